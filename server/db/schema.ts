@@ -1,0 +1,146 @@
+/** Column types of the database, as `pg` hands them over. One interface per table of `migrations/`. */
+
+/** Timestamps are read and written as RFC 3339 text in UTC with six fractional digits. */
+type Timestamp = string
+
+export interface RegistryTables {
+  'hub.tenants': {
+    slug: string
+    mode: 'A' | 'B' | 'C'
+    base_url: string | null
+    log_name: string
+    created_at: Timestamp
+  }
+  'hub.client_directory': { client_id: string; tenant_slug: string }
+  'hub.published_keys': {
+    key_id: string
+    name: string
+    public_key: Buffer
+    created_at: Timestamp
+    retired_at: Timestamp | null
+  }
+  'hub.token_keys': {
+    key_id: string
+    algorithm: string
+    public_jwk: unknown
+    private_key_sealed: Buffer
+    created_at: Timestamp
+    retired_at: Timestamp | null
+  }
+}
+
+export interface TenantTables {
+  'hub.tenant_settings': {
+    tenant_id: string
+    display_name: string
+    admin_email: string
+    retention_days: number | null
+    provisioned_at: Timestamp | null
+    live_since: Timestamp | null
+    updated_at: Timestamp
+  }
+  'hub.tenant_limits': { tenant_id: string; class: string; per_token: number; per_tenant: number }
+  'hub.provenance_keys': {
+    tenant_id: string
+    key_id: string
+    name: string
+    public_key: Buffer
+    private_key_sealed: Buffer
+    created_at: Timestamp
+    retired_at: Timestamp | null
+  }
+  'hub.service_accounts': {
+    tenant_id: string
+    client_id: string
+    name: string
+    scopes: string[]
+    created_at: Timestamp
+    disabled_at: Timestamp | null
+    last_used_at: Timestamp | null
+  }
+  'hub.service_account_secrets': {
+    tenant_id: string
+    client_id: string
+    secret_hash: Buffer
+    created_at: Timestamp
+    expires_at: Timestamp | null
+  }
+  'hub.magic_links': {
+    tenant_id: string
+    token_hash: Buffer
+    email: string
+    purpose: string
+    created_at: Timestamp
+    expires_at: Timestamp
+    consumed_at: Timestamp | null
+  }
+  'hub.archetypes': { tenant_id: string; archetype_id: string; name: string | null }
+  'hub.skills': {
+    tenant_id: string
+    skill_id: string
+    state: string
+    created_at: Timestamp
+    updated_at: Timestamp
+  }
+  'hub.skill_versions': {
+    tenant_id: string
+    skill_id: string
+    skill_version: string
+    state: string
+    name: string
+    record_id: string
+    created_at: Timestamp
+  }
+  'hub.records': {
+    tenant_id: string
+    record_id: string
+    record_type: string
+    created_by: string
+    skill_id: string | null
+    archetype_id: string | null
+    user_id: string | null
+    event_kind: string | null
+    /** Micro-dollars. */
+    cost_micros: number | null
+    seal_id: string
+    leaf_index: number
+    salt: Buffer
+    provenance_hash: Buffer
+    canonical: string
+  }
+  'hub.seals': {
+    tenant_id: string
+    seal_id: string
+    key_id: string
+    sealed_at: Timestamp
+    leaves: Buffer
+    signature: Buffer
+  }
+  'hub.record_links': { tenant_id: string; from_id: string; to_id: string }
+  'hub.record_states': {
+    tenant_id: string
+    record_id: string
+    revision: number
+    purged_at: Timestamp | null
+    purged_by: string | null
+    purge_reason: string | null
+    hard_delete_after: Timestamp | null
+  }
+  'hub.legal_hold_releases': {
+    tenant_id: string
+    release_id: string
+    record_id: string
+    reason: string
+    created_at: Timestamp
+    created_by: string
+    expires_at: Timestamp | null
+  }
+  'hub.tamper_reports': { tenant_id: string; record_id: string; reported_on: string }
+  'hub.idempotency_keys': {
+    tenant_id: string
+    key_digest: Buffer
+    request_digest: Buffer
+    answer: unknown
+    created_at: Timestamp
+  }
+}
