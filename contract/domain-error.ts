@@ -1,0 +1,45 @@
+import { type ProblemSlug, problems } from './problems.ts'
+
+/** One thing wrong with a request. `pointer` is a JSON pointer: `/field/3`, `/query/limit` or `/headers/if-match`. */
+export interface PointedError {
+  pointer: string
+  detail: string
+}
+
+interface DomainErrorOptions {
+  errors?: PointedError[]
+  /** Further members of the problem document, such as `tenant_slug`. */
+  extensions?: Record<string, unknown>
+  retryAfterSeconds?: number
+  cause?: unknown
+}
+
+/**
+ * What services throw. The slug decides status and title (contract/problems.ts); `detail` says what was wrong
+ * this time and what to do. The HTTP layer renders it as an RFC 7807 document.
+ */
+export class DomainError extends Error {
+  override readonly name = 'DomainError'
+  readonly slug: ProblemSlug
+  readonly errors: PointedError[] | undefined
+  readonly extensions: Record<string, unknown>
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(slug: ProblemSlug, detail: string, options: DomainErrorOptions = {}) {
+    super(detail, { cause: options.cause })
+    this.slug = slug
+    this.errors = options.errors
+    this.extensions = options.extensions ?? {}
+    this.retryAfterSeconds = options.retryAfterSeconds
+  }
+
+  get status(): number {
+    return problems[this.slug].status
+  }
+}
+
+/** A `validation-failed` error for the given places. */
+export function validationFailed(errors: PointedError[], detail?: string): DomainError {
+  const summary = errors.map((error) => `${error.pointer || '/'} ${error.detail}`).join('; ')
+  return new DomainError('validation-failed', detail ?? summary, { errors })
+}

@@ -1,0 +1,33 @@
+/** Sizes, lifetimes and rates of interface section 8. Units stand last in each name. */
+
+export const pageSizeDefault = 50
+export const pageSizeMax = 1000
+export const batchEventsMax = 1000
+export const latencyMsLimit = 600_000
+export const tokenSumTolerance = 0.02
+export const idempotencyKeyHours = 24
+export const recoveryBufferDays = 30
+export const serviceTokenSeconds = 3600
+export const relatedRecordsMax = 256
+export const relatedDepthMax = 5
+export const relatedAnswerMax = 1000
+export const recordBodyBytesMax = 1024 * 1024
+export const batchBodyBytesMax = 16 * 1024 * 1024
+export const metadataBytesMax = 8 * 1024
+export const jsonDepthMax = 64
+export const magicLinkHours = 24
+export const eventFutureMinutesMax = 5
+
+/** Requests per minute, for one token and for a whole tenant. */
+export const rateLimits = {
+  auth: { perToken: 10, perTenant: 100 },
+  'hub-read': { perToken: 1000, perTenant: 10_000 },
+  'hub-write': { perToken: 500, perTenant: 5000 },
+  'telemetry-ingest': { perToken: 10_000, perTenant: 100_000 },
+  roster: { perToken: 100, perTenant: 1000 },
+  'skill-entitlement': { perToken: 100, perTenant: 1000 },
+} as const
+
+export type RateClass = keyof typeof rateLimits
+
+export const rateClasses = Object.keys(rateLimits) as RateClass[]

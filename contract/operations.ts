@@ -1,0 +1,214 @@
+import type { RateClass } from './limits.ts'
+import type { Scope } from './scopes.ts'
+
+/**
+ * Who may call an operation.
+ * - `public`: anyone, without a credential;
+ * - `own`: the operation checks a credential of its own (client secret, link);
+ * - `token`: a bearer token of the tenant that holds every scope of at least one alternative. An empty
+ *   alternative means that any valid token of the tenant will do.
+ */
+export type Access = { kind: 'public' } | { kind: 'own' } | { kind: 'token'; anyOf: readonly (readonly Scope[])[] }
+
+export interface Operation {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** OpenAPI path template. */
+  path: string
+  access: Access
+  rateClass: RateClass | null
+  tag: string
+  summary: string
+}
+
+const anyone: Access = { kind: 'public' }
+const ownCredential: Access = { kind: 'own' }
+const scope = (...anyOf: Scope[]): Access => ({ kind: 'token', anyOf: anyOf.map((one) => [one]) })
+const allScopes = (...all: Scope[]): Access => ({ kind: 'token', anyOf: [all] })
+
+// A reader of only some record types gets only those: the Hub module narrows by type.
+const anyReader = scope('hub:read', 'telemetry:read', 'governance:read')
+
+/** Every operation of the HTTP API, once: route, access, limit class and name. The name is the operationId. */
+export const operations = {
+  getHealth: {
+    method: 'GET',
+    path: '/v1/health',
+    access: anyone,
+    rateClass: null,
+    tag: 'Service',
+    summary: 'Health of the service',
+  },
+  getOpenApi: {
+    method: 'GET',
+    path: '/v1/openapi.json',
+    access: anyone,
+    rateClass: null,
+    tag: 'Service',
+    summary: 'This description of the API',
+  },
+  getTokenKeys: {
+    method: 'GET',
+    path: '/.well-known/jwks.json',
+    access: anyone,
+    rateClass: null,
+    tag: 'Keys',
+    summary: 'Public keys of access tokens',
+  },
+  getProvenanceKeys: {
+    method: 'GET',
+    path: '/.well-known/provenance-keys.json',
+    access: anyone,
+    rateClass: null,
+    tag: 'Keys',
+    summary: 'Public keys of cosignatures',
+  },
+  getOAuthMetadata: {
+    method: 'GET',
+    path: '/.well-known/oauth-authorization-server',
+    access: anyone,
+    rateClass: null,
+    tag: 'Authentication',
+    summary: 'Authorization server metadata (RFC 8414)',
+  },
+  issueServiceToken: {
+    method: 'POST',
+    path: '/api/v1/oauth/token',
+    access: ownCredential,
+    rateClass: 'auth',
+    tag: 'Authentication',
+    summary: 'Get an access token for a service account',
+  },
+
+  queryRecords: {
+    method: 'GET',
+    path: '/api/v1/hub/records',
+    access: anyReader,
+    rateClass: 'hub-read',
+    tag: 'Hub',
+    summary: 'Query records',
+  },
+  writeRecord: {
+    method: 'POST',
+    path: '/api/v1/hub/records',
+    access: scope('hub:write'),
+    rateClass: 'hub-write',
+    tag: 'Hub',
+    summary: 'Write a record',
+  },
+  getRecord: {
+    method: 'GET',
+    path: '/api/v1/hub/records/{record_id}',
+    access: anyReader,
+    rateClass: 'hub-read',
+    tag: 'Hub',
+    summary: 'Get a record',
+  },
+  purgeRecord: {
+    method: 'DELETE',
+    path: '/api/v1/hub/records/{record_id}',
+    access: scope('hub:purge'),
+    rateClass: 'hub-write',
+    tag: 'Hub',
+    summary: 'Soft-delete a record',
+  },
+  restoreRecord: {
+    method: 'POST',
+    path: '/api/v1/hub/records/{record_id}:restore',
+    access: scope('hub:purge'),
+    rateClass: 'hub-write',
+    tag: 'Hub',
+    summary: 'Restore a purged record',
+  },
+  getRelatedRecords: {
+    method: 'GET',
+    path: '/api/v1/hub/records/{record_id}/related',
+    access: anyReader,
+    rateClass: 'hub-read',
+    tag: 'Hub',
+    summary: 'Walk the relationship graph',
+  },
+  verifyRecord: {
+    method: 'POST',
+    path: '/api/v1/hub/records/{record_id}/verify',
+    access: anyReader,
+    rateClass: 'hub-read',
+    tag: 'Hub',
+    summary: 'Verify the provenance of a record',
+  },
+  releaseRecord: {
+    method: 'POST',
+    path: '/api/v1/hub/records/{record_id}/legal-hold-releases',
+    access: scope('hub:purge'),
+    rateClass: 'hub-write',
+    tag: 'Governance',
+    summary: 'Release a governance event for purging',
+  },
+  provisionHub: {
+    method: 'POST',
+    path: '/api/v1/hub/provision',
+    access: allScopes('connector:admin', 'hub:write'),
+    rateClass: 'roster',
+    tag: 'Onboarding',
+    summary: 'Provision the Hub',
+  },
+  getProvision: {
+    method: 'GET',
+    path: '/api/v1/hub/provision',
+    access: allScopes('connector:admin', 'hub:write'),
+    rateClass: 'roster',
+    tag: 'Onboarding',
+    summary: 'Get how the Hub is provisioned',
+  },
+
+  ingestEvent: {
+    method: 'POST',
+    path: '/api/v1/telemetry/events',
+    access: scope('telemetry:write'),
+    rateClass: 'telemetry-ingest',
+    tag: 'Telemetry',
+    summary: 'Ingest one telemetry event',
+  },
+  ingestBatch: {
+    method: 'POST',
+    path: '/api/v1/telemetry/events:batch',
+    access: scope('telemetry:write'),
+    rateClass: 'telemetry-ingest',
+    tag: 'Telemetry',
+    summary: 'Ingest up to 1,000 telemetry events',
+  },
+
+  listArchetypes: {
+    method: 'GET',
+    path: '/api/v1/roster/archetypes',
+    access: scope('roster:read'),
+    rateClass: 'roster',
+    tag: 'Roster',
+    summary: 'List the archetypes',
+  },
+  replaceArchetypes: {
+    method: 'PUT',
+    path: '/api/v1/roster/archetypes',
+    access: scope('roster:write'),
+    rateClass: 'roster',
+    tag: 'Roster',
+    summary: 'Replace the archetype bundle',
+  },
+  listSkills: {
+    method: 'GET',
+    path: '/api/v1/skill-entitlement/skills',
+    access: scope('skill_entitlement:read'),
+    rateClass: 'skill-entitlement',
+    tag: 'Skill entitlement',
+    summary: 'List the registered skills',
+  },
+  transitionSkill: {
+    method: 'POST',
+    path: '/api/v1/skill-entitlement/skills/{skill_id}:transition',
+    access: scope('skill_entitlement:write'),
+    rateClass: 'skill-entitlement',
+    tag: 'Skill entitlement',
+    summary: 'Move a skill to another state',
+  },
+} as const satisfies Record<string, Operation>
+
+export type OperationId = keyof typeof operations

@@ -1,0 +1,160 @@
+/** Every error the service answers with: slug → status, title and the text of the page behind its `type` URI. */
+
+interface Problem {
+  status: number
+  title: string
+  /** What happened, in a sentence or two. */
+  meaning: string
+  /** What the caller can do about it. */
+  remedy: string
+}
+
+export const problems = {
+  'validation-failed': {
+    status: 400,
+    title: 'Validation failed',
+    meaning: 'A part of the request does not have the shape or value it must have.',
+    remedy: 'Look at `errors`: each entry has a JSON pointer to the part and says what it must be.',
+  },
+  'malformed-json': {
+    status: 400,
+    title: 'Malformed JSON',
+    meaning:
+      'The body is not JSON that can be read in one way only: a syntax error, a duplicate member, invalid UTF-8.',
+    remedy: 'Send RFC 8259 JSON in UTF-8, each member once. `detail` names the place.',
+  },
+  'content-not-allowed': {
+    status: 400,
+    title: 'Content not allowed in Mode C',
+    meaning: 'This tenant keeps its content in its own cloud. The Hub takes telemetry envelopes only.',
+    remedy: 'Remove the fields that `errors` points to and send the request again.',
+  },
+  'invalid-cursor': {
+    status: 400,
+    title: 'Invalid cursor',
+    meaning: 'The cursor was altered, or belongs to another tenant or to a query with other parameters.',
+    remedy: 'Repeat the query without `cursor`, then follow `next_cursor` with the same parameters.',
+  },
+  'authentication-failed': {
+    status: 401,
+    title: 'Authentication failed',
+    meaning: 'The request has no valid credential: it is missing, expired, revoked or not one of this service.',
+    remedy: 'Get a token from POST /api/v1/oauth/token and send it as `Authorization: Bearer <token>`.',
+  },
+  'insufficient-scope': {
+    status: 403,
+    title: 'Insufficient scope',
+    meaning: 'The token is valid but lacks a scope that this operation needs.',
+    remedy: 'Ask for a token with the scopes in `required_scopes`, or have an administrator assign them.',
+  },
+  'invalid-tenant': {
+    status: 403,
+    title: 'Invalid tenant',
+    meaning: 'The tenant does not exist, or the caller has no access to it.',
+    remedy: 'Send in `X-Service-Tenant` the slug of the tenant that the token was issued for.',
+  },
+  'invalid-download-url': {
+    status: 403,
+    title: 'Invalid download URL',
+    meaning: 'The download address was altered or is older than 24 hours.',
+    remedy: 'Poll the export for its address, or create the export again if it has expired.',
+  },
+  'not-found': {
+    status: 404,
+    title: 'Not found',
+    meaning: 'There is no such address, or no such thing in this tenant that the caller may see.',
+    remedy: 'Check the path against /v1/openapi.json and the id against what the Hub returned.',
+  },
+  'method-not-allowed': {
+    status: 405,
+    title: 'Method not allowed',
+    meaning: 'The address exists but does not take this method.',
+    remedy: 'Use one of the methods in the `Allow` header.',
+  },
+  'version-not-available': {
+    status: 406,
+    title: 'Version not available',
+    meaning: 'The `Accept` header asks for a version of the API that does not exist yet.',
+    remedy: 'Send `Accept: application/json`. Version 1 is current.',
+  },
+  'concurrent-modification': {
+    status: 409,
+    title: 'Concurrent modification',
+    meaning: 'The thing changed, or came into being, since the caller last looked.',
+    remedy: 'Read it again and repeat the change with its fresh ETag.',
+  },
+  'idempotency-conflict': {
+    status: 409,
+    title: 'Idempotency conflict',
+    meaning: 'This idempotency key was used within the last 24 hours with a different payload.',
+    remedy: 'Send the same payload to get the first answer, or a new key for a new payload.',
+  },
+  'batch-too-large': {
+    status: 413,
+    title: 'Batch too large',
+    meaning: 'A batch takes at most 1,000 events.',
+    remedy: 'Split the events over several requests.',
+  },
+  'payload-too-large': {
+    status: 413,
+    title: 'Payload too large',
+    meaning: 'The body, after inflation where it is compressed, is larger than this operation takes.',
+    remedy: 'Send less at a time. `detail` names the limit.',
+  },
+  'unsupported-media-type': {
+    status: 415,
+    title: 'Unsupported media type',
+    meaning: 'The body has a content type or encoding that this operation does not take.',
+    remedy: 'Send `Content-Type: application/json`; the token endpoint takes application/x-www-form-urlencoded.',
+  },
+  'legal-hold': {
+    status: 422,
+    title: 'Legal hold',
+    meaning: 'A hold, or the lack of a release, forbids purging this record.',
+    remedy: 'Have the hold released, or for a governance event a release created, before purging.',
+  },
+  retention: {
+    status: 422,
+    title: 'Retention',
+    meaning: 'The record has not reached the minimum age that the retention rules of the tenant set for its type.',
+    remedy: 'Purge it after the time in `detail`.',
+  },
+  'skill-not-registered': {
+    status: 422,
+    title: 'Skill not registered',
+    meaning: 'The skill is not registered for this tenant, or has been retired.',
+    remedy: 'Register it by writing a `skill_definition` record, then send the request again.',
+  },
+  'hub-not-provisioned': {
+    status: 422,
+    title: 'Hub not provisioned',
+    meaning: 'This tenant runs in Mode B and takes no content before its own encryption key is set up.',
+    remedy: 'Call POST /api/v1/hub/provision with `cmek` first.',
+  },
+  'rate-limited': {
+    status: 429,
+    title: 'Too many requests',
+    meaning: 'The token, the tenant or the address has used up its requests of this minute.',
+    remedy: 'Wait for the seconds in `Retry-After`, then go on.',
+  },
+  'headers-too-large': {
+    status: 431,
+    title: 'Request header fields too large',
+    meaning: 'The header fields of the request are larger than 16 KiB together.',
+    remedy: 'Send fewer or shorter header fields.',
+  },
+  internal: {
+    status: 500,
+    title: 'Internal error',
+    meaning: 'The service failed in a way it did not expect. Nothing of the request was kept.',
+    remedy: 'Try again; if it stays, tell the operator the request id in `instance`.',
+  },
+  'hub-unavailable': {
+    status: 503,
+    title: 'Hub unavailable',
+    meaning: 'The service cannot do this right now, as when its database is away.',
+    remedy: 'Retry with exponential backoff, not before the seconds in `Retry-After`.',
+  },
+} as const satisfies Record<string, Problem>
+
+export type ProblemSlug = keyof typeof problems

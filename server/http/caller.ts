@@ -1,0 +1,42 @@
+import type { TenantMode } from '../../contract/literals.ts'
+import type { Scope } from '../../contract/scopes.ts'
+
+/** A tenant as every request sees it. */
+export interface Tenant {
+  slug: string
+  mode: TenantMode
+  /** Address that `type`, `iss` and links of this tenant use, without a trailing slash. */
+  baseUrl: string
+  /** Opaque name of the tenant's log, under which its keys are published. */
+  logName: string
+}
+
+/** What a verified access token says. */
+export interface TokenClaims {
+  subject: string
+  clientId: string
+  tenantSlug: string
+  tokenId: string
+  scopes: ReadonlySet<Scope>
+  /** Seconds since the epoch. */
+  expiresAt: number
+}
+
+/** Who makes a request, for which tenant. Set on `request.caller` once authentication has passed. */
+export interface Caller {
+  subject: string
+  clientId: string
+  tokenId: string
+  tenant: Tenant
+  scopes: ReadonlySet<Scope>
+  address: string
+  requestId: string
+}
+
+/** What the HTTP layer asks of the modules behind it; `server/app.ts` passes it in. */
+export interface AccessControl {
+  /** Reads an access token. Throws DomainError `authentication-failed`. */
+  authenticate(bearerToken: string): Promise<TokenClaims>
+  /** Finds a tenant by slug, or answers undefined. */
+  findTenant(slug: string): Promise<Tenant | undefined>
+}

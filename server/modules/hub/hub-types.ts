@@ -1,0 +1,89 @@
+import type { RecordType } from '../../../contract/literals.ts'
+import type { JsonValue } from '../../../provenance/json.ts'
+import type { IngestTx, TenantTx } from '../../db/database.ts'
+import type { Tenant } from '../../http/caller.ts'
+
+/** A record before the server fills in id, time, hash and seal. */
+export interface RecordDraft {
+  recordType: RecordType
+  /** Subject of the token, or `service:hub`. */
+  createdBy: string
+  /** Type-specific fields, validated and normalised, exactly as the canonical object is to hold them. */
+  fields: Record<string, JsonValue>
+  /** Ids the caller has checked to exist; none if absent. */
+  relatedRecords?: string[]
+}
+
+/** A record that is hashed and sealed, ready to be stored. */
+export interface SealedRecord {
+  recordId: string
+  recordType: RecordType
+  /** RFC 3339, UTC, six fractional digits. */
+  createdAt: string
+  createdBy: string
+  canonical: string
+  relatedRecords: readonly string[]
+  skillId: string | null
+  archetypeId: string | null
+  userId: string | null
+  eventKind: string | null
+  costMicros: number | null
+  sealId: string
+  leafIndex: number
+  salt: Uint8Array
+  recordHash: Uint8Array
+  /** `sha256:…` */
+  provenanceHash: string
+  /** `omhc1.…` */
+  provenanceCosign: string
+}
+
+/** A row of hub.seals. */
+export interface Seal {
+  sealId: string
+  keyId: string
+  /** RFC 3339, UTC, six fractional digits. */
+  sealedAt: string
+  leaves: Uint8Array
+  signature: Uint8Array
+}
+
+export interface SealedBatch {
+  tenantId: string
+  records: SealedRecord[]
+  seals: Seal[]
+}
+
+/**
+ * Makes records of drafts: id and time, canonical bytes, hash, seals, cosignatures. No database work but the
+ * first look-up of the tenant's key. The records of one batch must be stored in one transaction.
+ */
+export interface RecordSealer {
+  seal(tenant: Tenant, drafts: readonly RecordDraft[]): Promise<SealedBatch>
+}
+
+/** Stores sealed records. */
+export interface RecordWriter {
+  /** Through the application role and its row-level policy: records, links and seals. */
+  insert(tx: TenantTx, batch: SealedBatch): Promise<void>
+  /** Through the insert-only role: COPY into the month's partition, and the seals. Records without links only. */
+  copy(tx: IngestTx, batch: SealedBatch): Promise<void>
+}
+
+/** The record store as other modules see it. */
+export interface Records {
+  sealer: RecordSealer
+  writer: RecordWriter
+  /**
+   * Reads the id, hash and cosignature of records that the caller knows to exist, in the order of the ids; used
+   * to answer a repeated request. Ids that are gone are left out.
+   */
+  receipts(tx: TenantTx, recordIds: readonly string[]): Promise<RecordReceipt[]>
+}
+
+/** What a write is answered with (interface 4.2 and 4.3), in the names of the answer. */
+export interface RecordReceipt {
+  record_id: string
+  provenance_hash: string
+  provenance_cosign: string
+}
