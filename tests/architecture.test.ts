@@ -1,0 +1,156 @@
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import { parseSync } from 'oxc-parser'
+import { describe, expect, test } from 'vitest'
+
+const root = resolve(import.meta.dirname, '..')
+
+interface Import {
+  file: string
+  target: string
+  typeOnly: boolean
+}
+
+function sourceFiles(): string[] {
+  return globSync('{contract,provenance,sdk,cli,server,bench}/**/*.ts', { cwd: root }).map((file) =>
+    file.split(sep).join('/'),
+  )
+}
+
+/** Every static and literal dynamic import of a file, as a path from the root or a bare package name. */
+function importsOf(file: string): Import[] {
+  const { module } = parseSync(file, readFileSync(join(root, file), 'utf8'))
+  const found = [
+    ...module.staticImports.map((entry) => ({
+      specifier: entry.moduleRequest.value,
+      typeOnly: entry.entries.length > 0 && entry.entries.every((name) => name.isType),
+    })),
+    ...module.staticExports
+      .flatMap((entry) => entry.entries)
+      .filter((entry) => entry.moduleRequest)
+      .map((entry) => ({ specifier: entry.moduleRequest?.value ?? '', typeOnly: entry.isType })),
+  ]
+  return found.map(({ specifier, typeOnly }) => ({
+    file,
+    typeOnly,
+    target: specifier.startsWith('.')
+      ? relative(root, resolve(root, dirname(file), specifier))
+          .split(sep)
+          .join('/')
+      : specifier,
+  }))
+}
+
+const imports = sourceFiles().flatMap(importsOf)
+const isLocal = (target: string) => /^(contract|provenance|sdk|cli|server|tests|bench|web)\//.test(target)
+const moduleOf = (path: string) => path.match(/^server\/modules\/([^/]+)\//)?.[1]
+
+/** Folder → what it may import besides itself. `packages` says which bare specifiers; absent means any. */
+const rules: Record<string, { folders: string[]; packages?: RegExp }> = {
+  provenance: { folders: [], packages: /^$/ },
+  contract: { folders: ['provenance/json.ts'], packages: /^typebox(\/|$)/ },
+  sdk: { folders: ['contract/', 'provenance/'] },
+  cli: { folders: ['server/', 'sdk/', 'provenance/', 'contract/'] },
+  'server/http': { folders: ['contract/', 'provenance/', 'server/config.ts', 'server/secrets/'] },
+  'server/secrets': { folders: ['server/config.ts', 'contract/'] },
+  'server/db': {
+    folders: ['server/config.ts', 'server/config/', 'server/secrets/', 'contract/', 'server/startup-error.ts'],
+  },
+  'server/jobs': { folders: ['server/db/', 'server/config.ts', 'contract/'] },
+  'server/modules': {
+    folders: [
+      'contract/',
+      'provenance/',
+      'server/http/',
+      'server/db/',
+      'server/jobs/',
+      'server/secrets/',
+      'server/config.ts',
+      'server/startup-error.ts',
+    ],
+  },
+}
+
+describe('import boundaries', () => {
+  for (const [folder, rule] of Object.entries(rules)) {
+    test(`${folder}/ imports only ${['itself', ...rule.folders].join(', ')}`, () => {
+      const breaches = imports
+        .filter((entry) => entry.file.startsWith(`${folder}/`))
+        .filter((entry) =>
+          isLocal(entry.target)
+            ? !entry.target.startsWith(`${folder}/`) &&
+              !rule.folders.some((allowed) => entry.target.startsWith(allowed))
+            : rule.packages !== undefined && !rule.packages.test(entry.target),
+        )
+        .map((entry) => `${entry.file} → ${entry.target}`)
+      expect(breaches).toEqual([])
+    })
+  }
+
+  test('a module reaches another only through its types', () => {
+    const breaches = imports
+      .filter((entry) => {
+        const [from, to] = [moduleOf(entry.file), moduleOf(entry.target)]
+        return (
+          from !== undefined &&
+          to !== undefined &&
+          from !== to &&
+          !(entry.typeOnly && entry.target.endsWith('-types.ts'))
+        )
+      })
+      .map((entry) => `${entry.file} → ${entry.target}`)
+    expect(breaches).toEqual([])
+  })
+
+  test('only routes and the HTTP layer know Fastify', () => {
+    const breaches = imports
+      .filter((entry) => /^(fastify|@fastify\/)/.test(entry.target))
+      .filter(
+        (entry) =>
+          !/^server\/(http\/|app\.ts|main\.ts)|-(routes|module)\.ts$|^bench\/|^server\/modules\/observability\//.test(
+            entry.file,
+          ),
+      )
+      .map((entry) => `${entry.file} → ${entry.target}`)
+    expect(breaches).toEqual([])
+  })
+
+  test('the rules see the tree they are for', () => {
+    expect(imports.length).toBeGreaterThan(100)
+    expect(imports.some((entry) => entry.target === 'fastify')).toBe(true)
+    expect(imports.some((entry) => entry.typeOnly)).toBe(true)
+  })
+})
+
+describe('house rules', () => {
+  const files = [...sourceFiles(), ...globSync('tests/**/*.ts', { cwd: root })]
+  const lines = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8').split('\n')]))
+
+  test('process.env is read in the configuration and by the entry points that pass it there', () => {
+    const readers = sourceFiles().filter((file) => lines.get(file)?.some((line) => line.includes('process.env')))
+    expect(readers.filter((file) => !/^(server\/config|cli\/|bench\/)/.test(file))).toEqual([])
+  })
+
+  test('SQL lives in stores, the database layer and migrations', () => {
+    const sql = /\b(select|insert into|update|delete from)\b[^'"`]*\bhub\.[a-z_]+/i
+    const breaches = sourceFiles()
+      .filter((file) => file.startsWith('server/modules/') && !/-store\.ts$/.test(file))
+      .filter((file) =>
+        lines
+          .get(file)
+          ?.some((line) => sql.test(line) || /\.(selectFrom|insertInto|updateTable|deleteFrom)\(/.test(line)),
+      )
+    expect(breaches).toEqual([])
+  })
+
+  test('no file is longer than 400 lines, none has a name that says nothing', () => {
+    const long = sourceFiles().filter((file) => (lines.get(file)?.length ?? 0) > 400)
+    const vague = files.filter((file) => /(^|\/|-)(utils?|helpers?|common|misc)\.ts$/.test(file))
+    expect({ long, vague }).toEqual({ long: [], vague: [] })
+  })
+
+  test('no test is skipped, narrowed or left to do', () => {
+    const call = new RegExp(`\\b(it|test|describe)\\.(${['skip', 'only', 'todo'].join('|')})\\b`)
+    expect(files.filter((file) => lines.get(file)?.some((line) => call.test(line)))).toEqual([])
+  })
+})
