@@ -1,0 +1,47 @@
+/** RFC 3339 timestamps. Out: UTC, exactly six fractional digits, `Z`. In: any offset and precision. */
+
+export interface Timestamp {
+  /** `YYYY-MM-DDTHH:MM:SS.ffffffZ` */
+  text: string
+  /** Whole milliseconds since the epoch, rounded down. */
+  epochMs: number
+  /** Microseconds beyond `epochMs`, 0..999. Apart, because the sum leaves the safe integers in the year 2255. */
+  microsOfMs: number
+}
+
+const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/
+const daysOfMonth = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+const firstEpochMs = Date.parse('0001-01-01T00:00:00Z')
+const lastEpochMs = Date.parse('9999-12-31T23:59:59.999Z')
+
+/**
+ * Reads a timestamp (RFC 3339, section 5.6), or answers undefined when it is not one. Digits past the sixth are
+ * cut. Leap seconds are refused: UTC arithmetic on them has no result that survives a round trip. So is a time
+ * that in UTC lies outside the years 1 to 9999.
+ */
+export function parseTimestamp(input: string): Timestamp | undefined {
+  const parts = rfc3339.exec(input)
+  if (parts === null) return undefined
+  const [, year, month, day, hour, minute, second, fraction = '', sign, offsetHour = '0', offsetMinute = '0'] = parts
+  if (!isDate(Number(year), Number(month), Number(day))) return undefined
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined
+  if (Number(offsetHour) > 23 || Number(offsetMinute) > 59) return undefined
+
+  const sixDigits = fraction.slice(0, 6).padEnd(6, '0')
+  const localMs = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.${sixDigits.slice(0, 3)}Z`)
+  const offsetMs = (Number(offsetHour) * 60 + Number(offsetMinute)) * 60_000
+  const epochMs = sign === '-' ? localMs + offsetMs : localMs - offsetMs
+  if (epochMs < firstEpochMs || epochMs > lastEpochMs) return undefined
+  const microsOfMs = Number(sixDigits.slice(3))
+  return { text: formatTimestamp(epochMs, microsOfMs), epochMs, microsOfMs }
+}
+
+/** `epochMs` is a whole number, `microsOfMs` is 0..999. */
+export function formatTimestamp(epochMs: number, microsOfMs = 0): string {
+  return `${new Date(epochMs).toISOString().slice(0, -1)}${String(microsOfMs).padStart(3, '0')}Z`
+}
+
+function isDate(year: number, month: number, day: number): boolean {
+  if (month < 1 || month > 12 || day < 1 || day > daysOfMonth[month - 1]!) return false
+  return month !== 2 || day < 29 || (year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0))
+}

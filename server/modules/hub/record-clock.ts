@@ -1,0 +1,94 @@
+import { randomFillSync } from 'node:crypto'
+import { formatTimestamp } from '../../../contract/timestamp.ts'
+
+/** One reading of the clock, as an id and as a time. */
+export interface RecordMoment {
+  /** UUIDv7 (RFC 9562, section 5.7) that carries the microseconds too. */
+  recordId: string
+  /** RFC 3339, UTC, six fractional digits. */
+  createdAt: string
+  /** Microseconds since the epoch. */
+  micros: number
+}
+
+/** Gives every record its own microsecond, so that in one process id order is time order. */
+export interface RecordClock {
+  next(): RecordMoment
+}
+
+/** Where the time comes from; both in milliseconds. */
+export interface TimeSource {
+  /** Time since the epoch; may step. */
+  wallMs(): number
+  /** Time since an arbitrary point, with a fraction; never steps. */
+  monotonicMs(): number
+}
+
+const systemTime: TimeSource = { wallMs: () => Date.now(), monotonicMs: () => performance.now() }
+
+/** How far the fine clock may drift from the wall clock before it is set anew. */
+const driftMsMax = 2
+
+/**
+ * A clock that never repeats a microsecond and never goes back, whatever the wall clock does: when that is set back,
+ * the ids go on one microsecond apart until it has caught up.
+ */
+export function createRecordClock(time: TimeSource = systemTime): RecordClock {
+  const random = randomSource()
+  let lastMicros = 0
+  // The wall clock ticks in milliseconds; the monotonic one supplies the digits below.
+  let originMs = time.wallMs() - time.monotonicMs()
+
+  function readMicros(): number {
+    const monotonicMs = time.monotonicMs()
+    const wallMs = time.wallMs()
+    if (Math.abs(originMs + monotonicMs - wallMs) > driftMsMax) originMs = wallMs - monotonicMs
+    return Math.floor((originMs + monotonicMs) * 1000)
+  }
+
+  return {
+    next() {
+      const micros = Math.max(readMicros(), lastMicros + 1)
+      lastMicros = micros
+      const epochMs = Math.floor(micros / 1000)
+      const microsOfMs = micros % 1000
+      return {
+        recordId: `${timePart(epochMs, microsOfMs)}-${random()}`,
+        createdAt: formatTimestamp(epochMs, microsOfMs),
+        micros,
+      }
+    },
+  }
+}
+
+/**
+ * The smallest record id of a time: a record was created at or after the time exactly if its id is not below.
+ * Times before the epoch give the smallest id of all.
+ */
+export function recordIdFloor(epochMs: number, microsOfMs: number): string {
+  if (epochMs < 0) return `${timePart(0, 0)}-8000-000000000000`
+  return `${timePart(epochMs, microsOfMs)}-8000-000000000000`
+}
+
+/** unix_ts_ms, version and rand_a; rand_a is the fraction of the millisecond (RFC 9562, section 6.2, method 3). */
+function timePart(epochMs: number, microsOfMs: number): string {
+  const ms = epochMs.toString(16).padStart(12, '0')
+  const fraction = Math.floor((microsOfMs * 4096) / 1000)
+  return `${ms.slice(0, 8)}-${ms.slice(8)}-7${fraction.toString(16).padStart(3, '0')}`
+}
+
+/** Variant and rand_b, `vxxx-xxxxxxxxxxxx`, from a pool: one call for random bytes per 512 ids. */
+function randomSource(): () => string {
+  const pool = Buffer.alloc(4096)
+  let offset = pool.length
+  return () => {
+    if (offset === pool.length) {
+      randomFillSync(pool)
+      offset = 0
+    }
+    pool[offset] = (pool[offset]! & 0x3f) | 0x80
+    const hex = pool.toString('hex', offset, offset + 8)
+    offset += 8
+    return `${hex.slice(0, 4)}-${hex.slice(4)}`
+  }
+}
