@@ -1,0 +1,205 @@
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { dirname, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { defaultDataDirectory } from './config/data-directory.ts'
+import { SettingReader } from './config/setting-reader.ts'
+import { ConfigError } from './startup-error.ts'
+
+export const environments = ['development', 'staging', 'production'] as const
+export const roles = ['all', 'api', 'worker'] as const
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+
+/** Everything the service is told from outside. Made once, frozen, handed down. */
+export interface Config {
+  /** Of package.json. */
+  readonly version: string
+  readonly environment: (typeof environments)[number]
+  /** What this process does: answer requests, run background jobs, or both. */
+  readonly role: (typeof roles)[number]
+  readonly host: string
+  /** 0 lets the system choose; see `withListeningPort`. */
+  readonly port: number
+  /** The address clients use, without a trailing slash. */
+  readonly baseUrl: string
+  /** Whether `baseUrl` was set, rather than made from host and port. */
+  readonly baseUrlConfigured: boolean
+  readonly browserUrl: string
+  /** Absolute. */
+  readonly dataDir: string
+  /** An explicitly named directory is used as it is: its parents are the operator's. */
+  readonly dataDirConfigured: boolean
+  /** The owner of an external database; undefined means the embedded server. */
+  readonly databaseUrl: string | undefined
+  /** Connections of the application role; the insert-only role has half as many. */
+  readonly databasePoolSize: number
+  /** 32 bytes; undefined means the key file of the data directory. */
+  readonly masterKey: Buffer | undefined
+  readonly trustedProxies: readonly string[]
+  readonly outboundAllow: readonly string[]
+  readonly valkeyUrl: string | undefined
+  readonly storageUrl: string | undefined
+  readonly smtpUrl: string | undefined
+  readonly operatorToken: string | undefined
+  /** Multiplies every rate limit. */
+  readonly limitFactor: number
+  readonly drainSeconds: number
+  readonly logLevel: (typeof logLevels)[number]
+}
+
+/** What the command line may say instead of the environment. */
+export interface ConfigOverrides {
+  readonly port?: string | number | undefined
+  readonly host?: string | undefined
+  readonly dataDir?: string | undefined
+  readonly role?: string | undefined
+}
+
+const checkout = dirname(dirname(fileURLToPath(import.meta.url)))
+
+/**
+ * Reads the configuration. The only place that looks at the process environment.
+ *
+ * @throws ConfigError with every problem found, not only the first.
+ */
+export function loadConfig(env: NodeJS.ProcessEnv = process.env, overrides: ConfigOverrides = {}): Config {
+  const reader = new SettingReader(env)
+  const environment = reader.choice(reader.source('HUB_ENV'), environments, 'development')
+  const host = readHost(reader, environment, overrides.host)
+  const port = reader.integer(
+    reader.source('HUB_PORT', { name: '--port', value: overrides.port }),
+    { min: 0, max: 65535 },
+    8080,
+  )
+  const baseUrl = readBaseUrl(reader, environment)
+  const dataDirSource = reader.source('HUB_DATA_DIR', { name: '--data-dir', value: overrides.dataDir })
+  const config: Config = {
+    version: packageVersion(),
+    environment,
+    role: reader.choice(reader.source('HUB_ROLE', { name: '--role', value: overrides.role }), roles, 'all'),
+    host,
+    port,
+    baseUrl: baseUrl ?? localUrl(host, port),
+    baseUrlConfigured: baseUrl !== undefined,
+    browserUrl: readBrowserUrl(reader, environment, baseUrl) ?? baseUrl ?? localUrl(host, port),
+    dataDir: dataDirSource ? resolve(dataDirSource.text) : defaultDataDirectory(checkout, process.getuid?.() === 0),
+    dataDirConfigured: dataDirSource !== undefined,
+    databaseUrl: reader.url(
+      'HUB_DATABASE_URL',
+      ['postgresql', 'postgres'],
+      'postgresql://hub_owner:password@db.example.com/hub',
+    ),
+    databasePoolSize: reader.integer(reader.source('HUB_DATABASE_POOL'), { min: 2, max: 1000 }, 20),
+    masterKey: readMasterKey(reader, environment),
+    trustedProxies: reader.networks('HUB_TRUSTED_PROXIES', { hosts: false }),
+    outboundAllow: reader.networks('HUB_OUTBOUND_ALLOW', { hosts: true }),
+    valkeyUrl: reader.url('HUB_VALKEY_URL', ['redis', 'rediss', 'valkey', 'valkeys'], 'redis://cache.example.com:6379'),
+    storageUrl: reader.url('HUB_STORAGE_URL', ['file', 's3'], 's3://bucket/prefix'),
+    smtpUrl: reader.url('HUB_SMTP_URL', ['smtp', 'smtps'], 'smtps://user:password@mail.example.com'),
+    operatorToken: readOperatorToken(reader, environment),
+    limitFactor: reader.factor(reader.source('HUB_LIMIT_FACTOR'), 1),
+    drainSeconds: reader.integer(reader.source('HUB_DRAIN_SECONDS'), { min: 0, max: 3600 }, 25),
+    logLevel: reader.choice(reader.source('HUB_LOG_LEVEL'), logLevels, 'info'),
+  }
+  if (reader.problems.length > 0) throw new ConfigError(reader.problems)
+  return Object.freeze(config)
+}
+
+/** The configuration once the port is known: `HUB_PORT=0` leaves it, and the default base URL, open until then. */
+export function withListeningPort(config: Config, port: number): Config {
+  const baseUrl = config.baseUrlConfigured ? config.baseUrl : localUrl(config.host, port)
+  const browserUrl = config.browserUrl === config.baseUrl ? baseUrl : config.browserUrl
+  return Object.freeze({ ...config, port, baseUrl, browserUrl })
+}
+
+function readHost(reader: SettingReader, environment: Config['environment'], flag: string | undefined): string {
+  const source = reader.source('HUB_HOST', { name: '--host', value: flag })
+  if (!source) return '127.0.0.1'
+  const host = source.text.replace(/^\[(.*)\]$/, '$1')
+  if (environment === 'development' && !isLoopback(host)) {
+    reader.report(
+      source.variable,
+      `is "${source.text}", but in development the Hub listens on this machine only.`,
+      'Use 127.0.0.1, ::1 or localhost, or set HUB_ENV=staging or HUB_ENV=production.',
+    )
+  }
+  return host
+}
+
+function isLoopback(host: string): boolean {
+  if (host === 'localhost' || host === '::1') return true
+  return isIP(host) === 4 && host.startsWith('127.')
+}
+
+function localUrl(host: string, port: number): string {
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
+  return `http://${isIP(name) === 6 ? `[${name}]` : name}:${port}`
+}
+
+function readBaseUrl(reader: SettingReader, environment: Config['environment']): string | undefined {
+  const httpsOnly = environment !== 'development'
+  if (httpsOnly && reader.text('HUB_BASE_URL') === undefined) {
+    reader.report(
+      'HUB_BASE_URL',
+      `is not set, and in ${environment} there is no default.`,
+      'Set it to the https address at which clients reach the Hub, such as https://hub.example.com',
+    )
+  }
+  return reader.origin('HUB_BASE_URL', { httpsOnly })
+}
+
+function readBrowserUrl(
+  reader: SettingReader,
+  environment: Config['environment'],
+  baseUrl: string | undefined,
+): string | undefined {
+  const browserUrl = reader.origin('HUB_BROWSER_URL', { httpsOnly: environment !== 'development' })
+  if (browserUrl && baseUrl && !isSameSite(new URL(browserUrl), new URL(baseUrl))) {
+    reader.report(
+      'HUB_BROWSER_URL',
+      `is on another site than HUB_BASE_URL (${baseUrl}), so the session cookie would not reach the API.`,
+      'Use the same host, or hosts under one domain, with the same scheme.',
+    )
+  }
+  return browserUrl
+}
+
+/** SameSite by scheme and last two labels: lax where a public suffix has two labels, but enough to catch a mistake. */
+function isSameSite(a: URL, b: URL): boolean {
+  if (a.protocol !== b.protocol) return false
+  if (a.hostname === b.hostname) return true
+  const site = (host: string) => host.split('.').slice(-2).join('.')
+  return isIP(a.hostname) === 0 && a.hostname.includes('.') && site(a.hostname) === site(b.hostname)
+}
+
+function readMasterKey(reader: SettingReader, environment: Config['environment']): Buffer | undefined {
+  const text = reader.text('HUB_MASTER_KEY')
+  const fix = 'Make one with: openssl rand -base64 32'
+  if (text === undefined) {
+    if (environment === 'production') reader.report('HUB_MASTER_KEY', 'is not set, and production needs it.', fix)
+    return undefined
+  }
+  const key = Buffer.from(text, 'base64')
+  if (key.length === 32 && key.toString('base64').replace(/=+$/, '') === text.replace(/=+$/, '')) return key
+  reader.report('HUB_MASTER_KEY', 'is not the base64 of 32 bytes.', fix)
+  return undefined
+}
+
+function readOperatorToken(reader: SettingReader, environment: Config['environment']): string | undefined {
+  const token = reader.text('HUB_OPERATOR_TOKEN')
+  if (token === undefined) return undefined
+  const lengthMin = environment === 'development' ? 8 : 32
+  if (token.length < lengthMin || !/^[\x21-\x7e]+$/.test(token)) {
+    reader.report(
+      'HUB_OPERATOR_TOKEN',
+      `is shorter than ${lengthMin} characters, or has spaces or characters outside ASCII.`,
+      'Make one with: openssl rand -hex 32',
+    )
+  }
+  return token
+}
+
+function packageVersion(): string {
+  const manifest: { version: string } = JSON.parse(readFileSync(resolve(checkout, 'package.json'), 'utf8'))
+  return manifest.version
+}

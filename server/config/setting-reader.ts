@@ -1,0 +1,118 @@
+import { isIP } from 'node:net'
+import type { ConfigProblem } from '../startup-error.ts'
+
+/** Where a setting's text came from, as the operator knows it. */
+interface Source {
+  readonly variable: string
+  readonly text: string
+}
+
+/** Reads settings out of an environment and collects what is wrong with them instead of throwing at the first. */
+export class SettingReader {
+  readonly problems: ConfigProblem[] = []
+  readonly #env: NodeJS.ProcessEnv
+
+  constructor(env: NodeJS.ProcessEnv) {
+    this.#env = env
+  }
+
+  /** The text of a variable; an empty one counts as unset, as in most shells' defaults. */
+  text(variable: string): string | undefined {
+    return this.#env[variable] || undefined
+  }
+
+  /** A flag of the command line beats the variable, and is then the one to name in a problem. */
+  source(variable: string, flag?: { name: string; value: string | number | undefined }): Source | undefined {
+    if (flag?.value !== undefined) return { variable: flag.name, text: String(flag.value) }
+    const text = this.text(variable)
+    return text === undefined ? undefined : { variable, text }
+  }
+
+  report(variable: string, problem: string, fix: string): void {
+    this.problems.push({ variable, problem, fix })
+  }
+
+  choice<T extends string>(source: Source | undefined, choices: readonly T[], fallback: T): T {
+    if (!source) return fallback
+    const found = choices.find((choice) => choice === source.text)
+    if (!found) this.report(source.variable, `is "${source.text}".`, `Use one of ${choices.join(', ')}.`)
+    return found ?? fallback
+  }
+
+  integer(source: Source | undefined, range: { min: number; max: number }, fallback: number): number {
+    if (!source) return fallback
+    const value = /^\d{1,9}$/.test(source.text) ? Number(source.text) : Number.NaN
+    if (value >= range.min && value <= range.max) return value
+    this.report(source.variable, `is "${source.text}".`, `Use a whole number from ${range.min} to ${range.max}.`)
+    return fallback
+  }
+
+  /** A positive decimal number. */
+  factor(source: Source | undefined, fallback: number): number {
+    if (!source) return fallback
+    const value = /^\d{1,9}(\.\d{1,9})?$/.test(source.text) ? Number(source.text) : 0
+    if (value > 0) return value
+    this.report(source.variable, `is "${source.text}".`, 'Use a number above 0, such as 10 or 0.5.')
+    return fallback
+  }
+
+  /** A URL of one of the given schemes. The text itself is never repeated: it may carry a password. */
+  url(variable: string, schemes: readonly string[], example: string): string | undefined {
+    const text = this.text(variable)
+    if (text === undefined) return undefined
+    const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(text)?.[1]?.toLowerCase()
+    if (scheme !== undefined && schemes.includes(scheme) && !/\s/.test(text)) return text
+    this.report(
+      variable,
+      `is not a URL that starts with ${schemes.map((s) => `${s}:`).join(' or ')}.`,
+      `Use, for example, ${example}`,
+    )
+    return undefined
+  }
+
+  /** The address of a web service: scheme, host and port, and nothing after them. Without a trailing slash. */
+  origin(variable: string, options: { httpsOnly: boolean }): string | undefined {
+    const text = this.text(variable)
+    if (text === undefined) return undefined
+    const url = URL.canParse(text) ? new URL(text) : undefined
+    const example = 'https://hub.example.com'
+    if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
+      this.report(variable, `is "${text}", which is no web address.`, `Use, for example, ${example}`)
+      return undefined
+    }
+    if (url.username || url.password || url.search || url.hash || url.pathname !== '/') {
+      this.report(variable, 'has more than a scheme, a host and a port.', `Use, for example, ${example}`)
+      return undefined
+    }
+    if (options.httpsOnly && url.protocol !== 'https:') {
+      this.report(variable, `is "${text}", but outside development it must be https.`, `Use, for example, ${example}`)
+      return undefined
+    }
+    return url.origin
+  }
+
+  /** Comma-separated addresses and CIDR ranges, and host names where `hosts` is set. */
+  networks(variable: string, options: { hosts: boolean }): readonly string[] {
+    const entries = (this.text(variable) ?? '')
+      .split(',')
+      .map((entry) => entry.trim().toLowerCase())
+      .filter((entry) => entry !== '')
+    const wrong = entries.filter((entry) => !isNetwork(entry) && !(options.hosts && isHostName(entry)))
+    if (wrong.length > 0) {
+      const kinds = options.hosts ? 'hosts, addresses or CIDR ranges' : 'addresses or CIDR ranges'
+      this.report(variable, `contains ${wrong.map((w) => `"${w}"`).join(', ')}.`, `Use ${kinds}, separated by commas.`)
+    }
+    return Object.freeze(entries)
+  }
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/')
+  const family = isIP(address)
+  if (family === 0 || rest.length > 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
+}
+
+function isHostName(text: string): boolean {
+  return /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/.test(text)
+}

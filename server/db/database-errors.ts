@@ -1,0 +1,47 @@
+import { DomainError } from '../../contract/domain-error.ts'
+
+/** Conditions that pass without anyone changing the request (PostgreSQL, appendix A). */
+const unavailableStates = /^(08...|57P0.|53...|55006)$/
+const unavailableCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+])
+// The driver gives these no code.
+const unavailableMessages =
+  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|Cannot use a pool after)/
+
+const retryableStates = new Set(['40001', '40P01'])
+
+interface CodedError extends Error {
+  code?: string
+}
+
+/** Whether the database is away, starting, stopping or full, as opposed to having refused this statement. */
+export function isUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error) || error instanceof DomainError) return false
+  const { code } = error as CodedError
+  if (error instanceof AggregateError && error.errors.some(isUnavailable)) return true
+  if (code === undefined) return unavailableMessages.test(error.message)
+  return unavailableStates.test(code) || unavailableCodes.has(code)
+}
+
+/** Whether the same transaction may succeed when it runs again: a deadlock or a serialization failure. */
+export function isRetryable(error: unknown): boolean {
+  return error instanceof Error && retryableStates.has((error as CodedError).code ?? '')
+}
+
+/** The error a service sees: `hub-unavailable` if the database is, else the error itself. */
+export function asServiceError(error: unknown): unknown {
+  if (!isUnavailable(error)) return error
+  return new DomainError('hub-unavailable', 'The database cannot be reached just now. Try again shortly.', {
+    retryAfterSeconds: 2,
+    cause: error,
+  })
+}

@@ -1,0 +1,56 @@
+import type { Kysely } from 'kysely'
+import type pg from 'pg'
+import type { RegistryTables, TenantTables } from './schema.ts'
+
+// Known to this folder only, so that nothing outside can make a transaction of its own.
+declare const scope: unique symbol
+
+/** A transaction of the application role, in which row-level security shows one tenant. */
+export interface TenantTx {
+  readonly [scope]: 'tenant'
+  readonly tenantId: string
+  readonly db: Kysely<TenantTables>
+  readonly client: pg.ClientBase
+  /** Runs once the transaction has committed; never when it rolled back. It must not throw. */
+  afterCommit(work: () => void): void
+}
+
+/** A transaction on the tables that belong to no tenant. Tenants' own tables show no row in it. */
+export interface RegistryTx {
+  readonly [scope]: 'registry'
+  readonly db: Kysely<RegistryTables>
+  readonly client: pg.ClientBase
+}
+
+/** A transaction of the insert-only role: it can add rows to a tenant's tables and read nothing. */
+export interface IngestTx {
+  readonly [scope]: 'ingest'
+  readonly tenantId: string
+  readonly client: pg.ClientBase
+}
+
+/**
+ * The database, as services see it. Every method runs `work` in one transaction, commits when it returns and rolls
+ * back when it throws. A deadlock or a serialization failure runs `work` again, up to three times in all: it must
+ * have no effects outside the transaction (use `afterCommit`). One transaction at a time: opening another inside
+ * `work` throws, because it would hold two connections and see nothing of the first.
+ *
+ * All throw DomainError `hub-unavailable` when the database cannot be reached, is starting or stopping, or has no
+ * connection left.
+ */
+export interface Database {
+  withTenant<T>(tenantId: string, work: (tx: TenantTx) => Promise<T>, options?: { readOnly?: boolean }): Promise<T>
+  withRegistry<T>(work: (tx: RegistryTx) => Promise<T>): Promise<T>
+  withIngest<T>(tenantId: string, work: (tx: IngestTx) => Promise<T>): Promise<T>
+  /** Resolves when the database answers. */
+  ping(): Promise<void>
+  /** Waits for running transactions, then closes every connection. */
+  close(): Promise<void>
+}
+
+/** What the database layer reports; a `pino` logger fits. */
+export interface DatabaseLog {
+  info(details: object, message: string): void
+  warn(details: object, message: string): void
+  error(details: object, message: string): void
+}

@@ -1,0 +1,95 @@
+import pg from 'pg'
+import { type ConnectionTarget, clientConfig, serviceTimeouts } from './connection-settings.ts'
+import type { Database, DatabaseLog, IngestTx, RegistryTx, TenantTx } from './database.ts'
+import { asServiceError } from './database-errors.ts'
+import type { RegistryTables, TenantTables } from './schema.ts'
+import { kyselyOn } from './scoped-kysely.ts'
+import { runTransaction, type TransactionScope } from './transactions.ts'
+
+export interface PoolOptions {
+  readonly app: ConnectionTarget
+  readonly ingest: ConnectionTarget
+  /** Connections of the application role at most; the insert-only role gets half as many. */
+  readonly size: number
+  readonly log?: DatabaseLog | undefined
+  /** Sees the text of every statement before it is sent. */
+  readonly onQuery?: ((text: string) => void) | undefined
+}
+
+/** Opens the two pools. Connections are made when first needed. */
+export function openPools(options: PoolOptions): Database {
+  const app = openPool(options, options.app, 'hub-app', options.size)
+  const ingest = openPool(options, options.ingest, 'hub-ingest', Math.ceil(options.size / 2))
+  return {
+    withTenant: (tenantId, work, { readOnly = false } = {}) =>
+      runTransaction(app, openingFor(tenantId, readOnly ? 'begin read only' : 'begin'), (scope) =>
+        work(tenantTx(tenantId, scope)),
+      ),
+    withRegistry: (work) => runTransaction(app, 'begin', (scope) => work(registryTx(scope))),
+    withIngest: (tenantId, work) =>
+      runTransaction(ingest, openingFor(tenantId, 'begin'), (scope) => work(ingestTx(tenantId, scope))),
+    ping: async () => {
+      await app.query('select 1').catch((error: unknown) => {
+        throw asServiceError(error)
+      })
+    },
+    close: async () => {
+      await Promise.all([app.end(), ingest.end()])
+    },
+  }
+}
+
+function openPool(options: PoolOptions, target: ConnectionTarget, name: string, size: number): pg.Pool {
+  const pool = new pg.Pool({
+    ...clientConfig(target, name),
+    ...serviceTimeouts,
+    max: size,
+    idleTimeoutMillis: 60_000,
+  })
+  // Without listeners, a connection that the server closes would end the process. The next statement reports it.
+  pool.on('error', (error) => options.log?.warn({ err: error, pool: name }, 'idle database connection lost'))
+  pool.on('connect', (client) => {
+    client.on('error', () => {})
+    if (options.onQuery) watchQueries(client, options.onQuery)
+  })
+  return pool
+}
+
+/** The check matters twice: the slug stands in the SQL, because BEGIN and a parameter do not fit one round trip. */
+function openingFor(tenantId: string, begin: string): string {
+  if (!/^[a-z][a-z0-9-]{1,62}$/.test(tenantId)) throw new Error('not a tenant slug')
+  return `${begin}; select hub.set_tenant('${tenantId}')`
+}
+
+function tenantTx(tenantId: string, scope: TransactionScope): TenantTx {
+  let db: TenantTx['db'] | undefined
+  return {
+    tenantId,
+    client: scope.client,
+    afterCommit: scope.afterCommit,
+    // Made when first asked for: ingest never does.
+    get db() {
+      db ??= kyselyOn<TenantTables>(scope.client)
+      return db
+    },
+  } as TenantTx
+}
+
+function registryTx(scope: TransactionScope): RegistryTx {
+  return { client: scope.client, db: kyselyOn<RegistryTables>(scope.client) } as RegistryTx
+}
+
+function ingestTx(tenantId: string, scope: TransactionScope): IngestTx {
+  return { tenantId, client: scope.client } as IngestTx
+}
+
+function watchQueries(client: pg.ClientBase, onQuery: (text: string) => void): void {
+  const query = client.query.bind(client) as (...args: unknown[]) => unknown
+  const watched = (...args: unknown[]) => {
+    const [first] = args as [string | { text?: string } | undefined]
+    const text = typeof first === 'string' ? first : first?.text
+    if (text) onQuery(text)
+    return query(...args)
+  }
+  client.query = watched as typeof client.query
+}

@@ -1,0 +1,15 @@
+/** Months of partitions kept ready: a service that is not restarted for as long still has where to write. */
+export const partitionMonthsAhead = 3
+
+/**
+ * Name of the partition, without schema, that holds a record: the UTC month of its id's time (RFC 9562, section
+ * 5.7: the first 48 bits are milliseconds since the epoch). The insert-only role copies straight into it.
+ *
+ * @param recordId a UUIDv7 in its text form
+ */
+export function recordPartitionOf(recordId: string): string {
+  const milliseconds = Number.parseInt(recordId.slice(0, 8) + recordId.slice(9, 13), 16)
+  if (!/^[0-9a-f]{8}-[0-9a-f]{4}-7/i.test(recordId)) throw new Error(`not a UUIDv7: ${recordId}`)
+  const month = new Date(milliseconds).toISOString()
+  return `records_y${month.slice(0, 4)}m${month.slice(5, 7)}`
+}

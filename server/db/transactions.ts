@@ -1,0 +1,91 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { setTimeout as delay } from 'node:timers/promises'
+import type pg from 'pg'
+import { asServiceError, isRetryable, isUnavailable } from './database-errors.ts'
+
+const attemptsMax = 3
+const rollbackMsMax = 5_000
+
+/** The transaction that the running code is inside of, if any. */
+const current = new AsyncLocalStorage<{ open: boolean }>()
+
+export interface TransactionScope {
+  readonly client: pg.ClientBase
+  afterCommit(work: () => void): void
+}
+
+/**
+ * Runs `work` in a transaction on a connection of the pool.
+ *
+ * @param opening the SQL that begins it, in one round trip with whatever must come first in it
+ * @throws DomainError `hub-unavailable` when the database is away; what `work` throws; an Error when `work` runs
+ *   inside another transaction already
+ */
+export async function runTransaction<T>(
+  pool: pg.Pool,
+  opening: string,
+  work: (scope: TransactionScope) => Promise<T>,
+): Promise<T> {
+  if (current.getStore()?.open) {
+    throw new Error('a transaction was opened inside another one: pass the outer one on, or use afterCommit')
+  }
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await runOnce(pool, opening, work)
+    } catch (error) {
+      if (!isRetryable(error) || attempt === attemptsMax) throw asServiceError(error)
+      // Out of step with the one it collided with.
+      await delay(attempt * 10 + Math.random() * 20)
+    }
+  }
+}
+
+async function runOnce<T>(pool: pg.Pool, opening: string, work: (scope: TransactionScope) => Promise<T>): Promise<T> {
+  const client = await begin(pool, opening)
+  const state = { open: true }
+  const committed: (() => void)[] = []
+  let result: T
+  try {
+    result = await current.run(state, () => work({ client, afterCommit: (then) => committed.push(then) }))
+    const { command } = await client.query('commit')
+    if (command !== 'COMMIT') throw new Error('a failed statement was ignored, so PostgreSQL rolled back')
+  } catch (error) {
+    await abandon(client, error)
+    throw error
+  } finally {
+    state.open = false
+  }
+  client.release()
+  for (const then of committed) then()
+  return result
+}
+
+/** A connection that died while idle shows only now; a second one is fresh, because the pool drops dead ones. */
+async function begin(pool: pg.Pool, opening: string): Promise<pg.PoolClient> {
+  for (let attempt = 1; ; attempt += 1) {
+    const client = await pool.connect()
+    try {
+      await client.query(opening)
+      return client
+    } catch (error) {
+      client.release(true)
+      if (!isUnavailable(error) || attempt === 2) throw error
+    }
+  }
+}
+
+/** Rolls back, or closes the connection where that cannot be done: a half-open transaction must not be reused. */
+async function abandon(client: pg.PoolClient, reason: unknown): Promise<void> {
+  if (isUnavailable(reason)) return client.release(true)
+  const timeout = new AbortController()
+  const tooLate = delay(rollbackMsMax, false, { signal: timeout.signal }).catch(() => false)
+  const done = await Promise.race([
+    client.query('rollback').then(
+      () => true,
+      () => false,
+    ),
+    tooLate,
+  ])
+  timeout.abort()
+  client.release(!done)
+}

@@ -1,0 +1,36 @@
+import pg from 'pg'
+
+const { builtins } = pg.types
+
+/**
+ * A timestamptz as RFC 3339 in UTC with six fractional digits. A JavaScript Date would cut the microseconds, and
+ * with them the order of records. Relies on the session's `timezone=UTC` and `datestyle=ISO`.
+ */
+export function parseTimestamp(text: string): string {
+  const found = /^(\d{4,6})-(\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/.exec(text)
+  if (!found) throw new Error(`timestamp outside the supported range: ${text}`)
+  return `${found[1]}-${found[2]}T${found[3]}.${(found[4] ?? '').padEnd(6, '0')}Z`
+}
+
+/** A bigint as a number; it throws rather than round. */
+export function parseSafeInteger(text: string): number {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value)) throw new Error(`bigint beyond 2^53-1: ${text}`)
+  return value
+}
+
+const asText = (text: string): string => text
+
+const parsers = new Map<number, (text: string) => unknown>([
+  [builtins.INT8, parseSafeInteger],
+  [builtins.TIMESTAMPTZ, parseTimestamp],
+  [builtins.TIMESTAMP, asText],
+  [builtins.DATE, asText],
+])
+
+/** How column values become JavaScript values, given to every connection. */
+export const valueParsers: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    (format !== 'binary' && parsers.get(oid)) ||
+    pg.types.getTypeParser(oid, format as 'text')) as pg.CustomTypesConfig['getTypeParser'],
+}
