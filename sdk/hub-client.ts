@@ -1,0 +1,108 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+interface ClientOptions {
+  baseUrl: string
+  tenant: string
+  clientId: string
+  clientSecret: string
+  /** Space-delimited; all that are assigned if absent. */
+  scope?: string
+}
+
+interface RequestOptions {
+  body?: unknown
+  idempotencyKey?: string
+}
+
+/** An RFC 7807 answer of the Hub. */
+export class HubProblem extends Error {
+  override readonly name = 'HubProblem'
+  readonly status: number
+  readonly document: Record<string, unknown>
+
+  constructor(status: number, document: Record<string, unknown>) {
+    super(`${status} ${document['title'] ?? ''}: ${document['detail'] ?? 'no detail'}`)
+    this.status = status
+    this.document = document
+  }
+}
+
+const attemptsMax = 6
+const tokenMarginSeconds = 60
+
+/**
+ * Calls the Hub as a service account: gets a token when it needs one, waits as `Retry-After` says when it is
+ * limited or unavailable, and throws {@link HubProblem} for every other error.
+ */
+export class HubClient {
+  readonly #options: ClientOptions
+  #token: { value: string; renewAfterMs: number } | undefined
+
+  constructor(options: ClientOptions) {
+    this.#options = options
+  }
+
+  get<T>(path: string, query: Record<string, string | number | boolean | undefined> = {}): Promise<T> {
+    const present = Object.entries(query).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, String(value)]],
+    )
+    return this.#call('GET', present.length === 0 ? path : `${path}?${new URLSearchParams(present)}`, {})
+  }
+
+  post<T>(path: string, options: RequestOptions = {}): Promise<T> {
+    return this.#call('POST', path, options)
+  }
+
+  put<T>(path: string, body: unknown): Promise<T> {
+    return this.#call('PUT', path, { body })
+  }
+
+  async #call<T>(method: string, path: string, { body, idempotencyKey }: RequestOptions): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      const response = await fetch(`${this.#options.baseUrl}${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${await this.#accessToken()}`,
+          'x-service-tenant': this.#options.tenant,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      if (response.ok) return (await response.json()) as T
+      await retryOrThrow(response, attempt)
+    }
+  }
+
+  async #accessToken(): Promise<string> {
+    if (this.#token && Date.now() < this.#token.renewAfterMs) return this.#token.value
+    const { baseUrl, clientId, clientSecret, scope } = this.#options
+    for (let attempt = 1; ; attempt += 1) {
+      const response = await fetch(`${baseUrl}/api/v1/oauth/token`, {
+        method: 'POST',
+        body: new URLSearchParams({
+          grant_type: 'client_credentials',
+          client_id: clientId,
+          client_secret: clientSecret,
+          ...(scope === undefined ? {} : { scope }),
+        }),
+      })
+      if (!response.ok) {
+        await retryOrThrow(response, attempt)
+        continue
+      }
+      const token = (await response.json()) as { access_token: string; expires_in: number }
+      const renewAfterMs = Date.now() + (token.expires_in - tokenMarginSeconds) * 1000
+      this.#token = { value: token.access_token, renewAfterMs }
+      return token.access_token
+    }
+  }
+}
+
+/** Waits where waiting helps, and throws otherwise. */
+async function retryOrThrow(response: Response, attempt: number): Promise<void> {
+  const document = (await response.json().catch(() => ({}))) as Record<string, unknown>
+  if (![429, 503].includes(response.status) || attempt === attemptsMax) throw new HubProblem(response.status, document)
+  const seconds = Number(response.headers.get('retry-after')) || 2 ** attempt / 4
+  await sleep(seconds * 1000)
+}
