@@ -1,0 +1,60 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { DomainError } from '../../contract/domain-error.ts'
+import type { JsonValue } from '../../provenance/json.ts'
+
+/** `deriveKey` purpose of the key that cursors are authenticated with. */
+export const cursorKeyPurpose = 'cursors'
+
+const macBytes = 32
+const textLengthMax = 2048
+
+/** What a cursor may be used with: it opens for the same tenant, operation and query only. */
+export interface CursorBinding {
+  tenant: string
+  operation: string
+  /** The query's parameters without `cursor`, and without `limit` unless a page's size is part of the position. */
+  query: Readonly<Record<string, string | number | boolean | undefined>>
+}
+
+/**
+ * A position in a list as opaque text: HMAC-SHA256 over binding and payload, then the payload, in base64url.
+ *
+ * @param key of `deriveKey(masterKey, cursorKeyPurpose)`
+ */
+export function signCursor(key: Buffer, boundTo: CursorBinding, payload: JsonValue): string {
+  const content = Buffer.from(JSON.stringify(payload))
+  return Buffer.concat([macOf(key, boundTo, content), content]).toString('base64url')
+}
+
+/**
+ * The payload of a cursor that {@link signCursor} made with the same binding.
+ *
+ * @throws DomainError `invalid-cursor` for anything else
+ */
+export function openCursor(key: Buffer, boundTo: CursorBinding, cursor: string): JsonValue {
+  if (cursor.length > textLengthMax) throw invalidCursor()
+  const bytes = Buffer.from(cursor, 'base64url')
+  // The decoder skips what is not base64url: only the one spelling of the bytes is taken.
+  if (bytes.length <= macBytes || bytes.toString('base64url') !== cursor) throw invalidCursor()
+  const content = bytes.subarray(macBytes)
+  if (!timingSafeEqual(bytes.subarray(0, macBytes), macOf(key, boundTo, content))) throw invalidCursor()
+  return JSON.parse(content.toString()) as JsonValue
+}
+
+function macOf(key: Buffer, { tenant, operation, query }: CursorBinding, content: Buffer): Buffer {
+  const parameters = Object.entries(query)
+    .filter(([, value]) => value !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+  const context = Buffer.from(JSON.stringify([tenant, operation, parameters]))
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(context.length)
+  return createHmac('sha256', key).update(length).update(context).update(content).digest()
+}
+
+function invalidCursor(): DomainError {
+  return new DomainError(
+    'invalid-cursor',
+    'The cursor is not one that this query of this tenant was answered with. Repeat the query without `cursor`.',
+    { errors: [{ pointer: '/query/cursor', detail: 'is not a cursor of this query' }] },
+  )
+}
