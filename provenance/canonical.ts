@@ -1,0 +1,76 @@
+import { ProvenanceError } from './errors.ts'
+import type { JsonValue } from './json.ts'
+
+/** Deepest nesting of arrays and objects that is canonicalized: every verifier's parser must be able to follow. */
+export const canonicalDepthMax = 128
+
+/**
+ * The canonical text of a JSON value, RFC 8785 (JSON Canonicalization Scheme).
+ *
+ * Throws ProvenanceError `not-json` for what JSON cannot carry exactly (lone surrogates, NaN, infinities, undefined,
+ * bigint, instances of classes) and `too-deep` beyond {@link canonicalDepthMax}.
+ */
+export function canonicalize(value: JsonValue): string {
+  return serialize(value, 0)
+}
+
+function serialize(value: unknown, depth: number): string {
+  switch (typeof value) {
+    case 'string':
+      return quote(value)
+    case 'number':
+      // RFC 8785 §3.2.2.3 is ECMAScript's own Number::toString; it also prints -0 as 0.
+      if (!Number.isFinite(value)) throw new ProvenanceError('not-json', `${value} is not a JSON number`)
+      return String(value)
+    case 'boolean':
+      return value ? 'true' : 'false'
+    case 'object':
+      if (value === null) return 'null'
+      if (depth === canonicalDepthMax) {
+        throw new ProvenanceError('too-deep', `nested deeper than ${canonicalDepthMax} levels`)
+      }
+      return Array.isArray(value) ? serializeArray(value, depth + 1) : serializeObject(value, depth + 1)
+    default:
+      throw new ProvenanceError('not-json', `a ${typeof value} is not a JSON value`)
+  }
+}
+
+function serializeArray(items: readonly unknown[], depth: number): string {
+  let text = '['
+  for (let i = 0; i < items.length; i++) text += (i === 0 ? '' : ',') + serialize(items[i], depth)
+  return `${text}]`
+}
+
+function serializeObject(object: object, depth: number): string {
+  // A Date or a Map would silently become {}. Object.prototype of another realm is plain too, so ask for its parent.
+  const prototype: unknown = Object.getPrototypeOf(object)
+  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) {
+    throw new ProvenanceError('not-json', 'an instance of a class is not a JSON object')
+  }
+  const members = object as Record<string, unknown>
+  let text = '{'
+  // The default sort compares UTF-16 code units, as RFC 8785 §3.2.3 asks.
+  for (const name of Object.keys(members).sort()) {
+    text += (text === '{' ? '' : ',') + label(name) + serialize(members[name], depth)
+  }
+  return `${text}}`
+}
+
+// Records share their member names; quoting them anew is a quarter of the time. Bounded, as names come from outside.
+const labels = new Map<string, string>()
+const labelCountMax = 1024
+const labelLengthMax = 64
+
+function label(name: string): string {
+  const known = labels.get(name)
+  if (known !== undefined) return known
+  const made = `${quote(name)}:`
+  if (labels.size < labelCountMax && name.length <= labelLengthMax) labels.set(name, made)
+  return made
+}
+
+/** RFC 8785 §3.2.2.2 is what JSON.stringify does, except that it would escape a lone surrogate instead of failing. */
+function quote(text: string): string {
+  if (!text.isWellFormed()) throw new ProvenanceError('not-json', 'a string has a lone surrogate')
+  return JSON.stringify(text)
+}

@@ -1,0 +1,54 @@
+/** The provenance core: docs/provenance.md specifies what it computes. Imports nothing; runs in Node and browsers. */
+export type { Sha256 } from './bytes.ts'
+export { canonicalDepthMax, canonicalize } from './canonical.ts'
+export type { AsyncCrypto, SyncCrypto } from './computation.ts'
+export { type ConsistencyProof, consistencyPath, verifyConsistency } from './consistency.ts'
+export { type Cosign, cosignOfLeaf, cosignsOfSeal, decodeCosign, encodeCosign, sealRecords } from './cosign.ts'
+export { ProvenanceError, type ProvenanceErrorCode } from './errors.ts'
+export type { JsonObject, JsonValue } from './json.ts'
+export {
+  type KeyDocument,
+  type KeyDocumentEntry,
+  type KeyRing,
+  keyDocumentEntry,
+  keyIdOf,
+  parseKeyDocument,
+  parseKeyDocumentAsync,
+  type VerifierKey,
+} from './keys.ts'
+export { inclusionPath, merkleRoot, nodeHash, rootFromInclusionPath } from './merkle.ts'
+export {
+  formatNote,
+  formatVkey,
+  type Note,
+  type NoteKey,
+  type NoteSignature,
+  parseNote,
+  parseVkey,
+  verifyNote,
+  verifyNoteSync,
+} from './note.ts'
+export { formatRecordHash, parseRecordHash, recordHash } from './record-hash.ts'
+export {
+  buildSeal,
+  leafHash,
+  type Seal,
+  type SealInput,
+  type SealStatement,
+  sealNoteText,
+  sealSizeMax,
+} from './seal.ts'
+export {
+  type Checks,
+  type Failure,
+  type FailureCode,
+  itemOfAnswer,
+  supportedSchemaVersions,
+  unhashedMembers,
+  type VerifyItem,
+  type VerifyResult,
+  verifyRecord,
+  verifyRecordSync,
+  verifyRecords,
+  verifyRecordsSync,
+} from './verify.ts'

@@ -1,0 +1,9 @@
+/** Any JSON value (RFC 8259) as `JSON.parse` yields it. */
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject
+
+export type JsonObject = { readonly [member: string]: JsonValue }
+
+/** True for a JSON object: not null, not an array. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
