@@ -56,10 +56,11 @@ export interface SealedBatch {
 
 /**
  * Makes records of drafts: id and time, canonical bytes, hash, seals, cosignatures. No database work but the
- * first look-up of the tenant's key. The records of one batch must be stored in one transaction.
+ * first look-up of the tenant's key, for which a caller inside a transaction passes it. The records of one batch
+ * must be stored in one transaction.
  */
 export interface RecordSealer {
-  seal(tenant: Tenant, drafts: readonly RecordDraft[]): Promise<SealedBatch>
+  seal(tenant: Tenant, drafts: readonly RecordDraft[], tx?: TenantTx): Promise<SealedBatch>
 }
 
 /** Stores sealed records. */
