@@ -1,0 +1,34 @@
+import type { FastifyInstance } from 'fastify'
+import type { Database, DatabaseLog } from '../../db/database.ts'
+import { addKeysRoutes } from './keys-routes.ts'
+import type { ProvenanceKeyMaker, ProvenanceKeys } from './keys-types.ts'
+import { createProvenanceKeys } from './provenance-keys-service.ts'
+import { createPublishedKeys } from './published-keys-service.ts'
+import { openTokenKeyRing, type TokenKeyRing } from './token-keys-service.ts'
+
+export interface KeysModule {
+  provenance: ProvenanceKeys & ProvenanceKeyMaker
+  tokens: TokenKeyRing
+  routes(app: FastifyInstance): void
+  close(): void
+}
+
+/**
+ * The key ring: keys of access tokens and of cosignatures. Makes the first token key on an empty database.
+ *
+ * @throws StartupError when the stored keys were sealed under another master key
+ */
+export async function createKeysModule(deps: {
+  database: Database
+  masterKey: Buffer
+  log: DatabaseLog
+}): Promise<KeysModule> {
+  const tokens = await openTokenKeyRing(deps)
+  const published = createPublishedKeys(deps)
+  return {
+    provenance: createProvenanceKeys(deps),
+    tokens,
+    routes: (app) => addKeysRoutes(app, tokens, published),
+    close: () => tokens.close(),
+  }
+}

@@ -1,0 +1,43 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { Type } from 'typebox'
+import { addRoute } from '../../http/route.ts'
+import { ProvenanceKeyDocument, TokenKeySet } from './keys-schemas.ts'
+import type { PublishedKeys } from './published-keys-service.ts'
+import type { TokenKeyRing } from './token-keys-service.ts'
+
+const Unchanged = Type.Null({ description: 'Not modified since the entity tag of `If-None-Match`' })
+
+export function addKeysRoutes(app: FastifyInstance, tokens: TokenKeyRing, published: PublishedKeys): void {
+  addRoute(app, 'getTokenKeys', { response: { 200: TokenKeySet } }, async (_request, reply) => {
+    cacheFor(reply, 60)
+    return tokens.publicKeySet()
+  })
+
+  addRoute(
+    app,
+    'getProvenanceKeys',
+    {
+      headers: Type.Object({ 'if-none-match': Type.Optional(Type.String()) }),
+      response: { 200: ProvenanceKeyDocument, 304: Unchanged },
+    },
+    async (request, reply) => {
+      const { document, etag } = await published.document()
+      cacheFor(reply, 60)
+      reply.header('etag', etag)
+      if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send()
+      return document
+    },
+  )
+}
+
+/** Public keys may be read by pages of any origin, and kept for a while. */
+function cacheFor(reply: FastifyReply, seconds: number): void {
+  reply.header('cache-control', `public, max-age=${seconds}`)
+  reply.header('access-control-allow-origin', '*')
+}
+
+/** Weak comparison, as If-None-Match asks for (RFC 9110, section 13.1.2). */
+function matches(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false
+  return header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
+}

@@ -1,0 +1,44 @@
+import { Type } from 'typebox'
+
+const TokenKey = Type.Object(
+  {
+    kty: Type.String({ description: 'Key type', examples: ['EC'] }),
+    kid: Type.String({ description: 'Key id, as in the header of the tokens it signed' }),
+    alg: Type.String({ description: 'The only algorithm this key is used with', examples: ['ES256'] }),
+    use: Type.Literal('sig'),
+    crv: Type.Optional(Type.String({ examples: ['P-256'] })),
+    x: Type.Optional(Type.String()),
+    y: Type.Optional(Type.String()),
+    n: Type.Optional(Type.String()),
+    e: Type.Optional(Type.String()),
+  },
+  { additionalProperties: false },
+)
+
+export const TokenKeySet = Type.Object(
+  { keys: Type.Array(TokenKey) },
+  { additionalProperties: false, description: 'A JSON Web Key Set (RFC 7517)' },
+)
+
+const ProvenanceKey = Type.Object(
+  {
+    key_id: Type.String({
+      description: 'First 16 bytes of the key hash, in hexadecimal',
+      examples: ['4f1c0a2b9d3e5f60718293a4b5c6d7e8'],
+    }),
+    name: Type.String({ description: 'Opaque name of the log whose seals the key signs' }),
+    algorithm: Type.Literal('Ed25519'),
+    public_key: Type.String({ description: 'The 32 bytes of the key, in base64' }),
+    vkey: Type.String({ description: 'The key as a C2SP signed-note verifier key' }),
+    created_at: Type.String({ format: 'date-time' }),
+    retired_at: Type.Optional(
+      Type.String({ format: 'date-time', description: 'When the key stopped signing. What it signed stays valid.' }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+export const ProvenanceKeyDocument = Type.Object(
+  { keys: Type.Array(ProvenanceKey) },
+  { additionalProperties: false, description: 'Every key that ever signed a seal; none is ever withdrawn' },
+)

@@ -1,0 +1,61 @@
+import type { RegistryTx, TenantTx } from '../../db/database.ts'
+import type { RegistryTables, TenantTables } from '../../db/schema.ts'
+
+export type TokenKeyRow = RegistryTables['hub.token_keys']
+export type PublishedKeyRow = RegistryTables['hub.published_keys']
+export type ProvenanceKeyRow = TenantTables['hub.provenance_keys']
+
+/** Of several processes that start at once on an empty database, one makes the first token key. */
+export async function lockTokenKeys(tx: RegistryTx): Promise<void> {
+  await tx.client.query(`select pg_advisory_xact_lock(hashtext('hub.token_keys'))`)
+}
+
+export function tokenKeys(tx: RegistryTx): Promise<TokenKeyRow[]> {
+  return tx.db.selectFrom('hub.token_keys').selectAll().orderBy('created_at').orderBy('key_id').execute()
+}
+
+export async function insertTokenKey(tx: RegistryTx, row: TokenKeyRow): Promise<void> {
+  await tx.db
+    .insertInto('hub.token_keys')
+    .values({ ...row, public_jwk: JSON.stringify(row.public_jwk) })
+    .execute()
+}
+
+export async function insertPublishedKey(tx: RegistryTx, row: PublishedKeyRow): Promise<void> {
+  await tx.db
+    .insertInto('hub.published_keys')
+    .values(row)
+    .onConflict((conflict) => conflict.column('key_id').doNothing())
+    .execute()
+}
+
+export function publishedKeys(tx: RegistryTx): Promise<PublishedKeyRow[]> {
+  return tx.db.selectFrom('hub.published_keys').selectAll().orderBy('created_at').orderBy('key_id').execute()
+}
+
+/** Keys are added and retired, never removed: two counts tell whether the document has changed. */
+export async function publishedKeysVersion(tx: RegistryTx): Promise<string> {
+  const counts = await tx.db
+    .selectFrom('hub.published_keys')
+    .select((select) => [select.fn.countAll<number>().as('made'), select.fn.count<number>('retired_at').as('retired')])
+    .executeTakeFirstOrThrow()
+  return `${counts.made}-${counts.retired}`
+}
+
+/** Oldest first. */
+export function provenanceKeys(tx: TenantTx): Promise<ProvenanceKeyRow[]> {
+  return tx.db
+    .selectFrom('hub.provenance_keys')
+    .selectAll()
+    .where('tenant_id', '=', tx.tenantId)
+    .orderBy('created_at')
+    .orderBy('key_id')
+    .execute()
+}
+
+export async function insertProvenanceKey(tx: TenantTx, row: Omit<ProvenanceKeyRow, 'tenant_id'>): Promise<void> {
+  await tx.db
+    .insertInto('hub.provenance_keys')
+    .values({ ...row, tenant_id: tx.tenantId })
+    .execute()
+}

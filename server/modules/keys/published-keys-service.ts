@@ -1,0 +1,38 @@
+import { hash } from 'node:crypto'
+import { type KeyDocument, keyDocumentEntry } from '../../../provenance/keys.ts'
+import type { Database } from '../../db/database.ts'
+import { type PublishedKeyRow, publishedKeys, publishedKeysVersion } from './keys-store.ts'
+
+export interface PublishedKeys {
+  /** The document of `/.well-known/provenance-keys.json`, and a strong entity tag for it. */
+  document(): Promise<{ document: KeyDocument; etag: string }>
+}
+
+/** The public halves of all tenants' provenance keys, under opaque names. */
+export function createPublishedKeys(deps: { database: Database }): PublishedKeys {
+  let cached: { version: string; document: KeyDocument; etag: string } | undefined
+  return {
+    async document() {
+      cached = await deps.database.withRegistry(async (tx) => {
+        const version = await publishedKeysVersion(tx)
+        if (cached?.version === version) return cached
+        const document = { keys: (await publishedKeys(tx)).map(entryOf) }
+        return { version, document, etag: `"${hash('sha256', JSON.stringify(document), 'base64url')}"` }
+      })
+      return cached
+    },
+  }
+}
+
+function entryOf(row: PublishedKeyRow) {
+  return keyDocumentEntry(
+    {
+      keyId: row.key_id,
+      name: row.name,
+      publicKey: row.public_key,
+      createdAt: row.created_at,
+      ...(row.retired_at === null ? {} : { retiredAt: row.retired_at }),
+    },
+    (bytes) => hash('sha256', bytes, 'buffer'),
+  )
+}
