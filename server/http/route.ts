@@ -1,0 +1,138 @@
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  HTTPMethods,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+} from 'fastify'
+import { type Static, type TObject, type TSchema, Type } from 'typebox'
+import { recordBodyBytesMax } from '../../contract/limits.ts'
+import { type Operation, type OperationId, operations } from '../../contract/operations.ts'
+import type { ProblemSlug } from '../../contract/problems.ts'
+import type { Caller } from './caller.ts'
+import { compileRequestValidator, type RequestValidator } from './request-validation.ts'
+
+/**
+ * What a route takes and answers, as TypeBox schemas: validation, types and the OpenAPI document come from it.
+ * Objects of parameters and bodies say `additionalProperties: false`. `params` has a member for each `{name}` of the
+ * path; `headers` names, in lower case, the headers of this operation beyond the common ones.
+ */
+export interface RouteSchema {
+  description?: string
+  params?: TObject
+  querystring?: TObject
+  headers?: TObject
+  /** Without it a POST, PUT or PATCH takes no body, or `{}`. */
+  body?: TSchema
+  /** How the body is written; `form` is application/x-www-form-urlencoded and is not validated here. */
+  bodyFormat?: 'json' | 'form'
+  /** An absent body stands for `{}`. */
+  bodyOptional?: boolean
+  /** Bytes after inflation; default `recordBodyBytesMax`. */
+  bodyLimitBytes?: number
+  /** Status → body. `Type.Null()` stands for an empty body. */
+  response: Record<number, TSchema>
+  /** Status → headers of the answer beyond the common ones, for the OpenAPI document. */
+  responseHeaders?: Record<number, Record<string, TSchema>>
+  /** Problems of this operation beyond those that every operation of its kind may answer with. */
+  problems?: readonly ProblemSlug[]
+  /** Errors carry `error` and `error_description` (RFC 6749, section 5.2) and are plain JSON for clients that ask so. */
+  oauthErrors?: boolean
+}
+
+type StaticOf<Schema> = Schema extends TSchema ? Static<Schema> : undefined
+
+/** A request whose every part has passed its schema. `caller` is set on operations that take a token. */
+export type RouteRequest<S extends RouteSchema> = FastifyRequest<
+  {
+    Params: StaticOf<S['params']>
+    Querystring: StaticOf<S['querystring']>
+    Headers: StaticOf<S['headers']>
+    Body: S['bodyFormat'] extends 'form' ? FormBody : StaticOf<S['body']>
+  },
+  RawServerDefault,
+  RawRequestDefaultExpression
+>
+
+/** Fields of a form; one that was sent more than once is an array. */
+export type FormBody = Record<string, string | string[]>
+
+declare const rawJsonBrand: unique symbol
+/** JSON text that is sent as it is. */
+export type RawJson = string & { readonly [rawJsonBrand]: true }
+
+/** Sends JSON text that exists already, without parsing and serialising it again. */
+export function rawJson(reply: FastifyReply, text: string): RawJson {
+  reply.type('application/json; charset=utf-8')
+  return text as RawJson
+}
+
+export type RouteAnswer<S extends RouteSchema> = Static<S['response'][keyof S['response'] & number]> | RawJson
+
+export type RouteHandler<S extends RouteSchema> = (
+  request: RouteRequest<S>,
+  reply: FastifyReply,
+) => Promise<RouteAnswer<S> | FastifyReply>
+
+/** What the hooks of the server know about the route of a request. */
+export interface RouteDescription {
+  operationId: OperationId
+  operation: Operation
+  schema: RouteSchema
+  validate: RequestValidator
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    route?: RouteDescription
+  }
+  interface FastifyRequest {
+    /** Who calls, for which tenant. Throws on operations that do not take a token. */
+    caller: Caller
+  }
+  interface FastifyInstance {
+    /** Every operation that has been added, for the description of the API. */
+    hubRoutes: Map<OperationId, RouteDescription>
+  }
+}
+
+/**
+ * Adds an operation of the operations table. Before `handler` runs, everything up to and including the schemas has
+ * been checked (docs: "order of checks" in access-checks.ts). A handler throws DomainError and never writes an error.
+ */
+export function addRoute<const S extends RouteSchema>(
+  app: FastifyInstance,
+  operationId: OperationId,
+  schema: S,
+  handler: RouteHandler<S>,
+): void {
+  const operation: Operation = operations[operationId]
+  const route: RouteDescription = { operationId, operation, schema, validate: compileRequestValidator(schema) }
+  app.hubRoutes.set(operationId, route)
+  app.route({
+    method: operation.method as HTTPMethods,
+    url: routerPath(operation.path),
+    bodyLimit: schema.bodyLimitBytes ?? recordBodyBytesMax,
+    config: { route },
+    handler: handler as unknown as (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
+  })
+}
+
+/** An empty JSON object: the body of actions that take none. */
+export const emptyBody = Type.Object({}, { additionalProperties: false })
+
+/**
+ * The OpenAPI path template in the router's language. A parameter before `:verb` takes the longest text that leaves
+ * the verb; a last one whose path has `:verb` siblings takes no colon, so that `GET …/x:restore` is not a GET of `x`.
+ */
+export function routerPath(template: string): string {
+  const verbSiblings = Object.values(operations).some((other) => other.path.startsWith(`${template}:`))
+  return template
+    .replaceAll(':', '::')
+    .replaceAll(/\{([a-z_]+)\}(::|$)?/g, (_whole, name: string, next: string | undefined) => {
+      if (next === '::') return `:${name}(^.+)::`
+      if (next === '' && verbSiblings) return `:${name}(^[^:]+)`
+      return `:${name}`
+    })
+}
