@@ -42,7 +42,7 @@ async function readKey(file: string): Promise<Buffer | undefined> {
 
 /** Written aside and linked into place: a crash leaves no half key, and of two first starts one key wins. */
 async function createKey(file: string): Promise<Buffer> {
-  await mkdir(dirname(file), { recursive: true })
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   const draft = `${file}.${randomBytes(6).toString('hex')}`
   const handle = await open(draft, 'wx', 0o600)
   try {

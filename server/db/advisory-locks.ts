@@ -1,0 +1,14 @@
+/**
+ * Session-level advisory locks, one bigint each, so that they cannot meet those of other programs in the same
+ * database by accident: the upper half spells "orgh".
+ */
+const prefix = 0x6f726768n << 32n
+
+/** Held while migrating: of several processes that start at once, one migrates and the others wait. */
+export const migrationLock = String(prefix | 1n)
+/** Held by the one `hub serve` of an embedded data directory, as long as it lives. */
+export const serveLock = String(prefix | 2n)
+/** Held by whichever process started the embedded server, as long as it lives. */
+export const ownerLock = String(prefix | 3n)
+/** Held while the owner and the database of an embedded server are made. */
+export const bootstrapLock = String(prefix | 4n)

@@ -1,0 +1,110 @@
+import { join } from 'node:path'
+import type pg from 'pg'
+import { StartupError } from '../startup-error.ts'
+import { migrationLock } from './advisory-locks.ts'
+import { migrateJobSchema } from './job-schema.ts'
+import { type Migration, readMigrations } from './migration-files.ts'
+import { partitionMonthsAhead } from './record-partitions.ts'
+
+const migrationsDirectory = join(import.meta.dirname, 'migrations')
+
+interface AppliedRow {
+  version: number
+  name: string
+  checksum: string
+}
+
+/**
+ * Brings the schema up to this program's version and makes the partitions of the coming months. Of several processes
+ * at once, one works and the others wait for it.
+ *
+ * @param owner a connection of the database's owner, not in a transaction
+ * @returns the names of the migrations that were applied now
+ * @throws StartupError when the database is newer than the program, or was migrated with other files
+ */
+export async function migrate(
+  owner: pg.Client,
+  options: { directory?: string | undefined } = {},
+): Promise<{ applied: string[] }> {
+  const migrations = await readMigrations(options.directory ?? migrationsDirectory)
+  await owner.query('select pg_advisory_lock($1)', [migrationLock])
+  try {
+    const done = await readApplied(owner)
+    checkHistory(done, migrations)
+    const pending = migrations.slice(done.length)
+    for (const migration of pending) await apply(owner, migration)
+    await migrateJobSchema(owner)
+    await owner.query('select hub.ensure_record_partitions($1)', [partitionMonthsAhead])
+    return { applied: pending.map((migration) => fileName(migration)) }
+  } catch (error) {
+    throw explain(error)
+  } finally {
+    // Fails only when the connection is gone, and the lock with it.
+    await owner.query('select pg_advisory_unlock($1)', [migrationLock]).catch(() => {})
+  }
+}
+
+async function readApplied(owner: pg.Client): Promise<AppliedRow[]> {
+  await owner.query(`
+    create schema if not exists hub;
+    create table if not exists hub.schema_migrations (
+      version integer primary key,
+      name text not null,
+      checksum text not null,
+      applied_at timestamptz not null default now()
+    )`)
+  const { rows } = await owner.query<AppliedRow>(
+    'select version, name, checksum from hub.schema_migrations order by version',
+  )
+  return rows
+}
+
+function checkHistory(done: AppliedRow[], migrations: Migration[]): void {
+  if (done.length > migrations.length) {
+    throw new StartupError(
+      `The database is newer than this program: it has migration ${done.at(-1)?.name}, which this program lacks.`,
+      'Start the version of the Hub that this database was last used with, or a later one.',
+    )
+  }
+  for (const [index, row] of done.entries()) {
+    const migration = migrations[index]
+    if (migration?.version === row.version && migration.checksum === row.checksum) continue
+    throw new StartupError(
+      `The database was migrated with another version of ${migration ? fileName(migration) : row.name}.`,
+      'Restore the file as it was: a migration never changes once applied; a further change is a new file.',
+    )
+  }
+}
+
+async function apply(owner: pg.Client, migration: Migration): Promise<void> {
+  await owner.query('begin')
+  try {
+    await owner.query(migration.sql)
+    await owner.query('insert into hub.schema_migrations (version, name, checksum) values ($1, $2, $3)', [
+      migration.version,
+      migration.name,
+      migration.checksum,
+    ])
+    await owner.query('commit')
+  } catch (cause) {
+    await owner.query('rollback').catch(() => {})
+    const { position, code } = cause as pg.DatabaseError
+    const line = position ? ` in line ${migration.sql.slice(0, Number(position)).split('\n').length}` : ''
+    const error = new Error(`migration ${fileName(migration)} failed${line}: ${(cause as Error).message}`, { cause })
+    throw Object.assign(error, { code })
+  }
+}
+
+/** The one failure an operator can mend is a missing privilege; others are shown as they are. */
+function explain(error: unknown): unknown {
+  if (!(error instanceof Error) || (error as pg.DatabaseError).code !== '42501') return error
+  return new StartupError(
+    `The database user may not set up the schema: ${error.message}.`,
+    'HUB_DATABASE_URL must name the owner of the database. As an administrator, run: alter database NAME owner to USER;',
+    { cause: error },
+  )
+}
+
+function fileName(migration: Migration): string {
+  return `${String(migration.version).padStart(4, '0')}-${migration.name}`
+}

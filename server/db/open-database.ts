@@ -1,0 +1,154 @@
+import pg from 'pg'
+import type { Config } from '../config.ts'
+import { StartupError } from '../startup-error.ts'
+import { asRole, type ConnectionTarget, clientConfig, parseDatabaseUrl } from './connection-settings.ts'
+import type { Database, DatabaseLog } from './database.ts'
+import { isUnavailable } from './database-errors.ts'
+import { prepareLayout } from './embedded-layout.ts'
+import { type EmbeddedServer, startEmbedded } from './embedded-server.ts'
+import { loadMasterKey } from './master-key.ts'
+import { migrate } from './migrate.ts'
+import { openPools } from './pooled-database.ts'
+import { ensureRoles, type ServiceLogins, serviceLogins } from './roles.ts'
+import { removeServeNotice, writeServeNotice } from './serve-notice.ts'
+
+const serverVersionMin = 150_000
+
+export interface OpenOptions {
+  /** `serve` takes an embedded data directory for itself; a command works beside a running service. */
+  readonly purpose: 'serve' | 'command'
+  readonly log?: DatabaseLog | undefined
+  /** Further settings of the embedded server. */
+  readonly postgresSettings?: Readonly<Record<string, string>> | undefined
+  /** Sees the text of every statement of the service's roles before it is sent. */
+  readonly onQuery?: ((text: string) => void) | undefined
+}
+
+export interface OpenedDatabase extends Database {
+  /** Every other key derives from it (`deriveKey`). */
+  readonly masterKey: Buffer
+  /** Names of the migrations that this start applied. */
+  readonly migrationsApplied: readonly string[]
+  readonly connection: {
+    readonly embedded: boolean
+    readonly owner: ConnectionTarget
+    readonly app: ConnectionTarget
+    readonly ingest: ConnectionTarget
+  }
+  /** Notes the address in the data directory, for the message that a second start gives. */
+  announce(url: string): Promise<void>
+  /** Closes every connection, then stops the embedded server if this process started it. */
+  stop(): Promise<void>
+}
+
+/**
+ * Everything between the configuration and a database that is ready: the master key, the embedded server or the
+ * external one, roles, migrations, pools.
+ *
+ * @throws StartupError with what to do, for everything an operator can mend
+ */
+export async function openDatabase(config: Config, options: OpenOptions): Promise<OpenedDatabase> {
+  const layout = config.databaseUrl === undefined ? await prepareLayout(config.dataDir) : undefined
+  const masterKey = await loadMasterKey(config)
+  const server = layout
+    ? await startEmbedded({ ...options, layout, masterKey, settings: options.postgresSettings })
+    : undefined
+  try {
+    return await openOn(server, masterKey, config, options)
+  } catch (error) {
+    await server?.stop()
+    throw error
+  }
+}
+
+async function openOn(
+  server: EmbeddedServer | undefined,
+  masterKey: Buffer,
+  config: Config,
+  options: OpenOptions,
+): Promise<OpenedDatabase> {
+  const owner = server?.owner ?? parseDatabaseUrl(config.databaseUrl ?? '')
+  const logins = serviceLogins(masterKey)
+  const applied = await prepare(owner, logins)
+  if (applied.length > 0) options.log?.info({ migrations: applied }, 'migrations applied')
+  const [app, ingest] = [asRole(owner, logins.app), asRole(owner, logins.ingest)]
+  const pools = openPools({ app, ingest, size: config.databasePoolSize, log: options.log, onQuery: options.onQuery })
+  return {
+    ...pools,
+    masterKey,
+    migrationsApplied: applied,
+    connection: { embedded: server !== undefined, owner, app, ingest },
+    announce: async (url) => {
+      if (server) await writeServeNotice(config.dataDir, url)
+    },
+    stop: async () => {
+      await pools.close()
+      if (server) await removeServeNotice(config.dataDir)
+      await server?.stop()
+    },
+  }
+}
+
+/** Roles and schema, by the owner, on a connection that is closed again. */
+async function prepare(target: ConnectionTarget, logins: ServiceLogins): Promise<string[]> {
+  const owner = new pg.Client(clientConfig(target, 'hub-owner'))
+  owner.on('error', () => {})
+  try {
+    await owner.connect()
+    await checkServer(owner)
+    await ensureRoles(owner, target, logins)
+    const { applied } = await migrate(owner)
+    return applied
+  } catch (cause) {
+    throw explainConnection(cause, target)
+  } finally {
+    await owner.end().catch(() => {})
+  }
+}
+
+async function checkServer(owner: pg.Client): Promise<void> {
+  const { rows } = await owner.query<{ version: number; name: string; encoding: string }>(
+    `select current_setting('server_version_num')::int as version, current_setting('server_version') as name,
+            current_setting('server_encoding') as encoding`,
+  )
+  const [server] = rows
+  if (server && server.version < serverVersionMin) {
+    throw new StartupError(
+      `The database server is PostgreSQL ${server.name}, which is too old.`,
+      'Use PostgreSQL 15 or later.',
+    )
+  }
+  if (server && server.encoding !== 'UTF8') {
+    throw new StartupError(
+      `The database stores text as ${server.encoding}.`,
+      "Use a database made with: create database hub encoding 'UTF8' template template0;",
+    )
+  }
+}
+
+/** Never the URL: it holds a password. */
+function explainConnection(cause: unknown, target: ConnectionTarget): unknown {
+  if (cause instanceof StartupError) return cause
+  const { code, message } = cause as pg.DatabaseError
+  const where = `${target.database} on ${target.host || 'localhost'}:${target.port}`
+  if (/^28/.test(code ?? '')) {
+    return new StartupError(
+      `The database ${where} does not let the user ${target.user} in: ${message}.`,
+      'Check user and password in HUB_DATABASE_URL.',
+      { cause },
+    )
+  }
+  if (code === '3D000') {
+    return new StartupError(
+      `There is no database ${where}.`,
+      `As an administrator, run: create database ${pg.escapeIdentifier(target.database ?? '')} owner ${pg.escapeIdentifier(target.user)};`,
+      { cause },
+    )
+  }
+  if (!isUnavailable(cause)) return cause
+  return new StartupError(
+    `The database ${where} cannot be reached: ${message || code}.`,
+    'Start it, or correct HUB_DATABASE_URL.',
+    { cause },
+  )
+}

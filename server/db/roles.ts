@@ -1,0 +1,137 @@
+import pg from 'pg'
+import { deriveKey } from '../secrets/sealing.ts'
+import { StartupError } from '../startup-error.ts'
+import { asRole, type ConnectionTarget, clientConfig } from './connection-settings.ts'
+import { scramVerifier } from './scram.ts'
+
+/** A login of the service and the group role whose privileges it has. */
+export interface ServiceLogin {
+  readonly user: string
+  readonly password: string
+  readonly group: 'hub_app' | 'hub_ingest'
+}
+
+export interface ServiceLogins {
+  readonly app: ServiceLogin
+  readonly ingest: ServiceLogin
+}
+
+/**
+ * The two logins of this hub. Roles belong to the whole cluster, so names and passwords come from the master key:
+ * two hubs on one cluster do not fight over a role, and nothing needs to be stored.
+ */
+export function serviceLogins(masterKey: Buffer): ServiceLogins {
+  const suffix = deriveKey(masterKey, 'database role name').toString('hex').slice(0, 8)
+  const login = (group: ServiceLogin['group']): ServiceLogin => ({
+    user: `${group}_${suffix}`,
+    password: deriveKey(masterKey, `database password ${group}`).toString('base64url'),
+    group,
+  })
+  return { app: login('hub_app'), ingest: login('hub_ingest') }
+}
+
+interface RoleRow {
+  rolname: string
+  privileged: boolean
+  groups: string[]
+}
+
+/**
+ * Makes the group roles that migrations grant to, and the logins in them, where they are missing. Nothing is changed
+ * on a start that finds all in place.
+ *
+ * @throws StartupError with the SQL for an administrator, when the owner may not make them
+ */
+export async function ensureRoles(owner: pg.Client, target: ConnectionTarget, logins: ServiceLogins): Promise<void> {
+  const both = [logins.app, logins.ingest]
+  const existing = await readRoles(owner, both)
+  const privileged = existing.find((role) => role.privileged)
+  if (privileged) {
+    throw new StartupError(
+      `The database role ${privileged.rolname} may bypass row-level security.`,
+      `As an administrator of the database, run: alter role ${privileged.rolname} nosuperuser nobypassrls;`,
+    )
+  }
+  await runOrReport(owner, target, missingRoles(existing, both))
+  await Promise.all(both.map((login) => ensurePassword(owner, target, login)))
+}
+
+async function readRoles(owner: pg.Client, logins: ServiceLogin[]): Promise<RoleRow[]> {
+  const { rows } = await owner.query<RoleRow>(
+    `select r.rolname::text, r.rolsuper or r.rolbypassrls as privileged,
+       array(select g.rolname::text from pg_auth_members m join pg_roles g on g.oid = m.roleid
+             where m.member = r.oid) as groups
+     from pg_roles r where r.rolname = any($1)`,
+    [logins.flatMap((login) => [login.group, login.user])],
+  )
+  return rows
+}
+
+function missingRoles(existing: RoleRow[], logins: ServiceLogin[]): string[] {
+  const find = (name: string) => existing.find((role) => role.rolname === name)
+  const groups = logins.filter((login) => !find(login.group)).map((login) => `create role ${login.group} nologin`)
+  const users = logins.flatMap((login) => {
+    const role = find(login.user)
+    if (role) return role.groups.includes(login.group) ? [] : [`grant ${login.group} to ${login.user}`]
+    const attributes = 'login nosuperuser nobypassrls nocreatedb nocreaterole'
+    return [
+      `create role ${login.user} ${attributes} in role ${login.group} password '${scramVerifier(login.password)}'`,
+    ]
+  })
+  return [...groups, ...users]
+}
+
+async function runOrReport(owner: pg.Client, target: ConnectionTarget, statements: string[]): Promise<void> {
+  for (const [index, statement] of statements.entries()) {
+    try {
+      await owner.query(statement)
+    } catch (cause) {
+      const { code } = cause as pg.DatabaseError
+      // Another process made it at the same moment: duplicate object, unique violation, concurrent update.
+      if (code === '42710' || code === '23505' || code === 'XX000') continue
+      if (code !== '42501') throw cause
+      throw new StartupError(
+        `The database user ${target.user} may not do what the Hub needs: ${(cause as Error).message}.`,
+        `As an administrator of the database, run this, and start again:\n${statements
+          .slice(index)
+          .map((each) => `  ${each};`)
+          .join('\n')}`,
+        { cause },
+      )
+    }
+  }
+}
+
+/** A login is tried before it is touched: ALTER ROLE at every start would contend with other hubs' starts. */
+async function ensurePassword(owner: pg.Client, target: ConnectionTarget, login: ServiceLogin): Promise<void> {
+  const first = await tryLogin(target, login)
+  if (first === undefined) return
+  if (first.code === '28P01') {
+    const change = `alter role ${login.user} password '${scramVerifier(login.password)}'`
+    await runOrReport(owner, target, [change])
+  } else if (first.code === '42501') {
+    const grant = `grant connect on database ${pg.escapeIdentifier(target.database ?? '')} to ${login.group}`
+    await runOrReport(owner, target, [grant])
+  }
+  const second = await tryLogin(target, login)
+  if (second === undefined) return
+  throw new StartupError(
+    `The database does not let its role ${login.user} in: ${second.message}.`,
+    'Allow this role with password authentication (scram-sha-256) in pg_hba.conf.',
+    { cause: second },
+  )
+}
+
+async function tryLogin(target: ConnectionTarget, login: ServiceLogin): Promise<pg.DatabaseError | undefined> {
+  const client = new pg.Client(clientConfig(asRole(target, login), 'hub-start'))
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return undefined
+  } catch (error) {
+    if (/^(28|42501)/.test((error as pg.DatabaseError).code ?? '')) return error as pg.DatabaseError
+    throw error
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs'
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** Who serves from a data directory, for the message that a second start gives. */
+export interface ServeNotice {
+  readonly pid: number
+  readonly url: string
+  readonly startedAt: string
+}
+
+const fileIn = (dataDir: string) => join(dataDir, 'serve.json')
+
+export async function writeServeNotice(dataDir: string, url: string): Promise<void> {
+  const notice: ServeNotice = { pid: process.pid, url, startedAt: new Date().toISOString() }
+  await writeFile(fileIn(dataDir), `${JSON.stringify(notice)}\n`, { mode: 0o600 })
+}
+
+export async function removeServeNotice(dataDir: string): Promise<void> {
+  if (readServeNotice(dataDir)?.pid === process.pid) await rm(fileIn(dataDir), { force: true })
+}
+
+/** Undefined where there is none, or none that can be read. It may be left over from a process that was killed. */
+export function readServeNotice(dataDir: string): ServeNotice | undefined {
+  try {
+    return JSON.parse(readFileSync(fileIn(dataDir), 'utf8')) as ServeNotice
+  } catch {
+    return undefined
+  }
+}
