@@ -1,5 +1,6 @@
 import type { SkillState } from '../../../contract/literals.ts'
 import type { TenantTx } from '../../db/database.ts'
+import type { Caller, Tenant } from '../../http/caller.ts'
 
 /** A version of a skill, as a `skill_definition` record registers it. */
 export interface SkillRegistration {
@@ -22,4 +23,39 @@ export interface SkillRegistry {
   stateOf(tx: TenantTx, skillId: string): Promise<SkillState | undefined>
   /** The states of all skills of the tenant. */
   allStates(tx: TenantTx): Promise<Map<string, SkillState>>
+}
+
+/** In the names of the answer. */
+export interface Skill {
+  skill_id: string
+  state: SkillState
+  /** Of the version registered last. */
+  name: string
+  registered_at: string
+  updated_at: string
+  /** In the order of registration. */
+  versions: SkillVersion[]
+}
+
+export interface SkillVersion {
+  skill_version: string
+  state: SkillState
+  name: string
+  record_id: string
+  registered_at: string
+}
+
+export interface SkillPage {
+  items: Skill[]
+  next_cursor: string | null
+}
+
+export interface Skills {
+  list(tenant: Tenant, page: { limit: number; cursor?: string | undefined }): Promise<SkillPage>
+  /**
+   * Moves a skill to another state; its versions follow. `published` also publishes versions that are still drafts.
+   * Where nothing changes, no event is written. Throws `not-found`, and `validation-failed` (pointer `/state`) for
+   * a step that the states do not allow.
+   */
+  transition(caller: Caller, skillId: string, state: SkillState): Promise<Skill>
 }

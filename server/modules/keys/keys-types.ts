@@ -9,27 +9,25 @@ export interface ProvenanceSigner {
   sign(message: Uint8Array): Uint8Array
 }
 
-/** A public half, as verification needs it. */
-export interface ProvenancePublicKey {
-  keyId: string
-  name: string
-  publicKey: Uint8Array
-}
-
 /** The provenance keys of tenants. Private halves are sealed under the master key and opened in memory only. */
 export interface ProvenanceKeys {
   /**
-   * The tenant's current signer, from memory once it was asked for: finding a tenant in the directory asks for it,
-   * so that inside a transaction of a request no other one is opened. Throws DomainError `internal` when the tenant
-   * has no key.
+   * The tenant's current signer, cached. A caller that is inside a transaction of the tenant passes it, because
+   * another must not be opened in there. Throws DomainError `internal` when the tenant has no key.
    */
-  signerOf(tenantId: string): Promise<ProvenanceSigner>
-  /** All keys the tenant ever signed with, retired ones too, cached; a key id unknown to the cache reloads it. */
-  publicKeysOf(tenantId: string, wantedKeyId?: string): Promise<readonly ProvenancePublicKey[]>
+  signerOf(tenantId: string, tx?: TenantTx): Promise<ProvenanceSigner>
+  /**
+   * All keys the tenant ever signed with, retired ones too, cached. The cache is loaded anew when one of the `needed`
+   * key ids is not in it; those that are unknown even then are left out. Not to be called inside a transaction.
+   */
+  publicKeysOf(tenantId: string, needed?: readonly string[]): Promise<readonly PublishedKey[]>
 }
 
-/** A public half as `/.well-known/provenance-keys.json` shows it. */
-export interface PublishedKey extends ProvenancePublicKey {
+/** A public half, as verification needs it and as `/.well-known/provenance-keys.json` shows it. */
+export interface PublishedKey {
+  keyId: string
+  name: string
+  publicKey: Uint8Array
   /** RFC 3339, UTC. */
   createdAt: string
   retiredAt?: string

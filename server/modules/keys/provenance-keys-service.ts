@@ -15,13 +15,7 @@ import { keyIdOf } from '../../../provenance/keys.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import { deriveKey, seal, unseal } from '../../secrets/sealing.ts'
 import { insertProvenanceKey, insertPublishedKey, type ProvenanceKeyRow, provenanceKeys } from './keys-store.ts'
-import type {
-  ProvenanceKeyMaker,
-  ProvenanceKeys,
-  ProvenancePublicKey,
-  ProvenanceSigner,
-  PublishedKey,
-} from './keys-types.ts'
+import type { ProvenanceKeyMaker, ProvenanceKeys, ProvenanceSigner, PublishedKey } from './keys-types.ts'
 
 /** A key that was retired elsewhere signs on for this long at most; its signatures stay valid all the same. */
 const refreshMs = 30_000
@@ -29,7 +23,7 @@ const tenantsCachedMax = 10_000
 
 interface TenantKeys {
   signer: ProvenanceSigner | undefined
-  publicKeys: readonly ProvenancePublicKey[]
+  publicKeys: readonly PublishedKey[]
 }
 
 /** The provenance keys of all tenants: the current ones for signing, all of them for verification. */
@@ -43,6 +37,7 @@ export function createProvenanceKeys(deps: {
     ttl: refreshMs,
     // Answers from memory while it looks anew, and where the database is away.
     allowStale: true,
+    noDeleteOnStaleGet: true,
     allowStaleOnFetchRejection: true,
     noDeleteOnFetchRejection: true,
     fetchMethod: (tenantId) =>
@@ -51,19 +46,29 @@ export function createProvenanceKeys(deps: {
       }),
   })
 
+  /** Another transaction must not be opened inside `tx`, and what is only in it must not be remembered if it fails. */
+  async function keysWithin(tx: TenantTx): Promise<TenantKeys> {
+    const known = cache.get(tx.tenantId)
+    if (known?.signer) return known
+    const keys = openKeys(await provenanceKeys(tx), sealingKey)
+    tx.afterCommit(() => cache.set(tx.tenantId, keys))
+    return keys
+  }
+
   return {
-    async signerOf(tenantId) {
-      const keys = await cache.fetch(tenantId)
+    async signerOf(tenantId, tx) {
+      const keys = tx ? await keysWithin(tx) : await cache.fetch(tenantId)
       if (keys?.signer) return keys.signer
       cache.delete(tenantId)
       throw new DomainError('internal', 'The tenant has no signing key. Ask the operator to look at the log.', {
-        cause: new Error(`tenant ${tenantId} has no active provenance key: run "hub tenant create" for it again`),
+        cause: new Error(`tenant ${tenantId} has no active provenance key`),
       })
     },
-    async publicKeysOf(tenantId, wantedKeyId) {
+    async publicKeysOf(tenantId, needed = []) {
       const keys = (await cache.fetch(tenantId))?.publicKeys ?? []
-      if (wantedKeyId === undefined || keys.some((key) => key.keyId === wantedKeyId)) return keys
-      return (await cache.fetch(tenantId, { forceRefresh: true }))?.publicKeys ?? []
+      const known = new Set(keys.map((key) => key.keyId))
+      if (needed.every((keyId) => known.has(keyId))) return keys
+      return (await cache.fetch(tenantId, { forceRefresh: true, allowStale: false }))?.publicKeys ?? []
     },
     async ensureKey(tx) {
       const existing = (await provenanceKeys(tx)).findLast((row) => row.retired_at === null)

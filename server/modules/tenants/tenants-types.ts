@@ -1,5 +1,7 @@
 import type { RateClass } from '../../../contract/limits.ts'
+import type { TenantMode } from '../../../contract/literals.ts'
 import type { Tenant } from '../../http/caller.ts'
+import type { Actor } from '../governance/governance-types.ts'
 
 /** Requests per minute. */
 export interface RateLimit {
@@ -12,6 +14,47 @@ export interface TenantDirectory {
   find(slug: string): Promise<Tenant | undefined>
   /** The tenant's own limits of `hub tenant limits`, only the classes that were set. */
   limitsOf(slug: string): Promise<Partial<Record<RateClass, RateLimit>>>
+  /**
+   * The address, without a trailing slash, that a request to this host was meant for: that of the Mode C tenant
+   * served there, else the common one.
+   */
+  baseUrlOf(host: string): Promise<string>
+}
+
+export interface NewTenant {
+  slug: string
+  mode: TenantMode
+  adminEmail: string
+  /** Own address of a Mode C tenant: scheme, host and port. */
+  baseUrl?: string | undefined
+}
+
+export interface WelcomeLink {
+  url: string
+  /** RFC 3339, UTC, six fractional digits. */
+  expiresAt: string
+}
+
+export interface CreatedTenant {
+  tenant: Tenant
+  adminEmail: string
+  welcome: WelcomeLink
+}
+
+/** What an operator does with tenants. All throw DomainError; a pointer names the field. */
+export interface TenantAdministration {
+  /**
+   * Makes the tenant with its settings, keys and log, and the welcome link of its administrator. It becomes visible
+   * in one last step, so what a crash leaves behind is taken up when it is repeated. `concurrent-modification` when
+   * the tenant or its address exists.
+   */
+  create(tenant: NewTenant, actor: Actor): Promise<CreatedTenant>
+  /** {@link create} on a service without tenants; answers undefined where there is one. */
+  createFirst(tenant: NewTenant, actor: Actor): Promise<CreatedTenant | undefined>
+  /** A further welcome link for the administrator. Earlier ones stay valid. */
+  welcomeLink(slug: string): Promise<CreatedTenant>
+  /** Sets the tenant's own limit of a class. */
+  setLimit(slug: string, rateClass: RateClass, limit: RateLimit, actor: Actor): Promise<void>
 }
 
 /** Told after a commit that changed what telemetry is checked against: skills or archetypes of a tenant. */

@@ -1,0 +1,19 @@
+import type { FastifyInstance } from 'fastify'
+import { pageSizeDefault } from '../../../contract/limits.ts'
+import { addRoute } from '../../http/route.ts'
+import { SkillList, SkillQuery, SkillSchema, TransitionBody, TransitionParams } from './entitlement-schemas.ts'
+import type { Skills } from './entitlement-types.ts'
+
+export function addEntitlementRoutes(app: FastifyInstance, skills: Skills): void {
+  addRoute(app, 'listSkills', { querystring: SkillQuery, response: { 200: SkillList } }, async (request) => {
+    const { limit = pageSizeDefault, cursor } = request.query
+    return skills.list(request.caller.tenant, { limit, cursor })
+  })
+
+  addRoute(
+    app,
+    'transitionSkill',
+    { params: TransitionParams, body: TransitionBody, response: { 200: SkillSchema } },
+    async (request) => skills.transition(request.caller, request.params.skill_id, request.body.state),
+  )
+}

@@ -1,0 +1,54 @@
+import { Type } from 'typebox'
+import { pageSizeDefault, pageSizeMax } from '../../../contract/limits.ts'
+import { patterns, skillStates } from '../../../contract/literals.ts'
+
+const StateSchema = Type.Union(
+  skillStates.map((state) => Type.Literal(state)),
+  { description: 'draft → published → deprecated → retired, and deprecated → published', examples: ['published'] },
+)
+
+const Moment = Type.String({ format: 'date-time', examples: ['2026-01-05T09:30:00.000000Z'] })
+
+export const SkillSchema = Type.Object(
+  {
+    skill_id: Type.String({ pattern: patterns.identifier, examples: ['summarise-ticket'] }),
+    state: StateSchema,
+    name: Type.String({ description: 'Name of the version registered last', examples: ['Summarise a ticket'] }),
+    registered_at: Moment,
+    updated_at: Moment,
+    versions: Type.Array(
+      Type.Object(
+        {
+          skill_version: Type.String({ examples: ['1.0.0'] }),
+          state: StateSchema,
+          name: Type.String(),
+          record_id: Type.String({ format: 'uuid', description: 'The skill_definition record of the version' }),
+          registered_at: Moment,
+        },
+        { additionalProperties: false },
+      ),
+      { description: 'In the order of registration' },
+    ),
+  },
+  { additionalProperties: false },
+)
+
+export const SkillList = Type.Object(
+  {
+    items: Type.Array(SkillSchema),
+    next_cursor: Type.Union([Type.String(), Type.Null()], { description: 'Null on the last page' }),
+  },
+  { additionalProperties: false },
+)
+
+export const SkillQuery = Type.Object(
+  {
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: pageSizeMax, default: pageSizeDefault })),
+    cursor: Type.Optional(Type.String({ minLength: 1, description: '`next_cursor` of the page before' })),
+  },
+  { additionalProperties: false },
+)
+
+export const TransitionParams = Type.Object({ skill_id: Type.String() }, { additionalProperties: false })
+
+export const TransitionBody = Type.Object({ state: StateSchema }, { additionalProperties: false })

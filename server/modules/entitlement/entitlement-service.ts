@@ -1,0 +1,134 @@
+import { DomainError, validationFailed } from '../../../contract/domain-error.ts'
+import { patterns, type SkillState } from '../../../contract/literals.ts'
+import { formatTimestamp } from '../../../contract/timestamp.ts'
+import type { Database, TenantTx } from '../../db/database.ts'
+import type { Caller } from '../../http/caller.ts'
+import { openCursor, signCursor } from '../../http/cursor.ts'
+import type { GovernanceLog } from '../governance/governance-types.ts'
+import type { CatalogueChanged } from '../tenants/tenants-types.ts'
+import {
+  lockSkill,
+  moveVersions,
+  type SkillRow,
+  setSkillState,
+  skillsAfter,
+  type VersionRow,
+  versionsOf,
+} from './entitlement-store.ts'
+import type { Skill, Skills } from './entitlement-types.ts'
+
+const idPattern = new RegExp(patterns.identifier)
+
+/** From each state, the states a skill may go to. */
+const steps: Record<SkillState, readonly SkillState[]> = {
+  draft: ['published'],
+  published: ['deprecated'],
+  deprecated: ['published', 'retired'],
+  retired: [],
+}
+
+/** The states of versions that follow a skill into a state. A draft waits for the next publication. */
+const followers: Record<SkillState, readonly SkillState[]> = {
+  draft: [],
+  published: ['draft', 'deprecated'],
+  deprecated: ['published'],
+  retired: ['draft', 'published', 'deprecated'],
+}
+
+interface Deps {
+  database: Database
+  governance: GovernanceLog
+  cursorKey: Buffer
+  catalogueChanged: CatalogueChanged
+}
+
+export function createSkills(deps: Deps): Skills {
+  const { database, cursorKey } = deps
+  return {
+    async list(tenant, { limit, cursor }) {
+      const binding = { tenant: tenant.slug, operation: 'listSkills', query: {} }
+      const after = cursor === undefined ? '' : String(openCursor(cursorKey, binding, cursor))
+      return database.withTenant(
+        tenant.slug,
+        async (tx) => {
+          const rows = await skillsAfter(tx, after, limit + 1)
+          const last = rows.length > limit ? rows[limit - 1] : undefined
+          return {
+            items: await withVersions(tx, rows.slice(0, limit)),
+            next_cursor: last ? signCursor(cursorKey, binding, last.skill_id) : null,
+          }
+        },
+        { readOnly: true },
+      )
+    },
+    transition: (caller, skillId, state) =>
+      database.withTenant(caller.tenant.slug, (tx) => transition(tx, deps, { caller, skillId, state })),
+  }
+}
+
+async function transition(
+  tx: TenantTx,
+  deps: Deps,
+  { caller, skillId, state }: { caller: Caller; skillId: string; state: SkillState },
+): Promise<Skill> {
+  const before = idPattern.test(skillId) ? await lockSkill(tx, skillId) : undefined
+  if (!before) throw skillNotFound(skillId)
+  if (before.state !== state && !steps[before.state].includes(state)) throw stepRefused(before.state, state)
+  const moved = state === before.state && state !== 'published' ? [] : followers[state]
+  const versions = await moveVersions(tx, skillId, moved, state)
+  if (before.state === state && versions.length === 0) return skillFrom(tx, before)
+
+  const now = formatTimestamp(Date.now())
+  await setSkillState(tx, skillId, state, now)
+  await deps.governance.append(tx, caller.tenant, {
+    kind: 'skill.entitlement_changed',
+    subject: `skill:${skillId}`,
+    details: { change: 'state', before: { state: before.state }, after: { state }, versions },
+    actor: caller,
+  })
+  tx.afterCommit(() => deps.catalogueChanged(caller.tenant.slug))
+  return skillFrom(tx, { ...before, state, updated_at: now })
+}
+
+async function skillFrom(tx: TenantTx, row: SkillRow): Promise<Skill> {
+  const [skill] = await withVersions(tx, [row])
+  return skill!
+}
+
+async function withVersions(tx: TenantTx, rows: readonly SkillRow[]): Promise<Skill[]> {
+  if (rows.length === 0) return []
+  const versions = await versionsOf(
+    tx,
+    rows.map((row) => row.skill_id),
+  )
+  const bySkill = Map.groupBy(versions, (version) => version.skill_id)
+  return rows.map((row) => asSkill(row, bySkill.get(row.skill_id) ?? []))
+}
+
+function asSkill(row: SkillRow, versions: readonly VersionRow[]): Skill {
+  return {
+    skill_id: row.skill_id,
+    state: row.state,
+    name: versions.at(-1)?.name ?? row.skill_id,
+    registered_at: row.created_at,
+    updated_at: row.updated_at,
+    versions: versions.map((version) => ({
+      skill_version: version.skill_version,
+      state: version.state,
+      name: version.name,
+      record_id: version.record_id,
+      registered_at: version.created_at,
+    })),
+  }
+}
+
+function skillNotFound(skillId: string): DomainError {
+  const id = idPattern.test(skillId) ? skillId : 'of that id'
+  return new DomainError('not-found', `No skill ${id} is registered. Write a skill_definition record to register it.`)
+}
+
+function stepRefused(from: SkillState, to: SkillState): DomainError {
+  const allowed = steps[from]
+  const next = allowed.length === 0 ? 'it is final' : `from there it goes to ${allowed.join(' or ')}`
+  return validationFailed([{ pointer: '/state', detail: `cannot be ${to}: the skill is ${from}, and ${next}` }])
+}

@@ -1,0 +1,111 @@
+import type { SkillState } from '../../../contract/literals.ts'
+import type { TenantTx } from '../../db/database.ts'
+import type { SkillRegistration } from './entitlement-types.ts'
+
+/** `state` is one of the literals: nothing else is ever written. */
+export interface SkillRow {
+  skill_id: string
+  state: SkillState
+  created_at: string
+  updated_at: string
+}
+
+export interface VersionRow {
+  skill_id: string
+  skill_version: string
+  state: SkillState
+  name: string
+  record_id: string
+  created_at: string
+}
+
+/** Leaves a skill that is there as it is. */
+export async function ensureSkill(tx: TenantTx, skillId: string, now: string): Promise<void> {
+  await tx.client.query(
+    `insert into hub.skills (tenant_id, skill_id, state, created_at, updated_at) values ($1, $2, 'draft', $3, $3)
+     on conflict (tenant_id, skill_id) do nothing`,
+    [tx.tenantId, skillId, now],
+  )
+}
+
+/** Answers false when the version exists. */
+export async function insertVersion(tx: TenantTx, skill: SkillRegistration): Promise<boolean> {
+  const { rowCount } = await tx.client.query(
+    `insert into hub.skill_versions (tenant_id, skill_id, skill_version, state, name, record_id, created_at)
+     values ($1, $2, $3, 'draft', $4, $5, $6)
+     on conflict (tenant_id, skill_id, skill_version) do nothing`,
+    [tx.tenantId, skill.skillId, skill.skillVersion, skill.name, skill.recordId, skill.registeredAt],
+  )
+  return rowCount === 1
+}
+
+export async function skillState(tx: TenantTx, skillId: string): Promise<SkillState | undefined> {
+  const { rows } = await tx.client.query<SkillRow>(
+    'select state from hub.skills where tenant_id = $1 and skill_id = $2',
+    [tx.tenantId, skillId],
+  )
+  return rows[0]?.state
+}
+
+export async function skillStates(tx: TenantTx): Promise<Map<string, SkillState>> {
+  const { rows } = await tx.client.query<SkillRow>('select skill_id, state from hub.skills where tenant_id = $1', [
+    tx.tenantId,
+  ])
+  return new Map(rows.map((row) => [row.skill_id, row.state]))
+}
+
+/** Locks the row until the transaction ends. */
+export async function lockSkill(tx: TenantTx, skillId: string): Promise<SkillRow | undefined> {
+  const { rows } = await tx.client.query<SkillRow>(
+    `select skill_id, state, created_at, updated_at from hub.skills
+     where tenant_id = $1 and skill_id = $2 for update`,
+    [tx.tenantId, skillId],
+  )
+  return rows[0]
+}
+
+/** In the byte order of the ids, whatever collation the database was made with. */
+export async function skillsAfter(tx: TenantTx, after: string, count: number): Promise<SkillRow[]> {
+  const { rows } = await tx.client.query<SkillRow>(
+    `select skill_id, state, created_at, updated_at from hub.skills
+     where tenant_id = $1 and skill_id collate "C" > $2
+     order by skill_id collate "C" limit $3`,
+    [tx.tenantId, after, count],
+  )
+  return rows
+}
+
+export async function versionsOf(tx: TenantTx, skillIds: readonly string[]): Promise<VersionRow[]> {
+  const { rows } = await tx.client.query<VersionRow>(
+    `select skill_id, skill_version, state, name, record_id, created_at from hub.skill_versions
+     where tenant_id = $1 and skill_id = any($2::text[])
+     order by created_at, record_id`,
+    [tx.tenantId, skillIds],
+  )
+  return rows
+}
+
+export async function setSkillState(tx: TenantTx, skillId: string, state: SkillState, now: string): Promise<void> {
+  await tx.client.query('update hub.skills set state = $3, updated_at = $4 where tenant_id = $1 and skill_id = $2', [
+    tx.tenantId,
+    skillId,
+    state,
+    now,
+  ])
+}
+
+/** Moves the versions that are in one of the states `from`, and answers which. */
+export async function moveVersions(
+  tx: TenantTx,
+  skillId: string,
+  from: readonly SkillState[],
+  to: SkillState,
+): Promise<string[]> {
+  const { rows } = await tx.client.query<{ skill_version: string }>(
+    `update hub.skill_versions set state = $4
+     where tenant_id = $1 and skill_id = $2 and state = any($3::text[])
+     returning skill_version`,
+    [tx.tenantId, skillId, from, to],
+  )
+  return rows.map((row) => row.skill_version).sort()
+}

@@ -1,0 +1,23 @@
+import { DomainError } from '../../../contract/domain-error.ts'
+import type { CatalogueChanged } from '../tenants/tenants-types.ts'
+import { ensureSkill, insertVersion, skillState, skillStates } from './entitlement-store.ts'
+import type { SkillRegistry } from './entitlement-types.ts'
+
+/** Knows nothing of governance, so that what governance events are written with can depend on it. */
+export function createSkillRegistry(deps: { catalogueChanged: CatalogueChanged }): SkillRegistry {
+  return {
+    async register(tx, skill) {
+      await ensureSkill(tx, skill.skillId, skill.registeredAt)
+      if (!(await insertVersion(tx, skill))) {
+        throw new DomainError(
+          'concurrent-modification',
+          `Version ${skill.skillVersion} of the skill ${skill.skillId} is registered already. Give it a new version.`,
+          { errors: [{ pointer: '/skill_version', detail: 'is registered already' }] },
+        )
+      }
+      tx.afterCommit(() => deps.catalogueChanged(tx.tenantId))
+    },
+    stateOf: skillState,
+    allStates: skillStates,
+  }
+}

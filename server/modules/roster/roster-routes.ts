@@ -1,0 +1,22 @@
+import type { FastifyInstance } from 'fastify'
+import { pageSizeDefault } from '../../../contract/limits.ts'
+import { addRoute } from '../../http/route.ts'
+import { ArchetypeBundleSchema, ArchetypeList, ListQuery } from './roster-schemas.ts'
+import type { Archetypes } from './roster-types.ts'
+
+export function addRosterRoutes(app: FastifyInstance, archetypes: Archetypes): void {
+  addRoute(app, 'listArchetypes', { querystring: ListQuery, response: { 200: ArchetypeList } }, async (request) => {
+    const { limit = pageSizeDefault, cursor } = request.query
+    return archetypes.list(request.caller.tenant, { limit, cursor })
+  })
+
+  addRoute(
+    app,
+    'replaceArchetypes',
+    { body: ArchetypeBundleSchema, response: { 200: ArchetypeBundleSchema } },
+    async (request) => {
+      const { caller, body } = request
+      return { archetypes: await archetypes.replace(caller.tenant, body.archetypes, caller) }
+    },
+  )
+}

@@ -1,0 +1,33 @@
+import { Type } from 'typebox'
+import { pageSizeDefault, pageSizeMax } from '../../../contract/limits.ts'
+import { patterns } from '../../../contract/literals.ts'
+import { archetypeNameLengthMax, archetypesMax } from './roster-service.ts'
+
+const ArchetypeSchema = Type.Object(
+  {
+    archetype_id: Type.String({ pattern: patterns.identifier, examples: ['support-agent'] }),
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: archetypeNameLengthMax, examples: ['Support agent'] })),
+  },
+  { additionalProperties: false },
+)
+
+export const ArchetypeBundleSchema = Type.Object(
+  { archetypes: Type.Array(ArchetypeSchema, { maxItems: archetypesMax, description: 'The whole bundle' }) },
+  { additionalProperties: false },
+)
+
+export const ListQuery = Type.Object(
+  {
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: pageSizeMax, default: pageSizeDefault })),
+    cursor: Type.Optional(Type.String({ minLength: 1, description: '`next_cursor` of the page before' })),
+  },
+  { additionalProperties: false },
+)
+
+export const ArchetypeList = Type.Object(
+  {
+    items: Type.Array(ArchetypeSchema),
+    next_cursor: Type.Union([Type.String(), Type.Null()], { description: 'Null on the last page' }),
+  },
+  { additionalProperties: false },
+)

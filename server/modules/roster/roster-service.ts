@@ -1,0 +1,93 @@
+import { type PointedError, validationFailed } from '../../../contract/domain-error.ts'
+import { patterns } from '../../../contract/literals.ts'
+import type { Database, TenantTx } from '../../db/database.ts'
+import { openCursor, signCursor } from '../../http/cursor.ts'
+import type { GovernanceLog } from '../governance/governance-types.ts'
+import type { CatalogueChanged } from '../tenants/tenants-types.ts'
+import { allArchetypes, archetypesAfter, deleteArchetypes, lockBundle, putArchetypes } from './roster-store.ts'
+import type { Archetype, Archetypes } from './roster-types.ts'
+
+export const archetypesMax = 10_000
+export const archetypeNameLengthMax = 200
+/** A governance event names at most so many ids; the counts are always whole. */
+const idsInEventMax = 1_000
+const idPattern = new RegExp(patterns.identifier)
+
+export function createArchetypes(deps: {
+  database: Database
+  governance: GovernanceLog
+  cursorKey: Buffer
+  catalogueChanged: CatalogueChanged
+}): Archetypes {
+  const { database, governance, cursorKey } = deps
+  return {
+    async replace(tenant, archetypes, actor) {
+      checkBundle(archetypes)
+      await database.withTenant(tenant.slug, async (tx) => {
+        await lockBundle(tx)
+        const change = await replaceBundle(tx, archetypes)
+        if (!change) return
+        await governance.append(tx, tenant, {
+          kind: 'tenant.config_changed',
+          subject: `tenant:${tenant.slug}`,
+          details: { change: 'archetypes', ...change },
+          actor,
+        })
+        tx.afterCommit(() => deps.catalogueChanged(tenant.slug))
+      })
+      return [...archetypes].sort((a, b) => (a.archetype_id < b.archetype_id ? -1 : 1))
+    },
+    async list(tenant, { limit, cursor }) {
+      const binding = { tenant: tenant.slug, operation: 'listArchetypes', query: {} }
+      const after = cursor === undefined ? '' : String(openCursor(cursorKey, binding, cursor))
+      const rows = await database.withTenant(tenant.slug, (tx) => archetypesAfter(tx, after, limit + 1), {
+        readOnly: true,
+      })
+      const last = rows.length > limit ? rows[limit - 1] : undefined
+      return {
+        items: rows
+          .slice(0, limit)
+          .map((row) => ({ archetype_id: row.archetype_id, ...(row.name === null ? {} : { name: row.name }) })),
+        next_cursor: last ? signCursor(cursorKey, binding, last.archetype_id) : null,
+      }
+    },
+  }
+}
+
+/** Answers what changed, or undefined. */
+async function replaceBundle(tx: TenantTx, archetypes: readonly Archetype[]) {
+  const before = new Map((await allArchetypes(tx)).map((row) => [row.archetype_id, row.name]))
+  const after = new Map(archetypes.map((archetype) => [archetype.archetype_id, archetype.name ?? null]))
+  const added = [...after.keys()].filter((id) => !before.has(id))
+  const removed = [...before.keys()].filter((id) => !after.has(id))
+  const renamed = [...after.keys()].filter((id) => before.has(id) && before.get(id) !== after.get(id))
+  if (added.length + removed.length + renamed.length === 0) return undefined
+  if (removed.length > 0) await deleteArchetypes(tx, removed)
+  const put = [...added, ...renamed].map((id) => ({ archetype_id: id, name: after.get(id) ?? null }))
+  if (put.length > 0) await putArchetypes(tx, put)
+  return {
+    before: { count: before.size },
+    after: { count: after.size },
+    added: added.slice(0, idsInEventMax),
+    removed: removed.slice(0, idsInEventMax),
+    renamed: renamed.slice(0, idsInEventMax),
+    added_count: added.length,
+    removed_count: removed.length,
+  }
+}
+
+function checkBundle(archetypes: readonly Archetype[]): void {
+  const errors: PointedError[] = []
+  const firstAt = new Map<string, number>()
+  for (const [index, { archetype_id: id }] of archetypes.entries()) {
+    const pointer = `/archetypes/${index}/archetype_id`
+    const first = firstAt.get(id)
+    if (!idPattern.test(id)) errors.push({ pointer, detail: `must match ${patterns.identifier}` })
+    else if (first !== undefined) errors.push({ pointer, detail: `is the same as /archetypes/${first}/archetype_id` })
+    else firstAt.set(id, index)
+  }
+  if (archetypes.length > archetypesMax) {
+    errors.push({ pointer: '/archetypes', detail: `must have at most ${archetypesMax} entries` })
+  }
+  if (errors.length > 0) throw validationFailed(errors)
+}

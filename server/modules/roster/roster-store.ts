@@ -1,0 +1,55 @@
+import type { TenantTx } from '../../db/database.ts'
+import type { TenantTables } from '../../db/schema.ts'
+
+type ArchetypeRow = Omit<TenantTables['hub.archetypes'], 'tenant_id'>
+
+export async function archetypeIds(tx: TenantTx): Promise<Set<string>> {
+  const rows = await tx.db
+    .selectFrom('hub.archetypes')
+    .select('archetype_id')
+    .where('tenant_id', '=', tx.tenantId)
+    .execute()
+  return new Set(rows.map((row) => row.archetype_id))
+}
+
+export function allArchetypes(tx: TenantTx): Promise<ArchetypeRow[]> {
+  return tx.db
+    .selectFrom('hub.archetypes')
+    .select(['archetype_id', 'name'])
+    .where('tenant_id', '=', tx.tenantId)
+    .execute()
+}
+
+/** In the byte order of the ids, whatever collation the database was made with. */
+export function archetypesAfter(tx: TenantTx, after: string, count: number): Promise<ArchetypeRow[]> {
+  return tx.client
+    .query<ArchetypeRow>(
+      `select archetype_id, name from hub.archetypes
+       where tenant_id = $1 and archetype_id collate "C" > $2
+       order by archetype_id collate "C" limit $3`,
+      [tx.tenantId, after, count],
+    )
+    .then((result) => result.rows)
+}
+
+/** Two replacements of one tenant's bundle come one after the other. */
+export async function lockBundle(tx: TenantTx): Promise<void> {
+  await tx.client.query(`select pg_advisory_xact_lock(hashtext('hub.archetypes'), hashtext($1))`, [tx.tenantId])
+}
+
+export async function deleteArchetypes(tx: TenantTx, ids: readonly string[]): Promise<void> {
+  await tx.client.query('delete from hub.archetypes where tenant_id = $1 and archetype_id = any($2::text[])', [
+    tx.tenantId,
+    ids,
+  ])
+}
+
+export async function putArchetypes(tx: TenantTx, rows: readonly ArchetypeRow[]): Promise<void> {
+  await tx.client.query(
+    `insert into hub.archetypes (tenant_id, archetype_id, name)
+     select $1, given.archetype_id, given.name
+     from unnest($2::text[], $3::text[]) as given (archetype_id, name)
+     on conflict (tenant_id, archetype_id) do update set name = excluded.name`,
+    [tx.tenantId, rows.map((row) => row.archetype_id), rows.map((row) => row.name)],
+  )
+}

@@ -1,0 +1,187 @@
+import { DomainError, type PointedError, validationFailed } from '../../../contract/domain-error.ts'
+import { patterns } from '../../../contract/literals.ts'
+import { formatTimestamp } from '../../../contract/timestamp.ts'
+import type { Database } from '../../db/database.ts'
+import type { Tenant } from '../../http/caller.ts'
+import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
+import type { ProvenanceKeyMaker, ProvenanceKeys } from '../keys/keys-types.ts'
+import { asTenant } from './tenant-directory.ts'
+import {
+  hasTenants,
+  insertTenant,
+  limits,
+  lockSettings,
+  putLimit,
+  putSettings,
+  settings,
+  tenantByBaseUrl,
+  tenantBySlug,
+} from './tenants-store.ts'
+import type { CreatedTenant, NewTenant, RateLimit, TenantAdministration, WelcomeLink } from './tenants-types.ts'
+import { hasWelcomeLink, issueWelcomeLink } from './welcome-links-service.ts'
+
+const limitMax = 1_000_000_000
+
+interface Deps {
+  database: Database
+  keys: ProvenanceKeys & ProvenanceKeyMaker
+  governance: GovernanceLog
+  baseUrl: () => string
+  /** Outside development every address is https. */
+  httpsOnly: boolean
+}
+
+export function createTenantAdministration(deps: Deps): TenantAdministration {
+  const { database, governance } = deps
+
+  async function create(wanted: NewTenant, actor: Actor): Promise<CreatedTenant> {
+    const baseUrl = checkNewTenant(wanted, deps)
+    await database.withRegistry(async (tx) => {
+      if (await tenantBySlug(tx, wanted.slug)) throw slugTaken(wanted.slug)
+      if (baseUrl && (await tenantByBaseUrl(tx, [baseUrl]))) throw addressTaken(baseUrl)
+    })
+    const now = formatTimestamp(Date.now())
+    const key = await database.withTenant(wanted.slug, async (tx) => {
+      await putSettings(tx, { adminEmail: wanted.adminEmail, now })
+      return deps.keys.ensureKey(tx)
+    })
+    const row = { slug: wanted.slug, mode: wanted.mode, base_url: baseUrl ?? null, log_name: key.name }
+    const tenant = asTenant(row, deps.baseUrl())
+    const welcome = await announce(tenant, wanted.adminEmail, actor)
+    // Last, because it makes the tenant visible: whoever sees it sees all of it.
+    await database.withRegistry(async (tx) => {
+      await deps.keys.publish(tx, key)
+      if (!(await insertTenant(tx, { ...row, created_at: now }))) throw slugTaken(wanted.slug)
+    })
+    return { tenant, adminEmail: wanted.adminEmail, welcome }
+  }
+
+  /** The event and the first link are made together, so the link tells whether a crashed attempt came this far. */
+  function announce(tenant: Tenant, adminEmail: string, actor: Actor): Promise<WelcomeLink> {
+    return database.withTenant(tenant.slug, async (tx) => {
+      await lockSettings(tx)
+      if (!(await hasWelcomeLink(tx))) {
+        await governance.append(tx, tenant, {
+          kind: 'tenant.config_changed',
+          subject: `tenant:${tenant.slug}`,
+          details: { change: 'created', after: { mode: tenant.mode, base_url: tenant.baseUrl } },
+          actor,
+        })
+      }
+      return issueWelcomeLink(tx, tenant, adminEmail)
+    })
+  }
+
+  async function existing(slug: string): Promise<Tenant> {
+    const row = new RegExp(patterns.tenantSlug).test(slug)
+      ? await database.withRegistry((tx) => tenantBySlug(tx, slug))
+      : undefined
+    if (row) return asTenant(row, deps.baseUrl())
+    throw new DomainError('not-found', `There is no tenant ${JSON.stringify(slug)}. Make it with: hub tenant create`)
+  }
+
+  return {
+    create,
+    async createFirst(wanted, actor) {
+      if (await database.withRegistry(hasTenants)) return undefined
+      return create(wanted, actor).catch((error: unknown) => {
+        // Another process starting at the same time was faster.
+        if (error instanceof DomainError && error.slug === 'concurrent-modification') return undefined
+        throw error
+      })
+    },
+    async welcomeLink(slug) {
+      const tenant = await existing(slug)
+      return database.withTenant(slug, async (tx) => {
+        const adminEmail = (await settings(tx))?.admin_email
+        if (adminEmail === undefined) throw new Error(`tenant ${slug} has no settings`)
+        return { tenant, adminEmail, welcome: await issueWelcomeLink(tx, tenant, adminEmail) }
+      })
+    },
+    async setLimit(slug, rateClass, limit, actor) {
+      checkLimit(limit)
+      const tenant = await existing(slug)
+      await database.withTenant(slug, async (tx) => {
+        await lockSettings(tx)
+        const before = (await limits(tx))[rateClass]
+        if (before?.perToken === limit.perToken && before.perTenant === limit.perTenant) return
+        await putLimit(tx, rateClass, limit)
+        await governance.append(tx, tenant, {
+          kind: 'tenant.config_changed',
+          subject: `tenant:${slug}`,
+          details: {
+            change: 'limits',
+            class: rateClass,
+            before: before ? limitDetails(before) : null,
+            after: limitDetails(limit),
+          },
+          actor,
+        })
+      })
+    },
+  }
+}
+
+/** The tenant's own address in its one spelling, if it has one. */
+function checkNewTenant(wanted: NewTenant, deps: Deps): string | undefined {
+  const errors: PointedError[] = []
+  if (!new RegExp(patterns.tenantSlug).test(wanted.slug)) {
+    errors.push({
+      pointer: '/slug',
+      detail: 'must be 2 to 63 characters: a lower-case letter, then lower-case letters, digits and hyphens',
+    })
+  }
+  if (wanted.adminEmail.length > 254 || !/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(wanted.adminEmail)) {
+    errors.push({ pointer: '/admin_email', detail: 'must be an e-mail address' })
+  }
+  const baseUrl = wanted.baseUrl === undefined ? undefined : originOf(wanted.baseUrl)
+  const problem = wanted.baseUrl === undefined ? undefined : addressProblem(wanted, baseUrl, deps)
+  if (problem) errors.push({ pointer: '/base_url', detail: problem })
+  if (errors.length > 0) throw validationFailed(errors)
+  return baseUrl
+}
+
+function addressProblem(wanted: NewTenant, origin: string | undefined, deps: Deps): string | undefined {
+  if (wanted.mode !== 'C') return 'is for Mode C tenants only; Modes A and B are served at the common address'
+  if (!origin) return 'must be an address of scheme, host and port only, such as https://hub.customer.example'
+  if (deps.httpsOnly && !origin.startsWith('https:')) return 'must be https outside development'
+  if (new URL(origin).host === new URL(deps.baseUrl()).host) {
+    return 'is the common address of the service; leave it out, or name an address of the tenant alone'
+  }
+  return undefined
+}
+
+function originOf(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || !/^https?:$/.test(url.protocol)) return undefined
+  const bare = url.pathname === '/' && !url.search && !url.hash && !url.username && !url.password
+  return bare ? url.origin : undefined
+}
+
+function checkLimit(limit: RateLimit): void {
+  const errors = [
+    { pointer: '/per_token', value: limit.perToken },
+    { pointer: '/per_tenant', value: limit.perTenant },
+  ]
+    .filter(({ value }) => !Number.isInteger(value) || value < 1 || value > limitMax)
+    .map(({ pointer }) => ({ pointer, detail: `must be a whole number of requests per minute, 1 to ${limitMax}` }))
+  if (errors.length > 0) throw validationFailed(errors)
+}
+
+function limitDetails(limit: RateLimit) {
+  return { per_token: limit.perToken, per_tenant: limit.perTenant }
+}
+
+function slugTaken(slug: string): DomainError {
+  return new DomainError(
+    'concurrent-modification',
+    `The tenant ${slug} exists already. For a fresh link of its administrator: hub tenant welcome-link ${slug}`,
+    { errors: [{ pointer: '/slug', detail: 'is taken' }] },
+  )
+}
+
+function addressTaken(baseUrl: string): DomainError {
+  return new DomainError('concurrent-modification', `Another tenant is served at ${baseUrl}. Use another address.`, {
+    errors: [{ pointer: '/base_url', detail: 'is taken' }],
+  })
+}

@@ -1,0 +1,69 @@
+import { LRUCache } from 'lru-cache'
+import { type RateClass, rateClasses } from '../../../contract/limits.ts'
+import { patterns } from '../../../contract/literals.ts'
+import type { Database } from '../../db/database.ts'
+import type { Tenant } from '../../http/caller.ts'
+import { limits, type TenantRow, tenantByBaseUrl, tenantBySlug } from './tenants-store.ts'
+import type { RateLimit, TenantDirectory } from './tenants-types.ts'
+
+const foundMs = 2_000
+/** Shorter, so that a tenant made on the command line is there at once. */
+const missingMs = 500
+const entriesMax = 10_000
+const slugPattern = new RegExp(patterns.tenantSlug)
+
+interface Entry {
+  row: TenantRow | undefined
+}
+
+/** Tenants by slug and host, each kept for two seconds: also the longest that a change takes to be seen. */
+export function createTenantDirectory(deps: {
+  database: Database
+  /** The common address; only known once the service listens. */
+  baseUrl: () => string
+}): TenantDirectory {
+  const { database, baseUrl } = deps
+  const bySlug = new LRUCache<string, Entry>({
+    max: entriesMax,
+    ttl: foundMs,
+    fetchMethod: async (slug, _stale, { options }) => {
+      const row = await database.withRegistry((tx) => tenantBySlug(tx, slug))
+      if (!row) options.ttl = missingMs
+      return { row }
+    },
+  })
+  const limitsBySlug = new LRUCache<string, Partial<Record<RateClass, RateLimit>>>({
+    max: entriesMax,
+    ttl: foundMs,
+    fetchMethod: async (slug) => {
+      const set = await database.withTenant(slug, limits, { readOnly: true })
+      return Object.fromEntries(Object.entries(set).filter(([name]) => (rateClasses as string[]).includes(name)))
+    },
+  })
+  const byHost = new LRUCache<string, Entry>({
+    max: 1_000,
+    ttl: foundMs,
+    fetchMethod: async (host) => ({
+      row: await database.withRegistry((tx) => tenantByBaseUrl(tx, [`https://${host}`, `http://${host}`])),
+    }),
+  })
+
+  return {
+    async find(slug) {
+      if (!slugPattern.test(slug)) return undefined
+      const row = (await bySlug.fetch(slug))?.row
+      return row && asTenant(row, baseUrl())
+    },
+    async limitsOf(slug) {
+      return (await limitsBySlug.fetch(slug)) ?? {}
+    },
+    async baseUrlOf(host) {
+      if (new URL(baseUrl()).host === host) return baseUrl()
+      return (await byHost.fetch(host))?.row?.base_url ?? baseUrl()
+    },
+  }
+}
+
+export function asTenant(row: Pick<TenantRow, 'slug' | 'mode' | 'base_url' | 'log_name'>, commonUrl: string): Tenant {
+  return { slug: row.slug, mode: row.mode, baseUrl: row.base_url ?? commonUrl, logName: row.log_name }
+}

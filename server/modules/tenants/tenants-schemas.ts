@@ -1,0 +1,39 @@
+import { Type } from 'typebox'
+import { patterns, tenantModes } from '../../../contract/literals.ts'
+
+/** A hundred years. */
+const retentionDaysMax = 36_525
+
+const RetentionDays = Type.Integer({
+  minimum: 1,
+  maximum: retentionDaysMax,
+  description: 'Days for which records are kept; without it they are kept until purged',
+  examples: [2555],
+})
+
+export const ProvisionBody = Type.Object(
+  {
+    retention_days: Type.Optional(RetentionDays),
+    cmek: Type.Optional(
+      Type.Object(
+        {
+          provider: Type.Union([Type.Literal('local'), Type.Literal('aws-kms'), Type.Literal('vault')]),
+          key_ref: Type.String({ minLength: 1, maxLength: 2048 }),
+        },
+        { additionalProperties: false, description: 'Customer-managed encryption key. Mode B only.' },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+export const ProvisionAnswer = Type.Object(
+  {
+    tenant: Type.String({ pattern: patterns.tenantSlug, examples: ['acme'] }),
+    mode: Type.Union(tenantModes.map((mode) => Type.Literal(mode))),
+    provisioned: Type.Boolean(),
+    provisioned_at: Type.Optional(Type.String({ format: 'date-time', examples: ['2026-01-05T09:30:00.000000Z'] })),
+    retention_days: Type.Optional(RetentionDays),
+  },
+  { additionalProperties: false },
+)

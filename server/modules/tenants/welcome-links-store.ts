@@ -1,0 +1,31 @@
+import type { TenantTx } from '../../db/database.ts'
+import type { TenantTables } from '../../db/schema.ts'
+
+export type LinkRow = TenantTables['hub.magic_links']
+
+export async function insertLink(tx: TenantTx, row: Omit<LinkRow, 'tenant_id' | 'consumed_at'>): Promise<void> {
+  await tx.db
+    .insertInto('hub.magic_links')
+    .values({ ...row, tenant_id: tx.tenantId, consumed_at: null })
+    .execute()
+}
+
+export function linkByHash(tx: TenantTx, tokenHash: Buffer): Promise<LinkRow | undefined> {
+  return tx.db
+    .selectFrom('hub.magic_links')
+    .selectAll()
+    .where('tenant_id', '=', tx.tenantId)
+    .where('token_hash', '=', tokenHash)
+    .executeTakeFirst()
+}
+
+export async function hasLink(tx: TenantTx, purpose: string): Promise<boolean> {
+  const row = await tx.db
+    .selectFrom('hub.magic_links')
+    .select('purpose')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('purpose', '=', purpose)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
