@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import * as provenance from '../../provenance/index.ts'
+
+test('the public surface', () => {
+  expect(Object.keys(provenance).sort()).toEqual(
+    [
+      ['ProvenanceError'],
+      ['canonicalDepthMax', 'canonicalize', 'formatRecordHash', 'parseRecordHash', 'recordHash'],
+      ['consistencyPath', 'inclusionPath', 'merkleRoot', 'nodeHash', 'rootFromInclusionPath', 'verifyConsistency'],
+      ['formatNote', 'formatVkey', 'parseNote', 'parseVkey', 'verifyNote', 'verifyNoteSync'],
+      ['keyDocumentEntry', 'keyIdOf', 'parseKeyDocument', 'parseKeyDocumentAsync'],
+      ['buildSeal', 'leafHash', 'sealNoteText', 'sealRecords', 'sealSizeMax'],
+      ['cosignOfLeaf', 'cosignsOfSeal', 'decodeCosign', 'encodeCosign'],
+      ['itemOfAnswer', 'supportedSchemaVersions', 'unhashedMembers'],
+      ['verifyRecord', 'verifyRecordSync', 'verifyRecords', 'verifyRecordsSync'],
+    ]
+      .flat()
+      .sort(),
+  )
+})
