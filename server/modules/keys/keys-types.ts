@@ -60,3 +60,16 @@ export interface TokenKeys {
   /** The key of that id, if it may still verify tokens. */
   verificationKey(keyId: string): TokenKey | undefined
 }
+
+/** A public half as `/.well-known/jwks.json` shows it (RFC 7517). Members beyond these belong to the key type. */
+export interface PublicTokenKey {
+  kty: string
+  kid: string
+  alg: string
+  use: 'sig'
+  crv?: string
+  x?: string
+  y?: string
+  n?: string
+  e?: string
+}

@@ -1,0 +1,74 @@
+import type { FastifyInstance } from 'fastify'
+import type { Database, DatabaseLog } from '../../db/database.ts'
+import { cursorKeyPurpose } from '../../http/cursor.ts'
+import { deriveKey } from '../../secrets/sealing.ts'
+import type { SkillRegistry } from '../entitlement/entitlement-types.ts'
+import type { GovernanceLog } from '../governance/governance-types.ts'
+import type { ProvenanceKeys } from '../keys/keys-types.ts'
+import { addHubRoutes } from './hub-routes.ts'
+import type { Records } from './hub-types.ts'
+import { createIdempotency } from './idempotency-service.ts'
+import type { Idempotency } from './idempotency-types.ts'
+import { createRecordPurger } from './purge-service.ts'
+import { createRecordReading } from './read-service.ts'
+import { createRecordClock, type RecordClock } from './record-clock.ts'
+import { readReceipts } from './record-receipts.ts'
+import { createRecordSealer } from './record-sealer.ts'
+import { createRecordWriter } from './record-writer-store.ts'
+import { createRecordRelations } from './relation-service.ts'
+import { createTamperReporter } from './tamper-reporter.ts'
+import { createRecordWriting } from './write-service.ts'
+
+/** Records and idempotency, which the modules that write records need before the Hub itself can be made. */
+export interface RecordStore {
+  clock: RecordClock
+  records: Records
+  idempotency: Idempotency
+}
+
+export interface HubModule {
+  routes(app: FastifyInstance): void
+  /** Resolves when the work that goes on after answers has ended; called before the database is closed. */
+  settled(): Promise<void>
+}
+
+/** First of two steps: the governance log is made of the records, and the Hub's endpoints need the governance log. */
+export function createRecordStore(deps: {
+  database: Database
+  keys: ProvenanceKeys
+  clock?: RecordClock
+}): RecordStore {
+  const clock = deps.clock ?? createRecordClock()
+  return {
+    clock,
+    records: {
+      sealer: createRecordSealer({ keys: deps.keys, clock }),
+      writer: createRecordWriter(),
+      receipts: readReceipts,
+    },
+    idempotency: createIdempotency(deps),
+  }
+}
+
+export function createHubModule(
+  deps: RecordStore & {
+    database: Database
+    keys: ProvenanceKeys
+    masterKey: Buffer
+    governance: GovernanceLog
+    skills: SkillRegistry
+    log: Pick<DatabaseLog, 'error'>
+  },
+): HubModule {
+  const tampering = createTamperReporter(deps)
+  const services = {
+    reading: createRecordReading({ ...deps, tampering, cursorKey: deriveKey(deps.masterKey, cursorKeyPurpose) }),
+    writing: createRecordWriting(deps),
+    purger: createRecordPurger(deps),
+    relations: createRecordRelations(deps),
+  }
+  return {
+    routes: (app) => addHubRoutes(app, services),
+    settled: () => tampering.settled(),
+  }
+}

@@ -1,0 +1,160 @@
+import type { FastifyInstance } from 'fastify'
+import { addRoute, emptyBody, rawJson } from '../../http/route.ts'
+import {
+  etagHeader,
+  idempotencyHeader,
+  ifMatchHeader,
+  locationHeader,
+  PurgedSchema,
+  purgeQuery,
+  ReceiptSchema,
+  RecordPage,
+  RecordSchema,
+  RelatedSchema,
+  ReleaseBody,
+  ReleaseSchema,
+  RestoredSchema,
+  recordIdParams,
+  recordsQuery,
+  relatedQuery,
+  VerificationSchema,
+  verifyQuery,
+} from './hub-schemas.ts'
+import type { RecordPurger } from './purge-service.ts'
+import type { RecordReading } from './read-service.ts'
+import { RecordBody } from './record-body-schemas.ts'
+import type { RecordRelations } from './relation-service.ts'
+import type { RecordWriting } from './write-service.ts'
+
+interface HubServices {
+  reading: RecordReading
+  writing: RecordWriting
+  purger: RecordPurger
+  relations: RecordRelations
+}
+
+export function addHubRoutes(app: FastifyInstance, services: HubServices): void {
+  addReadRoutes(app, services)
+  addWriteRoute(app, services.writing)
+  addPurgeRoutes(app, services.purger)
+}
+
+// Records are sent as they are written here: a serialiser of the schema would refuse one that someone has edited.
+function addReadRoutes(app: FastifyInstance, { reading, relations }: HubServices): void {
+  addRoute(app, 'queryRecords', { querystring: recordsQuery, response: { 200: RecordPage } }, async (request, reply) =>
+    rawJson(reply, JSON.stringify(await reading.query(request.caller, request.query))),
+  )
+
+  addRoute(
+    app,
+    'getRecord',
+    {
+      params: recordIdParams,
+      querystring: verifyQuery,
+      response: { 200: RecordSchema },
+      responseHeaders: { 200: etagHeader },
+    },
+    async (request, reply) => {
+      const { verify = false } = request.query
+      const { record, etag } = await reading.get(request.caller, request.params.record_id, verify)
+      reply.header('etag', etag)
+      return rawJson(reply, JSON.stringify(record))
+    },
+  )
+
+  addRoute(
+    app,
+    'verifyRecord',
+    { params: recordIdParams, body: emptyBody, bodyOptional: true, response: { 200: VerificationSchema } },
+    async (request) => reading.verify(request.caller, request.params.record_id),
+  )
+
+  addRoute(
+    app,
+    'getRelatedRecords',
+    { params: recordIdParams, querystring: relatedQuery, response: { 200: RelatedSchema } },
+    async (request, reply) => {
+      const { depth = 1, direction = 'both' } = request.query
+      const answer = await relations.related(request.caller, request.params.record_id, { depth, direction })
+      return rawJson(reply, JSON.stringify(answer))
+    },
+  )
+}
+
+function addWriteRoute(app: FastifyInstance, writing: RecordWriting): void {
+  addRoute(
+    app,
+    'writeRecord',
+    {
+      headers: idempotencyHeader,
+      body: RecordBody,
+      response: { 201: ReceiptSchema },
+      responseHeaders: { 201: locationHeader },
+      problems: ['content-not-allowed', 'idempotency-conflict', 'skill-not-registered', 'hub-not-provisioned'],
+    },
+    async (request, reply) => {
+      const { receipt, replayed } = await writing.write(request.caller, {
+        body: request.body,
+        path: '/api/v1/hub/records',
+        idempotencyKey: request.headers['idempotency-key'],
+      })
+      reply.code(201).header('location', `/api/v1/hub/records/${receipt.record_id}`)
+      if (replayed) reply.header('idempotent-replayed', 'true')
+      return receipt
+    },
+  )
+}
+
+function addPurgeRoutes(app: FastifyInstance, purger: RecordPurger): void {
+  addRoute(
+    app,
+    'purgeRecord',
+    {
+      params: recordIdParams,
+      querystring: purgeQuery,
+      headers: ifMatchHeader,
+      response: { 200: PurgedSchema },
+      responseHeaders: { 200: etagHeader },
+      problems: ['concurrent-modification', 'legal-hold'],
+    },
+    async (request, reply) => {
+      const { answer, etag } = await purger.purge(request.caller, request.params.record_id.toLowerCase(), {
+        reason: request.query.reason,
+        ifMatch: request.headers['if-match'],
+      })
+      reply.header('etag', etag)
+      return answer
+    },
+  )
+
+  addRoute(
+    app,
+    'restoreRecord',
+    {
+      params: recordIdParams,
+      headers: ifMatchHeader,
+      body: emptyBody,
+      bodyOptional: true,
+      response: { 200: RestoredSchema },
+      responseHeaders: { 200: etagHeader },
+      problems: ['concurrent-modification'],
+    },
+    async (request, reply) => {
+      const { answer, etag } = await purger.restore(request.caller, request.params.record_id.toLowerCase(), {
+        ifMatch: request.headers['if-match'],
+      })
+      reply.header('etag', etag)
+      return answer
+    },
+  )
+
+  addRoute(
+    app,
+    'releaseRecord',
+    { params: recordIdParams, body: ReleaseBody, response: { 201: ReleaseSchema } },
+    async (request, reply) => {
+      reply.code(201)
+      return purger.release(request.caller, request.params.record_id.toLowerCase(), request.body)
+    },
+  )
+}

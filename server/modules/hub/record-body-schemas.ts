@@ -1,0 +1,137 @@
+import { type Static, Type } from 'typebox'
+import { relatedRecordsMax } from '../../../contract/limits.ts'
+import { patterns } from '../../../contract/literals.ts'
+import { costUsdMax } from '../../../contract/money.ts'
+
+/** What clients write: the fields of each record type (interface 2.2; decisions section 2). */
+
+const text = (maxLength: number, description: string, example: string) =>
+  Type.String({ minLength: 1, maxLength, description, examples: [example] })
+const identifier = (description: string, example: string) =>
+  Type.String({ pattern: patterns.identifier, description, examples: [example] })
+
+const semver = Type.String({
+  pattern: patterns.semver,
+  maxLength: 128,
+  description: 'Semantic version',
+  examples: ['1.4.0'],
+})
+const content = Type.Unknown({ description: 'Any JSON', examples: [{ summary: 'Renewal risk is low' }] })
+
+const relatedRecords = Type.Optional(
+  Type.Array(Type.String({ pattern: patterns.uuid, examples: ['019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'] }), {
+    maxItems: relatedRecordsMax,
+    description: 'Ids of records of this tenant, each once',
+  }),
+)
+
+export const OutputBody = Type.Object(
+  {
+    record_type: Type.Literal('output'),
+    skill_id: identifier('A registered skill that is not retired', 'summarise-contract'),
+    title: Type.Optional(text(500, 'What it is', 'Summary of the renewal')),
+    content: Type.Optional(content),
+    content_type: Type.Optional(text(255, 'Media type of the content', 'application/json')),
+    skill_version: Type.Optional(semver),
+    archetype_id: Type.Optional(identifier('Archetype it was made for', 'account-manager')),
+    user_id: Type.Optional(
+      Type.String({ pattern: patterns.userId, description: 'Who it was made for', examples: ['user:ada@example.com'] }),
+    ),
+    llm_platform: Type.Optional(
+      Type.String({ pattern: patterns.llmPlatform, description: 'Platform it was made on', examples: ['claude'] }),
+    ),
+    llm_model: Type.Optional(Type.String({ pattern: patterns.llmModel, examples: ['claude-sonnet-4-5'] })),
+    cost_usd_estimate: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: costUsdMax,
+        description: 'US dollars, rounded half up to 6 decimals',
+        examples: [0.012345],
+      }),
+    ),
+    related_records: relatedRecords,
+  },
+  { additionalProperties: false, title: 'Output' },
+)
+
+export const ArtifactBody = Type.Object(
+  {
+    record_type: Type.Literal('artifact'),
+    title: text(500, 'What it is', 'Master services agreement'),
+    media_type: Type.Optional(text(255, 'Media type', 'application/pdf')),
+    uri: Type.Optional(
+      Type.String({
+        pattern: '^\\S{1,2048}$',
+        description: 'Where it is kept',
+        examples: ['https://files.example.com/msa.pdf'],
+      }),
+    ),
+    content: Type.Optional(content),
+    sha256: Type.Optional(
+      Type.String({
+        pattern: '^[0-9a-fA-F]{64}$',
+        description: 'Digest of what the URI names, in hexadecimal',
+        examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+      }),
+    ),
+    size_bytes: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, examples: [48213] })),
+    related_records: relatedRecords,
+  },
+  { additionalProperties: false, title: 'Artifact' },
+)
+
+export const DecisionBody = Type.Object(
+  {
+    record_type: Type.Literal('decision'),
+    decision_id: text(4000, "The decider's own name for it", 'DEC-2031'),
+    decision_subject: text(4000, 'What was decided about', 'Renewal of the Northwind contract'),
+    decision_outcome: text(4000, 'What was decided', 'approved'),
+    decision_rationale: text(4000, 'Why', 'Usage grew by a third.'),
+    decision_actor_role: text(4000, 'Role of whoever decided', 'account-manager'),
+    related_records: relatedRecords,
+  },
+  { additionalProperties: false, title: 'Decision' },
+)
+
+export const GovernanceEventBody = Type.Object(
+  {
+    record_type: Type.Literal('governance_event'),
+    event_kind: Type.String({
+      pattern: '^custom\\.[A-Za-z0-9_.:-]{1,121}$',
+      description: 'Begins with `custom.`; all other kinds are written by the service itself',
+      examples: ['custom.policy_reviewed'],
+    }),
+    subject: Type.Optional(text(500, 'What it concerns', 'policy:retention')),
+    details: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), { description: 'Any JSON object', examples: [{ reviewer: 'legal' }] }),
+    ),
+    related_records: relatedRecords,
+  },
+  { additionalProperties: false, title: 'Governance event' },
+)
+
+export const SkillDefinitionBody = Type.Object(
+  {
+    record_type: Type.Literal('skill_definition'),
+    skill_id: identifier('Id of the skill', 'summarise-contract'),
+    skill_version: semver,
+    name: text(200, 'Name that people read', 'Summarise a contract'),
+    description: Type.Optional(text(4000, 'What it does', 'Sums up obligations and dates.')),
+    owner: Type.Optional(text(200, 'Who answers for it', 'legal-operations')),
+    manifest: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), { description: 'Any JSON object', examples: [{ inputs: ['text'] }] }),
+    ),
+    related_records: relatedRecords,
+  },
+  { additionalProperties: false, title: 'Skill definition' },
+)
+
+export const RecordBody = Type.Union(
+  [OutputBody, ArtifactBody, DecisionBody, GovernanceEventBody, SkillDefinitionBody],
+  {
+    discriminator: { propertyName: 'record_type' },
+    description: 'The fields of one record type. Everything else about a record is set by the server.',
+  },
+)
+
+export type RecordBody = Static<typeof RecordBody>

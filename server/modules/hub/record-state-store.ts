@@ -1,0 +1,81 @@
+import { sql } from 'kysely'
+import type { TenantTx } from '../../db/database.ts'
+import type { TenantTables } from '../../db/schema.ts'
+
+export type RecordState = Omit<TenantTables['hub.record_states'], 'tenant_id' | 'record_id'>
+
+export type Release = Omit<TenantTables['hub.legal_hold_releases'], 'tenant_id'>
+
+const neverPurged: RecordState = {
+  revision: 0,
+  purged_at: null,
+  purged_by: null,
+  purge_reason: null,
+  hard_delete_after: null,
+}
+
+const stateColumns = ['revision', 'purged_at', 'purged_by', 'purge_reason', 'hard_delete_after'] as const
+
+export async function stateOf(tx: TenantTx, recordId: string): Promise<RecordState> {
+  const state = await tx.db
+    .selectFrom('hub.record_states')
+    .select(stateColumns)
+    .where('tenant_id', '=', tx.tenantId)
+    .where('record_id', '=', recordId)
+    .executeTakeFirst()
+  return state ?? neverPurged
+}
+
+/** The state of a record that exists, locked until the transaction ends: whoever comes second sees what changed. */
+export async function lockState(tx: TenantTx, recordId: string): Promise<RecordState> {
+  await tx.db
+    .insertInto('hub.record_states')
+    .values({ tenant_id: tx.tenantId, record_id: recordId, ...neverPurged })
+    .onConflict((conflict) => conflict.columns(['tenant_id', 'record_id']).doNothing())
+    .execute()
+  return tx.db
+    .selectFrom('hub.record_states')
+    .select(stateColumns)
+    .where('tenant_id', '=', tx.tenantId)
+    .where('record_id', '=', recordId)
+    .forUpdate()
+    .executeTakeFirstOrThrow()
+}
+
+/** Only under the lock of {@link lockState}. */
+export async function saveState(tx: TenantTx, recordId: string, state: RecordState): Promise<void> {
+  await tx.db
+    .updateTable('hub.record_states')
+    .set(state)
+    .where('tenant_id', '=', tx.tenantId)
+    .where('record_id', '=', recordId)
+    .execute()
+}
+
+export async function insertRelease(tx: TenantTx, release: Release): Promise<void> {
+  await tx.db
+    .insertInto('hub.legal_hold_releases')
+    .values({ tenant_id: tx.tenantId, ...release })
+    .execute()
+}
+
+/** All releases of the records, ended ones too. */
+export async function findReleases(tx: TenantTx, recordIds: readonly string[]): Promise<Release[]> {
+  if (recordIds.length === 0) return []
+  return tx.db
+    .selectFrom('hub.legal_hold_releases')
+    .select(['release_id', 'record_id', 'reason', 'created_at', 'created_by', 'expires_at'])
+    .where('tenant_id', '=', tx.tenantId)
+    .where('record_id', '=', sql<string>`any(${[...recordIds]})`)
+    .execute()
+}
+
+/** Claims the one report of a record and UTC day; false when it has been made. */
+export async function claimTamperReport(tx: TenantTx, recordId: string, day: string): Promise<boolean> {
+  const claimed = await tx.db
+    .insertInto('hub.tamper_reports')
+    .values({ tenant_id: tx.tenantId, record_id: recordId, reported_on: day })
+    .onConflict((conflict) => conflict.columns(['tenant_id', 'record_id', 'reported_on']).doNothing())
+    .executeTakeFirst()
+  return claimed.numInsertedOrUpdatedRows === 1n
+}

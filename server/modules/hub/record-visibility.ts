@@ -1,0 +1,19 @@
+import { type RecordType, recordTypes } from '../../../contract/literals.ts'
+import type { Scope } from '../../../contract/scopes.ts'
+
+const typesByScope = [
+  ['hub:read', recordTypes],
+  ['telemetry:read', ['telemetry_event']],
+  ['governance:read', ['governance_event']],
+] as const satisfies readonly (readonly [Scope, readonly RecordType[]])[]
+
+/** The types that a reader sees, of those asked for; undefined when that is all of them. */
+export function visibleTypes(scopes: ReadonlySet<Scope>, asked?: RecordType): readonly RecordType[] | undefined {
+  const visible = new Set<string>(typesByScope.flatMap(([scope, types]) => (scopes.has(scope) ? types : [])))
+  if (asked !== undefined) return visible.has(asked) ? [asked] : []
+  return visible.size === recordTypes.length ? undefined : recordTypes.filter((type) => visible.has(type))
+}
+
+export function canSee(scopes: ReadonlySet<Scope>, recordType: string): boolean {
+  return visibleTypes(scopes)?.includes(recordType as RecordType) ?? true
+}

@@ -1,0 +1,74 @@
+import { relatedAnswerMax } from '../../../contract/limits.ts'
+import type { Database, TenantTx } from '../../db/database.ts'
+import type { Caller } from '../../http/caller.ts'
+import type { RecordAnswer } from './read-service.ts'
+import { answerOf, readRecords } from './record-answer.ts'
+import type { RecordClock } from './record-clock.ts'
+import { recordNotFound } from './record-errors.ts'
+import type { StoredRecord } from './record-query-types.ts'
+import { findRecord, findRecords, findSeals } from './record-store.ts'
+import { canSee, visibleTypes } from './record-visibility.ts'
+import { type Direction, type Edge, findEdges, findNeighbours } from './relation-store.ts'
+
+export interface RelatedAnswer {
+  root: string
+  records: RecordAnswer[]
+  edges: Edge[]
+  truncated: boolean
+}
+
+export interface RecordRelations {
+  /** The root is answered even when it is purged, as GET answers it. Throws `not-found` when GET would. */
+  related(caller: Caller, recordId: string, walk: { depth: number; direction: Direction }): Promise<RelatedAnswer>
+}
+
+/** Walks related_records breadth first, one query for each hop and direction. */
+export function createRecordRelations(deps: { database: Database; clock: RecordClock }): RecordRelations {
+  const { database, clock } = deps
+
+  return {
+    async related(caller, recordId, { depth, direction }) {
+      const root = recordId.toLowerCase()
+      const now = clock.next().createdAt
+      const found = await database.withTenant(
+        caller.tenant.slug,
+        async (tx) => {
+          const start = await findRecord(tx, root, now)
+          if (start === undefined || !canSee(caller.scopes, start.record_type)) throw recordNotFound(recordId)
+          const { ids, truncated } = await walk(tx, root, depth, direction, caller)
+          const rows = inOrderOf(ids, [start, ...(await findRecords(tx, ids.slice(1), now))])
+          const seals = await findSeals(tx, [...new Set(rows.map((row) => row.seal_id))])
+          return { rows, seals, truncated, edges: await findEdges(tx, ids) }
+        },
+        { readOnly: true },
+      )
+      const records = readRecords(found.rows, found.seals).map(answerOf)
+      return { root, records, edges: found.edges, truncated: found.truncated }
+    },
+  }
+}
+
+async function walk(tx: TenantTx, root: string, depth: number, direction: Direction, caller: Caller) {
+  const ids = [root]
+  let frontier = [root]
+  for (let hop = 0; hop < depth && frontier.length > 0; hop++) {
+    const room = relatedAnswerMax - ids.length
+    // One more than there is room for tells whether something was cut.
+    const found = await findNeighbours(tx, {
+      frontier,
+      visited: ids,
+      direction,
+      recordTypes: visibleTypes(caller.scopes),
+      limit: room + 1,
+    })
+    frontier = found.slice(0, room)
+    ids.push(...frontier)
+    if (found.length > room) return { ids, truncated: true }
+  }
+  return { ids, truncated: false }
+}
+
+function inOrderOf(ids: readonly string[], rows: readonly StoredRecord[]): StoredRecord[] {
+  const byId = new Map(rows.map((row) => [row.record_id, row]))
+  return ids.flatMap((id) => byId.get(id) ?? [])
+}

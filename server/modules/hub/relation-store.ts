@@ -1,0 +1,75 @@
+import type { RecordType } from '../../../contract/literals.ts'
+import type { TenantTx } from '../../db/database.ts'
+
+export type Direction = 'both' | 'out' | 'in'
+
+export interface Edge {
+  /** The record that names the other. */
+  from: string
+  to: string
+}
+
+interface Step {
+  /** The records reached last. */
+  frontier: readonly string[]
+  /** All records reached so far. */
+  visited: readonly string[]
+  direction: Direction
+  /** Types the caller may see; all if absent. */
+  recordTypes: readonly RecordType[] | undefined
+  limit: number
+}
+
+/**
+ * Ids one hop away from the frontier, in the order of their ids, at most `limit`. Purged records are left out, and so
+ * not walked through either. The limit holds for each record of the frontier too, so that one with a million links
+ * costs no more than its share.
+ */
+export async function findNeighbours(tx: TenantTx, step: Step): Promise<string[]> {
+  const directions = step.direction === 'both' ? (['out', 'in'] as const) : [step.direction]
+  const found = new Set<string>()
+  for (const direction of directions) {
+    const { rows } = await tx.client.query<{ record_id: string }>(neighboursSql[direction], [
+      tx.tenantId,
+      step.frontier,
+      step.visited,
+      step.recordTypes ?? null,
+      step.limit,
+    ])
+    for (const row of rows) found.add(row.record_id)
+  }
+  return [...found].sort().slice(0, step.limit)
+}
+
+const neighboursSql = { out: neighboursOver('from_id', 'to_id'), in: neighboursOver('to_id', 'from_id') }
+
+function neighboursOver(near: 'from_id' | 'to_id', far: 'from_id' | 'to_id'): string {
+  return `
+    select distinct n.record_id
+    from unnest($2::uuid[]) f(record_id)
+    cross join lateral (
+      select r.record_id
+      from hub.record_links l
+      join hub.records r on r.tenant_id = $1 and r.record_id = l.${far}
+      left join hub.record_states s on s.tenant_id = $1 and s.record_id = l.${far}
+      where l.tenant_id = $1 and l.${near} = f.record_id
+        and s.purged_at is null
+        and l.${far} <> all($3::uuid[])
+        and ($4::text[] is null or r.record_type = any($4::text[]))
+      order by l.${far}
+      limit $5
+    ) n
+    order by n.record_id
+    limit $5`
+}
+
+/** The links among the records. */
+export async function findEdges(tx: TenantTx, recordIds: readonly string[]): Promise<Edge[]> {
+  const { rows } = await tx.client.query<Edge>(
+    `select from_id as "from", to_id as "to" from hub.record_links
+     where tenant_id = $1 and from_id = any($2::uuid[]) and to_id = any($2::uuid[])
+     order by from_id, to_id`,
+    [tx.tenantId, recordIds],
+  )
+  return rows
+}

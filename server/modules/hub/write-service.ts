@@ -1,0 +1,162 @@
+import { DomainError, type PointedError, validationFailed } from '../../../contract/domain-error.ts'
+import { roundUsd } from '../../../contract/money.ts'
+import type { JsonValue } from '../../../provenance/json.ts'
+import type { Database, TenantTx } from '../../db/database.ts'
+import type { Caller } from '../../http/caller.ts'
+import type { SkillRegistry } from '../entitlement/entitlement-types.ts'
+import type { RecordDraft, RecordReceipt, Records, SealedRecord } from './hub-types.ts'
+import type { Idempotency } from './idempotency-types.ts'
+import type { RecordBody } from './record-body-schemas.ts'
+import type { RecordClock } from './record-clock.ts'
+import { recordNotFound } from './record-errors.ts'
+import { findRecordIds } from './record-store.ts'
+
+export interface WriteRequest {
+  /** As it was sent. */
+  body: RecordBody
+  path: string
+  idempotencyKey: string | undefined
+}
+
+export interface WriteResult {
+  receipt: RecordReceipt
+  /** It is the answer to an earlier call with the same key. */
+  replayed: boolean
+}
+
+export interface RecordWriting {
+  write(caller: Caller, request: WriteRequest): Promise<WriteResult>
+}
+
+/** Members that carry content, by type: a Mode C tenant keeps those in its own cloud. Other types are content as such. */
+const contentMembers: Partial<Record<RecordBody['record_type'], readonly string[]>> = {
+  skill_definition: ['description', 'manifest'],
+  governance_event: ['details'],
+}
+
+export function createRecordWriting(deps: {
+  database: Database
+  clock: RecordClock
+  records: Records
+  idempotency: Idempotency
+  skills: SkillRegistry
+}): RecordWriting {
+  const { database, clock, records, idempotency, skills } = deps
+
+  async function requireReferences(tx: TenantTx, draft: RecordDraft): Promise<void> {
+    await requireRelated(tx, draft.relatedRecords ?? [], clock.next().createdAt)
+    if (draft.recordType === 'output') await requireSkill(tx, skills, String(draft.fields.skill_id))
+  }
+
+  async function register(tx: TenantTx, record: SealedRecord, fields: RecordDraft['fields']): Promise<void> {
+    await skills.register(tx, {
+      skillId: String(fields.skill_id),
+      skillVersion: String(fields.skill_version),
+      name: String(fields.name),
+      recordId: record.recordId,
+      registeredAt: record.createdAt,
+    })
+  }
+
+  return {
+    async write(caller, { body, path, idempotencyKey }) {
+      const { tenant } = caller
+      if (tenant.mode === 'C') refuseContent(body)
+      if (tenant.mode === 'B') throw notProvisioned()
+      const draft = draftOf(body, caller.subject)
+      const request = idempotency.requestOf(tenant.slug, idempotencyKey, path, body as unknown as JsonValue)
+      return idempotency.once<WriteResult>(
+        request,
+        async (claim) => {
+          const batch = await records.sealer.seal(tenant, [draft])
+          const record = batch.records[0]!
+          await database.withTenant(tenant.slug, async (tx) => {
+            await claim(tx, { record_id: record.recordId })
+            await requireReferences(tx, draft)
+            if (draft.recordType === 'skill_definition') await register(tx, record, draft.fields)
+            await records.writer.insert(tx, batch)
+          })
+          return { receipt: receiptOf(record), replayed: false }
+        },
+        async (answer) => {
+          const { record_id } = answer as { record_id: string }
+          const [receipt] = await database.withTenant(tenant.slug, (tx) => records.receipts(tx, [record_id]), {
+            readOnly: true,
+          })
+          if (receipt === undefined) throw recordNotFound(record_id)
+          return { receipt, replayed: true }
+        },
+      )
+    },
+  }
+}
+
+function draftOf(body: RecordBody, createdBy: string): RecordDraft {
+  const { record_type, related_records = [], ...fields } = body
+  const relatedRecords = related_records.map((id) => id.toLowerCase())
+  requireDistinct(relatedRecords)
+  if ('cost_usd_estimate' in fields && fields.cost_usd_estimate !== undefined) {
+    fields.cost_usd_estimate = roundUsd(fields.cost_usd_estimate)
+  }
+  return { recordType: record_type, createdBy, fields: fields as Record<string, JsonValue>, relatedRecords }
+}
+
+function refuseContent(body: RecordBody): void {
+  const refused = contentMembers[body.record_type]
+  const errors: PointedError[] =
+    refused === undefined
+      ? [{ pointer: '/record_type', detail: `${body.record_type} records are not taken from a tenant in Mode C` }]
+      : refused
+          .filter((member) => member in body)
+          .map((member) => ({ pointer: `/${member}`, detail: 'carries content, which stays in your own cloud' }))
+  if (errors.length === 0) return
+  throw new DomainError(
+    'content-not-allowed',
+    'A tenant in Mode C writes skill_definition records without description and manifest, and governance_event ' +
+      'records without details; telemetry envelopes go to POST /api/v1/telemetry/events.',
+    { errors },
+  )
+}
+
+/** Content of Mode B is kept under a key of the customer, and none can be set up yet. */
+function notProvisioned(): DomainError {
+  return new DomainError(
+    'hub-not-provisioned',
+    'A tenant in Mode B takes records once POST /api/v1/hub/provision has set up its encryption key.',
+  )
+}
+
+function requireDistinct(ids: readonly string[]): void {
+  const errors = ids.flatMap((id, i) =>
+    ids.indexOf(id) === i ? [] : [{ pointer: `/related_records/${i}`, detail: 'names a record a second time' }],
+  )
+  if (errors.length > 0) throw validationFailed(errors)
+}
+
+async function requireRelated(tx: TenantTx, ids: readonly string[], now: string): Promise<void> {
+  const existing = await findRecordIds(tx, ids, now)
+  const errors = ids.flatMap((id, i) =>
+    existing.has(id) ? [] : [{ pointer: `/related_records/${i}`, detail: 'is not the id of a record of this tenant' }],
+  )
+  if (errors.length > 0) throw validationFailed(errors)
+}
+
+async function requireSkill(tx: TenantTx, skills: SkillRegistry, skillId: string): Promise<void> {
+  const state = await skills.stateOf(tx, skillId)
+  if (state !== undefined && state !== 'retired') return
+  throw new DomainError(
+    'skill-not-registered',
+    state === 'retired'
+      ? `The skill ${skillId} has been retired.`
+      : `The skill ${skillId} is not registered: write its skill_definition record first.`,
+    { errors: [{ pointer: '/skill_id', detail: 'is not a registered skill' }] },
+  )
+}
+
+export function receiptOf(record: SealedRecord): RecordReceipt {
+  return {
+    record_id: record.recordId,
+    provenance_hash: record.provenanceHash,
+    provenance_cosign: record.provenanceCosign,
+  }
+}
