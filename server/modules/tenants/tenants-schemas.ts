@@ -17,7 +17,7 @@ export const ProvisionBody = Type.Object(
     cmek: Type.Optional(
       Type.Object(
         {
-          provider: Type.Union([Type.Literal('local'), Type.Literal('aws-kms'), Type.Literal('vault')]),
+          provider: Type.Enum(['local', 'aws-kms', 'vault']),
           key_ref: Type.String({ minLength: 1, maxLength: 2048 }),
         },
         { additionalProperties: false, description: 'Customer-managed encryption key. Mode B only.' },
@@ -30,7 +30,7 @@ export const ProvisionBody = Type.Object(
 export const ProvisionAnswer = Type.Object(
   {
     tenant: Type.String({ pattern: patterns.tenantSlug, examples: ['acme'] }),
-    mode: Type.Union(tenantModes.map((mode) => Type.Literal(mode))),
+    mode: Type.Enum(tenantModes),
     provisioned: Type.Boolean(),
     provisioned_at: Type.Optional(Type.String({ format: 'date-time', examples: ['2026-01-05T09:30:00.000000Z'] })),
     retention_days: Type.Optional(RetentionDays),

@@ -1,0 +1,49 @@
+import { Type } from 'typebox'
+import { scopeNames } from '../../../contract/scopes.ts'
+
+/** Described here for the API reference; read by token-request.ts, which ignores other fields (RFC 6749, 3.2). */
+export const TokenForm = Type.Object({
+  grant_type: Type.Literal('client_credentials'),
+  client_id: Type.Optional(
+    Type.String({ description: 'In the body or by HTTP Basic, not both', examples: ['saJ4kQ8ZrT2vYw0LxNp6BdHs9'] }),
+  ),
+  client_secret: Type.Optional(Type.String({ format: 'password' })),
+  scope: Type.Optional(
+    Type.String({
+      description: 'Space-delimited; a subset of the assigned scopes. Without it all that are assigned.',
+      examples: ['hub:read telemetry:write'],
+    }),
+  ),
+})
+
+export const TokenHeaders = Type.Object({
+  'x-service-tenant': Type.Optional(
+    Type.String({ description: 'May be left out: the client belongs to one tenant. Another one is refused.' }),
+  ),
+})
+
+export const TokenAnswer = Type.Object(
+  {
+    access_token: Type.String({ description: 'A JWT (RFC 9068)' }),
+    expires_in: Type.Integer({ description: 'Seconds', examples: [3600] }),
+    token_type: Type.Literal('Bearer'),
+    scope: Type.String({ examples: ['hub:read telemetry:write'] }),
+  },
+  { additionalProperties: false },
+)
+
+const Names = (...names: string[]) => Type.Array(Type.String(), { examples: [names] })
+
+export const ServerMetadata = Type.Object(
+  {
+    issuer: Type.String({ examples: ['https://hub.example.com'] }),
+    token_endpoint: Type.String({ examples: ['https://hub.example.com/api/v1/oauth/token'] }),
+    jwks_uri: Type.String({ examples: ['https://hub.example.com/.well-known/jwks.json'] }),
+    scopes_supported: Names(...scopeNames),
+    response_types_supported: Names(),
+    grant_types_supported: Names('client_credentials'),
+    token_endpoint_auth_methods_supported: Names('client_secret_basic', 'client_secret_post'),
+    service_documentation: Type.String({ examples: ['https://hub.example.com/'] }),
+  },
+  { additionalProperties: false, description: 'RFC 8414, section 2' },
+)

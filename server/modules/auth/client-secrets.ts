@@ -1,0 +1,39 @@
+import { createHmac, randomInt, timingSafeEqual } from 'node:crypto'
+
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+const clientIdLength = 24
+/** 43 characters of 62 are 256 bits. */
+const secretLength = 44
+
+/** Letters and digits only: they survive every encoding a client might apply, or forget. */
+function randomText(length: number): string {
+  return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('')
+}
+
+/** `sa` and 24 letters and digits. */
+export function makeClientId(): string {
+  return `sa${randomText(clientIdLength)}`
+}
+
+/** `hubs` and 44 letters and digits; the beginning lets secret scanners find it. */
+export function makeClientSecret(): string {
+  return `hubs${randomText(secretLength)}`
+}
+
+export function isClientId(text: string): boolean {
+  return /^[A-Za-z0-9]{1,64}$/.test(text)
+}
+
+/** Secrets have the entropy of a key, so a keyed hash protects them; a slow one would only slow tokens down. */
+export function hashClientSecret(key: Buffer, clientId: string, secret: string): Buffer {
+  return createHmac('sha256', key).update(`${clientId}\0${secret}`).digest()
+}
+
+/** Compares with every hash, so that the time tells neither which one matched nor how many there are. */
+export function matchesAny(hash: Buffer, stored: readonly Buffer[]): boolean {
+  // Without a secret to compare with, as for an unknown client, the work is the same.
+  const candidates = stored.length > 0 ? stored : [Buffer.alloc(hash.length)]
+  let matches = 0
+  for (const candidate of candidates) matches |= Number(timingSafeEqual(hash, candidate))
+  return matches === 1 && stored.length > 0
+}

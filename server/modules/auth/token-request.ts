@@ -1,0 +1,113 @@
+import { patterns } from '../../../contract/literals.ts'
+import type { TokenRequest } from './auth-types.ts'
+import { invalidClient, oauthError } from './oauth-error.ts'
+
+interface Credentials {
+  clientId: string
+  clientSecret: string
+  basic: boolean
+}
+
+const formFields = ['grant_type', 'client_id', 'client_secret', 'scope'] as const
+const fieldLengthMax = 4096
+const slugPattern = new RegExp(patterns.tenantSlug)
+
+/**
+ * Reads a token request (RFC 6749, sections 2.3.1, 3.2 and 4.4.2). Unknown fields are ignored, as section 3.2 asks,
+ * and a field without a value counts as absent.
+ *
+ * @throws DomainError with the members of an OAuth error
+ */
+export function readTokenRequest(
+  form: Readonly<Record<string, string | string[]>>,
+  headers: { authorization?: string | undefined; 'x-service-tenant'?: string | string[] | undefined },
+): TokenRequest {
+  const field = (name: (typeof formFields)[number]): string | undefined => {
+    const value = Object.hasOwn(form, name) ? form[name] : undefined
+    if (Array.isArray(value))
+      throw oauthError('invalid_request', `${name} occurs more than once.`, { pointer: `/${name}` })
+    if (value !== undefined && value.length > fieldLengthMax) {
+      throw oauthError('invalid_request', `${name} is longer than ${fieldLengthMax} characters.`, {
+        pointer: `/${name}`,
+      })
+    }
+    return value || undefined
+  }
+  const grantType = field('grant_type')
+  if (grantType === undefined) {
+    throw oauthError('invalid_request', 'grant_type is missing. Send grant_type=client_credentials.', {
+      pointer: '/grant_type',
+    })
+  }
+  const credentials = readCredentials(headers.authorization, field('client_id'), field('client_secret'))
+  if (grantType !== 'client_credentials') {
+    throw oauthError('unsupported_grant_type', 'The only grant_type here is client_credentials.', {
+      pointer: '/grant_type',
+    })
+  }
+  return { ...credentials, scopes: readScopes(field('scope')), tenantHeader: readTenant(headers['x-service-tenant']) }
+}
+
+function readCredentials(
+  authorization: string | undefined,
+  clientId: string | undefined,
+  clientSecret: string | undefined,
+): Credentials {
+  if (authorization !== undefined) {
+    const basic = readBasic(authorization)
+    if (clientSecret !== undefined) {
+      throw oauthError(
+        'invalid_request',
+        'The client authenticates twice. Send the secret in the body or in an Authorization header, not in both.',
+        { pointer: '/client_secret' },
+      )
+    }
+    if (clientId !== undefined && clientId !== basic.clientId) {
+      throw oauthError('invalid_request', 'client_id is not the one of the Authorization header.', {
+        pointer: '/client_id',
+      })
+    }
+    return basic
+  }
+  if (clientId === undefined || clientSecret === undefined) {
+    const missing = clientId === undefined ? 'client_id' : 'client_secret'
+    throw oauthError(
+      'invalid_request',
+      `${missing} is missing. Send client_id and client_secret in the body or by HTTP Basic.`,
+      { pointer: `/${missing}` },
+    )
+  }
+  return { clientId, clientSecret, basic: false }
+}
+
+/** Both halves are form-encoded before they are joined (RFC 6749, section 2.3.1). */
+function readBasic(authorization: string): Credentials {
+  const encoded = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1]
+  const text = encoded === undefined ? '' : Buffer.from(encoded, 'base64').toString()
+  const colon = text.indexOf(':')
+  const clientId = formDecode(text.slice(0, Math.max(colon, 0)))
+  const clientSecret = formDecode(text.slice(colon + 1))
+  if (colon < 1 || !clientId || !clientSecret || authorization.length > 2 * fieldLengthMax) {
+    throw invalidClient('The Authorization header is not HTTP Basic with a client id and a secret.')
+  }
+  return { clientId, clientSecret, basic: true }
+}
+
+function formDecode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return undefined
+  }
+}
+
+function readScopes(scope: string | undefined): string[] | undefined {
+  const names = (scope ?? '').split(' ').filter((name) => name !== '')
+  return names.length === 0 ? undefined : [...new Set(names)]
+}
+
+/** A header that cannot be a slug is a wrong tenant as well: it must not pass for an absent one. */
+function readTenant(header: string | string[] | undefined): string | undefined {
+  if (header === undefined) return undefined
+  return typeof header === 'string' && slugPattern.test(header) ? header : ''
+}

@@ -1,0 +1,89 @@
+import { serviceTokenSeconds } from '../../../contract/limits.ts'
+import { type Scope, scopeNames } from '../../../contract/scopes.ts'
+import { formatTimestamp } from '../../../contract/timestamp.ts'
+import type { Database } from '../../db/database.ts'
+import type { Tenant } from '../../http/caller.ts'
+import type { TokenKeys } from '../keys/keys-types.ts'
+import type { TenantDirectory } from '../tenants/tenants-types.ts'
+import type { TokenRequest, TokenService } from './auth-types.ts'
+import type { ClientDirectory, KnownClient } from './client-directory.ts'
+import { hashClientSecret, matchesAny } from './client-secrets.ts'
+import { invalidClient, oauthError } from './oauth-error.ts'
+import { touchAccount } from './service-accounts-store.ts'
+import { mintServiceToken } from './token-issuer.ts'
+
+const touchIntervalMs = 60_000
+
+/** OAuth 2.0 client credentials (RFC 6749, section 4.4). */
+export function createTokenService(deps: {
+  database: Database
+  keys: TokenKeys
+  directory: TenantDirectory
+  clients: ClientDirectory
+  secretsKey: Buffer
+}): TokenService {
+  const { database, keys, directory, clients, secretsKey } = deps
+
+  async function authenticate(request: TokenRequest): Promise<{ client: KnownClient; tenant: Tenant } | undefined> {
+    const known = await clients.find(request.clientId)
+    const given = hashClientSecret(secretsKey, request.clientId, request.clientSecret)
+    const live = (known?.secrets ?? []).filter(({ expiresAt }) => !expiresAt || Date.parse(expiresAt) > Date.now())
+    const matches = matchesAny(
+      given,
+      live.map((secret) => secret.hash),
+    )
+    if (!known || !matches || known.disabled) return undefined
+    const tenant = await directory.find(known.tenantSlug)
+    return tenant && { client: known, tenant }
+  }
+
+  async function noteUse(client: KnownClient): Promise<void> {
+    const now = Date.now()
+    if (client.lastUsedAt && now - Date.parse(client.lastUsedAt) < touchIntervalMs) return
+    // Kept with the account in memory as well, so that a burst of requests writes once.
+    client.lastUsedAt = formatTimestamp(now)
+    await database.withTenant(client.tenantSlug, (tx) => touchAccount(tx, client.clientId, formatTimestamp(now)))
+  }
+
+  return {
+    async issue(request, charge) {
+      const authenticated = await authenticate(request)
+      if (!authenticated) {
+        await charge.stranger(request.clientId)
+        throw invalidClient()
+      }
+      const { client, tenant } = authenticated
+      if (request.tenantHeader !== undefined && request.tenantHeader !== tenant.slug) {
+        throw wrongTenant(request.tenantHeader)
+      }
+      await charge.client({ clientId: client.clientId, tenantSlug: tenant.slug })
+      const scopes = grantedScopes(request.scopes, client.scopes)
+      await noteUse(client)
+      return {
+        access_token: await mintServiceToken(keys, { clientId: client.clientId, tenant, scopes }),
+        expires_in: serviceTokenSeconds,
+        token_type: 'Bearer',
+        scope: scopes.join(' '),
+      }
+    },
+  }
+}
+
+/** A subset of what is assigned, in the order of the contract. */
+function grantedScopes(wanted: readonly string[] | undefined, assigned: readonly string[]): Scope[] {
+  const beyond = (wanted ?? []).filter((scope) => !assigned.includes(scope))
+  if (beyond.length > 0) {
+    throw oauthError('invalid_scope', `Not assigned to this account: ${beyond.join(' ').slice(0, 500)}`, {
+      pointer: '/scope',
+    })
+  }
+  return scopeNames.filter((scope) => (wanted ?? assigned).includes(scope))
+}
+
+function wrongTenant(slug: string) {
+  return oauthError('unauthorized_client', 'The tenant does not exist, or this account is not one of its own.', {
+    slug: 'invalid-tenant',
+    pointer: '/headers/x-service-tenant',
+    extensions: { tenant_slug: slug },
+  })
+}

@@ -1,0 +1,33 @@
+import type { FastifyInstance } from 'fastify'
+import type { Database } from '../../db/database.ts'
+import type { GovernanceLog } from '../governance/governance-types.ts'
+import type { ProvenanceKeyMaker, ProvenanceKeys } from '../keys/keys-types.ts'
+import { createProvisionService } from './provision-service.ts'
+import { createTenantAdministration } from './tenant-administration-service.ts'
+import { createTenantDirectory } from './tenant-directory.ts'
+import { addTenantsRoutes } from './tenants-routes.ts'
+import type { TenantAdministration, TenantDirectory } from './tenants-types.ts'
+
+export interface TenantsModule {
+  directory: TenantDirectory
+  administration: TenantAdministration
+  routes(app: FastifyInstance): void
+}
+
+export function createTenantsModule(deps: {
+  database: Database
+  keys: ProvenanceKeys & ProvenanceKeyMaker
+  governance: GovernanceLog
+  /** The common address, without a trailing slash; only known once the service listens. */
+  baseUrl: () => string
+  /** Whether tenants' own addresses must be https: everywhere but in development. */
+  httpsOnly: boolean
+}): TenantsModule {
+  const directory = createTenantDirectory(deps)
+  const provision = createProvisionService(deps)
+  return {
+    directory,
+    administration: createTenantAdministration(deps),
+    routes: (app) => addTenantsRoutes(app, { database: deps.database, directory, provision }),
+  }
+}
