@@ -2,7 +2,7 @@
  * A verification is written once, as a generator that asks for hashes and signature checks, and is driven by
  * whichever crypto the runtime has: synchronous in Node (40 times faster there), promises in a browser.
  */
-export type CryptoRequest =
+type CryptoRequest =
   | { readonly kind: 'sha256'; readonly bytes: Uint8Array }
   | {
       readonly kind: 'ed25519'

@@ -27,7 +27,7 @@ export function derivedUuid(label: string): string {
   return `0198c1c8-7d3f-7${hex.slice(0, 3)}-8${hex.slice(3, 6)}-${hex.slice(6, 18)}`
 }
 
-export function logKey(name: string, label: string): LogKey {
+function logKey(name: string, label: string): LogKey {
   const seed = derived(`seed ${label}`, 32)
   const pkcs8 = concatBytes(fromHex('302e020100300506032b657004220420'), seed)
   const privateKey = createPrivateKey({ key: Buffer.from(pkcs8), format: 'der', type: 'pkcs8' })
@@ -42,7 +42,7 @@ export function logKey(name: string, label: string): LogKey {
   }
 }
 
-export const sealedAtMicros = 1_767_323_045_123_456
+const sealedAtMicros = 1_767_323_045_123_456
 
 /** Canonical texts under one seal, with all that belongs to it. */
 export type SealedTexts = {
@@ -79,7 +79,7 @@ export function plainTexts(count: number): string[] {
   return Array.from({ length: count }, (_, i) => canonicalize(plainRecord(i)))
 }
 
-export const logName = 'orghub/log/4k2WcXbFd0aVtnYzS1mQ7e'
+const logName = 'orghub/log/4k2WcXbFd0aVtnYzS1mQ7e'
 export const firstKey = logKey(logName, 'first')
 /** The same log after a rotation. */
 export const secondKey = logKey(logName, 'second')

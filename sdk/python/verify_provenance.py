@@ -1,0 +1,538 @@
+#!/usr/bin/env python3
+"""Verifies records of an Org-Memory Hub, independently of its code.
+
+Written from docs/provenance.md; needs only the standard library and the package "cryptography".
+
+    verify_provenance.py --keys KEYS.json RECORDS.jsonl   one record, as the API answers it, on each line
+    verify_provenance.py --vectors DIR                    the project's test vectors
+
+Exit status: 0 everything verified, 1 something failed, 2 could not be checked.
+"""
+
+import argparse
+import base64
+import binascii
+import datetime
+import hashlib
+import json
+import math
+import re
+import struct
+import sys
+from pathlib import Path
+from urllib.request import urlopen
+
+try:
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+except ImportError:
+    Ed25519PublicKey = None  # main() says so
+
+SUPPORTED_SCHEMA_VERSIONS = ("1.0",)
+UNHASHED_MEMBERS = ("is_purged", "provenance_hash", "provenance_cosign", "verification")
+DEPTH_MAX = 128
+SEAL_SIZE_MAX = 64
+SAFE_INTEGER_MAX = 2**53 - 1
+
+
+class ProvenanceError(Exception):
+    """What is wrong with an input. `code` is the one that docs/provenance.md lists."""
+
+    def __init__(self, code, detail):
+        super().__init__(detail)
+        self.code = code
+
+
+# ── Canonical text (RFC 8785) ────────────────────────────────────────────────
+
+
+def canonicalize(value, depth=0):
+    """The canonical text of a parsed JSON value."""
+    if value is None:
+        return "null"
+    if value is True:
+        return "true"
+    if value is False:
+        return "false"
+    if isinstance(value, str):
+        return quote(value)
+    if isinstance(value, (int, float)):
+        return format_number(value)
+    if depth == DEPTH_MAX:
+        raise ProvenanceError("too-deep", f"nested deeper than {DEPTH_MAX} levels")
+    if isinstance(value, list):
+        return "[" + ",".join(canonicalize(item, depth + 1) for item in value) + "]"
+    if isinstance(value, dict):
+        # RFC 8785 section 3.2.3: members are sorted by the UTF-16 code units of their names.
+        names = sorted(value, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
+        members = (quote(name) + ":" + canonicalize(value[name], depth + 1) for name in names)
+        return "{" + ",".join(members) + "}"
+    raise ProvenanceError("not-json", f"{type(value).__name__} is not a JSON value")
+
+
+SHORT_ESCAPES = {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
+
+
+def quote(text):
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise ProvenanceError("not-json", "a string has a lone surrogate")
+    return '"' + re.sub(r'[\x00-\x1f"\\]', escape, text) + '"'
+
+
+def escape(match):
+    character = match.group()
+    return SHORT_ESCAPES.get(character) or f"\\u{ord(character):04x}"
+
+
+def format_number(number):
+    """ECMAScript's Number::toString (ECMA-262, 6.1.6.1.20): every JSON number is a double."""
+    try:
+        double = float(number)
+    except OverflowError:
+        double = math.inf
+    if not math.isfinite(double):
+        raise ProvenanceError("not-json", "a number is beyond the range of a double")
+    if double == 0:
+        return "0"
+    # repr() gives the shortest digits that read back as the same double; only their layout differs.
+    mantissa, _, exponent = repr(abs(double)).partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    digits = (whole + fraction).lstrip("0")
+    leading_zeros = len(whole + fraction) - len(digits)
+    point = len(whole) - leading_zeros + int(exponent or 0)
+    digits = digits.rstrip("0")
+    count = len(digits)
+    if count <= point <= 21:
+        text = digits + "0" * (point - count)
+    elif 0 < point <= 21:
+        text = digits[:point] + "." + digits[point:]
+    elif -6 < point <= 0:
+        text = "0." + "0" * -point + digits
+    else:
+        shown = digits if count == 1 else digits[0] + "." + digits[1:]
+        text = f"{shown}e{point - 1:+d}"
+    return "-" + text if double < 0 else text
+
+
+def parse_json(text):
+    """Strict: no duplicate names, no NaN. Raises ValueError or RecursionError."""
+
+    def members(pairs):
+        names = dict(pairs)
+        if len(names) != len(pairs):
+            raise ValueError("a member name occurs twice")
+        return names
+
+    def constant(name):
+        raise ValueError(f"{name} is not JSON")
+
+    # Integers go through float() as well: Python's have no upper bound, and parsing huge ones is slow.
+    return json.loads(text, object_pairs_hook=members, parse_constant=constant, parse_int=float)
+
+
+# ── Hashes and the tree (RFC 6962) ───────────────────────────────────────────
+
+
+def sha256(data):
+    return hashlib.sha256(data).digest()
+
+
+def record_hash(canonical):
+    return sha256(b"orghub/record/v1\0" + canonical.encode("utf-8"))
+
+
+def leaf_hash(salt, hash_of_record):
+    return sha256(b"\0" + b"orghub/leaf/v1\0" + salt + hash_of_record)
+
+
+def path_length(index, size):
+    length, last = 0, size - 1
+    while last > 0:
+        length += index % 2 == 1 or index < last
+        index, last = index // 2, last // 2
+    return length
+
+
+def root_from_path(index, size, leaf, path):
+    if not 0 <= index < size or len(path) != path_length(index, size) or any(len(h) != 32 for h in [leaf, *path]):
+        raise ProvenanceError("proof-malformed", "the path does not fit the tree")
+    root, rest, last = leaf, iter(path), size - 1
+    while last > 0:
+        if index % 2 == 1:
+            root = sha256(b"\1" + next(rest) + root)
+        elif index < last:
+            root = sha256(b"\1" + root + next(rest))
+        index, last = index // 2, last // 2
+    return root
+
+
+# ── Keys and notes ───────────────────────────────────────────────────────────
+
+
+def strict_base64(text, code, url_safe=False):
+    """Decodes only what encoding would give again: no whitespace, exact padding, unused bits zero."""
+    try:
+        padded = text + "=" * (-len(text) % 4) if url_safe else text
+        data = base64.b64decode(padded.encode("ascii"), altchars=b"-_" if url_safe else None, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise ProvenanceError(code, f"not base64: {error}") from None
+    again = base64.b64encode(data, altchars=b"-_" if url_safe else None).decode("ascii")
+    if (again.rstrip("=") if url_safe else again) != text:
+        raise ProvenanceError(code, "not canonical base64")
+    return data
+
+
+def key_hash(name, public_key):
+    if not name or "+" in name or any(c.isspace() or ord(c) < 32 or 127 <= ord(c) < 160 for c in name):
+        raise ProvenanceError("key-malformed", "not a key name")
+    if len(public_key) != 32:
+        raise ProvenanceError("key-malformed", "an Ed25519 public key has 32 bytes")
+    return sha256(name.encode("utf-8") + b"\n\1" + public_key)
+
+
+def parse_vkey(vkey):
+    """(name, public key) of a C2SP verifier key of type Ed25519."""
+    match = re.fullmatch(r"([^+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/=]+)", vkey)
+    if match is None:
+        raise ProvenanceError("key-malformed", "not a verifier key")
+    name, key = match[1], strict_base64(match[3], "key-malformed")
+    if key[:1] != b"\1" or key_hash(name, key[1:])[:4].hex() != match[2]:
+        raise ProvenanceError("key-malformed", "the verifier key has another type or hash")
+    return name, key[1:]
+
+
+def parse_key_document(document):
+    """{key id: (log name, public key)}; everything that can be recomputed is."""
+    entries = document.get("keys") if isinstance(document, dict) else None
+    if not isinstance(entries, list):
+        raise ProvenanceError("key-malformed", "/keys is not an array")
+    ring = {}
+    for entry in entries:
+        if not isinstance(entry, dict):
+            raise ProvenanceError("key-malformed", "a key is not an object")
+        required = ("key_id", "name", "algorithm", "public_key", "vkey", "created_at")
+        if any(not isinstance(entry.get(member), str) for member in required):
+            raise ProvenanceError("key-malformed", "a key lacks a member")
+        public_key = strict_base64(entry["public_key"], "key-malformed")
+        key_id = key_hash(entry["name"], public_key)[:16].hex()
+        if entry["algorithm"] != "Ed25519" or entry["key_id"] != key_id or key_id in ring:
+            raise ProvenanceError("key-malformed", f"key {entry['key_id']} is not what it says")
+        if parse_vkey(entry["vkey"]) != (entry["name"], public_key):
+            raise ProvenanceError("key-malformed", f"key {key_id} and its vkey disagree")
+        for member in ("created_at", "retired_at"):
+            if member in entry:
+                require_time(entry[member])
+        ring[key_id] = (entry["name"], public_key)
+    return ring
+
+
+def require_time(text):
+    if not isinstance(text, str) or not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", text, re.ASCII):
+        raise ProvenanceError("key-malformed", "not a UTC time")
+    try:
+        datetime.datetime.strptime(text[:19], "%Y-%m-%dT%H:%M:%S")
+    except ValueError as error:
+        raise ProvenanceError("key-malformed", str(error)) from None
+
+
+def is_signed_by(public_key, message, signature):
+    try:
+        Ed25519PublicKey.from_public_bytes(public_key).verify(signature, message)
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def note_is_signed(note, name, public_key):
+    """Whether a C2SP signed note has a valid signature of the key."""
+    text, _, signatures = note.rpartition("\n\n")
+    for line in signatures.removesuffix("\n").split("\n"):
+        match = re.fullmatch(r"— (\S+) (\S+)", line)
+        if match is None:
+            return False
+        data = strict_base64(match[2], "note-malformed")
+        if match[1] == name and data[:4] == key_hash(name, public_key)[:4]:
+            return is_signed_by(public_key, (text + "\n").encode("utf-8"), data[4:])
+    return False
+
+
+# ── Cosignature and verification ─────────────────────────────────────────────
+
+HEAD = struct.Struct(">B16s16sQBB16s64s")
+COSIGN_LENGTH_MAX = 426
+
+
+def decode_cosign(text):
+    if not text.startswith("omhc1."):
+        raise ProvenanceError("cosign-malformed", "does not begin with omhc1.")
+    if len(text) > COSIGN_LENGTH_MAX:
+        raise ProvenanceError("cosign-malformed", "too long")
+    data = strict_base64(text[len("omhc1.") :], "cosign-malformed", url_safe=True)
+    if data and data[0] != 1:
+        raise ProvenanceError("cosign-version-unsupported", f"version {data[0]}")
+    if len(data) < HEAD.size:
+        raise ProvenanceError("cosign-malformed", "too short")
+    _, key_id, seal_id, time_micros, count, index, salt, signature = HEAD.unpack_from(data)
+    path = data[HEAD.size :]
+    if time_micros > SAFE_INTEGER_MAX or not 1 <= count <= SEAL_SIZE_MAX or index >= count:
+        raise ProvenanceError("cosign-malformed", "time, leaf count or leaf index out of range")
+    if len(path) != 32 * path_length(index, count):
+        raise ProvenanceError("cosign-malformed", "a path of the wrong length")
+    return {
+        "key_id": key_id.hex(),
+        "seal_id": format_uuid(seal_id),
+        "time_micros": time_micros,
+        "leaf_count": count,
+        "leaf_index": index,
+        "salt": salt,
+        "signature": signature,
+        "path": [path[i : i + 32] for i in range(0, len(path), 32)],
+    }
+
+
+def format_uuid(data):
+    digits = data.hex()
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+
+def seal_note_text(log_name, cosign, root):
+    return (
+        "orghub/seal/v1\n"
+        f"log {log_name}\n"
+        f"seal {cosign['seal_id']}\n"
+        f"time {cosign['time_micros']}\n"
+        f"leaves {cosign['leaf_count']}\n"
+        f"root {base64.b64encode(root).decode('ascii')}\n"
+    )
+
+
+class Verifier:
+    """Verifies records; the records of one seal share one signature check."""
+
+    def __init__(self, keys):
+        self.keys = keys
+        self.signatures = {}
+
+    def verify(self, record, stored_hash, cosign):
+        """The failed checks, as (check, code, detail); none means verified. `record` is canonical text or a dict."""
+        failures = []
+        canonical = version = record_error = hash_error = hash_bytes = None
+        try:
+            canonical, version = self.read_record(record)
+        except ProvenanceError as error:
+            record_error = error
+        try:
+            hash_bytes = self.read_hash(stored_hash)
+        except ProvenanceError as error:
+            hash_error = error
+        error = record_error or hash_error
+        if error is None and record_hash(canonical) != hash_bytes:
+            error = ProvenanceError("hash-mismatch", "the record does not have the stored hash")
+        if error is not None:
+            failures.append(("provenance_hash_matches", error.code, str(error)))
+        try:
+            self.check_cosign(decode_cosign(cosign), hash_bytes, hash_error)
+        except ProvenanceError as problem:
+            failures.append(("provenance_cosign_valid", problem.code, str(problem)))
+        if record_error is not None:
+            failures.append(("schema_version_supported", record_error.code, str(record_error)))
+        elif version not in SUPPORTED_SCHEMA_VERSIONS:
+            failures.append(("schema_version_supported", "schema-version-unsupported", "unknown schema_version"))
+        return failures
+
+    @staticmethod
+    def read_record(record):
+        text = record if isinstance(record, str) else None
+        try:
+            if text is not None:
+                # Not strictly: what parse_json() would refuse is then found not to be canonical.
+                record = json.loads(text)
+            if not isinstance(record, dict):
+                raise ProvenanceError("record-malformed", "not a JSON object")
+            if text is None:
+                record = {name: value for name, value in record.items() if name not in UNHASHED_MEMBERS}
+            canonical = canonicalize(record)
+        except (ValueError, RecursionError, ProvenanceError) as error:
+            raise ProvenanceError("record-malformed", str(error)) from None
+        if text is not None and canonical != text:
+            raise ProvenanceError("record-not-canonical", "the text is not canonical")
+        return canonical, record.get("schema_version")
+
+    @staticmethod
+    def read_hash(text):
+        if not isinstance(text, str) or not re.fullmatch(r"sha256:[0-9a-f]{64}", text):
+            raise ProvenanceError("hash-malformed", "not sha256: and 64 lowercase hexadecimal digits")
+        return bytes.fromhex(text[len("sha256:") :])
+
+    def check_cosign(self, cosign, hash_bytes, hash_error):
+        # Over the stored hash, so that altered content and a forged cosignature are told apart.
+        if hash_error is not None:
+            raise hash_error
+        if cosign["key_id"] not in self.keys:
+            raise ProvenanceError("key-unknown", f"no public key {cosign['key_id']}")
+        log_name, public_key = self.keys[cosign["key_id"]]
+        leaf = leaf_hash(cosign["salt"], hash_bytes)
+        root = root_from_path(cosign["leaf_index"], cosign["leaf_count"], leaf, cosign["path"])
+        statement = (public_key, seal_note_text(log_name, cosign, root), cosign["signature"])
+        if statement not in self.signatures:
+            self.signatures[statement] = is_signed_by(public_key, statement[1].encode("utf-8"), cosign["signature"])
+        if not self.signatures[statement]:
+            raise ProvenanceError("signature-invalid", f"key {cosign['key_id']} did not sign this hash")
+
+
+# ── Commands ─────────────────────────────────────────────────────────────────
+
+
+def verify_file(keys_source, records_path):
+    """Prints a line for each failure, and a summary. Returns the exit status."""
+    verifier = Verifier(parse_key_document(parse_json(read_source(keys_source))))
+    checked = failed = 0
+    with open(records_path, encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            checked += 1
+            problems, record_id = verify_line(verifier, line)
+            failed += bool(problems)
+            for check, code, detail in problems:
+                # As JSON: an id that did not verify may hold anything, terminal escapes included.
+                print(f"line {number} record {json.dumps(record_id)}: {check}: {code}: {detail}")
+    print(f"{checked} checked, {checked - failed} verified, {failed} failed")
+    if checked == 0:
+        raise ValueError("the file has no records")
+    return 1 if failed else 0
+
+
+def verify_line(verifier, line):
+    try:
+        record = parse_json(line)
+    except (ValueError, RecursionError) as error:
+        return [("record", "record-malformed", str(error))], None
+    if not isinstance(record, dict):
+        return [("record", "record-malformed", "not a JSON object")], None
+    stored_hash, cosign = (record.get(member) for member in ("provenance_hash", "provenance_cosign"))
+    problems = verifier.verify(record, stored_hash, cosign if isinstance(cosign, str) else "")
+    return problems, record.get("record_id")
+
+
+def read_source(source):
+    if re.match(r"https?://", source):
+        with urlopen(source, timeout=30) as answer:
+            return answer.read().decode("utf-8")
+    return Path(source).read_text(encoding="utf-8")
+
+
+class VectorRun:
+    """Runs the vectors, and counts."""
+
+    def __init__(self, directory):
+        self.directory = Path(directory)
+        self.checked = 0
+        self.failed = 0
+
+    def expect(self, name, actual, expected):
+        self.checked += 1
+        if actual != expected:
+            self.failed += 1
+            print(f"{name}: expected {expected!r}, got {actual!r}")
+
+    def load(self, name):
+        return json.loads((self.directory / name).read_text(encoding="utf-8"))
+
+    def canonical_text(self):
+        for path in sorted((self.directory / "rfc8785/input").iterdir()):
+            expected = (self.directory / "rfc8785/output" / path.name).read_text(encoding="utf-8").rstrip("\n")
+            self.expect(f"rfc8785 {path.name}", canonicalize(parse_json(path.read_text(encoding="utf-8"))), expected)
+        numbers = self.load("rfc8785/numbers.json")
+        for bits, text in numbers["finite"] + self.load("own-vectors.json")["numbers"]:
+            self.expect(f"double {bits}", format_number(double_of(bits)), text)
+        for bits in numbers["not_json"]:
+            self.expect(f"double {bits}", code_of(lambda: format_number(double_of(bits))), "not-json")
+
+    def tree(self):
+        for case in self.load("rfc6962.json")["inclusion"]:
+            leaf, root, *path = (base64.b64decode(h) for h in [case["leafHash"], case["root"], *(case["proof"] or [])])
+            try:
+                is_proven = root_from_path(case["leafIdx"], case["treeSize"], leaf, path) == root
+            except ProvenanceError:
+                is_proven = False
+            self.expect(case["name"], is_proven, not case["wantErr"])
+
+    def signatures(self):
+        for case in self.load("ed25519.json")["tests"]:
+            key, message, signature = (bytes.fromhex(case[member]) for member in ("pk", "msg", "sig"))
+            self.expect(f"ed25519 {case['tcId']}", is_signed_by(key, message, signature), case["result"] == "valid")
+        for case in self.load("signed-note.json")["notes"]:
+            self.expect("signed note", note_is_signed(case["note"], *parse_vkey(case["vkey"])), True)
+            altered = case["note"].replace("example message", "altered message")
+            self.expect("altered note", note_is_signed(altered, *parse_vkey(case["vkey"])), False)
+
+    def own(self):
+        vectors = self.load("own-vectors.json")
+        keys = parse_key_document({"keys": vectors["keys"]})
+        for case in vectors["records"]:
+            self.expect(case["name"], canonicalize(case["record"]), case["canonical"])
+            self.expect(case["name"], "sha256:" + record_hash(case["canonical"]).hex(), case["provenance_hash"])
+        for seal in vectors["seals"]:
+            self.seal(seal, keys)
+        for case in vectors["verifications"]:
+            failures = Verifier(keys).verify(case["record"], case["hash"], case["cosign"])
+            self.expect(case["name"], [[check, code] for check, code, _ in failures], case["failures"])
+        for case in vectors["key_documents"]:
+            code = code_of(lambda: parse_key_document(case["document"]))
+            self.expect(f"key document: {case['name']}", code, "key-malformed")
+
+    def seal(self, seal, keys):
+        verifier = Verifier(keys)
+        for index, record in enumerate(seal["records"]):
+            name = f"seal {seal['name']}, leaf {index}"
+            cosign = decode_cosign(record["cosign"])
+            self.expect(name, record_hash(record["canonical"]).hex(), record["record_hash"])
+            self.expect(name, leaf_hash(cosign["salt"], bytes.fromhex(record["record_hash"])).hex(), record["leaf"])
+            root = root_from_path(index, seal["leaf_count"], bytes.fromhex(record["leaf"]), cosign["path"])
+            self.expect(name, root.hex(), seal["root"])
+            self.expect(name, seal_note_text(keys[seal["key_id"]][0], cosign, root), seal["note_text"])
+            self.expect(name, verifier.verify(record["canonical"], "sha256:" + record["record_hash"], record["cosign"]), [])
+        self.expect(f"seal {seal['name']}: signature checks", len(verifier.signatures), 1)
+
+
+def double_of(bits):
+    return struct.unpack(">d", bytes.fromhex(bits))[0]
+
+
+def code_of(run):
+    try:
+        run()
+    except ProvenanceError as error:
+        return error.code
+    return None
+
+
+def run_vectors(directory):
+    run = VectorRun(directory)
+    for part in (run.canonical_text, run.tree, run.signatures, run.own):
+        part()
+    print(f"{run.checked} vectors checked, {run.failed} failed")
+    return 1 if run.failed else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Verify records of an Org-Memory Hub. Exit 0 good, 1 failed, 2 not checked.")
+    parser.add_argument("--keys", metavar="KEYS", help="file or URL of provenance-keys.json")
+    parser.add_argument("--vectors", metavar="DIR", help="run the test vectors in DIR instead")
+    parser.add_argument("records", nargs="?", metavar="RECORDS.jsonl", help="one record, as the API answers it, a line")
+    options = parser.parse_args()
+    if (options.vectors is None) == (options.keys is None or options.records is None):
+        parser.error("give --keys and a file of records, or --vectors")
+    if Ed25519PublicKey is None:
+        print("not checked: the package 'cryptography' is missing (Debian: python3-cryptography)", file=sys.stderr)
+        return 2
+    try:
+        return run_vectors(options.vectors) if options.vectors else verify_file(options.keys, options.records)
+    except (OSError, ValueError, KeyError, ProvenanceError) as error:
+        print(f"not checked: {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
