@@ -5,7 +5,7 @@ export type { AsyncCrypto, SyncCrypto } from './computation.ts'
 export { type ConsistencyProof, consistencyPath, verifyConsistency } from './consistency.ts'
 export { type Cosign, cosignOfLeaf, cosignsOfSeal, decodeCosign, encodeCosign, sealRecords } from './cosign.ts'
 export { ProvenanceError, type ProvenanceErrorCode } from './errors.ts'
-export type { JsonObject, JsonValue } from './json.ts'
+export { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 export {
   type KeyDocument,
   type KeyDocumentEntry,

@@ -11,7 +11,7 @@ test('the public surface', () => {
       ['keyDocumentEntry', 'keyIdOf', 'parseKeyDocument', 'parseKeyDocumentAsync'],
       ['buildSeal', 'leafHash', 'sealNoteText', 'sealRecords', 'sealSizeMax'],
       ['cosignOfLeaf', 'cosignsOfSeal', 'decodeCosign', 'encodeCosign'],
-      ['itemOfAnswer', 'supportedSchemaVersions', 'unhashedMembers'],
+      ['isJsonObject', 'itemOfAnswer', 'supportedSchemaVersions', 'unhashedMembers'],
       ['verifyRecord', 'verifyRecordSync', 'verifyRecords', 'verifyRecordsSync'],
     ]
       .flat()
