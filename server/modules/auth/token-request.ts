@@ -1,4 +1,3 @@
-import { patterns } from '../../../contract/literals.ts'
 import type { TokenRequest } from './auth-types.ts'
 import { invalidClient, oauthError } from './oauth-error.ts'
 
@@ -10,7 +9,6 @@ interface Credentials {
 
 const formFields = ['grant_type', 'client_id', 'client_secret', 'scope'] as const
 const fieldLengthMax = 4096
-const slugPattern = new RegExp(patterns.tenantSlug)
 
 /**
  * Reads a token request (RFC 6749, sections 2.3.1, 3.2 and 4.4.2). Unknown fields are ignored, as section 3.2 asks,
@@ -45,7 +43,7 @@ export function readTokenRequest(
       pointer: '/grant_type',
     })
   }
-  return { ...credentials, scopes: readScopes(field('scope')), tenantHeader: readTenant(headers['x-service-tenant']) }
+  return { ...credentials, scopes: readScopes(field('scope')), tenantHeader: headers['x-service-tenant']?.toString() }
 }
 
 function readCredentials(
@@ -104,10 +102,4 @@ function formDecode(text: string): string | undefined {
 function readScopes(scope: string | undefined): string[] | undefined {
   const names = (scope ?? '').split(' ').filter((name) => name !== '')
   return names.length === 0 ? undefined : [...new Set(names)]
-}
-
-/** A header that cannot be a slug is a wrong tenant as well: it must not pass for an absent one. */
-function readTenant(header: string | string[] | undefined): string | undefined {
-  if (header === undefined) return undefined
-  return typeof header === 'string' && slugPattern.test(header) ? header : ''
 }

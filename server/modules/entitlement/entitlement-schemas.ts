@@ -2,10 +2,10 @@ import { Type } from 'typebox'
 import { pageSizeDefault, pageSizeMax } from '../../../contract/limits.ts'
 import { patterns, skillStates } from '../../../contract/literals.ts'
 
-const StateSchema = Type.Union(
-  skillStates.map((state) => Type.Literal(state)),
-  { description: 'draft → published → deprecated → retired, and deprecated → published', examples: ['published'] },
-)
+const StateSchema = Type.Enum(skillStates, {
+  description: 'draft → published → deprecated → retired, and deprecated → published',
+  examples: ['published'],
+})
 
 const Moment = Type.String({ format: 'date-time', examples: ['2026-01-05T09:30:00.000000Z'] })
 

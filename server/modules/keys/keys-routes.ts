@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { addRoute } from '../../http/route.ts'
+import { addRoute, rawJson } from '../../http/route.ts'
 import { ProvenanceKeyDocument, TokenKeySet } from './keys-schemas.ts'
 import type { PublishedKeys } from './published-keys-service.ts'
 import type { TokenKeyRing } from './token-keys-service.ts'
@@ -21,11 +21,11 @@ export function addKeysRoutes(app: FastifyInstance, tokens: TokenKeyRing, publis
       response: { 200: ProvenanceKeyDocument, 304: Unchanged },
     },
     async (request, reply) => {
-      const { document, etag } = await published.document()
+      const { json, etag } = await published.document()
       cacheFor(reply, 60)
       reply.header('etag', etag)
       if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send()
-      return document
+      return rawJson(reply, json)
     },
   )
 }

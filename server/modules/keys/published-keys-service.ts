@@ -1,23 +1,23 @@
 import { hash } from 'node:crypto'
-import { type KeyDocument, keyDocumentEntry } from '../../../provenance/keys.ts'
+import { keyDocumentEntry } from '../../../provenance/keys.ts'
 import type { Database } from '../../db/database.ts'
 import { type PublishedKeyRow, publishedKeys, publishedKeysVersion } from './keys-store.ts'
 
 export interface PublishedKeys {
-  /** The document of `/.well-known/provenance-keys.json`, and a strong entity tag for it. */
-  document(): Promise<{ document: KeyDocument; etag: string }>
+  /** The document of `/.well-known/provenance-keys.json`, as text, and a strong entity tag for it. */
+  document(): Promise<{ json: string; etag: string }>
 }
 
 /** The public halves of all tenants' provenance keys, under opaque names. */
 export function createPublishedKeys(deps: { database: Database }): PublishedKeys {
-  let cached: { version: string; document: KeyDocument; etag: string } | undefined
+  let cached: { version: string; json: string; etag: string } | undefined
   return {
     async document() {
       cached = await deps.database.withRegistry(async (tx) => {
         const version = await publishedKeysVersion(tx)
         if (cached?.version === version) return cached
-        const document = { keys: (await publishedKeys(tx)).map(entryOf) }
-        return { version, document, etag: `"${hash('sha256', JSON.stringify(document), 'base64url')}"` }
+        const json = JSON.stringify({ keys: (await publishedKeys(tx)).map(entryOf) })
+        return { version, json, etag: `"${hash('sha256', json, 'base64url')}"` }
       })
       return cached
     },

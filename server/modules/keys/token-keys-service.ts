@@ -1,12 +1,12 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
-import { calculateJwkThumbprint, type JWK } from 'jose'
+import { calculateJwkThumbprint } from 'jose'
 import { serviceTokenSeconds } from '../../../contract/limits.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Database, DatabaseLog } from '../../db/database.ts'
 import { deriveKey, seal, unseal } from '../../secrets/sealing.ts'
 import { StartupError } from '../../startup-error.ts'
 import { insertTokenKey, lockTokenKeys, type TokenKeyRow, tokenKeys } from './keys-store.ts'
-import type { TokenAlgorithm, TokenKeys, TokenSigningKey } from './keys-types.ts'
+import type { PublicTokenKey, TokenAlgorithm, TokenKeys, TokenSigningKey } from './keys-types.ts'
 
 const refreshMs = 30_000
 /** Before a new key signs, every process has had time to load it. */
@@ -15,14 +15,14 @@ const signingDelayMs = 2 * refreshMs
 const verificationMs = serviceTokenSeconds * 1000 + signingDelayMs
 
 interface LoadedKey extends TokenSigningKey {
-  publicJwk: JWK
+  publicJwk: PublicTokenKey
   createdAtMs: number
   retiredAtMs: number
 }
 
 export interface TokenKeyRing extends TokenKeys {
   /** A JSON Web Key Set (RFC 7517, section 5) of every key that may verify. */
-  publicKeySet(): { keys: JWK[] }
+  publicKeySet(): { keys: PublicTokenKey[] }
   /** Reads the keys anew. It runs by itself twice a minute. */
   refresh(): Promise<void>
   close(): void
@@ -107,10 +107,16 @@ function openKey(row: TokenKeyRow, sealingKey: Buffer): LoadedKey {
     privateKey,
     publicKey,
     // Of the private half, so that a changed row cannot publish a key of somebody else.
-    publicJwk: { ...publicKey.export({ format: 'jwk' }), kid: row.key_id, alg: row.algorithm, use: 'sig' },
+    publicJwk: publicJwk(publicKey, row),
     createdAtMs: Date.parse(row.created_at),
     retiredAtMs: row.retired_at === null ? Number.POSITIVE_INFINITY : Date.parse(row.retired_at),
   }
+}
+
+function publicJwk(publicKey: KeyObject, row: TokenKeyRow): PublicTokenKey {
+  const { kty = '', crv, x, y, n, e } = publicKey.export({ format: 'jwk' })
+  const members = Object.entries({ crv, x, y, n, e }).filter(([, value]) => value !== undefined)
+  return { kty, kid: row.key_id, alg: row.algorithm, use: 'sig', ...Object.fromEntries(members) }
 }
 
 function openPrivateKey(row: TokenKeyRow, sealingKey: Buffer): KeyObject {

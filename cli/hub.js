@@ -1,0 +1,35 @@
+#!/usr/bin/env node
+// Plain JavaScript that any Node can read: it runs the command line on the Node that this package pins.
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { constants } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const main = fileURLToPath(new URL('./main.ts', import.meta.url))
+
+/** The `node` package keeps its executable in bin/, wherever npm has put the package. */
+function pinnedNode() {
+  try {
+    const folder = dirname(createRequire(import.meta.url).resolve('node/package.json'))
+    return ['node', 'node.exe'].map((name) => join(folder, 'bin', name)).find(existsSync)
+  } catch {
+    return undefined
+  }
+}
+
+const node = pinnedNode()
+if (node === undefined) {
+  console.error('hub: the Node that this package pins is missing.\nRun npm ci in its folder, then try again.')
+  process.exit(1)
+}
+const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit' })
+// A terminal sends its signals to both; whatever else ends this process must end the other one as well.
+for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+process.on('SIGINT', () => {})
+child.on('error', (error) => {
+  console.error(`hub: ${node} does not start: ${error.message}`)
+  process.exit(1)
+})
+child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)))
