@@ -21,12 +21,12 @@ export function openPools(options: PoolOptions): Database {
   const app = openPool(options, options.app, 'hub-app', options.size)
   const ingest = openPool(options, options.ingest, 'hub-ingest', Math.ceil(options.size / 2))
   return {
-    withTenant: (tenantId, work, { readOnly = false } = {}) =>
+    withTenant: async (tenantId, work, { readOnly = false } = {}) =>
       runTransaction(app, openingFor(tenantId, readOnly ? 'begin read only' : 'begin'), (scope) =>
         work(tenantTx(tenantId, scope)),
       ),
     withRegistry: (work) => runTransaction(app, 'begin', (scope) => work(registryTx(scope))),
-    withIngest: (tenantId, work) =>
+    withIngest: async (tenantId, work) =>
       runTransaction(ingest, openingFor(tenantId, 'begin'), (scope) => work(ingestTx(tenantId, scope))),
     ping: async () => {
       await app.query('select 1').catch((error: unknown) => {

@@ -1,3 +1,5 @@
+import type { RegistryTx } from './database.ts'
+
 /** Months of partitions kept ready: a service that is not restarted for as long still has where to write. */
 export const partitionMonthsAhead = 3
 
@@ -12,4 +14,9 @@ export function recordPartitionOf(recordId: string): string {
   if (!/^[0-9a-f]{8}-[0-9a-f]{4}-7/i.test(recordId)) throw new Error(`not a UUIDv7: ${recordId}`)
   const month = new Date(milliseconds).toISOString()
   return `records_y${month.slice(0, 4)}m${month.slice(5, 7)}`
+}
+
+/** Makes the partitions from last month to some months ahead, where they are missing. Safe to run at any time. */
+export async function ensureRecordPartitions(tx: RegistryTx): Promise<void> {
+  await tx.client.query('select hub.ensure_record_partitions($1)', [partitionMonthsAhead])
 }

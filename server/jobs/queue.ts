@@ -1,0 +1,148 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { PgBoss } from 'pg-boss'
+import type { Config } from '../config.ts'
+import { type ConnectionTarget, clientConfig } from '../db/connection-settings.ts'
+import type { DatabaseLog } from '../db/database.ts'
+import { jobSchema } from '../db/job-schema.ts'
+
+const connectionsMax = 4
+const startRetryMsMax = 10_000
+
+/** A kind of background work. A handler may run more than once for one job, so it must be idempotent. */
+export interface JobDefinition {
+  /** Letters, digits, `-`, `_` and `.`. */
+  readonly name: string
+  /** When to run by itself, in UTC, once among all workers: five cron fields. */
+  readonly cron?: string
+  /** Run once soon after the workers have started, too. */
+  readonly atStart?: boolean
+  /** How often a failed job is tried again, with growing pauses. Default 3. */
+  readonly retryLimit?: number
+  /** The pause before the first further try. Default 5. */
+  readonly retryDelaySeconds?: number
+  /** Seconds between looks for new jobs of this kind. Default 2. */
+  readonly pollingIntervalSeconds?: number
+  /** `signal` fires when the job has run for too long or the worker stops. */
+  handler(job: { data: object; signal: AbortSignal }): Promise<void>
+}
+
+export interface JobQueue {
+  /** Declares a job. Call it before `start`. */
+  registerJob(job: JobDefinition): void
+  /** Begins in the background and returns at once; retries for as long as the database is away. */
+  start(): void
+  /** Queues a job. With a `singletonKey`, a second one with the same key is dropped while the first waits. */
+  send(name: string, data: object, options?: { singletonKey?: string }): Promise<void>
+  /** Runs a job's handler here and now, without the queue. */
+  runNow(name: string, data?: object): Promise<void>
+  /** Lets running jobs finish, for as long as the drain time allows; what is cut off is tried again later. */
+  stop(): Promise<void>
+}
+
+/**
+ * The job queue: pg-boss on tables that the owner migrated. Processes of the roles `all` and `worker` work on jobs;
+ * `api` only sends them.
+ *
+ * @param target the application role
+ */
+export function createJobQueue(
+  target: ConnectionTarget,
+  config: Pick<Config, 'role' | 'drainSeconds'>,
+  log: DatabaseLog,
+): JobQueue {
+  const jobs = new Map<string, JobDefinition>()
+  const works = config.role !== 'api'
+  const boss = openBoss(target, works, log)
+  const stopped = new AbortController()
+  let starting: Promise<void> = Promise.resolve()
+
+  return {
+    registerJob: (job) => {
+      if (jobs.has(job.name)) throw new Error(`job ${job.name} is registered twice`)
+      jobs.set(job.name, job)
+    },
+    start: () => {
+      starting = startWithRetries(boss, works ? [...jobs.values()] : [], log, stopped.signal)
+    },
+    send: async (name, data, options) => {
+      if (!jobs.has(name)) throw new Error(`job ${name} is not registered`)
+      await starting
+      await boss.send(name, data, options)
+    },
+    runNow: async (name, data = {}) => {
+      const job = jobs.get(name)
+      if (!job) throw new Error(`job ${name} is not registered`)
+      await job.handler({ data, signal: stopped.signal })
+    },
+    stop: async () => {
+      stopped.abort()
+      await starting
+      await boss
+        .stop({ graceful: true, timeout: config.drainSeconds * 1000 })
+        .catch((error: unknown) => log.warn({ err: error }, 'the job queue stopped while the database was away'))
+    },
+  }
+}
+
+function openBoss(target: ConnectionTarget, works: boolean, log: DatabaseLog): PgBoss {
+  // pg-boss reads timestamps as Date, so it gets the driver's own parsers.
+  const { types: _, ...connection } = clientConfig(target, 'hub-jobs')
+  const { host, port, database, ...rest } = connection
+  const boss = new PgBoss({
+    ...(rest as object),
+    ...(host === undefined ? {} : { host }),
+    ...(port === undefined ? {} : { port }),
+    ...(database === undefined ? {} : { database }),
+    schema: jobSchema,
+    max: connectionsMax,
+    // The owner migrates, see db/job-schema.ts; this role could not.
+    migrate: false,
+    createSchema: false,
+    reindex: false,
+    supervise: works,
+    schedule: works,
+  })
+  // Without a listener a lost connection would end the process; pg-boss goes on by itself.
+  boss.on('error', (error) => log.warn({ err: error }, 'job queue'))
+  return boss
+}
+
+async function startWithRetries(
+  boss: PgBoss,
+  jobs: readonly JobDefinition[],
+  log: DatabaseLog,
+  stopped: AbortSignal,
+): Promise<void> {
+  for (let waitMs = 250; !stopped.aborted; waitMs = Math.min(waitMs * 2, startRetryMsMax)) {
+    try {
+      await boss.start()
+      for (const job of jobs) await startJob(boss, job, log)
+      return
+    } catch (error) {
+      log.warn({ err: error }, 'the job queue does not start yet')
+      await boss.stop({ graceful: false }).catch(() => {})
+      await delay(waitMs, undefined, { signal: stopped }).catch(() => {})
+    }
+  }
+}
+
+async function startJob(boss: PgBoss, job: JobDefinition, log: DatabaseLog): Promise<void> {
+  await boss.createQueue(job.name, {
+    retryLimit: job.retryLimit ?? 3,
+    retryDelay: job.retryDelaySeconds ?? 5,
+    retryBackoff: true,
+  })
+  await boss.work(job.name, { pollingIntervalSeconds: job.pollingIntervalSeconds ?? 2 }, async (batch) => {
+    for (const { data, signal } of batch) {
+      try {
+        await job.handler({ data: data ?? {}, signal })
+      } catch (error) {
+        log.error({ err: error, job: job.name }, 'job failed')
+        throw error
+      }
+    }
+  })
+  if (job.cron) await boss.schedule(job.name, job.cron, {}, { tz: 'UTC' })
+  // Of several workers that start together, one runs it.
+  if (job.atStart) await boss.send(job.name, {}, { singletonKey: 'start', singletonSeconds: 60 })
+}

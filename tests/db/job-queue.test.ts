@@ -1,0 +1,117 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createJobQueue } from '../../server/jobs/queue.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+
+let db: TestDatabase
+const warnings: string[] = []
+const log = {
+  info: () => {},
+  warn: (details: object, message: string) =>
+    void warnings.push(`${message} ${String((details as { err: unknown }).err)}`),
+  error: (_: object, message: string) => void warnings.push(message),
+}
+
+beforeAll(async () => {
+  db = await createTestDatabase()
+})
+afterAll(() => db.drop())
+
+test('runs a job at start and a sent one, and tries a failed one again', { timeout: 30_000 }, async () => {
+  const queue = createJobQueue(db.targets.app, { role: 'all', drainSeconds: 5 }, log)
+  const seen: object[] = []
+  let failures = 0
+  queue.registerJob({
+    name: 'probe',
+    cron: '0 3 * * *',
+    atStart: true,
+    pollingIntervalSeconds: 0.5,
+    handler: async ({ data }) => void seen.push(data),
+  })
+  queue.registerJob({
+    name: 'flaky',
+    retryDelaySeconds: 1,
+    pollingIntervalSeconds: 0.5,
+    handler: async () => {
+      failures += 1
+      if (failures === 1) throw new Error('the first time fails')
+    },
+  })
+  const began = performance.now()
+  queue.start()
+  expect(performance.now() - began).toBeLessThan(50)
+  await queue.send('probe', { n: 1 })
+  await queue.send('flaky', {})
+  await expect.poll(() => seen.length, { timeout: 15_000 }).toBe(2)
+  expect(seen).toContainEqual({ n: 1 })
+  await expect.poll(() => failures, { timeout: 15_000 }).toBe(2)
+  await queue.stop()
+  expect(warnings).toEqual(['job failed'])
+})
+
+test('goes on after the database cut its connections', { timeout: 30_000 }, async () => {
+  const queue = createJobQueue(db.targets.app, { role: 'all', drainSeconds: 5 }, log)
+  let runs = 0
+  queue.registerJob({
+    name: 'survivor',
+    pollingIntervalSeconds: 0.5,
+    handler: async () => {
+      runs += 1
+    },
+  })
+  queue.start()
+  await queue.send('survivor', {})
+  await expect.poll(() => runs, { timeout: 15_000 }).toBe(1)
+  const superuser = await db.superuserClient()
+  const { rows } = await superuser.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where application_name = 'hub-jobs' and datname = current_database()`,
+  )
+  expect(rows.length).toBeGreaterThan(0)
+  await expect
+    .poll(
+      () =>
+        queue.send('survivor', {}).then(
+          () => true,
+          () => false,
+        ),
+      { timeout: 15_000 },
+    )
+    .toBe(true)
+  await expect.poll(() => runs, { timeout: 15_000 }).toBe(2)
+  await queue.stop()
+})
+
+test('only a worker works; an api process sends', { timeout: 30_000 }, async () => {
+  const sender = createJobQueue(db.targets.app, { role: 'api', drainSeconds: 1 }, log)
+  let runs = 0
+  const job = {
+    name: 'elsewhere',
+    pollingIntervalSeconds: 0.5,
+    handler: async () => {
+      runs += 1
+    },
+  }
+  const worker = createJobQueue(db.targets.app, { role: 'worker', drainSeconds: 1 }, log)
+  worker.registerJob(job)
+  worker.start()
+  await worker.send('elsewhere', {})
+  await expect.poll(() => runs, { timeout: 15_000 }).toBe(1)
+  await worker.stop()
+  sender.registerJob(job)
+  sender.start()
+  await sender.send('elsewhere', {})
+  await delay(1500)
+  await sender.stop()
+  expect(runs).toBe(1)
+})
+
+test('keeps trying to start while the database is away, without ending the process', async () => {
+  const away = { ...db.targets.app, host: '/nonexistent' }
+  const queue = createJobQueue(away, { role: 'all', drainSeconds: 1 }, log)
+  queue.registerJob({ name: 'probe', handler: async () => {} })
+  queue.start()
+  await delay(400)
+  await queue.stop()
+  expect(warnings.join('\n')).toContain('ENOENT')
+})

@@ -1,0 +1,150 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+
+/** What keeps the schema distributable by tenant, and a tenant's rows its own: read from the catalog. */
+
+/** Tables without a tenant: registries that every process reads. A new one is a decision, so it is named here. */
+const registries = ['client_directory', 'published_keys', 'schema_migrations', 'tenants', 'token_keys']
+
+const withTenantTables = `
+  with tenant_table as (
+    select c.oid, c.relname as name, c.relrowsecurity, c.relforcerowsecurity, a.attnum, a.attnotnull, a.atttypid
+    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped
+    where c.relnamespace = 'hub'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition)`
+
+/** Rule → a query for the tenant tables that break it; its first column is the table's name. */
+const rules: Record<string, string> = {
+  'tenant_id is text not null': `
+    select name from tenant_table where not attnotnull or atttypid <> 'text'::regtype`,
+
+  'tenant_id leads the primary key, and there is one': `
+    select name from tenant_table t where not exists (
+      select from pg_index i where i.indrelid = t.oid and i.indisprimary and i.indkey[0] = t.attnum)`,
+
+  'tenant_id leads every unique constraint and every index': `
+    select name, i.indexrelid::regclass from tenant_table t
+    join pg_index i on i.indrelid = t.oid where i.indkey[0] <> t.attnum`,
+
+  'row-level security is enabled': 'select name from tenant_table where not relrowsecurity',
+
+  'row-level security is forced': 'select name from tenant_table where not relforcerowsecurity',
+
+  'there is one policy, for all commands and roles, and it compares the tenant without a subquery': `
+    select name, p.polname from tenant_table t left join pg_policy p on p.polrelid = t.oid
+    where p.oid is null or p.polcmd <> '*' or not p.polpermissive or p.polroles <> '{0}' or p.polwithcheck is not null
+      or pg_get_expr(p.polqual, p.polrelid) <> '(tenant_id = current_setting(''hub.tenant_id''::text, true))'
+      or (select count(*) from pg_policy q where q.polrelid = t.oid) <> 1`,
+
+  'foreign keys lead with tenant_id on both sides, never point at records, and change nothing by themselves': `
+    select name, k.conname from tenant_table t join pg_constraint k on k.conrelid = t.oid and k.contype = 'f'
+    left join pg_attribute target on target.attrelid = k.confrelid and target.attname = 'tenant_id'
+    where k.confrelid = 'hub.records'::regclass or k.confdeltype in ('n', 'd') or k.confupdtype <> 'a'
+      or k.conkey[1] <> t.attnum or k.confkey[1] is distinct from target.attnum`,
+
+  'no table without a tenant refers to it': `
+    select name, k.conname from tenant_table t join pg_constraint k on k.confrelid = t.oid and k.contype = 'f'
+    where k.conrelid not in (select oid from tenant_table)`,
+
+  'there is no trigger': `
+    select name, g.tgname from tenant_table t join pg_trigger g on g.tgrelid = t.oid and not g.tgisinternal`,
+
+  'there is no rule': 'select name, r.rulename from tenant_table t join pg_rewrite r on r.ev_class = t.oid',
+
+  'no column draws its value from a sequence, the clock or chance: the service makes ids and times': `
+    select name, a.attname from tenant_table t join pg_attribute a on a.attrelid = t.oid and a.attnum > 0
+    left join pg_attrdef d on d.adrelid = t.oid and d.adnum = a.attnum
+    where a.attidentity <> '' or a.attgenerated <> '' or pg_get_expr(d.adbin, d.adrelid) ~ 'nextval|random|now|uuid'`,
+
+  'key columns are uuid, bigint, text, bytea or date': `
+    select name, a.attname from tenant_table t join pg_index i on i.indrelid = t.oid and i.indisprimary
+    join pg_attribute a on a.attrelid = t.oid and a.attnum = any(i.indkey)
+    where a.atttypid not in ('uuid'::regtype, 'bigint'::regtype, 'text'::regtype, 'bytea'::regtype, 'date'::regtype)`,
+
+  'only the application and the insert-only role have grants, and the latter only INSERT': `
+    select name, a.privilege_type from tenant_table t join pg_class c on c.oid = t.oid, aclexplode(c.relacl) a
+    where a.grantee <> c.relowner
+      and (a.grantee not in ('hub_app'::regrole, 'hub_ingest'::regrole) or a.is_grantable
+        or a.privilege_type not in ('SELECT', 'INSERT', 'UPDATE', 'DELETE')
+        or (a.grantee = 'hub_ingest'::regrole and a.privilege_type <> 'INSERT'))`,
+}
+
+/** Two tables that break each rule, so that no rule passes because its query finds nothing whatever the schema. */
+const lawless = `
+  create table hub.lawless (n serial primary key, tenant_id varchar, record_id uuid, other_tenant text,
+    foreign key (other_tenant) references hub.tenant_settings (tenant_id) on delete set null);
+  create table hub.outlaw (slug text references hub.tenant_settings (tenant_id));
+  create index on hub.lawless (record_id);
+  create function hub.f() returns trigger language plpgsql as 'begin return new; end';
+  create trigger t before insert on hub.lawless for each row execute function hub.f();
+  create rule r as on delete to hub.lawless do instead nothing;
+  create policy p on hub.lawless for select to hub_app using (true);
+  grant truncate on hub.lawless to hub_ingest;
+  create table hub.lawless_key (tenant_id text not null, at timestamptz, primary key (tenant_id, at))`
+
+let db: TestDatabase
+let superuser: pg.Client
+beforeAll(async () => {
+  db = await createTestDatabase()
+  superuser = await db.superuserClient()
+})
+afterAll(() => db.drop())
+
+async function tablesThatBreak(rule: string): Promise<string[]> {
+  const { rows } = await superuser.query<{ name: string }>(withTenantTables + rule)
+  return rows.map((row) => row.name)
+}
+
+describe('in every tenant table', () => {
+  for (const [name, rule] of Object.entries(rules)) {
+    test(name, async () => {
+      expect(await tablesThatBreak(rule)).toEqual([])
+      await superuser.query(`begin; ${lawless}`)
+      const caught = await tablesThatBreak(rule).finally(() => superuser.query('rollback'))
+      expect(caught.filter((table) => /^(lawless|lawless_key|tenant_settings)$/.test(table))).not.toEqual([])
+    })
+  }
+})
+
+test('every table is a tenant table or a named registry', async () => {
+  const { rows } = await superuser.query<{ name: string }>(
+    `select c.relname as name from pg_class c
+     where c.relnamespace = 'hub'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+       and not exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id') order by 1`,
+  )
+  expect(rows.map((row) => row.name)).toEqual(registries)
+})
+
+test('partitions of records carry no grant but INSERT to the insert-only role', async () => {
+  const { rows } = await superuser.query(
+    `select c.relname as leaf, array(
+       select (a.grantee::regrole)::text || ' ' || a.privilege_type from aclexplode(c.relacl) a
+       where a.grantee <> c.relowner) as grants
+     from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'hub.records'::regclass`,
+  )
+  expect(rows.length).toBeGreaterThan(3)
+  for (const row of rows) expect(row.grants).toEqual(['hub_ingest INSERT'])
+})
+
+test('functions with their owner’s rights fix their search path, and the public may execute none', async () => {
+  const { rows } = await superuser.query(
+    `select p.oid::regprocedure::text as function from pg_proc p where p.pronamespace = 'hub'::regnamespace
+       and ((p.prosecdef and not coalesce(p.proconfig::text ~ 'search_path', false))
+         or p.proacl is null or exists (select from aclexplode(p.proacl) a where a.grantee = 0))`,
+  )
+  expect(rows).toEqual([])
+})
+
+test('every tenant table is distributed by a migration and described in schema.ts', async () => {
+  const tables = await tablesThatBreak('select name from tenant_table')
+  expect(tables.length).toBeGreaterThan(10)
+  const folder = join(import.meta.dirname, '../../server/db')
+  const schema = readFileSync(join(folder, 'schema.ts'), 'utf8')
+  const sql = globSync(join(folder, 'migrations/*.sql')).map((file) => readFileSync(file, 'utf8'))
+  for (const name of tables) {
+    expect(schema).toContain(`'hub.${name}': {`)
+    expect(sql.join('\n')).toContain(`select hub.distribute('hub.${name}');`)
+  }
+})
