@@ -56,10 +56,10 @@ export interface TokenRequest {
 
 /** Counts a token request against the limits of its class. Both throw DomainError `rate-limited`. */
 export interface TokenCharge {
-  /** With a valid credential: against the client and its tenant. */
-  client(client: { clientId: string; tenantSlug: string }): Promise<void>
-  /** Without one: against the caller's address and the client id it named, never against a tenant. */
-  stranger(clientId: string): Promise<void>
+  /** Before the secret is looked at: against the caller's address and the client id it names, never a tenant. */
+  attempt(clientId: string): Promise<void>
+  /** With a valid credential: against the client and its tenant instead. */
+  succeed(clientId: string, tenantSlug: string): Promise<void>
 }
 
 export interface TokenService {

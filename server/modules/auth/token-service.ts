@@ -47,16 +47,14 @@ export function createTokenService(deps: {
 
   return {
     async issue(request, charge) {
+      await charge.attempt(request.clientId)
       const authenticated = await authenticate(request)
-      if (!authenticated) {
-        await charge.stranger(request.clientId)
-        throw invalidClient()
-      }
+      if (!authenticated) throw invalidClient()
       const { client, tenant } = authenticated
       if (request.tenantHeader !== undefined && request.tenantHeader !== tenant.slug) {
         throw wrongTenant(request.tenantHeader)
       }
-      await charge.client({ clientId: client.clientId, tenantSlug: tenant.slug })
+      await charge.succeed(client.clientId, tenant.slug)
       const scopes = grantedScopes(request.scopes, client.scopes)
       await noteUse(client)
       return {

@@ -1,0 +1,23 @@
+import type { FastifyInstance } from 'fastify'
+import { addRoute } from '../../http/route.ts'
+import type { ProvisionService } from './provision-service.ts'
+import { ProvisionAnswer, ProvisionBody } from './tenants-schemas.ts'
+
+export function addTenantsRoutes(app: FastifyInstance, provision: ProvisionService): void {
+  addRoute(
+    app,
+    'provisionHub',
+    {
+      description: 'Provisions the Hub of the tenant. It may be repeated; what is left out of the body stays.',
+      body: ProvisionBody,
+      bodyOptional: true,
+      response: { 200: ProvisionAnswer },
+      problems: ['hub-not-provisioned'],
+    },
+    async (request) => provision.provision(request.caller, request.body),
+  )
+
+  addRoute(app, 'getProvision', { response: { 200: ProvisionAnswer } }, async (request) =>
+    provision.get(request.caller),
+  )
+}
