@@ -1,0 +1,20 @@
+import type { Command } from 'commander'
+import { type OutputOptions, printResult } from '../output.ts'
+import { withDatabase } from '../services.ts'
+
+export function addMigrateCommand(program: Command): void {
+  program
+    .command('migrate')
+    .description('Bring the database to the schema of this version; serving does it too')
+    .option('--json', 'print one JSON object')
+    .action((options: OutputOptions) =>
+      withDatabase(async ({ database }) => {
+        const applied = database.migrationsApplied
+        const text =
+          applied.length === 0
+            ? 'The database is up to date.'
+            : `Applied ${applied.length === 1 ? 'one migration' : `${applied.length} migrations`}: ${applied.join(', ')}`
+        printResult(options, { applied }, text)
+      }),
+    )
+}

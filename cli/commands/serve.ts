@@ -1,0 +1,24 @@
+import type { Command } from 'commander'
+import { loadConfig } from '../../server/config.ts'
+
+interface Flags {
+  port?: string
+  host?: string
+  dataDir?: string
+  role?: string
+}
+
+export function addServeCommand(program: Command): void {
+  program
+    .command('serve')
+    .description('Run the Hub: API, background jobs and, unless HUB_DATABASE_URL is set, its own PostgreSQL')
+    .option('--port <number>', 'port to listen on; beats HUB_PORT')
+    .option('--host <address>', 'address to listen on; beats HUB_HOST')
+    .option('--data-dir <path>', 'where the data is; beats HUB_DATA_DIR')
+    .option('--role <role>', 'all, api or worker; beats HUB_ROLE')
+    .action(async (flags: Flags) => {
+      // Loaded here only, because the other commands have no use for the HTTP server.
+      const { serve } = await import('../../server/main.ts')
+      await serve(loadConfig(process.env, flags))
+    })
+}

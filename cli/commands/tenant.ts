@@ -1,0 +1,107 @@
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
+import { type RateClass, rateClasses } from '../../contract/limits.ts'
+import { type TenantMode, tenantModes } from '../../contract/literals.ts'
+import type { CreatedTenant } from '../../server/modules/tenants/tenants-types.ts'
+import { type OutputOptions, printResult } from '../output.ts'
+import { operator, withServices } from '../services.ts'
+
+interface CreateOptions extends OutputOptions {
+  mode: TenantMode
+  adminEmail: string
+  baseUrl?: string
+}
+
+export function addTenantCommand(program: Command): void {
+  const tenant = program.command('tenant').description('Make tenants and look after them')
+  addCreate(tenant)
+  addWelcomeLink(tenant)
+  addLimits(tenant)
+}
+
+function addCreate(tenant: Command): void {
+  tenant
+    .command('create')
+    .description('Make a tenant with its keys, and a welcome link for its administrator')
+    .argument('<slug>', 'its name in addresses and headers: lower-case letters, digits, hyphens')
+    .addOption(new Option('--mode <mode>', 'deployment mode').choices(tenantModes).makeOptionMandatory())
+    .requiredOption('--admin-email <address>', 'who gets the welcome link')
+    .option('--base-url <url>', 'own address of a Mode C tenant')
+    .option('--json', 'print one JSON object')
+    .action((slug: string, options: CreateOptions) =>
+      withServices(async ({ administration }) => {
+        const { mode, adminEmail, baseUrl } = options
+        const created = await administration.create({ slug, mode, adminEmail, baseUrl }, operator)
+        const text = [
+          `Tenant ${slug} is made, in Mode ${mode}.`,
+          `Welcome link for ${adminEmail}, good until ${created.welcome.expiresAt}:`,
+          `  ${created.welcome.url}`,
+          'Next, make a service account:',
+          `  npm run hub -- service-account create --tenant ${slug} --name my-app --scope "hub:read hub:write telemetry:write"`,
+        ].join('\n')
+        printResult(options, asAnswer(created), text)
+      }),
+    )
+}
+
+function addWelcomeLink(tenant: Command): void {
+  tenant
+    .command('welcome-link')
+    .description('Make a fresh welcome link for the administrator of a tenant')
+    .argument('<slug>', 'the tenant')
+    .option('--json', 'print one JSON object')
+    .action((slug: string, options: OutputOptions) =>
+      withServices(async ({ administration }) => {
+        const created = await administration.welcomeLink(slug)
+        const { url, expiresAt } = created.welcome
+        printResult(
+          options,
+          asAnswer(created),
+          `Welcome link for ${created.adminEmail}, good until ${expiresAt}:\n  ${url}`,
+        )
+      }),
+    )
+}
+
+function addLimits(tenant: Command): void {
+  tenant
+    .command('limits')
+    .description('Set the requests per minute of a tenant, for one class of operations')
+    .argument('<slug>', 'the tenant')
+    .addArgument(new Argument('<class>', `one of ${rateClasses.join(', ')}`).argParser(parseClass))
+    .argument('<token>', 'requests per minute of one token', parseLimit)
+    .argument('<tenant>', 'requests per minute of the whole tenant', parseLimit)
+    .option('--json', 'print one JSON object')
+    .action((slug: string, rateClass: RateClass, perToken: number, perTenant: number, options: OutputOptions) =>
+      withServices(async ({ administration }) => {
+        await administration.setLimit(slug, rateClass, { perToken, perTenant }, operator)
+        printResult(
+          options,
+          { tenant: slug, class: rateClass, per_token: perToken, per_tenant: perTenant },
+          `Tenant ${slug}, class ${rateClass}: ${perToken} requests per minute and token, ${perTenant} altogether.\n` +
+            'A running service takes it up within seconds.',
+        )
+      }),
+    )
+}
+
+function asAnswer({ tenant, adminEmail, welcome }: CreatedTenant) {
+  return {
+    tenant: tenant.slug,
+    mode: tenant.mode,
+    admin_email: adminEmail,
+    welcome_url: welcome.url,
+    welcome_expires_at: welcome.expiresAt,
+  }
+}
+
+/** Underscores pass for hyphens: a class is easily mistaken for a scope or a field. */
+function parseClass(text: string): RateClass {
+  const name = rateClasses.find((one) => one === text.replaceAll('_', '-'))
+  if (name) return name
+  throw new InvalidArgumentError(`Use one of ${rateClasses.join(', ')}.`)
+}
+
+function parseLimit(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('Use a whole number of requests per minute, at least 1.')
+}

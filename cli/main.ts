@@ -1,0 +1,31 @@
+import { Command, CommanderError } from 'commander'
+import { addArchetypesCommand } from './commands/archetypes.ts'
+import { addMigrateCommand } from './commands/migrate.ts'
+import { addServeCommand } from './commands/serve.ts'
+import { addServiceAccountCommand } from './commands/service-account.ts'
+import { addTenantCommand } from './commands/tenant.ts'
+import { describeError, exitFailure, exitUsage } from './output.ts'
+
+const program = new Command('hub')
+  .description('Org-Memory Hub: organisational records with provenance, and telemetry of skill invocations')
+  .showHelpAfterError('Run it with --help to see what it takes.')
+  .exitOverride()
+
+addServeCommand(program)
+addMigrateCommand(program)
+addTenantCommand(program)
+addServiceAccountCommand(program)
+addArchetypesCommand(program)
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  if (error instanceof CommanderError) {
+    // It has printed its message or the help that was asked for.
+    process.exitCode = error.exitCode === 0 ? 0 : exitUsage
+  } else {
+    process.stderr.write(`hub: ${describeError(error)}\n`)
+    if (process.env.HUB_LOG_LEVEL === 'debug' || process.env.HUB_LOG_LEVEL === 'trace') console.error(error)
+    process.exitCode = exitFailure
+  }
+}

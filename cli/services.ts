@@ -1,0 +1,84 @@
+import { pino } from 'pino'
+import { type Config, loadConfig } from '../server/config.ts'
+import { type OpenedDatabase, openDatabase } from '../server/db/open-database.ts'
+import { readServeNotice } from '../server/db/serve-notice.ts'
+import type { Tenant } from '../server/http/caller.ts'
+import { createAuthModule } from '../server/modules/auth/auth-module.ts'
+import type { ServiceAccounts } from '../server/modules/auth/auth-types.ts'
+import { createGovernanceLog } from '../server/modules/governance/governance-log.ts'
+import type { Actor } from '../server/modules/governance/governance-types.ts'
+import { createRecordStore } from '../server/modules/hub/hub-module.ts'
+import { createKeysModule } from '../server/modules/keys/keys-module.ts'
+import { createRosterModule } from '../server/modules/roster/roster-module.ts'
+import type { Archetypes } from '../server/modules/roster/roster-types.ts'
+import { createTenantsModule } from '../server/modules/tenants/tenants-module.ts'
+import type { TenantAdministration, TenantDirectory } from '../server/modules/tenants/tenants-types.ts'
+import { StartupError } from '../server/startup-error.ts'
+
+/** Who commands act as, in governance events. */
+export const operator: Actor = { operator: 'command-line' }
+
+/** What commands use of the service, on the same database and with or without a server running. */
+export interface Services {
+  administration: TenantAdministration
+  directory: TenantDirectory
+  serviceAccounts: ServiceAccounts
+  archetypes: Archetypes
+}
+
+/** Opens the database, runs `work`, and closes everything again. Logs go to stderr, so stdout is the command's own. */
+export async function withDatabase<T>(
+  work: (opened: { config: Config; database: OpenedDatabase; log: pino.Logger }) => Promise<T>,
+): Promise<T> {
+  const config = loadConfig()
+  const log = pino({ level: config.logLevel === 'info' ? 'warn' : config.logLevel }, pino.destination(2))
+  const database = await openDatabase(config, { purpose: 'command', log })
+  try {
+    return await work({ config, database, log })
+  } finally {
+    await database.stop()
+  }
+}
+
+/** {@link withDatabase}, with the modules that commands act through. */
+export function withServices<T>(work: (services: Services) => Promise<T>): Promise<T> {
+  return withDatabase(async ({ config, database, log }) => {
+    const { masterKey } = database
+    const keys = await createKeysModule({ database, masterKey, log })
+    try {
+      const { records } = createRecordStore({ database, keys: keys.provenance })
+      const governance = createGovernanceLog(records)
+      const tenants = createTenantsModule({
+        database,
+        keys: keys.provenance,
+        governance,
+        baseUrl: () => addressOf(config),
+        httpsOnly: config.environment !== 'development',
+      })
+      const shared = { database, masterKey, governance }
+      const auth = createAuthModule({ ...shared, keys: keys.tokens, directory: tenants.directory })
+      const roster = createRosterModule({ ...shared, catalogueChanged: () => {} })
+      return await work({
+        administration: tenants.administration,
+        directory: tenants.directory,
+        serviceAccounts: auth.serviceAccounts,
+        archetypes: roster.archetypes,
+      })
+    } finally {
+      keys.close()
+    }
+  })
+}
+
+/** Throws StartupError when there is no such tenant. */
+export async function tenantNamed({ directory }: Services, slug: string): Promise<Tenant> {
+  const tenant = await directory.find(slug)
+  if (tenant) return tenant
+  throw new StartupError(`There is no tenant ${JSON.stringify(slug)}.`, `Make it with: hub tenant create ${slug} …`)
+}
+
+/** Of the server that runs on this data directory, which may have been told its port on its command line. */
+function addressOf(config: Config): string {
+  if (config.baseUrlConfigured || config.databaseUrl !== undefined) return config.baseUrl
+  return readServeNotice(config.dataDir)?.url ?? config.baseUrl
+}
