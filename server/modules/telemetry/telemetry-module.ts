@@ -1,0 +1,39 @@
+import type { FastifyInstance } from 'fastify'
+import type { Database, DatabaseLog } from '../../db/database.ts'
+import type { SkillRegistry } from '../entitlement/entitlement-types.ts'
+import type { GovernanceLog } from '../governance/governance-types.ts'
+import type { Records } from '../hub/hub-types.ts'
+import type { Idempotency } from '../hub/idempotency-types.ts'
+import type { ArchetypeBundle } from '../roster/roster-types.ts'
+import type { CatalogueChanged } from '../tenants/tenants-types.ts'
+import { createEventWriter } from './event-writer.ts'
+import { createPriceBook } from './prices.ts'
+import { createCatalogues } from './telemetry-catalogue.ts'
+import { addTelemetryRoutes } from './telemetry-routes.ts'
+import { createTelemetry } from './telemetry-service.ts'
+import { createTenantLive } from './tenant-live-service.ts'
+
+export interface TelemetryModule {
+  /** To be called after every commit that changed skills or archetypes of a tenant. */
+  catalogueChanged: CatalogueChanged
+  routes(app: FastifyInstance): void
+}
+
+export function createTelemetryModule(deps: {
+  database: Database
+  records: Records
+  idempotency: Idempotency
+  governance: GovernanceLog
+  archetypes: ArchetypeBundle
+  skills: SkillRegistry
+  log: Pick<DatabaseLog, 'warn'>
+}): TelemetryModule {
+  const catalogues = createCatalogues(deps)
+  const telemetry = createTelemetry({
+    idempotency: deps.idempotency,
+    catalogues,
+    writer: createEventWriter({ ...deps, prices: createPriceBook() }),
+    live: createTenantLive(deps),
+  })
+  return { catalogueChanged: catalogues.changed, routes: (app) => addTelemetryRoutes(app, telemetry) }
+}

@@ -1,0 +1,74 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { Type } from 'typebox'
+import { batchBodyBytesMax } from '../../../contract/limits.ts'
+import type { JsonValue } from '../../../provenance/index.ts'
+import { addRoute } from '../../http/route.ts'
+import {
+  BatchAnswerSchema,
+  BatchSchema,
+  EventSchema,
+  IngestHeaders,
+  ingestResponseHeaders,
+  ReceiptSchema,
+} from './telemetry-schemas.ts'
+import type { Telemetry } from './telemetry-types.ts'
+
+export function addTelemetryRoutes(app: FastifyInstance, telemetry: Telemetry): void {
+  addRoute(
+    app,
+    'ingestEvent',
+    {
+      description: 'The event is stored as a `telemetry_event` record. 201 means committed and readable.',
+      headers: IngestHeaders,
+      body: EventSchema,
+      // What the event may hold depends on the tenant's mode, and its errors on the tenant's catalogue.
+      bodyChecked: 'by handler',
+      response: { 201: ReceiptSchema },
+      responseHeaders: {
+        201: { location: Type.String({ description: 'The record' }), ...ingestResponseHeaders },
+      },
+      problems: ['content-not-allowed', 'skill-not-registered', 'hub-not-provisioned', 'idempotency-conflict'],
+    },
+    async (request, reply) => {
+      const { answer, replayed } = await telemetry.ingestEvent(
+        request.caller,
+        request.body as JsonValue,
+        request.headers['idempotency-key'],
+      )
+      markCreated(reply, replayed)
+      reply.header('location', `/api/v1/hub/records/${answer.record_id}`)
+      return answer
+    },
+  )
+
+  addRoute(
+    app,
+    'ingestBatch',
+    {
+      description:
+        'Each event stands alone: those that pass are stored and have an entry in `records`, the others one in ' +
+        '`errors`. The body may be gzip-encoded.',
+      headers: IngestHeaders,
+      body: BatchSchema,
+      bodyChecked: 'by handler',
+      bodyLimitBytes: batchBodyBytesMax,
+      response: { 201: BatchAnswerSchema },
+      responseHeaders: { 201: ingestResponseHeaders },
+      problems: ['content-not-allowed', 'batch-too-large', 'hub-not-provisioned', 'idempotency-conflict'],
+    },
+    async (request, reply) => {
+      const { answer, replayed } = await telemetry.ingestBatch(
+        request.caller,
+        request.body as JsonValue,
+        request.headers['idempotency-key'],
+      )
+      markCreated(reply, replayed)
+      return answer
+    },
+  )
+}
+
+function markCreated(reply: FastifyReply, replayed: boolean): void {
+  reply.code(201)
+  if (replayed) reply.header('idempotent-replayed', 'true')
+}

@@ -1,0 +1,165 @@
+import { Type } from 'typebox'
+import { batchEventsMax, latencyMsLimit, metadataBytesMax } from '../../../contract/limits.ts'
+import { patterns } from '../../../contract/literals.ts'
+import { costUsdMax } from '../../../contract/money.ts'
+
+const tokensMax = 2 ** 31 - 1
+
+const identifierWords = '1 to 128 of the characters A-Z a-z 0-9 _ . : -'
+
+const Tokens = (description: string, example: number) =>
+  Type.Integer({ minimum: 0, maximum: tokensMax, description, examples: [example] })
+
+/** Interface 2.3. In Mode C these are all that is taken. */
+const envelope = {
+  skill_id: Type.String({
+    pattern: patterns.identifier,
+    'x-must-be': identifierWords,
+    description: 'A registered skill of the tenant, in any state but `retired`',
+    examples: ['summarise-ticket'],
+  }),
+  skill_version: Type.String({
+    pattern: patterns.semver,
+    'x-must-be': 'a semantic version such as 1.4.0',
+    examples: ['1.4.0'],
+  }),
+  archetype_id: Type.String({
+    pattern: patterns.identifier,
+    'x-must-be': identifierWords,
+    description: 'An archetype of the tenant’s bundle',
+    examples: ['support-agent'],
+  }),
+  user_id: Type.String({
+    pattern: patterns.userId,
+    'x-must-be': 'user:<email> or user:<scim_external_id>, without spaces and at most 259 characters',
+    description: '`user:<email>` or `user:<scim_external_id>`',
+    examples: ['user:kim@example.com'],
+  }),
+  llm_platform: Type.String({
+    pattern: patterns.llmPlatform,
+    'x-must-be': 'claude, chatgpt, gemini, copilot, slack or custom:<name>',
+    description: '`claude`, `chatgpt`, `gemini`, `copilot`, `slack` or `custom:<name>`',
+    examples: ['claude'],
+  }),
+  llm_model: Type.Optional(
+    Type.String({
+      pattern: patterns.llmModel,
+      'x-must-be': '1 to 128 of the characters A-Z a-z 0-9 _ . : / @ -',
+      description: 'Recommended: without it the service has no price of its own',
+      examples: ['claude-sonnet-4-5'],
+    }),
+  ),
+  ts: Type.String({
+    format: 'date-time',
+    description: 'RFC 3339, at most 5 minutes in the future; kept in UTC with six digits',
+    examples: ['2026-01-05T09:30:00.123456Z'],
+  }),
+  success: Type.Boolean({ examples: [true] }),
+  latency_ms: Type.Integer({ exclusiveMinimum: 0, exclusiveMaximum: latencyMsLimit, examples: [1840] }),
+  tokens_in: Tokens('Tokens the model read', 1250),
+  tokens_out: Tokens('Tokens the model wrote', 310),
+  cost_usd_estimate: Type.Number({
+    minimum: 0,
+    maximum: costUsdMax,
+    description: 'The sender’s estimate in US dollars, rounded half up to six decimals',
+    examples: [0.0084],
+  }),
+  error_code: Type.Optional(
+    Type.Union([Type.String({ pattern: patterns.identifier }), Type.Null()], {
+      'x-must-be': `null or ${identifierWords}`,
+      description: 'Required when `success` is false',
+    }),
+  ),
+}
+
+/** Modes A and B. */
+const extras = {
+  tokens_total_reported: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'The platform’s own total; `tokens_in` + `tokens_out` must be within 2 % of it. Not in Mode C',
+      examples: [1560],
+    }),
+  ),
+  metadata: Type.Optional(
+    Type.Record(
+      Type.String(),
+      Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()], {
+        'x-must-be': 'text, a number, true, false or null: metadata is flat',
+      }),
+      {
+        description: `Flat, at most ${metadataBytesMax} bytes as canonical JSON. Not in Mode C`,
+        examples: [{ channel: 'email' }],
+      },
+    ),
+  ),
+}
+
+export const envelopeNames: ReadonlySet<string> = new Set(Object.keys(envelope))
+
+export const EventSchema = Type.Object(
+  { ...envelope, ...extras },
+  { additionalProperties: false, description: 'A telemetry event' },
+)
+
+export const BatchSchema = Type.Object(
+  { events: Type.Array(EventSchema, { minItems: 1, maxItems: batchEventsMax }) },
+  { additionalProperties: false, description: 'Each event stands alone: the others are stored when one is refused' },
+)
+
+export const IngestHeaders = Type.Object({
+  'idempotency-key': Type.Optional(
+    Type.String({
+      pattern: patterns.idempotencyKey,
+      'x-must-be': '1 to 255 visible ASCII characters',
+      description: 'A repeated request with the same key gets the first answer, for 24 hours',
+      examples: ['9f3c6a0e-2f7b-4c55-8b1a-6a2a1f0c7d11'],
+    }),
+  ),
+})
+
+const receipt = {
+  record_id: Type.String({ format: 'uuid', examples: ['0198f0c2-6d2e-7a41-9c3f-2b1d5e6f7a80'] }),
+  provenance_hash: Type.String({ description: '`sha256:` and the hash of the canonical record' }),
+  provenance_cosign: Type.String({ description: '`omhc1.` and the self-contained cosignature' }),
+}
+
+export const ReceiptSchema = Type.Object(receipt, { additionalProperties: false })
+
+export const BatchAnswerSchema = Type.Object(
+  {
+    accepted: Type.Integer({ minimum: 0, examples: [1] }),
+    failed: Type.Integer({ minimum: 0, examples: [0] }),
+    records: Type.Array(
+      Type.Object(
+        { index: Type.Integer({ minimum: 0, description: 'Place in `events`' }), ...receipt },
+        { additionalProperties: false },
+      ),
+      { description: 'One per accepted event, in order' },
+    ),
+    errors: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            index: Type.Integer({ minimum: 0, description: 'Place in `events`' }),
+            type: Type.String({ format: 'uri' }),
+            title: Type.String(),
+            status: Type.Integer({ examples: [400, 422] }),
+            detail: Type.String({ description: 'Everything that is wrong with the event' }),
+            pointer: Type.String({ examples: ['/events/3/latency_ms'] }),
+          },
+          { additionalProperties: false },
+        ),
+        { description: 'One per refused event, in order' },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+export const ingestResponseHeaders = {
+  'idempotent-replayed': Type.Optional(
+    Type.Literal('true', { description: 'The answer is that of an earlier request with the same key' }),
+  ),
+}

@@ -1,0 +1,175 @@
+import { DomainError, type PointedError, validationFailed } from '../../../contract/domain-error.ts'
+import { operations } from '../../../contract/operations.ts'
+import { isJsonObject, type JsonValue } from '../../../provenance/index.ts'
+import type { Caller, Tenant } from '../../http/caller.ts'
+import type { Idempotency } from '../hub/idempotency-types.ts'
+import { batchAnswer, factsAsJson, factsOfJson } from './batch-answer.ts'
+import { checkContent, eventsOf } from './envelope-check.ts'
+import { readEvent } from './event-check.ts'
+import { type EventWriter, goneError, receiptsOf } from './event-writer.ts'
+import { type References, referencesOf, referencesThen, refusalOf } from './references.ts'
+import type { Catalogues } from './telemetry-catalogue.ts'
+import type { BatchAnswer, BatchFacts, Catalogue, Refusal, SoundEvent, Telemetry } from './telemetry-types.ts'
+import type { TenantLive } from './tenant-live-service.ts'
+
+type Reading = SoundEvent | PointedError[]
+
+export function createTelemetry(deps: {
+  idempotency: Idempotency
+  catalogues: Catalogues
+  writer: EventWriter
+  live: TenantLive
+  nowMs?: () => number
+}): Telemetry {
+  const { idempotency, catalogues, writer, live, nowMs = Date.now } = deps
+
+  /** What the events may refer to. Before one is refused for it, the catalogue is read anew. */
+  async function referencesFor(tenant: Tenant, readings: readonly Reading[]): Promise<References> {
+    let catalogue = await catalogues.of(tenant.slug)
+    if (!suffices(catalogue, tenant, readings)) catalogue = await catalogues.fresh(tenant.slug)
+    if (!isReady(catalogue, tenant)) {
+      throw new DomainError(
+        'hub-not-provisioned',
+        'This tenant runs in Mode B and its Hub has no key yet. Call POST /api/v1/hub/provision with `cmek` first.',
+      )
+    }
+    return referencesOf(catalogue)
+  }
+
+  async function replayBatch(caller: Caller, events: readonly JsonValue[], facts: BatchFacts): Promise<BatchAnswer> {
+    const references = referencesThen(facts)
+    const refused = new Map(facts.refusedIndexes.map((at) => [at, refusalThen(events[at]!, facts, references)]))
+    const places = [...events.keys()].filter((index) => !refused.has(index))
+    const receipts = new Map(
+      (await writer.receipts(caller.tenant, facts.recordIds)).map((receipt) => [receipt.record_id, receipt]),
+    )
+    const records = facts.recordIds.flatMap((id, at) => {
+      const receipt = receipts.get(id)
+      return receipt ? [{ index: places[at]!, ...receipt }] : []
+    })
+    return batchAnswer(caller.tenant.baseUrl, records, refused)
+  }
+
+  return {
+    async ingestEvent(caller, body, idempotencyKey) {
+      const { tenant } = caller
+      checkContent(tenant, body)
+      const reading = readEvent(body, nowMs())
+      if (Array.isArray(reading)) throw validationFailed(reading)
+      const request = idempotency.requestOf(tenant.slug, idempotencyKey, operations.ingestEvent.path, body)
+      const ingested = await idempotency.once(
+        request,
+        async (claim) => {
+          const refusal = refusalOf(reading, await referencesFor(tenant, [reading]))
+          if (refusal) throw new DomainError(refusal.slug, detailOf(refusal), { errors: refusal.errors })
+          const batch = await writer.seal(caller, [reading])
+          const answer = receiptsOf(batch)[0]!
+          await writer.store(batch, claim, { record_id: answer.record_id })
+          return { answer, replayed: false }
+        },
+        async (stored) => {
+          const [answer] = await writer.receipts(tenant, [recordIdOf(stored)])
+          if (!answer) throw goneError()
+          return { answer, replayed: true }
+        },
+      )
+      await live.ensure(caller, ingested.answer.record_id)
+      return ingested
+    },
+
+    async ingestBatch(caller, body, idempotencyKey) {
+      const { tenant } = caller
+      const events = eventsOf(tenant, body)
+      const request = idempotency.requestOf(tenant.slug, idempotencyKey, operations.ingestBatch.path, body)
+      const ingested = await idempotency.once(
+        request,
+        async (claim) => {
+          const readMs = nowMs()
+          const readings = events.map((event) => readEvent(event, readMs))
+          const { accepted, refused } = sort(readings, await referencesFor(tenant, readings))
+          const batch = await writer.seal(
+            caller,
+            accepted.map(({ event }) => event),
+          )
+          const records = receiptsOf(batch).map((receipt, at) => ({ index: accepted[at]!.index, ...receipt }))
+          if (records.length > 0 || request) {
+            const ids = records.map((record) => record.record_id)
+            await writer.store(batch, claim, request ? factsAsJson(factsOf(readMs, ids, readings, refused)) : null)
+          }
+          return { answer: batchAnswer(tenant.baseUrl, records, refused), replayed: false }
+        },
+        async (stored) => ({ answer: await replayBatch(caller, events, factsOfJson(stored)), replayed: true }),
+      )
+      const first = ingested.answer.records[0]
+      if (first) await live.ensure(caller, first.record_id)
+      return ingested
+    },
+  }
+}
+
+function isReady(catalogue: Catalogue, tenant: Tenant): boolean {
+  return tenant.mode !== 'B' || catalogue.provisioned
+}
+
+function suffices(catalogue: Catalogue, tenant: Tenant, readings: readonly Reading[]): boolean {
+  const references = referencesOf(catalogue)
+  return (
+    isReady(catalogue, tenant) &&
+    readings.every((reading) => Array.isArray(reading) || refusalOf(reading, references) === undefined)
+  )
+}
+
+function sort(readings: readonly Reading[], references: References) {
+  const accepted: { index: number; event: SoundEvent }[] = []
+  const refused = new Map<number, Refusal>()
+  for (const [index, reading] of readings.entries()) {
+    const refusal = refusalOf(reading, references)
+    if (refusal) refused.set(index, refusal)
+    else accepted.push({ index, event: reading as SoundEvent })
+  }
+  return { accepted, refused }
+}
+
+function factsOf(
+  readMs: number,
+  recordIds: string[],
+  readings: readonly Reading[],
+  refused: ReadonlyMap<number, Refusal>,
+): BatchFacts {
+  const archetypes = new Set<string>()
+  const skills = new Set<string>()
+  for (const [index, { slug }] of refused) {
+    const reading = readings[index]!
+    if (Array.isArray(reading)) continue
+    if (slug === 'skill-not-registered') skills.add(reading.skillId)
+    else archetypes.add(reading.archetypeId)
+  }
+  return {
+    nowMs: readMs,
+    recordIds,
+    refusedIndexes: [...refused.keys()],
+    unknownArchetypes: [...archetypes],
+    unregisteredSkills: [...skills],
+  }
+}
+
+/** Another version of the service may have refused what this one would take. */
+function refusalThen(event: JsonValue, facts: BatchFacts, references: References): Refusal {
+  return (
+    refusalOf(readEvent(event, facts.nowMs), references) ?? {
+      slug: 'validation-failed',
+      errors: [{ pointer: '', detail: 'was refused when the request was first made' }],
+    }
+  )
+}
+
+function detailOf(refusal: Refusal): string {
+  return refusal.errors.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; ')
+}
+
+function recordIdOf(stored: JsonValue): string {
+  if (!isJsonObject(stored) || typeof stored.record_id !== 'string') {
+    throw new Error('the stored answer of an event names no record')
+  }
+  return stored.record_id
+}

@@ -1,0 +1,23 @@
+import type { TenantTx } from '../../db/database.ts'
+
+/** Whether the Hub of the tenant has been provisioned. */
+export async function isProvisioned(tx: TenantTx): Promise<boolean> {
+  const row = await tx.db
+    .selectFrom('hub.tenant_settings')
+    .select('provisioned_at')
+    .where('tenant_id', '=', tx.tenantId)
+    .executeTakeFirst()
+  return row?.provisioned_at != null
+}
+
+/** Notes since when the tenant is live, or answers false when that is known already. Waits for others that do the same. */
+export async function setLiveSince(tx: TenantTx, now: string): Promise<boolean> {
+  const updated = await tx.db
+    .updateTable('hub.tenant_settings')
+    .set({ live_since: now })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('live_since', 'is', null)
+    .returning('tenant_id')
+    .executeTakeFirst()
+  return updated !== undefined
+}

@@ -1,0 +1,110 @@
+import type { PointedError } from '../../../contract/domain-error.ts'
+import type { SkillState } from '../../../contract/literals.ts'
+import type { ProblemSlug } from '../../../contract/problems.ts'
+import type { JsonValue } from '../../../provenance/json.ts'
+import type { Caller } from '../../http/caller.ts'
+import type { RecordReceipt } from '../hub/hub-types.ts'
+
+/** What telemetry of a tenant is checked against. */
+export interface Catalogue {
+  provisioned: boolean
+  archetypeIds: ReadonlySet<string>
+  skillStates: ReadonlyMap<string, SkillState>
+}
+
+/** A telemetry event (interface 2.3) as it is sent. */
+export interface TelemetryEvent {
+  skill_id: string
+  skill_version: string
+  archetype_id: string
+  user_id: string
+  llm_platform: string
+  llm_model?: string
+  ts: string
+  success: boolean
+  latency_ms: number
+  tokens_in: number
+  tokens_out: number
+  /** US dollars. */
+  cost_usd_estimate: number
+  error_code?: string | null
+  /** Modes A and B only. */
+  tokens_total_reported?: number
+  /** Modes A and B only. */
+  metadata?: Record<string, string | number | boolean | null>
+}
+
+/**
+ * An event that has passed every check that needs nothing but itself: `ts` in UTC with six digits, the cost with six
+ * decimals, absent members left out.
+ */
+export interface SoundEvent {
+  skillId: string
+  archetypeId: string
+  platform: string
+  model: string | undefined
+  tokensIn: number
+  tokensOut: number
+  /** Of `ts`, in milliseconds. */
+  epochMs: number
+  fields: Record<string, JsonValue>
+}
+
+/** Why an event is refused. Pointers are relative to the event. */
+export interface Refusal {
+  slug: Extract<ProblemSlug, 'validation-failed' | 'skill-not-registered'>
+  errors: PointedError[]
+}
+
+/** An entry of `errors`: a problem document's members for one event of the batch. */
+export interface BatchError {
+  index: number
+  type: string
+  title: string
+  status: number
+  detail: string
+  pointer: string
+}
+
+export type IndexedReceipt = RecordReceipt & { index: number }
+
+export interface BatchAnswer {
+  accepted: number
+  failed: number
+  records: IndexedReceipt[]
+  errors?: BatchError[]
+}
+
+/**
+ * What is kept to answer a repeated batch. With the body, which the caller sends again, and with what was true then,
+ * the same answer follows; so no text is kept that could repeat content.
+ */
+export interface BatchFacts {
+  nowMs: number
+  /** Of the accepted events, in order. */
+  recordIds: string[]
+  /** Places of the refused events, in order. */
+  refusedIndexes: number[]
+  /** Ids that sound events referred to in vain. */
+  unknownArchetypes: string[]
+  unregisteredSkills: string[]
+}
+
+/** An answer, and whether it is that of an earlier request with the same Idempotency-Key. */
+export interface Ingested<Answer> {
+  answer: Answer
+  replayed: boolean
+}
+
+export interface Telemetry {
+  /**
+   * Stores one event. Throws `content-not-allowed`, `validation-failed`, `hub-not-provisioned`,
+   * `skill-not-registered`, `idempotency-conflict`.
+   */
+  ingestEvent(caller: Caller, body: JsonValue, idempotencyKey: string | undefined): Promise<Ingested<RecordReceipt>>
+  /**
+   * Stores the events that pass, each on its own. Throws for the request as a whole: `content-not-allowed`,
+   * `validation-failed`, `batch-too-large`, `hub-not-provisioned`, `idempotency-conflict`.
+   */
+  ingestBatch(caller: Caller, body: JsonValue, idempotencyKey: string | undefined): Promise<Ingested<BatchAnswer>>
+}
