@@ -27,6 +27,8 @@ export interface RouteSchema {
   body?: TSchema
   /** How the body is written; `form` is application/x-www-form-urlencoded and is not validated here. */
   bodyFormat?: 'json' | 'form'
+  /** The schema only describes the body: the handler checks it, because what it may hold depends on more than its shape. */
+  bodyChecked?: 'by handler'
   /** An absent body stands for `{}`. */
   bodyOptional?: boolean
   /** Bytes after inflation; default `recordBodyBytesMax`. */
