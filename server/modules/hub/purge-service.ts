@@ -5,7 +5,7 @@ import type { Database, TenantTx } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import { entityTagOf, requireMatch } from './entity-tag.ts'
-import type { RecordClock } from './record-clock.ts'
+import type { RecordClock, RecordMoment } from './record-clock.ts'
 import { recordNotFound } from './record-errors.ts'
 import type { StoredRecord } from './record-query-types.ts'
 import { findReleases, insertRelease, lockState, type RecordState, saveState } from './record-state-store.ts'
@@ -52,6 +52,13 @@ export interface RecordPurger {
   ): Promise<ReleaseAnswer>
 }
 
+interface LockedRecord {
+  record: StoredRecord
+  state: RecordState
+  /** Read under the lock, so that the times of a record's changes are in their order. */
+  moment: RecordMoment
+}
+
 const dayMs = 86_400_000
 
 /** Soft deletion (interface 3.1). The row lock of `lockState` puts concurrent changes of one record in a row. */
@@ -63,25 +70,20 @@ export function createRecordPurger(deps: {
   const { database, clock, governance } = deps
 
   /** The record and its state, locked; the check of `If-Match` comes before anything the state decides. */
-  async function lockRecord(
-    tx: TenantTx,
-    recordId: string,
-    now: string,
-    ifMatch: string | undefined,
-  ): Promise<{ record: StoredRecord; state: RecordState }> {
-    const record = await findRecord(tx, recordId, now)
+  async function lockRecord(tx: TenantTx, recordId: string, ifMatch: string | undefined): Promise<LockedRecord> {
+    const record = await findRecord(tx, recordId, clock.next().createdAt)
     if (record === undefined) throw recordNotFound(recordId)
     const state = await lockState(tx, recordId)
     requireMatch(ifMatch, entityTagOf(recordId, state.revision))
-    return { record, state }
+    return { record, state, moment: clock.next() }
   }
 
   return {
     purge(caller, recordId, { reason, ifMatch }) {
       const { tenant } = caller
-      const { createdAt: now, micros } = clock.next()
       return database.withTenant(tenant.slug, async (tx) => {
-        const { record, state } = await lockRecord(tx, recordId, now, ifMatch)
+        const { record, state, moment } = await lockRecord(tx, recordId, ifMatch)
+        const { createdAt: now, micros } = moment
         if (state.purged_at !== null) return purged(recordId, state)
         if (record.record_type === 'governance_event') await requireRelease(tx, recordId, now)
         const changed: RecordState = {
@@ -104,9 +106,8 @@ export function createRecordPurger(deps: {
 
     restore(caller, recordId, { ifMatch }) {
       const { tenant } = caller
-      const { createdAt: now } = clock.next()
       return database.withTenant(tenant.slug, async (tx) => {
-        const { record, state } = await lockRecord(tx, recordId, now, ifMatch)
+        const { record, state } = await lockRecord(tx, recordId, ifMatch)
         if (state.purged_at === null) return restored(recordId, state.revision)
         const revision = state.revision + 1
         await saveState(tx, recordId, {

@@ -25,7 +25,7 @@ const relatedRecords = Type.Optional(
   }),
 )
 
-export const OutputBody = Type.Object(
+const OutputBody = Type.Object(
   {
     record_type: Type.Literal('output'),
     skill_id: identifier('A registered skill that is not retired', 'summarise-contract'),
@@ -54,7 +54,7 @@ export const OutputBody = Type.Object(
   { additionalProperties: false, title: 'Output' },
 )
 
-export const ArtifactBody = Type.Object(
+const ArtifactBody = Type.Object(
   {
     record_type: Type.Literal('artifact'),
     title: text(500, 'What it is', 'Master services agreement'),
@@ -71,6 +71,7 @@ export const ArtifactBody = Type.Object(
       Type.String({
         pattern: '^[0-9a-fA-F]{64}$',
         description: 'Digest of what the URI names, in hexadecimal',
+        'x-must-be': '64 hexadecimal digits',
         examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
       }),
     ),
@@ -80,7 +81,7 @@ export const ArtifactBody = Type.Object(
   { additionalProperties: false, title: 'Artifact' },
 )
 
-export const DecisionBody = Type.Object(
+const DecisionBody = Type.Object(
   {
     record_type: Type.Literal('decision'),
     decision_id: text(4000, "The decider's own name for it", 'DEC-2031'),
@@ -93,12 +94,13 @@ export const DecisionBody = Type.Object(
   { additionalProperties: false, title: 'Decision' },
 )
 
-export const GovernanceEventBody = Type.Object(
+const GovernanceEventBody = Type.Object(
   {
     record_type: Type.Literal('governance_event'),
     event_kind: Type.String({
       pattern: '^custom\\.[A-Za-z0-9_.:-]{1,121}$',
       description: 'Begins with `custom.`; all other kinds are written by the service itself',
+      'x-must-be': 'a kind that begins with `custom.`: all other kinds are written by the service itself',
       examples: ['custom.policy_reviewed'],
     }),
     subject: Type.Optional(text(500, 'What it concerns', 'policy:retention')),
@@ -110,7 +112,7 @@ export const GovernanceEventBody = Type.Object(
   { additionalProperties: false, title: 'Governance event' },
 )
 
-export const SkillDefinitionBody = Type.Object(
+const SkillDefinitionBody = Type.Object(
   {
     record_type: Type.Literal('skill_definition'),
     skill_id: identifier('Id of the skill', 'summarise-contract'),
@@ -126,12 +128,19 @@ export const SkillDefinitionBody = Type.Object(
   { additionalProperties: false, title: 'Skill definition' },
 )
 
-export const RecordBody = Type.Union(
-  [OutputBody, ArtifactBody, DecisionBody, GovernanceEventBody, SkillDefinitionBody],
-  {
-    discriminator: { propertyName: 'record_type' },
-    description: 'The fields of one record type. Everything else about a record is set by the server.',
-  },
-)
+const variants = [OutputBody, ArtifactBody, DecisionBody, GovernanceEventBody, SkillDefinitionBody] as const
 
-export type RecordBody = Static<typeof RecordBody>
+export type RecordBody = Static<(typeof variants)[number]>
+
+/** A union by `record_type`, so that an error is about the fields of the type that was meant. */
+export const RecordBody = Type.Unsafe<RecordBody>({
+  type: 'object',
+  title: 'New record',
+  description: 'The fields of one record type. Everything else about a record is set by the server.',
+  required: ['record_type'],
+  discriminator: { propertyName: 'record_type' },
+  oneOf: [...variants],
+  'x-must-be':
+    'output, artifact, decision, governance_event or skill_definition; a telemetry_event is sent to ' +
+    'POST /api/v1/telemetry/events or POST /api/v1/telemetry/events:batch',
+})

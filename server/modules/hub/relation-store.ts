@@ -43,6 +43,7 @@ export async function findNeighbours(tx: TenantTx, step: Step): Promise<string[]
 
 const neighboursSql = { out: neighboursOver('from_id', 'to_id'), in: neighboursOver('to_id', 'from_id') }
 
+/** OFFSET makes look-ups of both joins, whatever the planner knows of the tenant. */
 function neighboursOver(near: 'from_id' | 'to_id', far: 'from_id' | 'to_id'): string {
   return `
     select distinct n.record_id
@@ -50,8 +51,12 @@ function neighboursOver(near: 'from_id' | 'to_id', far: 'from_id' | 'to_id'): st
     cross join lateral (
       select r.record_id
       from hub.record_links l
-      join hub.records r on r.tenant_id = $1 and r.record_id = l.${far}
-      left join hub.record_states s on s.tenant_id = $1 and s.record_id = l.${far}
+      cross join lateral (
+        select record_id, record_type from hub.records where tenant_id = $1 and record_id = l.${far} offset 0
+      ) r
+      left join lateral (
+        select purged_at from hub.record_states where tenant_id = $1 and record_id = l.${far} offset 0
+      ) s on true
       where l.tenant_id = $1 and l.${near} = f.record_id
         and s.purged_at is null
         and l.${far} <> all($3::uuid[])

@@ -1,0 +1,125 @@
+import type { RecordType } from '../../contract/literals.ts'
+import { type Scope, scopeNames } from '../../contract/scopes.ts'
+import type { Caller, Tenant } from '../../server/http/caller.ts'
+import { createGovernanceLog } from '../../server/modules/governance/governance-log.ts'
+import { createRecordStore } from '../../server/modules/hub/hub-module.ts'
+import type { RecordDraft } from '../../server/modules/hub/hub-types.ts'
+import { createRecordPurger } from '../../server/modules/hub/purge-service.ts'
+import { createRecordReading } from '../../server/modules/hub/read-service.ts'
+import { createRecordClock, type TimeSource } from '../../server/modules/hub/record-clock.ts'
+import { createRecordRelations } from '../../server/modules/hub/relation-service.ts'
+import { createTamperReporter } from '../../server/modules/hub/tamper-reporter.ts'
+import { createProvenanceKeys } from '../../server/modules/keys/provenance-keys-service.ts'
+import { createTestDatabase, type TestDatabaseOptions } from '../support/database.ts'
+
+/** The record services on a real database, without HTTP: for what takes many records or stored values edited by hand. */
+export async function openRecordLab(options: TestDatabaseOptions & { time?: TimeSource; now?: () => number } = {}) {
+  const test = await createTestDatabase(options)
+  const { database, masterKey } = test
+  const keys = createProvenanceKeys({ database, masterKey })
+  const clock = createRecordClock(options.time)
+  const store = createRecordStore({ database, keys, clock })
+  const { sealer, writer } = store.records
+  const governance = createGovernanceLog({ sealer, writer })
+  const log = { error: (details: object, message: string) => console.error(message, details) }
+  const tampering = createTamperReporter({ database, governance, log, ...(options.now ? { now: options.now } : {}) })
+  const deps = { ...store, database, keys, governance, tampering, cursorKey: Buffer.alloc(32, 7) }
+
+  /** Another process on the same database: nothing is shared but what is stored. */
+  const reporterOfAnotherProcess = () => createTamperReporter({ database, governance, log })
+
+  async function openTenant(slug: string): Promise<Tenant> {
+    const key = await database.withTenant(slug, (tx) => keys.ensureKey(tx))
+    return { slug, mode: 'A', baseUrl: 'http://hub.test', logName: key.name }
+  }
+
+  async function write(tenant: Tenant, ...drafts: Draft[]): Promise<string[]> {
+    const batch = await sealer.seal(
+      tenant,
+      drafts.map((draft) => ({ createdBy: 'client-1', ...draft })),
+    )
+    await database.withTenant(tenant.slug, (tx) => writer.insert(tx, batch))
+    return batch.records.map((record) => record.recordId)
+  }
+
+  /** Through the insert-only role, in batches of 1,000. */
+  async function load(tenant: Tenant, count: number, draftOf: (index: number) => Draft): Promise<string[]> {
+    const ids: string[] = []
+    for (let start = 0; start < count; start += 1000) {
+      const drafts = Array.from({ length: Math.min(1000, count - start) }, (_, i) => ({
+        createdBy: 'client-1',
+        ...draftOf(start + i),
+      }))
+      const batch = await sealer.seal(tenant, drafts)
+      await database.withIngest(tenant.slug, (tx) => writer.copy(tx, batch))
+      for (const record of batch.records) ids.push(record.recordId)
+    }
+    return ids
+  }
+
+  return {
+    ...test,
+    ...store,
+    load,
+    keys,
+    tampering,
+    reporterOfAnotherProcess,
+    openTenant,
+    write,
+    reading: createRecordReading(deps),
+    purger: createRecordPurger(deps),
+    relations: createRecordRelations(deps),
+  }
+}
+
+export type RecordLab = Awaited<ReturnType<typeof openRecordLab>>
+
+type Draft = Omit<RecordDraft, 'createdBy'> & { recordType: RecordType; createdBy?: string }
+
+export function callerOf(tenant: Tenant, scopes: readonly Scope[] = scopeNames): Caller {
+  return {
+    subject: 'client-1',
+    clientId: 'client-1',
+    tokenId: 'token-1',
+    tenant,
+    scopes: new Set(scopes),
+    address: '192.0.2.1',
+    requestId: '019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a',
+  }
+}
+
+export function telemetry(index: number): Draft {
+  return {
+    recordType: 'telemetry_event',
+    fields: {
+      skill_id: `skill-${index % 7}`,
+      skill_version: '1.0.0',
+      archetype_id: `archetype-${index % 5}`,
+      user_id: `user:u${index % 100}@example.com`,
+      llm_platform: 'claude',
+      llm_model: 'claude-sonnet-4-5',
+      ts: '2026-01-01T00:00:00.000000Z',
+      success: true,
+      latency_ms: 100 + (index % 1000),
+      tokens_in: 1000,
+      tokens_out: 100,
+      // Many records share an amount, so that paging by cost has ties to break.
+      cost_usd_estimate: (index % 50) / 1000,
+    },
+  }
+}
+
+/** A decision with distinct content. */
+export function decision(name: string, relatedRecords: string[] = []): Draft {
+  return {
+    recordType: 'decision',
+    fields: {
+      decision_id: name,
+      decision_subject: 'subject',
+      decision_outcome: 'approved',
+      decision_rationale: 'because',
+      decision_actor_role: 'lead',
+    },
+    relatedRecords,
+  }
+}
