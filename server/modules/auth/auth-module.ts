@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { Database } from '../../db/database.ts'
 import type { AccessControl } from '../../http/caller.ts'
 import { deriveKey } from '../../secrets/sealing.ts'
@@ -6,7 +6,7 @@ import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { TokenKeys } from '../keys/keys-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import { addAuthRoutes } from './auth-routes.ts'
-import type { ServiceAccounts, TokenCharge } from './auth-types.ts'
+import type { ServiceAccounts } from './auth-types.ts'
 import { createClientDirectory } from './client-directory.ts'
 import { createServiceAccounts } from './service-accounts-service.ts'
 import { createTokenService } from './token-service.ts'
@@ -16,8 +16,7 @@ export interface AuthModule {
   /** What the HTTP layer asks about every request. */
   access: AccessControl
   serviceAccounts: ServiceAccounts
-  /** @param charges the limits of one request of class `auth` */
-  routes(app: FastifyInstance, charges: (request: FastifyRequest, reply: FastifyReply) => TokenCharge): void
+  routes(app: FastifyInstance): void
 }
 
 export function createAuthModule(deps: {
@@ -34,6 +33,6 @@ export function createAuthModule(deps: {
   return {
     access: { authenticate: createTokenVerifier({ ...deps, clients }), findTenant: (slug) => directory.find(slug) },
     serviceAccounts: createServiceAccounts({ ...deps, secretsKey }),
-    routes: (app, charges) => addAuthRoutes(app, { tokens, directory, charges }),
+    routes: (app) => addAuthRoutes(app, { tokens, directory }),
   }
 }

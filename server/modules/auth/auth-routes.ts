@@ -4,7 +4,7 @@ import { scopeNames } from '../../../contract/scopes.ts'
 import { addRoute } from '../../http/route.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import { ServerMetadata, TokenAnswer, TokenForm, TokenHeaders } from './auth-schemas.ts'
-import type { TokenCharge, TokenService } from './auth-types.ts'
+import type { TokenService } from './auth-types.ts'
 import { readTokenRequest } from './token-request.ts'
 
 const challenge = 'Basic realm="Org-Memory Hub"'
@@ -14,7 +14,6 @@ export function addAuthRoutes(
   deps: {
     tokens: TokenService
     directory: TenantDirectory
-    charges: (request: FastifyRequest, reply: FastifyReply) => TokenCharge
   },
 ): void {
   addRoute(
@@ -32,7 +31,7 @@ export function addAuthRoutes(
     },
     challengingBasic(async (request, reply) => {
       const tokenRequest = readTokenRequest(request.body ?? {}, request.headers)
-      const token = await deps.tokens.issue(tokenRequest, deps.charges(request, reply))
+      const token = await deps.tokens.issue(tokenRequest, request.credentialCharges)
       reply.header('cache-control', 'no-store')
       return token
     }),

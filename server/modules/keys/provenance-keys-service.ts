@@ -38,7 +38,6 @@ export function createProvenanceKeys(deps: {
     // Answers from memory while it looks anew, and where the database is away.
     allowStale: true,
     noDeleteOnStaleGet: true,
-    allowStaleOnFetchRejection: true,
     noDeleteOnFetchRejection: true,
     fetchMethod: (tenantId) =>
       deps.database.withTenant(tenantId, async (tx) => openKeys(await provenanceKeys(tx), sealingKey), {

@@ -28,6 +28,6 @@ export function createTenantsModule(deps: {
   return {
     directory,
     administration: createTenantAdministration(deps),
-    routes: (app) => addTenantsRoutes(app, provision),
+    routes: (app) => addTenantsRoutes(app, { database: deps.database, directory, provision }),
   }
 }

@@ -1,9 +1,18 @@
 import type { FastifyInstance } from 'fastify'
+import type { Database } from '../../db/database.ts'
+import { addPage } from '../../http/page.ts'
 import { addRoute } from '../../http/route.ts'
 import type { ProvisionService } from './provision-service.ts'
 import { ProvisionAnswer, ProvisionBody } from './tenants-schemas.ts'
+import type { TenantDirectory } from './tenants-types.ts'
+import { openWelcomeLink } from './welcome-links-service.ts'
+import { closedLinkPage, welcomePage } from './welcome-page.ts'
 
-export function addTenantsRoutes(app: FastifyInstance, provision: ProvisionService): void {
+export function addTenantsRoutes(
+  app: FastifyInstance,
+  deps: { database: Database; directory: TenantDirectory; provision: ProvisionService },
+): void {
+  const { provision } = deps
   addRoute(
     app,
     'provisionHub',
@@ -20,4 +29,10 @@ export function addTenantsRoutes(app: FastifyInstance, provision: ProvisionServi
   addRoute(app, 'getProvision', { response: { 200: ProvisionAnswer } }, async (request) =>
     provision.get(request.caller),
   )
+
+  addPage(app, '/welcome/:tenant/:token', async (request) => {
+    const { tenant, token } = request.params as { tenant: string; token: string }
+    const link = await openWelcomeLink(deps, tenant, token)
+    return { ...(link ? welcomePage(link.tenant, link.expiresAt) : closedLinkPage()), noStore: true }
+  })
 }
