@@ -26,6 +26,14 @@ export async function takeLease(superuser: ConnectionTarget, purpose: 'serve' | 
   return client
 }
 
+/** Makes this process count as a client between its statements too, so that whoever started the server waits for it. */
+export async function beVisitor(superuser: ConnectionTarget): Promise<pg.Client> {
+  const client = new pg.Client(clientConfig(superuser, `hub-visitor ${process.pid}`))
+  client.on('error', () => {})
+  await client.connect()
+  return client
+}
+
 /** Who holds the running server; undefined where its starter is gone. */
 export async function findHolder(superuser: ConnectionTarget): Promise<Holder | undefined> {
   return withProbe(superuser, async (client) => {

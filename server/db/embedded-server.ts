@@ -7,6 +7,7 @@ import { findBinaries } from './embedded-binaries.ts'
 import { bootstrapOwner, embeddedAccounts, embeddedTargets } from './embedded-bootstrap.ts'
 import { ensureCluster } from './embedded-cluster.ts'
 import type { Layout } from './embedded-layout.ts'
+import { beVisitor } from './embedded-lease.ts'
 import { Supervisor } from './embedded-supervisor.ts'
 import type { Postmaster } from './postmaster-file.ts'
 
@@ -66,8 +67,9 @@ async function join(targets: {
   owner: ConnectionTarget
 }): Promise<EmbeddedServer | undefined> {
   try {
+    const visit = await beVisitor(targets.superuser)
     await bootstrapOwner(targets)
-    return { ...targets, stop: async () => {} }
+    return { ...targets, stop: () => visit.end() }
   } catch (error) {
     if (isUnavailable(error)) return undefined
     throw error
