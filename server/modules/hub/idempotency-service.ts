@@ -5,7 +5,7 @@ import { patterns } from '../../../contract/literals.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import { canonicalize, type JsonValue } from '../../../provenance/index.ts'
 import type { Database } from '../../db/database.ts'
-import { deleteExpiredKey, findKey, insertKey } from './idempotency-store.ts'
+import { deleteExpiredKey, deleteExpiredKeys, findKey, insertKey } from './idempotency-store.ts'
 import type { Idempotency, IdempotentRequest } from './idempotency-types.ts'
 
 const keyPattern = new RegExp(patterns.idempotencyKey)
@@ -51,6 +51,8 @@ export function createIdempotency(deps: { database: Database; now?: () => number
         requestDigest: hash('sha256', `${path}\n${canonicalize(body)}`, 'buffer'),
       }
     },
+
+    forgetExpired: (tx) => deleteExpiredKeys(tx, expiredBefore()),
 
     async once(request, write, replay) {
       if (request === undefined) return write(async () => undefined)

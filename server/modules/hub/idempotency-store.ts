@@ -50,3 +50,12 @@ export async function deleteExpiredKey(tx: TenantTx, request: IdempotentRequest,
     .where('created_at', '<', expiredBefore)
     .execute()
 }
+
+/** Forgets every key of the tenant that has expired. */
+export async function deleteExpiredKeys(tx: TenantTx, expiredBefore: string): Promise<void> {
+  await tx.db
+    .deleteFrom('hub.idempotency_keys')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('created_at', '<', expiredBefore)
+    .execute()
+}

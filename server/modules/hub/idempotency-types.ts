@@ -35,4 +35,7 @@ export interface Idempotency {
     write: (claim: ClaimKey) => Promise<Result>,
     replay: (answer: JsonValue) => Promise<Result>,
   ): Promise<Result>
+
+  /** Deletes the tenant's keys that have expired. They count for nothing already; this keeps the table small. */
+  forgetExpired(tx: TenantTx): Promise<void>
 }

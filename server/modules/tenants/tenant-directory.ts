@@ -3,7 +3,7 @@ import { type RateClass, rateClasses } from '../../../contract/limits.ts'
 import { patterns } from '../../../contract/literals.ts'
 import type { Database } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
-import { limits, type TenantRow, tenantByBaseUrl, tenantBySlug } from './tenants-store.ts'
+import { allSlugs, limits, type TenantRow, tenantByBaseUrl, tenantBySlug } from './tenants-store.ts'
 import type { RateLimit, TenantDirectory } from './tenants-types.ts'
 
 const foundMs = 2_000
@@ -54,6 +54,7 @@ export function createTenantDirectory(deps: {
       const row = (await bySlug.fetch(slug))?.row
       return row && asTenant(row, baseUrl())
     },
+    slugs: () => database.withRegistry(allSlugs),
     async limitsOf(slug) {
       return (await limitsBySlug.fetch(slug)) ?? {}
     },

@@ -18,6 +18,11 @@ export function tenantByBaseUrl(tx: RegistryTx, baseUrls: readonly string[]): Pr
     .executeTakeFirst()
 }
 
+export async function allSlugs(tx: RegistryTx): Promise<string[]> {
+  const rows = await tx.db.selectFrom('hub.tenants').select('slug').orderBy('slug').execute()
+  return rows.map((row) => row.slug)
+}
+
 export async function hasTenants(tx: RegistryTx): Promise<boolean> {
   return (await tx.db.selectFrom('hub.tenants').select('slug').limit(1).executeTakeFirst()) !== undefined
 }

@@ -12,6 +12,8 @@ export interface RateLimit {
 /** The tenants of this service as other modules see them. Look-ups are cached for a few seconds. */
 export interface TenantDirectory {
   find(slug: string): Promise<Tenant | undefined>
+  /** Every tenant, read afresh: for work that goes through all of them. */
+  slugs(): Promise<readonly string[]>
   /** The tenant's own limits of `hub tenant limits`, only the classes that were set. */
   limitsOf(slug: string): Promise<Partial<Record<RateClass, RateLimit>>>
   /**

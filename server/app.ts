@@ -1,0 +1,112 @@
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { Config } from './config.ts'
+import type { Database, DatabaseLog } from './db/database.ts'
+import { createHttpServer } from './http/http-server.ts'
+import { MemoryRateLimiter, type RateLimiter } from './http/rate-limiter.ts'
+import { type AuthModule, createAuthModule } from './modules/auth/auth-module.ts'
+import { createEntitlementModule, type EntitlementModule } from './modules/entitlement/entitlement-module.ts'
+import { createGovernanceLog } from './modules/governance/governance-log.ts'
+import { createHubModule, createRecordStore, type HubModule, type RecordStore } from './modules/hub/hub-module.ts'
+import { createKeysModule, type KeysModule } from './modules/keys/keys-module.ts'
+import { createObservabilityModule, type ObservabilityModule } from './modules/observability/observability-module.ts'
+import { createRosterModule, type RosterModule } from './modules/roster/roster-module.ts'
+import { createTelemetryModule, type TelemetryModule } from './modules/telemetry/telemetry-module.ts'
+import { createTenantsModule, type TenantsModule } from './modules/tenants/tenants-module.ts'
+
+/** Every module of the service, wired to the others. */
+export interface Modules {
+  keys: KeysModule
+  tenants: TenantsModule
+  auth: AuthModule
+  recordStore: RecordStore
+  hub: HubModule
+  roster: RosterModule
+  entitlement: EntitlementModule
+  telemetry: TelemetryModule
+  observability: ObservabilityModule
+  /** Waits for work that goes on after answers, and stops timers. Call it before the database closes. */
+  close(): Promise<void>
+}
+
+export interface ModulesOptions {
+  config: Pick<Config, 'environment' | 'version'>
+  database: Database
+  masterKey: Buffer
+  /** The common address, without a trailing slash; only known once the service listens. */
+  baseUrl: () => string
+  log: DatabaseLog
+}
+
+/**
+ * The only place that knows all modules: makes each, and hands it the interfaces of the others. Serves the HTTP
+ * server and the command line alike.
+ */
+export async function createModules({ config, database, masterKey, baseUrl, log }: ModulesOptions): Promise<Modules> {
+  const keys = await createKeysModule({ database, masterKey, log })
+  const recordStore = createRecordStore({ database, keys: keys.provenance })
+  const governance = createGovernanceLog(recordStore.records)
+  const shared = { database, masterKey, governance, log }
+
+  const tenants = createTenantsModule({
+    ...shared,
+    keys: keys.provenance,
+    baseUrl,
+    httpsOnly: config.environment !== 'development',
+  })
+  const auth = createAuthModule({ ...shared, keys: keys.tokens, directory: tenants.directory })
+
+  // Skills and archetypes tell telemetry of changes, and telemetry reads both: the one cycle, closed here.
+  const catalogueChanged = (tenantId: string) => telemetry.catalogueChanged(tenantId)
+  const roster = createRosterModule({ ...shared, catalogueChanged })
+  const entitlement = createEntitlementModule({ ...shared, catalogueChanged })
+  const hub = createHubModule({ ...shared, ...recordStore, keys: keys.provenance, skills: entitlement.registry })
+  const telemetry: TelemetryModule = createTelemetryModule({
+    ...shared,
+    ...recordStore,
+    archetypes: roster.bundle,
+    skills: entitlement.registry,
+  })
+  const observability = createObservabilityModule({ database, version: config.version })
+
+  return {
+    keys,
+    tenants,
+    auth,
+    recordStore,
+    hub,
+    roster,
+    entitlement,
+    telemetry,
+    observability,
+    close: async () => {
+      keys.close()
+      await hub.settled()
+    },
+  }
+}
+
+export interface AppOptions {
+  config: Pick<Config, 'environment' | 'version' | 'trustedProxies' | 'limitFactor'>
+  baseUrl: () => string
+  logger: FastifyBaseLogger
+  limiter?: RateLimiter
+  /** Compares every answer with its schema: for tests. */
+  checkAnswers?: boolean
+}
+
+/** The HTTP server with every route. It does not listen yet. */
+export async function createApp(modules: Modules, options: AppOptions): Promise<FastifyInstance> {
+  const { tenants, auth, observability } = modules
+  const app = createHttpServer({
+    ...options,
+    limiter: options.limiter ?? new MemoryRateLimiter(),
+    access: auth.access,
+    limitsOf: (slug) => tenants.directory.limitsOf(slug),
+  })
+  // First, because it watches the routes that follow to describe them.
+  await observability.routes(app)
+  for (const { routes } of [modules.keys, tenants, auth, modules.hub, modules.roster]) routes(app)
+  for (const { routes } of [modules.entitlement, modules.telemetry]) routes(app)
+  await app.ready()
+  return app
+}
