@@ -52,14 +52,14 @@ interface PricedModel {
   eras: Era[]
 }
 
-/** The catalogue that comes with the package: nothing is fetched. */
-export function createPriceBook(): PriceBook {
+/** The catalogue that comes with the package: nothing is fetched. `lookUp` finds a model in another one. */
+export function createPriceBook(lookUp: typeof calcPrice = calcPrice): PriceBook {
   const version = catalogueVersion()
   const models = new LRUCache<string, PricedModel | 'unpriced'>({ max: modelsMax })
 
   function find(platform: string, model: string): PricedModel | 'unpriced' {
     const providerId = Object.hasOwn(providers, platform) ? providers[platform] : undefined
-    const found = (providerId && calcPrice({}, model, { providerId })) || calcPrice({}, model)
+    const found = (providerId && lookUp({}, model, { providerId })) || lookUp({}, model)
     if (!found) return 'unpriced'
     return { source: `genai-prices/${version}:${found.provider.id}/${found.model.id}`, eras: erasOf(found.model) }
   }

@@ -1,0 +1,83 @@
+import type { SkillState } from '../../contract/literals.ts'
+import type { Tenant } from '../../server/http/caller.ts'
+import { createSkillRegistry } from '../../server/modules/entitlement/skill-registry.ts'
+import { createGovernanceLog } from '../../server/modules/governance/governance-log.ts'
+import type { GovernanceLog } from '../../server/modules/governance/governance-types.ts'
+import { archetypeIds } from '../../server/modules/roster/roster-store.ts'
+import { createEventWriter } from '../../server/modules/telemetry/event-writer.ts'
+import { createPriceBook } from '../../server/modules/telemetry/prices.ts'
+import { createCatalogues } from '../../server/modules/telemetry/telemetry-catalogue.ts'
+import { createTelemetry } from '../../server/modules/telemetry/telemetry-service.ts'
+import { createTenantLive } from '../../server/modules/telemetry/tenant-live-service.ts'
+import { callerOf, openRecordLab } from '../hub/record-lab.ts'
+
+/** Telemetry on a real database, without HTTP; each `openProcess` knows only what is stored. */
+export async function openTelemetryLab() {
+  const lab = await openRecordLab()
+  const { database, records, idempotency } = lab
+  const stored = createGovernanceLog(records)
+
+  function openProcess(overrides: { governance?: GovernanceLog; nowMs?: () => number } = {}) {
+    const { governance = stored, nowMs } = overrides
+    const warnings: string[] = []
+    const catalogues = createCatalogues({
+      database,
+      archetypes: { allIds: archetypeIds },
+      skills: createSkillRegistry({ catalogueChanged: () => {} }),
+      ...(nowMs ? { nowMs } : {}),
+    })
+    const telemetry = createTelemetry({
+      idempotency,
+      catalogues,
+      writer: createEventWriter({ database, records, prices: createPriceBook() }),
+      live: createTenantLive({ database, governance, log: { warn: (_, message) => warnings.push(message) } }),
+    })
+    return { telemetry, warnings }
+  }
+
+  async function openTenant(slug: string, mode: Tenant['mode'] = 'A') {
+    const tenant: Tenant = { ...(await lab.openTenant(slug)), mode }
+    const now = new Date().toISOString()
+    await database.withTenant(slug, async (tx) => {
+      await tx.db
+        .insertInto('hub.tenant_settings')
+        .values({ tenant_id: slug, display_name: slug, admin_email: 'a@example.com', updated_at: now })
+        .execute()
+    })
+    await addArchetype(slug, 'analyst')
+    await setSkill(slug, 'sum-up', 'draft')
+    return callerOf(tenant)
+  }
+
+  async function addArchetype(slug: string, id: string): Promise<void> {
+    await database.withTenant(slug, (tx) =>
+      tx.db.insertInto('hub.archetypes').values({ tenant_id: slug, archetype_id: id }).execute(),
+    )
+  }
+
+  async function setSkill(slug: string, id: string, state: SkillState): Promise<void> {
+    const now = new Date().toISOString()
+    await database.withTenant(slug, (tx) =>
+      tx.db
+        .insertInto('hub.skills')
+        .values({ tenant_id: slug, skill_id: id, state, created_at: now, updated_at: now })
+        .onConflict((conflict) => conflict.columns(['tenant_id', 'skill_id']).doUpdateSet({ state }))
+        .execute(),
+    )
+  }
+
+  async function canonicalsOf(slug: string, recordType: string): Promise<Record<string, unknown>[]> {
+    return database.withTenant(slug, async (tx) => {
+      const rows = await tx.db
+        .selectFrom('hub.records')
+        .select('canonical')
+        .where('tenant_id', '=', slug)
+        .where('record_type', '=', recordType)
+        .orderBy('record_id')
+        .execute()
+      return rows.map((row) => JSON.parse(row.canonical) as Record<string, unknown>)
+    })
+  }
+
+  return { ...lab, governance: stored, openProcess, openTenant, addArchetype, setSkill, canonicalsOf }
+}
