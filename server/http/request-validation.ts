@@ -1,9 +1,161 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
 import type { FastifyRequest } from 'fastify'
+import type { TObject, TSchema } from 'typebox'
+import { type PointedError, validationFailed } from '../../contract/domain-error.ts'
+import { jsonPointer } from './json-breaches.ts'
+import { malformed, type Query } from './query-string.ts'
+import { countHeader } from './request-headers.ts'
 import type { RouteSchema } from './route.ts'
+import { describeSchemaError } from './validation-messages.ts'
 
 /** Checks all parts of a request. Throws DomainError `validation-failed` with everything that is wrong. */
 export type RequestValidator = (request: FastifyRequest) => void
 
-export function compileRequestValidator(_schema: RouteSchema): RequestValidator {
-  return () => {}
+/** Annotations that schemas may carry beyond JSON Schema; `x-must-be` completes "must be …" in error messages. */
+const annotations = ['x-must-be']
+
+const ajv = addFormats.default(
+  new Ajv2020({
+    allErrors: true,
+    strict: true,
+    strictRequired: false,
+    strictTypes: false,
+    verbose: true,
+    discriminator: true,
+    allowUnionTypes: true,
+    keywords: annotations,
+  }),
+)
+
+/** A compiled check of one JSON value, as the answers of routes and the tests use it. */
+export function compileSchema(schema: TSchema): (value: unknown) => PointedError[] {
+  const validate = ajv.compile(schema)
+  return (value) => (validate(value) ? [] : pointedErrors(validate, ''))
+}
+
+type PartCheck = (request: FastifyRequest) => PointedError[]
+
+/** Compiles the schemas of a route into one check. Parameters of path and query become numbers and booleans. */
+export function compileRequestValidator(schema: RouteSchema): RequestValidator {
+  const checks: PartCheck[] = []
+  if (schema.params) checks.push(pathCheck(schema.params))
+  checks.push(queryCheck(schema.querystring))
+  if (schema.headers) checks.push(headersCheck(schema.headers))
+  if (schema.bodyFormat !== 'form' && schema.bodyChecked === undefined) checks.push(bodyCheck(schema))
+  return (request) => {
+    const errors: PointedError[] = []
+    for (const check of checks) for (const error of check(request)) errors.push(error)
+    if (errors.length > 0) throw validationFailed(errors, summaryOf(errors))
+  }
+}
+
+function bodyCheck(schema: RouteSchema): PartCheck {
+  const validate = ajv.compile(schema.body ?? noMembers)
+  const isOptional = schema.bodyOptional === true || schema.body === undefined
+  return (request) => {
+    if (request.body === undefined) {
+      // `null` is JSON too: it stays, and fails as any other value of the wrong type.
+      if (request.body === undefined && isOptional) request.body = {}
+      else if (request.body === undefined) return [{ pointer: '', detail: 'must be there: send a JSON body' }]
+    }
+    return validate(request.body) ? [] : pointedErrors(validate, '')
+  }
+}
+
+const noMembers = { type: 'object', additionalProperties: false } as const
+
+function pathCheck(schema: TObject): PartCheck {
+  const validate = ajv.compile(schema)
+  return (request) => {
+    const params = request.params as Record<string, unknown>
+    coerce(params, schema)
+    const errors = nulErrors(params, '/path')
+    return validate(params) ? errors : [...errors, ...pointedErrors(validate, '/path')]
+  }
+}
+
+function queryCheck(schema: TObject | undefined): PartCheck {
+  const validate = ajv.compile(schema ?? noMembers)
+  return (request) => {
+    const query = request.query as Query
+    const errors: PointedError[] = nulErrors(query, '/query')
+    for (const [name, value] of Object.entries(query)) {
+      const pointer = `/query${jsonPointer([name])}`
+      if (Array.isArray(value)) errors.push({ pointer, detail: 'must be there once' })
+      else if (value === malformed) errors.push({ pointer, detail: 'must be percent-encoded UTF-8' })
+      else continue
+      delete query[name]
+    }
+    if (schema) coerce(query, schema)
+    if (!validate(query)) errors.push(...pointedErrors(validate, '/query'))
+    // What was taken out above must not be reported as missing too.
+    return uniqueByPointer(errors)
+  }
+}
+
+function headersCheck(schema: TObject): PartCheck {
+  const validate = ajv.compile(schema)
+  const names = Object.keys(schema.properties)
+  return (request) => {
+    const errors: PointedError[] = []
+    const sent: Record<string, unknown> = {}
+    for (const name of names) {
+      const value = request.headers[name]
+      if (value === undefined) continue
+      if (countHeader(request, name) > 1) errors.push({ pointer: `/headers/${name}`, detail: 'must be there once' })
+      else sent[name] = value
+    }
+    if (!validate(sent)) errors.push(...pointedErrors(validate, '/headers'))
+    return uniqueByPointer(errors)
+  }
+}
+
+/** Texts of a path or query as the numbers and booleans their schema asks for; what is none stays text, and fails. */
+function coerce(values: Record<string, unknown>, schema: TObject): void {
+  for (const [name, property] of Object.entries(schema.properties)) {
+    const { type, default: fallback } = property as { type?: string; default?: unknown }
+    const value = values[name]
+    if (value === undefined) {
+      if (fallback !== undefined) values[name] = fallback
+    } else if (type === 'boolean') {
+      if (value === 'true' || value === 'false') values[name] = value === 'true'
+    } else if (type === 'integer' || type === 'number') {
+      if (typeof value === 'string' && /^-?\d{1,15}(\.\d{1,15})?$/.test(value)) values[name] = Number(value)
+    }
+  }
+}
+
+/** PostgreSQL keeps no NUL in text, so none gets as far as a query. */
+function nulErrors(values: Record<string, unknown>, prefix: string): PointedError[] {
+  return Object.entries(values)
+    .filter(([name, value]) => name.includes('\0') || (typeof value === 'string' && value.includes('\0')))
+    .map(([name]) => ({ pointer: `${prefix}${jsonPointer([name])}`, detail: 'must not contain the character NUL' }))
+}
+
+/** More than this from the validator is looked at no further: a body can be wrong in half a million places. */
+const consideredErrorsMax = 5000
+
+function pointedErrors(validate: ValidateFunction, prefix: string): PointedError[] {
+  const errors = (validate.errors ?? []).slice(0, consideredErrorsMax)
+  // A union that fits nowhere is one error, not one for each of its branches.
+  const unions = errors.filter((error) => error.keyword === 'anyOf' || error.keyword === 'oneOf')
+  const isOfBranch = (error: ErrorObject) =>
+    unions.some((union) => union !== error && error.schemaPath.startsWith(`${union.schemaPath}/`))
+  const told = unions.length === 0 ? errors : errors.filter((error) => !isOfBranch(error))
+  return uniqueByPointer(told.flatMap((error) => describeSchemaError(error, prefix)))
+}
+
+/** The first complaint about each place says enough. */
+function uniqueByPointer(errors: PointedError[]): PointedError[] {
+  const byPointer = new Map<string, PointedError>()
+  for (const error of errors) if (!byPointer.has(error.pointer)) byPointer.set(error.pointer, error)
+  return [...byPointer.values()]
+}
+
+function summaryOf(errors: PointedError[]): string {
+  const shown = errors
+    .slice(0, 3)
+    .map((error) => `${error.pointer === '' ? 'The body' : error.pointer} ${error.detail}`)
+  return `${shown.join('; ')}${errors.length > 3 ? `; and ${errors.length - 3} more` : ''}.`
 }

@@ -1,0 +1,131 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { DomainError, validationFailed } from '../../contract/domain-error.ts'
+import type { RateClass } from '../../contract/limits.ts'
+import type { Access } from '../../contract/operations.ts'
+import type { Scope } from '../../contract/scopes.ts'
+import type { AccessControl, Caller, Tenant, TokenClaims } from './caller.ts'
+import {
+  callerCharges,
+  quotasOf,
+  rateLimited,
+  setRateLimitHeaders,
+  strangerCharges,
+  type TenantLimits,
+} from './rate-limit-headers.ts'
+import type { RateLimiter } from './rate-limiter.ts'
+import { countHeader } from './request-headers.ts'
+
+export const tenantHeader = 'x-service-tenant'
+
+export interface AccessChecksOptions {
+  access: AccessControl
+  limiter: RateLimiter
+  /** The limits that the tenant was given instead of the defaults. */
+  limitsOf(tenantSlug: string): Promise<TenantLimits>
+  limitFactor: number
+}
+
+/**
+ * Lets a request of a `token` operation in, or throws. In this order: credential 401, tenant header 400, tenant 403,
+ * scope 403, rate limit 429. It runs before anything of the body is read.
+ */
+export async function admitCaller(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  operation: { access: Access & { kind: 'token' }; rateClass: RateClass | null },
+  options: AccessChecksOptions,
+): Promise<Caller> {
+  const claims = await authenticate(request, operation.rateClass, options)
+  const tenant = await tenantOf(request, claims, options.access)
+  request.hubTenant = tenant
+  requireScopes(operation.access.anyOf, claims.scopes)
+  const caller: Caller = {
+    subject: claims.subject,
+    clientId: claims.clientId,
+    tokenId: claims.tokenId,
+    tenant,
+    scopes: claims.scopes,
+    address: request.ip,
+    requestId: request.id,
+  }
+  if (operation.rateClass) {
+    const own = await options.limitsOf(tenant.slug)
+    const quotas = quotasOf(operation.rateClass, own, options.limitFactor)
+    const charges = callerCharges(operation.rateClass, { token: caller.tokenId, tenantSlug: tenant.slug }, quotas)
+    const decision = await options.limiter.take(charges)
+    setRateLimitHeaders(reply, decision)
+    if (!decision.allowed) throw rateLimited(decision)
+  }
+  return caller
+}
+
+async function authenticate(
+  request: FastifyRequest,
+  rateClass: RateClass | null,
+  { access, limiter, limitFactor }: AccessChecksOptions,
+): Promise<TokenClaims> {
+  try {
+    return await access.authenticate(bearerToken(request))
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.slug !== 'authentication-failed' || !rateClass) throw error
+    const decision = await limiter.take(strangerCharges(rateClass, request.ip, '', limitFactor))
+    if (!decision.allowed) throw rateLimited(decision)
+    throw error
+  }
+}
+
+/** The token of `Authorization: Bearer` (RFC 6750, section 2.1). */
+function bearerToken(request: FastifyRequest): string {
+  const header = request.headers.authorization
+  if (header === undefined) throw unauthenticated('The request has no Authorization header.')
+  // Node keeps the first of several, a proxy before it may have looked at another.
+  if (countHeader(request, 'authorization') > 1) throw unauthenticated('The Authorization header is there twice.')
+  const token = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(header)?.[1]
+  if (token === undefined) throw unauthenticated('The Authorization header is not `Bearer <access token>`.')
+  return token
+}
+
+function unauthenticated(detail: string): DomainError {
+  return new DomainError('authentication-failed', detail)
+}
+
+/** One answer for unknown, malformed and foreign: nobody learns which tenants exist. */
+async function tenantOf(request: FastifyRequest, claims: TokenClaims, access: AccessControl): Promise<Tenant> {
+  const slug = tenantHeaderOf(request)
+  if (slug === undefined) {
+    throw validationFailed([
+      {
+        pointer: `/headers/${tenantHeader}`,
+        detail: 'must be there and name the tenant that the token was issued for',
+      },
+    ])
+  }
+  const tenant = slug === claims.tenantSlug ? await access.findTenant(slug) : undefined
+  if (tenant === undefined) throw invalidTenant(slug)
+  return tenant
+}
+
+/** The slug of `X-Service-Tenant`, or undefined without one. Throws `validation-failed` when it is repeated. */
+export function tenantHeaderOf(request: FastifyRequest): string | undefined {
+  if (countHeader(request, tenantHeader) > 1) {
+    throw validationFailed([{ pointer: `/headers/${tenantHeader}`, detail: 'must be there once' }])
+  }
+  const value = request.headers[tenantHeader]
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** The 403 for a tenant that does not exist or is not the caller's. */
+export function invalidTenant(tenantSlug: string): DomainError {
+  return new DomainError('invalid-tenant', 'The tenant does not exist, or the caller has no access to it.', {
+    extensions: { tenant_slug: tenantSlug },
+  })
+}
+
+function requireScopes(anyOf: readonly (readonly Scope[])[], held: ReadonlySet<Scope>): void {
+  if (anyOf.some((alternative) => alternative.every((scope) => held.has(scope)))) return
+  const required = [...new Set(anyOf.flat())]
+  const words = anyOf.map((alternative) => alternative.join(' and ')).join(', or ')
+  throw new DomainError('insufficient-scope', `This operation needs the scope ${words}. The token does not hold it.`, {
+    extensions: { required_scopes: required },
+  })
+}

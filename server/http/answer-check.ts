@@ -1,0 +1,32 @@
+import type { FastifyInstance } from 'fastify'
+import type { PointedError } from '../../contract/domain-error.ts'
+import { compileSchema } from './request-validation.ts'
+import type { RouteSchema } from './route.ts'
+
+type Check = (value: unknown) => PointedError[]
+
+/** Fails every answer that its route's schema does not describe. Costs a second parse, so only tests turn it on. */
+export function checkAnswersAgainstSchemas(app: FastifyInstance): void {
+  const compiled = new WeakMap<RouteSchema, Map<number, Check>>()
+  app.addHook('onSend', async (request, reply, payload) => {
+    const route = request.routeOptions.config.route
+    // Problem documents have their own tests.
+    if (route === undefined || request.problemSlug !== null) return payload
+    const schema = route.schema.response[reply.statusCode]
+    if (schema === undefined) throw new Error(`${route.operationId} does not say that it answers ${reply.statusCode}`)
+    const checks = compiled.get(route.schema) ?? new Map<number, Check>()
+    compiled.set(route.schema, checks)
+    const check = checks.get(reply.statusCode) ?? compileSchema(schema)
+    checks.set(reply.statusCode, check)
+    const errors = check(bodyOf(payload))
+    if (errors.length > 0) {
+      throw new Error(`${route.operationId} ${reply.statusCode} differs from its schema: ${JSON.stringify(errors)}`)
+    }
+    return payload
+  })
+}
+
+function bodyOf(payload: unknown): unknown {
+  if (payload === undefined || payload === null || payload === '') return null
+  return JSON.parse(String(payload)) as unknown
+}

@@ -1,0 +1,148 @@
+import type { IncomingMessage } from 'node:http'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify'
+import { DomainError } from '../../contract/domain-error.ts'
+import { recordBodyBytesMax } from '../../contract/limits.ts'
+import type { Config } from '../config.ts'
+import { type AccessChecksOptions, admitCaller } from './access-checks.ts'
+import { checkAnswersAgainstSchemas } from './answer-check.ts'
+import { answerBrokenRequests } from './broken-requests.ts'
+import type { Caller, Tenant } from './caller.ts'
+import { type CredentialCharges, credentialCharges } from './credential-charges.ts'
+import { problemSender } from './problem-sender.ts'
+import { parseQuery } from './query-string.ts'
+import { readBody } from './request-body.ts'
+import { checkHost, checkLoopbackHost, checkVersion } from './request-headers.ts'
+import { requestIdHeader, requestIdOf } from './request-id.ts'
+import { logRequests } from './request-log.ts'
+import { RouteIndex } from './route-index.ts'
+import { apiHeaders, strictTransport } from './security-headers.ts'
+
+export interface HttpServerOptions extends Omit<AccessChecksOptions, 'limitFactor'> {
+  config: Pick<Config, 'environment' | 'trustedProxies' | 'limitFactor'>
+  /** Asked at each use, for it is settled only when the port is. Without a trailing slash. */
+  baseUrl: () => string
+  logger: FastifyBaseLogger
+  /** Compares every answer with the schema of its route and fails the request when it differs: for tests. */
+  checkAnswers?: boolean
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The caller once admitted; `caller` throws where there is none. */
+    admittedCaller: Caller | null
+    /** The tenant of the request, as soon as it is known to be the caller's; its address is that of problem types. */
+    hubTenant: Tenant | null
+    /** How an operation with a credential of its own is counted. */
+    credentialCharges: CredentialCharges
+  }
+}
+
+const requestTimeoutMs = 120_000
+
+/**
+ * The HTTP server before any route: request ids, problem documents, access, limits, bodies, logs. Routes are added by
+ * `addRoute` and `addPage` only, and nothing else answers.
+ *
+ * Order of checks: host, 404/405, version 406, credential 401, tenant header 400, tenant 403, scope 403, rate 429,
+ * media type 415, size 413, JSON 400, schemas 400; then the handler's own.
+ */
+export function createHttpServer(options: HttpServerOptions): FastifyInstance {
+  const { config, logger, baseUrl } = options
+  const sendProblem = problemSender(baseUrl)
+  const app = Fastify({
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
+    requestIdHeader: false,
+    genReqId: (raw) => requestIdOf(raw.headers[requestIdHeader]),
+    trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
+    bodyLimit: recordBodyBytesMax,
+    requestTimeout: requestTimeoutMs,
+    // A request that arrives while the server drains is still answered; only the connection is not kept.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    // The header size bounds it; a shorter limit would answer before the order of checks.
+    routerOptions: { maxParamLength: 16_384, querystringParser: parseQuery },
+    rewriteUrl: (raw) => plainColons(raw.url ?? '/'),
+    http: { requireHostHeader: false },
+    frameworkErrors: (error, request, reply) => sendProblem(request, reply as FastifyReply, error),
+  })
+  const index = new RouteIndex()
+  app.decorate('hubRoutes', new Map())
+  app.addHook('onRoute', (route) => index.add(route))
+  decorateRequests(app)
+  answerBrokenRequests(app.server, baseUrl)
+  replaceBodyParsers(app)
+  logRequests(app)
+
+  const access: AccessChecksOptions = { ...options, limitFactor: config.limitFactor }
+  const headers = { ...apiHeaders, ...(config.environment === 'development' ? {} : strictTransport) }
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header(requestIdHeader, request.id).headers(headers)
+    checkHost(request)
+    if (config.environment === 'development') checkLoopbackHost(request.headers.host)
+    if (request.is404) throw notFound(index.methodsAt(request.url), request, reply)
+    checkVersion(request.headers.accept)
+    await admit(request, reply, access)
+  })
+  // Everything of the request together; a route's own `schema` would stop at its first part.
+  app.addHook('preValidation', async (request) => request.routeOptions.config.route?.validate(request))
+  if (options.checkAnswers) checkAnswersAgainstSchemas(app)
+  app.setErrorHandler((error, request, reply) => sendProblem(request, reply, error))
+  app.setNotFoundHandler((request, reply) => sendProblem(request, reply, notFound([], request, reply)))
+  app.setSerializerCompiler(() => JSON.stringify)
+  return app
+}
+
+async function admit(request: FastifyRequest, reply: FastifyReply, options: AccessChecksOptions): Promise<void> {
+  const operation = request.routeOptions.config.route?.operation
+  if (operation === undefined || operation.access.kind === 'public') return
+  if (operation.access.kind === 'own') {
+    request.credentialCharges = credentialCharges(request, reply, options)
+  } else {
+    request.admittedCaller = await admitCaller(request, reply, { ...operation, access: operation.access }, options)
+  }
+}
+
+function decorateRequests(app: FastifyInstance): void {
+  app.decorateRequest('admittedCaller', null)
+  app.decorateRequest('hubTenant', null)
+  app.decorateRequest('credentialCharges')
+  app.decorateRequest('caller', {
+    getter(this: FastifyRequest): Caller {
+      if (this.admittedCaller === null) throw new Error('This operation takes no token, so it has no caller.')
+      return this.admittedCaller
+    },
+  })
+}
+
+function replaceBodyParsers(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage) => {
+    const schema = request.routeOptions.config.route?.schema
+    return readBody(request.headers, payload, {
+      format: schema?.bodyFormat ?? 'json',
+      limitBytes: schema?.bodyLimitBytes ?? recordBodyBytesMax,
+    })
+  })
+}
+
+/** `%3A` in a path is a colon here: clients differ in whether they encode the one before a verb. */
+function plainColons(url: string): string {
+  const queryAt = url.indexOf('?')
+  const path = queryAt < 0 ? url : url.slice(0, queryAt)
+  if (!/%3a/i.test(path)) return url
+  return path.replaceAll(/%3a/gi, ':') + (queryAt < 0 ? '' : url.slice(queryAt))
+}
+
+function notFound(methods: string[], request: FastifyRequest, reply: FastifyReply): DomainError {
+  if (methods.length === 0) return new DomainError('not-found', 'There is nothing at this address.')
+  const allowed = methods.join(', ')
+  reply.header('allow', allowed)
+  return new DomainError('method-not-allowed', `This address takes ${allowed}, not ${request.method}.`)
+}

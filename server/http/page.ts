@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+
+/** Markup that is safe to send. Only {@link html} makes it. */
+export class Html {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+type Part = string | number | Html | readonly Html[]
+
+/** A template whose values are escaped, but for those that are markup themselves. */
+export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
+  const texts = parts.map((part) => {
+    if (part instanceof Html) return part.text
+    if (Array.isArray(part)) return part.map((each: Html) => each.text).join('')
+    return escapeText(String(part))
+  })
+  return new Html(String.raw({ raw: strings }, ...texts))
+}
+
+function escapeText(text: string): string {
+  const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+  return text.replaceAll(/[&<>"']/g, (character) => entities[character] as string)
+}
+
+const style = `
+:root { color-scheme: light dark; --text: #1c2024; --soft: #5b6570; --back: #fcfcfd; --line: #dfe3e8; --link: #0b5cad }
+@media (prefers-color-scheme: dark) {
+  :root { --text: #e8eaed; --soft: #a3acb5; --back: #15181b; --line: #2c3238; --link: #7cb7ff }
+}
+body { margin: 0 auto; max-width: 44rem; padding: 3rem 1.25rem; background: var(--back); color: var(--text);
+  font: 1rem/1.6 system-ui, sans-serif }
+h1 { font-size: 1.6rem; line-height: 1.25 } h2 { font-size: 1.1rem; margin-top: 2rem }
+a { color: var(--link) } .soft { color: var(--soft) }
+code, pre { font: .9em/1.5 ui-monospace, monospace }
+pre { border: 1px solid var(--line); border-radius: .4rem; padding: .8rem 1rem; overflow-x: auto }
+table { border-collapse: collapse; width: 100% }
+th, td { border-bottom: 1px solid var(--line); padding: .4rem .8rem .4rem 0; text-align: left; vertical-align: top }
+`
+
+const styleHash = createHash('sha256').update(style).digest('base64')
+
+/** Nothing is loaded and no script runs; the one style sheet is named by its hash. */
+const pageHeaders = {
+  'cache-control': 'no-cache',
+  'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+} as const
+
+/** A whole HTML page. */
+export function renderPage({ title, body }: { title: string; body: Html }): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} · Org-Memory Hub</title>
+<style>${new Html(style)}</style>
+</head>
+<body>
+${body}
+</body>
+</html>
+`.text
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** An HTML page: no operation of the API, and open to everyone. */
+    page?: true
+  }
+}
+
+interface Page {
+  title: string
+  body: Html
+  /** Default 200. */
+  status?: number
+  /** Not to be kept anywhere, as a page behind a secret address. */
+  noStore?: boolean
+}
+
+/** Adds an HTML page: no token, no tenant, no script. `handler` answers with title and body, or throws DomainError. */
+export function addPage(
+  app: FastifyInstance,
+  path: string,
+  handler: (request: FastifyRequest, reply: FastifyReply) => Promise<Page | FastifyReply>,
+): void {
+  app.get(path, { config: { page: true } }, async (request, reply) => {
+    const page = await handler(request, reply)
+    if (!('body' in page)) return page
+    reply.status(page.status ?? 200).headers(pageHeaders)
+    if (page.noStore) reply.header('cache-control', 'no-store')
+    return reply.type('text/html; charset=utf-8').send(renderPage(page))
+  })
+}

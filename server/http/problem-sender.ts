@@ -1,0 +1,62 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { DomainError } from '../../contract/domain-error.ts'
+import { asDomainError, problemDocument, withOAuthMembers } from './problem-document.ts'
+import { requestIdHeader } from './request-id.ts'
+import { apiHeaders } from './security-headers.ts'
+
+export type SendProblem = (request: FastifyRequest, reply: FastifyReply, error: unknown) => FastifyReply
+
+/** Answers any error as a problem document, with the headers its kind asks for; what is unforeseen is logged. */
+export function problemSender(serviceBaseUrl: () => string): SendProblem {
+  return (request, reply, thrown) => {
+    const error = asDomainError(thrown)
+    logFailure(request, error, thrown)
+    request.problemSlug = error.slug
+    const document = problemDocument(error, request.hubTenant?.baseUrl ?? serviceBaseUrl(), request.id)
+    const isOAuth = request.routeOptions?.config?.route?.schema.oauthErrors === true
+    reply.status(error.status).headers(apiHeaders).header(requestIdHeader, request.id)
+    setRetryAfter(reply, error)
+    setChallenge(request, reply, error)
+    // The parser asks to close; but what is left of the body is thrown away, so that the answer arrives.
+    reply.removeHeader('connection')
+    if (error.slug === 'unsupported-media-type') reply.header('accept-encoding', 'gzip, identity')
+    reply.type(isOAuth && asksForPlainJson(request) ? 'application/json' : 'application/problem+json')
+    return reply.send(JSON.stringify(isOAuth ? withOAuthMembers(document) : document))
+  }
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Slug of the problem that the request was answered with, for the log. */
+    problemSlug: string | null
+  }
+}
+
+function logFailure(request: FastifyRequest, error: DomainError, thrown: unknown): void {
+  if (error.slug === 'internal')
+    request.log.error({ err: thrown === error ? (error.cause ?? error) : thrown }, 'request failed')
+  else if (error.status >= 500) request.log.warn({ err: error.cause ?? error }, 'request could not be served')
+}
+
+function setRetryAfter(reply: FastifyReply, error: DomainError): void {
+  const seconds = error.retryAfterSeconds ?? (error.slug === 'hub-unavailable' ? 2 : undefined)
+  if (seconds !== undefined) reply.header('retry-after', String(Math.max(1, Math.ceil(seconds))))
+}
+
+/** `WWW-Authenticate` of RFC 6750, section 3. Operations with a credential of their own set theirs themselves. */
+function setChallenge(request: FastifyRequest, reply: FastifyReply, error: DomainError): void {
+  if (request.routeOptions?.config?.route?.operation.access.kind !== 'token') return
+  if (error.slug === 'authentication-failed') {
+    const sent = request.headers.authorization !== undefined
+    reply.header('www-authenticate', `Bearer realm="hub"${sent ? ', error="invalid_token"' : ''}`)
+  } else if (error.slug === 'insufficient-scope') {
+    const scope = (error.extensions.required_scopes as string[] | undefined)?.join(' ') ?? ''
+    reply.header('www-authenticate', `Bearer realm="hub", error="insufficient_scope", scope="${scope}"`)
+  }
+}
+
+/** Standard OAuth clients name application/json in Accept and refuse to read anything else. */
+function asksForPlainJson(request: FastifyRequest): boolean {
+  const accept = request.headers.accept ?? ''
+  return /application\/json/i.test(accept) && !/application\/problem\+json/i.test(accept)
+}

@@ -1,0 +1,55 @@
+import { BlockList, isIP } from 'node:net'
+import type { FastifyRequest } from 'fastify'
+import { DomainError, validationFailed } from '../../contract/domain-error.ts'
+
+/** How many times a header was sent. Node joins or drops repeated ones, so the raw list is asked. */
+export function countHeader(request: FastifyRequest, lowerCaseName: string): number {
+  const { rawHeaders } = request.raw
+  let count = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string
+    if (name.length === lowerCaseName.length && name.toLowerCase() === lowerCaseName) count++
+  }
+  return count
+}
+
+/** Refuses a version of the API that does not exist, however it ranks among the accepted ones. */
+export function checkVersion(accept: string | undefined): void {
+  if (accept === undefined || !accept.includes('vnd.service')) return
+  for (const [, version] of accept.matchAll(/application\/vnd\.service\.v(\d+)\+json/gi)) {
+    if (version !== '1') {
+      throw new DomainError(
+        'version-not-available',
+        `Version ${version?.slice(0, 9)} of the API does not exist; 1 is current.`,
+      )
+    }
+  }
+}
+
+const loopback = new BlockList()
+loopback.addSubnet('127.0.0.0', 8, 'ipv4')
+loopback.addAddress('::1', 'ipv6')
+
+/**
+ * Refuses a Host that is not this machine. In development there is no proxy and no name, so another name means that
+ * a page of a stranger had it resolved to this machine (DNS rebinding).
+ */
+export function checkLoopbackHost(host: string | undefined): void {
+  const name = (host ?? '')
+    .replace(/:\d*$/, '')
+    .replace(/^\[(.*)\]$/, '$1')
+    .toLowerCase()
+  const version = isIP(name)
+  if (version === 0 ? name === 'localhost' : loopback.check(name, version === 4 ? 'ipv4' : 'ipv6')) return
+  throw validationFailed([
+    { pointer: '/headers/host', detail: 'must be localhost or a loopback address: the Hub runs in development here' },
+  ])
+}
+
+/** HTTP/1.1 has exactly one Host (RFC 9112, section 3.2). */
+export function checkHost(request: FastifyRequest): void {
+  const count = countHeader(request, 'host')
+  if (count > 1 || (count === 0 && request.raw.httpVersion === '1.1')) {
+    throw validationFailed([{ pointer: '/headers/host', detail: 'must be there once' }])
+  }
+}

@@ -1,0 +1,58 @@
+import type { FastifyInstance } from 'fastify'
+import { type Logger, pino } from 'pino'
+import type { Config } from '../config.ts'
+
+/**
+ * The service's log: JSON lines, on a terminal in development as text. What strangers choose (addresses, headers,
+ * bodies) is not logged; what is, goes through JSON, so no line can be forged.
+ *
+ * @param destination where to write instead of stdout, for tests
+ */
+export function createLogger(
+  config: Pick<Config, 'logLevel' | 'environment'>,
+  destination?: { write(line: string): void },
+): Logger {
+  const options = {
+    level: config.logLevel,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    serializers: { err: describeError, req: () => undefined, res: () => undefined },
+  }
+  if (destination) return pino(options, destination)
+  if (config.environment === 'development' && process.stdout.isTTY) {
+    return pino({ ...options, transport: { target: 'pino-pretty', options: { singleLine: true } } })
+  }
+  return pino(options)
+}
+
+/** Name, message, code and stack. Other members may hold values of rows or headers, so they stay out. */
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return { type: typeof error }
+  const { code } = error as { code?: unknown }
+  return {
+    type: error.name,
+    message: error.message,
+    ...(typeof code === 'string' && { code }),
+    stack: error.stack,
+    ...(error.cause !== undefined && { cause: describeError(error.cause) }),
+  }
+}
+
+/** One line for each request: never its address, headers or body, which may hold secrets. */
+export function logRequests(app: FastifyInstance): void {
+  app.decorateRequest('problemSlug', null)
+  app.addHook('onResponse', async (request, reply) => {
+    request.log.info(
+      {
+        method: request.method,
+        route: request.routeOptions.config.route?.operation.path ?? request.routeOptions.url,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 10) / 10,
+        tenant: request.hubTenant?.slug,
+        client_id: request.admittedCaller?.clientId,
+        problem: request.problemSlug ?? undefined,
+      },
+      'request',
+    )
+  })
+}

@@ -1,0 +1,49 @@
+import type { RouteOptions } from 'fastify'
+
+/** Paths that plug-ins add below these are theirs; everything else goes through `addRoute` or `addPage`. */
+const pluginPrefixes = ['/reference']
+
+/** Which methods each address takes, for the 405 of the others. */
+export class RouteIndex {
+  private readonly patterns = new Map<string, { expression: RegExp; methods: Set<string> }>()
+
+  /** Takes note of a route. Throws when it was added past `addRoute` and `addPage`. */
+  add(route: Pick<RouteOptions, 'url' | 'method' | 'config'>): void {
+    const isOurs = route.config?.route !== undefined || route.config?.page === true
+    if (!isOurs && !pluginPrefixes.some((prefix) => route.url.startsWith(prefix))) {
+      throw new Error(`${route.method} ${route.url} was added without addRoute or addPage, so nothing would guard it.`)
+    }
+    const entry = this.patterns.get(route.url) ?? { expression: expressionOf(route.url), methods: new Set<string>() }
+    for (const method of [route.method].flat()) entry.methods.add(method)
+    this.patterns.set(route.url, entry)
+  }
+
+  /** The methods that the address of this URL takes, sorted; none when there is no such address. */
+  methodsAt(url: string): string[] {
+    const path = decoded(url.split('?', 1)[0] ?? '')
+    const found = new Set<string>()
+    for (const { expression, methods } of this.patterns.values()) {
+      if (expression.test(path)) for (const method of methods) found.add(method)
+    }
+    return [...found].sort()
+  }
+}
+
+/** The router's pattern as an expression over the whole path. */
+function expressionOf(pattern: string): RegExp {
+  const source = pattern.replaceAll(/::|:\w+(?:\(([^)]*)\))?|\*|[.+?^${}()|[\]\\]/g, (token, inner?: string) => {
+    if (token === '::') return ':'
+    if (token === '*') return '.*'
+    if (!token.startsWith(':')) return `\\${token}`
+    return inner === undefined ? '[^/]+' : `(?:${inner.replace(/^\^/, '').replace('.+', '[^/]+')})`
+  })
+  return new RegExp(`^${source}$`)
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURI(path)
+  } catch {
+    return path
+  }
+}

@@ -1,0 +1,175 @@
+import type { TObject, TSchema } from 'typebox'
+import { type Access, operations } from '../../../contract/operations.ts'
+import { scopes } from '../../../contract/scopes.ts'
+import type { RouteDescription } from '../../http/route.ts'
+import { exampleOf } from './openapi-examples.ts'
+import { problemComponents, problemResponses } from './openapi-problems.ts'
+
+/** An OpenAPI 3.1 document, as plain JSON. */
+export interface OpenApiDocument {
+  openapi: string
+  paths: Record<string, Record<string, Record<string, unknown>>>
+  [member: string]: unknown
+}
+
+/** Of the contract, not of the software: it changes when the API does. */
+const contractVersion = '1.0.0'
+
+/**
+ * Describes the routes that were added. The same routes give the same text, wherever it is served: order is that of
+ * the operations table, and the server is the one that the document came from.
+ */
+export function openApiDocument(routes: ReadonlyMap<string, RouteDescription>): OpenApiDocument {
+  const document: OpenApiDocument = {
+    openapi: '3.1.0',
+    info: {
+      title: 'Org-Memory Hub API',
+      version: contractVersion,
+      description:
+        'Typed records of an organisation with verifiable provenance, and telemetry of skill invocations. ' +
+        'Errors are problem documents (RFC 7807).',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: [...new Set(Object.values(operations).map((operation) => operation.tag))].map((name) => ({ name })),
+    paths: {},
+    components: { ...commonComponents, ...problemComponents, securitySchemes },
+  }
+  for (const id of Object.keys(operations)) {
+    const route = routes.get(id)
+    if (route === undefined) continue
+    const { path, method } = route.operation
+    document.paths[path] ??= {}
+    document.paths[path][method.toLowerCase()] = describeOperation(route)
+  }
+  // Schemas carry symbols and annotations of the validator; a reader of the document wants neither.
+  return JSON.parse(
+    JSON.stringify(document, (name, value) => (name === 'x-must-be' ? undefined : value)),
+  ) as OpenApiDocument
+}
+
+const securitySchemes = {
+  serviceAccount: {
+    type: 'oauth2',
+    description: 'OAuth 2.0 client credentials of a service account',
+    flows: { clientCredentials: { tokenUrl: '/api/v1/oauth/token', scopes } },
+  },
+  bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'An access token, however it was got' },
+  clientBasic: { type: 'http', scheme: 'basic', description: 'client_id and client_secret of a service account' },
+}
+
+const uuidV7Example = '01890a5d-ac96-774b-bcce-b302099a8057'
+
+const commonComponents = {
+  parameters: {
+    Tenant: {
+      name: 'X-Service-Tenant',
+      in: 'header',
+      required: true,
+      description: 'Slug of the tenant that the token was issued for',
+      schema: { type: 'string', examples: ['acme'] },
+    },
+    RequestId: {
+      name: 'X-Service-Request-ID',
+      in: 'header',
+      required: false,
+      description: 'UUIDv7 of the client for this request; the answer carries it, or a fresh one',
+      schema: { type: 'string', format: 'uuid', examples: [uuidV7Example] },
+    },
+  },
+  headers: {
+    RequestId: {
+      description: 'Id of the request, as in `instance` of a problem and in the log',
+      schema: { type: 'string', format: 'uuid', examples: [uuidV7Example] },
+    },
+    RateLimitPolicy: {
+      description: 'Quotas of token and tenant (draft-ietf-httpapi-ratelimit-headers)',
+      schema: { type: 'string', examples: ['"token";q=1000;w=60, "tenant";q=10000;w=60'] },
+    },
+    RateLimit: {
+      description: 'What is left of each quota, and in how many seconds it grows',
+      schema: { type: 'string', examples: ['"token";r=999;t=60, "tenant";r=9999;t=60'] },
+    },
+  },
+}
+
+function describeOperation(route: RouteDescription): Record<string, unknown> {
+  const { operationId, operation, schema } = route
+  const takesBody = schema.body !== undefined
+  return {
+    operationId,
+    tags: [operation.tag],
+    summary: operation.summary,
+    ...(schema.description && { description: schema.description }),
+    parameters: [
+      ...(operation.access.kind === 'token' ? [{ $ref: '#/components/parameters/Tenant' }] : []),
+      { $ref: '#/components/parameters/RequestId' },
+      ...parametersOf(schema.params, 'path'),
+      ...parametersOf(schema.querystring, 'query'),
+      ...parametersOf(schema.headers, 'header'),
+    ],
+    ...(takesBody && { requestBody: requestBodyOf(route, schema.body as TSchema) }),
+    responses: { ...answersOf(route), ...problemResponses(route) },
+    security: securityOf(operation.access),
+  }
+}
+
+function requestBodyOf({ schema }: RouteDescription, body: TSchema): unknown {
+  const mediaType = schema.bodyFormat === 'form' ? 'application/x-www-form-urlencoded' : 'application/json'
+  return {
+    required: schema.bodyOptional !== true,
+    content: { [mediaType]: { schema: body, example: exampleOf(body) } },
+  }
+}
+
+function parametersOf(schema: TObject | undefined, place: 'path' | 'query' | 'header'): unknown[] {
+  if (schema === undefined) return []
+  const required = new Set<string>((schema as { required?: string[] }).required ?? [])
+  return Object.entries(schema.properties).map(([name, property]) => {
+    const { description, ...rest } = property as TSchema & { description?: string }
+    return {
+      name: place === 'header' ? headerCase(name) : name,
+      in: place,
+      required: place === 'path' || required.has(name),
+      ...(description && { description }),
+      schema: rest,
+    }
+  })
+}
+
+function headerCase(name: string): string {
+  return name.replaceAll(/(^|-)[a-z]/g, (letter) => letter.toUpperCase())
+}
+
+function answersOf({ schema, operation }: RouteDescription): Record<string, unknown> {
+  const limits = operation.rateClass && {
+    'RateLimit-Policy': { $ref: '#/components/headers/RateLimitPolicy' },
+    RateLimit: { $ref: '#/components/headers/RateLimit' },
+  }
+  return Object.fromEntries(
+    Object.entries(schema.response).map(([status, body]) => {
+      const { description, type } = body as { description?: string; type?: string }
+      const own = Object.entries(schema.responseHeaders?.[Number(status)] ?? {})
+      const headers = {
+        'X-Service-Request-ID': { $ref: '#/components/headers/RequestId' },
+        ...limits,
+        ...Object.fromEntries(own.map(([name, header]) => [headerCase(name), describeHeader(header)])),
+      }
+      const content =
+        type === 'null' ? {} : { content: { 'application/json': { schema: body, example: exampleOf(body) } } }
+      return [status, { description: description ?? operation.summary, headers, ...content }]
+    }),
+  )
+}
+
+function describeHeader(schema: TSchema): unknown {
+  const { description, ...rest } = schema as TSchema & { description?: string }
+  return { ...(description && { description }), schema: rest }
+}
+
+/** Each alternative as an account's token, and as a token of any origin. */
+function securityOf(access: Access): unknown[] {
+  if (access.kind === 'public') return []
+  if (access.kind === 'own') return [{ clientBasic: [] }, {}]
+  return access.anyOf.flatMap((all) => [{ serviceAccount: all }, { bearer: all }])
+}

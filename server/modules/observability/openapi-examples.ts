@@ -1,0 +1,49 @@
+import type { TSchema } from 'typebox'
+
+/** The parts of JSON Schema that an example can be made from. */
+interface SchemaParts {
+  type?: string
+  const?: unknown
+  default?: unknown
+  enum?: unknown[]
+  examples?: unknown[]
+  anyOf?: SchemaParts[]
+  oneOf?: SchemaParts[]
+  allOf?: SchemaParts[]
+  items?: SchemaParts
+  properties?: Record<string, SchemaParts>
+  required?: string[]
+}
+
+const byType: Record<string, unknown> = { string: 'text', integer: 1, number: 1, boolean: true, null: null }
+
+/**
+ * An example of a schema: its own first one, else put together from those of its parts. Optional members are shown
+ * when they have an example of their own. Whether it is valid is checked by a test, so a schema that needs more than
+ * this has to carry `examples`.
+ */
+export function exampleOf(schema: TSchema): unknown {
+  return exampleOfParts(schema as SchemaParts)
+}
+
+function exampleOfParts(schema: SchemaParts): unknown {
+  if (schema.examples?.length) return schema.examples[0]
+  if (schema.const !== undefined) return schema.const
+  if (schema.default !== undefined) return schema.default
+  if (schema.enum?.length) return schema.enum[0]
+  const branch = schema.anyOf?.[0] ?? schema.oneOf?.[0]
+  if (branch) return exampleOfParts(branch)
+  if (schema.allOf) return Object.assign({}, ...schema.allOf.map(exampleOfParts))
+  if (schema.type === 'object') return exampleOfObject(schema)
+  if (schema.type === 'array') return schema.items ? [exampleOfParts(schema.items)] : []
+  return schema.type === undefined ? {} : byType[schema.type]
+}
+
+function exampleOfObject({ properties = {}, required = [] }: SchemaParts): unknown {
+  const shown = Object.entries(properties).filter(([name, part]) => required.includes(name) || hasExample(part))
+  return Object.fromEntries(shown.map(([name, part]) => [name, exampleOfParts(part)]))
+}
+
+function hasExample(schema: SchemaParts): boolean {
+  return Boolean(schema.examples?.length) || schema.const !== undefined || schema.default !== undefined
+}

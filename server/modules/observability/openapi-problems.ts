@@ -1,0 +1,112 @@
+import { type ProblemSlug, problems } from '../../../contract/problems.ts'
+import type { RouteDescription } from '../../http/route.ts'
+
+const instanceExample = '01890a5d-ac96-774b-bcce-b302099a8057'
+
+/** Members that some problems have beyond those of all. */
+const extensionExamples: Partial<Record<ProblemSlug, Record<string, unknown>>> = {
+  'validation-failed': { errors: [{ pointer: '/record_type', detail: 'must be there' }] },
+  'invalid-tenant': { tenant_slug: 'acme' },
+  'insufficient-scope': { required_scopes: ['hub:read'] },
+}
+
+const slugs = Object.keys(problems) as ProblemSlug[]
+
+export const problemComponents = {
+  schemas: {
+    Problem: {
+      type: 'object',
+      description: 'Problem document (RFC 7807). The page at `type` explains it.',
+      required: ['type', 'title', 'status', 'detail', 'instance'],
+      properties: {
+        type: { type: 'string', format: 'uri', description: '{base_url}/errors/{slug}' },
+        title: { type: 'string' },
+        status: { type: 'integer' },
+        detail: { type: 'string', description: 'What was wrong this time, and what to do' },
+        instance: { type: 'string', description: 'Id of the request' },
+        errors: {
+          type: 'array',
+          description: 'Everything that is wrong, not only the first',
+          items: {
+            type: 'object',
+            required: ['pointer', 'detail'],
+            properties: {
+              pointer: {
+                type: 'string',
+                description: 'JSON pointer into the body, or /query/<name>, /path/<name>, /headers/<name>',
+              },
+              detail: { type: 'string' },
+            },
+          },
+        },
+      },
+    },
+  },
+  examples: Object.fromEntries(
+    slugs.map((slug) => {
+      const { status, title, meaning } = problems[slug]
+      const type = `https://hub.example.com/errors/${slug}`
+      const value = { type, title, status, detail: meaning, instance: instanceExample, ...extensionExamples[slug] }
+      return [slug, { summary: title, value }]
+    }),
+  ),
+}
+
+/** The problems an operation may answer with, by status. A status that the route describes itself is left to it. */
+export function problemResponses(route: RouteDescription): Record<string, unknown> {
+  const byStatus = new Map<number, ProblemSlug[]>()
+  for (const slug of slugsOf(route)) {
+    const { status } = problems[slug]
+    if (status in route.schema.response) continue
+    byStatus.set(status, [...(byStatus.get(status) ?? []), slug])
+  }
+  const isPlain = route.schema.oauthErrors === true
+  return Object.fromEntries(
+    [...byStatus].map(([status, found]) => [
+      status,
+      {
+        description: found.map((slug) => problems[slug].title).join('; '),
+        headers: headersOf(status),
+        content: Object.fromEntries(
+          ['application/problem+json', ...(isPlain ? ['application/json'] : [])].map((type) => [
+            type,
+            contentOf(found),
+          ]),
+        ),
+      },
+    ]),
+  )
+}
+
+function contentOf(found: ProblemSlug[]): unknown {
+  return {
+    schema: { $ref: '#/components/schemas/Problem' },
+    examples: Object.fromEntries(found.map((slug) => [slug, { $ref: `#/components/examples/${slug}` }])),
+  }
+}
+
+function headersOf(status: number): Record<string, unknown> {
+  const retryAfter = { description: 'Seconds to wait', schema: { type: 'integer', minimum: 1 } }
+  return {
+    'X-Service-Request-ID': { $ref: '#/components/headers/RequestId' },
+    ...((status === 429 || status === 503) && { 'Retry-After': retryAfter }),
+  }
+}
+
+/** What follows from the kind of operation, then what the route adds; in the order of the table of problems. */
+function slugsOf({ operation, schema }: RouteDescription): ProblemSlug[] {
+  const hasBody = ['POST', 'PUT', 'PATCH'].includes(operation.method)
+  const found = new Set<ProblemSlug>([
+    'validation-failed',
+    'version-not-available',
+    'internal',
+    ...(schema.problems ?? []),
+  ])
+  if (operation.access.kind !== 'public') found.add('hub-unavailable')
+  if (operation.access.kind !== 'public') found.add('authentication-failed').add('invalid-tenant')
+  if (operation.access.kind === 'token') found.add('insufficient-scope')
+  if (operation.rateClass) found.add('rate-limited')
+  if (operation.path.includes('{')) found.add('not-found')
+  if (hasBody) found.add('malformed-json').add('payload-too-large').add('unsupported-media-type')
+  return slugs.filter((slug) => found.has(slug))
+}

@@ -1,0 +1,33 @@
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import type { FastifyInstance } from 'fastify'
+import type { OpenApiDocument } from './openapi-document.ts'
+
+/** Own scripts and styles only, nothing inline, nothing from elsewhere: the page works without the Internet. */
+const contentSecurityPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+/** The browsable reference at `/reference`. `/` leads there until there is a web UI. */
+export function addReferencePages(app: FastifyInstance, describe: () => OpenApiDocument): void {
+  app.get('/', { config: { page: true } }, async (_request, reply) => reply.redirect('/reference'))
+  // The document is made of the routes, which are all known only when it is asked for.
+  app.register(swagger, {
+    mode: 'static',
+    specification: { document: { openapi: '3.1.0', info: { title: '', version: '' }, paths: {} } },
+  })
+  app.register(swaggerUi, {
+    routePrefix: '/reference',
+    uiConfig: {
+      layout: 'BaseLayout',
+      deepLinking: true,
+      docExpansion: 'list',
+      defaultModelsExpandDepth: -1,
+      syntaxHighlight: false,
+    },
+    theme: { title: 'Org-Memory Hub API' },
+    staticCSP: contentSecurityPolicy,
+    transformSpecification: () => describe() as never,
+    transformSpecificationClone: false,
+  })
+}
