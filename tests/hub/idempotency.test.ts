@@ -1,0 +1,103 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Database } from '../../server/db/database.ts'
+import { createIdempotency } from '../../server/modules/hub/idempotency-service.ts'
+import type { Idempotency } from '../../server/modules/hub/idempotency-types.ts'
+import { openRecordLab, type RecordLab } from './record-lab.ts'
+
+let lab: RecordLab
+let now = Date.parse('2026-03-14T12:00:00Z')
+let idempotency: Idempotency
+
+beforeAll(async () => {
+  lab = await openRecordLab()
+  idempotency = createIdempotency({ database: lab.database, now: () => now })
+})
+
+afterAll(() => lab.drop())
+
+/** Counts how often the work was done; `role` is that of the transaction that claims. */
+function work(role: 'app' | 'ingest' = 'app') {
+  let done = 0
+  const run = (tenant: string, key: string, body: unknown, options: { fail?: boolean; ms?: number } = {}) =>
+    idempotency.once(
+      idempotency.requestOf(tenant, key, '/path', body as never),
+      async (claim) => {
+        const { withTenant, withIngest } = lab.database
+        const transact = (role === 'app' ? withTenant : withIngest) as Database['withIngest']
+        const number = await transact(tenant, async (tx) => {
+          await claim(tx, { number: done + 1 })
+          await delay(options.ms ?? 0)
+          if (options.fail) throw new Error('refused')
+          done += 1
+          return done
+        })
+        return { number, replayed: false }
+      },
+      async (answer) => ({ number: (answer as { number: number }).number, replayed: true }),
+    )
+  return { run, count: () => done }
+}
+
+test.each(['app', 'ingest'] as const)('a repeated request of role %s is answered, not done again', async (role) => {
+  const { run, count } = work(role)
+  expect(await run('acme', `repeat-${role}`, { a: 1, b: 2 })).toEqual({ number: 1, replayed: false })
+  expect(await run('acme', `repeat-${role}`, { b: 2, a: 1 })).toEqual({ number: 1, replayed: true })
+  expect(count()).toBe(1)
+})
+
+test.each(['app', 'ingest'] as const)('duplicates in flight of role %s wait for the first', async (role) => {
+  const { run, count } = work(role)
+  const answers = await Promise.all(Array.from({ length: 6 }, () => run('acme', `race-${role}`, [1], { ms: 30 })))
+  expect(answers.filter((answer) => !answer.replayed)).toHaveLength(1)
+  expect(new Set(answers.map((answer) => answer.number)).size).toBe(1)
+  expect(count()).toBe(1)
+})
+
+test('the same key with another payload or path is a conflict; in another tenant it is another key', async () => {
+  const { run } = work()
+  await run('acme', 'conflict', { a: 1 })
+  await expect(run('acme', 'conflict', { a: 2 })).rejects.toMatchObject({ slug: 'idempotency-conflict' })
+  const elsewhere = idempotency.requestOf('acme', 'conflict', '/elsewhere', { a: 1 })
+  const never = async () => {
+    throw new Error('not to be called')
+  }
+  await expect(idempotency.once(elsewhere, never, never)).rejects.toMatchObject({ slug: 'idempotency-conflict' })
+  expect(await run('globex', 'conflict', { a: 2 })).toMatchObject({ replayed: false })
+})
+
+test('a refused request keeps nothing, and a duplicate waiting for it is done', async () => {
+  const { run, count } = work()
+  const [refused, second] = await Promise.allSettled([
+    run('acme', 'refused', {}, { fail: true, ms: 50 }),
+    delay(20).then(() => run('acme', 'refused', {})),
+  ])
+  expect(refused.status).toBe('rejected')
+  expect(second).toMatchObject({ status: 'fulfilled', value: { replayed: false } })
+  expect(count()).toBe(1)
+})
+
+test('a key can be used anew after 24 hours', async () => {
+  const { run, count } = work()
+  await run('acme', 'old', { a: 1 })
+  now += 24 * 3_600_000
+  expect(await run('acme', 'old', { a: 1 })).toMatchObject({ replayed: true })
+  now += 1
+  expect(await run('acme', 'old', { a: 2 })).toMatchObject({ replayed: false })
+  expect(count()).toBe(2)
+})
+
+test.each(['', 'a b', 'é', 'x'.repeat(256), 'a\n'])('the key %j is refused', (key) => {
+  expect(() => idempotency.requestOf('acme', key, '/path', {})).toThrow(
+    expect.objectContaining({ slug: 'validation-failed' }),
+  )
+})
+
+test('neither key nor payload is stored', async () => {
+  const { run } = work()
+  await run('acme', 'secret-key', { secret: 'payload' })
+  const superuser = await lab.superuserClient()
+  const { rows } = await superuser.query('select k::text as row from hub.idempotency_keys k')
+  expect(rows.length).toBeGreaterThan(0)
+  for (const { row } of rows) expect(row).not.toMatch(/secret|payload/)
+})
