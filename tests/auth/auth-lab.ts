@@ -25,7 +25,7 @@ export interface AuthLab {
   close(): Promise<void>
 }
 
-export async function openAuthLab(): Promise<AuthLab> {
+export async function openAuthLab(address: () => string = () => baseUrl): Promise<AuthLab> {
   const store = await createTestDatabase()
   const { database, masterKey } = store
   const keys = await createKeysModule({ database, masterKey, log: quiet })
@@ -35,7 +35,7 @@ export async function openAuthLab(): Promise<AuthLab> {
     database,
     keys: keys.provenance,
     governance,
-    baseUrl: () => baseUrl,
+    baseUrl: address,
     httpsOnly: false,
   })
   const auth = createAuthModule({ database, masterKey, governance, keys: keys.tokens, directory: tenants.directory })
