@@ -8,7 +8,7 @@ import { createEntitlementModule, type EntitlementModule } from './modules/entit
 import { createGovernanceLog } from './modules/governance/governance-log.ts'
 import { createHubModule, createRecordStore, type HubModule, type RecordStore } from './modules/hub/hub-module.ts'
 import { createKeysModule, type KeysModule } from './modules/keys/keys-module.ts'
-import { createObservabilityModule, type ObservabilityModule } from './modules/observability/observability-module.ts'
+import { createObservabilityModule } from './modules/observability/observability-module.ts'
 import { createRosterModule, type RosterModule } from './modules/roster/roster-module.ts'
 import { createTelemetryModule, type TelemetryModule } from './modules/telemetry/telemetry-module.ts'
 import { createTenantsModule, type TenantsModule } from './modules/tenants/tenants-module.ts'
@@ -23,7 +23,7 @@ export interface Modules {
   roster: RosterModule
   entitlement: EntitlementModule
   telemetry: TelemetryModule
-  observability: ObservabilityModule
+  observability: ReturnType<typeof createObservabilityModule>
   /** Waits for work that goes on after answers, and stops timers. Call it before the database closes. */
   close(): Promise<void>
 }
@@ -103,10 +103,8 @@ export async function createApp(modules: Modules, options: AppOptions): Promise<
     access: auth.access,
     limitsOf: (slug) => tenants.directory.limitsOf(slug),
   })
-  // First, because it watches the routes that follow to describe them.
-  await observability.routes(app)
-  for (const { routes } of [modules.keys, tenants, auth, modules.hub, modules.roster]) routes(app)
-  for (const { routes } of [modules.entitlement, modules.telemetry]) routes(app)
+  const { keys, hub, roster, entitlement, telemetry } = modules
+  for (const { routes } of [keys, tenants, auth, hub, roster, entitlement, telemetry, observability]) routes(app)
   await app.ready()
   return app
 }
