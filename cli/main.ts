@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { addArchetypesCommand } from './commands/archetypes.ts'
+import { addDemoCommand } from './commands/demo.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addServiceAccountCommand } from './commands/service-account.ts'
@@ -16,6 +17,7 @@ addMigrateCommand(program)
 addTenantCommand(program)
 addServiceAccountCommand(program)
 addArchetypesCommand(program)
+addDemoCommand(program)
 
 try {
   await program.parseAsync()

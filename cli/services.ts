@@ -1,17 +1,12 @@
 import { pino } from 'pino'
+import { createModules } from '../server/app.ts'
 import { type Config, loadConfig } from '../server/config.ts'
 import { type OpenedDatabase, openDatabase } from '../server/db/open-database.ts'
 import { readServeNotice } from '../server/db/serve-notice.ts'
 import type { Tenant } from '../server/http/caller.ts'
-import { createAuthModule } from '../server/modules/auth/auth-module.ts'
 import type { ServiceAccounts } from '../server/modules/auth/auth-types.ts'
-import { createGovernanceLog } from '../server/modules/governance/governance-log.ts'
 import type { Actor } from '../server/modules/governance/governance-types.ts'
-import { createRecordStore } from '../server/modules/hub/hub-module.ts'
-import { createKeysModule } from '../server/modules/keys/keys-module.ts'
-import { createRosterModule } from '../server/modules/roster/roster-module.ts'
 import type { Archetypes } from '../server/modules/roster/roster-types.ts'
-import { createTenantsModule } from '../server/modules/tenants/tenants-module.ts'
 import type { TenantAdministration, TenantDirectory } from '../server/modules/tenants/tenants-types.ts'
 import { StartupError } from '../server/startup-error.ts'
 
@@ -20,6 +15,9 @@ export const operator: Actor = { operator: 'command-line' }
 
 /** What commands use of the service, on the same database and with or without a server running. */
 export interface Services {
+  config: Config
+  /** Of the server that runs on this database, as far as it can be told. */
+  baseUrl: string
   administration: TenantAdministration
   directory: TenantDirectory
   serviceAccounts: ServiceAccounts
@@ -43,29 +41,19 @@ export async function withDatabase<T>(
 /** {@link withDatabase}, with the modules that commands act through. */
 export function withServices<T>(work: (services: Services) => Promise<T>): Promise<T> {
   return withDatabase(async ({ config, database, log }) => {
-    const { masterKey } = database
-    const keys = await createKeysModule({ database, masterKey, log })
+    const baseUrl = () => addressOf(config)
+    const modules = await createModules({ config, database, masterKey: database.masterKey, baseUrl, log })
     try {
-      const { records } = createRecordStore({ database, keys: keys.provenance })
-      const governance = createGovernanceLog(records)
-      const tenants = createTenantsModule({
-        database,
-        keys: keys.provenance,
-        governance,
-        baseUrl: () => addressOf(config),
-        httpsOnly: config.environment !== 'development',
-      })
-      const shared = { database, masterKey, governance }
-      const auth = createAuthModule({ ...shared, keys: keys.tokens, directory: tenants.directory })
-      const roster = createRosterModule({ ...shared, catalogueChanged: () => {} })
       return await work({
-        administration: tenants.administration,
-        directory: tenants.directory,
-        serviceAccounts: auth.serviceAccounts,
-        archetypes: roster.archetypes,
+        config,
+        baseUrl: baseUrl(),
+        administration: modules.tenants.administration,
+        directory: modules.tenants.directory,
+        serviceAccounts: modules.auth.serviceAccounts,
+        archetypes: modules.roster.archetypes,
       })
     } finally {
-      keys.close()
+      await modules.close()
     }
   })
 }

@@ -21,7 +21,7 @@ export class HubProblem extends Error {
   readonly document: Record<string, unknown>
 
   constructor(status: number, document: Record<string, unknown>) {
-    super(`${status} ${document['title'] ?? ''}: ${document['detail'] ?? 'no detail'}`)
+    super(`${status} ${document.title ?? ''}: ${document.detail ?? 'no detail'}`)
     this.status = status
     this.document = document
   }

@@ -79,7 +79,7 @@ function decisionOf(index: number, outputs: readonly DemoRecord[]): DemoRecord {
     body: {
       record_type: 'decision',
       decision_id: key,
-      decision_subject: `Use of ${outputs.length} drafts of ${outputs[0]!.body['skill_id']} and others`,
+      decision_subject: `Use of ${outputs.length} drafts of ${outputs[0]!.body.skill_id} and others`,
       decision_outcome: outcomes[index % outcomes.length]!,
       decision_rationale: 'Reviewed against the sources each draft names.',
       decision_actor_role: 'team lead',

@@ -22,6 +22,11 @@ export interface ServiceAccounts {
    * tenant has an account of that name.
    */
   create(tenant: Tenant, account: NewServiceAccount, actor: Actor): Promise<ServiceAccountCredentials>
+  /**
+   * Gives the enabled account of that name a further secret, or answers undefined where there is none. Two secrets
+   * live at most: the one before this ends in 24 hours, any older one now.
+   */
+  rotateSecret(tenant: Tenant, name: string, actor: Actor): Promise<ServiceAccountCredentials | undefined>
 }
 
 /** A token of interface 2.7, in the names of the answer. */

@@ -5,9 +5,17 @@ import type { Database } from '../../db/database.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { NewServiceAccount, ServiceAccounts } from './auth-types.ts'
 import { hashClientSecret, makeClientId, makeClientSecret } from './client-secrets.ts'
-import { insertAccount, insertSecret, listClient, unlistClient } from './service-accounts-store.ts'
+import {
+  accountNamed,
+  insertAccount,
+  insertSecret,
+  listClient,
+  outdateSecrets,
+  unlistClient,
+} from './service-accounts-store.ts'
 
 const nameLengthMax = 100
+const secretOverlapHours = 24
 
 export function createServiceAccounts(deps: {
   database: Database
@@ -40,6 +48,27 @@ export function createServiceAccounts(deps: {
         throw error
       }
       return { client_id: clientId, client_secret: clientSecret, name: account.name, tenant: tenant.slug, scopes }
+    },
+
+    rotateSecret(tenant, name, actor) {
+      return database.withTenant(tenant.slug, async (tx) => {
+        const account = await accountNamed(tx, name)
+        if (!account) return undefined
+        const clientId = account.client_id
+        const clientSecret = makeClientSecret()
+        const nowMs = Date.now()
+        await outdateSecrets(tx, clientId, formatTimestamp(nowMs + secretOverlapHours * 3_600_000))
+        const secretHash = hashClientSecret(secretsKey, clientId, clientSecret)
+        await insertSecret(tx, clientId, secretHash, formatTimestamp(nowMs))
+        await governance.append(tx, tenant, {
+          kind: 'tenant.config_changed',
+          subject: `service_account:${clientId}`,
+          details: { change: 'service_account_secret_rotated' },
+          actor,
+        })
+        const scopes = account.scopes.filter(isScope)
+        return { client_id: clientId, client_secret: clientSecret, name, tenant: tenant.slug, scopes }
+      })
     },
   }
 }

@@ -88,6 +88,47 @@ export async function insertSecret(tx: TenantTx, clientId: string, hash: Buffer,
     .execute()
 }
 
+export async function accountNamed(
+  tx: TenantTx,
+  name: string,
+): Promise<{ client_id: string; scopes: string[] } | undefined> {
+  return tx.db
+    .selectFrom('hub.service_accounts')
+    .select(['client_id', 'scopes'])
+    .where('tenant_id', '=', tx.tenantId)
+    .where('name', '=', name)
+    .where('disabled_at', 'is', null)
+    .forUpdate()
+    .executeTakeFirst()
+}
+
+/** Leaves the newest secret until `until`, or as long as it had anyway, and ends all older ones now. */
+export async function outdateSecrets(tx: TenantTx, clientId: string, until: string): Promise<void> {
+  const [newest, ...older] = await tx.db
+    .selectFrom('hub.service_account_secrets')
+    .select(['secret_hash', 'expires_at'])
+    .where('tenant_id', '=', tx.tenantId)
+    .where('client_id', '=', clientId)
+    .orderBy('created_at', 'desc')
+    .execute()
+  for (const { secret_hash } of older) {
+    await tx.db
+      .deleteFrom('hub.service_account_secrets')
+      .where('tenant_id', '=', tx.tenantId)
+      .where('client_id', '=', clientId)
+      .where('secret_hash', '=', secret_hash)
+      .execute()
+  }
+  if (!newest || newest.expires_at !== null) return
+  await tx.db
+    .updateTable('hub.service_account_secrets')
+    .set({ expires_at: until })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('client_id', '=', clientId)
+    .where('secret_hash', '=', newest.secret_hash)
+    .execute()
+}
+
 export async function touchAccount(tx: TenantTx, clientId: string, now: string): Promise<void> {
   await tx.db
     .updateTable('hub.service_accounts')
