@@ -130,11 +130,10 @@ export const emptyBody = Type.Object({}, { additionalProperties: false })
  */
 export function routerPath(template: string): string {
   const verbSiblings = Object.values(operations).some((other) => other.path.startsWith(`${template}:`))
-  return template
-    .replaceAll(':', '::')
-    .replaceAll(/\{([a-z_]+)\}(::|$)?/g, (_whole, name: string, next: string | undefined) => {
-      if (next === '::') return `:${name}(^.+)::`
-      if (next === '' && verbSiblings) return `:${name}(^[^:]+)`
-      return `:${name}`
-    })
+  const escaped = template.replaceAll(':', '::')
+  return escaped.replaceAll(/\{([a-z_]+)\}(::)?/g, (whole, name: string, verb: string | undefined, at: number) => {
+    if (verb) return `:${name}(^.+)::`
+    const isLast = at + whole.length === escaped.length
+    return isLast && verbSiblings ? `:${name}(^[^:]+)` : `:${name}`
+  })
 }

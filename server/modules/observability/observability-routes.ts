@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { addRoute } from '../../http/route.ts'
+import { addRoute, rawJson } from '../../http/route.ts'
 import type { HealthService } from './health-service.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 
@@ -51,10 +51,15 @@ export function addObservabilityRoutes(
     },
   )
 
+  let text: string | undefined
   addRoute(
     app,
     'getOpenApi',
     { description: 'Needs no token and no tenant header.', response: { 200: Description } },
-    async () => describe(),
+    async (_request, reply) => {
+      text ??= JSON.stringify(describe())
+      reply.header('cache-control', 'public, max-age=60')
+      return rawJson(reply, text)
+    },
   )
 }
