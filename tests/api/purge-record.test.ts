@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startHub, type TestHub } from '../support/hub.ts'
+import {
+  decision,
+  expectGuarded,
+  expectProblem,
+  governanceEvent,
+  pathOf,
+  query,
+  read,
+  unknownId,
+  write,
+} from './record-cases.ts'
+
+let hub: TestHub
+
+beforeAll(async () => {
+  hub = await startHub()
+})
+afterAll(() => hub.stop())
+
+const purge = (id: string, reason = 'entered%20twice', headers = {}) =>
+  hub.call('acme', 'DELETE', pathOf(id, `?reason=${reason}`), { headers })
+const eventsOf = async (id: string, kind: string) =>
+  (await query(hub, 'acme', `?event_kind=${kind}&limit=1000`)).records.filter(
+    (record: { subject: string }) => record.subject === `record:${id}`,
+  )
+
+test('a record is purged for 30 days, with an event; repeating it gives the same answer', async () => {
+  const id = await write(hub, 'acme', decision)
+  const first = await purge(id)
+  expect(first.status, first.text).toBe(200)
+  expect(first.body).toEqual({
+    record_id: id,
+    is_purged: true,
+    purged_at: expect.stringMatching(/\.\d{6}Z$/),
+    hard_delete_after: expect.stringMatching(/\.\d{6}Z$/),
+  })
+  const { purged_at, hard_delete_after } = first.body
+  expect(Date.parse(hard_delete_after) - Date.parse(purged_at)).toBe(30 * 86_400_000)
+  expect(hard_delete_after.slice(-10)).toBe(purged_at.slice(-10))
+
+  const again = await purge(id, 'another')
+  expect([again.status, again.body, again.headers.etag]).toEqual([200, first.body, first.headers.etag])
+  expect((await hub.call('acme', 'GET', pathOf(id))).headers.etag).toBe(first.headers.etag)
+  const events = await eventsOf(id, 'hub.record_purged')
+  expect(events).toHaveLength(1)
+  expect(events[0].details).toMatchObject({ reason: 'entered twice', actor: await hub.clientId('acme') })
+
+  expect((await query(hub, 'acme', `?record_id=${id}`)).records).toEqual([])
+  expect((await query(hub, 'acme', `?record_id=${id}&include_purged=true`)).records).toHaveLength(1)
+})
+
+describe('If-Match', () => {
+  test('the current tag, weak or strong, alone or in a list, and * all let it pass', async () => {
+    for (const form of ['E', 'W/E', '"other", E', '*']) {
+      const id = await write(hub, 'acme', decision)
+      const { etag } = (await hub.call('acme', 'GET', pathOf(id))).headers
+      expect((await purge(id, 'x', { 'if-match': form.replace('E', String(etag)) })).status, form).toBe(200)
+    }
+  })
+
+  test('a stale one is refused, even where nothing would change', async () => {
+    const id = await write(hub, 'acme', decision)
+    const { etag } = (await hub.call('acme', 'GET', pathOf(id))).headers
+    await purge(id)
+    expectProblem(await purge(id, 'x', { 'if-match': String(etag) }), 'concurrent-modification')
+    expectProblem(await purge(id, 'x', { 'if-match': '"other"' }), 'concurrent-modification')
+  })
+
+  test.each(['abc', '"a', 'W/a', '"a" "b"', '*, "a"', ''])('%j is no tag', async (tag) => {
+    const id = await write(hub, 'acme', decision)
+    expectProblem(await purge(id, 'x', { 'if-match': tag }), 'validation-failed', '/headers/if-match')
+    expect((await read(hub, 'acme', id)).is_purged).toBe(false)
+  })
+})
+
+test('a governance event stays until it is released', async () => {
+  const id = await write(hub, 'acme', governanceEvent)
+  expectProblem(await purge(id), 'legal-hold')
+  expect((await read(hub, 'acme', id)).is_purged).toBe(false)
+
+  const other = await write(hub, 'acme', governanceEvent)
+  const release = (record: string, body: object) =>
+    hub.call('acme', 'POST', pathOf(record, '/legal-hold-releases'), { body })
+  await release(other, { reason: 'another record' })
+  expectProblem(await purge(id), 'legal-hold')
+
+  expect((await release(id, { reason: 'closed' })).status).toBe(201)
+  expect((await purge(id)).status).toBe(200)
+  expect((await hub.call('acme', 'POST', pathOf(id, '/verify'))).body.verified).toBe(true)
+})
+
+test('a release that has ended does not count', async () => {
+  const id = await write(hub, 'acme', governanceEvent)
+  const body = { reason: 'for a moment', expires_at: new Date(Date.now() + 300).toISOString() }
+  expect((await hub.call('acme', 'POST', pathOf(id, '/legal-hold-releases'), { body })).status).toBe(201)
+  await new Promise((resolve) => setTimeout(resolve, 320))
+  expectProblem(await purge(id), 'legal-hold')
+})
+
+test('bad input', async () => {
+  const id = await write(hub, 'acme', decision)
+  const remove = (rest: string) => hub.call('acme', 'DELETE', pathOf(id, rest))
+  expectProblem(await remove(''), 'validation-failed', '/query/reason')
+  expectProblem(await remove('?reason='), 'validation-failed', '/query/reason')
+  expectProblem(await remove(`?reason=${'x'.repeat(501)}`), 'validation-failed', '/query/reason')
+  expectProblem(await remove('?reason=x&force=true'), 'validation-failed', '/query/force')
+  expectProblem(await purge('not-an-id'), 'validation-failed', '/path/record_id')
+  expect((await read(hub, 'acme', id)).is_purged).toBe(false)
+  expect((await remove(`?reason=${'x'.repeat(500)}`)).status).toBe(200)
+})
+
+test('an unknown record and one of another tenant are not found', async () => {
+  const foreign = await write(hub, 'globex', decision)
+  expectProblem(await purge(unknownId), 'not-found')
+  expectProblem(await purge(foreign), 'not-found')
+  expect((await read(hub, 'globex', foreign)).is_purged).toBe(false)
+})
+
+test('not without token, tenant or scope', async () => {
+  const id = await write(hub, 'acme', decision)
+  await expectGuarded(hub, 'DELETE', pathOf(id, '?reason=x'), { lacking: ['hub:read', 'hub:write'] })
+  expect((await read(hub, 'acme', id)).is_purged).toBe(false)
+})
