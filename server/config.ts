@@ -6,8 +6,8 @@ import { defaultDataDirectory } from './config/data-directory.ts'
 import { SettingReader } from './config/setting-reader.ts'
 import { ConfigError } from './startup-error.ts'
 
-export const environments = ['development', 'staging', 'production'] as const
-export const roles = ['all', 'api', 'worker'] as const
+const environments = ['development', 'staging', 'production'] as const
+const roles = ['all', 'api', 'worker'] as const
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
 /** Everything the service is told from outside. Made once, frozen, handed down. */

@@ -1,7 +1,7 @@
 import { DomainError } from '../../contract/domain-error.ts'
 
 /** Conditions that pass without anyone changing the request (PostgreSQL, appendix A). */
-const unavailableStates = /^(08...|57P0.|53...|55006)$/
+const unavailableStates = /^(08...|57P0.|53...)$/
 const unavailableCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',

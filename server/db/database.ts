@@ -54,5 +54,3 @@ export interface DatabaseLog {
   warn(details: object, message: string): void
   error(details: object, message: string): void
 }
-
-export { type OpenedDatabase, openDatabase } from './open-database.ts'

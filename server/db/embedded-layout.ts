@@ -1,6 +1,7 @@
 import { access, chmod, chown, constants, mkdir, mkdtemp, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative, sep } from 'node:path'
+import { rootStateDirectory } from '../config/data-directory.ts'
 import { StartupError } from '../startup-error.ts'
 import { findBarredDirectory, findServerUser, type ServerUser } from './embedded-user.ts'
 
@@ -43,8 +44,9 @@ async function openForPassing(dataDir: string, firstMade: string | undefined, us
   const made = firstMade === undefined ? [] : stepsBetween(firstMade, dataDir)
   for (const directory of made) await chmod(directory, 0o711)
   let barred = await findBarredDirectory(user, dataDir)
-  if (barred === dataDir) {
-    await chmod(dataDir, (await stat(dataDir)).mode | 0o011)
+  for (const ours of [rootStateDirectory, dataDir]) {
+    if (barred !== ours) continue
+    await chmod(ours, (await stat(ours)).mode | 0o011)
     barred = await findBarredDirectory(user, dataDir)
   }
   if (barred === undefined) return
@@ -77,7 +79,7 @@ export async function makeSocketDirectory(layout: Layout): Promise<{ directory: 
 }
 
 /** Makes a directory private to the server's user. */
-export async function giveTo(layout: Layout, directory: string): Promise<void> {
+async function giveTo(layout: Layout, directory: string): Promise<void> {
   await chmod(directory, 0o700)
   if (layout.user) await chown(directory, layout.user.uid, layout.user.gid)
 }

@@ -35,7 +35,7 @@ export class Supervisor {
   readonly #socket: { directory: string; temporary: boolean }
   #server: ServerProcess | undefined
   #lease: pg.Client | undefined
-  #reviving: Promise<void> | undefined
+  #reviving = Promise.resolve()
   #stopping = false
 
   /**
@@ -105,8 +105,9 @@ export class Supervisor {
     await rm(join(this.#socket.directory, '.s.PGSQL.5432.lock'), { force: true })
   }
 
+  /** One revival for each server that ended, one after the other. */
   #onExit(): void {
-    if (!this.#stopping) this.#reviving ??= this.#revive().finally(() => (this.#reviving = undefined))
+    if (!this.#stopping) this.#reviving = this.#reviving.then(() => this.#revive())
   }
 
   /** The pools find the new server by themselves: it listens on the same socket. */

@@ -145,6 +145,13 @@ function explainConnection(cause: unknown, target: ConnectionTarget): unknown {
       { cause },
     )
   }
+  if (code?.startsWith('53')) {
+    return new StartupError(
+      `The database ${where} is out of resources: ${message}.`,
+      'Give its server more disk space, memory or connections, as it says.',
+      { cause },
+    )
+  }
   if (!isUnavailable(cause)) return cause
   return new StartupError(
     `The database ${where} cannot be reached: ${message || code}.`,

@@ -46,7 +46,7 @@ async function readPostmasterFile(cluster: string): Promise<string | undefined> 
   })
 }
 
-export function isAlive(pid: number): boolean {
+function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true

@@ -5,7 +5,7 @@ import { asRole, type ConnectionTarget, clientConfig } from './connection-settin
 import { scramVerifier } from './scram.ts'
 
 /** A login of the service and the group role whose privileges it has. */
-export interface ServiceLogin {
+interface ServiceLogin {
   readonly user: string
   readonly password: string
   readonly group: 'hub_app' | 'hub_ingest'

@@ -6,14 +6,14 @@ const { builtins } = pg.types
  * A timestamptz as RFC 3339 in UTC with six fractional digits. A JavaScript Date would cut the microseconds, and
  * with them the order of records. Relies on the session's `timezone=UTC` and `datestyle=ISO`.
  */
-export function parseTimestamp(text: string): string {
+function parseTimestamp(text: string): string {
   const found = /^(\d{4,6})-(\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/.exec(text)
   if (!found) throw new Error(`timestamp outside the supported range: ${text}`)
   return `${found[1]}-${found[2]}T${found[3]}.${(found[4] ?? '').padEnd(6, '0')}Z`
 }
 
 /** A bigint as a number; it throws rather than round. */
-export function parseSafeInteger(text: string): number {
+function parseSafeInteger(text: string): number {
   const value = Number(text)
   if (!Number.isSafeInteger(value)) throw new Error(`bigint beyond 2^53-1: ${text}`)
   return value

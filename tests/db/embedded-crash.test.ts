@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import {
   freshDataDirectory,
   isRunning,
@@ -10,12 +10,12 @@ import {
 } from '../support/data-directory.ts'
 import { type DatabaseProcess, endProcesses, openInProcess } from '../support/database-process.ts'
 
+vi.setConfig({ testTimeout: 60_000 })
+
 afterEach(async () => {
   await endProcesses()
   await removeDataDirectories()
 })
-
-const timeout = 60_000
 
 async function serve(dataDir: string): Promise<DatabaseProcess> {
   const service = openInProcess({ purpose: 'serve', env: { HUB_DATA_DIR: dataDir } })
@@ -54,7 +54,7 @@ test('kill -9 of the process group: the server shuts down by itself, and what wa
   expect(await next.ask('read acme')).toEqual({ read: 1 })
 })
 
-test('kill -9 of the process group, and a start at once: it waits for the old server to go', { timeout }, async () => {
+test('kill -9 of the process group, and a start at once: it waits for the old server to go', async () => {
   const dataDir = await freshDataDirectory()
   const service = await serve(dataDir)
   await service.ask('write acme')
@@ -62,7 +62,7 @@ test('kill -9 of the process group, and a start at once: it waits for the old se
   expect(await (await serve(dataDir)).ask('read acme')).toEqual({ read: 1 })
 })
 
-test('kill -9 of everything: the next start recovers', { timeout }, async () => {
+test('kill -9 of everything: the next start recovers', async () => {
   const dataDir = await freshDataDirectory()
   const service = await serve(dataDir)
   await service.ask('write acme')
@@ -71,7 +71,7 @@ test('kill -9 of everything: the next start recovers', { timeout }, async () => 
   expect(await (await serve(dataDir)).ask('read acme')).toEqual({ read: 1 })
 })
 
-test('a stale pid file that names a living stranger does not stop a start', { timeout }, async () => {
+test('a stale pid file that names a living stranger does not stop a start', async () => {
   const dataDir = await freshDataDirectory()
   const service = await serve(dataDir)
   await service.ask('write acme')
@@ -83,7 +83,7 @@ test('a stale pid file that names a living stranger does not stop a start', { ti
   expect(await (await serve(dataDir)).ask('read acme')).toEqual({ read: 1 })
 })
 
-test('kill -9 of the server: it is started again, and the pools recover by themselves', { timeout }, async () => {
+test('kill -9 of the server: it is started again, and the pools recover by themselves', async () => {
   const dataDir = await freshDataDirectory()
   const service = await serve(dataDir)
   await service.ask('write acme')
@@ -97,7 +97,7 @@ test('kill -9 of the server: it is started again, and the pools recover by thems
   expect((await second.said('failed')).failed).toContain(`process ${service.pid}`)
 })
 
-test('while the server is down, the database is hub-unavailable, and nothing else', { timeout }, async () => {
+test('while the server is down, the database is hub-unavailable, and nothing else', async () => {
   const dataDir = await freshDataDirectory()
   const service = await serve(dataDir)
   const server = await serverPid(dataDir)
@@ -115,7 +115,7 @@ test('while the server is down, the database is hub-unavailable, and nothing els
   expect([...answers].every((answer) => answer === 'ok' || answer === 'hub-unavailable')).toBe(true)
 })
 
-test('a server whose starter and watchdog were killed is taken over', { timeout }, async () => {
+test('a server whose starter and watchdog were killed is taken over', async () => {
   const dataDir = await freshDataDirectory()
   const service = await serve(dataDir)
   await service.ask('write acme')
@@ -132,7 +132,7 @@ test('a server whose starter and watchdog were killed is taken over', { timeout 
   expect(await (await serve(dataDir)).ask('read acme')).toEqual({ read: 1 })
 })
 
-test('the watchdog killed under a living service: the server is replaced', { timeout }, async () => {
+test('the watchdog killed under a living service: the server is replaced', async () => {
   const dataDir = await freshDataDirectory()
   const service = await serve(dataDir)
   const server = await serverPid(dataDir)

@@ -1,9 +1,11 @@
 import { chmod, cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { freshDataDirectory, isRunning, removeDataDirectories, serverPid } from '../support/data-directory.ts'
 import { type DatabaseProcess, endProcesses, openInProcess } from '../support/database-process.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
 
 afterEach(async () => {
   await endProcesses()
@@ -19,7 +21,7 @@ describe('a data directory', () => {
     ['with spaces, quotes and commas', `my data, "quoted" 'n all`],
     ['with letters beyond ASCII', 'données-データ'],
     ['too long for a socket', 'long-'.repeat(30)],
-  ])('%s', { timeout: 60_000 }, async (_, name) => {
+  ])('%s', async (_, name) => {
     const dataDir = await freshDataDirectory(name)
     const first = open('serve', dataDir)
     expect((await first.said('ready')).applied).toContain('0001-foundation')
@@ -53,7 +55,7 @@ describe('a data directory', () => {
 })
 
 describe('beside another process', () => {
-  test('a second serve says who serves and where, and changes nothing', { timeout: 60_000 }, async () => {
+  test('a second serve says who serves and where, and changes nothing', async () => {
     const dataDir = await freshDataDirectory()
     const first = open('serve', dataDir)
     await first.said('ready')
@@ -64,7 +66,7 @@ describe('beside another process', () => {
     expect(await first.ask('ping')).toEqual({ ping: 'ok' })
   })
 
-  test('a command works beside a serve, and leaves its server alone', { timeout: 60_000 }, async () => {
+  test('a command works beside a serve, and leaves its server alone', async () => {
     const dataDir = await freshDataDirectory()
     const service = open('serve', dataDir)
     await service.said('ready')
@@ -75,7 +77,7 @@ describe('beside another process', () => {
     expect(await service.ask('read acme')).toEqual({ read: 1 })
   })
 
-  test('a serve waits for a command that started the server, then serves', { timeout: 60_000 }, async () => {
+  test('a serve waits for a command that started the server, then serves', async () => {
     const dataDir = await freshDataDirectory()
     const command = open('command', dataDir)
     await command.said('ready')
@@ -87,7 +89,7 @@ describe('beside another process', () => {
     expect(await service.ask('read acme')).toEqual({ read: 1 })
   })
 
-  test('a command that started the server waits for another that works on it', { timeout: 60_000 }, async () => {
+  test('a command that started the server waits for another that works on it', async () => {
     const dataDir = await freshDataDirectory()
     const first = open('command', dataDir)
     await first.said('ready')
@@ -100,7 +102,7 @@ describe('beside another process', () => {
     await stopped
   })
 
-  test('of several first starts at once, one serves', { timeout: 60_000 }, async () => {
+  test('of several first starts at once, one serves', async () => {
     const dataDir = await freshDataDirectory()
     const all = [1, 2, 3].map(() => open('serve', dataDir))
     const outcomes = await Promise.all(
@@ -111,7 +113,7 @@ describe('beside another process', () => {
     expect(outcomes.sort()).toEqual(['failed', 'failed', 'ready'])
   })
 
-  test('several commands at once share one server', { timeout: 60_000 }, async () => {
+  test('several commands at once share one server', async () => {
     const dataDir = await freshDataDirectory()
     const all = [1, 2, 3].map(() => open('command', dataDir))
     await Promise.all(all.map((each) => each.said('ready')))
@@ -129,15 +131,17 @@ describe('what an operator must mend', () => {
       const dataDir = await freshDataDirectory(join('barred', 'inner', 'data'))
       const barred = dirname(dirname(dataDir))
       await mkdir(dirname(dataDir), { recursive: true })
-      await chmod(barred, root ? 0o700 : 0o500)
+      // Root is barred by no mode, but its server is; an ordinary user is barred from writing.
+      const [closed, mode] = root ? [barred, 0o700] : [dirname(dataDir), 0o500]
+      await chmod(closed, mode)
       const refusal = await open('serve', dataDir).said('failed')
       expect(refusal.failed).toContain(root ? `cannot enter ${barred},` : 'EACCES')
       expect(refusal.fix).toContain(root ? `chmod o+x ${barred}` : 'HUB_DATA_DIR')
-      await chmod(barred, 0o700)
+      await chmod(closed, 0o700)
     },
   )
 
-  test('data of another major version is left as it is, with what to do', { timeout: 60_000 }, async () => {
+  test('data of another major version is left as it is, with what to do', async () => {
     const dataDir = await freshDataDirectory()
     const first = open('serve', dataDir)
     await first.said('ready')
@@ -158,7 +162,7 @@ describe('what an operator must mend', () => {
     await open('serve', dataDir).said('ready')
   })
 
-  test('another master key is noticed, and the data is left as it is', { timeout: 60_000 }, async () => {
+  test('another master key is noticed, and the data is left as it is', async () => {
     const dataDir = await freshDataDirectory()
     const first = open('serve', dataDir)
     await first.said('ready')
@@ -193,7 +197,7 @@ test('a first start that was killed in the middle, at any point, is begun anew',
   expect(await service.ask('write acme')).toEqual({ write: 'ok' })
 })
 
-test('a half-made cluster of an earlier start does not stop a new one', { timeout: 60_000 }, async () => {
+test('a half-made cluster of an earlier start does not stop a new one', async () => {
   const dataDir = await freshDataDirectory()
   const draft = join(dataDir, 'pg.new-0123456789ab')
   await mkdir(draft, { recursive: true })

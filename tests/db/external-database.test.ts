@@ -4,7 +4,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { loadConfig } from '../../server/config.ts'
 import { type ConnectionTarget, clientConfig, connectionUrl } from '../../server/db/connection-settings.ts'
-import { openDatabase } from '../../server/db/database.ts'
+import { openDatabase } from '../../server/db/open-database.ts'
 import { serviceLogins } from '../../server/db/roles.ts'
 
 const { superuser } = inject('testCluster')

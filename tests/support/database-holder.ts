@@ -1,7 +1,7 @@
 // A process of its own that opens the database as the service does, says so on stdout, and holds it until SIGTERM.
 // Arguments: serve|command, and optionally a URL to announce.
 import { loadConfig } from '../../server/config.ts'
-import { type OpenedDatabase, openDatabase } from '../../server/db/database.ts'
+import { type OpenedDatabase, openDatabase } from '../../server/db/open-database.ts'
 import { StartupError } from '../../server/startup-error.ts'
 
 const [purpose = 'command', url] = process.argv.slice(2)
