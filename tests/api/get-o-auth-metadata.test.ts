@@ -29,7 +29,7 @@ test('a Mode C tenant with an address of its own is the issuer there', async () 
   const port = new URL(hub.url).port
   const baseUrl = `http://localhost:${port}`
   const tenant = { slug: 'own-cloud', mode: 'C', adminEmail: 'a@own.example', baseUrl } as const
-  await hub.tenants.administration.create(tenant, operator)
+  await hub.hub.modules.tenants.administration.create(tenant, operator)
   const { body } = await read(await fetch(`${baseUrl}${path}`))
   expect(body.issuer).toBe(baseUrl)
   expect((await read(await fetch(`${hub.url}${path}`))).body.issuer).toBe(hub.url)

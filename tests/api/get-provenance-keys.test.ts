@@ -19,7 +19,7 @@ test('anyone may read every key, under names that tell no tenant', async () => {
   expect(ring.size).toBe(4)
   for (const tenant of ['acme', 'globex', 'bmode', 'cmode']) {
     expect(JSON.stringify(body)).not.toContain(tenant)
-    const signer = await hub.keys.provenance.signerOf(tenant)
+    const signer = await hub.hub.modules.keys.provenance.signerOf(tenant)
     expect(ring.get(signer.keyId)?.name).toBe(signer.logName)
   }
 })
@@ -35,7 +35,10 @@ test('an entity tag spares the second reading, until a tenant is made', async ()
   }
   expect((await get({ 'if-none-match': '"other"' })).status).toBe(200)
 
-  await hub.tenants.administration.create({ slug: 'fresh', mode: 'A', adminEmail: 'a@fresh.example' }, operator)
+  await hub.hub.modules.tenants.administration.create(
+    { slug: 'fresh', mode: 'A', adminEmail: 'a@fresh.example' },
+    operator,
+  )
   const second = await get({ 'if-none-match': etag })
   expect(second.status).toBe(200)
   expect(second.body.keys).toHaveLength(first.body.keys.length + 1)

@@ -18,7 +18,7 @@ test('anyone may read the public keys, and nothing but public keys', async () =>
 })
 
 test('a resource server verifies tokens with them', async () => {
-  const token = await hub.tokenFor('acme', ['hub:read'])
+  const token = await hub.hub.token('acme', ['hub:read'])
   const { payload } = await jwtVerify(token, createRemoteJWKSet(new URL(path, hub.url)), {
     typ: 'at+jwt',
     issuer: hub.url,

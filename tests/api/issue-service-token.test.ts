@@ -29,7 +29,11 @@ describe('a token', () => {
     })
     const now = Date.now() / 1000
     const { alg, typ, kid } = decodeProtectedHeader(body.access_token)
-    expect({ alg, typ, kid }).toEqual({ alg: 'ES256', typ: 'at+jwt', kid: hub.keys.tokens.signingKey().keyId })
+    expect({ alg, typ, kid }).toEqual({
+      alg: 'ES256',
+      typ: 'at+jwt',
+      kid: hub.hub.modules.keys.tokens.signingKey().keyId,
+    })
     const claims = decodeJwt(body.access_token)
     expect(claims).toEqual({
       iss: hub.url,
@@ -57,7 +61,7 @@ describe('a token', () => {
   })
 
   test('notes when the account was used', async () => {
-    const rows = await hub.store.database.withTenant('acme', (tx) =>
+    const rows = await hub.hub.test.database.withTenant('acme', (tx) =>
       tx.db
         .selectFrom('hub.service_accounts')
         .select('last_used_at')
@@ -165,7 +169,7 @@ test('a disabled account gets no token, and loses the ones it has, within five s
   const token = (await hub.requestToken(fields)).body.access_token
   const use = async () => (await hub.call('acme', 'GET', '/api/v1/hub/records', { token })).status
   expect(await use()).toBe(200)
-  await hub.store.database.withTenant('acme', (tx) =>
+  await hub.hub.test.database.withTenant('acme', (tx) =>
     tx.db
       .updateTable('hub.service_accounts')
       .set({ disabled_at: new Date().toISOString() })
@@ -185,7 +189,7 @@ test('a disabled account gets no token, and loses the ones it has, within five s
 test('two secrets may be live at once, and one that has expired is not', { timeout: 20_000 }, async () => {
   const rotating = await hub.account('acme', ['hub:read'])
   const other = await hub.account('acme', ['hub:read'])
-  const superuser = await hub.store.superuserClient()
+  const superuser = await hub.hub.test.superuserClient()
   // A stored hash is bound to its client: another client's secret does not become this one's by copying the row.
   await superuser.query(
     `insert into hub.service_account_secrets select tenant_id, $1, secret_hash, created_at

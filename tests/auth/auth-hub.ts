@@ -1,14 +1,7 @@
-import { pino } from 'pino'
-import type { TenantMode } from '../../contract/literals.ts'
 import { type Scope, scopeNames } from '../../contract/scopes.ts'
-import { createHttpServer } from '../../server/http/http-server.ts'
-import { MemoryRateLimiter } from '../../server/http/rate-limiter.ts'
 import type { ServiceAccountCredentials } from '../../server/modules/auth/auth-types.ts'
-import { createEntitlementModule } from '../../server/modules/entitlement/entitlement-module.ts'
-import { createHubModule, createRecordStore } from '../../server/modules/hub/hub-module.ts'
-import { type AuthLab, openAuthLab, operator, quiet } from './auth-lab.ts'
-
-const tenants: Record<string, TenantMode> = { acme: 'A', globex: 'A', bmode: 'B', cmode: 'C' }
+import { startHub, type TestHub } from '../support/hub.ts'
+import { eventsOf, type GovernanceEventRecord, operator } from './auth-lab.ts'
 
 export interface Answer {
   status: number
@@ -17,15 +10,16 @@ export interface Answer {
   body: any
 }
 
-/** The lab with an HTTP server on a port of its own, and the tenants acme and globex (A), bmode (B) and cmode (C). */
-export interface AuthHub extends AuthLab {
+/** The Hub on a port of its own, called over real HTTP, with a tenant `bmode` (B) besides the usual ones. */
+export interface AuthHub {
+  hub: TestHub
   url: string
-  welcomeUrls: Record<string, string>
   account(tenant: string, scopes?: readonly Scope[]): Promise<ServiceAccountCredentials>
   /** A token request; fields are added to grant type and credentials, or take their place. */
   requestToken(fields: Record<string, string>, headers?: Record<string, string>): Promise<Answer>
-  tokenFor(tenant: string, scopes?: readonly Scope[]): Promise<string>
   call(tenant: string, method: string, path: string, options?: CallOptions): Promise<Answer>
+  events(tenant: string): Promise<GovernanceEventRecord[]>
+  close(): Promise<void>
 }
 
 interface CallOptions {
@@ -36,99 +30,55 @@ interface CallOptions {
   token?: string
 }
 
-export async function startAuthHub({ limitFactor = 1000 } = {}): Promise<AuthHub> {
-  let url = 'http://127.0.0.1:0'
-  const lab = await openAuthLab(() => url)
-  const { database, masterKey } = lab.store
-  const app = createHttpServer({
-    config: { environment: 'development', trustedProxies: [], limitFactor },
-    baseUrl: () => url,
-    logger: pino({ level: 'silent' }),
-    access: lab.auth.access,
-    limiter: new MemoryRateLimiter(),
-    limitsOf: (slug) => lab.tenants.directory.limitsOf(slug),
-    checkAnswers: true,
-  })
-  const { governance } = lab
-  const entitlement = createEntitlementModule({
-    database,
-    masterKey,
-    governance,
-    catalogueChanged: (tenant) => lab.catalogueChanges.push(tenant),
-  })
-  const hub = createHubModule({
-    ...createRecordStore({ database, keys: lab.keys.provenance }),
-    database,
-    keys: lab.keys.provenance,
-    masterKey,
-    governance,
-    skills: entitlement.registry,
-    log: quiet,
-  })
-  for (const module of [lab.keys, lab.tenants, lab.auth, lab.roster, entitlement, hub]) module.routes(app)
-  url = await app.listen({ port: 0, host: '127.0.0.1' })
-
-  const welcomeUrls: Record<string, string> = {}
-  for (const [slug, mode] of Object.entries(tenants)) {
-    const made = await lab.tenants.administration.create({ slug, mode, adminEmail: `admin@${slug}.example` }, operator)
-    welcomeUrls[slug] = made.welcome.url
-  }
-  const client = clientOf(lab, () => url)
-  return {
-    ...lab,
-    ...client,
-    url,
-    welcomeUrls,
-    async close() {
-      await app.close()
-      await hub.settled()
-      await lab.close()
-    },
-  }
-}
-
-function clientOf(lab: AuthLab, url: () => string): Pick<AuthHub, 'account' | 'requestToken' | 'tokenFor' | 'call'> {
+export async function startAuthHub(options: { limitFactor?: number } = {}): Promise<AuthHub> {
+  const hub = await startHub(options)
+  const { auth, tenants } = hub.modules
+  await tenants.administration.create({ slug: 'bmode', mode: 'B', adminEmail: 'admin@bmode.example' }, operator)
   let accounts = 0
   const tokens = new Map<string, Promise<string>>()
 
   async function account(slug: string, scopes: readonly Scope[] = scopeNames) {
-    const tenant = await lab.tenants.directory.find(slug)
+    const tenant = await tenants.directory.find(slug)
     if (!tenant) throw new Error(`no tenant ${slug}`)
     accounts += 1
-    return lab.auth.serviceAccounts.create(tenant, { name: `account-${accounts}`, scopes }, operator)
+    return auth.serviceAccounts.create(tenant, { name: `account-${accounts}`, scopes }, operator)
   }
 
   async function requestToken(fields: Record<string, string>, headers: Record<string, string> = {}) {
     const body = new URLSearchParams({ grant_type: 'client_credentials', ...fields })
-    return read(await fetch(`${url()}/api/v1/oauth/token`, { method: 'POST', headers, body }))
+    return read(await fetch(`${hub.baseUrl}/api/v1/oauth/token`, { method: 'POST', headers, body }))
   }
 
-  async function newToken(slug: string, scopes: readonly Scope[]): Promise<string> {
+  async function newToken(slug: string, scopes?: readonly Scope[]): Promise<string> {
     const { client_id, client_secret } = await account(slug, scopes)
     return (await requestToken({ client_id, client_secret })).body.access_token
   }
 
-  function tokenFor(slug: string, scopes: readonly Scope[] = scopeNames): Promise<string> {
-    const key = `${slug} ${scopes.join(' ')}`
+  function tokenFor(slug: string, scopes?: readonly Scope[]): Promise<string> {
+    const key = `${slug} ${scopes?.join(' ')}`
     const token = tokens.get(key) ?? newToken(slug, scopes)
     tokens.set(key, token)
     return token
   }
 
   return {
+    hub,
+    url: hub.baseUrl,
     account,
     requestToken,
-    tokenFor,
-    async call(tenant, method, path, options = {}) {
+    async call(tenant, method, path, callOptions = {}) {
+      const { scopes, token, body } = callOptions
       const headers: Record<string, string> = {
-        authorization: `Bearer ${options.token ?? (await tokenFor(tenant, options.scopes))}`,
+        authorization: `Bearer ${token ?? (await tokenFor(tenant, scopes))}`,
         'x-service-tenant': tenant,
-        ...(options.body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...options.headers,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...callOptions.headers,
       }
-      const body = options.body === undefined ? null : JSON.stringify(options.body)
-      return read(await fetch(`${url()}${path}`, { method, headers, body }))
+      const text = body === undefined ? null : JSON.stringify(body)
+      return read(await fetch(`${hub.baseUrl}${path}`, { method, headers, body: text }))
     },
+    events: (tenant) => eventsOf(hub.test.database, tenant),
+    close: () => hub.stop(),
   }
 }
 
@@ -138,7 +88,7 @@ export async function read(response: Response): Promise<Answer> {
   return { status: response.status, headers: response.headers, body: isJson && text ? JSON.parse(text) : text }
 }
 
-/** The four refusals that every operation with a token has in common. `scopes` are ones that do not suffice. */
+/** The refusals that every operation with a token has in common. `scopes` are ones that do not suffice. */
 export async function commonRefusals(
   hub: AuthHub,
   method: string,
