@@ -5,7 +5,7 @@ import type { Caller, Tenant } from '../../http/caller.ts'
 /** Who caused an event. `operator` is the command line or the service itself. */
 export type Actor = Pick<Caller, 'subject' | 'clientId' | 'address' | 'requestId'> | { operator: string }
 
-export interface GovernanceEvent {
+interface GovernanceEvent {
   /** A kind of interface section 6 or decisions section 10, such as `hub.record_purged`. */
   kind: string
   /** What it concerns: `record:<id>`, `skill:<id>`, `tenant:<slug>`, … */

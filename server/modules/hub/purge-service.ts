@@ -12,19 +12,19 @@ import { findReleases, insertRelease, lockState, type RecordState, saveState } f
 import { findRecord } from './record-store.ts'
 import { isReleaseActive } from './record-verification.ts'
 
-export interface PurgeAnswer {
+interface PurgeAnswer {
   record_id: string
   is_purged: true
   purged_at: string
   hard_delete_after: string
 }
 
-export interface RestoreAnswer {
+interface RestoreAnswer {
   record_id: string
   is_purged: false
 }
 
-export interface ReleaseAnswer {
+interface ReleaseAnswer {
   release_id: string
   record_id: string
   reason: string
@@ -33,7 +33,7 @@ export interface ReleaseAnswer {
 }
 
 /** An answer and the entity tag of the state it left the record in. */
-export interface Tagged<Answer> {
+interface Tagged<Answer> {
   answer: Answer
   etag: string
 }

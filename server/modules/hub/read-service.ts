@@ -26,7 +26,7 @@ import { canSee, visibleTypes } from './record-visibility.ts'
 import type { TamperReporter } from './tamper-reporter.ts'
 
 /** The parameters of interface 4.2, as they are in the address. */
-export interface RecordQuery {
+interface RecordQuery {
   record_type?: RecordType
   record_id?: string
   skill_id?: string
@@ -45,7 +45,7 @@ export interface RecordQuery {
 
 export type RecordAnswer = Record<string, JsonValue>
 
-export interface RecordPageAnswer {
+interface RecordPageAnswer {
   records: RecordAnswer[]
   next_cursor: string | null
   verification_summary?: VerificationSummary

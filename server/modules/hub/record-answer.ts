@@ -48,7 +48,7 @@ export function answerOf({ row, members, provenanceHash, provenanceCosign }: Rea
 }
 
 /** The seal as the provenance core takes it, or undefined when the stored values can be none. */
-export function sealOf(stored: StoredSeal): Seal | undefined {
+function sealOf(stored: StoredSeal): Seal | undefined {
   const sealedAt = parseTimestamp(stored.sealed_at.replace(' ', 'T').replace(/\+00$/, 'Z'))
   if (sealedAt === undefined) return undefined
   return {

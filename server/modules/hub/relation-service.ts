@@ -10,7 +10,7 @@ import { findRecord, findRecords, findSeals } from './record-store.ts'
 import { canSee, visibleTypes } from './record-visibility.ts'
 import { type Direction, type Edge, findEdges, findNeighbours } from './relation-store.ts'
 
-export interface RelatedAnswer {
+interface RelatedAnswer {
   root: string
   records: RecordAnswer[]
   edges: Edge[]

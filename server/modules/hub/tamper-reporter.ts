@@ -5,7 +5,7 @@ import type { Tenant } from '../../http/caller.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import { claimTamperReport } from './record-state-store.ts'
 
-export interface TamperFinding {
+interface TamperFinding {
   recordId: string
   /** Names of the checks that failed. */
   failedChecks: readonly string[]

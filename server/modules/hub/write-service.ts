@@ -11,14 +11,14 @@ import type { RecordClock } from './record-clock.ts'
 import { recordNotFound } from './record-errors.ts'
 import { findRecordIds } from './record-store.ts'
 
-export interface WriteRequest {
+interface WriteRequest {
   /** As it was sent. */
   body: RecordBody
   path: string
   idempotencyKey: string | undefined
 }
 
-export interface WriteResult {
+interface WriteResult {
   receipt: RecordReceipt
   /** It is the answer to an earlier call with the same key. */
   replayed: boolean
@@ -153,7 +153,7 @@ async function requireSkill(tx: TenantTx, skills: SkillRegistry, skillId: string
   )
 }
 
-export function receiptOf(record: SealedRecord): RecordReceipt {
+function receiptOf(record: SealedRecord): RecordReceipt {
   return {
     record_id: record.recordId,
     provenance_hash: record.provenanceHash,
