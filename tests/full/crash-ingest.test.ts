@@ -1,0 +1,135 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, expect, test } from 'vitest'
+import { HubClient } from '../../sdk/hub-client.ts'
+import { freshDataDirectory, removeDataDirectories } from '../support/data-directory.ts'
+import { type HubProcess, makeTenant, startHubProcess } from '../support/hub-process.ts'
+import { event } from '../telemetry/events.ts'
+
+const rounds = 10
+const workers = 3
+const eventsPerBatch = 200
+
+interface Batch {
+  name: string
+  /** Every third batch goes without. */
+  key: string | undefined
+}
+
+interface Acknowledged {
+  batch: Batch
+  recordIds: string[]
+}
+
+interface Stored {
+  record_id: string
+  metadata?: { batch: string; at: number }
+}
+
+let hub: HubProcess | undefined
+afterAll(async () => {
+  await hub?.stop()
+  await removeDataDirectories()
+})
+
+test(`kill -9 of everything in the middle of batch ingest, ${rounds} times`, async () => {
+  const dataDir = await freshDataDirectory()
+  hub = await startHubProcess(dataDir, { HUB_LIMIT_FACTOR: '1000' })
+  const credentials = await makeTenant(dataDir, 'crash')
+  const connect = (url: string) => new HubClient({ baseUrl: url, ...credentials })
+  await connect(hub.url).post('/api/v1/hub/records', {
+    body: { record_type: 'skill_definition', skill_id: 'sum-up', skill_version: '1.0.0', name: 'Sum up' },
+  })
+
+  const acknowledged: Acknowledged[] = []
+  const unanswered: Batch[] = []
+  for (let round = 0; round < rounds; round++) {
+    const cut = await ingestUntilKilled(hub, connect(hub.url), round)
+    expect(cut.acknowledged.length).toBeGreaterThan(0)
+    expect(cut.unanswered.length).toBeGreaterThan(0)
+
+    hub = await startHubProcess(dataDir, { HUB_LIMIT_FACTOR: '1000' })
+    const client = connect(hub.url)
+    for (const batch of cut.unanswered) {
+      if (batch.key === undefined) unanswered.push(batch)
+      else cut.acknowledged.push({ batch, recordIds: await send(client, batch) })
+    }
+    acknowledged.push(...cut.acknowledged)
+    expectNothingLostOrDoubled(await allStored(client), acknowledged, unanswered)
+  }
+  // Acknowledged before the last kill and asked for again: the first answer still.
+  const again = acknowledged.filter(({ batch }) => batch.key !== undefined).slice(-5)
+  for (const { batch, recordIds } of again) expect(await send(connect(hub.url), batch)).toEqual(recordIds)
+})
+
+/** Sends batches from several workers, kills everything while they do, and says what was answered and what was not. */
+async function ingestUntilKilled(running: HubProcess, client: HubClient, round: number) {
+  const answered: Acknowledged[] = []
+  const open: Batch[] = []
+  let killing = false
+  async function work(worker: number): Promise<void> {
+    for (let count = 0; ; count++) {
+      const name = `${round}.${worker}.${count}`
+      const batch = { name, key: count % 3 === 2 ? undefined : name }
+      try {
+        answered.push({ batch, recordIds: await send(client, batch) })
+      } catch (error) {
+        // Only the kill may break a request.
+        if (!killing) throw error
+        open.push(batch)
+        return
+      }
+    }
+  }
+  const working = Promise.all(Array.from({ length: workers }, (_, worker) => work(worker)))
+  working.catch(() => {})
+  while (answered.length < workers) await Promise.race([delay(5), working])
+  await delay(20 + Math.random() * 400)
+  killing = true
+  await running.killEverything()
+  await working
+  return { acknowledged: answered, unanswered: open }
+}
+
+/** Of the stored records, in the order of the events. */
+async function send(client: HubClient, batch: Batch): Promise<string[]> {
+  const events = Array.from({ length: eventsPerBatch }, (_, at) => event({ metadata: { batch: batch.name, at } }))
+  const answer = await client.post<{ accepted: number; records: { record_id: string }[] }>(
+    '/api/v1/telemetry/events:batch',
+    { body: { events }, ...(batch.key === undefined ? {} : { idempotencyKey: batch.key }) },
+  )
+  expect(answer.accepted).toBe(eventsPerBatch)
+  return answer.records.map((record) => record.record_id)
+}
+
+/** All telemetry, each record verified. */
+async function allStored(client: HubClient): Promise<Stored[]> {
+  const stored: Stored[] = []
+  let cursor: string | undefined
+  do {
+    const page = await client.get<{
+      records: Stored[]
+      next_cursor: string | null
+      verification_summary: { checked: number; verified: number }
+    }>('/api/v1/hub/records', { record_type: 'telemetry_event', limit: 1000, verify: true, cursor })
+    expect(page.verification_summary.verified).toBe(page.records.length)
+    stored.push(...page.records)
+    cursor = page.next_cursor ?? undefined
+  } while (cursor !== undefined)
+  return stored
+}
+
+function expectNothingLostOrDoubled(stored: Stored[], acknowledged: Acknowledged[], unanswered: Batch[]): void {
+  const byBatch = Map.groupBy(stored, (record) => record.metadata!.batch)
+  for (const { batch, recordIds } of acknowledged) {
+    const records = byBatch.get(batch.name) ?? []
+    const inOrder = records.toSorted((a, b) => a.metadata!.at - b.metadata!.at).map((record) => record.record_id)
+    expect(inOrder, `batch ${batch.name}`).toEqual(recordIds)
+    byBatch.delete(batch.name)
+  }
+  // Nobody was told of these: each is there whole or not at all.
+  for (const { name } of unanswered) {
+    expect([0, eventsPerBatch], `batch ${name}`).toContain(byBatch.get(name)?.length ?? 0)
+    byBatch.delete(name)
+  }
+  expect([...byBatch.keys()]).toEqual([])
+}

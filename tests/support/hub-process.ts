@@ -1,0 +1,98 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdir } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { isRunning, parentPid, serverPid } from './data-directory.ts'
+
+const main = resolve(import.meta.dirname, '../../cli/main.ts')
+const startMsMax = 60_000
+const run = promisify(execFile)
+
+/** `hub serve` as a process of its own, on its own embedded PostgreSQL and a port that the system chose. */
+export interface HubProcess {
+  readonly url: string
+  /** Kills Hub, watchdog, PostgreSQL and its backends with SIGKILL, as a power cut would. */
+  killEverything(): Promise<void>
+  /** SIGTERM, and waits until it has ended. */
+  stop(): Promise<void>
+}
+
+export async function startHubProcess(dataDir: string, env: Record<string, string> = {}): Promise<HubProcess> {
+  const child = spawn(process.execPath, [main, 'serve', '--port', '0', '--data-dir', dataDir], {
+    detached: true,
+    env: { PATH: process.env.PATH, HUB_LOG_LEVEL: 'warn', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const ended = once(child, 'close')
+  const url = await addressOf(child)
+  return {
+    url,
+    killEverything: async () => {
+      const doomed = await databaseProcesses(dataDir)
+      process.kill(-child.pid!, 'SIGKILL')
+      for (const pid of doomed) if (isRunning(pid)) process.kill(pid, 'SIGKILL')
+      await ended
+    },
+    stop: async () => {
+      if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
+      await ended
+    },
+  }
+}
+
+/** The `Hub: <url>` that it prints. */
+function addressOf(child: ChildProcess): Promise<string> {
+  return new Promise((found, failed) => {
+    let output = ''
+    const fail = (why: string) => failed(new Error(`the Hub ${why}:\n${output}`))
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL')
+      fail('did not start in time')
+    }, startMsMax)
+    const listen = (chunk: Buffer) => {
+      output = (output + chunk.toString()).slice(-10_000)
+      const url = /^Hub: (\S+)$/m.exec(output)?.[1]
+      if (url === undefined) return
+      clearTimeout(timer)
+      found(url)
+    }
+    child.stdout?.on('data', listen)
+    child.stderr?.on('data', listen)
+    child.once('close', () => {
+      clearTimeout(timer)
+      fail('ended')
+    })
+  })
+}
+
+/** The watchdog, the postmaster and its children, in this order: who is killed first starts no other. */
+async function databaseProcesses(dataDir: string): Promise<number[]> {
+  const server = await serverPid(dataDir)
+  const all = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
+  const parents = await Promise.all(all.map((pid) => parentPid(pid).catch(() => 0)))
+  return [await parentPid(server), server, ...all.filter((_, at) => parents[at] === server)]
+}
+
+/** Runs a command with `--json` beside the service of the data directory, and gives what it prints. */
+export async function hubCommand<Result>(dataDir: string, ...args: string[]): Promise<Result> {
+  const { stdout } = await run(process.execPath, [main, ...args, '--json'], {
+    env: { PATH: process.env.PATH, HUB_DATA_DIR: dataDir },
+  })
+  return JSON.parse(stdout) as Result
+}
+
+/** A tenant with the archetype `analyst`, and credentials with which it can do everything. */
+export async function makeTenant(
+  dataDir: string,
+  slug: string,
+): Promise<{ tenant: string; clientId: string; clientSecret: string }> {
+  await hubCommand(dataDir, 'tenant', 'create', slug, '--mode', 'A', '--admin-email', `admin@${slug}.example`)
+  await hubCommand(dataDir, 'archetypes', 'set', '--tenant', slug, 'analyst')
+  const scope = 'hub:read hub:write telemetry:read telemetry:write'
+  const account = await hubCommand<{ client_id: string; client_secret: string }>(
+    dataDir,
+    ...['service-account', 'create', '--tenant', slug, '--name', 'load', '--scope', scope],
+  )
+  return { tenant: slug, clientId: account.client_id, clientSecret: account.client_secret }
+}
