@@ -41,9 +41,7 @@ async function killEverything(service: DatabaseProcess, dataDir: string): Promis
   await service.ended
 }
 
-test('kill -9 of the process group: the server shuts down by itself, and what was written is there', {
-  timeout,
-}, async () => {
+test('kill -9 of the process group: the server shuts down by itself, and what was written is there', async () => {
   const dataDir = await freshDataDirectory()
   const service = await serve(dataDir)
   const server = await serverPid(dataDir)
