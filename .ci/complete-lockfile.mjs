@@ -7,9 +7,29 @@
 // Run after every `npm install` that changes dependencies: node .ci/complete-lockfile.mjs
 import { readFileSync, writeFileSync } from 'node:fs'
 
-const operatingSystems = ['aix', 'android', 'darwin', 'freebsd', 'linux', 'netbsd', 'openbsd', 'openharmony', 'sunos', 'win32']
+const operatingSystems = [
+  'aix',
+  'android',
+  'darwin',
+  'freebsd',
+  'linux',
+  'netbsd',
+  'openbsd',
+  'openharmony',
+  'sunos',
+  'win32',
+]
 const architectures = ['arm', 'arm64', 'ia32', 'loong64', 'mips64el', 'ppc64', 'riscv64', 's390x', 'x64', 'wasm32']
-const aliases = { armv7: 'arm', armv6: 'arm', arm: 'arm', windows: 'win32', wasm: 'wasm32', wasi: 'wasm32', ppc64le: 'ppc64', riscv64gc: 'riscv64' }
+const aliases = {
+  armv7: 'arm',
+  armv6: 'arm',
+  arm: 'arm',
+  windows: 'win32',
+  wasm: 'wasm32',
+  wasi: 'wasm32',
+  ppc64le: 'ppc64',
+  riscv64gc: 'riscv64',
+}
 
 function platformOf(name) {
   const words = name.split(/[/-]/).map((word) => aliases[word] ?? word)
@@ -29,7 +49,12 @@ for (const [path, entry] of Object.entries(lock.packages)) {
     if (lock.packages[hoisted] || lock.packages[`${path}/node_modules/${name}`]) continue
     const platform = platformOf(name)
     if (!platform.os && !platform.cpu) throw new Error(`${path} needs ${name}, whose platform its name does not tell`)
-    lock.packages[hoisted] = { version: range.replace(/^[~^]/, ''), ...platform, optional: true, ...(entry.dev ? { dev: true } : {}) }
+    lock.packages[hoisted] = {
+      version: range.replace(/^[~^]/, ''),
+      ...platform,
+      optional: true,
+      ...(entry.dev ? { dev: true } : {}),
+    }
     added.push(name)
   }
 }

@@ -68,11 +68,9 @@ async function prepare(
     )
   }
   const slug = options.tenant ?? demoTenant
-  if (!(await directory.find(slug))) {
-    await administration.create({ slug, mode: 'A', adminEmail: `admin@${slug}.example` }, operator)
-  }
-  // Read afresh: the directory remembers for a moment that there was none.
-  const { tenant } = await administration.welcomeLink(slug)
+  const tenant =
+    (await directory.find(slug)) ??
+    (await administration.create({ slug, mode: 'A', adminEmail: `admin@${slug}.example` }, operator)).tenant
   if (tenant.mode !== 'A') {
     throw new StartupError(
       `Tenant ${slug} is of Mode ${tenant.mode}, and the demo writes content.`,
