@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startHub, type TestHub } from '../support/hub.ts'
+
+let hub: TestHub
+let welcomeUrl: string
+beforeAll(async () => {
+  hub = await startHub()
+  welcomeUrl = (await hub.modules.tenants.administration.welcomeLink('acme')).welcome.url
+})
+afterAll(() => hub.stop())
+
+test('the link opens a page that names the tenant and the next commands, as often as it is looked at', async () => {
+  for (let i = 0; i < 2; i += 1) {
+    const response = await fetch(welcomeUrl)
+    const page = await response.text()
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(response.headers.get('cache-control')).toBe('no-store')
+    expect(response.headers.get('referrer-policy')).toBe('no-referrer')
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(page).toContain('Welcome to acme')
+    expect(page).toContain('service-account create --tenant acme')
+    expect(page).toContain(`${hub.baseUrl}/api/v1/oauth/token`)
+    expect(page).toContain('npm run hub -- demo')
+    expect(page).toMatch(/good until \d{4}-\d\d-\d\d \d\d:\d\d UTC/)
+  }
+})
+
+test('a link that is unknown, altered, another tenant’s or expired does not open, and tells no more', async () => {
+  const token = welcomeUrl.split('/').at(-1) ?? ''
+  const other = (await hub.modules.tenants.administration.welcomeLink('globex')).welcome.url
+  const superuser = await hub.superuserClient()
+  await superuser.query(`update hub.magic_links set expires_at = now() where tenant_id = 'globex'`)
+  const urls = [
+    `${hub.baseUrl}/welcome/nowhere/${token}`,
+    `${hub.baseUrl}/welcome/globex/${token}`,
+    `${hub.baseUrl}/welcome/acme/${'A'.repeat(43)}`,
+    `${hub.baseUrl}/welcome/acme/x`,
+    `${hub.baseUrl}/welcome/acme/${token}A`,
+    `${hub.baseUrl}/welcome/%3Cscript%3E/${token}`,
+    other,
+  ]
+  const pages = new Set<string>()
+  for (const url of urls) {
+    const response = await fetch(url)
+    expect(response.status).toBe(404)
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(response.headers.get('cache-control')).toBe('no-store')
+    pages.add(await response.text())
+  }
+  expect(pages.size).toBe(1)
+  expect([...pages][0]).toContain('This link does not open')
+})
+
+test('the token of a link is never in the log', () => {
+  const log = hub.logLines.join('\n')
+  expect(log).toContain('/welcome/')
+  expect(log).not.toContain(welcomeUrl.split('/').at(-1))
+})

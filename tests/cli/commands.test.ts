@@ -1,0 +1,166 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startHub, type TestHub } from '../support/hub.ts'
+import { runCli } from './run-cli.ts'
+
+let hub: TestHub
+let env: Record<string, string>
+beforeAll(async () => {
+  hub = await startHub()
+  env = {
+    HUB_DATABASE_URL: hub.test.url,
+    HUB_MASTER_KEY: hub.test.masterKey.toString('base64'),
+    HUB_DATA_DIR: await mkdtemp(join(tmpdir(), 'hub-cli-')),
+    HUB_BASE_URL: hub.baseUrl,
+  }
+})
+afterAll(async () => {
+  await hub.stop()
+  await rm(env.HUB_DATA_DIR ?? '', { recursive: true, force: true })
+})
+
+/** With --json: the one object that stdout consists of. */
+async function json(...args: string[]): Promise<Record<string, unknown>> {
+  const { code, stdout, stderr } = await runCli([...args, '--json'], env)
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout.endsWith('\n')).toBe(true)
+  expect(stdout.trimEnd()).not.toContain('\n')
+  return JSON.parse(stdout)
+}
+
+async function failure(...args: string[]): Promise<{ code: number | null; stderr: string }> {
+  const { code, stdout, stderr } = await runCli(args, env)
+  expect(stdout).toBe('')
+  expect(stderr).not.toMatch(/\n\s+at /)
+  return { code, stderr }
+}
+
+test('beside a running server, a tenant and an account are made that it knows at once', {
+  timeout: 60_000,
+}, async () => {
+  const tenant = await json('tenant', 'create', 'initech', '--mode', 'A', '--admin-email', 'bill@initech.example')
+  expect(tenant).toEqual({
+    tenant: 'initech',
+    mode: 'A',
+    admin_email: 'bill@initech.example',
+    welcome_url: expect.stringContaining(`${hub.baseUrl}/welcome/initech/`),
+    welcome_expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),
+  })
+  expect((await fetch(tenant.welcome_url as string)).status).toBe(200)
+
+  const scope = 'telemetry:write hub:read skill_entitlement:read roster:read'
+  const account = await json('service-account', 'create', '--tenant', 'initech', '--name', 'app', '--scope', scope)
+  expect(account).toEqual({
+    client_id: expect.stringMatching(/^[A-Za-z0-9]+$/),
+    client_secret: expect.stringMatching(/^[A-Za-z0-9]{43,}$/),
+    name: 'app',
+    tenant: 'initech',
+    scopes: ['hub:read', 'roster:read', 'skill_entitlement:read', 'telemetry:write'],
+  })
+  const form = {
+    grant_type: 'client_credentials',
+    client_id: `${account.client_id}`,
+    client_secret: `${account.client_secret}`,
+  }
+  const answer = await fetch(`${hub.baseUrl}/api/v1/oauth/token`, { method: 'POST', body: new URLSearchParams(form) })
+  expect(answer.status).toBe(200)
+  const { access_token } = (await answer.json()) as { access_token: string }
+
+  const bundle = await json('archetypes', 'set', '--tenant', 'initech', 'clerk', 'agent')
+  expect(bundle).toEqual({ tenant: 'initech', archetypes: [{ archetype_id: 'agent' }, { archetype_id: 'clerk' }] })
+  const headers = { authorization: `Bearer ${access_token}`, 'x-service-tenant': 'initech' }
+  const listed = await fetch(`${hub.baseUrl}/api/v1/roster/archetypes`, { headers })
+  expect(((await listed.json()) as { items: unknown }).items).toEqual(bundle.archetypes)
+})
+
+test('limits take a class with hyphens or underscores', { timeout: 60_000 }, async () => {
+  for (const name of ['hub-read', 'hub_read']) {
+    expect(await json('tenant', 'limits', 'acme', name, '70', '700')).toEqual({
+      tenant: 'acme',
+      class: 'hub-read',
+      per_token: 70,
+      per_tenant: 700,
+    })
+  }
+  await expect
+    .poll(async () => (await hub.modules.tenants.directory.limitsOf('acme'))['hub-read'], { timeout: 5000 })
+    .toEqual({ perToken: 70, perTenant: 700 })
+})
+
+test('a welcome link can be made again, and migrating twice does nothing', { timeout: 60_000 }, async () => {
+  const link = await json('tenant', 'welcome-link', 'acme')
+  expect(Object.keys(link)).toEqual(['tenant', 'mode', 'admin_email', 'welcome_url', 'welcome_expires_at'])
+  expect((await fetch(link.welcome_url as string)).status).toBe(200)
+  expect(await json('migrate')).toEqual({ applied: [] })
+})
+
+test('without --json it says what to do next', { timeout: 60_000 }, async () => {
+  const { code, stdout } = await runCli(
+    [
+      'tenant',
+      'create',
+      'hooli',
+      '--mode',
+      'C',
+      '--admin-email',
+      'gavin@hooli.example',
+      '--base-url',
+      'http://hooli.localhost:9',
+    ],
+    env,
+  )
+  expect(code).toBe(0)
+  expect(stdout).toContain('http://hooli.localhost:9/welcome/hooli/')
+  expect(stdout).toContain('service-account create --tenant hooli')
+})
+
+describe('a mistake is told with what to do, on stderr', { timeout: 60_000 }, () => {
+  test.each([
+    [['tenant', 'create', 'acme', '--mode', 'A', '--admin-email', 'a@b.example'], /exists already.*welcome-link acme/],
+    [['tenant', 'create', 'Up', '--mode', 'A', '--admin-email', 'ab'], /slug must be[\s\S]*admin-email must be/],
+    [['tenant', 'welcome-link', 'nowhere'], /no tenant "nowhere"[\s\S]*tenant create/],
+    [['service-account', 'create', '--tenant', 'nowhere', '--name', 'x', '--scope', 'hub:read'], /no tenant "nowhere"/],
+    [['service-account', 'create', '--tenant', 'acme', '--name', 'x', '--scope', 'hub:raed'], /"hub:raed".*hub:read /],
+    [['archetypes', 'set', '--tenant', 'acme', 'fine', 'not fine'], /"not fine".*must match/],
+  ])('%j', async (args, message) => {
+    const { code, stderr } = await failure(...args)
+    expect(code).toBe(1)
+    expect(stderr).toMatch(message)
+  })
+
+  test.each([
+    [['frobnicate'], /unknown command/],
+    [['tenant', 'create', 'x1', '--admin-email', 'a@b.example'], /--mode/],
+    [['tenant', 'create', 'x1', '--mode', 'D', '--admin-email', 'a@b.example'], /A, B, C/],
+    [['tenant', 'limits', 'acme', 'everything', '1', '2'], /hub-read/],
+    [['tenant', 'limits', 'acme', 'auth', 'many', '2'], /whole number/],
+    [['service-account', 'create', '--tenant', 'acme'], /--name/],
+    [['archetypes', 'set', '--tenant', 'acme'], /id/],
+  ])('%j is misuse', async (args, message) => {
+    const { code, stderr } = await failure(...args)
+    expect(code).toBe(2)
+    expect(stderr).toMatch(message)
+  })
+
+  test('a wrong master key', async () => {
+    const other = { ...env, HUB_MASTER_KEY: Buffer.alloc(32, 1).toString('base64') }
+    const { code, stderr, stdout } = await runCli(['tenant', 'welcome-link', 'acme'], other)
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).not.toMatch(/\n\s+at /)
+    expect(stderr).toMatch(/another master key[\s\S]*HUB_MASTER_KEY/)
+  })
+
+  test('a configuration that is wrong in several places', async () => {
+    const { code, stderr } = await runCli(['migrate'], { ...env, HUB_PORT: 'x', HUB_MASTER_KEY: 'y' })
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/HUB_PORT[\s\S]*HUB_MASTER_KEY/)
+  })
+})
+
+test('help names every command, and asking for it is no mistake', async () => {
+  const { code, stdout } = await runCli(['--help'])
+  expect(code).toBe(0)
+  for (const name of ['serve', 'migrate', 'tenant', 'service-account', 'archetypes']) expect(stdout).toContain(name)
+})
