@@ -185,6 +185,22 @@ describe('a service account', () => {
     expect(JSON.stringify(await eventsOf(lab.store.database, 'acme'))).not.toContain(made.client_secret)
   })
 
+  test('has two live secrets while it rotates, and no third', async () => {
+    const made = await create('rotating', ['hub:read'])
+    const tenant = await lab.modules.tenants.directory.find('acme')
+    if (!tenant) throw new Error('acme')
+    const rotate = () => lab.modules.auth.serviceAccounts.rotateSecret(tenant, 'rotating', operator)
+    const secrets = [made.client_secret, (await rotate())?.client_secret, (await rotate())?.client_secret]
+    expect(new Set(secrets).size).toBe(3)
+    const superuser = await lab.store.superuserClient()
+    const { rows } = await superuser.query(
+      'select expires_at from hub.service_account_secrets where client_id = $1 order by created_at',
+      [made.client_id],
+    )
+    expect(rows.map((row) => row.expires_at !== null)).toEqual([true, false])
+    expect(await lab.modules.auth.serviceAccounts.rotateSecret(tenant, 'nobody', operator)).toBeUndefined()
+  })
+
   test('has a name that is free in its tenant, and scopes that exist', async () => {
     await expect(create('app', ['hub:read'])).rejects.toMatchObject({
       slug: 'concurrent-modification',

@@ -82,7 +82,8 @@ function checkBundle(archetypes: readonly Archetype[]): void {
   for (const [index, { archetype_id: id }] of archetypes.entries()) {
     const pointer = `/archetypes/${index}/archetype_id`
     const first = firstAt.get(id)
-    if (!idPattern.test(id)) errors.push({ pointer, detail: `is ${JSON.stringify(id)}; an id must match ${patterns.identifier}` })
+    if (!idPattern.test(id))
+      errors.push({ pointer, detail: `is ${JSON.stringify(id)}; an id must match ${patterns.identifier}` })
     else if (first !== undefined) errors.push({ pointer, detail: `is the same as /archetypes/${first}/archetype_id` })
     else firstAt.set(id, index)
   }
