@@ -4,7 +4,7 @@ import { type ConditionalPrice, calcPrice, type ModelInfo, type ModelPrice } fro
 import { LRUCache } from 'lru-cache'
 
 /** What the tokens of an event cost by the service's own prices. */
-export interface PricedTokens {
+interface PricedTokens {
   costMicros: number
   /** Where the prices are from: catalogue and version, provider, model. */
   source: string

@@ -91,7 +91,7 @@ export interface BatchFacts {
 }
 
 /** An answer, and whether it is that of an earlier request with the same Idempotency-Key. */
-export interface Ingested<Answer> {
+interface Ingested<Answer> {
   answer: Answer
   replayed: boolean
 }
