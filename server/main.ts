@@ -108,10 +108,14 @@ export async function serve(config: Config): Promise<void> {
   const log = createLogger(config)
   const hub = await startHub(config, log)
   await greet(hub)
-  let stopping = false
+  let stoppingSince = 0
   const stop = async (signal: NodeJS.Signals) => {
-    if (stopping) return process.exit(1)
-    stopping = true
+    if (stoppingSince > 0) {
+      // One Ctrl-C arrives twice under npm: from the terminal, and passed on by npm.
+      if (performance.now() - stoppingSince > repeatedSignalMs) process.exit(1)
+      return
+    }
+    stoppingSince = performance.now()
     log.info({ signal }, 'stopping; a second signal stops at once')
     await hub.stop().catch((error: unknown) => {
       log.error({ err: error }, 'the Hub did not stop cleanly')
@@ -123,6 +127,7 @@ export async function serve(config: Config): Promise<void> {
   process.on('SIGTERM', stop)
 }
 
+const repeatedSignalMs = 500
 const demoTenant = 'demo'
 
 /** In development the first start makes a tenant to try things with. */
