@@ -11,10 +11,11 @@ export function parseQuery(text: string): Query {
   for (const pair of text.split('&')) {
     if (pair === '') continue
     const equals = pair.indexOf('=')
-    const name = decode(equals < 0 ? pair : pair.slice(0, equals))
+    const rawName = equals < 0 ? pair : pair.slice(0, equals)
+    const name = decode(rawName)
     const value = equals < 0 ? '' : decode(pair.slice(equals + 1))
     if (name === malformed) {
-      query[pair.slice(0, 100)] = malformed
+      query[rawName] = malformed
       continue
     }
     const earlier = query[name]

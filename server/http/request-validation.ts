@@ -46,7 +46,9 @@ export function compileRequestValidator(schema: RouteSchema): RequestValidator {
   return (request) => {
     const errors: PointedError[] = []
     for (const check of checks) for (const error of check(request)) errors.push(error)
-    if (errors.length > 0) throw validationFailed(errors, summaryOf(errors))
+    if (errors.length === 0) return
+    const told = uniqueByPointer(errors)
+    throw validationFailed(told, summaryOf(told))
   }
 }
 
@@ -89,8 +91,7 @@ function queryCheck(schema: TObject | undefined): PartCheck {
     }
     if (schema) coerce(query, schema)
     if (!validate(query)) errors.push(...pointedErrors(validate, '/query'))
-    // What was taken out above must not be reported as missing too.
-    return uniqueByPointer(errors)
+    return errors
   }
 }
 
@@ -107,7 +108,7 @@ function headersCheck(schema: TObject): PartCheck {
       else sent[name] = value
     }
     if (!validate(sent)) errors.push(...pointedErrors(validate, '/headers'))
-    return uniqueByPointer(errors)
+    return errors
   }
 }
 
@@ -146,7 +147,7 @@ function pointedErrors(validate: ValidateFunction, prefix: string): PointedError
   return uniqueByPointer(told.flatMap((error) => describeSchemaError(error, prefix)))
 }
 
-/** The first complaint about each place says enough. */
+/** The first complaint about each place says enough; one taken out as wrong is not missing besides. */
 function uniqueByPointer(errors: PointedError[]): PointedError[] {
   const byPointer = new Map<string, PointedError>()
   for (const error of errors) if (!byPointer.has(error.pointer)) byPointer.set(error.pointer, error)

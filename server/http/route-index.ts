@@ -1,7 +1,7 @@
 import type { RouteOptions } from 'fastify'
 
 /** Paths that plug-ins add below these are theirs; everything else goes through `addRoute` or `addPage`. */
-const pluginPrefixes = ['/reference']
+const pluginPaths = /^\/reference(\/|$)/
 
 /** Which methods each address takes, for the 405 of the others. */
 export class RouteIndex {
@@ -10,7 +10,7 @@ export class RouteIndex {
   /** Takes note of a route. Throws when it was added past `addRoute` and `addPage`. */
   add(route: Pick<RouteOptions, 'url' | 'method' | 'config'>): void {
     const isOurs = route.config?.route !== undefined || route.config?.page === true
-    if (!isOurs && !pluginPrefixes.some((prefix) => route.url.startsWith(prefix))) {
+    if (!isOurs && !pluginPaths.test(route.url)) {
       throw new Error(`${route.method} ${route.url} was added without addRoute or addPage, so nothing would guard it.`)
     }
     const entry = this.patterns.get(route.url) ?? { expression: expressionOf(route.url), methods: new Set<string>() }
@@ -35,7 +35,8 @@ function expressionOf(pattern: string): RegExp {
     if (token === '::') return ':'
     if (token === '*') return '.*'
     if (!token.startsWith(':')) return `\\${token}`
-    return inner === undefined ? '[^/]+' : `(?:${inner.replace(/^\^/, '').replace('.+', '[^/]+')})`
+    // What a parameter takes never goes beyond its segment.
+    return inner === undefined ? '[^/]+' : `(?:(?!/)${inner.replace(/^\^/, '').replace(/\+$/, '')})+`
   })
   return new RegExp(`^${source}$`)
 }

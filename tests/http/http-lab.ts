@@ -50,7 +50,7 @@ function claimsOf(token: string) {
 
 const Echo = Type.Object({}, { additionalProperties: true })
 
-/** Handlers that answer what they got. `purgeRecord` fails in a way nobody foresaw. */
+/** Handlers that answer what they got. `purgeRecord` fails in a way nobody foresaw; `verifyRecord` answers nonsense. */
 function addEchoRoutes(app: FastifyInstance): void {
   const RecordId = Type.Object({ record_id: Type.String({ format: 'uuid' }) }, { additionalProperties: false })
   addRoute(app, 'getHealth', { response: { 200: Echo } }, async () => ({}))
@@ -100,6 +100,10 @@ function addEchoRoutes(app: FastifyInstance): void {
   }))
   addRoute(app, 'purgeRecord', { params: RecordId, response: { 200: Echo } }, async () => {
     throw Object.assign(new Error('secret-in-message'), { detail: 'secret-in-detail' })
+  })
+  const Verdict = Type.Object({ verified: Type.Boolean() })
+  addRoute(app, 'verifyRecord', { params: RecordId, response: { 200: Verdict } }, async () => {
+    return { verified: 'perhaps' } as unknown as { verified: boolean }
   })
   addRoute(
     app,

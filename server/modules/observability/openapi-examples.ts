@@ -3,6 +3,7 @@ import type { TSchema } from 'typebox'
 /** The parts of JSON Schema that an example can be made from. */
 interface SchemaParts {
   type?: string
+  format?: string
   const?: unknown
   default?: unknown
   enum?: unknown[]
@@ -15,6 +16,12 @@ interface SchemaParts {
   required?: string[]
 }
 
+const byFormat: Record<string, string> = {
+  uuid: '01890a5d-ac96-774b-bcce-b302099a8057',
+  'date-time': '2026-01-31T12:00:00.000000Z',
+  uri: 'https://example.com/',
+  email: 'someone@example.com',
+}
 const byType: Record<string, unknown> = { string: 'text', integer: 1, number: 1, boolean: true, null: null }
 
 /**
@@ -36,6 +43,7 @@ function exampleOfParts(schema: SchemaParts): unknown {
   if (schema.allOf) return Object.assign({}, ...schema.allOf.map(exampleOfParts))
   if (schema.type === 'object') return exampleOfObject(schema)
   if (schema.type === 'array') return schema.items ? [exampleOfParts(schema.items)] : []
+  if (schema.type === 'string' && schema.format) return byFormat[schema.format]
   return schema.type === undefined ? {} : byType[schema.type]
 }
 

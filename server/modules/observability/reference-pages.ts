@@ -25,7 +25,7 @@ export function addReferencePages(app: FastifyInstance, describe: () => OpenApiD
       defaultModelsExpandDepth: -1,
       syntaxHighlight: false,
     },
-    theme: { title: 'Org-Memory Hub API' },
+    theme: { title: 'Org-Memory Hub API', favicon: [] },
     staticCSP: contentSecurityPolicy,
     transformSpecification: () => describe() as never,
     transformSpecificationClone: false,

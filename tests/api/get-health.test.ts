@@ -1,0 +1,94 @@
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { HealthService } from '../../server/modules/observability/health-service.ts'
+import { startHub, type TestHub } from '../support/hub.ts'
+
+let hub: TestHub
+beforeAll(async () => {
+  hub = await startHub()
+})
+afterAll(() => hub.stop())
+
+test('needs neither token nor tenant', async () => {
+  const { status, body } = await hub.call('acme', 'GET', '/v1/health', {
+    token: null,
+    headers: { 'x-service-tenant': undefined },
+  })
+  expect(status).toBe(200)
+  expect(body).toEqual({
+    status: 'ok',
+    version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    checks: { database: { ok: true, latency_ms: expect.any(Number) } },
+  })
+})
+
+test('is the same for every tenant, and for none', async () => {
+  for (const token of [null, 'nonsense', await hub.token('globex')]) {
+    expect((await hub.call('acme', 'GET', '/v1/health', { token })).status).toBe(200)
+  }
+})
+
+test('takes no parameter', async () => {
+  const { status, body } = await hub.call('acme', 'GET', '/v1/health?verbose=1')
+  expect([status, body.errors[0].pointer]).toEqual([400, '/query/verbose'])
+})
+
+describe('when the database is away', () => {
+  test('is 503 with its body and Retry-After, and recovers by itself', async () => {
+    const { host, port, user, password, database } = await hub.superuserClient()
+    // A database can be closed from another one only.
+    const admin = new pg.Client({
+      host,
+      port,
+      database: 'postgres',
+      ...(user && { user }),
+      ...(password && { password }),
+    })
+    await admin.connect()
+    await admin.query(`alter database "${database}" allow_connections false`)
+    await admin.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()`,
+      [database],
+    )
+    const away = await until(503)
+    expect(away.body).toEqual({
+      status: 'unavailable',
+      version: expect.any(String),
+      checks: { database: { ok: false } },
+    })
+    expect(Number(away.headers['retry-after'])).toBeGreaterThanOrEqual(1)
+    await admin.query(`alter database "${database}" allow_connections true`)
+    await admin.end()
+    expect((await until(200)).body.status).toBe('ok')
+  })
+
+  async function until(status: number) {
+    for (const deadline = Date.now() + 10_000; Date.now() < deadline; ) {
+      const answer = await hub.call('acme', 'GET', '/v1/health', { token: null })
+      if (answer.status === status) return answer
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    throw new Error(`/v1/health did not become ${status}`)
+  }
+})
+
+describe('the look at the database', () => {
+  test('counts one that does not answer in time as away', async () => {
+    const service = new HealthService({ version: '1.2.3', pingDatabase: () => new Promise(() => {}), timeoutMs: 20 })
+    expect(await service.check()).toEqual({
+      status: 'unavailable',
+      version: '1.2.3',
+      checks: { database: { ok: false } },
+    })
+  })
+
+  test('is shared by those who ask at once', async () => {
+    let looks = 0
+    const service = new HealthService({ version: '1.2.3', pingDatabase: async () => void looks++, freshMs: 30 })
+    await Promise.all(Array.from({ length: 50 }, () => service.check()))
+    expect(looks).toBe(1)
+    await new Promise((resolve) => setTimeout(resolve, 40))
+    await service.check()
+    expect(looks).toBe(2)
+  })
+})

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type OperationId, operations } from '../../contract/operations.ts'
+import { startHub, type TestHub } from '../support/hub.ts'
+import { startHttpLab } from './http-lab.ts'
+
+let hub: TestHub
+beforeAll(async () => {
+  hub = await startHub()
+})
+afterAll(() => hub.stop())
+
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+const filled = (path: string) => path.replaceAll(/\{[a-z_]+\}/g, '01890a5d-ac96-774b-bcce-b302099a8057')
+const byPath = Map.groupBy(Object.entries(operations), ([, operation]) => operation.path)
+
+test('every operation of the table answers, and asks for the credential that the table says', async () => {
+  expect([...hub.app.hubRoutes.keys()].sort()).toEqual(Object.keys(operations).sort())
+  for (const [id, { method, path, access }] of Object.entries(operations)) {
+    const { status, body } = await hub.call('acme', method, filled(path), { token: null })
+    const expected = access.kind === 'token' ? 401 : access.kind === 'own' ? 400 : 200
+    expect([id, status], JSON.stringify(body)).toEqual([id, expected])
+  }
+})
+
+test('no address of the table takes another method, whoever asks', async () => {
+  for (const [path, entries] of byPath) {
+    const taken: string[] = entries.map(([, operation]) => operation.method)
+    for (const method of methods.filter((each) => !taken.includes(each))) {
+      const { status, headers } = await hub.call('acme', method, filled(path))
+      expect([method, path, status]).toEqual([method, path, 405])
+      expect(
+        String(headers.allow)
+          .split(', ')
+          .filter((each) => each !== 'HEAD')
+          .sort(),
+      ).toEqual(taken.sort())
+    }
+  }
+})
+
+test('addresses near those of the table do not exist', async () => {
+  for (const path of byPath.keys()) {
+    for (const near of [`${path}/`, `${path}x`, `/${path}`, path.toUpperCase(), `${path}/x/y`, `${path}:nothing`]) {
+      const { status } = await hub.call('acme', 'POST', filled(near))
+      // A parameter takes any text, so what follows it may be part of it.
+      expect([400, 404, 405], near).toContain(status)
+      if (!path.endsWith('}')) expect([near, status]).toEqual([near, 404])
+    }
+  }
+})
+
+test('HEAD answers as GET does, without a body', async () => {
+  const headers = {
+    host: 'localhost',
+    authorization: `Bearer ${await hub.token('acme')}`,
+    'x-service-tenant': 'acme',
+  }
+  const get = await hub.app.inject({ method: 'GET', url: '/api/v1/hub/records', headers })
+  const head = await hub.app.inject({ method: 'HEAD', url: '/api/v1/hub/records', headers })
+  expect([head.statusCode, head.payload]).toEqual([200, ''])
+  for (const name of ['content-type', 'content-length']) expect(head.headers[name]).toBe(get.headers[name])
+})
+
+describe('the server', () => {
+  test('takes no route that nothing would guard', async () => {
+    const lab = await startHttpLab()
+    await lab.close()
+    const { createHttpServer } = await import('../../server/http/http-server.ts')
+    const app = createHttpServer({
+      config: { environment: 'development', trustedProxies: [], limitFactor: 1 },
+      baseUrl: () => '',
+      logger: lab.app.log,
+      access: { authenticate: () => Promise.reject(new Error()), findTenant: async () => undefined },
+      limiter: { take: () => Promise.reject(new Error()), refund: async () => {} },
+      limitsOf: async () => ({}),
+    })
+    expect(() => app.get('/api/v1/secrets', async () => 'x')).toThrow('without addRoute')
+    expect(() => app.get('/referenced', async () => 'x')).toThrow('without addRoute')
+  })
+
+  test('has the pages that are meant for everyone, and no more', async () => {
+    const pages = ['/', '/reference', '/reference/json', '/errors', '/errors/not-found']
+    for (const path of pages)
+      expect((await hub.call('acme', 'GET', path, { token: null })).status, path).toBeLessThan(400)
+    for (const path of [
+      '/docs',
+      '/documentation',
+      '/metrics',
+      '/admin',
+      '/reference/static/../../package.json',
+      '/.env',
+    ]) {
+      expect((await hub.call('acme', 'GET', path, { token: null })).status, path).toBe(404)
+    }
+  })
+})
+
+test('every operation belongs to a known access kind', () => {
+  const open = (Object.keys(operations) as OperationId[]).filter((id) => operations[id].access.kind !== 'token')
+  expect(open).toEqual([
+    'getHealth',
+    'getOpenApi',
+    'getTokenKeys',
+    'getProvenanceKeys',
+    'getOAuthMetadata',
+    'issueServiceToken',
+  ])
+})

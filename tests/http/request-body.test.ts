@@ -1,0 +1,170 @@
+import { Readable } from 'node:stream'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type HttpLab, startHttpLab } from './http-lab.ts'
+
+let lab: HttpLab
+beforeAll(async () => {
+  lab = await startHttpLab()
+})
+afterAll(() => lab.close())
+
+const records = '/api/v1/hub/records'
+const batch = '/api/v1/telemetry/events:batch'
+const id = '01890a5d-ac96-774b-bcce-b302099a8057'
+const slugOf = (body: { type: string }) => body.type.split('/').at(-1)
+const valid = { title: 't', kind: 'a' }
+
+describe('media type', () => {
+  test.each([
+    [undefined, 415],
+    ['text/plain', 415],
+    ['application/x-www-form-urlencoded', 415],
+    ['application/json; charset=latin1', 415],
+    ['application/merge-patch+json', 415],
+    ['application', 415],
+    ['application/json', 201],
+    ['Application/JSON; Charset="UTF-8"', 201],
+    ['application/json;charset=utf-8; profile=x', 201],
+  ])('%s → %i', async (contentType, expected) => {
+    const body = Buffer.from(JSON.stringify(valid))
+    const { status, headers } = await lab.call('POST', records, { body, headers: { 'content-type': contentType } })
+    expect(status).toBe(expected)
+    if (status === 415) expect(headers.get('accept-encoding')).toBe('gzip, identity')
+  })
+
+  test('of an empty body does not matter', async () => {
+    for (const contentType of ['text/plain', 'application/json', 'application/x-www-form-urlencoded']) {
+      const { status } = await lab.call('POST', `${records}/${id}:restore`, {
+        headers: { 'content-type': contentType },
+      })
+      expect(status).toBe(200)
+    }
+  })
+})
+
+describe('actions', () => {
+  test.each([undefined, '', '{}'])('take %j as a body', async (body) => {
+    const { status } = await lab.call('POST', `${records}/${id}:restore`, body === undefined ? {} : { body })
+    expect(status).toBe(200)
+  })
+
+  test.each(['[]', 'null', '{"a":1}', '0'])('do not take %s', async (body) => {
+    const { status } = await lab.call('POST', `${records}/${id}:restore`, { body })
+    expect(status).toBe(400)
+  })
+
+  test('with optional members see none as {}', async () => {
+    const { body } = await lab.call('POST', '/api/v1/skill-entitlement/skills/s:transition')
+    expect(body).toEqual({ skill_id: 's' })
+  })
+})
+
+test('a body that is needed and absent is 400', async () => {
+  for (const body of [undefined, '']) {
+    const answer = await lab.call('POST', records, body === undefined ? {} : { body })
+    expect([answer.status, slugOf(answer.body), answer.body.errors]).toEqual([
+      400,
+      'validation-failed',
+      [{ pointer: '', detail: 'must be there: send a JSON body' }],
+    ])
+  }
+})
+
+describe('size', () => {
+  test('is limited per operation, to the byte', async () => {
+    const fits = JSON.stringify({ ...valid, content: '' })
+    const content = 'x'.repeat(1024 * 1024 - fits.length)
+    expect((await lab.call('POST', records, { body: { ...valid, content } })).status).toBe(201)
+    const over = await lab.call('POST', records, { body: { ...valid, content: `${content}x` } })
+    expect([over.status, slugOf(over.body)]).toEqual([413, 'payload-too-large'])
+    expect(over.body.detail).toContain('1048576')
+    expect((await lab.call('POST', batch, { body: { events: [content, content, content] } })).status).toBe(201)
+  })
+
+  test('is found out while a body of unknown length arrives, and the answer reaches the sender', async () => {
+    let sent = 0
+    const endless = new Readable({
+      read() {
+        sent += 65_536
+        this.push(sent > 8 * 1024 * 1024 ? null : Buffer.alloc(65_536, 0x20))
+      },
+    })
+    const response = await fetch(lab.url + records, {
+      method: 'POST',
+      headers: { authorization: 'Bearer acme.all', 'x-service-tenant': 'acme', 'content-type': 'application/json' },
+      body: endless as unknown as ReadableStream,
+      duplex: 'half',
+    } as RequestInit)
+    expect(response.status).toBe(413)
+  })
+})
+
+describe('gzip', () => {
+  const send = (body: Buffer, headers: Record<string, string> = {}) =>
+    lab.call('POST', batch, { body, headers: { 'content-encoding': 'gzip', ...headers } })
+
+  test('is inflated', async () => {
+    const body = gzipSync(JSON.stringify({ events: [1, 2, 3] }))
+    expect((await send(body)).body).toEqual({ events: 3 })
+    expect((await send(body, { 'content-encoding': 'X-GZIP' })).status).toBe(201)
+  })
+
+  test('that is truncated, corrupt or none at all is 400', async () => {
+    const body = gzipSync(JSON.stringify({ events: ['x'.repeat(500)] }))
+    const corrupt = Buffer.from(body)
+    corrupt.writeUInt8(corrupt.readUInt8(20) ^ 0xff, 20)
+    for (const wrong of [body.subarray(0, body.length - 5), corrupt, Buffer.from('{"events":[]}')]) {
+      const answer = await send(wrong)
+      expect([answer.status, slugOf(answer.body)]).toEqual([400, 'malformed-json'])
+    }
+  })
+
+  test('counts by its inflated size, and a bomb is not inflated', async () => {
+    const bomb = gzipSync(Buffer.alloc(512 * 1024 * 1024, 0x20))
+    expect(bomb.length).toBeLessThan(1024 * 1024)
+    const before = process.memoryUsage().arrayBuffers
+    const answer = await send(bomb)
+    expect([answer.status, slugOf(answer.body)]).toEqual([413, 'payload-too-large'])
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 * 1024 * 1024)
+  })
+
+  test.each(['br', 'deflate', 'gzip, gzip', 'zstd'])('is the only coding: %s is 415', async (coding) => {
+    expect((await send(Buffer.from('{}'), { 'content-encoding': coding })).status).toBe(415)
+  })
+})
+
+describe('a form', () => {
+  const form = (text: string, headers = {}) =>
+    lab.call('POST', '/api/v1/oauth/token', {
+      body: text,
+      headers: { authorization: undefined, 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    })
+
+  test('is read, and repeated fields can be told', async () => {
+    const { body } = await form('client_id=a%20b+c&client_secret=right&scope=x&scope=y&scope=z&__proto__=p')
+    expect(JSON.stringify(body)).toBe(
+      '{"client_id":"a b c","client_secret":"right","scope":["x","y","z"],"__proto__":"p"}',
+    )
+  })
+
+  test('is not JSON, and has no NUL', async () => {
+    expect((await form('{}', { 'content-type': 'application/json' })).status).toBe(415)
+    expect((await form('client_id=%00')).status).toBe(400)
+  })
+
+  test('has errors that OAuth clients can read, plain where they ask for JSON only', async () => {
+    const refused = await form('client_id=a&client_secret=wrong')
+    expect(refused.headers.get('content-type')).toContain('application/problem+json')
+    expect(refused.body).toMatchObject({
+      status: 401,
+      error: 'invalid_client',
+      error_description: "The 'client' is unknown.",
+    })
+    const plain = await form('client_id=a&client_secret=wrong', { accept: 'application/json' })
+    expect(plain.headers.get('content-type')).toMatch(/^application\/json/)
+    const both = await form('client_id=a&client_secret=wrong', { accept: 'application/json, application/problem+json' })
+    expect(both.headers.get('content-type')).toContain('application/problem+json')
+    expect((await form('client_id=%00')).body.error).toBe('invalid_request')
+  })
+})

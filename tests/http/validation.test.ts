@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { type HttpLab, startHttpLab } from './http-lab.ts'
+
+let lab: HttpLab
+beforeAll(async () => {
+  lab = await startHttpLab({ checkAnswers: true })
+})
+afterAll(() => lab.close())
+
+const records = '/api/v1/hub/records'
+
+async function errorsOf(path: string, options: Parameters<HttpLab['call']>[2] & { method?: string } = {}) {
+  const { method = options.body === undefined ? 'GET' : 'POST', ...rest } = options
+  const { status, body } = await lab.call(method, path, rest)
+  if (status !== 400) return `${status}`
+  return Object.fromEntries(body.errors.map((each: { pointer: string; detail: string }) => [each.pointer, each.detail]))
+}
+
+test('tells everything that is wrong, at its place, in words', async () => {
+  const body = { kind: 'c', size: -1.5, tags: [1, 'x', 'y', 'z'], note: 5, 'a/b~': 1 }
+  expect(await errorsOf(`${records}?x=1`, { body })).toEqual({
+    '/query/x': 'is not a parameter of this operation',
+    '/title': 'must be there',
+    '/a~1b~0': 'is not a member that this takes',
+    '/kind': 'must be one of "a", "b"',
+    '/size': 'must be an integer',
+    '/tags': 'must have at most 3 items',
+    '/tags/0': 'must be text',
+    '/note': 'must be text or null',
+  })
+})
+
+describe('a body', () => {
+  test.each([
+    ['[]', { '': 'must be an object' }],
+    ['"x"', { '': 'must be an object' }],
+    ['null', { '': 'must be an object' }],
+    ['{"title":"","kind":"a"}', { '/title': 'must not be empty' }],
+    ['{"title":"123456789012345678901","kind":"a"}', { '/title': 'must have at most 20 characters' }],
+    ['{"title":1,"kind":"a"}', { '/title': 'must be text' }],
+    ['{"title":"x","kind":"a","size":"1"}', { '/size': 'must be an integer' }],
+    ['{"title":"x","kind":"a","constructor":1}', { '/constructor': 'is not a member that this takes' }],
+  ])('%s is not coerced into shape', async (body, expected) => {
+    expect(await errorsOf(records, { body })).toEqual(expected)
+  })
+})
+
+describe('a query', () => {
+  test('is read as numbers and booleans, with defaults', async () => {
+    const { body } = await lab.call('GET', `${records}?limit=7&verify=true&skill_id=abc`)
+    expect(body.query).toEqual({ limit: 7, verify: true, skill_id: 'abc' })
+    expect((await lab.call('GET', records)).body.query).toEqual({ limit: 50 })
+  })
+
+  test.each([
+    ['limit=0', { '/query/limit': 'must be at least 1' }],
+    ['limit=1001', { '/query/limit': 'must be at most 1000' }],
+    ['limit=', { '/query/limit': 'must be an integer' }],
+    ['limit=0x10', { '/query/limit': 'must be an integer' }],
+    ['limit=1e2', { '/query/limit': 'must be an integer' }],
+    ['limit=%2010', { '/query/limit': 'must be an integer' }],
+    ['limit=1.5', { '/query/limit': 'must be an integer' }],
+    ['limit=99999999999999999999', { '/query/limit': 'must be an integer' }],
+    ['verify=1', { '/query/verify': 'must be true or false' }],
+    ['verify=TRUE', { '/query/verify': 'must be true or false' }],
+    ['verify', { '/query/verify': 'must be true or false' }],
+    ['limit=1&limit=1', { '/query/limit': 'must be there once' }],
+    ['skill_id=A', { '/query/skill_id': 'must be lower-case letters' }],
+    ['skill_id=%ff', { '/query/skill_id': 'must be percent-encoded UTF-8' }],
+    ['skill_id=a%00', { '/query/skill_id': 'must not contain the character NUL' }],
+    ['Limit=1', { '/query/Limit': 'is not a parameter of this operation' }],
+    ['__proto__=1', { '/query/__proto__': 'is not a parameter of this operation' }],
+    ['limit[]=1', { '/query/limit[]': 'is not a parameter of this operation' }],
+    ['%zz=1', { '/query/%zz': 'must be percent-encoded UTF-8' }],
+  ])('%s is refused', async (query, expected) => {
+    expect(await errorsOf(`${records}?${query}`)).toEqual(expected)
+  })
+
+  test('is taken by no operation that does not say so', async () => {
+    expect(await errorsOf('/v1/health?x=1')).toEqual({ '/query/x': 'is not a parameter of this operation' })
+  })
+})
+
+test('a path parameter is checked', async () => {
+  expect(await errorsOf(`${records}/nonsense`)).toEqual({ '/path/record_id': 'must be a UUID' })
+  expect(await errorsOf(`${records}/${'x'.repeat(5000)}`)).toEqual({ '/path/record_id': 'must be a UUID' })
+  expect(await errorsOf(`${records}/a%00b`)).toEqual({ '/path/record_id': 'must not contain the character NUL' })
+})
+
+test('a header is checked, and may be there once', async () => {
+  expect(await errorsOf(records, { headers: { 'if-match': 'x'.repeat(11) } })).toEqual({
+    '/headers/if-match': 'must have at most 10 characters',
+  })
+  const repeated = await lab.app.inject({
+    url: records,
+    headers: {
+      host: 'localhost',
+      authorization: 'Bearer acme.all',
+      'x-service-tenant': 'acme',
+      'if-match': ['a', 'b'] as never,
+    },
+  })
+  expect(repeated.statusCode).toBe(400)
+})
+
+test('half a million errors are not half a million entries', async () => {
+  const { status, text } = await lab.call('POST', records, { body: `{"tags":[${'1,'.repeat(400_000)}1]}` })
+  expect(status).toBe(400)
+  expect(text.length).toBeLessThan(200_000)
+})
+
+test('an answer that its schema does not describe fails, where answers are checked', async () => {
+  const path = `${records}/01890a5d-ac96-774b-bcce-b302099a8057/verify`
+  expect((await lab.call('POST', path)).status).toBe(500)
+  expect(lab.log.join('')).toContain('verifyRecord 200 differs from its schema')
+  const unchecked = await startHttpLab()
+  onTestFinished(() => unchecked.close())
+  expect((await unchecked.call('POST', path)).body).toEqual({ verified: 'perhaps' })
+})
