@@ -93,7 +93,7 @@ interface Parts {
 }
 
 async function stopAll({ app, queue, modules, database, config, log }: Parts): Promise<void> {
-  const drained = app?.close() ?? Promise.resolve()
+  const drained = app ? closeServer(app) : Promise.resolve()
   const cut = setTimeout(() => {
     log.warn({ seconds: config.drainSeconds }, 'requests took longer than the drain time; closing their connections')
     app?.server.closeAllConnections()
@@ -101,6 +101,19 @@ async function stopAll({ app, queue, modules, database, config, log }: Parts): P
   await Promise.all([drained, queue.stop()]).finally(() => clearTimeout(cut))
   await modules.close()
   await database.stop()
+}
+
+/**
+ * Closes the listener at once, and lets connections that are in use end with their next answer, which says
+ * `Connection: close`. Only then closes those that are idle: under load a connection between two requests looks idle,
+ * and closing it would break the request that is on its way.
+ */
+async function closeServer(app: FastifyInstance): Promise<void> {
+  const { server } = app
+  const closeIdleConnections = server.closeIdleConnections.bind(server)
+  server.closeIdleConnections = () => {}
+  const idle = setTimeout(closeIdleConnections, idleGraceMs)
+  await app.close().finally(() => clearTimeout(idle))
 }
 
 /** `hub serve`: starts the Hub, says where it is, and stops it on SIGINT or SIGTERM. */
@@ -128,6 +141,7 @@ export async function serve(config: Config): Promise<void> {
 }
 
 const repeatedSignalMs = 500
+const idleGraceMs = 500
 const demoTenant = 'demo'
 
 /** In development the first start makes a tenant to try things with. */

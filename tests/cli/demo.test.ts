@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { DemoReport } from '../../cli/demo/report.ts'
+import { freshDataDirectory, removeDataDirectories } from '../support/data-directory.ts'
+import { type HubProcess, hubCommand, startHubProcess } from '../support/hub-process.ts'
+import { runCli } from './run-cli.ts'
+
+const traceLength = 19_366
+
+let dataDir: string
+let hub: HubProcess
+
+beforeAll(async () => {
+  dataDir = await freshDataDirectory()
+  hub = await startHubProcess(dataDir)
+})
+afterAll(async () => {
+  await hub.stop()
+  await removeDataDirectories()
+})
+
+test('the demo sends the whole trace, verifies it, and when repeated doubles nothing', {
+  timeout: 120_000,
+}, async () => {
+  const first = await hubCommand<DemoReport>(dataDir, 'demo')
+  expect(first).toMatchObject({ base_url: hub.url, events_sent: traceLength, events_found: 0, verified_offline: 1000 })
+  expect(first.stored).toMatchObject({ telemetry_event: traceLength, skill_definition: 12, output: 49, decision: 8 })
+  const total = Object.values(first.stored).reduce((sum, count) => sum + count, 0)
+  expect(first.verification).toEqual({ checked: total, verified: total, tampered: 0, cosign_invalid: 0 })
+  expect(first.unpriced).toBeGreaterThan(0)
+  expect(first.cost_usd_computed).toBeGreaterThan(0)
+
+  const second = await hubCommand<DemoReport>(dataDir, 'demo')
+  expect(second).toMatchObject({ events_sent: 0, events_found: traceLength, records_written: 0 })
+  expect(second.stored).toEqual(first.stored)
+  expect(second.cost_usd_computed).toBe(first.cost_usd_computed)
+})
+
+test('in production it asks for the tenant by name', async () => {
+  const result = await runCli(['demo'], {
+    HUB_ENV: 'production',
+    HUB_BASE_URL: 'https://hub.example.com',
+    HUB_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+    HUB_DATA_DIR: await freshDataDirectory(),
+  })
+  expect(result.code).toBe(1)
+  expect(result.stderr).toContain('--tenant')
+})
