@@ -95,7 +95,8 @@ function headersOf(status: number): Record<string, unknown> {
 
 /** What follows from the kind of operation, then what the route adds; in the order of the table of problems. */
 function slugsOf({ operation, schema }: RouteDescription): ProblemSlug[] {
-  const hasBody = ['POST', 'PUT', 'PATCH'].includes(operation.method)
+  // A DELETE takes no body, but one that is sent is read and checked all the same.
+  const hasBody = ['POST', 'PUT', 'PATCH', 'DELETE'].includes(operation.method)
   const found = new Set<ProblemSlug>([
     'validation-failed',
     'version-not-available',
