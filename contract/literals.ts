@@ -18,14 +18,14 @@ export type TenantMode = (typeof tenantModes)[number]
 
 export const schemaVersion = '1.0'
 
-export const platforms = ['claude', 'chatgpt', 'gemini', 'copilot', 'slack'] as const
+const platforms = ['claude', 'chatgpt', 'gemini', 'copilot', 'slack'] as const
 
 export const patterns = {
   tenantSlug: '^[a-z][a-z0-9-]{1,62}$',
   identifier: '^[A-Za-z0-9_.:-]{1,128}$',
   llmModel: '^[A-Za-z0-9_.:/@-]{1,128}$',
   userId: '^user:[^\\s]{1,254}$',
-  llmPlatform: '^(claude|chatgpt|gemini|copilot|slack|custom:[a-z0-9][a-z0-9._-]{0,62})$',
+  llmPlatform: `^(${platforms.join('|')}|custom:[a-z0-9][a-z0-9._-]{0,62})$`,
   /** Semantic Versioning 2.0.0, the expression its specification suggests. */
   semver:
     '^(0|[1-9]\\d*)\\.(0|[1-9]\\d*)\\.(0|[1-9]\\d*)(-((0|[1-9]\\d*|\\d*[A-Za-z-][0-9A-Za-z-]*)(\\.(0|[1-9]\\d*|\\d*[A-Za-z-][0-9A-Za-z-]*))*))?(\\+[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?$',
