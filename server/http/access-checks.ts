@@ -45,7 +45,7 @@ export async function admitCaller(
     tokenId: claims.tokenId,
     tenant,
     scopes: claims.scopes,
-    address: request.ip,
+    address: request.callerAddress,
     requestId: request.id,
   }
   if (operation.rateClass) {
@@ -68,7 +68,7 @@ async function authenticate(
     return await access.authenticate(bearerToken(request))
   } catch (error) {
     if (!(error instanceof DomainError) || error.slug !== 'authentication-failed' || !rateClass) throw error
-    const decision = await limiter.take(strangerCharges(rateClass, request.ip, '', limitFactor))
+    const decision = await limiter.take(strangerCharges(rateClass, request.callerAddress, '', limitFactor))
     if (!decision.allowed) throw rateLimited(decision)
     throw error
   }

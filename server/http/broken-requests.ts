@@ -23,7 +23,7 @@ export function answerBrokenRequests(server: Server, baseUrl: () => string): voi
       socket.destroy()
       return
     }
-    socket.end(rawAnswer(asProblem(error), baseUrl()))
+    socket.end(rawAnswer(asProblem(error), baseUrl(), isHead(error)))
     // Closing while bytes are unread would reset the connection, and the client might never see the answer.
     setTimeout(() => socket.destroy(), lingerMs).unref()
   })
@@ -48,7 +48,12 @@ function asProblem(error: NodeJS.ErrnoException): DomainError {
   }
 }
 
-function rawAnswer(error: DomainError, baseUrl: string): string {
+/** An answer to HEAD has no body. Of what cannot be read, the first bytes may still tell the method. */
+function isHead(error: Error & { rawPacket?: Buffer }): boolean {
+  return error.rawPacket?.toString('latin1', 0, 5) === 'HEAD '
+}
+
+function rawAnswer(error: DomainError, baseUrl: string, withoutBody: boolean): string {
   const requestId = randomUUIDv7()
   const document = problemDocument(error, baseUrl, requestId)
   const body = JSON.stringify(document)
@@ -60,5 +65,5 @@ function rawAnswer(error: DomainError, baseUrl: string): string {
     connection: 'close',
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
-  return `HTTP/1.1 ${document.status} ${document.title}\r\n${lines.join('\r\n')}\r\n\r\n${body}`
+  return `HTTP/1.1 ${document.status} ${document.title}\r\n${lines.join('\r\n')}\r\n\r\n${withoutBody ? '' : body}`
 }

@@ -21,7 +21,7 @@ export function credentialCharges(
   let refund = async () => {}
   return {
     async attempt(clientId) {
-      const charges = strangerCharges('auth', request.ip, clientId?.slice(0, 128) ?? '', limitFactor)
+      const charges = strangerCharges('auth', request.callerAddress, clientId?.slice(0, 128) ?? '', limitFactor)
       const decision = await limiter.take(charges)
       if (!decision.allowed) {
         setRateLimitHeaders(reply, decision)

@@ -40,6 +40,8 @@ declare module 'fastify' {
     hubTenant: Tenant | null
     /** How an operation with a credential of its own is counted. */
     credentialCharges: CredentialCharges
+    /** Of the caller, read while the connection is there: later a caller who hung up would have none. */
+    callerAddress: string
   }
 }
 
@@ -83,6 +85,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const access: AccessChecksOptions = { ...options, limitFactor: config.limitFactor }
   const headers = { ...apiHeaders, ...(config.environment === 'development' ? {} : strictTransport) }
   app.addHook('onRequest', async (request, reply) => {
+    request.callerAddress = (request.ip as string | undefined) ?? 'gone'
     reply.header(requestIdHeader, request.id).headers(headers)
     checkHost(request)
     if (config.environment === 'development') checkLoopbackHost(request.headers.host)
@@ -113,6 +116,7 @@ function decorateRequests(app: FastifyInstance): void {
   app.decorateRequest('admittedCaller', null)
   app.decorateRequest('hubTenant', null)
   app.decorateRequest('credentialCharges')
+  app.decorateRequest('callerAddress', '')
   app.decorateRequest('caller', {
     getter(this: FastifyRequest): Caller {
       if (this.admittedCaller === null) throw new Error('This operation takes no token, so it has no caller.')
