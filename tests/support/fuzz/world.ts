@@ -1,0 +1,101 @@
+import { prepareTelemetry, registerSkill } from '../../api/telemetry-tenants.ts'
+import { event } from '../../telemetry/events.ts'
+import type { TestHub } from '../hub.ts'
+import { type DescribedOperation, describedOperations } from './api-description.ts'
+import type { Random } from './random.ts'
+import type { NamedValues } from './sample.ts'
+
+/** What the requests are about: a running Hub with data in it, and ways in. */
+export interface FuzzWorld {
+  baseUrl: string
+  operations: DescribedOperation[]
+  tokens: { acme: string; cmode: string; globex: string; narrow: readonly string[] }
+  /** Names that an operation may be asked about. */
+  namedFor(operationId: string): NamedValues
+}
+
+const movers = Array.from({ length: 40 }, (_, index) => `mover-${index}`)
+
+/** Fills acme and the Mode C tenant with a little of everything. */
+export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
+  await prepareTelemetry(hub, 'acme', 'cmode')
+  for (const skill of movers) await registerSkill(hub, 'acme', skill)
+  const records = await writeRecords(hub)
+  const tenant = await hub.tenant('acme')
+  const account = await hub.modules.auth.serviceAccounts.create(
+    tenant,
+    { name: 'fuzz', scopes: ['hub:read', 'telemetry:write'] },
+    { operator: 'test' },
+  )
+  const page = await hub.call('acme', 'GET', '/api/v1/hub/records?limit=2')
+  const skills = await hub.call('acme', 'GET', '/api/v1/skill-entitlement/skills?limit=2')
+  const cursors = [page.body.next_cursor, skills.body.next_cursor]
+  const document = await (await fetch(`${hub.baseUrl}/v1/openapi.json`)).json()
+
+  const names: Record<string, (random: Random) => unknown> = {
+    record_id: (random) => random.pick(records),
+    related_records: (random) => random.pick(records),
+    skill_id: (random) => (random.chance(0.9) ? 'sum-up' : 'never-registered'),
+    archetype_id: (random) => (random.chance(0.9) ? 'analyst' : 'nobody'),
+    skill_version: (random) => `${random.int(1, 9)}.${random.int(0, 999)}.${random.int(0, 999)}`,
+    ts: () => event().ts,
+    success: (random) => (random.chance(0.8) ? true : undefined),
+    tokens_in: (random) => (random.chance(0.8) ? 1250 : undefined),
+    tokens_out: (random) => (random.chance(0.8) ? 310 : undefined),
+    tokens_total_reported: (random) => (random.chance(0.8) ? 1560 : undefined),
+    cursor: (random) => random.pick(cursors),
+    expires_at: () => '2099-01-01T00:00:00Z',
+    client_id: () => account.client_id,
+    client_secret: () => account.client_secret,
+    scope: (random) => random.pick(['hub:read', 'telemetry:write hub:read']),
+    'Idempotency-Key': (random) => (random.chance(0.8) ? `key-${random.int(1, 2 ** 31)}` : 'the-same-key'),
+    'If-Match': (random) => random.pick(['*', '"stale"', `W/"${random.pick(records)}-0"`]),
+    'X-Service-Tenant': () => undefined,
+  }
+  return {
+    baseUrl: hub.baseUrl,
+    operations: describedOperations(document as Parameters<typeof describedOperations>[0]),
+    tokens: {
+      acme: await hub.token('acme'),
+      cmode: await hub.token('cmode'),
+      globex: await hub.token('globex'),
+      narrow: [
+        await hub.token('acme', ['telemetry:read']),
+        await hub.token('acme', ['governance:read']),
+        await hub.token('acme', ['roster:read', 'hub:write']),
+        await hub.token('acme', ['connector:admin']),
+      ],
+    },
+    namedFor: (operationId) => (name, random) => {
+      // Skills that move to `retired` are not those that telemetry is sent for.
+      if (operationId === 'transitionSkill' && name === 'skill_id') return random.pick(movers)
+      if (operationId === 'replaceArchetypes' && name === 'archetype_id') {
+        return random.chance(0.3) ? 'analyst' : `archetype-${random.int(1, 50)}`
+      }
+      return Object.hasOwn(names, name) ? names[name]?.(random) : undefined
+    },
+  }
+}
+
+async function writeRecords(hub: TestHub): Promise<string[]> {
+  const ids: string[] = []
+  const write = async (body: object) => {
+    const answer = await hub.call('acme', 'POST', '/api/v1/hub/records', { body })
+    if (answer.status !== 201) throw new Error(answer.text)
+    ids.push(answer.body.record_id)
+  }
+  for (let round = 0; round < 10; round += 1) {
+    await write({ record_type: 'artifact', title: `Artifact ${round}` })
+    await write({
+      record_type: 'output',
+      skill_id: 'sum-up',
+      cost_usd_estimate: round / 8,
+      related_records: [ids.at(-1)],
+    })
+    await write({ record_type: 'governance_event', event_kind: 'custom.fuzz', related_records: ids.slice(-2) })
+    const answer = await hub.call('acme', 'POST', '/api/v1/telemetry/events', { body: event() })
+    if (answer.status !== 201) throw new Error(answer.text)
+    ids.push(answer.body.record_id)
+  }
+  return ids
+}
