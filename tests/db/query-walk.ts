@@ -1,0 +1,177 @@
+import { prepareTelemetry } from '../api/telemetry-tenants.ts'
+import type { CallOptions, TestHub } from '../support/hub.ts'
+import { event } from '../telemetry/events.ts'
+
+/** Calls everything that sends SQL, in all its variants, so that each statement is seen. Answers nothing. */
+
+const operator = { operator: 'test' } as const
+const records = '/api/v1/hub/records'
+const limits = { perToken: 1_000_000, perTenant: 1_000_000 }
+
+export async function walkEverything(hub: TestHub): Promise<void> {
+  for (const tenant of ['acme', 'globex'] as const) {
+    await prepareTelemetry(hub, tenant)
+    await hub.modules.tenants.administration.setLimit(tenant, 'hub-read', limits, operator)
+    await hub.modules.tenants.administration.setLimit(tenant, 'hub-read', { ...limits, perToken: 999_999 }, operator)
+    const ids = await writeRecords(hub, tenant)
+    await purgeAndRestore(hub, tenant, ids)
+    await tamperAndVerify(hub, tenant, ids)
+    await repeatRequests(hub, tenant)
+  }
+  await queryInAllWays(hub)
+  await configure(hub)
+  await administer(hub)
+}
+
+type Tenant = 'acme' | 'globex'
+
+/** A call that must succeed. */
+async function call(hub: TestHub, tenant: Tenant, method: string, path: string, options: CallOptions = {}) {
+  const answer = await hub.call(tenant, method, path, options)
+  if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.text}`)
+  return answer.body
+}
+
+interface Ids {
+  output: string
+  artifact: string
+  governance: string
+  telemetry: string
+}
+
+async function writeRecords(hub: TestHub, tenant: Tenant): Promise<Ids> {
+  const write = async (body: object) => (await call(hub, tenant, 'POST', records, { body })).record_id as string
+  const ids: Partial<Ids> = {}
+  for (let round = 0; round < 3; round += 1) {
+    ids.artifact = await write({ record_type: 'artifact', title: 'Contract' })
+    const made = { skill_id: 'sum-up', archetype_id: 'analyst', user_id: 'user:kim@example.com', cost_usd_estimate: 1 }
+    ids.output = await write({ record_type: 'output', ...made, related_records: [ids.artifact] })
+    ids.governance = await write({
+      record_type: 'governance_event',
+      event_kind: 'custom.x',
+      related_records: [ids.output],
+    })
+    ids.telemetry = (await call(hub, tenant, 'POST', '/api/v1/telemetry/events', { body: event() })).record_id
+  }
+  const batch = { events: [event(), event({ skill_id: 'unknown' }), event({ success: false })] }
+  await call(hub, tenant, 'POST', '/api/v1/telemetry/events:batch', { body: batch })
+  return ids as Ids
+}
+
+async function purgeAndRestore(hub: TestHub, tenant: Tenant, { output, governance, artifact }: Ids): Promise<void> {
+  const releases = `${records}/${governance}/legal-hold-releases`
+  await call(hub, tenant, 'POST', releases, { body: { reason: 'done', expires_at: '2099-01-01T00:00:00Z' } })
+  await call(hub, tenant, 'DELETE', `${records}/${governance}?reason=done`)
+  for (const id of [output, artifact]) {
+    const { headers } = await hub.call(tenant, 'GET', `${records}/${id}`)
+    await call(hub, tenant, 'DELETE', `${records}/${id}?reason=x`, { headers: { 'if-match': String(headers.etag) } })
+  }
+  await call(hub, tenant, 'POST', `${records}/${output}:restore`, { headers: { 'if-match': '*' } })
+}
+
+/** What someone with the database in their hands would do. */
+async function tamperAndVerify(hub: TestHub, tenant: Tenant, { telemetry, output }: Ids): Promise<void> {
+  const superuser = await hub.superuserClient()
+  await superuser.query(`update hub.records set created_by = 'someone' where tenant_id = $1 and record_id = $2`, [
+    tenant,
+    telemetry,
+  ])
+  await call(hub, tenant, 'POST', `${records}/${telemetry}/verify`)
+  await call(hub, tenant, 'GET', `${records}/${telemetry}?verify=true`)
+  for (const depth of [1, 5]) {
+    for (const direction of ['both', 'out', 'in']) {
+      await call(hub, tenant, 'GET', `${records}/${output}/related?depth=${depth}&direction=${direction}`)
+    }
+  }
+  await call(hub, tenant, 'GET', `${records}/${output}/related?depth=3`, {
+    scopes: ['telemetry:read', 'governance:read'],
+  }).catch(() => undefined)
+}
+
+/** New keys, repeated ones, and ones that are used again after they have expired. */
+async function repeatRequests(hub: TestHub, tenant: Tenant): Promise<void> {
+  const requests = [
+    { path: records, body: { record_type: 'artifact', title: 'Once' } },
+    { path: '/api/v1/telemetry/events', body: event() },
+    { path: '/api/v1/telemetry/events:batch', body: { events: [event(), event({ archetype_id: 'nobody' })] } },
+  ]
+  const all = async () => {
+    for (const [index, { path, body }] of requests.entries()) {
+      await call(hub, tenant, 'POST', path, { body, headers: { 'idempotency-key': `key-${index}` } })
+    }
+  }
+  await all()
+  await all()
+  const superuser = await hub.superuserClient()
+  await superuser.query(`update hub.idempotency_keys set created_at = now() - interval '2 days' where tenant_id = $1`, [
+    tenant,
+  ])
+  await all()
+  await hub.test.database.withTenant(tenant, (tx) => hub.modules.recordStore.idempotency.forgetExpired(tx))
+}
+
+/** Every filter alone and every two of them, in every order, from the start and from a cursor on. */
+async function queryInAllWays(hub: TestHub): Promise<void> {
+  const filters = [
+    'record_type=telemetry_event',
+    `record_id=01890a5d-ac96-774b-bcce-b302099a8057`,
+    'skill_id=sum-up',
+    'archetype_id=analyst',
+    'user_id=user:kim@example.com',
+    `created_by=${await hub.clientId('acme')}`,
+    'created_at__gte=2020-01-01T00:00:00Z',
+    'created_at__lt=2099-01-01T00:00:00Z',
+    'event_kind=custom.x',
+    'include_purged=true',
+    'verify=true',
+  ]
+  const pairs = filters.flatMap((one, at) => filters.slice(at + 1).map((other) => `${one}&${other}`))
+  const readers: CallOptions[] = [{}, { scopes: ['telemetry:read'] }, { scopes: ['telemetry:read', 'governance:read'] }]
+  for (const sort of ['created_at', '-created_at', 'cost_usd_estimate', '-cost_usd_estimate']) {
+    for (const filter of pairs) await call(hub, 'acme', 'GET', `${records}?sort=${sort}&${filter}`)
+    for (const filter of ['', ...filters]) {
+      for (const reader of readers) {
+        const query = `${records}?limit=1&sort=${sort}&${filter}`
+        const { next_cursor: cursor } = await call(hub, 'acme', 'GET', query, reader)
+        if (cursor) await call(hub, 'acme', 'GET', `${query}&cursor=${cursor}`, reader)
+      }
+    }
+  }
+}
+
+async function configure(hub: TestHub): Promise<void> {
+  for (const path of ['/api/v1/roster/archetypes', '/api/v1/skill-entitlement/skills']) {
+    const { next_cursor: cursor } = await call(hub, 'acme', 'GET', `${path}?limit=1`)
+    if (cursor) await call(hub, 'acme', 'GET', `${path}?limit=1&cursor=${cursor}`)
+  }
+  const archetypes = [{ archetype_id: 'writer', name: 'Writer' }]
+  await call(hub, 'acme', 'PUT', '/api/v1/roster/archetypes', { body: { archetypes } })
+  for (const state of ['published', 'deprecated', 'retired']) {
+    const path = '/api/v1/skill-entitlement/skills/sum-up:transition'
+    await call(hub, 'acme', 'POST', path, { body: { state } })
+  }
+  await call(hub, 'acme', 'POST', '/api/v1/hub/provision', { body: { retention_days: 400 } })
+  await call(hub, 'acme', 'GET', '/api/v1/hub/provision')
+  for (const path of ['/v1/health', '/.well-known/jwks.json', '/.well-known/provenance-keys.json']) {
+    await call(hub, 'acme', 'GET', path)
+  }
+  // Another host than the common one, as a Mode C tenant's own address is.
+  const headers = { host: 'localhost:1' }
+  await call(hub, 'acme', 'GET', '/.well-known/oauth-authorization-server', { headers })
+}
+
+/** What the command line does, and what a link opens. */
+async function administer(hub: TestHub): Promise<void> {
+  const { tenants, auth } = hub.modules
+  const made = { slug: 'made', mode: 'C', adminEmail: 'a@made.example', baseUrl: 'http://localhost:1' } as const
+  await tenants.administration.createFirst(made, operator)
+  await tenants.administration.create(made, operator)
+  const { welcome } = await tenants.administration.welcomeLink('made')
+  await hub.call('acme', 'GET', new URL(welcome.url).pathname)
+  await tenants.directory.slugs()
+  const tenant = await hub.tenant('acme')
+  const account = { name: 'walker', scopes: ['hub:read'] }
+  await auth.serviceAccounts.create(tenant, account, operator)
+  await auth.serviceAccounts.create(tenant, account, operator).catch(() => undefined)
+  for (let round = 0; round < 3; round += 1) await auth.serviceAccounts.rotateSecret(tenant, 'walker', operator)
+}
