@@ -111,7 +111,7 @@ export function describeReport(report: DemoReport): string {
     `Records     ${types.join(', ')}`,
     `Verified    ${count(verified.verified)} of ${count(verified.checked)} by the Hub: ${count(verified.tampered)} tampered, ${count(verified.cosign_invalid)} cosignatures invalid`,
     `            ${count(report.verified_offline)} of them again on this side, with public keys only`,
-    `Cost        ${money(report.cost_usd_estimate)} as billed, ${money(report.cost_usd_computed)} by list prices (${count(report.unpriced)} events without a price)`,
+    `Cost        ${money(report.cost_usd_estimate)} as the senders estimate, ${money(report.cost_usd_computed)} by list prices (${count(report.unpriced)} events without a price)`,
     '',
     'Open next',
     `  ${report.base_url}/   the API, browsable`,

@@ -123,7 +123,7 @@ describe('a mistake is told with what to do, on stderr', { timeout: 60_000 }, ()
     [['tenant', 'welcome-link', 'nowhere'], /no tenant "nowhere"[\s\S]*tenant create/],
     [['service-account', 'create', '--tenant', 'nowhere', '--name', 'x', '--scope', 'hub:read'], /no tenant "nowhere"/],
     [['service-account', 'create', '--tenant', 'acme', '--name', 'x', '--scope', 'hub:raed'], /"hub:raed".*hub:read /],
-    [['archetypes', 'set', '--tenant', 'acme', 'fine', 'not fine'], /"not fine".*must match/],
+    [['archetypes', 'set', '--tenant', 'acme', 'fine', 'not fine'], /"not fine".*1 to 128 of the characters/],
   ])('%j', async (args, message) => {
     const { code, stderr } = await failure(...args)
     expect(code).toBe(1)

@@ -83,7 +83,10 @@ function checkBundle(archetypes: readonly Archetype[]): void {
     const pointer = `/archetypes/${index}/archetype_id`
     const first = firstAt.get(id)
     if (!idPattern.test(id))
-      errors.push({ pointer, detail: `is ${JSON.stringify(id)}; an id must match ${patterns.identifier}` })
+      errors.push({
+        pointer,
+        detail: `is ${JSON.stringify(id)}; an id is 1 to 128 of the characters A-Z a-z 0-9 _ . : -`,
+      })
     else if (first !== undefined) errors.push({ pointer, detail: `is the same as /archetypes/${first}/archetype_id` })
     else firstAt.set(id, index)
   }
