@@ -32,3 +32,15 @@ export const patterns = {
   uuid: '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$',
   idempotencyKey: '^[\\x21-\\x7e]{1,255}$',
 } as const
+
+/** What each pattern asks for, to complete "must be …" in an error. */
+export const patternWords: Readonly<Record<string, string>> = {
+  [patterns.tenantSlug]: 'a letter, then 1 to 62 of the characters a-z 0-9 -',
+  [patterns.identifier]: '1 to 128 of the characters A-Z a-z 0-9 _ . : -',
+  [patterns.llmModel]: '1 to 128 of the characters A-Z a-z 0-9 _ . : / @ -',
+  [patterns.userId]: 'user:<email> or user:<scim_external_id>, without spaces and at most 259 characters',
+  [patterns.llmPlatform]: `${platforms.join(', ')} or custom:<name>, the name in a-z 0-9 . _ -`,
+  [patterns.semver]: 'a semantic version such as 1.4.0',
+  [patterns.uuid]: 'a UUID, with hyphens',
+  [patterns.idempotencyKey]: '1 to 255 visible ASCII characters',
+}

@@ -1,9 +1,9 @@
 import type { ErrorObject } from 'ajv'
 import type { PointedError } from '../../contract/domain-error.ts'
+import { patternWords } from '../../contract/literals.ts'
 import { jsonPointer } from './json-breaches.ts'
 
 interface Annotated {
-  description?: string
   'x-must-be'?: string
   type?: string | string[]
   oneOf?: { properties?: Record<string, { const?: unknown; enum?: unknown[] }> }[]
@@ -46,7 +46,8 @@ function describeValueError(error: ErrorObject, schema: Annotated): string {
   const { limit, type, format, multipleOf } = error.params as Record<string, unknown>
   switch (error.keyword) {
     case 'type':
-      return mustBe(schema, withArticle(type as string | string[]))
+      // What else an object must be is for its members to say.
+      return type === 'object' ? 'must be an object' : mustBe(schema, withArticle(type as string | string[]))
     case 'minLength':
       return limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`
     case 'maxLength':
@@ -74,7 +75,7 @@ function describeValueError(error: ErrorObject, schema: Annotated): string {
     case 'format':
       return mustBe(schema, formatNames[String(format)] ?? `of the format ${format}`)
     case 'pattern':
-      return mustBe(schema, patternWords(error, schema))
+      return mustBe(schema, wordsOf(String(error.params.pattern)))
     default:
       return error.message ?? 'is not valid'
   }
@@ -92,9 +93,8 @@ function mustBe(schema: Annotated, otherwise: string): string {
   return `must be ${schema['x-must-be'] ?? otherwise}`
 }
 
-function patternWords(error: ErrorObject, schema: Annotated): string {
-  if (schema.description) return `as described: ${schema.description}`
-  return `text of the form ${String((error.params as { pattern: string }).pattern)}`
+function wordsOf(pattern: string): string {
+  return patternWords[pattern] ?? `text of the form ${pattern}`
 }
 
 function unknownMember(prefix: string): string {

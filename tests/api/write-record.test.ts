@@ -165,6 +165,21 @@ describe('what is refused, with its pointer', () => {
     expectProblem(await post(body), 'validation-failed', ...pointers)
   })
 
+  test('with words that say what to send instead', async () => {
+    const details: Record<string, string> = {}
+    for (const member of ['skill_id', 'skill_version', 'user_id', 'llm_platform', 'llm_model']) {
+      details[member] = (await post({ ...output, [member]: ' ' })).body.errors[0].detail
+    }
+    expect(details).toEqual({
+      skill_id: 'must be 1 to 128 of the characters A-Z a-z 0-9 _ . : -',
+      skill_version: 'must be a semantic version such as 1.4.0',
+      user_id: 'must be user:<email> or user:<scim_external_id>, without spaces and at most 259 characters',
+      llm_platform: 'must be claude, chatgpt, gemini, copilot, slack or custom:<name>, the name in a-z 0-9 . _ -',
+      llm_model: 'must be 1 to 128 of the characters A-Z a-z 0-9 _ . : / @ -',
+    })
+    expect((await post([])).body.errors).toEqual([{ pointer: '', detail: 'must be an object' }])
+  })
+
   test.each([
     'record_id',
     'tenant_id',

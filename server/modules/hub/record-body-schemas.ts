@@ -63,6 +63,7 @@ const ArtifactBody = Type.Object(
       Type.String({
         pattern: '^\\S{1,2048}$',
         description: 'Where it is kept',
+        'x-must-be': '1 to 2048 characters without spaces',
         examples: ['https://files.example.com/msa.pdf'],
       }),
     ),
