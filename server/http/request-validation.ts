@@ -44,6 +44,7 @@ export function compileRequestValidator(schema: RouteSchema): RequestValidator {
   if (schema.headers) checks.push(headersCheck(schema.headers))
   if (schema.bodyFormat !== 'form' && schema.bodyChecked === undefined) checks.push(bodyCheck(schema))
   return (request) => {
+    schema.screenBody?.(request.caller, request.body)
     const errors: PointedError[] = []
     for (const check of checks) for (const error of check(request)) errors.push(error)
     if (errors.length === 0) return
@@ -56,10 +57,10 @@ function bodyCheck(schema: RouteSchema): PartCheck {
   const validate = ajv.compile(schema.body ?? noMembers)
   const isOptional = schema.bodyOptional === true || schema.body === undefined
   return (request) => {
+    // `null` is JSON too: it stays, and fails as any other value of the wrong type.
     if (request.body === undefined) {
-      // `null` is JSON too: it stays, and fails as any other value of the wrong type.
-      if (request.body === undefined && isOptional) request.body = {}
-      else if (request.body === undefined) return [{ pointer: '', detail: 'must be there: send a JSON body' }]
+      if (!isOptional) return [{ pointer: '', detail: 'must be there: send a JSON body' }]
+      request.body = {}
     }
     return validate(request.body) ? [] : pointedErrors(validate, '')
   }

@@ -25,6 +25,8 @@ export interface RouteSchema {
   headers?: TObject
   /** Without it a POST, PUT or PATCH takes no body, or `{}`. */
   body?: TSchema
+  /** Throws what the caller may not send, before the schemas look at the rest of the request. */
+  screenBody?: (caller: Caller, body: unknown) => void
   /** How the body is written; `form` is application/x-www-form-urlencoded and is not validated here. */
   bodyFormat?: 'json' | 'form'
   /** The schema only describes the body: the handler checks it, because what it may hold depends on more than its shape. */

@@ -297,8 +297,21 @@ describe('Mode C', () => {
     [{ record_type: 'artifact', title: 'A' }, '/record_type'],
     [{ ...skillDefinition('t'), description: 'D', manifest: {} }, '/description', '/manifest'],
     [{ ...governanceEvent, details: {} }, '/details'],
+    // Content is refused as content, whatever else is wrong with the request.
+    [{ record_type: 'decision' }, '/record_type'],
+    [{ record_type: 'telemetry_event', skill_id: 's' }, '/record_type'],
+    [{ record_type: 'skill_definition', content: 'secret', prompt: 'secret' }, '/content', '/prompt'],
   ])('refuses %j', async (body, ...pointers) => {
     expectProblem(await postC(body), 'content-not-allowed', ...pointers)
+  })
+
+  test.each<[unknown, string]>([
+    [skillDefinition(''), '/skill_id'],
+    [{ record_type: 'skill' }, '/record_type'],
+    [{}, '/record_type'],
+    [[], ''],
+  ])('and %j as any tenant does', async (body, pointer) => {
+    expectProblem(await postC(body), 'validation-failed', pointer)
   })
 })
 

@@ -1,5 +1,7 @@
 import type { FastifyInstance } from 'fastify'
+import type { JsonValue } from '../../../provenance/json.ts'
 import { addRoute, emptyBody, rawJson } from '../../http/route.ts'
+import { refuseContent } from './content-rules.ts'
 import {
   etagHeader,
   idempotencyHeader,
@@ -88,6 +90,9 @@ function addWriteRoute(app: FastifyInstance, writing: RecordWriting): void {
     {
       headers: idempotencyHeader,
       body: RecordBody,
+      screenBody: ({ tenant }, body) => {
+        if (tenant.mode === 'C') refuseContent(body as JsonValue | undefined)
+      },
       response: { 201: ReceiptSchema },
       responseHeaders: { 201: locationHeader },
       problems: ['content-not-allowed', 'idempotency-conflict', 'skill-not-registered', 'hub-not-provisioned'],

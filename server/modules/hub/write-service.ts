@@ -1,4 +1,4 @@
-import { DomainError, type PointedError, validationFailed } from '../../../contract/domain-error.ts'
+import { DomainError, validationFailed } from '../../../contract/domain-error.ts'
 import { roundUsd } from '../../../contract/money.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
@@ -28,12 +28,6 @@ export interface RecordWriting {
   write(caller: Caller, request: WriteRequest): Promise<WriteResult>
 }
 
-/** Members that carry content, by type: a Mode C tenant keeps those in its own cloud. Other types are content as such. */
-const contentMembers: Partial<Record<RecordBody['record_type'], readonly string[]>> = {
-  skill_definition: ['description', 'manifest'],
-  governance_event: ['details'],
-}
-
 export function createRecordWriting(deps: {
   database: Database
   clock: RecordClock
@@ -61,7 +55,6 @@ export function createRecordWriting(deps: {
   return {
     async write(caller, { body, path, idempotencyKey }) {
       const { tenant } = caller
-      if (tenant.mode === 'C') refuseContent(body)
       if (tenant.mode === 'B') throw notProvisioned()
       const draft = draftOf(body, caller.subject)
       const request = idempotency.requestOf(tenant.slug, idempotencyKey, path, body as unknown as JsonValue)
@@ -99,23 +92,6 @@ function draftOf(body: RecordBody, createdBy: string): RecordDraft {
     fields.cost_usd_estimate = roundUsd(fields.cost_usd_estimate)
   }
   return { recordType: record_type, createdBy, fields: fields as Record<string, JsonValue>, relatedRecords }
-}
-
-function refuseContent(body: RecordBody): void {
-  const refused = contentMembers[body.record_type]
-  const errors: PointedError[] =
-    refused === undefined
-      ? [{ pointer: '/record_type', detail: `${body.record_type} records are not taken from a tenant in Mode C` }]
-      : refused
-          .filter((member) => member in body)
-          .map((member) => ({ pointer: `/${member}`, detail: 'carries content, which stays in your own cloud' }))
-  if (errors.length === 0) return
-  throw new DomainError(
-    'content-not-allowed',
-    'A tenant in Mode C writes skill_definition records without description and manifest, and governance_event ' +
-      'records without details; telemetry envelopes go to POST /api/v1/telemetry/events.',
-    { errors },
-  )
 }
 
 /** Content of Mode B is kept under a key of the customer, and none can be set up yet. */
