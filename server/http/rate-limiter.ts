@@ -48,8 +48,8 @@ interface MemoryRateLimiterOptions {
 }
 
 /**
- * The limiter of one process: ADR 0005. Counts per slot of 100 ms, and lets a slot go only when all of it is older
- * than a minute. So no window of 60 s ever has more than the quota, and a request waits at most 0.1 s too long.
+ * The limiter of one process: ADR 0005. Counts per slot of 100 ms, and lets a slot go when its last request is a minute
+ * old. So no window of 60 s ever has more than the quota, and a request waits at most 0.1 s too long.
  */
 export class MemoryRateLimiter implements RateLimiter {
   private readonly nowMs: () => number
@@ -66,14 +66,13 @@ export class MemoryRateLimiter implements RateLimiter {
   async take(charges: readonly Charge[]): Promise<RateDecision> {
     const nowMs = this.nowMs()
     this.sweep(nowMs)
-    const slot = slotOf(nowMs)
     const windows = charges.map((charge) => this.windowOf(charge))
-    for (const window of windows) window.expire(slot)
+    for (const window of windows) window.expire(nowMs)
     const allowed = charges.every((charge, index) => (windows[index] as SlidingWindow).sum < charge.quota)
     let retryAfterSeconds = 0
     const policies = charges.map((charge, index): PolicyState => {
       const window = windows[index] as SlidingWindow
-      if (allowed) window.add(slot)
+      if (allowed) window.add(nowMs)
       else retryAfterSeconds = Math.max(retryAfterSeconds, waitSeconds(window.roomAtMs(charge.quota), nowMs))
       return {
         policy: charge.policy,
@@ -86,7 +85,7 @@ export class MemoryRateLimiter implements RateLimiter {
   }
 
   async refund(charges: readonly Charge[], takenAtMs: number): Promise<void> {
-    for (const charge of charges) this.windowOf(charge).remove(slotOf(takenAtMs))
+    for (const charge of charges) this.windowOf(charge).remove(takenAtMs)
   }
 
   /** Counters held at this moment. */
@@ -106,60 +105,62 @@ export class MemoryRateLimiter implements RateLimiter {
 
   /** Once per window, forgets the tokens and tenants that made no request during the last one. */
   private sweep(nowMs: number): void {
-    if (nowMs - this.sweptAtMs < windowSeconds * 1000) return
+    if (nowMs - this.sweptAtMs < windowMs) return
     this.sweptAtMs = nowMs
-    const slot = slotOf(nowMs)
     for (const [key, window] of this.windows) {
-      window.expire(slot)
+      window.expire(nowMs)
       if (window.sum === 0) this.windows.delete(key)
     }
   }
 }
 
+const windowMs = windowSeconds * 1000
 const slotMs = 100
-const slotsPerWindow = (windowSeconds * 1000) / slotMs
+const slotsPerWindow = windowMs / slotMs
 
 function slotOf(timeMs: number): number {
   return Math.floor(timeMs / slotMs)
 }
 
-/** Whole seconds from now to then: at least 1, at most the window and its last slot. */
+/** Whole seconds from now to then: at least 1, at most the window. */
 function waitSeconds(thenMs: number, nowMs: number): number {
-  return Math.min(Math.max(1, Math.ceil((thenMs - nowMs) / 1000)), windowSeconds + 1)
+  return Math.min(Math.max(1, Math.ceil((thenMs - nowMs) / 1000)), windowSeconds)
 }
 
 /** Counts per slot, oldest first; only slots with requests take room. */
 class SlidingWindow {
   sum = 0
-  private slots: number[] = []
+  /** When the last request of each slot came. */
+  private lastMs: number[] = []
   private counts: number[] = []
   private head = 0
 
-  expire(currentSlot: number): void {
-    while (this.head < this.slots.length && currentSlot - (this.slots[this.head] as number) > slotsPerWindow) {
+  expire(nowMs: number): void {
+    while (this.head < this.lastMs.length && goneAtMs(this.lastMs[this.head] as number) <= nowMs) {
       this.sum -= this.counts[this.head] as number
       this.head++
     }
     if (this.head > slotsPerWindow) {
-      this.slots = this.slots.slice(this.head)
+      this.lastMs = this.lastMs.slice(this.head)
       this.counts = this.counts.slice(this.head)
       this.head = 0
     }
   }
 
-  add(slot: number): void {
-    const last = this.slots.length - 1
-    if (last >= this.head && this.slots[last] === slot) {
+  add(nowMs: number): void {
+    const last = this.lastMs.length - 1
+    if (last >= this.head && slotOf(this.lastMs[last] as number) === slotOf(nowMs)) {
+      this.lastMs[last] = nowMs
       this.counts[last] = (this.counts[last] as number) + 1
     } else {
-      this.slots.push(slot)
+      this.lastMs.push(nowMs)
       this.counts.push(1)
     }
     this.sum++
   }
 
-  remove(slot: number): void {
-    const index = this.slots.lastIndexOf(slot)
+  remove(takenAtMs: number): void {
+    const index = this.lastMs.findLastIndex((time) => slotOf(time) === slotOf(takenAtMs))
     if (index < this.head || (this.counts[index] as number) === 0) return
     this.counts[index] = (this.counts[index] as number) - 1
     this.sum--
@@ -167,7 +168,7 @@ class SlidingWindow {
 
   /** When the oldest counted request goes; 0 when nothing is counted. */
   nextExpiryMs(): number {
-    const oldest = this.slots[this.head]
+    const oldest = this.lastMs[this.head]
     return oldest === undefined ? 0 : goneAtMs(oldest)
   }
 
@@ -175,16 +176,16 @@ class SlidingWindow {
   roomAtMs(quota: number): number {
     let left = this.sum
     if (left < quota) return 0
-    for (let index = this.head; index < this.slots.length; index++) {
+    for (let index = this.head; index < this.lastMs.length; index++) {
       left -= this.counts[index] as number
-      if (left < quota) return goneAtMs(this.slots[index] as number)
+      if (left < quota) return goneAtMs(this.lastMs[index] as number)
     }
     // A quota of nothing never has room: look again after a window.
     return Number.POSITIVE_INFINITY
   }
 }
 
-/** The first moment at which a slot is wholly older than the window. */
-function goneAtMs(slot: number): number {
-  return (slot + slotsPerWindow + 1) * slotMs
+/** The moment at which a slot whose last request came at `lastMs` is wholly out of the window. */
+function goneAtMs(lastMs: number): number {
+  return lastMs + windowMs
 }

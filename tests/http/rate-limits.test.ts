@@ -16,14 +16,14 @@ test('a token has its share, a tenant its own, and waiting as told helps', async
   const lab = await limitedLab({ limitsOf: async () => ({ 'hub-read': { perToken: 2, perTenant: 3 } }) })
   const first = await lab.call('GET', path)
   expect(first.headers.get('ratelimit-policy')).toBe('"token";q=2;w=60, "tenant";q=3;w=60')
-  expect(first.headers.get('ratelimit')).toBe('"token";r=1;t=61, "tenant";r=2;t=61')
+  expect(first.headers.get('ratelimit')).toBe('"token";r=1;t=60, "tenant";r=2;t=60')
   lab.clock.nowMs += 30_000
   expect((await lab.call('GET', path)).status).toBe(200)
 
   const refused = await lab.call('GET', path)
   expect([refused.status, refused.body.type]).toEqual([429, 'https://acme.example/errors/rate-limited'])
-  expect(refused.headers.get('ratelimit')).toBe('"token";r=0;t=31, "tenant";r=1;t=31')
-  expect(refused.headers.get('retry-after')).toBe('31')
+  expect(refused.headers.get('ratelimit')).toBe('"token";r=0;t=30, "tenant";r=1;t=30')
+  expect(refused.headers.get('retry-after')).toBe('30')
   // The refusal was not charged to the tenant: another token of it gets the last request.
   expect((await lab.call('GET', path, as('Bearer acme.hub-read'))).status).toBe(200)
   expect((await lab.call('GET', path, as('Bearer acme.telemetry-read'))).status).toBe(429)
@@ -32,7 +32,7 @@ test('a token has its share, a tenant its own, and waiting as told helps', async
   const other = { authorization: 'Bearer globex.all', 'x-service-tenant': 'globex' }
   expect((await lab.call('GET', path, { headers: other })).status).toBe(200)
 
-  lab.clock.nowMs += 31_000
+  lab.clock.nowMs += 30_000
   expect((await lab.call('GET', path)).status).toBe(200)
 })
 
@@ -52,7 +52,7 @@ test('requests without a valid credential count against their address, never the
   const statuses = []
   for (let time = 0; time < 5; time++) statuses.push((await lab.call('GET', path, as('Bearer nobody'))).status)
   expect(statuses).toEqual([401, 401, 401, 429, 429])
-  expect((await lab.call('GET', path)).headers.get('ratelimit')).toBe('"token";r=2;t=61, "tenant";r=29;t=61')
+  expect((await lab.call('GET', path)).headers.get('ratelimit')).toBe('"token";r=2;t=60, "tenant";r=29;t=60')
 })
 
 describe('the address', () => {
@@ -103,7 +103,7 @@ describe('credentials of their own', () => {
     expect([last.status, last.body.error, Number(last.headers.get('retry-after'))]).toEqual([
       429,
       'temporarily_unavailable',
-      61,
+      60,
     ])
     expect((await lab.call('POST', '/api/v1/oauth/token', token('b', 'right'))).status).toBe(200)
     expect((await lab.call('POST', '/api/v1/oauth/token', token('a', 'right', '192.0.2.9'))).status).toBe(200)
