@@ -1,0 +1,83 @@
+import type { OperationId } from '../../contract/operations.ts'
+import { event } from '../telemetry/events.ts'
+
+export const unknownId = '019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'
+const records = '/api/v1/hub/records'
+
+/** What acme has and globex wants. */
+export interface Loot {
+  record: string
+  governance: string
+  clientId: string
+}
+
+export interface Attempt {
+  /** With acme's ids. */
+  path: string
+  body?: unknown
+  headers?: Record<string, string>
+  /** What globex gets. For 200 and 201 the answer is about globex alone. */
+  status: 200 | 201 | 400 | 404 | 422
+  /** The same with ids that nobody has: the answer must not differ. */
+  withUnknown?: { path: string; body?: unknown }
+}
+
+const byId =
+  (rest = '', body?: unknown) =>
+  (loot: Loot) => [
+    attempt(404, `${records}/${loot.record}${rest}`, body, { path: `${records}/${unknownId}${rest}`, body }),
+  ]
+function attempt(
+  status: Attempt['status'],
+  path: string,
+  body?: unknown,
+  withUnknown?: Attempt['withUnknown'],
+): Attempt {
+  return { status, path, ...(body !== undefined && { body }), ...(withUnknown && { withUnknown }) }
+}
+const artifact = (related: string) => ({ record_type: 'artifact', title: 'x', related_records: [related] })
+const stolenEvent = event({ skill_id: 'secret-skill' })
+const archetypeEvent = event({ archetype_id: 'secret-archetype' })
+
+/** For every operation that takes a token. The test fails for one without a case. */
+export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt[]>> = {
+  queryRecords: (loot) => [
+    ...['', '?include_purged=true&verify=true', `?record_id=${loot.record}`, `?created_by=${loot.clientId}`].map(
+      (query) => attempt(200, `${records}${query}`),
+    ),
+    attempt(200, `${records}?skill_id=secret-skill`),
+    attempt(200, `${records}?sort=-cost_usd_estimate&archetype_id=secret-archetype`),
+  ],
+  writeRecord: (loot) => [
+    attempt(400, records, artifact(loot.record), { path: records, body: artifact(unknownId) }),
+    attempt(422, records, { record_type: 'output', skill_id: 'secret-skill' }),
+    attempt(400, records, { record_type: 'artifact', title: 'x', tenant_id: 'acme' }),
+  ],
+  getRecord: (loot) => [...byId()(loot), ...byId('?verify=true')(loot)],
+  purgeRecord: byId('?reason=gone'),
+  restoreRecord: byId(':restore'),
+  getRelatedRecords: byId('/related?depth=5'),
+  verifyRecord: byId('/verify'),
+  releaseRecord: (loot) => {
+    const body = { reason: 'free' }
+    const withUnknown = { path: `${records}/${unknownId}/legal-hold-releases`, body }
+    return [attempt(404, `${records}/${loot.governance}/legal-hold-releases`, body, withUnknown)]
+  },
+  provisionHub: () => [attempt(200, '/api/v1/hub/provision', { retention_days: 30 })],
+  getProvision: () => [attempt(200, '/api/v1/hub/provision')],
+  ingestEvent: () => [
+    attempt(422, '/api/v1/telemetry/events', stolenEvent),
+    attempt(400, '/api/v1/telemetry/events', archetypeEvent),
+  ],
+  ingestBatch: () => [attempt(201, '/api/v1/telemetry/events:batch', { events: [stolenEvent, archetypeEvent] })],
+  listArchetypes: () => [attempt(200, '/api/v1/roster/archetypes?limit=1000')],
+  replaceArchetypes: () => [
+    attempt(200, '/api/v1/roster/archetypes', { archetypes: [{ archetype_id: 'analyst' }, { archetype_id: 'other' }] }),
+  ],
+  listSkills: () => [attempt(200, '/api/v1/skill-entitlement/skills?limit=1000')],
+  transitionSkill: () => {
+    const body = { state: 'published' }
+    const withUnknown = { path: '/api/v1/skill-entitlement/skills/no-such-skill:transition', body }
+    return [attempt(404, '/api/v1/skill-entitlement/skills/secret-skill:transition', body, withUnknown)]
+  },
+}
