@@ -57,6 +57,30 @@ test('deletions and restores at once leave a state that the events explain', asy
   expect(record.is_purged).toBe(events.length % 2 === 1)
 })
 
+test('a read answers the state that its ETag names, while the state changes', async () => {
+  const [id] = await lab.write(acme, decision('a'))
+  let isChanging = true
+  const changes = async () => {
+    for (let i = 0; i < 60; i++) {
+      await lab.purger.purge(caller, id!, { reason: 'x' })
+      await lab.purger.restore(caller, id!, {})
+    }
+    isChanging = false
+  }
+  const seen = new Set<boolean>()
+  const reads = async () => {
+    while (isChanging) {
+      const { record, etag } = await lab.reading.get(caller, id!, false)
+      const revision = Number(/-(\d+)"$/.exec(etag)?.[1])
+      // Every odd change is a purge.
+      expect({ revision, isPurged: record.is_purged }).toEqual({ revision, isPurged: revision % 2 === 1 })
+      seen.add(revision % 2 === 1)
+    }
+  }
+  await Promise.all([changes(), reads(), reads(), reads()])
+  expect(seen.size).toBe(2)
+})
+
 test('a record is gone when its recovery buffer is over, before anything removes it', async () => {
   const [id] = await lab.write(acme, decision('a'))
   await lab.purger.purge(caller, id!, { reason: 'x' })

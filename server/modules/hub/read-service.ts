@@ -12,7 +12,7 @@ import { answerOf, type ReadRecord, readRecords } from './record-answer.ts'
 import { type RecordClock, recordIdFloor } from './record-clock.ts'
 import { recordNotFound } from './record-errors.ts'
 import type { PagePosition, RecordCriteria, RecordSort, StoredRecord, StoredSeal } from './record-query-types.ts'
-import { findReleases, stateOf } from './record-state-store.ts'
+import { findReleases } from './record-state-store.ts'
 import { findLinks, findPage, findRecord, findSeals } from './record-store.ts'
 import {
   type Evidence,
@@ -98,14 +98,13 @@ export function createRecordReading(deps: {
       async (tx) => {
         const row = await findRecord(tx, id, clock.next().createdAt)
         if (row === undefined || !canSee(caller.scopes, row.record_type)) throw recordNotFound(recordId)
-        const { revision } = await stateOf(tx, id)
-        return { revision, ...(await gather(tx, [row], verify)) }
+        return gather(tx, [row], verify)
       },
       { readOnly: true },
     )
     const [record] = readRecords(snapshot.rows, snapshot.seals)
     const [verification] = verify ? await verifyAll(caller.tenant, [record!], snapshot) : []
-    return { record: record!, verification, etag: entityTagOf(id, snapshot.revision) }
+    return { record: record!, verification, etag: entityTagOf(id, record!.row.revision ?? 0) }
   }
 
   return {

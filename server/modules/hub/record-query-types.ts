@@ -9,6 +9,8 @@ export type StoredRecord = Omit<TenantTables['hub.records'], 'cost_micros'> & {
   cost_micros: string | null
   /** Null in a record that was never purged, or was restored. */
   purged_at: string | null
+  /** How often its state has changed; null for never. Read with the state: an entity tag names what it came with. */
+  revision: number | null
 }
 
 export type StoredSeal = Omit<TenantTables['hub.seals'], 'sealed_at'> & {

@@ -14,18 +14,6 @@ const neverPurged: RecordState = {
   hard_delete_after: null,
 }
 
-const stateColumns = ['revision', 'purged_at', 'purged_by', 'purge_reason', 'hard_delete_after'] as const
-
-export async function stateOf(tx: TenantTx, recordId: string): Promise<RecordState> {
-  const state = await tx.db
-    .selectFrom('hub.record_states')
-    .select(stateColumns)
-    .where('tenant_id', '=', tx.tenantId)
-    .where('record_id', '=', recordId)
-    .executeTakeFirst()
-  return state ?? neverPurged
-}
-
 /** The state of a record that exists, locked until the transaction ends: whoever comes second sees what changed. */
 export async function lockState(tx: TenantTx, recordId: string): Promise<RecordState> {
   await tx.db
@@ -35,7 +23,7 @@ export async function lockState(tx: TenantTx, recordId: string): Promise<RecordS
     .execute()
   return tx.db
     .selectFrom('hub.record_states')
-    .select(stateColumns)
+    .select(['revision', 'purged_at', 'purged_by', 'purge_reason', 'hard_delete_after'])
     .where('tenant_id', '=', tx.tenantId)
     .where('record_id', '=', recordId)
     .forUpdate()

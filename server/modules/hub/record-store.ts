@@ -99,10 +99,16 @@ const storedColumns = [
   'r.provenance_hash',
   'r.canonical',
   's.purged_at',
+  's.revision',
 ] as const
 
 type Readable = SelectQueryBuilder<
-  { r: TenantTables['hub.records']; s: Pick<TenantTables['hub.record_states'], 'purged_at' | 'hard_delete_after'> },
+  {
+    r: TenantTables['hub.records']
+    s: {
+      [Column in 'revision' | 'purged_at' | 'hard_delete_after']: TenantTables['hub.record_states'][Column] | null
+    }
+  },
   'r' | 's',
   // biome-ignore lint/complexity/noBannedTypes: nothing is selected yet
   {}
@@ -120,7 +126,7 @@ function readableRecords(tx: TenantTx, now: string): Readable {
       (from) =>
         from
           .selectFrom('hub.record_states')
-          .select(['purged_at', 'hard_delete_after'])
+          .select(['revision', 'purged_at', 'hard_delete_after'])
           .where('hub.record_states.tenant_id', '=', tx.tenantId)
           .whereRef('hub.record_states.record_id', '=', 'r.record_id')
           .offset(0)
