@@ -15,7 +15,7 @@ export function addServiceAccountCommand(program: Command): void {
     .command('create')
     .description('Make a service account; its secret is shown this once')
     .requiredOption('--tenant <slug>', 'the tenant it belongs to')
-    .requiredOption('--name <name>', 'what people call it; once per tenant')
+    .requiredOption('--name <name>', 'what people call it')
     .requiredOption('--scope <scopes>', 'what it may do: scopes, separated by spaces')
     .option('--json', 'print one JSON object')
     .action((options: CreateOptions) =>

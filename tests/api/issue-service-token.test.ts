@@ -19,7 +19,7 @@ describe('a token', () => {
   test('is what the interface says, and is kept nowhere', async () => {
     const { status, headers, body } = await hub.requestToken(credentials)
     expect(status).toBe(200)
-    expect(headers.get('cache-control')).toBe('no-store')
+    expect([headers.get('cache-control'), headers.get('pragma')]).toEqual(['no-store', 'no-cache'])
     expect(headers.get('www-authenticate')).toBeNull()
     expect(body).toEqual({
       access_token: expect.any(String),
@@ -54,6 +54,13 @@ describe('a token', () => {
     expect(body.scope).toBe('hub:read')
     expect((await hub.call('acme', 'GET', '/api/v1/hub/records', { token: body.access_token })).status).toBe(200)
     expect((await hub.call('acme', 'GET', '/api/v1/roster/archetypes', { token: body.access_token })).status).toBe(403)
+  })
+
+  test('has its scopes in the order asked for, each once', async () => {
+    const scope = 'telemetry:write  hub:read telemetry:write'
+    const { body } = await hub.requestToken({ ...credentials, scope })
+    expect(body.scope).toBe('telemetry:write hub:read')
+    expect(decodeJwt(body.access_token).scope).toBe('telemetry:write hub:read')
   })
 
   test('takes the tenant header of its own tenant', async () => {

@@ -57,7 +57,7 @@ test('beside a running server, a tenant and an account are made that it knows at
     client_secret: expect.stringMatching(/^[A-Za-z0-9]{43,}$/),
     name: 'app',
     tenant: 'initech',
-    scopes: ['hub:read', 'roster:read', 'skill_entitlement:read', 'telemetry:write'],
+    scopes: scope.split(' '),
   })
   const form = {
     grant_type: 'client_credentials',

@@ -32,7 +32,9 @@ export function addAuthRoutes(
     challengingBasic(async (request, reply) => {
       const tokenRequest = readTokenRequest(request.body ?? {}, request.headers)
       const token = await deps.tokens.issue(tokenRequest, request.credentialCharges)
+      // RFC 6749, section 5.1 asks for both.
       reply.header('cache-control', 'no-store')
+      reply.header('pragma', 'no-cache')
       return token
     }),
   )

@@ -17,14 +17,11 @@ export interface ServiceAccountCredentials {
 }
 
 export interface ServiceAccounts {
-  /**
-   * Throws `validation-failed` for an unknown scope or an unusable name, and `concurrent-modification` when the
-   * tenant has an account of that name.
-   */
+  /** Several accounts may have one name. Throws `validation-failed` for an unknown scope or an unusable name. */
   create(tenant: Tenant, account: NewServiceAccount, actor: Actor): Promise<ServiceAccountCredentials>
   /**
-   * Gives the enabled account of that name a further secret, or answers undefined where there is none. Two secrets
-   * live at most: the one before this ends in 24 hours, any older one now.
+   * Gives the enabled account of that name, of several the oldest, a further secret, or answers undefined where there
+   * is none. Two secrets live at most: the one before this ends in 24 hours, any older one now.
    */
   rotateSecret(tenant: Tenant, name: string, actor: Actor): Promise<ServiceAccountCredentials | undefined>
 }

@@ -1,4 +1,4 @@
-import { DomainError, type PointedError, validationFailed } from '../../../contract/domain-error.ts'
+import { type PointedError, validationFailed } from '../../../contract/domain-error.ts'
 import { isScope, type Scope, scopeNames } from '../../../contract/scopes.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Database } from '../../db/database.ts'
@@ -30,11 +30,11 @@ export function createServiceAccounts(deps: {
       const clientId = makeClientId()
       const clientSecret = makeClientSecret()
       const now = formatTimestamp(Date.now())
-      // First: an entry without an account does nothing, but an account without an entry would keep its name for ever.
+      // First: an entry without an account does nothing, but an account without an entry could never be used.
       await database.withRegistry((tx) => listClient(tx, clientId, tenant.slug))
       try {
         await database.withTenant(tenant.slug, async (tx) => {
-          if (!(await insertAccount(tx, { clientId, name: account.name, scopes, now }))) throw nameTaken(account.name)
+          await insertAccount(tx, { clientId, name: account.name, scopes, now })
           await insertSecret(tx, clientId, hashClientSecret(secretsKey, clientId, clientSecret), now)
           await governance.append(tx, tenant, {
             kind: 'tenant.config_changed',
@@ -73,7 +73,7 @@ export function createServiceAccounts(deps: {
   }
 }
 
-/** The scopes, each once, in the order of the contract. */
+/** The scopes, each once, in the order given. */
 function checkAccount({ name, scopes }: NewServiceAccount): Scope[] {
   const errors: PointedError[] = []
   if (name.trim() !== name || name.length < 1 || name.length > nameLengthMax || /\p{Cc}/u.test(name)) {
@@ -90,13 +90,5 @@ function checkAccount({ name, scopes }: NewServiceAccount): Scope[] {
     errors.push({ pointer: '/scopes', detail: `is empty; the scopes are ${scopeNames.join(' ')}` })
   }
   if (errors.length > 0) throw validationFailed(errors)
-  return scopeNames.filter((scope) => scopes.includes(scope))
-}
-
-function nameTaken(name: string): DomainError {
-  return new DomainError(
-    'concurrent-modification',
-    `This tenant has a service account named ${JSON.stringify(name)} already. Choose another name.`,
-    { errors: [{ pointer: '/name', detail: 'is taken' }] },
-  )
+  return [...new Set(scopes.filter(isScope))]
 }

@@ -61,12 +61,11 @@ export async function isClientActive(tx: TenantTx, clientId: string): Promise<bo
   return row !== undefined && row.disabled_at === null
 }
 
-/** Answers false when the tenant has an account of that name. */
 export async function insertAccount(
   tx: TenantTx,
   account: { clientId: string; name: string; scopes: string[]; now: string },
-): Promise<boolean> {
-  const row = await tx.db
+): Promise<void> {
+  await tx.db
     .insertInto('hub.service_accounts')
     .values({
       tenant_id: tx.tenantId,
@@ -75,10 +74,7 @@ export async function insertAccount(
       scopes: account.scopes,
       created_at: account.now,
     })
-    .onConflict((conflict) => conflict.doNothing())
-    .returning('client_id')
-    .executeTakeFirst()
-  return row !== undefined
+    .execute()
 }
 
 export async function insertSecret(tx: TenantTx, clientId: string, hash: Buffer, now: string): Promise<void> {
@@ -88,6 +84,7 @@ export async function insertSecret(tx: TenantTx, clientId: string, hash: Buffer,
     .execute()
 }
 
+/** The oldest of the enabled accounts of that name. */
 export async function accountNamed(
   tx: TenantTx,
   name: string,
@@ -98,6 +95,9 @@ export async function accountNamed(
     .where('tenant_id', '=', tx.tenantId)
     .where('name', '=', name)
     .where('disabled_at', 'is', null)
+    .orderBy('created_at')
+    .orderBy('client_id')
+    .limit(1)
     .forUpdate()
     .executeTakeFirst()
 }

@@ -1,5 +1,5 @@
 import { serviceTokenSeconds } from '../../../contract/limits.ts'
-import { type Scope, scopeNames } from '../../../contract/scopes.ts'
+import { isScope, type Scope } from '../../../contract/scopes.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Database } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
@@ -67,7 +67,7 @@ export function createTokenService(deps: {
   }
 }
 
-/** A subset of what is assigned, in the order of the contract. */
+/** A subset of what is assigned, in the order asked for; without a wish all of it. */
 function grantedScopes(wanted: readonly string[] | undefined, assigned: readonly string[]): Scope[] {
   const beyond = (wanted ?? []).filter((scope) => !assigned.includes(scope))
   if (beyond.length > 0) {
@@ -75,7 +75,7 @@ function grantedScopes(wanted: readonly string[] | undefined, assigned: readonly
       pointer: '/scope',
     })
   }
-  return scopeNames.filter((scope) => (wanted ?? assigned).includes(scope))
+  return (wanted ?? assigned).filter(isScope)
 }
 
 function wrongTenant(slug: string) {
