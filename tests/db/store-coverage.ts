@@ -1,6 +1,8 @@
+import { globSync, readFileSync } from 'node:fs'
 import { Session } from 'node:inspector/promises'
+import { basename, join } from 'node:path'
 
-/** Functions of the stores, as `file function`. */
+/** Exported functions of the stores, as `file function`. */
 export interface StoreCalls {
   called: string[]
   never: string[]
@@ -17,19 +19,24 @@ export async function countStoreCalls(): Promise<{ take(): Promise<StoreCalls> }
       const { result } = await session.post('Profiler.takePreciseCoverage')
       await session.post('Profiler.stopPreciseCoverage')
       session.disconnect()
-      const calls = new Map<string, number>()
-      for (const { url, functions } of result) {
-        if (!/\/server\/modules\/[^?]*-store\.ts/.test(url)) continue
-        for (const { functionName, ranges } of functions) {
-          const name = `${url.split('/').at(-1)} ${functionName}`
-          if (functionName !== '') calls.set(name, (calls.get(name) ?? 0) + ranges[0]!.count)
-        }
-      }
-      const names = [...calls.keys()]
-      return {
-        called: names.filter((name) => calls.get(name) !== 0),
-        never: names.filter((name) => calls.get(name) === 0),
-      }
+      // The engine leaves out what it never had to compile, so the names come from the source.
+      const ran = new Set(
+        result.flatMap(({ url, functions }) =>
+          functions
+            .filter(({ ranges }) => ranges[0]!.count > 0)
+            .map(({ functionName }) => `${url.split('/').at(-1)?.split('?')[0]} ${functionName}`),
+        ),
+      )
+      const names = declaredFunctions()
+      return { called: names.filter((name) => ran.has(name)), never: names.filter((name) => !ran.has(name)) }
     },
   }
+}
+
+function declaredFunctions(): string[] {
+  const files = globSync(join(import.meta.dirname, '../../server/modules/*/*-store.ts'))
+  return files.flatMap((file) => {
+    const declarations = readFileSync(file, 'utf8').matchAll(/^export (?:async )?function (\w+)/gm)
+    return [...declarations].map(([, name]) => `${basename(file)} ${name}`)
+  })
 }
