@@ -11,6 +11,8 @@ export const serviceTokenSeconds = 3600
 export const relatedRecordsMax = 256
 export const relatedDepthMax = 5
 export const relatedAnswerMax = 1000
+/** Canonical text of all records in one answer: 1,000 records of 1 MiB would be more than one answer can hold. */
+export const recordsAnswerBytesMax = 16 * 1024 * 1024
 export const recordBodyBytesMax = 1024 * 1024
 export const batchBodyBytesMax = 16 * 1024 * 1024
 export const metadataBytesMax = 8 * 1024

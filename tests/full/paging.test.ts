@@ -2,8 +2,8 @@ import { setImmediate as breathe } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { kyselyOn } from '../../server/db/scoped-kysely.ts'
 import type { Caller, Tenant } from '../../server/http/caller.ts'
+import { findPage } from '../../server/modules/hub/record-page-store.ts'
 import type { RecordSort } from '../../server/modules/hub/record-query-types.ts'
-import { findPage } from '../../server/modules/hub/record-store.ts'
 import { callerOf, decision, openRecordLab, type RecordLab, telemetry } from '../hub/record-lab.ts'
 
 const recordCount = 100_000
@@ -90,7 +90,7 @@ async function buffersOf(sort: RecordSort, after: { recordId: string; costMicros
         return explained
       },
     }
-    const page = { sort, limit: 1001, after, now: new Date().toISOString() }
+    const page = { sort, limit: 1000, after, now: new Date().toISOString() }
     await findPage({ ...tx, tenantId: acme.slug, db: kyselyOn(explaining as never) }, { includePurged: false }, page)
     return buffers
   })

@@ -51,7 +51,14 @@ export const recordsQuery = object({
   event_kind: Type.Optional(
     Type.String({ minLength: 1, description: 'Governance events of this kind', examples: ['hub.record_purged'] }),
   ),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: pageSizeMax, default: pageSizeDefault })),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: pageSizeMax,
+      default: pageSizeDefault,
+      description: 'At most so many: a page of very large records ends early, and `next_cursor` goes on',
+    }),
+  ),
   cursor: Type.Optional(Type.String({ minLength: 1, description: '`next_cursor` of the page before' })),
   sort: Type.Optional(
     Type.Enum(['created_at', '-created_at', 'cost_usd_estimate', '-cost_usd_estimate'], {
@@ -155,7 +162,9 @@ export const ReleaseSchema = object({
 
 export const RelatedSchema = object({
   root: uuid('Where the walk began'),
-  records: Type.Array(RecordSchema, { description: `The root first, then breadth first; at most ${relatedAnswerMax}` }),
+  records: Type.Array(RecordSchema, {
+    description: `The root first, then breadth first; at most ${relatedAnswerMax}, fewer of very large ones`,
+  }),
   edges: Type.Array(object({ from: uuid('The record that names the other'), to: uuid('The record that is named') })),
   truncated: Type.Boolean({ description: 'There are more records within the depth than were answered' }),
 })

@@ -11,9 +11,10 @@ import { entityTagOf } from './entity-tag.ts'
 import { answerOf, type ReadRecord, readRecords } from './record-answer.ts'
 import { type RecordClock, recordIdFloor } from './record-clock.ts'
 import { recordNotFound } from './record-errors.ts'
+import { findPage } from './record-page-store.ts'
 import type { PagePosition, RecordCriteria, RecordSort, StoredRecord, StoredSeal } from './record-query-types.ts'
 import { findReleases } from './record-state-store.ts'
-import { findLinks, findPage, findRecord, findSeals } from './record-store.ts'
+import { findLinks, findRecord, findSeals } from './record-store.ts'
 import {
   type Evidence,
   failedChecks,
@@ -129,10 +130,8 @@ export function createRecordReading(deps: {
       const snapshot = await database.withTenant(
         tenant.slug,
         async (tx) => {
-          // One more than asked for tells whether there is a next page.
-          const page = { sort, limit: limit + 1, after, now: clock.next().createdAt }
-          const rows = await findPage(tx, criteria, page)
-          return { hasMore: rows.length > limit, ...(await gather(tx, rows.slice(0, limit), verify)) }
+          const { records, hasMore } = await findPage(tx, criteria, { sort, limit, after, now: clock.next().createdAt })
+          return { hasMore, ...(await gather(tx, records, verify)) }
         },
         { readOnly: true },
       )

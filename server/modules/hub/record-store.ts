@@ -1,8 +1,7 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
-import type { RecordType } from '../../../contract/literals.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { TenantTables } from '../../db/schema.ts'
-import type { PageRequest, RecordCriteria, StoredRecord, StoredSeal } from './record-query-types.ts'
+import type { StoredRecord, StoredSeal } from './record-query-types.ts'
 
 /** A seal has up to 64 records, and a page up to 1,000: each seal is read once. */
 export async function findSeals(tx: TenantTx, sealIds: readonly string[]): Promise<Map<string, StoredSeal>> {
@@ -32,6 +31,17 @@ export function findRecords(tx: TenantTx, recordIds: readonly string[], now: str
     .execute()
 }
 
+/** Bytes of the canonical text of each record, without reading it. */
+export async function findSizes(tx: TenantTx, recordIds: readonly string[]): Promise<Map<string, number>> {
+  const rows = await tx.db
+    .selectFrom('hub.records')
+    .select(['record_id', sql<number>`octet_length(canonical)`.as('bytes')])
+    .where('tenant_id', '=', tx.tenantId)
+    .where('record_id', '=', anyOf(recordIds))
+    .execute()
+  return new Map(rows.map((row) => [row.record_id, row.bytes]))
+}
+
 /** Which of the ids name a record that can still be read. */
 export async function findRecordIds(tx: TenantTx, recordIds: readonly string[], now: string): Promise<Set<string>> {
   if (recordIds.length === 0) return new Set()
@@ -40,33 +50,6 @@ export async function findRecordIds(tx: TenantTx, recordIds: readonly string[], 
     .where('r.record_id', '=', anyOf(recordIds))
     .execute()
   return new Set(rows.map((row) => row.record_id))
-}
-
-/**
- * Every order and every single filter has an index that gives its rows in order, so a page is read from there and
- * stops when it is full. The planner would rather sort all that is left whenever its statistics are old, or have not
- * seen the tenant yet, and then a page costs what the tenant has.
- */
-const inIndexOrder = 'set local enable_sort = off'
-
-/** A page of records behind a position. It costs the same at any depth. */
-export async function findPage(tx: TenantTx, criteria: RecordCriteria, page: PageRequest): Promise<StoredRecord[]> {
-  await tx.client.query(inIndexOrder)
-  const direction = page.sort.startsWith('-') ? 'desc' : 'asc'
-  const beyond = direction === 'asc' ? '>' : '<'
-  const { after } = page
-  let query = matching(readableRecords(tx, page.now), criteria).select(storedColumns)
-  if (page.sort.endsWith('cost_usd_estimate')) {
-    query = query.where('r.cost_micros', 'is not', null).orderBy('r.cost_micros', direction)
-    if (after?.costMicros !== undefined) {
-      query = query.where(
-        sql<boolean>`(r.cost_micros, r.record_id) ${sql.raw(beyond)} (${after.costMicros}, ${after.recordId})`,
-      )
-    }
-  } else if (after !== undefined) {
-    query = query.where('r.record_id', beyond, after.recordId)
-  }
-  return query.orderBy('r.record_id', direction).limit(page.limit).execute()
 }
 
 /** The ids that each of the records names in related_records, as they are stored as links. */
@@ -83,7 +66,8 @@ export async function findLinks(tx: TenantTx, recordIds: readonly string[]): Pro
   return targets
 }
 
-const storedColumns = [
+/** Of {@link readableRecords}: all that a {@link StoredRecord} has. */
+export const storedColumns = [
   'r.tenant_id',
   'r.record_id',
   'r.record_type',
@@ -102,7 +86,7 @@ const storedColumns = [
   's.revision',
 ] as const
 
-type Readable = SelectQueryBuilder<
+export type ReadableRecords = SelectQueryBuilder<
   {
     r: TenantTables['hub.records']
     s: {
@@ -119,7 +103,7 @@ type Readable = SelectQueryBuilder<
  * keeps the look-up of a record's state a look-up, one per record that is read: as a plain join it may be planned as
  * a scan of the states of all records.
  */
-function readableRecords(tx: TenantTx, now: string): Readable {
+export function readableRecords(tx: TenantTx, now: string): ReadableRecords {
   return tx.db
     .selectFrom('hub.records as r')
     .leftJoinLateral(
@@ -137,35 +121,7 @@ function readableRecords(tx: TenantTx, now: string): Readable {
     .where((where) => where.or([where('s.hard_delete_after', 'is', null), where('s.hard_delete_after', '>', now)]))
 }
 
-function matching(readable: Readable, criteria: RecordCriteria): Readable {
-  let query = readable
-  const equal = {
-    'r.record_id': criteria.recordId,
-    'r.skill_id': criteria.skillId,
-    'r.archetype_id': criteria.archetypeId,
-    'r.user_id': criteria.userId,
-    'r.created_by': criteria.createdBy,
-    'r.event_kind': criteria.eventKind,
-  } as const
-  for (const column of Object.keys(equal) as (keyof typeof equal)[]) {
-    const value = equal[column]
-    if (value !== undefined) query = query.where(column, '=', value)
-  }
-  if (criteria.fromId !== undefined) query = query.where('r.record_id', '>=', criteria.fromId)
-  if (criteria.beforeId !== undefined) query = query.where('r.record_id', '<', criteria.beforeId)
-  if (!criteria.includePurged) query = query.where('s.purged_at', 'is', null)
-  return ofTypes(query, criteria.recordTypes)
-}
-
-/** One type is compared as a value, so that the index on it gives its records in order. */
-function ofTypes(query: Readable, types: readonly RecordType[] | undefined): Readable {
-  if (types === undefined) return query
-  return types.length === 1
-    ? query.where('r.record_type', '=', types[0]!)
-    : query.where('r.record_type', '=', anyOf(types))
-}
-
 /** One array parameter, so that the statement is the same for any number of values. */
-function anyOf<Value extends string>(values: readonly Value[]) {
+export function anyOf<Value extends string>(values: readonly Value[]) {
   return sql<Value>`any(${[...values]})`
 }

@@ -1,4 +1,4 @@
-import { relatedAnswerMax } from '../../../contract/limits.ts'
+import { recordsAnswerBytesMax, relatedAnswerMax } from '../../../contract/limits.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
 import type { RecordAnswer } from './read-service.ts'
@@ -6,7 +6,7 @@ import { answerOf, readRecords } from './record-answer.ts'
 import type { RecordClock } from './record-clock.ts'
 import { recordNotFound } from './record-errors.ts'
 import type { StoredRecord } from './record-query-types.ts'
-import { findRecord, findRecords, findSeals } from './record-store.ts'
+import { findRecord, findRecords, findSeals, findSizes } from './record-store.ts'
 import { canSee, visibleTypes } from './record-visibility.ts'
 import { type Direction, type Edge, findEdges, findNeighbours } from './relation-store.ts'
 
@@ -35,7 +35,9 @@ export function createRecordRelations(deps: { database: Database; clock: RecordC
         async (tx) => {
           const start = await findRecord(tx, root, now)
           if (start === undefined || !canSee(caller.scopes, start.record_type)) throw recordNotFound(recordId)
-          const { ids, truncated } = await walk(tx, root, depth, direction, caller)
+          const reached = await walk(tx, root, depth, direction, caller)
+          const ids = await fitting(tx, reached.ids)
+          const truncated = reached.truncated || ids.length < reached.ids.length
           const rows = inOrderOf(ids, [start, ...(await findRecords(tx, ids.slice(1), now))])
           const seals = await findSeals(tx, [...new Set(rows.map((row) => row.seal_id))])
           return { rows, seals, truncated, edges: await findEdges(tx, ids) }
@@ -66,6 +68,17 @@ async function walk(tx: TenantTx, root: string, depth: number, direction: Direct
     if (found.length > room) return { ids, truncated: true }
   }
   return { ids, truncated: false }
+}
+
+/** The first of the ids whose records one answer holds; the root always. */
+async function fitting(tx: TenantTx, ids: readonly string[]): Promise<string[]> {
+  const sizes = await findSizes(tx, ids)
+  let bytes = 0
+  return ids.filter((id) => {
+    const fits = bytes < recordsAnswerBytesMax
+    bytes += sizes.get(id) ?? 0
+    return fits
+  })
 }
 
 function inOrderOf(ids: readonly string[], rows: readonly StoredRecord[]): StoredRecord[] {
