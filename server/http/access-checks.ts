@@ -89,7 +89,7 @@ function unauthenticated(detail: string): DomainError {
   return new DomainError('authentication-failed', detail)
 }
 
-/** One answer for unknown, malformed and foreign: nobody learns which tenants exist. */
+/** One answer for unknown, malformed, foreign and not served at this host: nobody learns which tenants exist. */
 async function tenantOf(request: FastifyRequest, claims: TokenClaims, access: AccessControl): Promise<Tenant> {
   const slug = tenantHeaderOf(request)
   if (slug === undefined) {
@@ -100,7 +100,8 @@ async function tenantOf(request: FastifyRequest, claims: TokenClaims, access: Ac
       },
     ])
   }
-  const tenant = slug === claims.tenantSlug ? await access.findTenant(slug) : undefined
+  const served = request.hostTenant === null || request.hostTenant.slug === slug
+  const tenant = served && slug === claims.tenantSlug ? await access.findTenant(slug) : undefined
   if (tenant === undefined) throw invalidTenant(slug)
   return tenant
 }

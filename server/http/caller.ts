@@ -39,4 +39,6 @@ export interface AccessControl {
   authenticate(bearerToken: string): Promise<TokenClaims>
   /** Finds a tenant by slug, or answers undefined. */
   findTenant(slug: string): Promise<Tenant | undefined>
+  /** The Mode C tenant whose own address has this host; undefined at the common address and at any other. */
+  tenantAt(host: string): Promise<Tenant | undefined>
 }

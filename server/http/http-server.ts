@@ -38,6 +38,8 @@ declare module 'fastify' {
     admittedCaller: Caller | null
     /** The tenant of the request, as soon as it is known to be the caller's; its address is that of problem types. */
     hubTenant: Tenant | null
+    /** The one tenant that is served at the host of the request, where that is a tenant's own address. */
+    hostTenant: Tenant | null
     /** How an operation with a credential of its own is counted. */
     credentialCharges: CredentialCharges
     /** Of the caller, read while the connection is there: later a caller who hung up would have none. */
@@ -88,6 +90,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     request.callerAddress = (request.ip as string | undefined) ?? 'gone'
     reply.header(requestIdHeader, request.id).headers(headers)
     checkHost(request)
+    request.hostTenant = (await access.access.tenantAt(request.host)) ?? null
     if (config.environment === 'development') checkLoopbackHost(request.headers.host)
     if (request.is404) throw notFound(index.methodsAt(request.url), request, reply)
     checkVersion(request.headers.accept)
@@ -115,6 +118,7 @@ async function admit(request: FastifyRequest, reply: FastifyReply, options: Acce
 function decorateRequests(app: FastifyInstance): void {
   app.decorateRequest('admittedCaller', null)
   app.decorateRequest('hubTenant', null)
+  app.decorateRequest('hostTenant', null)
   app.decorateRequest('credentialCharges')
   app.decorateRequest('callerAddress', '')
   app.decorateRequest('caller', {

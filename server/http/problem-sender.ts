@@ -12,7 +12,8 @@ export function problemSender(serviceBaseUrl: () => string): SendProblem {
     const error = asDomainError(thrown)
     logFailure(request, error, thrown)
     request.problemSlug = error.slug
-    const document = problemDocument(error, request.hubTenant?.baseUrl ?? serviceBaseUrl(), request.id)
+    const { baseUrl = serviceBaseUrl() } = request.hubTenant ?? request.hostTenant ?? {}
+    const document = problemDocument(error, baseUrl, request.id)
     const isOAuth = request.routeOptions?.config?.route?.schema.oauthErrors === true
     reply.status(error.status).headers(apiHeaders).header(requestIdHeader, request.id)
     setRetryAfter(reply, error)

@@ -31,8 +31,8 @@ loopback.addSubnet('127.0.0.0', 8, 'ipv4')
 loopback.addAddress('::1', 'ipv6')
 
 /**
- * Refuses a Host that is not this machine. In development there is no proxy and no name, so another name means that
- * a page of a stranger had it resolved to this machine (DNS rebinding).
+ * Refuses a Host that is not this machine. In development there is no proxy and no name but those under localhost
+ * (RFC 6761), so another name means that a page of a stranger had it resolved to this machine (DNS rebinding).
  */
 export function checkLoopbackHost(host: string | undefined): void {
   const name = (host ?? '')
@@ -40,7 +40,7 @@ export function checkLoopbackHost(host: string | undefined): void {
     .replace(/^\[(.*)\]$/, '$1')
     .toLowerCase()
   const version = isIP(name)
-  if (version === 0 ? name === 'localhost' : loopback.check(name, version === 4 ? 'ipv4' : 'ipv6')) return
+  if (version === 0 ? /^(.+\.)?localhost$/.test(name) : loopback.check(name, version === 4 ? 'ipv4' : 'ipv6')) return
   throw validationFailed([
     { pointer: '/headers/host', detail: 'must be localhost or a loopback address: the Hub runs in development here' },
   ])

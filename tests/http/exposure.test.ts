@@ -70,7 +70,11 @@ describe('the server', () => {
       config: { environment: 'development', trustedProxies: [], limitFactor: 1 },
       baseUrl: () => '',
       logger: lab.app.log,
-      access: { authenticate: () => Promise.reject(new Error()), findTenant: async () => undefined },
+      access: {
+        authenticate: () => Promise.reject(new Error()),
+        findTenant: async () => undefined,
+        tenantAt: async () => undefined,
+      },
       limiter: { take: () => Promise.reject(new Error()), refund: async () => {} },
       limitsOf: async () => ({}),
     })

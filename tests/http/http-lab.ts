@@ -162,6 +162,7 @@ export async function startHttpLab(
         lookedUp.push(slug)
         return tenants[slug]
       },
+      tenantAt: async (host) => tenants[host.split('.localhost')[0] ?? ''],
     },
     limiter: new MemoryRateLimiter(),
     limitsOf: async () => ({}),

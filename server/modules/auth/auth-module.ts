@@ -31,7 +31,11 @@ export function createAuthModule(deps: {
   const clients = createClientDirectory(deps)
   const tokens = createTokenService({ ...deps, clients, secretsKey })
   return {
-    access: { authenticate: createTokenVerifier({ ...deps, clients }), findTenant: (slug) => directory.find(slug) },
+    access: {
+      authenticate: createTokenVerifier({ ...deps, clients }),
+      findTenant: (slug) => directory.find(slug),
+      tenantAt: (host) => directory.atHost(host),
+    },
     serviceAccounts: createServiceAccounts({ ...deps, secretsKey }),
     routes: (app) => addAuthRoutes(app, { tokens, directory }),
   }

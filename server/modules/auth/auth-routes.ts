@@ -31,7 +31,7 @@ export function addAuthRoutes(
     },
     challengingBasic(async (request, reply) => {
       const tokenRequest = readTokenRequest(request.body ?? {}, request.headers)
-      const token = await deps.tokens.issue(tokenRequest, request.credentialCharges)
+      const token = await deps.tokens.issue(tokenRequest, request.credentialCharges, request.hostTenant?.slug)
       // RFC 6749, section 5.1 asks for both.
       reply.header('cache-control', 'no-store')
       reply.header('pragma', 'no-cache')
@@ -40,7 +40,7 @@ export function addAuthRoutes(
   )
 
   addRoute(app, 'getOAuthMetadata', { response: { 200: ServerMetadata } }, async (request, reply) => {
-    const issuer = await deps.directory.baseUrlOf(request.host)
+    const issuer = request.hostTenant?.baseUrl ?? deps.directory.commonUrl()
     reply.header('cache-control', 'public, max-age=60')
     reply.header('access-control-allow-origin', '*')
     return {

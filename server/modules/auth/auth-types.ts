@@ -65,6 +65,9 @@ export interface TokenCharge {
 }
 
 export interface TokenService {
-  /** Throws DomainError with the members of an OAuth error. */
-  issue(request: TokenRequest, charge: TokenCharge): Promise<ServiceToken>
+  /**
+   * Throws DomainError with the members of an OAuth error. At a tenant's own address, which `servedTenant` then names,
+   * the accounts of other tenants are unknown.
+   */
+  issue(request: TokenRequest, charge: TokenCharge, servedTenant?: string): Promise<ServiceToken>
 }

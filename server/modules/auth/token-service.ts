@@ -46,11 +46,12 @@ export function createTokenService(deps: {
   }
 
   return {
-    async issue(request, charge) {
+    async issue(request, charge, servedTenant) {
       await charge.attempt(request.clientId)
       const authenticated = await authenticate(request)
       if (!authenticated) throw invalidClient()
       const { client, tenant } = authenticated
+      if (servedTenant !== undefined && servedTenant !== tenant.slug) throw invalidClient()
       if (request.tenantHeader !== undefined && request.tenantHeader !== tenant.slug) {
         throw wrongTenant(request.tenantHeader)
       }

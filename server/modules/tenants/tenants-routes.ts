@@ -32,7 +32,8 @@ export function addTenantsRoutes(
 
   addPage(app, '/welcome/:tenant/:token', async (request) => {
     const { tenant, token } = request.params as { tenant: string; token: string }
-    const link = await openWelcomeLink(deps, tenant, token)
+    const served = request.hostTenant === null || request.hostTenant.slug === tenant
+    const link = served ? await openWelcomeLink(deps, tenant, token) : undefined
     return { ...(link ? welcomePage(link.tenant, link.expiresAt) : closedLinkPage()), noStore: true }
   })
 }

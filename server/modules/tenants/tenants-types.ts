@@ -17,10 +17,12 @@ export interface TenantDirectory {
   /** The tenant's own limits of `hub tenant limits`, only the classes that were set. */
   limitsOf(slug: string): Promise<Partial<Record<RateClass, RateLimit>>>
   /**
-   * The address, without a trailing slash, that a request to this host was meant for: that of the Mode C tenant
-   * served there, else the common one.
+   * The Mode C tenant whose own address has this host, which may name the port that goes without saying. Undefined at
+   * any other host, and while the database is away: then there is nothing to serve.
    */
-  baseUrlOf(host: string): Promise<string>
+  atHost(host: string): Promise<Tenant | undefined>
+  /** The address, without a trailing slash, of the tenants that have none of their own. */
+  commonUrl(): string
 }
 
 export interface NewTenant {

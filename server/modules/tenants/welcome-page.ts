@@ -31,12 +31,18 @@ at <a href="${tenant.baseUrl}/">${tenant.baseUrl}</a>.</p>
 <pre>${token}</pre>
 <h2>Ask for records</h2>
 <pre>${query}</pre>
-<h2>Fill it with real data</h2>
-<p>The demo replays a public trace of 19,366 language-model invocations.</p>
-<pre>npm run hub -- demo</pre>
+${demoPart(tenant)}
 <p class="soft">This link is good until ${readable(expiresAt)}. For another one:
 <code>npm run hub -- tenant welcome-link ${tenant.slug}</code></p>`
   return { title: `Welcome to ${tenant.slug}`, body }
+}
+
+/** The demo writes content, so it is for Mode A; by itself it fills the tenant of its name. */
+function demoPart({ slug, mode }: Tenant): Html {
+  if (mode !== 'A') return html``
+  return html`<h2>Fill it with real data</h2>
+<p>The demo replays a public trace of 19,366 language-model invocations.</p>
+<pre>npm run hub -- demo${slug === 'demo' ? '' : ` --tenant ${slug}`}</pre>`
 }
 
 /** The same for every link that does not open, so that nobody learns which tenants exist. */
