@@ -44,7 +44,7 @@ test('a failed verification is reported once for the record and the day, however
   expect(reports[0]).toMatchObject({
     record_type: 'governance_event',
     created_by: 'service:hub',
-    details: { failed_checks: ['provenance_hash_matches'] },
+    details: { failed_checks: ['provenance_hash_matches'], actor: 'service:verification' },
   })
   expect((await lab.reading.verify(caller, String(reports[0]?.record_id))).verified).toBe(true)
 

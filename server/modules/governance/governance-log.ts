@@ -28,5 +28,6 @@ export function createGovernanceLog(deps: { sealer: RecordSealer; writer: Record
 
 function actorDetails(actor: Actor): Record<string, JsonValue> {
   if ('operator' in actor) return { actor: `operator:${actor.operator}` }
+  if ('service' in actor) return { actor: `service:${actor.service}` }
   return { actor: actor.subject, address: actor.address, request_id: actor.requestId }
 }

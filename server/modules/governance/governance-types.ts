@@ -2,8 +2,11 @@ import type { JsonValue } from '../../../provenance/json.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 
-/** Who caused an event. `operator` is the command line or the service itself. */
-export type Actor = Pick<Caller, 'subject' | 'clientId' | 'address' | 'requestId'> | { operator: string }
+/** Who caused an event: a caller, whoever runs the Hub, or a part of the service that works by itself. */
+export type Actor =
+  | Pick<Caller, 'subject' | 'clientId' | 'address' | 'requestId'>
+  | { operator: string }
+  | { service: string }
 
 interface GovernanceEvent {
   /** A kind of interface section 6 or decisions section 10, such as `hub.record_purged`. */

@@ -40,7 +40,7 @@ export function createTamperReporter(deps: {
         kind: 'hub.tamper_detected',
         subject: `record:${recordId}`,
         details: { failed_checks: [...failedChecks] },
-        actor: { operator: 'verification' },
+        actor: { service: 'verification' },
       })
     })
   }
