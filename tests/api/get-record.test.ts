@@ -22,6 +22,17 @@ test('a record, by its id in either case', async () => {
   expect((await get(pathOf(id.toUpperCase()))).body).toEqual(body)
 })
 
+test('no operation on a record minds the case of its id', async () => {
+  const event = await write(hub, 'acme', governanceEvent)
+  const upper = (rest = '') => pathOf(event.toUpperCase(), rest)
+  expect((await get(upper('/related'))).body).toMatchObject({ root: event, records: [{ record_id: event }] })
+  expect((await hub.call('acme', 'POST', upper('/verify'))).body.verified).toBe(true)
+  const release = { body: { reason: 'Done' } }
+  expect((await hub.call('acme', 'POST', upper('/legal-hold-releases'), release)).body.record_id).toBe(event)
+  expect((await hub.call('acme', 'DELETE', upper('?reason=x'))).body.record_id).toBe(event)
+  expect((await hub.call('acme', 'POST', upper(':restore'))).body).toEqual({ record_id: event, is_purged: false })
+})
+
 test('with its verification, and the same entity tag', async () => {
   const plain = await get(pathOf(id))
   const verified = await get(pathOf(id, '?verify=true'))

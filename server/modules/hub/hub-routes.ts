@@ -35,6 +35,11 @@ interface HubServices {
   relations: RecordRelations
 }
 
+/** UUIDs are written in either case (RFC 9562, section 4). */
+function idOf(request: { params: { record_id: string } }): string {
+  return request.params.record_id.toLowerCase()
+}
+
 export function addHubRoutes(app: FastifyInstance, services: HubServices): void {
   addReadRoutes(app, services)
   addWriteRoute(app, services.writing)
@@ -58,7 +63,7 @@ function addReadRoutes(app: FastifyInstance, { reading, relations }: HubServices
     },
     async (request, reply) => {
       const { verify = false } = request.query
-      const { record, etag } = await reading.get(request.caller, request.params.record_id, verify)
+      const { record, etag } = await reading.get(request.caller, idOf(request), verify)
       reply.header('etag', etag)
       return rawJson(reply, JSON.stringify(record))
     },
@@ -68,7 +73,7 @@ function addReadRoutes(app: FastifyInstance, { reading, relations }: HubServices
     app,
     'verifyRecord',
     { params: recordIdParams, body: emptyBody, bodyOptional: true, response: { 200: VerificationSchema } },
-    async (request) => reading.verify(request.caller, request.params.record_id),
+    async (request) => reading.verify(request.caller, idOf(request)),
   )
 
   addRoute(
@@ -77,7 +82,7 @@ function addReadRoutes(app: FastifyInstance, { reading, relations }: HubServices
     { params: recordIdParams, querystring: relatedQuery, response: { 200: RelatedSchema } },
     async (request, reply) => {
       const { depth = 1, direction = 'both' } = request.query
-      const answer = await relations.related(request.caller, request.params.record_id, { depth, direction })
+      const answer = await relations.related(request.caller, idOf(request), { depth, direction })
       return rawJson(reply, JSON.stringify(answer))
     },
   )
@@ -123,7 +128,7 @@ function addPurgeRoutes(app: FastifyInstance, purger: RecordPurger): void {
       problems: ['concurrent-modification', 'legal-hold'],
     },
     async (request, reply) => {
-      const { answer, etag } = await purger.purge(request.caller, request.params.record_id.toLowerCase(), {
+      const { answer, etag } = await purger.purge(request.caller, idOf(request), {
         reason: request.query.reason,
         ifMatch: request.headers['if-match'],
       })
@@ -145,7 +150,7 @@ function addPurgeRoutes(app: FastifyInstance, purger: RecordPurger): void {
       problems: ['concurrent-modification'],
     },
     async (request, reply) => {
-      const { answer, etag } = await purger.restore(request.caller, request.params.record_id.toLowerCase(), {
+      const { answer, etag } = await purger.restore(request.caller, idOf(request), {
         ifMatch: request.headers['if-match'],
       })
       reply.header('etag', etag)
@@ -159,7 +164,7 @@ function addPurgeRoutes(app: FastifyInstance, purger: RecordPurger): void {
     { params: recordIdParams, body: ReleaseBody, response: { 201: ReleaseSchema } },
     async (request, reply) => {
       reply.code(201)
-      return purger.release(request.caller, request.params.record_id.toLowerCase(), request.body)
+      return purger.release(request.caller, idOf(request), request.body)
     },
   )
 }

@@ -1,4 +1,4 @@
-import { type TSchema, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { pageSizeDefault, pageSizeMax, relatedAnswerMax, relatedDepthMax } from '../../../contract/limits.ts'
 import { patterns, recordTypes } from '../../../contract/literals.ts'
 
@@ -71,6 +71,9 @@ export const recordsQuery = object({
     Type.Boolean({ default: false, description: 'Purged records too, while they can be restored' }),
   ),
 })
+
+/** The parameters of interface 4.2. */
+export type RecordQuery = Static<typeof recordsQuery>
 
 export const relatedQuery = object({
   depth: Type.Optional(Type.Integer({ minimum: 1, maximum: relatedDepthMax, default: 1, description: 'Hops' })),

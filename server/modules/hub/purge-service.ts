@@ -38,6 +38,7 @@ interface Tagged<Answer> {
   etag: string
 }
 
+/** Record ids are in lower case, as they are stored. */
 export interface RecordPurger {
   purge(
     caller: Caller,

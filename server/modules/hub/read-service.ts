@@ -1,6 +1,5 @@
 import { type PointedError, validationFailed } from '../../../contract/domain-error.ts'
 import { pageSizeDefault } from '../../../contract/limits.ts'
-import type { RecordType } from '../../../contract/literals.ts'
 import { parseTimestamp } from '../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
@@ -8,6 +7,7 @@ import type { Caller, Tenant } from '../../http/caller.ts'
 import { type CursorBinding, openCursor, signCursor } from '../../http/cursor.ts'
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
 import { entityTagOf } from './entity-tag.ts'
+import type { RecordQuery } from './hub-schemas.ts'
 import { answerOf, type ReadRecord, readRecords } from './record-answer.ts'
 import { type RecordClock, recordIdFloor } from './record-clock.ts'
 import { recordNotFound } from './record-errors.ts'
@@ -26,24 +26,6 @@ import {
 import { canSee, visibleTypes } from './record-visibility.ts'
 import type { TamperReporter } from './tamper-reporter.ts'
 
-/** The parameters of interface 4.2, as they are in the address. */
-interface RecordQuery {
-  record_type?: RecordType
-  record_id?: string
-  skill_id?: string
-  archetype_id?: string
-  user_id?: string
-  created_by?: string
-  created_at__gte?: string
-  created_at__lt?: string
-  event_kind?: string
-  limit?: number
-  cursor?: string
-  sort?: RecordSort
-  verify?: boolean
-  include_purged?: boolean
-}
-
 export type RecordAnswer = Record<string, JsonValue>
 
 interface RecordPageAnswer {
@@ -52,6 +34,7 @@ interface RecordPageAnswer {
   verification_summary?: VerificationSummary
 }
 
+/** Record ids are in lower case, as they are stored. */
 export interface RecordReading {
   query(caller: Caller, query: RecordQuery): Promise<RecordPageAnswer>
   get(caller: Caller, recordId: string, verify: boolean): Promise<{ record: RecordAnswer; etag: string }>
@@ -93,11 +76,10 @@ export function createRecordReading(deps: {
   }
 
   async function readOne(caller: Caller, recordId: string, verify: boolean) {
-    const id = recordId.toLowerCase()
     const snapshot = await database.withTenant(
       caller.tenant.slug,
       async (tx) => {
-        const row = await findRecord(tx, id, clock.next().createdAt)
+        const row = await findRecord(tx, recordId, clock.next().createdAt)
         if (row === undefined || !canSee(caller.scopes, row.record_type)) throw recordNotFound(recordId)
         return gather(tx, [row], verify)
       },
@@ -105,7 +87,7 @@ export function createRecordReading(deps: {
     )
     const [record] = readRecords(snapshot.rows, snapshot.seals)
     const [verification] = verify ? await verifyAll(caller.tenant, [record!], snapshot) : []
-    return { record: record!, verification, etag: entityTagOf(id, record!.row.revision ?? 0) }
+    return { record: record!, verification, etag: entityTagOf(recordId, record!.row.revision ?? 0) }
   }
 
   return {

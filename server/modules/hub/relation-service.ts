@@ -18,8 +18,8 @@ interface RelatedAnswer {
 }
 
 export interface RecordRelations {
-  /** The root is answered even when it is purged, as GET answers it. Throws `not-found` when GET would. */
-  related(caller: Caller, recordId: string, walk: { depth: number; direction: Direction }): Promise<RelatedAnswer>
+  /** The root, an id in lower case, is answered even when it is purged, as GET answers it. Throws `not-found` when GET would. */
+  related(caller: Caller, root: string, walk: { depth: number; direction: Direction }): Promise<RelatedAnswer>
 }
 
 /** Walks related_records breadth first, one query for each hop and direction. */
@@ -27,14 +27,13 @@ export function createRecordRelations(deps: { database: Database; clock: RecordC
   const { database, clock } = deps
 
   return {
-    async related(caller, recordId, { depth, direction }) {
-      const root = recordId.toLowerCase()
+    async related(caller, root, { depth, direction }) {
       const now = clock.next().createdAt
       const found = await database.withTenant(
         caller.tenant.slug,
         async (tx) => {
           const start = await findRecord(tx, root, now)
-          if (start === undefined || !canSee(caller.scopes, start.record_type)) throw recordNotFound(recordId)
+          if (start === undefined || !canSee(caller.scopes, start.record_type)) throw recordNotFound(root)
           const reached = await walk(tx, root, depth, direction, caller)
           const ids = await fitting(tx, reached.ids)
           const truncated = reached.truncated || ids.length < reached.ids.length
