@@ -1,11 +1,9 @@
 import { Type } from 'typebox'
 import { batchEventsMax, latencyMsLimit, metadataBytesMax } from '../../../contract/limits.ts'
-import { patterns } from '../../../contract/literals.ts'
+import { patterns, patternWords } from '../../../contract/literals.ts'
 import { costUsdMax } from '../../../contract/money.ts'
 
 const tokensMax = 2 ** 31 - 1
-
-const identifierWords = '1 to 128 of the characters A-Z a-z 0-9 _ . : -'
 
 const Tokens = (description: string, example: number) =>
   Type.Integer({ minimum: 0, maximum: tokensMax, description, examples: [example] })
@@ -14,37 +12,31 @@ const Tokens = (description: string, example: number) =>
 const envelope = {
   skill_id: Type.String({
     pattern: patterns.identifier,
-    'x-must-be': identifierWords,
     description: 'A registered skill of the tenant, in any state but `retired`',
     examples: ['summarise-ticket'],
   }),
   skill_version: Type.String({
     pattern: patterns.semver,
-    'x-must-be': 'a semantic version such as 1.4.0',
     examples: ['1.4.0'],
   }),
   archetype_id: Type.String({
     pattern: patterns.identifier,
-    'x-must-be': identifierWords,
     description: 'An archetype of the tenant’s bundle',
     examples: ['support-agent'],
   }),
   user_id: Type.String({
     pattern: patterns.userId,
-    'x-must-be': 'user:<email> or user:<scim_external_id>, without spaces and at most 259 characters',
     description: '`user:<email>` or `user:<scim_external_id>`',
     examples: ['user:kim@example.com'],
   }),
   llm_platform: Type.String({
     pattern: patterns.llmPlatform,
-    'x-must-be': 'claude, chatgpt, gemini, copilot, slack or custom:<name>',
     description: '`claude`, `chatgpt`, `gemini`, `copilot`, `slack` or `custom:<name>`',
     examples: ['claude'],
   }),
   llm_model: Type.Optional(
     Type.String({
       pattern: patterns.llmModel,
-      'x-must-be': '1 to 128 of the characters A-Z a-z 0-9 _ . : / @ -',
       description: 'Recommended: without it the service has no price of its own',
       examples: ['claude-sonnet-4-5'],
     }),
@@ -66,7 +58,7 @@ const envelope = {
   }),
   error_code: Type.Optional(
     Type.Union([Type.String({ pattern: patterns.identifier }), Type.Null()], {
-      'x-must-be': `null or ${identifierWords}`,
+      'x-must-be': `null or ${patternWords[patterns.identifier]}`,
       description: 'Required when `success` is false',
     }),
   ),
@@ -112,7 +104,6 @@ export const IngestHeaders = Type.Object({
   'idempotency-key': Type.Optional(
     Type.String({
       pattern: patterns.idempotencyKey,
-      'x-must-be': '1 to 255 visible ASCII characters',
       description: 'A repeated request with the same key gets the first answer, for 24 hours',
       examples: ['9f3c6a0e-2f7b-4c55-8b1a-6a2a1f0c7d11'],
     }),
