@@ -21,9 +21,16 @@ test('the link opens a page that names the tenant and the next commands, as ofte
     expect(page).toContain('Welcome to acme')
     expect(page).toContain('service-account create --tenant acme')
     expect(page).toContain(`${hub.baseUrl}/api/v1/oauth/token`)
-    expect(page).toContain('npm run hub -- demo')
+    expect(page).toContain('npm run hub -- demo --tenant acme')
     expect(page).toMatch(/good until \d{4}-\d\d-\d\d \d\d:\d\d UTC/)
   }
+})
+
+test('the demo is not offered to a tenant whose content stays elsewhere', async () => {
+  const link = await hub.modules.tenants.administration.welcomeLink('cmode')
+  const page = await (await fetch(link.welcome.url)).text()
+  expect(page).toContain('Welcome to cmode')
+  expect(page).not.toContain('demo')
 })
 
 test('a link that is unknown, altered, another tenant’s or expired does not open, and tells no more', async () => {

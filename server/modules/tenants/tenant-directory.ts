@@ -3,7 +3,8 @@ import { type RateClass, rateClasses } from '../../../contract/limits.ts'
 import { patterns } from '../../../contract/literals.ts'
 import type { Database } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
-import { allSlugs, limits, ownAddresses, type TenantRow, tenantBySlug } from './tenants-store.ts'
+import { createOwnAddresses } from './own-addresses.ts'
+import { allSlugs, limits, type TenantRow, tenantBySlug, tenantsWithAddress } from './tenants-store.ts'
 import type { RateLimit, TenantDirectory } from './tenants-types.ts'
 
 const foundMs = 2_000
@@ -40,44 +41,24 @@ export function createTenantDirectory(deps: {
       return Object.fromEntries(Object.entries(set).filter(([name]) => (rateClasses as string[]).includes(name)))
     },
   })
-  // All at once, so that strangers who make up hosts cause no queries.
-  const slugsByHost = new LRUCache<'all', Map<string, string>>({
-    max: 1,
-    ttl: foundMs,
-    fetchMethod: async () => {
-      const addresses = await database.withRegistry(ownAddresses)
-      return new Map(addresses.flatMap(({ slug, baseUrl }) => hostsOf(baseUrl).map((host) => [host, slug] as const)))
-    },
+  const atHost = createOwnAddresses(async () => {
+    const rows = await database.withRegistry(tenantsWithAddress)
+    return rows.map((row) => asTenant(row, baseUrl()))
   })
 
-  async function find(slug: string): Promise<Tenant | undefined> {
-    if (!slugPattern.test(slug)) return undefined
-    const row = (await bySlug.fetch(slug))?.row
-    return row && asTenant(row, baseUrl())
-  }
-
   return {
-    find,
+    async find(slug) {
+      if (!slugPattern.test(slug)) return undefined
+      const row = (await bySlug.fetch(slug))?.row
+      return row && asTenant(row, baseUrl())
+    },
     slugs: () => database.withRegistry(allSlugs),
     async limitsOf(slug) {
       return (await limitsBySlug.fetch(slug)) ?? {}
     },
-    async atHost(host) {
-      try {
-        const slug = (await slugsByHost.fetch('all'))?.get(host.toLowerCase())
-        return slug === undefined ? undefined : await find(slug)
-      } catch {
-        return undefined
-      }
-    },
+    atHost,
     commonUrl: baseUrl,
   }
-}
-
-/** What a Host header says for an address: its host, and with the port where that is the scheme's own. */
-function hostsOf(baseUrl: string): string[] {
-  const { host, port, protocol } = new URL(baseUrl)
-  return port === '' ? [host, `${host}:${protocol === 'https:' ? 443 : 80}`] : [host]
 }
 
 export function asTenant(row: Pick<TenantRow, 'slug' | 'mode' | 'base_url' | 'log_name'>, commonUrl: string): Tenant {

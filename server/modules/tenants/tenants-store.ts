@@ -19,13 +19,8 @@ export function tenantByBaseUrl(tx: RegistryTx, baseUrls: readonly string[]): Pr
 }
 
 /** The tenants with an address of their own. */
-export async function ownAddresses(tx: RegistryTx): Promise<{ slug: string; baseUrl: string }[]> {
-  const rows = await tx.db
-    .selectFrom('hub.tenants')
-    .select(['slug', 'base_url'])
-    .where('base_url', 'is not', null)
-    .execute()
-  return rows.map((row) => ({ slug: row.slug, baseUrl: row.base_url as string }))
+export function tenantsWithAddress(tx: RegistryTx): Promise<TenantRow[]> {
+  return tx.db.selectFrom('hub.tenants').selectAll().where('base_url', 'is not', null).execute()
 }
 
 export async function allSlugs(tx: RegistryTx): Promise<string[]> {

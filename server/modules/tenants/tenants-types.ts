@@ -17,8 +17,8 @@ export interface TenantDirectory {
   /** The tenant's own limits of `hub tenant limits`, only the classes that were set. */
   limitsOf(slug: string): Promise<Partial<Record<RateClass, RateLimit>>>
   /**
-   * The Mode C tenant whose own address has this host, which may name the port that goes without saying. Undefined at
-   * any other host, and while the database is away: then there is nothing to serve.
+   * The Mode C tenant whose own address has this host, which may name the port that goes without saying; undefined at
+   * any other host.
    */
   atHost(host: string): Promise<Tenant | undefined>
   /** The address, without a trailing slash, of the tenants that have none of their own. */
