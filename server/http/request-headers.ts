@@ -15,8 +15,7 @@ export function countHeader(request: FastifyRequest, lowerCaseName: string): num
 
 /** Refuses a version of the API that does not exist, however it ranks among the accepted ones. */
 export function checkVersion(accept: string | undefined): void {
-  if (accept === undefined || !accept.includes('vnd.service')) return
-  for (const [, version] of accept.matchAll(/application\/vnd\.service\.v(\d+)\+json/gi)) {
+  for (const [, version] of accept?.matchAll(/application\/vnd\.service\.v(\d+)\+json/gi) ?? []) {
     if (version !== '1') {
       throw new DomainError(
         'version-not-available',

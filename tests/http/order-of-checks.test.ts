@@ -133,3 +133,13 @@ test('a tenant that is unknown, malformed or foreign gets the same answer, and n
 test('the lab has routes of the table only', () => {
   expect([...lab.app.hubRoutes.keys()].every((name) => name in operations)).toBe(true)
 })
+
+test.each<[string, number]>([
+  ['application/vnd.service.v2+json', 406],
+  ['Application/VND.Service.v2+JSON', 406],
+  ['application/json, application/vnd.service.v3+json;q=0.1', 406],
+  ['application/vnd.service.v1+json', 200],
+  ['text/html', 200],
+])('Accept: %s gets %i', async (accept, status) => {
+  expect((await lab.call('GET', '/api/v1/hub/records', { headers: { accept } })).status).toBe(status)
+})
