@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander'
+import { packageVersion } from '../server/config.ts'
 import { addArchetypesCommand } from './commands/archetypes.ts'
 import { addDemoCommand } from './commands/demo.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
@@ -9,6 +10,7 @@ import { describeError, exitFailure, exitUsage } from './output.ts'
 
 const program = new Command('hub')
   .description('Org-Memory Hub: organisational records with provenance, and telemetry of skill invocations')
+  .version(packageVersion(), '-V, --version', 'print the version')
   .showHelpAfterError('Run it with --help to see what it takes.')
   .exitOverride()
 

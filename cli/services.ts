@@ -65,8 +65,8 @@ export async function tenantNamed({ directory }: Services, slug: string): Promis
   throw new StartupError(`There is no tenant ${JSON.stringify(slug)}.`, `Make it with: hub tenant create ${slug} …`)
 }
 
-/** Of the server that runs on this data directory, which may have been told its port on its command line. */
+/** Of the server that runs with this data directory, which may have been told its port on its command line. */
 function addressOf(config: Config): string {
-  if (config.baseUrlConfigured || config.databaseUrl !== undefined) return config.baseUrl
+  if (config.baseUrlConfigured) return config.baseUrl
   return readServeNotice(config.dataDir)?.url ?? config.baseUrl
 }

@@ -199,7 +199,7 @@ function readOperatorToken(reader: SettingReader, environment: Config['environme
   return token
 }
 
-function packageVersion(): string {
+export function packageVersion(): string {
   const manifest: { version: string } = JSON.parse(readFileSync(resolve(checkout, 'package.json'), 'utf8'))
   return manifest.version
 }

@@ -35,7 +35,7 @@ export interface OpenedDatabase extends Database {
     readonly app: ConnectionTarget
     readonly ingest: ConnectionTarget
   }
-  /** Notes the address in the data directory, for the message that a second start gives. */
+  /** Notes the address in the data directory, for commands beside the service and the message of a second start. */
   announce(url: string): Promise<void>
   /** Closes every connection, then stops the embedded server if this process started it. */
   stop(): Promise<void>
@@ -78,12 +78,10 @@ async function openOn(
     masterKey,
     migrationsApplied: applied,
     connection: { embedded: server !== undefined, owner, app, ingest },
-    announce: async (url) => {
-      if (server) await writeServeNotice(config.dataDir, url)
-    },
+    announce: (url) => writeServeNotice(config.dataDir, url),
     stop: async () => {
       await pools.close()
-      if (server) await removeServeNotice(config.dataDir)
+      await removeServeNotice(config.dataDir)
       await server?.stop()
     },
   }

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Who serves from a data directory, for the message that a second start gives. */
+/** Who serves with a data directory: for commands beside the service, and the message that a second start gives. */
 export interface ServeNotice {
   readonly pid: number
   readonly url: string
@@ -11,9 +11,10 @@ export interface ServeNotice {
 
 const fileIn = (dataDir: string) => join(dataDir, 'serve.json')
 
+/** Does nothing where there is no data directory: with a database and a key from elsewhere none is needed. */
 export async function writeServeNotice(dataDir: string, url: string): Promise<void> {
   const notice: ServeNotice = { pid: process.pid, url, startedAt: new Date().toISOString() }
-  await writeFile(fileIn(dataDir), `${JSON.stringify(notice)}\n`, { mode: 0o600 })
+  if (existsSync(dataDir)) await writeFile(fileIn(dataDir), `${JSON.stringify(notice)}\n`, { mode: 0o600 })
 }
 
 export async function removeServeNotice(dataDir: string): Promise<void> {

@@ -1,8 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startHub, type TestHub } from '../support/hub.ts'
+import { startHubProcess } from '../support/hub-process.ts'
 import { runCli } from './run-cli.ts'
 
 let hub: TestHub
@@ -157,6 +158,26 @@ describe('a mistake is told with what to do, on stderr', { timeout: 60_000 }, ()
     expect(code).toBe(1)
     expect(stderr).toMatch(/HUB_PORT[\s\S]*HUB_MASTER_KEY/)
   })
+})
+
+test('a command finds the address of a service that was told its port on its command line', {
+  timeout: 60_000,
+}, async () => {
+  const { HUB_BASE_URL: _, HUB_DATA_DIR: dataDir = '', ...rest } = env
+  const service = await startHubProcess(dataDir, rest)
+  try {
+    const { stdout } = await runCli(['tenant', 'welcome-link', 'acme', '--json'], { ...rest, HUB_DATA_DIR: dataDir })
+    const link = (JSON.parse(stdout) as { welcome_url: string }).welcome_url
+    expect(link.startsWith(`${service.url}/welcome/acme/`)).toBe(true)
+    expect(await (await fetch(link)).text()).toContain('Welcome to acme')
+  } finally {
+    await service.stop()
+  }
+})
+
+test('the version is that of the package', async () => {
+  const { version } = JSON.parse(await readFile(join(import.meta.dirname, '../../package.json'), 'utf8'))
+  expect(await runCli(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
 })
 
 test('help names every command, and asking for it is no mistake', async () => {
