@@ -1,13 +1,15 @@
 import type { Tenant } from '../../http/caller.ts'
 
-const freshMs = 2_000
+const foundMs = 2_000
+/** Shorter, so that an address given on the command line is there at once. */
+const missingMs = 100
 const retryMs = 500
 const patienceMs = 250
 
 /**
- * The tenants with an address of their own, by what a Host header says for it. All of them are read at once,
- * so that strangers who make up hosts cause no queries. Every request asks, those about the service's health too: so
- * what was known before is answered when a reading fails or does not come to an end.
+ * The tenants with an address of their own, by what a Host header says for it. All of them are read at once, so that
+ * strangers who make up hosts cause at most ten queries a second. Requests about the service's health ask too: so what
+ * was known before is answered when a reading fails or does not come to an end.
  *
  * @param read these tenants
  */
@@ -15,27 +17,31 @@ export function createOwnAddresses(
   read: () => Promise<readonly Tenant[]>,
 ): (host: string) => Promise<Tenant | undefined> {
   let known = new Map<string, Tenant>()
-  let staleAtMs = Number.NEGATIVE_INFINITY
+  let readAtMs = Number.NEGATIVE_INFINITY
+  let failedAtMs = Number.NEGATIVE_INFINITY
   let reading: Promise<void> | undefined
 
   async function refresh(): Promise<void> {
     try {
       const tenants = await read()
       known = new Map(tenants.flatMap((tenant) => hostsOf(tenant.baseUrl).map((host) => [host, tenant] as const)))
-      staleAtMs = performance.now() + freshMs
+      readAtMs = performance.now()
     } catch {
-      staleAtMs = performance.now() + retryMs
+      failedAtMs = performance.now()
     } finally {
       reading = undefined
     }
   }
 
   return async (host) => {
-    if (performance.now() >= staleAtMs) {
+    const name = host.toLowerCase()
+    const nowMs = performance.now()
+    const due = nowMs - readAtMs >= (known.has(name) ? foundMs : missingMs)
+    if (due && nowMs - failedAtMs >= retryMs) {
       reading ??= refresh()
       await atMost(reading, patienceMs)
     }
-    return known.get(host.toLowerCase())
+    return known.get(name)
   }
 }
 

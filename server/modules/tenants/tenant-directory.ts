@@ -41,7 +41,7 @@ export function createTenantDirectory(deps: {
       return Object.fromEntries(Object.entries(set).filter(([name]) => (rateClasses as string[]).includes(name)))
     },
   })
-  const atHost = createOwnAddresses(async () => {
+  const ownerOf = createOwnAddresses(async () => {
     const rows = await database.withRegistry(tenantsWithAddress)
     return rows.map((row) => asTenant(row, baseUrl()))
   })
@@ -56,7 +56,9 @@ export function createTenantDirectory(deps: {
     async limitsOf(slug) {
       return (await limitsBySlug.fetch(slug)) ?? {}
     },
-    atHost,
+    async atHost(host) {
+      return host === new URL(baseUrl()).host ? undefined : ownerOf(host)
+    },
     commonUrl: baseUrl,
   }
 }
