@@ -25,7 +25,17 @@ export function describeError(error: unknown): string {
   return `${message}\nThis was not expected. Set HUB_LOG_LEVEL=debug to see where it came from.`
 }
 
-/** `/admin_email` as the command line calls it: `admin-email`. */
+/** The flag or argument behind a field: `/admin_email` is `--admin-email`, `/archetypes/1/archetype_id` is `id 2`. */
 function fieldName(pointer: string): string {
-  return pointer.slice(1).replaceAll('_', '-').replaceAll('/', ' ')
+  const [field = '', index] = pointer.slice(1).split('/')
+  if (field === 'archetypes' && index !== undefined) return `id ${Number(index) + 1}`
+  return flags[field] ?? field.replaceAll('_', '-')
+}
+
+const flags: Record<string, string> = {
+  admin_email: '--admin-email',
+  base_url: '--base-url',
+  name: '--name',
+  scopes: '--scope',
+  slug: 'the slug',
 }

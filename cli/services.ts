@@ -22,10 +22,12 @@ export interface Services {
   directory: TenantDirectory
   serviceAccounts: ServiceAccounts
   archetypes: Archetypes
+  /** By opening the database. */
+  migrationsApplied: readonly string[]
 }
 
 /** Opens the database, runs `work`, and closes everything again. Logs go to stderr, so stdout is the command's own. */
-export async function withDatabase<T>(
+async function withDatabase<T>(
   work: (opened: { config: Config; database: OpenedDatabase; log: pino.Logger }) => Promise<T>,
 ): Promise<T> {
   const config = loadConfig()
@@ -51,6 +53,7 @@ export function withServices<T>(work: (services: Services) => Promise<T>): Promi
         directory: modules.tenants.directory,
         serviceAccounts: modules.auth.serviceAccounts,
         archetypes: modules.roster.archetypes,
+        migrationsApplied: database.migrationsApplied,
       })
     } finally {
       await modules.close()
@@ -62,7 +65,10 @@ export function withServices<T>(work: (services: Services) => Promise<T>): Promi
 export async function tenantNamed({ directory }: Services, slug: string): Promise<Tenant> {
   const tenant = await directory.find(slug)
   if (tenant) return tenant
-  throw new StartupError(`There is no tenant ${JSON.stringify(slug)}.`, `Make it with: hub tenant create ${slug} …`)
+  throw new StartupError(
+    `There is no tenant ${JSON.stringify(slug)}.`,
+    `Make it with: npm run hub -- tenant create ${slug} --mode A --admin-email you@example.com`,
+  )
 }
 
 /** Of the server that runs with this data directory, which may have been told its port on its command line. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { type OutputOptions, printResult } from '../output.ts'
-import { withDatabase } from '../services.ts'
+import { withServices } from '../services.ts'
 
 export function addMigrateCommand(program: Command): void {
   program
@@ -8,8 +8,8 @@ export function addMigrateCommand(program: Command): void {
     .description('Bring the database to the schema of this version; serving does it too')
     .option('--json', 'print one JSON object')
     .action((options: OutputOptions) =>
-      withDatabase(async ({ database }) => {
-        const applied = database.migrationsApplied
+      // With the services, because opening the keys tells a wrong master key here and not at the next start.
+      withServices(async ({ migrationsApplied: applied }) => {
         const text =
           applied.length === 0
             ? 'The database is up to date.'

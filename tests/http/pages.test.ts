@@ -57,7 +57,7 @@ describe('the reference', () => {
     expect(headers['content-security-policy']).toContain("script-src 'self';")
     expect(headers['content-security-policy']).not.toContain('unsafe')
     const assets = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path as string)
-    expect(assets.length).toBe(5)
+    expect(assets.length).toBe(6)
     for (const path of assets) expect((await get(path)).status, path).toBe(200)
     const initializer = assets.find((path) => path.endsWith('initializer.js')) as string
     expect((await get(initializer)).text).toContain('"layout":"BaseLayout"')

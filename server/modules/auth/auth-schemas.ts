@@ -24,7 +24,10 @@ export const TokenHeaders = Type.Object({
 
 export const TokenAnswer = Type.Object(
   {
-    access_token: Type.String({ description: 'A JWT (RFC 9068)' }),
+    access_token: Type.String({
+      description: 'A JWT (RFC 9068)',
+      examples: ['eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCIsImtpZCI6Ik…'],
+    }),
     expires_in: Type.Integer({ description: 'Seconds', examples: [3600] }),
     token_type: Type.Literal('Bearer'),
     scope: Type.String({ examples: ['hub:read telemetry:write'] }),

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { NextCursor } from '../../../contract/answer-schemas.ts'
 import { pageSizeDefault, pageSizeMax } from '../../../contract/limits.ts'
 import { patterns, skillStates } from '../../../contract/literals.ts'
 
@@ -21,7 +22,7 @@ export const SkillSchema = Type.Object(
         {
           skill_version: Type.String({ examples: ['1.0.0'] }),
           state: StateSchema,
-          name: Type.String(),
+          name: Type.String({ examples: ['Summarise a ticket'] }),
           record_id: Type.String({ format: 'uuid', description: 'The skill_definition record of the version' }),
           registered_at: Moment,
         },
@@ -36,7 +37,7 @@ export const SkillSchema = Type.Object(
 export const SkillList = Type.Object(
   {
     items: Type.Array(SkillSchema),
-    next_cursor: Type.Union([Type.String(), Type.Null()], { description: 'Null on the last page' }),
+    next_cursor: NextCursor,
   },
   { additionalProperties: false },
 )

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
+import { NextCursor, ProvenanceCosign, ProvenanceHash } from '../../../contract/answer-schemas.ts'
 import { pageSizeDefault, pageSizeMax, relatedAnswerMax, relatedDepthMax } from '../../../contract/limits.ts'
 import { patterns, recordTypes } from '../../../contract/literals.ts'
 
@@ -116,9 +117,9 @@ export const RecordSchema = Type.Object(
     created_by: Type.String({ description: 'Subject of the token', examples: ['service:hub'] }),
     schema_version: Type.String({ examples: ['1.0'] }),
     related_records: Type.Array(uuid('A record this one names')),
-    is_purged: Type.Boolean(),
-    provenance_hash: Type.String({ examples: [`sha256:${'0a'.repeat(32)}`] }),
-    provenance_cosign: Type.String({ description: 'Verifies with the record and the public key alone' }),
+    is_purged: Type.Boolean({ examples: [false] }),
+    provenance_hash: ProvenanceHash,
+    provenance_cosign: ProvenanceCosign,
     verification: Type.Optional(VerificationSchema),
   },
   { additionalProperties: true, title: 'Record', description: 'The common fields, and those of the record type' },
@@ -126,7 +127,7 @@ export const RecordSchema = Type.Object(
 
 export const RecordPage = object({
   records: Type.Array(RecordSchema),
-  next_cursor: Type.Union([Type.String(), Type.Null()], { description: 'Null on the last page' }),
+  next_cursor: NextCursor,
   verification_summary: Type.Optional(
     object(
       {
@@ -142,8 +143,8 @@ export const RecordPage = object({
 
 export const ReceiptSchema = object({
   record_id: uuid('Id of the new record'),
-  provenance_hash: Type.String(),
-  provenance_cosign: Type.String(),
+  provenance_hash: ProvenanceHash,
+  provenance_cosign: ProvenanceCosign,
 })
 
 export const PurgedSchema = object({

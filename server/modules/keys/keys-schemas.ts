@@ -3,7 +3,10 @@ import { Type } from 'typebox'
 const TokenKey = Type.Object(
   {
     kty: Type.String({ description: 'Key type', examples: ['EC'] }),
-    kid: Type.String({ description: 'Key id, as in the header of the tokens it signed' }),
+    kid: Type.String({
+      description: 'Key id, as in the header of the tokens it signed',
+      examples: ['tNBQelTEDlgfeMoHMB1AA2kxBpMLIhZ-muACHtgfABY'],
+    }),
     alg: Type.String({ description: 'The only algorithm this key is used with', examples: ['ES256'] }),
     use: Type.Literal('sig'),
     crv: Type.Optional(Type.String({ examples: ['P-256'] })),
@@ -26,10 +29,19 @@ const ProvenanceKey = Type.Object(
       description: 'First 16 bytes of the key hash, in hexadecimal',
       examples: ['4f1c0a2b9d3e5f60718293a4b5c6d7e8'],
     }),
-    name: Type.String({ description: 'Opaque name of the log whose seals the key signs' }),
+    name: Type.String({
+      description: 'Opaque name of the log whose seals the key signs',
+      examples: ['orghub/log/4k2WcXbFd0aVtnYzS1mQ7e'],
+    }),
     algorithm: Type.Literal('Ed25519'),
-    public_key: Type.String({ description: 'The 32 bytes of the key, in base64' }),
-    vkey: Type.String({ description: 'The key as a C2SP signed-note verifier key' }),
+    public_key: Type.String({
+      description: 'The 32 bytes of the key, in base64',
+      examples: ['mG11niVfUAIzSuOLMs2LaJCiUDRqxY/mF4m8SYgXelg='],
+    }),
+    vkey: Type.String({
+      description: 'The key as a C2SP signed-note verifier key',
+      examples: ['orghub/log/4k2WcXbFd0aVtnYzS1mQ7e+ce62d333+AZhtdZ4lX1ACM0rjizLNi2iQolA0asWP5heJvEmIF3pY'],
+    }),
     created_at: Type.String({ format: 'date-time' }),
     retired_at: Type.Optional(
       Type.String({ format: 'date-time', description: 'When the key stopped signing. What it signed stays valid.' }),

@@ -8,6 +8,11 @@ const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
+/** A seal: what every record here carries. */
+const icon =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="14" fill="#0b5cad"/>' +
+  '<path d="M9 16.5l5 5 9-10" fill="none" stroke="#fff" stroke-width="3.5" stroke-linecap="round"/></svg>'
+
 /** The browsable reference at `/reference`. `/` leads there until there is a web UI. */
 export function addReferencePages(app: FastifyInstance, describe: () => OpenApiDocument): void {
   app.get('/', { config: { page: true } }, async (_request, reply) => reply.redirect('/reference'))
@@ -25,7 +30,10 @@ export function addReferencePages(app: FastifyInstance, describe: () => OpenApiD
       defaultModelsExpandDepth: -1,
       syntaxHighlight: false,
     },
-    theme: { title: 'Org-Memory Hub API', favicon: [] },
+    theme: {
+      title: 'Org-Memory Hub API',
+      favicon: [{ filename: 'icon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any', content: icon }],
+    },
     staticCSP: contentSecurityPolicy,
     transformSpecification: () => describe() as never,
     transformSpecificationClone: false,

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { NextCursor } from '../../../contract/answer-schemas.ts'
 import { pageSizeDefault, pageSizeMax } from '../../../contract/limits.ts'
 import { patterns } from '../../../contract/literals.ts'
 import { archetypeNameLengthMax, archetypesMax } from './roster-service.ts'
@@ -27,7 +28,7 @@ export const ListQuery = Type.Object(
 export const ArchetypeList = Type.Object(
   {
     items: Type.Array(ArchetypeSchema),
-    next_cursor: Type.Union([Type.String(), Type.Null()], { description: 'Null on the last page' }),
+    next_cursor: NextCursor,
   },
   { additionalProperties: false },
 )

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { ProvenanceCosign, ProvenanceHash } from '../../../contract/answer-schemas.ts'
 import { batchEventsMax, latencyMsLimit, metadataBytesMax } from '../../../contract/limits.ts'
 import { patterns, patternWords } from '../../../contract/literals.ts'
 import { costUsdMax } from '../../../contract/money.ts'
@@ -112,8 +113,8 @@ export const IngestHeaders = Type.Object({
 
 const receipt = {
   record_id: Type.String({ format: 'uuid', examples: ['0198f0c2-6d2e-7a41-9c3f-2b1d5e6f7a80'] }),
-  provenance_hash: Type.String({ description: '`sha256:` and the hash of the canonical record' }),
-  provenance_cosign: Type.String({ description: '`omhc1.` and the self-contained cosignature' }),
+  provenance_hash: ProvenanceHash,
+  provenance_cosign: ProvenanceCosign,
 }
 
 export const ReceiptSchema = Type.Object(receipt, { additionalProperties: false })

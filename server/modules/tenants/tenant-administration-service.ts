@@ -77,7 +77,10 @@ export function createTenantAdministration(deps: Deps): TenantAdministration {
       ? await database.withRegistry((tx) => tenantBySlug(tx, slug))
       : undefined
     if (row) return asTenant(row, deps.baseUrl())
-    throw new DomainError('not-found', `There is no tenant ${JSON.stringify(slug)}. Make it with: hub tenant create`)
+    throw new DomainError(
+      'not-found',
+      `There is no tenant ${JSON.stringify(slug)}. Make it with: npm run hub -- tenant create ${slug}`,
+    )
   }
 
   return {
@@ -175,7 +178,7 @@ function limitDetails(limit: RateLimit) {
 function slugTaken(slug: string): DomainError {
   return new DomainError(
     'concurrent-modification',
-    `The tenant ${slug} exists already. For a fresh link of its administrator: hub tenant welcome-link ${slug}`,
+    `The tenant ${slug} exists already. For a fresh link of its administrator: npm run hub -- tenant welcome-link ${slug}`,
     { errors: [{ pointer: '/slug', detail: 'is taken' }] },
   )
 }

@@ -7,7 +7,7 @@ const retentionDaysMax = 36_525
 const RetentionDays = Type.Integer({
   minimum: 1,
   maximum: retentionDaysMax,
-  description: 'Days for which records are kept; without it they are kept until purged',
+  description: 'Days for which the tenant wants records kept. This version stores it and deletes nothing by it',
   examples: [2555],
 })
 

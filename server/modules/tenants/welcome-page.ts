@@ -31,6 +31,9 @@ at <a href="${tenant.baseUrl}/">${tenant.baseUrl}</a>.</p>
 <pre>${token}</pre>
 <h2>Ask for records</h2>
 <pre>${query}</pre>
+<p>Telemetry names an archetype and a skill, so it is taken once the tenant has them:
+<code>npm run hub -- archetypes set --tenant ${tenant.slug} analyst</code>, and a
+<code>skill_definition</code> record. The <a href="${tenant.baseUrl}/reference">API reference</a> has the rest.</p>
 ${demoPart(tenant)}
 <p class="soft">This link is good until ${readable(expiresAt)}. For another one:
 <code>npm run hub -- tenant welcome-link ${tenant.slug}</code></p>`
