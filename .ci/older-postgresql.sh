@@ -7,7 +7,7 @@ bin=$(find /usr/lib/postgresql -maxdepth 2 -name bin 2>/dev/null | sort -V | hea
 [ -n "$bin" ] || { echo 'No PostgreSQL under /usr/lib/postgresql: apt-get install postgresql' >&2; exit 1; }
 account=postgres
 [ "$(id -u)" = 0 ] || account=$(id -un)
-as() { if [ "$(id -un)" = "$account" ]; then "$@"; else runuser -u "$account" -- "$@"; fi; }
+as() { (cd / && if [ "$(id -un)" = "$account" ]; then "$@"; else runuser -u "$account" -- "$@"; fi); }
 
 cluster=$(mktemp -d /tmp/hub-older-XXXXXX)
 chown "$account" "$cluster"
