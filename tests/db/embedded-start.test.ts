@@ -41,6 +41,14 @@ describe('a data directory', () => {
     }
   })
 
+  test('is served on a socket below it, and on no TCP port', async () => {
+    const dataDir = await freshDataDirectory()
+    await open('serve', dataDir).said('ready')
+    // Lines 5 and 6 of the server's own file: directory of the socket, first address it listens on.
+    const lines = (await readFile(join(dataDir, 'pg', 'postmaster.pid'), 'utf8')).split('\n')
+    expect(lines.slice(4, 6)).toEqual([join(dataDir, 'run'), ''])
+  })
+
   test('leaves no server behind when stopped', async () => {
     const dataDir = await freshDataDirectory()
     const service = open('serve', dataDir)

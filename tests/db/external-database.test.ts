@@ -115,8 +115,3 @@ test('a server that is down is named', async () => {
     message: expect.stringContaining(`127.0.0.1:${port} cannot be reached`),
   })
 })
-
-test('the embedded server listens on no TCP port', async () => {
-  const { rows } = await administrator.query('show listen_addresses')
-  expect(rows[0].listen_addresses).toBe('')
-})
