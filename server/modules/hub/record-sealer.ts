@@ -1,13 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { schemaVersion } from '../../../contract/literals.ts'
-import {
-  buildSeal,
-  canonicalize,
-  cosignsOfSeal,
-  formatRecordHash,
-  recordHash,
-  sealSizeMax,
-} from '../../../provenance/index.ts'
+import { canonicalize, formatRecordHash, recordHash, sealRecords, sealSizeMax } from '../../../provenance/index.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { ProvenanceKeys, ProvenanceSigner } from '../keys/keys-types.ts'
 import type { RecordDraft, RecordSealer, Seal, SealedRecord } from './hub-types.ts'
@@ -75,19 +68,17 @@ function hashRecord(tenant: Tenant, draft: RecordDraft, clock: RecordClock, salt
 
 function sealGroup(signer: ProvenanceSigner, group: readonly HashedRecord[], clock: RecordClock) {
   const moment = clock.next()
-  const salts = group.map((record) => record.salt)
-  const seal = buildSeal(
+  const { seal, cosigns } = sealRecords(
     {
       logName: signer.logName,
       keyId: signer.keyId,
       sealId: moment.recordId,
       timeMicros: moment.micros,
       recordHashes: group.map((record) => record.recordHash),
-      salts,
+      salts: group.map((record) => record.salt),
     },
     { sha256: nodeCrypto.sha256, sign: signer.sign },
   )
-  const cosigns = cosignsOfSeal(seal, salts, nodeCrypto.sha256)
   const records = group.map((record, leafIndex) => ({
     ...record,
     sealId: seal.sealId,

@@ -62,7 +62,11 @@ export async function findLinks(tx: TenantTx, recordIds: readonly string[]): Pro
     .where('from_id', '=', anyOf(recordIds))
     .execute()
   const targets = new Map<string, string[]>()
-  for (const { from_id, to_id } of links) targets.set(from_id, [...(targets.get(from_id) ?? []), to_id])
+  for (const { from_id, to_id } of links) {
+    const known = targets.get(from_id)
+    if (known) known.push(to_id)
+    else targets.set(from_id, [to_id])
+  }
   return targets
 }
 
