@@ -38,7 +38,7 @@ export function createTenantAdministration(deps: Deps): TenantAdministration {
     const baseUrl = checkNewTenant(wanted, deps)
     await database.withRegistry(async (tx) => {
       if (await tenantBySlug(tx, wanted.slug)) throw slugTaken(wanted.slug)
-      if (baseUrl && (await tenantByBaseUrl(tx, [baseUrl]))) throw addressTaken(baseUrl)
+      if (baseUrl && (await tenantByBaseUrl(tx, baseUrl))) throw addressTaken(baseUrl)
     })
     const now = formatTimestamp(Date.now())
     const key = await database.withTenant(wanted.slug, async (tx) => {

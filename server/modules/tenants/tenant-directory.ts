@@ -1,11 +1,12 @@
 import { LRUCache } from 'lru-cache'
-import { type RateClass, rateClasses } from '../../../contract/limits.ts'
+import { rateClasses } from '../../../contract/limits.ts'
 import { patterns } from '../../../contract/literals.ts'
 import type { Database } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
+import type { TenantLimits } from '../../http/rate-limit-headers.ts'
 import { createOwnAddresses } from './own-addresses.ts'
 import { allSlugs, limits, type TenantRow, tenantBySlug, tenantsWithAddress } from './tenants-store.ts'
-import type { RateLimit, TenantDirectory } from './tenants-types.ts'
+import type { TenantDirectory } from './tenants-types.ts'
 
 const foundMs = 2_000
 /** Shorter, so that a tenant made on the command line is there at once. */
@@ -33,7 +34,7 @@ export function createTenantDirectory(deps: {
       return { row }
     },
   })
-  const limitsBySlug = new LRUCache<string, Partial<Record<RateClass, RateLimit>>>({
+  const limitsBySlug = new LRUCache<string, TenantLimits>({
     max: entriesMax,
     ttl: foundMs,
     fetchMethod: async (slug) => {

@@ -7,6 +7,7 @@ import { createTenantAdministration } from './tenant-administration-service.ts'
 import { createTenantDirectory } from './tenant-directory.ts'
 import { addTenantsRoutes } from './tenants-routes.ts'
 import type { TenantAdministration, TenantDirectory } from './tenants-types.ts'
+import { createWelcomeLinkOpener } from './welcome-links-service.ts'
 
 export interface TenantsModule {
   directory: TenantDirectory
@@ -24,10 +25,13 @@ export function createTenantsModule(deps: {
   httpsOnly: boolean
 }): TenantsModule {
   const directory = createTenantDirectory(deps)
-  const provision = createProvisionService(deps)
+  const services = {
+    provision: createProvisionService(deps),
+    openWelcomeLink: createWelcomeLinkOpener({ ...deps, directory }),
+  }
   return {
     directory,
     administration: createTenantAdministration(deps),
-    routes: (app) => addTenantsRoutes(app, { database: deps.database, directory, provision }),
+    routes: (app) => addTenantsRoutes(app, services),
   }
 }

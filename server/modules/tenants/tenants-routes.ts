@@ -1,18 +1,15 @@
 import type { FastifyInstance } from 'fastify'
-import type { Database } from '../../db/database.ts'
 import { addPage } from '../../http/page.ts'
 import { addRoute } from '../../http/route.ts'
 import type { ProvisionService } from './provision-service.ts'
 import { ProvisionAnswer, ProvisionBody } from './tenants-schemas.ts'
-import type { TenantDirectory } from './tenants-types.ts'
-import { openWelcomeLink } from './welcome-links-service.ts'
+import type { WelcomeLinkOpener } from './welcome-links-service.ts'
 import { closedLinkPage, welcomePage } from './welcome-page.ts'
 
 export function addTenantsRoutes(
   app: FastifyInstance,
-  deps: { database: Database; directory: TenantDirectory; provision: ProvisionService },
+  { provision, openWelcomeLink }: { provision: ProvisionService; openWelcomeLink: WelcomeLinkOpener },
 ): void {
-  const { provision } = deps
   addRoute(
     app,
     'provisionHub',
@@ -33,7 +30,7 @@ export function addTenantsRoutes(
   addPage(app, '/welcome/:tenant/:token', async (request) => {
     const { tenant, token } = request.params as { tenant: string; token: string }
     const served = request.hostTenant === null || request.hostTenant.slug === tenant
-    const link = served ? await openWelcomeLink(deps, tenant, token) : undefined
+    const link = served ? await openWelcomeLink(tenant, token) : undefined
     return { ...(link ? welcomePage(link.tenant, link.expiresAt) : closedLinkPage()), noStore: true }
   })
 }

@@ -10,12 +10,8 @@ export function tenantBySlug(tx: RegistryTx, slug: string): Promise<TenantRow | 
   return tx.db.selectFrom('hub.tenants').selectAll().where('slug', '=', slug).executeTakeFirst()
 }
 
-export function tenantByBaseUrl(tx: RegistryTx, baseUrls: readonly string[]): Promise<TenantRow | undefined> {
-  return tx.db
-    .selectFrom('hub.tenants')
-    .selectAll()
-    .where('base_url', 'in', [...baseUrls])
-    .executeTakeFirst()
+export function tenantByBaseUrl(tx: RegistryTx, baseUrl: string): Promise<TenantRow | undefined> {
+  return tx.db.selectFrom('hub.tenants').selectAll().where('base_url', '=', baseUrl).executeTakeFirst()
 }
 
 /** The tenants with an address of their own. */

@@ -1,6 +1,7 @@
 import type { RateClass } from '../../../contract/limits.ts'
 import type { TenantMode } from '../../../contract/literals.ts'
 import type { Tenant } from '../../http/caller.ts'
+import type { TenantLimits } from '../../http/rate-limit-headers.ts'
 import type { Actor } from '../governance/governance-types.ts'
 
 /** Requests per minute. */
@@ -15,7 +16,7 @@ export interface TenantDirectory {
   /** Every tenant, read afresh: for work that goes through all of them. */
   slugs(): Promise<readonly string[]>
   /** The tenant's own limits of `hub tenant limits`, only the classes that were set. */
-  limitsOf(slug: string): Promise<Partial<Record<RateClass, RateLimit>>>
+  limitsOf(slug: string): Promise<TenantLimits>
   /**
    * The Mode C tenant whose own address has this host, which may name the port that goes without saying; undefined at
    * any other host.

@@ -34,16 +34,19 @@ export function hasWelcomeLink(tx: TenantTx): Promise<boolean> {
  * What a welcome link opens, or undefined when it is unknown, expired, used or another tenant's. Looking does not
  * use it up: mail scanners open links too.
  */
-export async function openWelcomeLink(
-  deps: { database: Database; directory: TenantDirectory },
+export type WelcomeLinkOpener = (
   slug: string,
   token: string,
-): Promise<{ tenant: Tenant; expiresAt: string } | undefined> {
-  const tenant = tokenPattern.test(token) ? await deps.directory.find(slug) : undefined
-  if (!tenant) return undefined
-  const link = await deps.database.withTenant(slug, (tx) => linkByHash(tx, hashOf(token)), { readOnly: true })
-  if (!link || link.purpose !== purpose || link.consumed_at !== null) return undefined
-  return Date.parse(link.expires_at) > Date.now() ? { tenant, expiresAt: link.expires_at } : undefined
+) => Promise<{ tenant: Tenant; expiresAt: string } | undefined>
+
+export function createWelcomeLinkOpener(deps: { database: Database; directory: TenantDirectory }): WelcomeLinkOpener {
+  return async (slug, token) => {
+    const tenant = tokenPattern.test(token) ? await deps.directory.find(slug) : undefined
+    if (!tenant) return undefined
+    const link = await deps.database.withTenant(slug, (tx) => linkByHash(tx, hashOf(token)), { readOnly: true })
+    if (!link || link.purpose !== purpose || link.consumed_at !== null) return undefined
+    return Date.parse(link.expires_at) > Date.now() ? { tenant, expiresAt: link.expires_at } : undefined
+  }
 }
 
 function hashOf(token: string): Buffer {
