@@ -103,7 +103,7 @@ declare module 'fastify' {
 
 /**
  * Adds an operation of the operations table. Before `handler` runs, everything up to and including the schemas has
- * been checked (docs: "order of checks" in access-checks.ts). A handler throws DomainError and never writes an error.
+ * been checked (in the order that `createHttpServer` names). A handler throws DomainError and never writes an error.
  */
 export function addRoute<const S extends RouteSchema>(
   app: FastifyInstance,
