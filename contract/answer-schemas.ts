@@ -1,5 +1,6 @@
-/** Values that answers of several modules carry. */
+/** Parts of answers that operations of several modules give. */
 import { Type } from 'typebox'
+import { patterns } from './literals.ts'
 
 export const ProvenanceHash = Type.String({
   description: '`sha256:` and the hash of the canonical record',
@@ -19,3 +20,21 @@ export const NextCursor = Type.Union([Type.String(), Type.Null()], {
   description: 'For `cursor` of the next page; null on the last one',
   examples: [null],
 })
+
+/** What a written record is answered with. */
+export const receiptMembers = {
+  record_id: Type.String({
+    pattern: patterns.uuid,
+    description: 'Id of the new record',
+    examples: ['019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'],
+  }),
+  provenance_hash: ProvenanceHash,
+  provenance_cosign: ProvenanceCosign,
+}
+
+export const ReceiptSchema = Type.Object(receiptMembers, { additionalProperties: false })
+
+/** Header of the answer to a repeated call with an Idempotency-Key. */
+export const replayedHeader = {
+  'Idempotent-Replayed': Type.Optional(Type.Literal('true', { description: 'The answer to an earlier call' })),
+}

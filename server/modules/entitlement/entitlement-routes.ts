@@ -1,11 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import { pageSizeDefault } from '../../../contract/limits.ts'
+import { PageQuery } from '../../../contract/request-schemas.ts'
 import { addRoute } from '../../http/route.ts'
-import { SkillList, SkillQuery, SkillSchema, TransitionBody, TransitionParams } from './entitlement-schemas.ts'
+import { SkillList, SkillSchema, TransitionBody, TransitionParams } from './entitlement-schemas.ts'
 import type { Skills } from './entitlement-types.ts'
 
 export function addEntitlementRoutes(app: FastifyInstance, skills: Skills): void {
-  addRoute(app, 'listSkills', { querystring: SkillQuery, response: { 200: SkillList } }, async (request) => {
+  addRoute(app, 'listSkills', { querystring: PageQuery, response: { 200: SkillList } }, async (request) => {
     const { limit = pageSizeDefault, cursor } = request.query
     return skills.list(request.caller.tenant, { limit, cursor })
   })

@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
 import { NextCursor } from '../../../contract/answer-schemas.ts'
-import { pageSizeDefault, pageSizeMax } from '../../../contract/limits.ts'
 import { patterns, skillStates } from '../../../contract/literals.ts'
 
 const StateSchema = Type.Enum(skillStates, {
@@ -38,14 +37,6 @@ export const SkillList = Type.Object(
   {
     items: Type.Array(SkillSchema),
     next_cursor: NextCursor,
-  },
-  { additionalProperties: false },
-)
-
-export const SkillQuery = Type.Object(
-  {
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: pageSizeMax, default: pageSizeDefault })),
-    cursor: Type.Optional(Type.String({ minLength: 1, description: '`next_cursor` of the page before' })),
   },
   { additionalProperties: false },
 )

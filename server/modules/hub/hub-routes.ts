@@ -1,15 +1,16 @@
 import type { FastifyInstance } from 'fastify'
+import { ReceiptSchema } from '../../../contract/answer-schemas.ts'
+import { operations } from '../../../contract/operations.ts'
+import { IdempotencyHeader } from '../../../contract/request-schemas.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
 import { addRoute, emptyBody, rawJson } from '../../http/route.ts'
 import { refuseContent } from './content-rules.ts'
 import {
   etagHeader,
-  idempotencyHeader,
   ifMatchHeader,
   locationHeader,
   PurgedSchema,
   purgeQuery,
-  ReceiptSchema,
   RecordPage,
   RecordSchema,
   RelatedSchema,
@@ -93,7 +94,7 @@ function addWriteRoute(app: FastifyInstance, writing: RecordWriting): void {
     app,
     'writeRecord',
     {
-      headers: idempotencyHeader,
+      headers: IdempotencyHeader,
       body: RecordBody,
       screenBody: ({ tenant }, body) => {
         if (tenant.mode === 'C') refuseContent(body as JsonValue | undefined)
@@ -105,7 +106,7 @@ function addWriteRoute(app: FastifyInstance, writing: RecordWriting): void {
     async (request, reply) => {
       const { receipt, replayed } = await writing.write(request.caller, {
         body: request.body,
-        path: '/api/v1/hub/records',
+        path: operations.writeRecord.path,
         idempotencyKey: request.headers['idempotency-key'],
       })
       reply.code(201).header('location', `/api/v1/hub/records/${receipt.record_id}`)

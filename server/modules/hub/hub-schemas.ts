@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import { NextCursor, ProvenanceCosign, ProvenanceHash } from '../../../contract/answer-schemas.ts'
+import { NextCursor, ProvenanceCosign, ProvenanceHash, replayedHeader } from '../../../contract/answer-schemas.ts'
 import { pageSizeDefault, pageSizeMax, relatedAnswerMax, relatedDepthMax } from '../../../contract/limits.ts'
 import { patterns, recordTypes } from '../../../contract/literals.ts'
 
@@ -18,16 +18,6 @@ export const ifMatchHeader = object({
     Type.String({
       description: 'Entity tags, of which one must be the current one of the record, or `*`',
       examples: [`"${exampleId}-0"`],
-    }),
-  ),
-})
-
-export const idempotencyHeader = object({
-  'idempotency-key': Type.Optional(
-    Type.String({
-      pattern: patterns.idempotencyKey,
-      description: 'Repeating a call with the same key within 24 hours gives the first answer again',
-      examples: ['4f7c1f0e-import-17'],
     }),
   ),
 })
@@ -141,12 +131,6 @@ export const RecordPage = object({
   ),
 })
 
-export const ReceiptSchema = object({
-  record_id: uuid('Id of the new record'),
-  provenance_hash: ProvenanceHash,
-  provenance_cosign: ProvenanceCosign,
-})
-
 export const PurgedSchema = object({
   record_id: uuid('Id of the record'),
   is_purged: Type.Literal(true),
@@ -176,5 +160,5 @@ export const RelatedSchema = object({
 export const etagHeader = { ETag: Type.String({ description: 'State of the record', examples: [`"${exampleId}-0"`] }) }
 export const locationHeader = {
   Location: Type.String({ examples: [`/api/v1/hub/records/${exampleId}`] }),
-  'Idempotent-Replayed': Type.Optional(Type.Literal('true', { description: 'The answer to an earlier call' })),
+  ...replayedHeader,
 }

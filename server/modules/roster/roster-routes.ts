@@ -1,11 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import { pageSizeDefault } from '../../../contract/limits.ts'
+import { PageQuery } from '../../../contract/request-schemas.ts'
 import { addRoute } from '../../http/route.ts'
-import { ArchetypeBundleSchema, ArchetypeList, ListQuery } from './roster-schemas.ts'
+import { ArchetypeBundleSchema, ArchetypeList } from './roster-schemas.ts'
 import type { Archetypes } from './roster-types.ts'
 
 export function addRosterRoutes(app: FastifyInstance, archetypes: Archetypes): void {
-  addRoute(app, 'listArchetypes', { querystring: ListQuery, response: { 200: ArchetypeList } }, async (request) => {
+  addRoute(app, 'listArchetypes', { querystring: PageQuery, response: { 200: ArchetypeList } }, async (request) => {
     const { limit = pageSizeDefault, cursor } = request.query
     return archetypes.list(request.caller.tenant, { limit, cursor })
   })

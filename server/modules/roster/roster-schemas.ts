@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
 import { NextCursor } from '../../../contract/answer-schemas.ts'
-import { pageSizeDefault, pageSizeMax } from '../../../contract/limits.ts'
 import { patterns } from '../../../contract/literals.ts'
 import { archetypeNameLengthMax, archetypesMax } from './roster-service.ts'
 
@@ -14,14 +13,6 @@ const ArchetypeSchema = Type.Object(
 
 export const ArchetypeBundleSchema = Type.Object(
   { archetypes: Type.Array(ArchetypeSchema, { maxItems: archetypesMax, description: 'The whole bundle' }) },
-  { additionalProperties: false },
-)
-
-export const ListQuery = Type.Object(
-  {
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: pageSizeMax, default: pageSizeDefault })),
-    cursor: Type.Optional(Type.String({ minLength: 1, description: '`next_cursor` of the page before' })),
-  },
   { additionalProperties: false },
 )
 

@@ -1,16 +1,11 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { Type } from 'typebox'
+import { ReceiptSchema, replayedHeader } from '../../../contract/answer-schemas.ts'
 import { batchBodyBytesMax } from '../../../contract/limits.ts'
+import { IdempotencyHeader } from '../../../contract/request-schemas.ts'
 import type { JsonValue } from '../../../provenance/index.ts'
 import { addRoute } from '../../http/route.ts'
-import {
-  BatchAnswerSchema,
-  BatchSchema,
-  EventSchema,
-  IngestHeaders,
-  ingestResponseHeaders,
-  ReceiptSchema,
-} from './telemetry-schemas.ts'
+import { BatchAnswerSchema, BatchSchema, EventSchema } from './telemetry-schemas.ts'
 import type { Telemetry } from './telemetry-types.ts'
 
 export function addTelemetryRoutes(app: FastifyInstance, telemetry: Telemetry): void {
@@ -19,13 +14,13 @@ export function addTelemetryRoutes(app: FastifyInstance, telemetry: Telemetry): 
     'ingestEvent',
     {
       description: 'The event is stored as a `telemetry_event` record. 201 means committed and readable.',
-      headers: IngestHeaders,
+      headers: IdempotencyHeader,
       body: EventSchema,
       // What the event may hold depends on the tenant's mode, and its errors on the tenant's catalogue.
       bodyChecked: 'by handler',
       response: { 201: ReceiptSchema },
       responseHeaders: {
-        201: { location: Type.String({ description: 'The record' }), ...ingestResponseHeaders },
+        201: { location: Type.String({ description: 'The record' }), ...replayedHeader },
       },
       problems: ['content-not-allowed', 'skill-not-registered', 'hub-not-provisioned', 'idempotency-conflict'],
     },
@@ -48,12 +43,12 @@ export function addTelemetryRoutes(app: FastifyInstance, telemetry: Telemetry): 
       description:
         'Each event stands alone: those that pass are stored and have an entry in `records`, the others one in ' +
         '`errors`. The body may be gzip-encoded.',
-      headers: IngestHeaders,
+      headers: IdempotencyHeader,
       body: BatchSchema,
       bodyChecked: 'by handler',
       bodyLimitBytes: batchBodyBytesMax,
       response: { 201: BatchAnswerSchema },
-      responseHeaders: { 201: ingestResponseHeaders },
+      responseHeaders: { 201: replayedHeader },
       problems: ['content-not-allowed', 'batch-too-large', 'hub-not-provisioned', 'idempotency-conflict'],
     },
     async (request, reply) => {

@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
-import { ProvenanceCosign, ProvenanceHash } from '../../../contract/answer-schemas.ts'
+import { type Static, Type } from 'typebox'
+import { receiptMembers } from '../../../contract/answer-schemas.ts'
 import { batchEventsMax, latencyMsLimit, metadataBytesMax } from '../../../contract/limits.ts'
 import { patterns, patternWords } from '../../../contract/literals.ts'
 import { costUsdMax } from '../../../contract/money.ts'
@@ -96,28 +96,13 @@ export const EventSchema = Type.Object(
   { additionalProperties: false, description: 'A telemetry event' },
 )
 
+/** A telemetry event (interface 2.3) as it is sent. */
+export type TelemetryEvent = Static<typeof EventSchema>
+
 export const BatchSchema = Type.Object(
   { events: Type.Array(EventSchema, { minItems: 1, maxItems: batchEventsMax }) },
   { additionalProperties: false, description: 'Each event stands alone: the others are stored when one is refused' },
 )
-
-export const IngestHeaders = Type.Object({
-  'idempotency-key': Type.Optional(
-    Type.String({
-      pattern: patterns.idempotencyKey,
-      description: 'A repeated request with the same key gets the first answer, for 24 hours',
-      examples: ['9f3c6a0e-2f7b-4c55-8b1a-6a2a1f0c7d11'],
-    }),
-  ),
-})
-
-const receipt = {
-  record_id: Type.String({ format: 'uuid', examples: ['0198f0c2-6d2e-7a41-9c3f-2b1d5e6f7a80'] }),
-  provenance_hash: ProvenanceHash,
-  provenance_cosign: ProvenanceCosign,
-}
-
-export const ReceiptSchema = Type.Object(receipt, { additionalProperties: false })
 
 export const BatchAnswerSchema = Type.Object(
   {
@@ -125,7 +110,7 @@ export const BatchAnswerSchema = Type.Object(
     failed: Type.Integer({ minimum: 0, examples: [0] }),
     records: Type.Array(
       Type.Object(
-        { index: Type.Integer({ minimum: 0, description: 'Place in `events`' }), ...receipt },
+        { index: Type.Integer({ minimum: 0, description: 'Place in `events`' }), ...receiptMembers },
         { additionalProperties: false },
       ),
       { description: 'One per accepted event, in order' },
@@ -149,9 +134,3 @@ export const BatchAnswerSchema = Type.Object(
   },
   { additionalProperties: false },
 )
-
-export const ingestResponseHeaders = {
-  'idempotent-replayed': Type.Optional(
-    Type.Literal('true', { description: 'The answer is that of an earlier request with the same key' }),
-  ),
-}

@@ -12,28 +12,6 @@ export interface Catalogue {
   skillStates: ReadonlyMap<string, SkillState>
 }
 
-/** A telemetry event (interface 2.3) as it is sent. */
-export interface TelemetryEvent {
-  skill_id: string
-  skill_version: string
-  archetype_id: string
-  user_id: string
-  llm_platform: string
-  llm_model?: string
-  ts: string
-  success: boolean
-  latency_ms: number
-  tokens_in: number
-  tokens_out: number
-  /** US dollars. */
-  cost_usd_estimate: number
-  error_code?: string | null
-  /** Modes A and B only. */
-  tokens_total_reported?: number
-  /** Modes A and B only. */
-  metadata?: Record<string, string | number | boolean | null>
-}
-
 /**
  * An event that has passed every check that needs nothing but itself: `ts` in UTC with six digits, the cost with six
  * decimals, absent members left out.

@@ -1,0 +1,27 @@
+/** Parts of requests that operations of several modules take. */
+import { Type } from 'typebox'
+import { pageSizeDefault, pageSizeMax } from './limits.ts'
+import { patterns } from './literals.ts'
+
+/** Parameters of every list but the Hub query, which has more. */
+export const PageQuery = Type.Object(
+  {
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: pageSizeMax, default: pageSizeDefault })),
+    cursor: Type.Optional(Type.String({ minLength: 1, description: '`next_cursor` of the page before' })),
+  },
+  { additionalProperties: false },
+)
+
+/** Of operations that answer a repeated call with their first answer. */
+export const IdempotencyHeader = Type.Object(
+  {
+    'idempotency-key': Type.Optional(
+      Type.String({
+        pattern: patterns.idempotencyKey,
+        description: 'Repeating a call with the same key within 24 hours gives the first answer again',
+        examples: ['4f7c1f0e-import-17'],
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
