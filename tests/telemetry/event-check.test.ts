@@ -202,3 +202,25 @@ test('in Mode C whatever is not in the envelope is content', () => {
     ),
   ).toEqual(['/metadata', '/tokens_total_reported', '/prompt', '/tenant_id'])
 })
+
+describe('what would overwhelm the validator is refused before it', () => {
+  const names = Array.from({ length: 200_000 }, (_, index) => `_${index}`)
+
+  test('a version longer than a skill can have', () => {
+    const longest = `1.0.0-${'a'.repeat(122)}`
+    expect(faultsOf(event({ skill_version: longest }))).toEqual([])
+    const tooLong = [{ pointer: '/skill_version', detail: 'must have at most 128 characters' }]
+    expect(faultsOf(event({ skill_version: `${longest}a` }))).toEqual(tooLong)
+    expect(faultsOf(event({ skill_version: `1.0.0-${'1a.'.repeat(4_000_000)}` }))).toEqual(tooLong)
+  })
+
+  test('unknown members by the hundred thousand: the first hundred are named, and nothing else is looked at', () => {
+    const wide = { ...Object.fromEntries(names.map((name) => [name, 1])), skill_id: '' }
+    expect(pointersOf(wide)).toEqual(names.slice(0, 100).map((name) => `/${name}`))
+  })
+
+  test('metadata by the hundred thousand is complained about once', () => {
+    const wide = event({ metadata: Object.fromEntries(names.map((name) => [name, []])) })
+    expect(faultsOf(wide)).toEqual([{ pointer: '/metadata', detail: 'must be at most 8192 bytes as canonical JSON' }])
+  })
+})

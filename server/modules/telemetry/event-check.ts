@@ -14,6 +14,8 @@ const metadataTooLarge = `must be at most ${metadataBytesMax} bytes as canonical
 /** A member takes five bytes at least, as in `"":1,`; each has another name. */
 const metadataMembersMax = metadataBytesMax / 5
 const membersMax = 1000
+/** As in a skill_definition. */
+const versionLengthMax = 128
 const tolerancePercent = Math.round(tokenSumTolerance * 100)
 
 /** Enough to mend a request by, however many of its members are wrong. */
@@ -46,8 +48,8 @@ export function readEvent(input: JsonValue, nowMs: number): SoundEvent | Pointed
 }
 
 /**
- * What has more members than any sound event. The schema's validator would first complain about each of them, which
- * for a body of 16 MiB takes ten seconds and a gigabyte.
+ * What is larger than in any sound event, so that the schema's validator never meets it: it would complain about each
+ * of the members of 16 MiB, which takes ten seconds and a gigabyte, and overflow its stack in a long version.
  */
 function excessOf(input: JsonValue): PointedError[] {
   if (!isJsonObject(input)) return []
@@ -58,9 +60,15 @@ function excessOf(input: JsonValue): PointedError[] {
       .slice(0, faultsMax)
       .map((name) => ({ pointer: jsonPointer([name]), detail: 'is not a member that this takes' }))
   }
-  const { metadata } = input
-  if (!isJsonObject(metadata) || Object.keys(metadata).length <= metadataMembersMax) return []
-  return [{ pointer: '/metadata', detail: metadataTooLarge }]
+  const { metadata, skill_version } = input
+  const faults: PointedError[] = []
+  if (isJsonObject(metadata) && Object.keys(metadata).length > metadataMembersMax) {
+    faults.push({ pointer: '/metadata', detail: metadataTooLarge })
+  }
+  if (typeof skill_version === 'string' && skill_version.length > versionLengthMax) {
+    faults.push({ pointer: '/skill_version', detail: `must have at most ${versionLengthMax} characters` })
+  }
+  return faults
 }
 
 function soundEvent(event: TelemetryEvent, ts: Timestamp): SoundEvent {
