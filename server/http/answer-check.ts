@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { PointedError } from '../../contract/domain-error.ts'
 import { compileSchema } from './request-validation.ts'
-import type { RouteSchema } from './route.ts'
+import type { RouteSchema } from './route-schema.ts'
 
 type Check = (value: unknown) => PointedError[]
 

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import { gunzip } from 'node:zlib'
 import { DomainError, validationFailed } from '../../contract/domain-error.ts'
-import type { FormBody } from './route.ts'
+import type { FormBody } from './route-schema.ts'
 import { parseStrictJson } from './strict-json.ts'
 
 /** Beyond the limit this much is read and thrown away, so that a client in the middle of sending gets its 413. */

@@ -6,7 +6,7 @@ import { type PointedError, validationFailed } from '../../contract/domain-error
 import { jsonPointer } from './json-breaches.ts'
 import { malformed, type Query } from './query-string.ts'
 import { countHeader } from './request-headers.ts'
-import type { RouteSchema } from './route.ts'
+import type { RouteSchema } from './route-schema.ts'
 import { describeSchemaError } from './validation-messages.ts'
 
 /** Checks all parts of a request. Throws DomainError `validation-failed` with everything that is wrong. */

@@ -6,44 +6,12 @@ import type {
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify'
-import { type Static, type TObject, type TSchema, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { recordBodyBytesMax } from '../../contract/limits.ts'
 import { type Operation, type OperationId, operations } from '../../contract/operations.ts'
-import type { ProblemSlug } from '../../contract/problems.ts'
 import type { Caller } from './caller.ts'
 import { compileRequestValidator, type RequestValidator } from './request-validation.ts'
-
-/**
- * What a route takes and answers, as TypeBox schemas: validation, types and the OpenAPI document come from it.
- * Objects of parameters and bodies say `additionalProperties: false`. `params` has a member for each `{name}` of the
- * path; `headers` names, in lower case, the headers of this operation beyond the common ones.
- */
-export interface RouteSchema {
-  description?: string
-  params?: TObject
-  querystring?: TObject
-  headers?: TObject
-  /** Without it a POST, PUT or PATCH takes no body, or `{}`. */
-  body?: TSchema
-  /** Throws what the caller may not send, before the schemas look at the rest of the request. */
-  screenBody?: (caller: Caller, body: unknown) => void
-  /** How the body is written; `form` is application/x-www-form-urlencoded and is not validated here. */
-  bodyFormat?: 'json' | 'form'
-  /** The schema only describes the body: the handler checks it, because what it may hold depends on more than its shape. */
-  bodyChecked?: 'by handler'
-  /** An absent body stands for `{}`. */
-  bodyOptional?: boolean
-  /** Bytes after inflation; default `recordBodyBytesMax`. */
-  bodyLimitBytes?: number
-  /** Status → body. `Type.Null()` stands for an empty body. */
-  response: Record<number, TSchema>
-  /** Status → headers of the answer beyond the common ones, for the OpenAPI document. */
-  responseHeaders?: Record<number, Record<string, TSchema>>
-  /** Problems of this operation beyond those that every operation of its kind may answer with. */
-  problems?: readonly ProblemSlug[]
-  /** Errors carry `error` and `error_description` (RFC 6749, section 5.2) and are plain JSON for clients that ask so. */
-  oauthErrors?: boolean
-}
+import type { FormBody, RouteSchema } from './route-schema.ts'
 
 type StaticOf<Schema> = Schema extends TSchema ? Static<Schema> : undefined
 
@@ -58,9 +26,6 @@ export type RouteRequest<S extends RouteSchema> = FastifyRequest<
   RawServerDefault,
   RawRequestDefaultExpression
 >
-
-/** Fields of a form; one that was sent more than once is an array. */
-export type FormBody = Record<string, string | string[]>
 
 declare const rawJsonBrand: unique symbol
 /** JSON text that is sent as it is. */
