@@ -18,6 +18,7 @@ export const batchBodyBytesMax = 16 * 1024 * 1024
 export const metadataBytesMax = 8 * 1024
 export const jsonDepthMax = 64
 export const magicLinkHours = 24
+export const archetypesMax = 10_000
 export const eventFutureMinutesMax = 5
 
 /** Requests per minute, for one token and for a whole tenant. */

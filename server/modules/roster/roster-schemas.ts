@@ -1,12 +1,12 @@
 import { Type } from 'typebox'
 import { NextCursor } from '../../../contract/answer-schemas.ts'
+import { archetypesMax } from '../../../contract/limits.ts'
 import { patterns } from '../../../contract/literals.ts'
-import { archetypeNameLengthMax, archetypesMax } from './roster-service.ts'
 
 const ArchetypeSchema = Type.Object(
   {
     archetype_id: Type.String({ pattern: patterns.identifier, examples: ['support-agent'] }),
-    name: Type.Optional(Type.String({ minLength: 1, maxLength: archetypeNameLengthMax, examples: ['Support agent'] })),
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, examples: ['Support agent'] })),
   },
   { additionalProperties: false },
 )

@@ -1,5 +1,6 @@
 import { type PointedError, validationFailed } from '../../../contract/domain-error.ts'
-import { patterns } from '../../../contract/literals.ts'
+import { archetypesMax } from '../../../contract/limits.ts'
+import { patterns, patternWords } from '../../../contract/literals.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import { openCursor, signCursor } from '../../http/cursor.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
@@ -7,8 +8,6 @@ import type { CatalogueChanged } from '../tenants/tenants-types.ts'
 import { allArchetypes, archetypesAfter, deleteArchetypes, lockBundle, putArchetypes } from './roster-store.ts'
 import type { Archetype, Archetypes } from './roster-types.ts'
 
-export const archetypesMax = 10_000
-export const archetypeNameLengthMax = 200
 /** A governance event names at most so many ids; the counts are always whole. */
 const idsInEventMax = 1_000
 const idPattern = new RegExp(patterns.identifier)
@@ -85,7 +84,7 @@ function checkBundle(archetypes: readonly Archetype[]): void {
     if (!idPattern.test(id))
       errors.push({
         pointer,
-        detail: `is ${JSON.stringify(id)}; an id is 1 to 128 of the characters A-Z a-z 0-9 _ . : -`,
+        detail: `is ${JSON.stringify(id)}; an id is ${patternWords[patterns.identifier]}`,
       })
     else if (first !== undefined) errors.push({ pointer, detail: `is the same as /archetypes/${first}/archetype_id` })
     else firstAt.set(id, index)
