@@ -86,7 +86,7 @@ export function createTelemetry(deps: {
         async (claim) => {
           const readMs = nowMs()
           const readings = events.map((event) => readEvent(event, readMs))
-          const { accepted, refused } = sort(readings, await referencesFor(tenant, readings))
+          const { accepted, refused } = separate(readings, await referencesFor(tenant, readings))
           const batch = await writer.seal(
             caller,
             accepted.map(({ event }) => event),
@@ -119,7 +119,7 @@ function suffices(catalogue: Catalogue, tenant: Tenant, readings: readonly Readi
   )
 }
 
-function sort(readings: readonly Reading[], references: References) {
+function separate(readings: readonly Reading[], references: References) {
   const accepted: { index: number; event: SoundEvent }[] = []
   const refused = new Map<number, Refusal>()
   for (const [index, reading] of readings.entries()) {
