@@ -98,9 +98,13 @@ async function stopAll({ app, queue, modules, database, config, log }: Parts): P
     log.warn({ seconds: config.drainSeconds }, 'requests took longer than the drain time; closing their connections')
     app?.server.closeAllConnections()
   }, config.drainSeconds * 1000)
-  await Promise.all([drained, queue.stop()]).finally(() => clearTimeout(cut))
-  await modules.close()
-  await database.stop()
+  try {
+    await Promise.all([drained, queue.stop()])
+  } finally {
+    clearTimeout(cut)
+    await modules.close()
+    await database.stop()
+  }
 }
 
 /**
