@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { DomainError, validationFailed } from '../../../contract/domain-error.ts'
 import { idempotencyKeyHours } from '../../../contract/limits.ts'
-import { patterns } from '../../../contract/literals.ts'
+import { patterns, patternWords } from '../../../contract/literals.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import { canonicalize, type JsonValue } from '../../../provenance/index.ts'
 import type { Database } from '../../db/database.ts'
@@ -42,7 +42,7 @@ export function createIdempotency(deps: { database: Database; now?: () => number
       if (key === undefined) return undefined
       if (!keyPattern.test(key)) {
         throw validationFailed([
-          { pointer: '/headers/idempotency-key', detail: 'must be 1 to 255 visible ASCII characters' },
+          { pointer: '/headers/idempotency-key', detail: `must be ${patternWords[patterns.idempotencyKey]}` },
         ])
       }
       return {
