@@ -33,8 +33,6 @@ export interface JobQueue {
   start(): void
   /** Queues a job. With a `singletonKey`, a second one with the same key is dropped while the first waits. */
   send(name: string, data: object, options?: { singletonKey?: string }): Promise<void>
-  /** Runs a job's handler here and now, without the queue. */
-  runNow(name: string, data?: object): Promise<void>
   /** Lets running jobs finish, for as long as the drain time allows; what is cut off is tried again later. */
   stop(): Promise<void>
 }
@@ -68,11 +66,6 @@ export function createJobQueue(
       if (!jobs.has(name)) throw new Error(`job ${name} is not registered`)
       await starting
       await boss.send(name, data, options)
-    },
-    runNow: async (name, data = {}) => {
-      const job = jobs.get(name)
-      if (!job) throw new Error(`job ${name} is not registered`)
-      await job.handler({ data, signal: stopped.signal })
     },
     stop: async () => {
       stopped.abort()
