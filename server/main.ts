@@ -48,10 +48,15 @@ async function startOn(database: OpenedDatabase, config: Config, log: Logger): P
     ]),
   )
   let app: FastifyInstance | undefined
-  if (config.role !== 'worker') {
-    app = await createApp(modules, { config, baseUrl, logger: log })
-    listening = withListeningPort(config, await listen(app, config))
-    await database.announce(listening.baseUrl)
+  try {
+    if (config.role !== 'worker') {
+      app = await createApp(modules, { config, baseUrl, logger: log })
+      listening = withListeningPort(config, await listen(app, config))
+      await database.announce(listening.baseUrl)
+    }
+  } catch (error) {
+    await modules.close()
+    throw error
   }
   queue.start()
   return { config: listening, modules, stop: () => stopAll({ app, queue, modules, database, config: listening, log }) }

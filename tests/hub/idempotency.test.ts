@@ -101,3 +101,24 @@ test('neither key nor payload is stored', async () => {
   expect(rows.length).toBeGreaterThan(0)
   for (const { row } of rows) expect(row).not.toMatch(/secret|payload/)
 })
+
+test('keys that have expired are forgotten in parts, and the others kept', async () => {
+  await lab.database.withTenant('globex', (tx) =>
+    tx.client.query(
+      `insert into hub.idempotency_keys (tenant_id, key_digest, request_digest, answer, created_at)
+       select 'globex', decode(lpad(to_hex(n), 64, '0'), 'hex'), '\\x00', '{}',
+              $1::timestamptz - case when n <= 10001 then interval '25 hours' else interval '1 hour' end
+       from generate_series(1, 10003) n`,
+      [new Date(now).toISOString()],
+    ),
+  )
+  const forget = () => lab.database.withTenant('globex', (tx) => idempotency.forgetExpired(tx))
+  expect(await forget()).toBe(true)
+  expect(await forget()).toBe(false)
+  const left = await lab.database.withTenant('globex', (tx) =>
+    tx.client.query(
+      `select count(*) as keys from hub.idempotency_keys where tenant_id = 'globex' and request_digest = '\\x00'`,
+    ),
+  )
+  expect(left.rows[0].keys).toBe(2)
+})

@@ -10,6 +10,9 @@ import type { Idempotency, IdempotentRequest } from './idempotency-types.ts'
 
 const keyPattern = new RegExp(patterns.idempotencyKey)
 
+/** Few enough for one statement to end well within its timeout. */
+const forgottenAtOnce = 10_000
+
 /** A key can be taken, and expire or be rolled back, between two looks; more often than this is a fault. */
 const attemptsMax = 5
 
@@ -52,7 +55,7 @@ export function createIdempotency(deps: { database: Database; now?: () => number
       }
     },
 
-    forgetExpired: (tx) => deleteExpiredKeys(tx, expiredBefore()),
+    forgetExpired: async (tx) => (await deleteExpiredKeys(tx, expiredBefore(), forgottenAtOnce)) === forgottenAtOnce,
 
     async once(request, write, replay) {
       if (request === undefined) return write(async () => undefined)

@@ -51,11 +51,19 @@ export async function deleteExpiredKey(tx: TenantTx, request: IdempotentRequest,
     .execute()
 }
 
-/** Forgets every key of the tenant that has expired. */
-export async function deleteExpiredKeys(tx: TenantTx, expiredBefore: string): Promise<void> {
-  await tx.db
+/** Forgets up to `count` keys of the tenant that have expired, and answers how many those were. */
+export async function deleteExpiredKeys(tx: TenantTx, expiredBefore: string, count: number): Promise<number> {
+  const deleted = await tx.db
     .deleteFrom('hub.idempotency_keys')
     .where('tenant_id', '=', tx.tenantId)
-    .where('created_at', '<', expiredBefore)
-    .execute()
+    .where('key_digest', 'in', (from) =>
+      from
+        .selectFrom('hub.idempotency_keys')
+        .select('key_digest')
+        .where('tenant_id', '=', tx.tenantId)
+        .where('created_at', '<', expiredBefore)
+        .limit(count),
+    )
+    .executeTakeFirst()
+  return Number(deleted.numDeletedRows)
 }

@@ -36,6 +36,9 @@ export interface Idempotency {
     replay: (answer: JsonValue) => Promise<Result>,
   ): Promise<Result>
 
-  /** Deletes the tenant's keys that have expired. They count for nothing already; this keeps the table small. */
-  forgetExpired(tx: TenantTx): Promise<void>
+  /**
+   * Deletes some of the tenant's keys that have expired, and answers whether there may be more. They count for nothing
+   * already; this keeps the table small.
+   */
+  forgetExpired(tx: TenantTx): Promise<boolean>
 }
