@@ -15,6 +15,7 @@ export const relatedAnswerMax = 1000
 export const recordsAnswerBytesMax = 16 * 1024 * 1024
 export const recordBodyBytesMax = 1024 * 1024
 export const batchBodyBytesMax = 16 * 1024 * 1024
+export const skillVersionLengthMax = 128
 export const metadataBytesMax = 8 * 1024
 export const jsonDepthMax = 64
 export const magicLinkHours = 24

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { relatedRecordsMax } from '../../../contract/limits.ts'
+import { relatedRecordsMax, skillVersionLengthMax } from '../../../contract/limits.ts'
 import { patterns } from '../../../contract/literals.ts'
 import { costUsdMax } from '../../../contract/money.ts'
 
@@ -12,7 +12,7 @@ const identifier = (description: string, example: string) =>
 
 const semver = Type.String({
   pattern: patterns.semver,
-  maxLength: 128,
+  maxLength: skillVersionLengthMax,
   description: 'Semantic version',
   examples: ['1.4.0'],
 })

@@ -1,5 +1,10 @@
 import type { PointedError } from '../../../contract/domain-error.ts'
-import { eventFutureMinutesMax, metadataBytesMax, tokenSumTolerance } from '../../../contract/limits.ts'
+import {
+  eventFutureMinutesMax,
+  metadataBytesMax,
+  skillVersionLengthMax,
+  tokenSumTolerance,
+} from '../../../contract/limits.ts'
 import { roundUsd } from '../../../contract/money.ts'
 import { parseTimestamp, type Timestamp } from '../../../contract/timestamp.ts'
 import { canonicalize, isJsonObject, type JsonObject, type JsonValue } from '../../../provenance/index.ts'
@@ -14,8 +19,6 @@ const metadataTooLarge = `must be at most ${metadataBytesMax} bytes as canonical
 /** A member takes five bytes at least, as in `"":1,`; each has another name. */
 const metadataMembersMax = metadataBytesMax / 5
 const membersMax = 1000
-/** As in a skill_definition. */
-const versionLengthMax = 128
 const tolerancePercent = Math.round(tokenSumTolerance * 100)
 
 /** Enough to mend a request by, however many of its members are wrong. */
@@ -65,8 +68,8 @@ function excessOf(input: JsonValue): PointedError[] {
   if (isJsonObject(metadata) && Object.keys(metadata).length > metadataMembersMax) {
     faults.push({ pointer: '/metadata', detail: metadataTooLarge })
   }
-  if (typeof skill_version === 'string' && skill_version.length > versionLengthMax) {
-    faults.push({ pointer: '/skill_version', detail: `must have at most ${versionLengthMax} characters` })
+  if (typeof skill_version === 'string' && skill_version.length > skillVersionLengthMax) {
+    faults.push({ pointer: '/skill_version', detail: `must have at most ${skillVersionLengthMax} characters` })
   }
   return faults
 }

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { receiptMembers } from '../../../contract/answer-schemas.ts'
-import { batchEventsMax, latencyMsLimit, metadataBytesMax } from '../../../contract/limits.ts'
+import { batchEventsMax, latencyMsLimit, metadataBytesMax, skillVersionLengthMax } from '../../../contract/limits.ts'
 import { patterns, patternWords } from '../../../contract/literals.ts'
 import { costUsdMax } from '../../../contract/money.ts'
 
@@ -18,6 +18,7 @@ const envelope = {
   }),
   skill_version: Type.String({
     pattern: patterns.semver,
+    maxLength: skillVersionLengthMax,
     examples: ['1.4.0'],
   }),
   archetype_id: Type.String({
