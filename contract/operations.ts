@@ -1,5 +1,5 @@
 import type { RateClass } from './limits.ts'
-import type { Scope } from './scopes.ts'
+import { type Scope, scopeNames } from './scopes.ts'
 
 /**
  * Who may call an operation.
@@ -24,6 +24,9 @@ const anyone: Access = { kind: 'public' }
 const ownCredential: Access = { kind: 'own' }
 const scope = (...anyOf: Scope[]): Access => ({ kind: 'token', anyOf: anyOf.map((one) => [one]) })
 const allScopes = (...all: Scope[]): Access => ({ kind: 'token', anyOf: [all] })
+
+/** Until people sign in with roles, an administrator is who holds every scope. */
+const administrator: Access = { kind: 'token', anyOf: [scopeNames] }
 
 // A reader of only some record types gets only those: the Hub module narrows by type.
 const anyReader = scope('hub:read', 'telemetry:read', 'governance:read')
@@ -175,6 +178,54 @@ export const operations = {
     rateClass: 'telemetry-ingest',
     tag: 'Telemetry',
     summary: 'Ingest up to 1,000 telemetry events',
+  },
+  summarizeTelemetry: {
+    method: 'GET',
+    path: '/api/v1/telemetry/summary',
+    access: scope('telemetry:read'),
+    rateClass: 'hub-read',
+    tag: 'Telemetry',
+    summary: 'Usage, latency and costs by time and group',
+  },
+  reconcileTelemetry: {
+    method: 'GET',
+    path: '/api/v1/telemetry/reconciliation',
+    access: scope('telemetry:read'),
+    rateClass: 'hub-read',
+    tag: 'Telemetry',
+    summary: 'Reported and computed costs side by side',
+  },
+  listCostExceptions: {
+    method: 'GET',
+    path: '/api/v1/telemetry/reconciliation/exceptions',
+    access: scope('telemetry:read'),
+    rateClass: 'hub-read',
+    tag: 'Telemetry',
+    summary: 'Events without a price, or whose two costs differ',
+  },
+  getPrices: {
+    method: 'GET',
+    path: '/api/v1/telemetry/prices',
+    access: scope('telemetry:read'),
+    rateClass: 'hub-read',
+    tag: 'Telemetry',
+    summary: "Get the tenant's own prices and the catalogue's version",
+  },
+  replacePrices: {
+    method: 'PUT',
+    path: '/api/v1/telemetry/prices',
+    access: administrator,
+    rateClass: 'hub-read',
+    tag: 'Telemetry',
+    summary: "Replace the tenant's own prices",
+  },
+  rateTelemetryAgain: {
+    method: 'POST',
+    path: '/api/v1/telemetry/prices:rerate',
+    access: administrator,
+    rateClass: 'hub-read',
+    tag: 'Telemetry',
+    summary: 'Rate stored events again at the prices of now',
   },
 
   listArchetypes: {

@@ -143,4 +143,44 @@ export interface TenantTables {
     answer: unknown
     created_at: Timestamp
   }
+  'hub.telemetry_deltas': { tenant_id: string; delta_id: string; entries: string }
+  'hub.telemetry_rollups': {
+    tenant_id: string
+    grain: string
+    view: string
+    /** Quarters of an hour since 1970. */
+    first_quarter: number
+    cell: Buffer
+    skill_id: string | null
+    archetype_id: string | null
+    user_id: string | null
+    llm_platform: string | null
+    llm_model: string | null
+    invocations: number
+    failures: number
+    /** A numeric, so text. */
+    tokens_in: string
+    tokens_out: string
+    cost_estimate_micros: string
+    cost_computed_micros: string
+    unpriced: number
+    latency: Buffer
+  }
+  'hub.rollup_open_days': { tenant_id: string; day: number; touched_at: Timestamp }
+  'hub.price_overrides': {
+    tenant_id: string
+    override_id: string
+    llm_platform: string | null
+    llm_model: string
+    effective_from: Timestamp
+    input_usd_per_mtok: string
+    output_usd_per_mtok: string
+  }
+  'hub.telemetry_ratings': {
+    tenant_id: string
+    record_id: string
+    cost_computed_micros: number | null
+    price_source: string | null
+    rated_at: Timestamp
+  }
 }
