@@ -29,6 +29,12 @@ export interface IngestTx {
   readonly client: pg.ClientBase
 }
 
+export interface TransactionMode {
+  readonly readOnly?: boolean
+  /** Every statement sees what was committed before the first one, and nothing else (REPEATABLE READ). */
+  readonly snapshot?: boolean
+}
+
 /**
  * The database, as services see it. Every method runs `work` in one transaction, commits when it returns and rolls
  * back when it throws. A deadlock or a serialization failure runs `work` again, up to three times in all: it must
@@ -39,7 +45,7 @@ export interface IngestTx {
  * connection left.
  */
 export interface Database {
-  withTenant<T>(tenantId: string, work: (tx: TenantTx) => Promise<T>, options?: { readOnly?: boolean }): Promise<T>
+  withTenant<T>(tenantId: string, work: (tx: TenantTx) => Promise<T>, mode?: TransactionMode): Promise<T>
   withRegistry<T>(work: (tx: RegistryTx) => Promise<T>): Promise<T>
   withIngest<T>(tenantId: string, work: (tx: IngestTx) => Promise<T>): Promise<T>
   /** Resolves when the database answers. */

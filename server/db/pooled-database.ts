@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { type ConnectionTarget, clientConfig, serviceTimeouts } from './connection-settings.ts'
-import type { Database, DatabaseLog, IngestTx, RegistryTx, TenantTx } from './database.ts'
+import type { Database, DatabaseLog, IngestTx, RegistryTx, TenantTx, TransactionMode } from './database.ts'
 import { asServiceError } from './database-errors.ts'
 import type { RegistryTables, TenantTables } from './schema.ts'
 import { kyselyOn } from './scoped-kysely.ts'
@@ -21,10 +21,8 @@ export function openPools(options: PoolOptions): Database {
   const app = openPool(options, options.app, 'hub-app', options.size)
   const ingest = openPool(options, options.ingest, 'hub-ingest', Math.ceil(options.size / 2))
   return {
-    withTenant: async (tenantId, work, { readOnly = false } = {}) =>
-      runTransaction(app, openingFor(tenantId, readOnly ? 'begin read only' : 'begin'), (scope) =>
-        work(tenantTx(tenantId, scope)),
-      ),
+    withTenant: async (tenantId, work, mode = {}) =>
+      runTransaction(app, openingFor(tenantId, beginOf(mode)), (scope) => work(tenantTx(tenantId, scope))),
     withRegistry: (work) => runTransaction(app, 'begin', (scope) => work(registryTx(scope))),
     withIngest: async (tenantId, work) =>
       runTransaction(ingest, openingFor(tenantId, 'begin'), (scope) => work(ingestTx(tenantId, scope))),
@@ -53,6 +51,10 @@ function openPool(options: PoolOptions, target: ConnectionTarget, name: string, 
     if (options.onQuery) watchQueries(client, options.onQuery)
   })
   return pool
+}
+
+function beginOf({ readOnly = false, snapshot = false }: TransactionMode): string {
+  return `begin${snapshot ? ' isolation level repeatable read' : ''}${readOnly ? ' read only' : ''}`
 }
 
 /** The check matters twice: the slug stands in the SQL, because BEGIN and a parameter do not fit one round trip. */
