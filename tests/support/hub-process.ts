@@ -12,14 +12,20 @@ const run = promisify(execFile)
 /** `hub serve` as a process of its own, on its own embedded PostgreSQL and a port that the system chose. */
 export interface HubProcess {
   readonly url: string
+  readonly pid: number
   /** Kills Hub, watchdog, PostgreSQL and its backends with SIGKILL, as a power cut would. */
   killEverything(): Promise<void>
   /** SIGTERM, and waits until it has ended. */
   stop(): Promise<void>
 }
 
-export async function startHubProcess(dataDir: string, env: Record<string, string> = {}): Promise<HubProcess> {
-  const child = spawn(process.execPath, [main, 'serve', '--port', '0', '--data-dir', dataDir], {
+/** @param nodeOptions for this process alone, such as `--cpu-prof` */
+export async function startHubProcess(
+  dataDir: string,
+  env: Record<string, string> = {},
+  nodeOptions: readonly string[] = [],
+): Promise<HubProcess> {
+  const child = spawn(process.execPath, [...nodeOptions, main, 'serve', '--port', '0', '--data-dir', dataDir], {
     detached: true,
     env: { PATH: process.env.PATH, HUB_LOG_LEVEL: 'warn', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -28,6 +34,7 @@ export async function startHubProcess(dataDir: string, env: Record<string, strin
   const url = await addressOf(child)
   return {
     url,
+    pid: child.pid!,
     killEverything: async () => {
       const doomed = await databaseProcesses(dataDir)
       process.kill(-child.pid!, 'SIGKILL')
