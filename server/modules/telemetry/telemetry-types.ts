@@ -16,16 +16,28 @@ export interface Catalogue {
  * An event that has passed every check that needs nothing but itself: `ts` in UTC with six digits, the cost with six
  * decimals, absent members left out.
  */
-export interface SoundEvent {
+export interface SoundEvent extends Omit<CountedEvent, 'costComputedMicros'> {
+  fields: Record<string, JsonValue>
+  /** Memory that it takes until it is stored, roughly. */
+  sizeBytes: number
+}
+
+/** An accepted and priced event, as the numbers count it. */
+export interface CountedEvent {
   skillId: string
   archetypeId: string
+  userId: string
   platform: string
   model: string | undefined
-  tokensIn: number
-  tokensOut: number
   /** Of `ts`, in milliseconds. */
   epochMs: number
-  fields: Record<string, JsonValue>
+  success: boolean
+  latencyMs: number
+  tokensIn: number
+  tokensOut: number
+  costEstimateMicros: number
+  /** Undefined when the event has no price. */
+  costComputedMicros: number | undefined
 }
 
 /** Why an event is refused. Pointers are relative to the event. */
