@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import type pg from 'pg'
+import type { IngestStep } from './ingest-script.ts'
 import type { RegistryTables, TenantTables } from './schema.ts'
 
 // Known to this folder only, so that nothing outside can make a transaction of its own.
@@ -22,13 +23,6 @@ export interface RegistryTx {
   readonly client: pg.ClientBase
 }
 
-/** A transaction of the insert-only role: it can add rows to a tenant's tables and read nothing. */
-export interface IngestTx {
-  readonly [scope]: 'ingest'
-  readonly tenantId: string
-  readonly client: pg.ClientBase
-}
-
 export interface TransactionMode {
   readonly readOnly?: boolean
   /** Every statement sees what was committed before the first one, and nothing else (REPEATABLE READ). */
@@ -47,7 +41,11 @@ export interface TransactionMode {
 export interface Database {
   withTenant<T>(tenantId: string, work: (tx: TenantTx) => Promise<T>, mode?: TransactionMode): Promise<T>
   withRegistry<T>(work: (tx: RegistryTx) => Promise<T>): Promise<T>
-  withIngest<T>(tenantId: string, work: (tx: IngestTx) => Promise<T>): Promise<T>
+  /**
+   * One transaction of the insert-only role, which can add rows to a tenant's tables and read nothing, in one round
+   * trip. Throws {@link IngestStepRefused} naming the step that PostgreSQL refused; nothing is stored then.
+   */
+  ingest(tenantId: string, steps: readonly IngestStep[]): Promise<void>
   /** Resolves when the database answers. */
   ping(): Promise<void>
   /** Waits for running transactions, then closes every connection. */

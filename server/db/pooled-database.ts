@@ -1,10 +1,10 @@
 import pg from 'pg'
 import { type ConnectionTarget, clientConfig, serviceTimeouts } from './connection-settings.ts'
-import type { Database, DatabaseLog, IngestTx, RegistryTx, TenantTx, TransactionMode } from './database.ts'
+import type { Database, DatabaseLog, RegistryTx, TenantTx, TransactionMode } from './database.ts'
 import { asServiceError } from './database-errors.ts'
 import type { RegistryTables, TenantTables } from './schema.ts'
 import { kyselyOn } from './scoped-kysely.ts'
-import { runTransaction, type TransactionScope } from './transactions.ts'
+import { runIngest, runTransaction, type TransactionScope } from './transactions.ts'
 
 export interface PoolOptions {
   readonly app: ConnectionTarget
@@ -24,8 +24,7 @@ export function openPools(options: PoolOptions): Database {
     withTenant: async (tenantId, work, mode = {}) =>
       runTransaction(app, openingFor(tenantId, beginOf(mode)), (scope) => work(tenantTx(tenantId, scope))),
     withRegistry: (work) => runTransaction(app, 'begin', (scope) => work(registryTx(scope))),
-    withIngest: async (tenantId, work) =>
-      runTransaction(ingest, openingFor(tenantId, 'begin'), (scope) => work(ingestTx(tenantId, scope))),
+    ingest: (tenantId, steps) => runIngest(ingest, tenantId, steps),
     ping: async () => {
       await app.query('select 1').catch((error: unknown) => {
         throw asServiceError(error)
@@ -79,10 +78,6 @@ function tenantTx(tenantId: string, scope: TransactionScope): TenantTx {
 
 function registryTx(scope: TransactionScope): RegistryTx {
   return { client: scope.client, db: kyselyOn<RegistryTables>(scope.client) } as RegistryTx
-}
-
-function ingestTx(tenantId: string, scope: TransactionScope): IngestTx {
-  return { tenantId, client: scope.client } as IngestTx
 }
 
 function watchQueries(client: pg.ClientBase, onQuery: (text: string) => void): void {

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { asServiceError, isRetryable, isUnavailable } from './database-errors.ts'
+import { type IngestStep, IngestStepRefused, runScript } from './ingest-script.ts'
 
 const attemptsMax = 3
 const rollbackMsMax = 5_000
@@ -12,6 +13,44 @@ const current = new AsyncLocalStorage<{ open: boolean }>()
 export interface TransactionScope {
   readonly client: pg.ClientBase
   afterCommit(work: () => void): void
+}
+
+/** Throws when the running code is inside a transaction: another one would hold two connections. */
+function requireNoTransaction(): void {
+  if (current.getStore()?.open) {
+    throw new Error('a transaction was opened inside another one: pass the outer one on, or use afterCommit')
+  }
+}
+
+/**
+ * Runs the steps of an ingest transaction on a connection of the pool, in one round trip.
+ *
+ * @throws DomainError `hub-unavailable` when the database is away: then it may have been committed all the same;
+ *   IngestStepRefused
+ */
+export async function runIngest(pool: pg.Pool, tenantId: string, steps: readonly IngestStep[]): Promise<void> {
+  requireNoTransaction()
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await runScriptOnce(pool, tenantId, steps)
+    } catch (error) {
+      const cause = error instanceof IngestStepRefused ? error.cause : error
+      if (isUnavailable(cause)) throw asServiceError(cause)
+      if (!isRetryable(cause) || attempt === attemptsMax) throw error
+      await delay(attempt * 10 + Math.random() * 20)
+    }
+  }
+}
+
+async function runScriptOnce(pool: pg.Pool, tenantId: string, steps: readonly IngestStep[]): Promise<void> {
+  const client = await pool.connect()
+  try {
+    await runScript(client, tenantId, steps)
+  } catch (error) {
+    await abandon(client, error instanceof IngestStepRefused ? error.cause : error)
+    throw error
+  }
+  client.release()
 }
 
 /**
@@ -26,9 +65,7 @@ export async function runTransaction<T>(
   opening: string,
   work: (scope: TransactionScope) => Promise<T>,
 ): Promise<T> {
-  if (current.getStore()?.open) {
-    throw new Error('a transaction was opened inside another one: pass the outer one on, or use afterCommit')
-  }
+  requireNoTransaction()
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await runOnce(pool, opening, work)

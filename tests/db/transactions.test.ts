@@ -175,7 +175,7 @@ describe('a database that is away', () => {
     const database = openPools({ app: away, ingest: away, size: 2 })
     await expect(database.ping()).rejects.toMatchObject(unavailable)
     await expect(database.withTenant('a1', async () => {})).rejects.toMatchObject(unavailable)
-    await expect(database.withIngest('a1', async () => {})).rejects.toMatchObject(unavailable)
+    await expect(database.ingest('a1', [])).rejects.toMatchObject(unavailable)
     await database.close()
   })
 

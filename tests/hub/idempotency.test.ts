@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Database } from '../../server/db/database.ts'
+import type { IngestStepRefused } from '../../server/db/ingest-script.ts'
 import { createIdempotency } from '../../server/modules/hub/idempotency-service.ts'
 import type { Idempotency } from '../../server/modules/hub/idempotency-types.ts'
 import { openRecordLab, type RecordLab } from './record-lab.ts'
@@ -23,16 +23,22 @@ function work(role: 'app' | 'ingest' = 'app') {
     idempotency.once(
       idempotency.requestOf(tenant, key, '/path', body as never),
       async (claim) => {
-        const { withTenant, withIngest } = lab.database
-        const transact = (role === 'app' ? withTenant : withIngest) as Database['withIngest']
-        const number = await transact(tenant, async (tx) => {
-          await claim(tx, { number: done + 1 })
-          await delay(options.ms ?? 0)
-          if (options.fail) throw new Error('refused')
+        const answer = { number: done + 1 }
+        if (role === 'app') {
+          await lab.database.withTenant(tenant, async (tx) => {
+            await claim?.within(tx, answer)
+            await delay(options.ms ?? 0)
+            if (options.fail) throw new Error('refused')
+            done += 1
+          })
+        } else {
+          const { steps, refused } = idempotency.claimSteps(claim ? [{ request: claim.request, answer }] : [], true)
+          await lab.database.ingest(tenant, steps).catch((error: IngestStepRefused) => {
+            throw refused(error.step, error.code) ? claim!.taken() : error
+          })
           done += 1
-          return done
-        })
-        return { number, replayed: false }
+        }
+        return { ...answer, replayed: false }
       },
       async (answer) => ({ number: (answer as { number: number }).number, replayed: true }),
     )

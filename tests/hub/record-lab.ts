@@ -51,7 +51,7 @@ export async function openRecordLab(options: TestDatabaseOptions & { time?: Time
         ...draftOf(start + i),
       }))
       const batch = await sealer.seal(tenant, drafts)
-      await database.withIngest(tenant.slug, (tx) => writer.copy(tx, batch))
+      await database.ingest(tenant.slug, writer.copySteps(batch))
       for (const record of batch.records) ids.push(record.recordId)
     }
     return ids

@@ -4,6 +4,7 @@ import { createSkillRegistry } from '../../server/modules/entitlement/skill-regi
 import { createGovernanceLog } from '../../server/modules/governance/governance-log.ts'
 import type { GovernanceLog } from '../../server/modules/governance/governance-types.ts'
 import { archetypeIds } from '../../server/modules/roster/roster-store.ts'
+import { createEventGroups } from '../../server/modules/telemetry/event-groups.ts'
 import { createEventWriter } from '../../server/modules/telemetry/event-writer.ts'
 import { createPriceBook } from '../../server/modules/telemetry/prices.ts'
 import { createCatalogues } from '../../server/modules/telemetry/telemetry-catalogue.ts'
@@ -26,10 +27,13 @@ export async function openTelemetryLab() {
       skills: createSkillRegistry({ catalogueChanged: () => {} }),
       ...(nowMs ? { nowMs } : {}),
     })
+    const book = createPriceBook()
+    const writer = createEventWriter({ database, records, idempotency, prices: { bookOf: async () => book } })
     const telemetry = createTelemetry({
       idempotency,
       catalogues,
-      writer: createEventWriter({ database, records, prices: createPriceBook() }),
+      writer,
+      groups: createEventGroups({ writer, stored: () => {} }),
       live: createTenantLive({ database, governance, log: { warn: (_, message) => warnings.push(message) } }),
     })
     return { telemetry, warnings }

@@ -1,6 +1,7 @@
 import type { RecordType } from '../../../contract/literals.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
-import type { IngestTx, TenantTx } from '../../db/database.ts'
+import type { TenantTx } from '../../db/database.ts'
+import type { IngestStep } from '../../db/ingest-script.ts'
 import type { Tenant } from '../../http/caller.ts'
 
 /** A record before the server fills in id, time, hash and seal. */
@@ -67,8 +68,11 @@ export interface RecordSealer {
 export interface RecordWriter {
   /** Through the application role and its row-level policy: records, links and seals. */
   insert(tx: TenantTx, batch: SealedBatch): Promise<void>
-  /** Through the insert-only role: COPY into the month's partition, and the seals. Records without links only. */
-  copy(tx: IngestTx, batch: SealedBatch): Promise<void>
+  /**
+   * The steps of an ingest transaction that store the records: COPY into the month's partition, and the seals. At
+   * least one record, and none with links.
+   */
+  copySteps(batch: SealedBatch): IngestStep[]
 }
 
 /** The record store as other modules see it. */

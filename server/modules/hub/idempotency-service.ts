@@ -5,8 +5,16 @@ import { patterns, patternWords } from '../../../contract/literals.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import { canonicalize, type JsonValue } from '../../../provenance/index.ts'
 import type { Database } from '../../db/database.ts'
-import { deleteExpiredKey, deleteExpiredKeys, findKey, insertKey } from './idempotency-store.ts'
-import type { Idempotency, IdempotentRequest } from './idempotency-types.ts'
+import {
+  beImpatient,
+  bePatient,
+  claimStep,
+  deleteExpiredKey,
+  deleteExpiredKeys,
+  findKey,
+  insertKey,
+} from './idempotency-store.ts'
+import type { Claim, Idempotency, IdempotentRequest } from './idempotency-types.ts'
 
 const keyPattern = new RegExp(patterns.idempotencyKey)
 
@@ -15,6 +23,10 @@ const forgottenAtOnce = 10_000
 
 /** A key can be taken, and expire or be rolled back, between two looks; more often than this is a fault. */
 const attemptsMax = 5
+
+// PostgreSQL, appendix A.
+const uniqueViolation = '23505'
+const lockNotAvailable = '55P03'
 
 /** Rolls back the transaction that lost the race for a key. */
 class KeyTaken extends Error {}
@@ -40,6 +52,40 @@ export function createIdempotency(deps: { database: Database; now?: () => number
     return stored.answer
   }
 
+  /** What is being done in this process, so that a duplicate waits here and not in the database. */
+  const inFlight = new Map<string, Promise<unknown>>()
+
+  const claimOf = (request: IdempotentRequest): Claim => ({
+    request,
+    within: async (tx, answer) => {
+      if (!(await insertKey(tx, request, answer, formatTimestamp(now())))) throw new KeyTaken()
+    },
+    taken: () => new KeyTaken(),
+  })
+
+  /** The answer, or undefined when the key turned out to be taken: then it is told what to do about that. */
+  async function attempt<Result>(
+    request: IdempotentRequest,
+    write: (claim: Claim) => Promise<Result>,
+    replay: (answer: JsonValue) => Promise<Result>,
+  ): Promise<Result | undefined> {
+    const name = nameOf(request)
+    const work = write(claimOf(request))
+    inFlight.set(name, work)
+    try {
+      return await work
+    } catch (error) {
+      // Whatever the work failed for may not have been so when it was done the first time.
+      const answer = await find(request)
+      if (answer !== undefined) return replay(answer)
+      if (!(error instanceof KeyTaken)) throw error
+      await database.withTenant(request.tenantId, (tx) => deleteExpiredKey(tx, request, expiredBefore()))
+      return undefined
+    } finally {
+      inFlight.delete(name)
+    }
+  }
+
   return {
     requestOf(tenantId, key, path, body) {
       if (key === undefined) return undefined
@@ -57,23 +103,43 @@ export function createIdempotency(deps: { database: Database; now?: () => number
 
     forgetExpired: async (tx) => (await deleteExpiredKeys(tx, expiredBefore(), forgottenAtOnce)) === forgottenAtOnce,
 
+    claimSteps(claims, patient) {
+      const order = [...claims.keys()].sort((a, b) =>
+        Buffer.compare(claims[a]!.request.keyDigest, claims[b]!.request.keyDigest),
+      )
+      const createdAt = formatTimestamp(now())
+      const steps = order.map((index) => claimStep(claims[index]!.request, claims[index]!.answer, createdAt))
+      const first = patient ? 0 : 1
+      return {
+        steps: steps.length === 0 || patient ? steps : [beImpatient, ...steps, bePatient],
+        refused(step, code) {
+          const index = order[step - first]
+          const inFlight = code === lockNotAvailable
+          return index !== undefined && (inFlight || code === uniqueViolation) ? { index, inFlight } : undefined
+        },
+      }
+    },
+
     async once(request, write, replay) {
-      if (request === undefined) return write(async () => undefined)
-      for (let attempt = 0; attempt < attemptsMax; attempt++) {
-        const answer = await find(request)
-        if (answer !== undefined) return replay(answer)
-        try {
-          return await write(async (tx, answer) => {
-            if (!(await insertKey(tx, request, answer, formatTimestamp(now())))) throw new KeyTaken()
-          })
-        } catch (error) {
-          if (!(error instanceof KeyTaken)) throw error
+      if (request === undefined) return write(undefined)
+      for (let attempts = 0; attempts < attemptsMax; attempts++) {
+        for (;;) {
+          const duplicate = inFlight.get(nameOf(request))
+          if (duplicate === undefined) break
+          await duplicate.catch(() => undefined)
+          const answer = await find(request)
+          if (answer !== undefined) return replay(answer)
         }
-        await database.withTenant(request.tenantId, (tx) => deleteExpiredKey(tx, request, expiredBefore()))
+        const result = await attempt(request, write, replay)
+        if (result !== undefined) return result
       }
       throw new DomainError('hub-unavailable', 'The Idempotency-Key is contended; repeat the request.', {
         retryAfterSeconds: 1,
       })
     },
   }
+}
+
+function nameOf(request: IdempotentRequest): string {
+  return `${request.tenantId} ${Buffer.from(request.keyDigest).toString('latin1')}`
 }

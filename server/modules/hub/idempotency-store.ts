@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../../provenance/json.ts'
-import type { IngestTx, TenantTx } from '../../db/database.ts'
+import type { TenantTx } from '../../db/database.ts'
+import type { IngestStep } from '../../db/ingest-script.ts'
 import type { IdempotentRequest } from './idempotency-types.ts'
 
 export interface StoredAnswer {
@@ -7,22 +8,49 @@ export interface StoredAnswer {
   answer: JsonValue
 }
 
+const insertColumns = '(tenant_id, key_digest, request_digest, answer, created_at) values ($1, $2, $3, $4, $5)'
+
 /**
  * Takes the key for this transaction, or answers false when it is taken. While another transaction that took it is
- * open, the primary key makes this wait for its end. Needs no right but INSERT, so both roles can claim.
+ * open, the primary key makes this wait for its end.
  */
 export async function insertKey(
-  tx: TenantTx | IngestTx,
+  tx: TenantTx,
   request: IdempotentRequest,
   answer: JsonValue,
   createdAt: string,
 ): Promise<boolean> {
   const inserted = await tx.client.query(
-    `insert into hub.idempotency_keys (tenant_id, key_digest, request_digest, answer, created_at)
-     values ($1, $2, $3, $4, $5) on conflict do nothing`,
-    [request.tenantId, request.keyDigest, request.requestDigest, JSON.stringify(answer), createdAt],
+    `insert into hub.idempotency_keys ${insertColumns} on conflict do nothing`,
+    rowOf(request, answer, createdAt),
   )
   return inserted.rowCount === 1
+}
+
+const claim = { name: 'hub_claim_key', text: `insert into hub.idempotency_keys ${insertColumns}` }
+
+/** The same for the insert-only role; a key that is taken ends the transaction (unique_violation). */
+export function claimStep(request: IdempotentRequest, answer: JsonValue, createdAt: string): IngestStep {
+  return { statement: claim, values: rowOf(request, answer, createdAt) }
+}
+
+/** Steps between which a lock that is not had soon ends the transaction (lock_not_available). */
+export const beImpatient: IngestStep = {
+  statement: { name: 'hub_be_impatient', text: "set local lock_timeout = '50ms'" },
+  values: [],
+}
+export const bePatient: IngestStep = {
+  statement: { name: 'hub_be_patient', text: 'set local lock_timeout to default' },
+  values: [],
+}
+
+function rowOf(request: IdempotentRequest, answer: JsonValue, createdAt: string) {
+  const { tenantId, keyDigest, requestDigest } = request
+  return [tenantId, bytesOf(keyDigest), bytesOf(requestDigest), JSON.stringify(answer), createdAt]
+}
+
+function bytesOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
 /** What a key was used for, unless that was before `expiredBefore`. */

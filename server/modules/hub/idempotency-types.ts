@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../../provenance/json.ts'
-import type { IngestTx, TenantTx } from '../../db/database.ts'
+import type { TenantTx } from '../../db/database.ts'
+import type { IngestStep } from '../../db/ingest-script.ts'
 
 /** One use of an `Idempotency-Key`: digests only, so that neither key nor payload is kept. */
 export interface IdempotentRequest {
@@ -9,8 +10,27 @@ export interface IdempotentRequest {
   requestDigest: Uint8Array
 }
 
-/** Claims the key in the transaction that does the work; see {@link Idempotency.once}. */
-export type ClaimKey = (tx: TenantTx | IngestTx, answer: JsonValue) => Promise<void>
+/** The key of a request that is being done, to be claimed in the transaction that does the work. */
+export interface Claim {
+  /**
+   * Claims it in a transaction of the application role, before anything is stored; waits for a duplicate in flight, and
+   * throws when that one commits.
+   */
+  within(tx: TenantTx, answer: JsonValue): Promise<void>
+  readonly request: IdempotentRequest
+  /** What the work must throw when an ingest transaction was refused because the key is taken. */
+  taken(): Error
+}
+
+/** Claims as the first steps of an ingest transaction. */
+export interface ClaimSteps {
+  steps: IngestStep[]
+  /**
+   * Which of the claims PostgreSQL refused, given the step it refused and why: its key is taken, or another transaction
+   * that has not ended holds it. Undefined when it was something else.
+   */
+  refused(step: number, code: string | undefined): { index: number; inFlight: boolean } | undefined
+}
 
 /**
  * Answers a repeated request with its first answer (interface 4.3, rule 3; decisions section 2). What is kept is
@@ -24,17 +44,23 @@ export interface Idempotency {
   requestOf(tenantId: string, key: string | undefined, path: string, body: JsonValue): IdempotentRequest | undefined
 
   /**
-   * Does the work once. `write` runs the transaction and must call its `claim` in it, before anything is stored; the
-   * claim waits for a duplicate in flight, and if that one commits, rolls this one back. `replay` makes the answer
-   * again from what was claimed with. Without a request the work is simply done.
+   * Does the work once. `write` runs the transaction and must claim the key in it. `replay` makes the answer again from
+   * what was claimed with. Without a request there is no claim, and the work is simply done.
    *
-   * Throws `idempotency-conflict` when the key was used for another request within 24 hours.
+   * A first request costs nothing but its claim: only when that is refused, or the work fails for any reason, is the
+   * key looked up. Throws `idempotency-conflict` when it was used for another request within 24 hours.
    */
   once<Result>(
     request: IdempotentRequest | undefined,
-    write: (claim: ClaimKey) => Promise<Result>,
+    write: (claim: Claim | undefined) => Promise<Result>,
     replay: (answer: JsonValue) => Promise<Result>,
   ): Promise<Result>
+
+  /**
+   * The claims of one ingest transaction, in the order of their keys, so that no two transactions wait for each other.
+   * A claim that meets a transaction in flight is refused soon unless it is `patient`.
+   */
+  claimSteps(claims: readonly { request: IdempotentRequest; answer: JsonValue }[], patient: boolean): ClaimSteps
 
   /**
    * Deletes some of the tenant's keys that have expired, and answers whether there may be more. They count for nothing

@@ -1,15 +1,11 @@
-import { finished } from 'node:stream/promises'
-import { from as copyFrom } from 'pg-copy-streams'
-import type { IngestTx, TenantTx } from '../../db/database.ts'
+import type { TenantTx } from '../../db/database.ts'
+import type { IngestStep } from '../../db/ingest-script.ts'
 import { recordPartitionOf } from '../../db/record-partitions.ts'
 import type { RecordWriter, Seal, SealedBatch, SealedRecord } from './hub-types.ts'
+import { copyColumns, encodeRows } from './record-copy.ts'
 
 /** Rows per INSERT: a statement takes at most 65,535 parameters. */
 const rowsPerInsert = 1000
-
-const copyColumns =
-  'tenant_id, record_id, record_type, created_by, skill_id, archetype_id, user_id, event_kind, cost_micros, ' +
-  'seal_id, leaf_index, salt, provenance_hash, canonical'
 
 export function createRecordWriter(): RecordWriter {
   return {
@@ -24,72 +20,39 @@ export function createRecordWriter(): RecordWriter {
       for (const rows of chunksOf(linkRows(batch))) await tx.db.insertInto('hub.record_links').values(rows).execute()
     },
 
-    async copy(tx, batch) {
-      requireTenant(tx, batch)
+    copySteps(batch) {
       if (batch.records.some((record) => record.relatedRecords.length > 0)) {
         throw new Error('records with links are written through insert()')
       }
-      for (const [partition, records] of Map.groupBy(batch.records, (record) => recordPartitionOf(record.recordId))) {
-        await copyRows(tx, partition, records)
-      }
-      await insertSeals(tx, batch.seals)
+      return [...copies(batch), ...batch.seals.map((seal) => sealStep(batch.tenantId, seal))]
     },
   }
 }
 
 /** Straight into the partition: the parent has a row-level policy, and PostgreSQL refuses COPY into such a table. */
-async function copyRows(tx: IngestTx, partition: string, records: readonly SealedRecord[]): Promise<void> {
-  const stream = tx.client.query(copyFrom(`copy hub.${partition} (${copyColumns}) from stdin`))
-  stream.end(records.map((record) => copyLine(tx.tenantId, record)).join(''))
-  await finished(stream)
-}
-
-function copyLine(tenantId: string, record: SealedRecord): string {
-  const cells = [
-    copyText(tenantId),
-    record.recordId,
-    record.recordType,
-    copyText(record.createdBy),
-    copyText(record.skillId),
-    copyText(record.archetypeId),
-    copyText(record.userId),
-    copyText(record.eventKind),
-    record.costMicros ?? '\\N',
-    record.sealId,
-    record.leafIndex,
-    copyBytes(record.salt),
-    copyBytes(record.recordHash),
-    copyText(record.canonical),
-  ]
-  return `${cells.join('\t')}\n`
-}
-
-const copyEscapes: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
-
-/** Text format of COPY: backslash is its escape, tab and newline its separators, \N its null. */
-function copyText(text: string | null): string {
-  if (text === null) return '\\N'
-  return text.replace(/[\\\t\n\r]/g, (character) => copyEscapes[character]!)
-}
-
-/** A bytea in hex, whose own backslash is escaped once for COPY. */
-function copyBytes(bytes: Uint8Array): string {
-  return `\\\\x${bytesOf(bytes).toString('hex')}`
+function copies({ tenantId, records }: SealedBatch): IngestStep[] {
+  const first = recordPartitionOf(records[0]!.recordId)
+  // Ids are in order, so all are of one month unless the last is not.
+  const byPartition =
+    recordPartitionOf(records.at(-1)!.recordId) === first
+      ? [[first, records] as const]
+      : [...Map.groupBy(records, (record) => recordPartitionOf(record.recordId))]
+  return byPartition.map(([partition, rows]) => ({
+    copy: `copy hub.${partition} (${copyColumns}) from stdin (format binary)`,
+    data: encodeRows(tenantId, rows),
+  }))
 }
 
 /** VALUES and not INSERT … SELECT: hub.seals has a policy, and a distributed database would make a COPY of that. */
-async function insertSeals(tx: IngestTx, seals: readonly Seal[]): Promise<void> {
-  const values: unknown[] = [tx.tenantId]
-  const rows = seals.map((seal) => {
-    const { seal_id, key_id, sealed_at, leaves, signature } = sealRow(tx.tenantId, seal)
-    const at = values.push(seal_id, key_id, sealed_at, leaves, signature) - 4
-    return `($1, $${at}, $${at + 1}, $${at + 2}, $${at + 3}, $${at + 4})`
-  })
-  if (rows.length === 0) return
-  await tx.client.query(
-    `insert into hub.seals (tenant_id, seal_id, key_id, sealed_at, leaves, signature) values ${rows.join(', ')}`,
-    values,
-  )
+const insertSeal = {
+  name: 'hub_insert_seal',
+  text: `insert into hub.seals (tenant_id, seal_id, key_id, sealed_at, leaves, signature)
+         values ($1, $2, $3, $4, $5, $6)`,
+}
+
+function sealStep(tenantId: string, seal: Seal): IngestStep {
+  const values = [tenantId, seal.sealId, seal.keyId, seal.sealedAt, bytesOf(seal.leaves), bytesOf(seal.signature)]
+  return { statement: insertSeal, values }
 }
 
 function recordRow(tenantId: string, record: SealedRecord) {
@@ -138,6 +101,6 @@ function* chunksOf<Row>(rows: readonly Row[]): Generator<readonly Row[]> {
 }
 
 /** A batch of one tenant in a transaction of another is a bug that row security would report less clearly. */
-function requireTenant(tx: TenantTx | IngestTx, batch: SealedBatch): void {
+function requireTenant(tx: TenantTx, batch: SealedBatch): void {
   if (tx.tenantId !== batch.tenantId) throw new Error('the batch belongs to another tenant than the transaction')
 }

@@ -64,7 +64,7 @@ export function createRecordWriting(deps: {
           const batch = await records.sealer.seal(tenant, [draft])
           const record = batch.records[0]!
           await database.withTenant(tenant.slug, async (tx) => {
-            await claim(tx, { record_id: record.recordId })
+            await claim?.within(tx, { record_id: record.recordId })
             await requireReferences(tx, draft)
             if (draft.recordType === 'skill_definition') await register(tx, record, draft.fields)
             await records.writer.insert(tx, batch)

@@ -5,7 +5,7 @@ import {
   skillVersionLengthMax,
   tokenSumTolerance,
 } from '../../../contract/limits.ts'
-import { roundUsd } from '../../../contract/money.ts'
+import { microsOfUsd, usdOfMicros } from '../../../contract/money.ts'
 import { parseTimestamp, type Timestamp } from '../../../contract/timestamp.ts'
 import { canonicalize, isJsonObject, type JsonObject, type JsonValue } from '../../../provenance/index.ts'
 import { jsonPointer } from '../../http/json-breaches.ts'
@@ -20,6 +20,9 @@ const metadataTooLarge = `must be at most ${metadataBytesMax} bytes as canonical
 const metadataMembersMax = metadataBytesMax / 5
 const membersMax = 1000
 const tolerancePercent = Math.round(tokenSumTolerance * 100)
+
+/** Fields, canonical text and the row that is made of it, without metadata. */
+const eventBytes = 4096
 
 /** Enough to mend a request by, however many of its members are wrong. */
 export const faultsMax = 100
@@ -76,20 +79,25 @@ function excessOf(input: JsonValue): PointedError[] {
 
 function soundEvent(event: TelemetryEvent, ts: Timestamp): SoundEvent {
   const { error_code, ...rest } = event
+  const costEstimateMicros = microsOfUsd(event.cost_usd_estimate)
+  const fields: Record<string, JsonValue> = rest
+  fields.ts = ts.text
+  fields.cost_usd_estimate = usdOfMicros(costEstimateMicros)
+  if (typeof error_code === 'string') fields.error_code = error_code
   return {
     skillId: event.skill_id,
     archetypeId: event.archetype_id,
+    userId: event.user_id,
     platform: event.llm_platform,
     model: event.llm_model,
     tokensIn: event.tokens_in,
     tokensOut: event.tokens_out,
+    success: event.success,
+    latencyMs: event.latency_ms,
     epochMs: ts.epochMs,
-    fields: {
-      ...rest,
-      ...(typeof error_code === 'string' ? { error_code } : {}),
-      ts: ts.text,
-      cost_usd_estimate: roundUsd(event.cost_usd_estimate),
-    },
+    costEstimateMicros,
+    fields,
+    sizeBytes: eventBytes + (event.metadata === undefined ? 0 : metadataBytesMax),
   }
 }
 

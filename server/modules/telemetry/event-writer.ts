@@ -1,68 +1,130 @@
-import { DomainError } from '../../../contract/domain-error.ts'
 import { usdOfMicros } from '../../../contract/money.ts'
 import type { JsonValue } from '../../../provenance/index.ts'
 import type { Database } from '../../db/database.ts'
+import { type IngestStep, IngestStepRefused } from '../../db/ingest-script.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import type { RecordDraft, RecordReceipt, Records, SealedBatch } from '../hub/hub-types.ts'
-import type { ClaimKey } from '../hub/idempotency-types.ts'
+import type { Claim, Idempotency } from '../hub/idempotency-types.ts'
 import type { PriceBook } from './prices.ts'
-import type { SoundEvent } from './telemetry-types.ts'
+import { deltaOf } from './rollup-delta.ts'
+import { deltaStep } from './telemetry-store.ts'
+import type { CountedEvent, SoundEvent } from './telemetry-types.ts'
+
+/** The events of one request, to be stored together with others of its tenant or alone. */
+export interface Submission {
+  caller: Caller
+  events: readonly SoundEvent[]
+  claim: Claim | undefined
+  /** What the key is claimed with, given the records. */
+  answerOf(receipts: readonly RecordReceipt[]): JsonValue
+}
+
+/** One of the submissions could not claim its key, so none was stored. */
+export class ClaimRefused extends Error {
+  readonly index: number
+  /** Another transaction that has not ended holds the key; else it is taken. */
+  readonly inFlight: boolean
+
+  constructor(index: number, inFlight: boolean) {
+    super('an Idempotency-Key could not be claimed')
+    this.index = index
+    this.inFlight = inFlight
+  }
+}
 
 /** Turns events into records and stores them. */
 export interface EventWriter {
-  /** Prices and seals; nothing is stored yet. */
-  seal(caller: Caller, events: readonly SoundEvent[]): Promise<SealedBatch>
-  /** One transaction: the key is claimed with `answer`, then the records go in. Returns once it has committed. */
-  store(batch: SealedBatch, claim: ClaimKey, answer: JsonValue): Promise<void>
+  /**
+   * Stores the events of all submissions, which are of one tenant, in one transaction: records, seals, claims and what
+   * they add to the numbers. Returns once it has committed, with the receipts of each submission.
+   *
+   * A claim that meets another transaction in flight waits for its end if `patient`. Throws {@link ClaimRefused}, or
+   * what the database throws; then nothing is stored.
+   */
+  store(tenant: Tenant, submissions: readonly Submission[], patient: boolean): Promise<RecordReceipt[][]>
   /** Of stored records, in the order of the ids; those that are gone are left out. */
   receipts(tenant: Tenant, recordIds: readonly string[]): Promise<RecordReceipt[]>
 }
 
-export function createEventWriter(deps: { database: Database; records: Records; prices: PriceBook }): EventWriter {
-  const { database, records, prices } = deps
+/** An event with what the service makes of it. */
+interface RatedEvent {
+  draft: RecordDraft
+  counted: CountedEvent
+}
 
-  function draftOf(caller: Caller, event: SoundEvent): RecordDraft {
-    return {
-      recordType: 'telemetry_event',
-      createdBy: caller.subject,
-      fields: { ...event.fields, ...priceFields(prices, event) },
-    }
-  }
+export function createEventWriter(deps: {
+  database: Database
+  records: Records
+  idempotency: Idempotency
+  prices: { bookOf(tenantId: string): Promise<PriceBook> }
+}): EventWriter {
+  const { database, records, idempotency, prices } = deps
 
   return {
-    seal: (caller, events) =>
-      records.sealer.seal(
-        caller.tenant,
-        events.map((event) => draftOf(caller, event)),
-      ),
-
-    store: (batch, claim, answer) =>
-      database.withIngest(batch.tenantId, async (tx) => {
-        await claim(tx, answer)
-        await records.writer.copy(tx, batch)
-      }),
+    async store(tenant, submissions, patient) {
+      const book = await prices.bookOf(tenant.slug)
+      const rated = submissions.flatMap(({ caller, events }) => events.map((event) => rate(book, caller, event)))
+      const batch = await records.sealer.seal(
+        tenant,
+        rated.map(({ draft }) => draft),
+      )
+      const receipts = shareOut(batch, submissions)
+      const claims = submissions.flatMap(({ claim, answerOf }, index) =>
+        claim ? [{ index, request: claim.request, answer: answerOf(receipts[index]!) }] : [],
+      )
+      const claiming = idempotency.claimSteps(claims, patient)
+      const steps: IngestStep[] = claiming.steps
+      if (rated.length > 0) {
+        steps.push(...records.writer.copySteps(batch))
+        // The id of a seal of this transaction names what the transaction adds.
+        steps.push(deltaStep(tenant.slug, batch.seals[0]!.sealId, deltaOf(rated.map(({ counted }) => counted))))
+      }
+      try {
+        await database.ingest(tenant.slug, steps)
+      } catch (error) {
+        const refused = error instanceof IngestStepRefused ? claiming.refused(error.step, error.code) : undefined
+        throw refused ? new ClaimRefused(claims[refused.index]!.index, refused.inFlight) : error
+      }
+      return receipts
+    },
 
     receipts: (tenant, recordIds) =>
       database.withTenant(tenant.slug, (tx) => records.receipts(tx, recordIds), { readOnly: true }),
   }
 }
 
-/** Frozen on the event: a later catalogue changes nothing about it. */
-function priceFields(prices: PriceBook, event: SoundEvent): Record<string, JsonValue> | undefined {
-  if (event.model === undefined) return undefined
-  const priced = prices.priceOf(event.platform, event.model, event.epochMs, event.tokensIn, event.tokensOut)
-  return priced && { cost_usd_computed: usdOfMicros(priced.costMicros), price_source: priced.source }
+/** The price is frozen on the event: a later catalogue changes nothing about it. */
+function rate(book: PriceBook, caller: Caller, event: SoundEvent): RatedEvent {
+  const { skillId, archetypeId, userId, platform, model, epochMs, tokensIn, tokensOut, success, latencyMs } = event
+  const price = model === undefined ? undefined : book.priceOf(platform, model, epochMs, tokensIn, tokensOut)
+  const fields = price
+    ? { ...event.fields, cost_usd_computed: usdOfMicros(price.costMicros), price_source: price.source }
+    : event.fields
+  return {
+    draft: { recordType: 'telemetry_event', createdBy: caller.subject, fields },
+    counted: {
+      skillId,
+      archetypeId,
+      userId,
+      platform,
+      model,
+      epochMs,
+      success,
+      latencyMs,
+      tokensIn,
+      tokensOut,
+      costEstimateMicros: event.costEstimateMicros,
+      costComputedMicros: price?.costMicros,
+    },
+  }
 }
 
-export function receiptsOf(batch: SealedBatch): RecordReceipt[] {
-  return batch.records.map((record) => ({
-    record_id: record.recordId,
-    provenance_hash: record.provenanceHash,
-    provenance_cosign: record.provenanceCosign,
-  }))
-}
-
-/** The record of a repeated request was deleted for good since. */
-export function goneError(): DomainError {
-  return new DomainError('not-found', 'The record that this Idempotency-Key stands for no longer exists.')
+function shareOut(batch: SealedBatch, submissions: readonly Submission[]): RecordReceipt[][] {
+  let next = 0
+  return submissions.map(({ events }) =>
+    events.map(() => {
+      const { recordId, provenanceHash, provenanceCosign } = batch.records[next++]!
+      return { record_id: recordId, provenance_hash: provenanceHash, provenance_cosign: provenanceCosign }
+    }),
+  )
 }

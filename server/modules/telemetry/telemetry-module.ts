@@ -6,6 +6,7 @@ import type { Records } from '../hub/hub-types.ts'
 import type { Idempotency } from '../hub/idempotency-types.ts'
 import type { ArchetypeBundle } from '../roster/roster-types.ts'
 import type { CatalogueChanged } from '../tenants/tenants-types.ts'
+import { createEventGroups } from './event-groups.ts'
 import { createEventWriter } from './event-writer.ts'
 import { createPriceBook } from './prices.ts'
 import { createCatalogues } from './telemetry-catalogue.ts'
@@ -29,10 +30,13 @@ export function createTelemetryModule(deps: {
   log: Pick<DatabaseLog, 'warn'>
 }): TelemetryModule {
   const catalogues = createCatalogues(deps)
+  const book = createPriceBook()
+  const writer = createEventWriter({ ...deps, prices: { bookOf: async () => book } })
   const telemetry = createTelemetry({
     idempotency: deps.idempotency,
     catalogues,
-    writer: createEventWriter({ ...deps, prices: createPriceBook() }),
+    writer,
+    groups: createEventGroups({ writer, stored: () => {} }),
     live: createTenantLive(deps),
   })
   return { catalogueChanged: catalogues.changed, routes: (app) => addTelemetryRoutes(app, telemetry) }

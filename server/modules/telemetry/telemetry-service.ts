@@ -2,11 +2,13 @@ import { DomainError, type PointedError, validationFailed } from '../../../contr
 import { operations } from '../../../contract/operations.ts'
 import { isJsonObject, type JsonValue } from '../../../provenance/index.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
+import type { RecordReceipt } from '../hub/hub-types.ts'
 import type { Idempotency } from '../hub/idempotency-types.ts'
 import { batchAnswer, factsAsJson, factsOfJson } from './batch-answer.ts'
 import { checkContent, eventsOf } from './envelope-check.ts'
 import { readEvent } from './event-check.ts'
-import { type EventWriter, goneError, receiptsOf } from './event-writer.ts'
+import type { EventGroups } from './event-groups.ts'
+import type { EventWriter } from './event-writer.ts'
 import { type References, referencesOf, referencesThen, refusalOf } from './references.ts'
 import type { Catalogues } from './telemetry-catalogue.ts'
 import type { BatchAnswer, BatchFacts, Catalogue, Refusal, SoundEvent, Telemetry } from './telemetry-types.ts'
@@ -18,10 +20,11 @@ export function createTelemetry(deps: {
   idempotency: Idempotency
   catalogues: Catalogues
   writer: EventWriter
+  groups: EventGroups
   live: TenantLive
   nowMs?: () => number
 }): Telemetry {
-  const { idempotency, catalogues, writer, live, nowMs = Date.now } = deps
+  const { idempotency, catalogues, writer, groups, live, nowMs = Date.now } = deps
 
   /** What the events may refer to. Before one is refused for it, the catalogue is read anew. */
   async function referencesFor(tenant: Tenant, readings: readonly Reading[]): Promise<References> {
@@ -62,10 +65,9 @@ export function createTelemetry(deps: {
         async (claim) => {
           const refusal = refusalOf(reading, await referencesFor(tenant, [reading]))
           if (refusal) throw new DomainError(refusal.slug, detailOf(refusal), { errors: refusal.errors })
-          const batch = await writer.seal(caller, [reading])
-          const answer = receiptsOf(batch)[0]!
-          await writer.store(batch, claim, { record_id: answer.record_id })
-          return { answer, replayed: false }
+          const answerOf = ([receipt]: readonly RecordReceipt[]) => ({ record_id: receipt!.record_id })
+          const [answer] = await groups.store(tenant, { caller, events: [reading], claim, answerOf })
+          return { answer: answer!, replayed: false }
         },
         async (stored) => {
           const [answer] = await writer.receipts(tenant, [recordIdOf(stored)])
@@ -87,15 +89,11 @@ export function createTelemetry(deps: {
           const readMs = nowMs()
           const readings = events.map((event) => readEvent(event, readMs))
           const { accepted, refused } = separate(readings, await referencesFor(tenant, readings))
-          const batch = await writer.seal(
-            caller,
-            accepted.map(({ event }) => event),
-          )
-          const records = receiptsOf(batch).map((receipt, at) => ({ index: accepted[at]!.index, ...receipt }))
-          if (records.length > 0 || request) {
-            const ids = records.map((record) => record.record_id)
-            await writer.store(batch, claim, request ? factsAsJson(factsOf(readMs, ids, readings, refused)) : null)
-          }
+          const answerOf = (receipts: readonly RecordReceipt[]) =>
+            factsAsJson(factsOf(readMs, receipts, readings, refused))
+          const submitted = { caller, events: accepted.map(({ event }) => event), claim, answerOf }
+          const receipts = accepted.length > 0 || claim ? await groups.store(tenant, submitted) : []
+          const records = receipts.map((receipt, at) => ({ index: accepted[at]!.index, ...receipt }))
           return { answer: batchAnswer(tenant.baseUrl, records, refused), replayed: false }
         },
         async (stored) => ({ answer: await replayBatch(caller, events, factsOfJson(stored)), replayed: true }),
@@ -105,6 +103,11 @@ export function createTelemetry(deps: {
       return ingested
     },
   }
+}
+
+/** The record of a repeated request was deleted for good since. */
+function goneError(): DomainError {
+  return new DomainError('not-found', 'The record that this Idempotency-Key stands for no longer exists.')
 }
 
 function isReady(catalogue: Catalogue, tenant: Tenant): boolean {
@@ -132,7 +135,7 @@ function separate(readings: readonly Reading[], references: References) {
 
 function factsOf(
   readMs: number,
-  recordIds: string[],
+  receipts: readonly RecordReceipt[],
   readings: readonly Reading[],
   refused: ReadonlyMap<number, Refusal>,
 ): BatchFacts {
@@ -146,7 +149,7 @@ function factsOf(
   }
   return {
     nowMs: readMs,
-    recordIds,
+    recordIds: receipts.map((receipt) => receipt.record_id),
     refusedIndexes: [...refused.keys()],
     unknownArchetypes: [...archetypes],
     unregisteredSkills: [...skills],

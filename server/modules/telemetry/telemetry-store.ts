@@ -1,4 +1,5 @@
 import type { TenantTx } from '../../db/database.ts'
+import type { IngestStep } from '../../db/ingest-script.ts'
 
 /** Whether the Hub of the tenant has been provisioned. */
 export async function isProvisioned(tx: TenantTx): Promise<boolean> {
@@ -20,4 +21,14 @@ export async function setLiveSince(tx: TenantTx, now: string): Promise<boolean> 
     .returning('tenant_id')
     .executeTakeFirst()
   return updated !== undefined
+}
+
+const insertDelta = {
+  name: 'hub_insert_delta',
+  text: 'insert into hub.telemetry_deltas (tenant_id, delta_id, entries) values ($1, $2, $3)',
+}
+
+/** What an ingest transaction adds to the numbers; `entries` as rollup-delta.ts writes them. */
+export function deltaStep(tenantId: string, deltaId: string, entries: string): IngestStep {
+  return { statement: insertDelta, values: [tenantId, deltaId, entries] }
 }

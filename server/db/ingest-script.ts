@@ -1,0 +1,167 @@
+import type { Duplex } from 'node:stream'
+import type pg from 'pg'
+
+/** A statement that is prepared once per connection. Its values are bound, a Buffer in binary. */
+export interface PreparedStatement {
+  readonly name: string
+  readonly text: string
+}
+
+/** One step of an ingest transaction. */
+export type IngestStep =
+  | { readonly statement: PreparedStatement; readonly values: readonly (string | Buffer | null)[] }
+  /** `COPY … FROM STDIN`, and everything it reads. */
+  | { readonly copy: string; readonly data: Buffer }
+
+/** PostgreSQL refused a step, so the transaction was rolled back. */
+export class IngestStepRefused extends Error {
+  /** Place of the step. */
+  readonly step: number
+  /** SQLSTATE. */
+  readonly code: string | undefined
+
+  constructor(step: number, cause: Error) {
+    super(cause.message, { cause })
+    this.step = step
+    this.code = (cause as pg.DatabaseError).code
+  }
+}
+
+const begin: PreparedStatement = { name: 'hub_begin', text: 'begin' }
+const setTenant: PreparedStatement = { name: 'hub_set_tenant', text: 'select hub.set_tenant($1)' }
+const commit: PreparedStatement = { name: 'hub_commit', text: 'commit' }
+
+/** Steps before the caller's own: BEGIN and the tenant. */
+const openingSteps = 2
+
+/** What `pg` gives a query to write its messages with. */
+interface MessageWriter {
+  readonly stream: Duplex
+  parse(message: { name: string; text: string; types: number[] }): void
+  bind(message: { statement: string; values: readonly (string | Buffer | null)[] }): void
+  execute(message: { rows: number }): void
+  sync(): void
+}
+
+/** The statements that a connection has prepared. */
+const preparedBy = new WeakMap<pg.ClientBase, Set<string>>()
+
+/**
+ * Runs the steps in one transaction and one round trip: all messages, with the data of every COPY among them, are
+ * written at once, and PostgreSQL answers at the end. After an error it skips everything up to the end (Frontend/
+ * Backend Protocol, sections 54.2.3 and 54.2.6), and the transaction has to be rolled back.
+ *
+ * @throws IngestStepRefused, or the driver's error where the connection broke: then it may have been committed
+ */
+export async function runScript(client: pg.ClientBase, tenantId: string, steps: readonly IngestStep[]): Promise<void> {
+  const script: IngestStep[] = [
+    { statement: begin, values: [] },
+    { statement: setTenant, values: [tenantId] },
+    ...steps,
+    { statement: commit, values: [] },
+  ]
+  await prepare(client, script)
+  const exchange = new Exchange(script.length, (connection) => {
+    for (const step of script) {
+      if ('copy' in step) sendCopy(connection, step.copy, step.data)
+      else sendStatement(connection, step.statement.name, step.values)
+    }
+  })
+  try {
+    const lastTag = await submit(client, exchange)
+    if (lastTag !== 'COMMIT') throw new Error(`an ingest transaction ended with ${lastTag}`)
+  } catch (error) {
+    if (!exchange.isRefused) throw error
+    throw new IngestStepRefused(exchange.completed - openingSteps, error as Error)
+  }
+}
+
+/** Apart from the script, because a name that is prepared twice is an error, and a script may fail half-way. */
+async function prepare(client: pg.ClientBase, script: readonly IngestStep[]): Promise<void> {
+  const prepared = preparedBy.get(client) ?? new Set()
+  preparedBy.set(client, prepared)
+  const missing = new Map<string, string>()
+  for (const step of script) {
+    if ('statement' in step && !prepared.has(step.statement.name)) missing.set(step.statement.name, step.statement.text)
+  }
+  if (missing.size === 0) return
+  await submit(
+    client,
+    new Exchange(0, (connection) => {
+      for (const [name, text] of missing) connection.parse({ name, text, types: [] })
+    }),
+  )
+  for (const name of missing.keys()) prepared.add(name)
+}
+
+function sendStatement(connection: MessageWriter, statement: string, values: readonly (string | Buffer | null)[]) {
+  connection.bind({ statement, values })
+  connection.execute({ rows: 0 })
+}
+
+const copyDataType = 0x64
+const copyDone = Buffer.from([0x63, 0, 0, 0, 4])
+
+function sendCopy(connection: MessageWriter, text: string, data: Buffer): void {
+  connection.parse({ name: '', text, types: [] })
+  sendStatement(connection, '', [])
+  const head = Buffer.allocUnsafe(5)
+  head[0] = copyDataType
+  head.writeUInt32BE(data.length + 4, 1)
+  connection.stream.write(head)
+  connection.stream.write(data)
+  connection.stream.write(copyDone)
+}
+
+function submit(client: pg.ClientBase, exchange: Exchange): Promise<string> {
+  return new Promise((resolve, reject) => {
+    exchange.settle = (error, tag) => (error === null ? resolve(tag) : reject(error))
+    client.query(exchange as unknown as pg.Submittable)
+  })
+}
+
+/** What `pg` hands a connection over to: it writes all messages, then listens to the answers until the end. */
+class Exchange {
+  /** Steps that PostgreSQL has completed. */
+  completed = 0
+  /** PostgreSQL has answered with an error, and not just gone. */
+  isRefused = false
+  settle: (error: Error | null, lastTag: string) => void = () => {}
+  private readonly expected: number
+  private readonly send: (connection: MessageWriter) => void
+  private lastTag = ''
+
+  constructor(expected: number, send: (connection: MessageWriter) => void) {
+    this.expected = expected
+    this.send = send
+  }
+
+  submit(connection: MessageWriter): void {
+    // One write to the socket for all messages.
+    connection.stream.cork()
+    this.send(connection)
+    connection.sync()
+    connection.stream.uncork()
+  }
+
+  handleCommandComplete(message: { text: string }): void {
+    this.completed++
+    this.lastTag = message.text
+  }
+
+  handleReadyForQuery(): void {
+    if (this.completed === this.expected) this.settle(null, this.lastTag)
+    else this.settle(new Error(`${this.completed} of ${this.expected} steps were answered`), '')
+  }
+
+  handleError(error: Error & { severity?: string; code?: string }): void {
+    this.isRefused = error.severity === 'ERROR'
+    this.settle(error, '')
+  }
+
+  handleRowDescription(): void {}
+  handleDataRow(): void {}
+  handleCopyInResponse(): void {}
+  handlePortalSuspended(): void {}
+  handleEmptyQuery(): void {}
+}
