@@ -21,6 +21,9 @@ export const jsonDepthMax = 64
 export const magicLinkHours = 24
 export const archetypesMax = 10_000
 export const eventFutureMinutesMax = 5
+/** Days that one summary by hours, or by days, may span. */
+export const summaryDaysMax = { hour: 366, day: 3660 } as const
+export const summaryDaysDefault = 30
 
 /** Requests per minute, for one token and for a whole tenant. */
 export const rateLimits = {

@@ -1,5 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database, DatabaseLog } from '../../db/database.ts'
+import { cursorKeyPurpose } from '../../http/cursor.ts'
+import { deriveKey } from '../../secrets/sealing.ts'
 import type { SkillRegistry } from '../entitlement/entitlement-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { Records } from '../hub/hub-types.ts'
@@ -9,6 +11,8 @@ import type { CatalogueChanged } from '../tenants/tenants-types.ts'
 import { createEventGroups } from './event-groups.ts'
 import { createEventWriter } from './event-writer.ts'
 import { createPriceBook } from './prices.ts'
+import { addSummaryRoutes } from './summary-routes.ts'
+import { createTelemetrySummaries } from './summary-service.ts'
 import { createCatalogues } from './telemetry-catalogue.ts'
 import { addTelemetryRoutes } from './telemetry-routes.ts'
 import { createTelemetry } from './telemetry-service.ts'
@@ -22,6 +26,7 @@ export interface TelemetryModule {
 
 export function createTelemetryModule(deps: {
   database: Database
+  masterKey: Buffer
   records: Records
   idempotency: Idempotency
   governance: GovernanceLog
@@ -39,5 +44,13 @@ export function createTelemetryModule(deps: {
     groups: createEventGroups({ writer, stored: () => {} }),
     live: createTenantLive(deps),
   })
-  return { catalogueChanged: catalogues.changed, routes: (app) => addTelemetryRoutes(app, telemetry) }
+  const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
+  const summaries = createTelemetrySummaries({ database: deps.database, cursorKey })
+  return {
+    catalogueChanged: catalogues.changed,
+    routes: (app) => {
+      addTelemetryRoutes(app, telemetry)
+      addSummaryRoutes(app, summaries)
+    },
+  }
 }

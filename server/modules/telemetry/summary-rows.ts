@@ -1,0 +1,52 @@
+import { Figures } from './rollup-cells.ts'
+import type { SumRow } from './summary-store.ts'
+import type { RowPosition } from './summary-types.ts'
+
+/** The figures of one row of an answer. */
+export interface FiguresRow extends RowPosition {
+  figures: Figures
+}
+
+/** Rows by their place. */
+export class FiguresRows {
+  readonly #byStart = new Map<number, Map<string, FiguresRow>>()
+
+  /** The figures to add to, empty at first. */
+  figuresAt(start: number, key: string): Figures {
+    const ofStart = this.#byStart.getOrInsertComputed(start, () => new Map())
+    return ofStart.getOrInsertComputed(key, () => ({ start, key, figures: new Figures() })).figures
+  }
+
+  /** Those of one start. */
+  of(start: number): Iterable<FiguresRow> {
+    return this.#byStart.get(start)?.values() ?? []
+  }
+
+  /** All of them, in the order of the answer. */
+  inOrder(): FiguresRow[] {
+    const rows = [...this.#byStart.values()].flatMap((ofStart) => [...ofStart.values()])
+    return rows.sort(comparePositions)
+  }
+}
+
+/** By start, then by key in the order of code points, which is that of its bytes in the database. */
+export function comparePositions(a: RowPosition, b: RowPosition): number {
+  return a.start - b.start || Buffer.compare(Buffer.from(a.key), Buffer.from(b.key))
+}
+
+/** Adds what the database has summed up. */
+export function addSums(figures: Figures, sums: SumRow): void {
+  figures.invocations += sums.invocations
+  figures.failures += sums.failures
+  figures.tokensIn.addExact(BigInt(sums.tokens_in))
+  figures.tokensOut.addExact(BigInt(sums.tokens_out))
+  figures.costEstimate.addExact(BigInt(sums.cost_estimate))
+  figures.costComputed.addExact(BigInt(sums.cost_computed))
+  figures.unpriced += sums.unpriced
+  const { sketches } = sums
+  for (let at = 0; sketches && at < sketches.length; ) {
+    const begin = at + 4
+    at = begin + sketches.readUInt32BE(at)
+    figures.latency.addBytes(sketches.subarray(begin, at))
+  }
+}
