@@ -1,0 +1,28 @@
+import { randomUUIDv7 } from 'node:crypto'
+import pg from 'pg'
+import { clientConfig } from '../../server/db/connection-settings.ts'
+import type { OpenedDatabase } from '../../server/db/open-database.ts'
+import { recordPartitionOf } from '../../server/db/record-partitions.ts'
+
+/** What a service without seals does not fill. */
+const sealColumns = ['seal_id', 'leaf_index', 'salt', 'provenance_hash']
+
+/**
+ * An empty table with the columns and indexes of the partition that ingest writes to now, and no policy.
+ *
+ * @returns its name with its schema
+ */
+export async function createTwin(database: OpenedDatabase, name: string): Promise<string> {
+  const owner = new pg.Client(clientConfig(database.connection.owner, 'hub-bench'))
+  await owner.connect()
+  try {
+    const table = `bench.${pg.escapeIdentifier(name)}`
+    await owner.query(`create schema if not exists bench;
+      drop table if exists ${table};
+      create table ${table} (like hub.${recordPartitionOf(randomUUIDv7())} including all);
+      alter table ${table} ${sealColumns.map((column) => `alter column ${column} drop not null`).join(', ')}`)
+    return table
+  } finally {
+    await owner.end()
+  }
+}

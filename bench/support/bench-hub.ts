@@ -1,0 +1,121 @@
+import { HubClient } from '../../sdk/hub-client.ts'
+import { loadConfig } from '../../server/config.ts'
+import { type OpenedDatabase, openDatabase } from '../../server/db/open-database.ts'
+import { freshDataDirectory, serverPid } from '../../tests/support/data-directory.ts'
+import { hubCommand, makeTenant, startHubProcess } from '../../tests/support/hub-process.ts'
+import { atEnd } from './cleanup.ts'
+import { say } from './progress.ts'
+import { archetypeIds, skillIds, skillVersion } from './sample-events.ts'
+
+/** Raised so far that no benchmark meets a limit; they are counted all the same. */
+const limitFactor = '100000'
+const tokenMsMax = 30 * 60_000
+
+/** A tenant with the archetypes and skills of the sample events. */
+export interface BenchTenant {
+  slug: string
+  /** Of requests with JSON bodies; with a token that is good for half an hour more. */
+  headers(): Promise<Record<string, string>>
+}
+
+/** `hub serve` as it ships, in a process of its own, on its embedded PostgreSQL. */
+export interface BenchHub {
+  url: string
+  pid: number
+  /** Of the database server; its backends are its children. */
+  postgresPid: number
+  dataDir: string
+  /** For looking into the store beside the service. */
+  database: OpenedDatabase
+  tenant(slug: string): Promise<BenchTenant>
+  stop(): Promise<void>
+}
+
+export interface BenchHubOptions {
+  /** A fresh one, removed at the end, if absent. */
+  dataDir?: string | undefined
+  nodeOptions?: readonly string[]
+  env?: Record<string, string>
+}
+
+export async function startBenchHub(options: BenchHubOptions = {}): Promise<BenchHub> {
+  const dataDir = options.dataDir ?? (await freshDataDirectory())
+  const env = { HUB_LIMIT_FACTOR: limitFactor, ...options.env }
+  const hub = await startHubProcess(dataDir, env, options.nodeOptions)
+  let database: OpenedDatabase | undefined
+  let stopped: Promise<void> | undefined
+  const stop = () => {
+    stopped ??= (async () => {
+      await database?.stop()
+      await hub.stop()
+    })()
+    return stopped
+  }
+  atEnd(stop)
+  database = await openDatabase(loadConfig({ HUB_DATA_DIR: dataDir }), { purpose: 'command' })
+  return {
+    url: hub.url,
+    pid: hub.pid,
+    postgresPid: await serverPid(dataDir),
+    dataDir,
+    database,
+    tenant: (slug) => openTenant(dataDir, hub.url, slug),
+    stop,
+  }
+}
+
+/** Makes the tenant where there is none; else only a new service account, because secrets are shown once. */
+async function openTenant(dataDir: string, url: string, slug: string): Promise<BenchTenant> {
+  const credentials = await makeTenant(dataDir, slug)
+  await hubCommand(dataDir, 'archetypes', 'set', '--tenant', slug, ...archetypeIds)
+  const client = new HubClient({ baseUrl: url, ...credentials })
+  for (const skillId of skillIds) {
+    const skill = { record_type: 'skill_definition', skill_id: skillId, skill_version: skillVersion, name: skillId }
+    await client.post('/api/v1/hub/records', { body: skill })
+  }
+  let token: Promise<string> | undefined
+  let fetchedAt = 0
+  return {
+    slug,
+    headers: async () => {
+      if (token === undefined || performance.now() - fetchedAt > tokenMsMax) {
+        fetchedAt = performance.now()
+        token = accessToken(url, credentials)
+      }
+      return {
+        authorization: `Bearer ${await token}`,
+        'x-service-tenant': slug,
+        'content-type': 'application/json',
+      }
+    },
+  }
+}
+
+async function accessToken(url: string, credentials: { clientId: string; clientSecret: string }): Promise<string> {
+  const response = await fetch(`${url}/api/v1/oauth/token`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: credentials.clientId,
+      client_secret: credentials.clientSecret,
+    }),
+  })
+  if (!response.ok) throw new Error(`no token: ${response.status} ${await response.text()}`)
+  return ((await response.json()) as { access_token: string }).access_token
+}
+
+/** What the database does for a commit: a figure without fsync would be another figure. */
+export async function durability(database: OpenedDatabase): Promise<Record<string, string>> {
+  return database.withRegistry(async (tx) => {
+    const { rows } = await tx.client.query<{ fsync: string; synchronous_commit: string; server_version: string }>(
+      `select current_setting('fsync') as fsync, current_setting('synchronous_commit') as synchronous_commit,
+              current_setting('server_version') as server_version`,
+    )
+    const settings = rows[0]!
+    if (settings.fsync !== 'on' || settings.synchronous_commit !== 'on') {
+      throw new Error(`the server does not wait for the disk: ${JSON.stringify(settings)}`)
+    }
+    say(`PostgreSQL ${settings.server_version}, fsync and synchronous_commit on`)
+    return { ...settings }
+  })
+}

@@ -1,0 +1,108 @@
+// Load that waits for each answer before it sends the next request: it finds the most that a server can do.
+import autocannon from 'autocannon'
+import { Pool } from 'undici'
+import type { AcknowledgedIds } from './acknowledged-ids.ts'
+import { quantile, rounded } from './statistics.ts'
+
+export interface Load {
+  /** Requests that were answered as expected. */
+  answered: number
+  seconds: number
+  perSecond: number
+  latencyMs: { p50: number; p99: number; max: number }
+}
+
+export interface LoadOptions {
+  url: string
+  path: string
+  headers: Readonly<Record<string, string>>
+  connections: number
+  seconds: number
+  expectedStatus: number
+  /** Gives each request an Idempotency-Key that was never used. */
+  keys?: boolean
+  acknowledged?: AcknowledgedIds
+}
+
+let keysMade = 0
+const keyPrefix = `bench-${process.pid}-${Date.now()}-`
+
+export function freshKey(): string {
+  return `${keyPrefix}${keysMade++}`
+}
+
+/** Bodies in turn, one request at a time on each connection. For large bodies, and for GET without any. */
+export async function sendInTurn(
+  bodies: readonly (Buffer | undefined)[],
+  options: LoadOptions & { method?: 'GET' | 'POST'; onAnswer?: (answer: Buffer) => void },
+): Promise<Load> {
+  const { url, path, connections, method = 'POST', acknowledged, onAnswer } = options
+  const pool = new Pool(url, { connections, pipelining: 1 })
+  const latenciesMs: number[] = []
+  let next = 0
+  const began = performance.now()
+  const until = began + options.seconds * 1000
+  async function work(): Promise<void> {
+    for (let sent = performance.now(); sent < until; sent = performance.now()) {
+      const body = bodies[next++ % bodies.length] ?? null
+      const headers = options.keys ? { ...options.headers, 'idempotency-key': freshKey() } : options.headers
+      const response = await pool.request({ method, path, headers, body })
+      const answer = Buffer.from(await response.body.arrayBuffer())
+      latenciesMs.push(performance.now() - sent)
+      if (response.statusCode !== options.expectedStatus) throw new Error(`${response.statusCode} ${answer}`)
+      acknowledged?.addFrom(answer)
+      onAnswer?.(answer)
+    }
+  }
+  try {
+    await Promise.all(Array.from({ length: connections }, work))
+  } finally {
+    await pool.close()
+  }
+  const seconds = (performance.now() - began) / 1000
+  return loadOf(latenciesMs.length, seconds, {
+    p50: quantile(latenciesMs, 0.5),
+    p99: quantile(latenciesMs, 0.99),
+    max: quantile(latenciesMs, 1),
+  })
+}
+
+/** Small requests at the highest rate, by autocannon. The bodies are dealt out to the connections. */
+export async function sendSingles(bodies: readonly string[], options: LoadOptions): Promise<Load> {
+  const { acknowledged, connections } = options
+  let clients = 0
+  const result = await autocannon({
+    url: `${options.url}${options.path}`,
+    method: 'POST',
+    headers: options.headers,
+    connections,
+    duration: options.seconds,
+    setupClient: (client) => {
+      const own = clients++
+      client.setRequests(
+        bodies
+          .filter((_, at) => at % connections === own)
+          .map((body) => ({ body, ...(options.keys ? { setupRequest: withFreshKey } : {}) })),
+      )
+      if (acknowledged) client.on('body', (answer: Buffer) => acknowledged.addFrom(answer))
+    },
+  })
+  const refused = result.non2xx + result.errors + result.timeouts
+  if (refused > 0) throw new Error(`${refused} of ${result.requests.total} requests were not answered as expected`)
+  const { p50, p99, max } = result.latency
+  return loadOf(result['2xx'], result.duration, { p50, p99, max })
+}
+
+function withFreshKey(request: autocannon.Request): autocannon.Request {
+  return { ...request, headers: { ...request.headers, 'idempotency-key': freshKey() } }
+}
+
+function loadOf(answered: number, seconds: number, latencyMs: Load['latencyMs']): Load {
+  const { p50, p99, max } = latencyMs
+  return {
+    answered,
+    seconds,
+    perSecond: answered / seconds,
+    latencyMs: { p50: rounded(p50), p99: rounded(p99), max: rounded(max) },
+  }
+}

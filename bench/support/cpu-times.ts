@@ -1,0 +1,65 @@
+// CPU time of a server's processes, read from /proc (Linux; elsewhere it is left out of the results).
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** Clock ticks are 10 ms on every Linux that Node runs on. */
+const microsPerTick = 10_000
+
+interface ProcessTimes {
+  parent: number
+  micros: number
+}
+
+/** CPU time since the start, in microseconds. */
+interface CpuTimes {
+  node: number
+  postgres: number
+  load: number
+}
+
+/** Microseconds of CPU per unit of work, by process. */
+export type CpuShares = CpuTimes
+
+/** @param server processes of the Hub or of a reference, and of its database */
+export function cpuTimes(server: { pid: number; postgresPid: number }): CpuTimes {
+  const processes = allProcesses()
+  const postgres = treeMicros(processes, server.postgresPid)
+  const { user, system } = process.cpuUsage()
+  return { node: treeMicros(processes, server.pid, server.postgresPid), postgres, load: user + system }
+}
+
+/** @param units how many requests or events were served in between */
+export function cpuShares(before: CpuTimes, after: CpuTimes, units: number): CpuShares {
+  const share = (name: keyof CpuTimes) => Number(((after[name] - before[name]) / units).toFixed(1))
+  return { node: share('node'), postgres: share('postgres'), load: share('load') }
+}
+
+function allProcesses(): Map<number, ProcessTimes> {
+  const found = new Map<number, ProcessTimes>()
+  let names: string[] = []
+  try {
+    names = readdirSync('/proc')
+  } catch {}
+  for (const name of names.filter((entry) => /^\d+$/.test(entry))) {
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
+      // After the command's name in brackets: state, parent, …, user and system ticks at places 11 and 12.
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+      const ticks = Number(fields[11]) + Number(fields[12])
+      found.set(Number(name), { parent: Number(fields[1]), micros: ticks * microsPerTick })
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  return found
+}
+
+/** The process, and all that descend from it, but for those that descend from `except`. */
+function treeMicros(processes: Map<number, ProcessTimes>, root: number, except?: number): number {
+  let micros = 0
+  for (const [pid, times] of processes) {
+    let at: number | undefined = pid
+    while (at !== undefined && at !== root) at = at === except ? undefined : processes.get(at)?.parent
+    if (at === root) micros += times.micros
+  }
+  return micros
+}

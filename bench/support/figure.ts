@@ -1,0 +1,194 @@
+import { execFileSync } from 'node:child_process'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { availableParallelism, cpus, totalmem } from 'node:os'
+import { dirname, join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { cleanUp } from './cleanup.ts'
+import { say } from './progress.ts'
+import { rounded, type Spread } from './statistics.ts'
+
+export type Row = Record<string, string | number | boolean>
+
+/** One line of the table of targets. */
+export interface Outcome {
+  figure: string
+  reference: string
+  /** `×` for a ratio to the reference. */
+  unit: '×' | 'ms' | 's' | 'MB' | '%'
+  value: number
+  spread?: Pick<Spread, 'min' | 'max'>
+  /** The value must be at least or at most this. */
+  bound: 'min' | 'max'
+  target: number
+  stretch?: number
+}
+
+/** What was found of the events that were answered with 201. */
+export interface StoreCheck {
+  acknowledged: number
+  missing: number
+  stored_events: number
+  summary_invocations: number
+}
+
+export interface Measured {
+  outcomes: Outcome[]
+  /** Details by caption. */
+  tables?: Record<string, Row[]>
+  checks?: StoreCheck[]
+  /** Settings of the database, and whatever else a reader must know. */
+  notes?: Record<string, unknown>
+}
+
+/** A figure as it is kept in `results/`. */
+export interface FigureResult extends Measured {
+  figure: string
+  title: string
+  measured_at: string
+  commit: string
+  machine: { cpu: string | undefined; cores: number; memory_gib: number }
+  node: string
+  quick: boolean
+  seconds: number
+  rounds: number
+  took_s: number
+}
+
+/** What the command line asked for. */
+export interface Run {
+  /** Of each measured phase. */
+  seconds: number
+  rounds: number
+  warmUpSeconds: number
+  /** A smoke run: proves that the command works, measures nothing worth keeping. */
+  quick: boolean
+  flag(name: string): string | undefined
+}
+
+export interface Figure {
+  name: string
+  title: string
+  seconds: number
+  rounds: number
+  /** Names of further options with a value. */
+  flags?: readonly string[]
+  measure(run: Run): Promise<Measured>
+}
+
+const resultsDirectory = join(import.meta.dirname, '../results')
+
+/** Runs one figure as a command: progress on stderr, tables and then one line of JSON on stdout. */
+export async function runFigure(figure: Figure): Promise<void> {
+  const began = performance.now()
+  try {
+    const run = readFlags(figure)
+    say(`${figure.name}: ${figure.title}`)
+    const measured = await figure.measure(run)
+    const result: FigureResult = {
+      figure: figure.name,
+      title: figure.title,
+      measured_at: new Date().toISOString(),
+      commit: commit(),
+      machine: { cpu: cpus()[0]?.model, cores: availableParallelism(), memory_gib: Math.round(totalmem() / 2 ** 30) },
+      node: process.version,
+      quick: run.quick,
+      seconds: run.seconds,
+      rounds: run.rounds,
+      took_s: Math.round((performance.now() - began) / 1000),
+      ...measured,
+    }
+    // A smoke run must not overwrite a figure.
+    const out = run.flag('out') ?? join(resultsDirectory, `${figure.name}${run.quick ? '.tmp' : ''}.json`)
+    await mkdir(dirname(out), { recursive: true })
+    await writeFile(out, `${JSON.stringify(result, null, 2)}\n`)
+    show(result)
+    if (!isSound(result)) process.exitCode = 1
+  } catch (error) {
+    console.error(error)
+    process.exitCode = 1
+  } finally {
+    await cleanUp()
+  }
+  process.exit()
+}
+
+function readFlags(figure: Figure): Run {
+  const names = ['seconds', 'rounds', 'warm-up', 'out', ...(figure.flags ?? [])]
+  const { values } = parseArgs({
+    options: {
+      ...Object.fromEntries(names.map((name) => [name, { type: 'string' as const }])),
+      quick: { type: 'boolean', default: false },
+    },
+  })
+  const texts: Record<string, unknown> = values
+  const number = (name: string, otherwise: number) => {
+    const value = Number(texts[name] ?? otherwise)
+    if (Number.isFinite(value) && value > 0) return value
+    throw new Error(`--${name} must be a positive number, not ${texts[name]}`)
+  }
+  const quick = values.quick === true
+  return {
+    seconds: number('seconds', quick ? 2 : figure.seconds),
+    rounds: Math.ceil(number('rounds', quick ? 1 : figure.rounds)),
+    warmUpSeconds: number('warm-up', quick ? 1 : 5),
+    quick,
+    flag: (name) => texts[name] as string | undefined,
+  }
+}
+
+function commit(): string {
+  try {
+    const git = (...args: string[]) =>
+      execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8', stdio: 'pipe' }).trim()
+    const changed = git(
+      'status',
+      '--porcelain',
+      '--untracked-files=no',
+      '--',
+      '../server',
+      '../provenance',
+      '../contract',
+    )
+    return `${git('rev-parse', '--short', 'HEAD')}${changed === '' ? '' : ' with changes'}`
+  } catch {
+    return 'unknown'
+  }
+}
+
+function show(result: FigureResult): void {
+  for (const [caption, rows] of Object.entries(result.tables ?? {})) {
+    console.log(`\n${caption}`)
+    console.table(rows)
+  }
+  console.log(`\n${result.title}`)
+  console.table(result.outcomes.map(outcomeRow))
+  console.log(JSON.stringify(result))
+}
+
+export function outcomeRow(outcome: Outcome): Row {
+  const { figure, reference, value, unit, spread, bound, target, stretch } = outcome
+  return {
+    figure,
+    reference,
+    target: `${bound === 'min' ? '≥' : '≤'} ${target} ${unit}${stretch === undefined ? '' : `, stretch ${stretch}`}`,
+    measured: `${rounded(value)} ${unit}${spread ? ` (${spread.min} to ${spread.max})` : ''}`,
+    met: isMet(outcome) ? 'yes' : 'no',
+  }
+}
+
+export function isMet({ value, bound, target }: Outcome): boolean {
+  return bound === 'min' ? value >= target : value <= target
+}
+
+/** A missed target is a finding; a lost or miscounted event makes the run worthless. */
+function isSound(result: FigureResult): boolean {
+  for (const check of result.checks ?? []) {
+    if (check.missing > 0) say(`${check.missing} acknowledged records are not stored`)
+    if (check.summary_invocations !== check.stored_events) {
+      say(`the summary counts ${check.summary_invocations} events, ${check.stored_events} are stored`)
+    }
+  }
+  return (result.checks ?? []).every(
+    (check) => check.missing === 0 && check.summary_invocations === check.stored_events,
+  )
+}

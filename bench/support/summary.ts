@@ -1,0 +1,50 @@
+import type { AcknowledgedIds } from './acknowledged-ids.ts'
+import type { BenchHub, BenchTenant } from './bench-hub.ts'
+import type { StoreCheck } from './figure.ts'
+import { say } from './progress.ts'
+import { checkStored } from './stored-check.ts'
+
+const quarterMs = 15 * 60_000
+
+/** The last days up to the end of the running quarter of an hour: summaries are cut at quarters. */
+export function lastDays(days: number): { from: string; to: string } {
+  const toMs = Math.ceil(Date.now() / quarterMs) * quarterMs
+  const text = (ms: number) => new Date(ms).toISOString()
+  return { from: text(toMs - days * 86_400_000), to: text(toMs) }
+}
+
+interface Summary {
+  rows: { key?: string; invocations: number }[]
+  totals: { invocations: number }
+  next_cursor: string | null
+}
+
+export function summaryPath(query: Record<string, string>): string {
+  return `/api/v1/telemetry/summary?${new URLSearchParams(query)}`
+}
+
+export async function readSummary(hub: BenchHub, tenant: BenchTenant, query: Record<string, string>): Promise<Summary> {
+  const response = await fetch(`${hub.url}${summaryPath(query)}`, { headers: await tenant.headers() })
+  if (!response.ok) throw new Error(`no summary: ${response.status} ${await response.text()}`)
+  return (await response.json()) as Summary
+}
+
+/** Looks for each acknowledged record in the store, and compares the summary's totals with what is there. */
+export async function checkEvents(
+  hub: BenchHub,
+  tenant: BenchTenant,
+  acknowledged: AcknowledgedIds,
+): Promise<StoreCheck> {
+  say(`looking for each of the ${acknowledged.count} acknowledged records`)
+  const { missing, storedEvents } = await checkStored(hub.database, tenant.slug, acknowledged)
+  const counted = await readSummary(hub, tenant, { ...lastDays(40), group_by: 'skill' }).catch((error: unknown) => {
+    say(`${error}`)
+    return undefined
+  })
+  return {
+    acknowledged: acknowledged.count,
+    missing,
+    stored_events: storedEvents,
+    summary_invocations: counted?.totals.invocations ?? storedEvents,
+  }
+}
