@@ -51,13 +51,13 @@ export class LatencySketch {
   }
 
   /**
-   * The latency in milliseconds, within {@link latencyErrorMax}, that stands at place ⌊q × (count − 1)⌋ when all are
-   * sorted and places begin at 0: the "lower quantile" of the paper. Undefined when nothing was counted.
+   * The shortest latency, in milliseconds and within {@link latencyErrorMax}, that a share q of all do not exceed: the
+   * "nearest rank", percentile_disc of SQL. Undefined when nothing was counted.
    *
    * @param q from 0, the shortest, to 1, the longest
    */
   quantile(q: number): number | undefined {
-    const place = Math.floor(q * (this.#count - 1))
+    const place = Math.max(0, Math.ceil(q * this.#count) - 1)
     let before = 0
     for (const [bin, count] of this.#sorted()) {
       before += count
