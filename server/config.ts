@@ -17,6 +17,8 @@ export interface Config {
   readonly environment: (typeof environments)[number]
   /** What this process does: answer requests, run background jobs, or both. */
   readonly role: (typeof roles)[number]
+  /** Processes that answer requests; with 1 it is the only process of the service. */
+  readonly workers: number
   readonly host: string
   /** 0 lets the system choose; see `withListeningPort`. */
   readonly port: number
@@ -31,7 +33,7 @@ export interface Config {
   readonly dataDirConfigured: boolean
   /** The owner of an external database; undefined means the embedded server. */
   readonly databaseUrl: string | undefined
-  /** Connections of the application role; the insert-only role has half as many. */
+  /** Connections of the application role, of all workers together; the insert-only role has half as many. */
   readonly databasePoolSize: number
   /** 32 bytes; undefined means the key file of the data directory. */
   readonly masterKey: Buffer | undefined
@@ -53,6 +55,7 @@ export interface ConfigOverrides {
   readonly host?: string | undefined
   readonly dataDir?: string | undefined
   readonly role?: string | undefined
+  readonly workers?: string | number | undefined
 }
 
 const checkout = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -77,6 +80,11 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, overrides: Conf
     version: packageVersion(),
     environment,
     role: reader.choice(reader.source('HUB_ROLE', { name: '--role', value: overrides.role }), roles, 'all'),
+    workers: reader.integer(
+      reader.source('HUB_WORKERS', { name: '--workers', value: overrides.workers }),
+      { min: 1, max: 64 },
+      1,
+    ),
     host,
     port,
     baseUrl: baseUrl ?? localUrl(host, port),

@@ -6,6 +6,7 @@ interface Flags {
   host?: string
   dataDir?: string
   role?: string
+  workers?: string
 }
 
 export function addServeCommand(program: Command): void {
@@ -16,6 +17,7 @@ export function addServeCommand(program: Command): void {
     .option('--host <address>', 'address to listen on; beats HUB_HOST')
     .option('--data-dir <path>', 'where the data is; beats HUB_DATA_DIR')
     .option('--role <role>', 'all, api or worker; beats HUB_ROLE')
+    .option('--workers <number>', 'processes that answer requests, 1 to 64; beats HUB_WORKERS')
     .action(async (flags: Flags) => {
       // Loaded here only, because the other commands have no use for the HTTP server.
       const { serve } = await import('../../server/main.ts')

@@ -24,9 +24,14 @@ export interface OpenOptions {
   readonly onQuery?: ((text: string) => void) | undefined
 }
 
-export interface OpenedDatabase extends Database {
+/** A database as the modules need it: what `openDatabase` gives to the process that opened it, and more. */
+export interface JoinedDatabase extends Database {
   /** Every other key derives from it (`deriveKey`). */
   readonly masterKey: Buffer
+  readonly connection: { readonly app: ConnectionTarget }
+}
+
+export interface OpenedDatabase extends JoinedDatabase {
   /** Names of the migrations that this start applied. */
   readonly migrationsApplied: readonly string[]
   readonly connection: {
@@ -68,22 +73,45 @@ async function openOn(
   options: OpenOptions,
 ): Promise<OpenedDatabase> {
   const owner = server?.owner ?? parseDatabaseUrl(config.databaseUrl ?? '')
-  const logins = serviceLogins(masterKey)
-  const applied = await prepare(owner, logins)
+  const applied = await prepare(owner, serviceLogins(masterKey))
   if (applied.length > 0) options.log?.info({ migrations: applied }, 'migrations applied')
-  const [app, ingest] = [asRole(owner, logins.app), asRole(owner, logins.ingest)]
-  const pools = openPools({ app, ingest, size: config.databasePoolSize, log: options.log, onQuery: options.onQuery })
+  const pools = connect(owner, masterKey, config, options)
   return {
     ...pools,
-    masterKey,
     migrationsApplied: applied,
-    connection: { embedded: server !== undefined, owner, app, ingest },
+    connection: { ...pools.connection, embedded: server !== undefined, owner },
     announce: (url) => writeServeNotice(config.dataDir, url),
     stop: async () => {
       await pools.close()
       await removeServeNotice(config.dataDir)
       await server?.stop()
     },
+  }
+}
+
+/**
+ * Connects to a database that another process has opened and keeps open: one that this configuration names, or the
+ * embedded one of this owner. Nothing is checked; connections are made when first needed.
+ */
+export function joinDatabase(
+  config: Pick<Config, 'databaseUrl' | 'databasePoolSize'>,
+  at: { masterKey: Buffer; embeddedOwner?: ConnectionTarget | undefined; log?: DatabaseLog | undefined },
+): JoinedDatabase {
+  return connect(at.embeddedOwner ?? parseDatabaseUrl(config.databaseUrl ?? ''), at.masterKey, config, at)
+}
+
+function connect(
+  owner: ConnectionTarget,
+  masterKey: Buffer,
+  config: Pick<Config, 'databasePoolSize'>,
+  { log, onQuery }: Pick<OpenOptions, 'log' | 'onQuery'>,
+) {
+  const logins = serviceLogins(masterKey)
+  const [app, ingest] = [asRole(owner, logins.app), asRole(owner, logins.ingest)]
+  return {
+    ...openPools({ app, ingest, size: config.databasePoolSize, log, onQuery }),
+    masterKey,
+    connection: { app, ingest },
   }
 }
 

@@ -1,0 +1,40 @@
+import type { Modules } from './app.ts'
+import type { Config } from './config.ts'
+import type { ConnectionTarget } from './db/connection-settings.ts'
+import type { Database, DatabaseLog } from './db/database.ts'
+import { housekeepingJob } from './jobs/housekeeping.ts'
+import { createJobQueue, type JobQueue } from './jobs/queue.ts'
+
+/** What goes on beside requests. */
+export interface Background {
+  queue: JobQueue
+  /** Begins and returns at once. */
+  start(): void
+  /** Lets running work finish, for as long as the drain time allows. */
+  stop(): Promise<void>
+}
+
+/**
+ * The background work of a process. With the role `api`, which the workers of a cluster have too, it only sends jobs;
+ * one process of another role has to be there and do them.
+ */
+export function createBackground(parts: {
+  database: Database
+  app: ConnectionTarget
+  modules: Modules
+  config: Pick<Config, 'role' | 'drainSeconds'>
+  log: DatabaseLog
+}): Background {
+  const { database, modules, config, log } = parts
+  const queue = createJobQueue(parts.app, config, log)
+  queue.registerJob(
+    housekeepingJob(database, () => modules.tenants.directory.slugs(), [
+      { name: 'forget expired idempotency keys', run: (tx) => modules.recordStore.idempotency.forgetExpired(tx) },
+    ]),
+  )
+  return {
+    queue,
+    start: () => queue.start(),
+    stop: () => queue.stop(),
+  }
+}

@@ -1,0 +1,26 @@
+import type { Config } from '../config.ts'
+import type { ConnectionTarget } from '../db/connection-settings.ts'
+import type { LimiterAnswer, LimiterRequest } from './shared-limiter.ts'
+
+/** Everything a worker needs, over the channel that only primary and worker have: it holds secrets. */
+export interface WorkerStart {
+  kind: 'start'
+  /** 1 to the number of workers; a replacement has that of the worker it replaces. */
+  worker: number
+  /** With the port and the address that were chosen; the master key is apart. */
+  config: Omit<Config, 'masterKey'>
+  /** Base64. */
+  masterKey: string
+  /** Owner of the embedded database; absent where the configuration names a database. */
+  embeddedOwner?: ConnectionTarget
+}
+
+/** From the primary to a worker. `connection` comes with the socket. */
+export type ToWorker = WorkerStart | { kind: 'connection' } | { kind: 'drain' } | LimiterAnswer
+
+/** From a worker to the primary. */
+export type FromWorker =
+  | { kind: 'ready' }
+  /** It could not start. `fix` is there when an operator can mend it. */
+  | { kind: 'failed'; message: string; fix?: string }
+  | LimiterRequest

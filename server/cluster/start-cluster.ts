@@ -1,0 +1,88 @@
+import type { Logger } from 'pino'
+import { createModules, type Modules } from '../app.ts'
+import { createBackground } from '../background.ts'
+import { type Config, withListeningPort } from '../config.ts'
+import { type OpenedDatabase, openDatabase } from '../db/open-database.ts'
+import { type Listener, listenForConnections } from '../listen.ts'
+import type { RunningHub } from '../running-hub.ts'
+import { poolSizeOf, serverConnections } from './connection-shares.ts'
+import type { WorkerStart } from './messages.ts'
+import { WorkerPool } from './worker-pool.ts'
+
+/**
+ * Starts a Hub of several processes (ADR 0017). This one, the primary, has the database, the migrations, the background
+ * work, the listening socket and the rate limits; the workers answer requests.
+ *
+ * @throws StartupError with what to do, for everything an operator can mend
+ */
+export async function startCluster(config: Config, log: Logger): Promise<RunningHub> {
+  const database = await openDatabase(
+    { ...config, databasePoolSize: poolSizeOf(config) },
+    { purpose: 'serve', log, postgresSettings: { max_connections: String(serverConnections(config)) } },
+  )
+  try {
+    return await startOn(database, config, log)
+  } catch (error) {
+    await database.stop()
+    throw error
+  }
+}
+
+async function startOn(database: OpenedDatabase, config: Config, log: Logger): Promise<RunningHub> {
+  let listening = config
+  const baseUrl = () => listening.baseUrl
+  const { masterKey } = database
+  const modules = await createModules({ config, database, masterKey, baseUrl, log })
+  const pool = new WorkerPool({
+    count: config.workers,
+    drainSeconds: config.drainSeconds,
+    log,
+    startOf: (worker) => startMessage(worker, database, listening),
+  })
+  let listener: Listener | undefined
+  try {
+    listener = await listenForConnections(config, (socket) => pool.give(socket))
+    listening = withListeningPort(config, listener.port)
+    await pool.start()
+    await database.announce(listening.baseUrl)
+  } catch (error) {
+    listener?.close()
+    await pool.drain()
+    await modules.close()
+    throw error
+  }
+  const background = createBackground({ database, app: database.connection.app, modules, config, log })
+  background.start()
+  const parts = { listener, pool, background, modules, database }
+  return { config: listening, modules, stop: () => stopAll(parts) }
+}
+
+function startMessage(worker: number, { masterKey, connection }: OpenedDatabase, config: Config): WorkerStart {
+  const { masterKey: _, ...rest } = config
+  return {
+    kind: 'start',
+    worker,
+    config: { ...rest, databasePoolSize: poolSizeOf(config) },
+    masterKey: masterKey.toString('base64'),
+    ...(connection.embedded && { embeddedOwner: connection.owner }),
+  }
+}
+
+interface Parts {
+  listener: Listener
+  pool: WorkerPool
+  background: { stop(): Promise<void> }
+  modules: Modules
+  database: OpenedDatabase
+}
+
+/** First the listener, so that no connection is taken that no worker will have. */
+async function stopAll({ listener, pool, background, modules, database }: Parts): Promise<void> {
+  listener.close()
+  try {
+    await Promise.all([pool.drain(), background.stop()])
+  } finally {
+    await modules.close()
+    await database.stop()
+  }
+}

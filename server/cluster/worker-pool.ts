@@ -1,0 +1,186 @@
+import cluster, { type Worker } from 'node:cluster'
+import type { Socket } from 'node:net'
+import { join } from 'node:path'
+import type { DatabaseLog } from '../db/database.ts'
+import { MemoryRateLimiter } from '../http/rate-limiter.ts'
+import { StartupError } from '../startup-error.ts'
+import type { FromWorker, ToWorker, WorkerStart } from './messages.ts'
+import { answerWorker } from './shared-limiter.ts'
+
+/** A worker that lived this long and ended has nothing to do with its start. */
+const steadyMs = 30_000
+const restartDelayMsMax = 10_000
+/** From so many short lives in a row on, it is said that something is wrong in general. */
+const crashLoopMin = 5
+/** Connections that wait for a worker, when there is none. */
+const waitingMax = 1000
+/** Beyond the drain time, for a worker to close its connections to the database. */
+const lastWordsMs = 5000
+
+interface Place {
+  number: number
+  worker?: Worker
+  ready: boolean
+  startedAtMs: number
+  shortLives: number
+  restart?: NodeJS.Timeout
+  /** Connections that are still to be handed to the worker. */
+  inHand: Set<Socket>
+}
+
+export interface WorkerPoolOptions {
+  count: number
+  startOf(worker: number): WorkerStart
+  drainSeconds: number
+  log: DatabaseLog
+}
+
+/** Keeps so many workers, gives each connection to one of them, and counts requests for all of them. */
+export class WorkerPool {
+  readonly #options: WorkerPoolOptions
+  readonly #places: Place[]
+  readonly #limiter = new MemoryRateLimiter()
+  /** Settle when the first worker of each place has started. */
+  readonly #starts: PromiseWithResolvers<void>[]
+  #waiting: Socket[] = []
+  #turn = 0
+  #draining = false
+
+  constructor(options: WorkerPoolOptions) {
+    this.#options = options
+    this.#places = Array.from({ length: options.count }, (_, index) => ({
+      number: index + 1,
+      ready: false,
+      startedAtMs: 0,
+      shortLives: 0,
+      inHand: new Set(),
+    }))
+    this.#starts = this.#places.map(() => Promise.withResolvers<void>())
+  }
+
+  /**
+   * Resolves when every worker can take connections.
+   *
+   * @throws StartupError or Error, with the reason of a worker that could not start
+   */
+  async start(): Promise<void> {
+    cluster.setupPrimary({ exec: join(import.meta.dirname, 'worker.ts'), args: [] })
+    for (const place of this.#places) this.#fork(place)
+    await Promise.all(this.#starts.map((start) => start.promise))
+  }
+
+  /** Process ids of the workers that run. */
+  get pids(): number[] {
+    return this.#places.flatMap(({ worker }) => worker?.process.pid ?? [])
+  }
+
+  /** Hands a connection to a worker, to each in turn. It must be paused: what has been read of it here would be lost. */
+  give(socket: Socket): void {
+    const place = this.#nextReady()
+    if (!place?.worker) {
+      if (this.#draining || this.#waiting.length >= waitingMax) socket.destroy()
+      else this.#waiting.push(socket)
+      return
+    }
+    const { inHand } = place
+    inHand.add(socket)
+    place.worker.send({ kind: 'connection' } satisfies ToWorker, socket, (error: Error | null) => {
+      inHand.delete(socket)
+      if (error) socket.destroy()
+    })
+  }
+
+  /**
+   * Lets every worker finish what it has, for up to the drain time, and resolves when all have ended. Whatever was
+   * given before is still answered, because a worker learns of both in this order.
+   */
+  async drain(): Promise<void> {
+    this.#draining = true
+    for (const socket of this.#waiting.splice(0)) socket.destroy()
+    await Promise.all(this.#places.map((place) => this.#drainPlace(place)))
+  }
+
+  async #drainPlace(place: Place): Promise<void> {
+    clearTimeout(place.restart)
+    const { worker } = place
+    if (!worker) return
+    const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+    const { drainSeconds, log } = this.#options
+    const kill = setTimeout(
+      () => {
+        log.error({ worker: place.number, pid: worker.process.pid }, 'a worker does not end; killing it')
+        worker.process.kill('SIGKILL')
+      },
+      drainSeconds * 1000 + lastWordsMs,
+    )
+    this.#tell(worker, { kind: 'drain' })
+    await ended
+    clearTimeout(kill)
+  }
+
+  #fork(place: Place): void {
+    const worker = cluster.fork()
+    place.worker = worker
+    place.ready = false
+    place.startedAtMs = performance.now()
+    worker.on('error', (error) => this.#options.log.warn({ err: error, worker: place.number }, 'channel of a worker'))
+    worker.on('message', (message: FromWorker) => this.#hear(place, worker, message))
+    worker.once('exit', (code, signal) => this.#onExit(place, code, signal))
+    this.#tell(worker, this.#options.startOf(place.number))
+  }
+
+  #hear(place: Place, worker: Worker, message: FromWorker): void {
+    if (message.kind === 'limiter-request') {
+      void answerWorker(this.#limiter, message).then((answer) => this.#tell(worker, answer))
+    } else if (message.kind === 'ready') {
+      place.ready = true
+      this.#startOf(place).resolve()
+      for (const socket of this.#waiting.splice(0)) this.give(socket)
+    } else {
+      const { message: reason, fix } = message
+      this.#options.log.error({ worker: place.number, reason }, 'a worker could not start')
+      this.#startOf(place).reject(fix === undefined ? new Error(reason) : new StartupError(reason, fix))
+    }
+  }
+
+  #onExit(place: Place, code: number | null, signal: string | null): void {
+    const { log } = this.#options
+    const { worker, number } = place
+    delete place.worker
+    place.ready = false
+    const inHand = [...place.inHand]
+    place.inHand.clear()
+    for (const socket of inHand) this.give(socket)
+    if (this.#draining) return
+    this.#startOf(place).reject(new Error(`worker ${number} ended while it started (${signal ?? `exit code ${code}`})`))
+    const isShort = performance.now() - place.startedAtMs < steadyMs
+    place.shortLives = isShort ? place.shortLives + 1 : 0
+    const restartMs = place.shortLives < 2 ? 0 : Math.min(100 * 2 ** (place.shortLives - 2), restartDelayMsMax)
+    const details = { worker: number, pid: worker?.process.pid, code, signal, restart_in_ms: restartMs }
+    log.error(details, 'a worker ended; starting another')
+    if (place.shortLives >= crashLoopMin) {
+      log.error(
+        { worker: number, times: place.shortLives },
+        'workers end again and again soon after their start: look for the reason in the lines before',
+      )
+    }
+    place.restart = setTimeout(() => this.#fork(place), restartMs)
+  }
+
+  #nextReady(): Place | undefined {
+    for (let tried = 0; tried < this.#places.length; tried++) {
+      const place = this.#places[this.#turn++ % this.#places.length]
+      if (place?.ready) return place
+    }
+    return undefined
+  }
+
+  #startOf(place: Place): PromiseWithResolvers<void> {
+    return this.#starts[place.number - 1] as PromiseWithResolvers<void>
+  }
+
+  /** To a worker that is gone, nothing is said; its exit is dealt with. */
+  #tell(worker: Worker, message: ToWorker): void {
+    if (worker.isConnected()) worker.process.send(message, () => {})
+  }
+}

@@ -1,0 +1,99 @@
+import type { Socket } from 'node:net'
+import { createApp, createModules } from '../app.ts'
+import { createBackground } from '../background.ts'
+import { joinDatabase } from '../db/open-database.ts'
+import { drainable } from '../http/drain-server.ts'
+import { createLogger } from '../http/request-log.ts'
+import { StartupError } from '../startup-error.ts'
+import type { FromWorker, ToWorker, WorkerStart } from './messages.ts'
+import { WorkerLimiter } from './shared-limiter.ts'
+
+/*
+ * A process that answers requests, started by the primary of a cluster. It gets its connections from the primary, and
+ * ends with it: cluster ends a worker whose channel to the primary closes, however the primary went.
+ */
+
+interface Serving {
+  take(socket: Socket): void
+  answer: WorkerLimiter['answer']
+  drain(): Promise<void>
+}
+
+/** Errors of a closed channel are dropped: this process is ending then. */
+function tell(message: FromWorker): void {
+  process.send?.(message, undefined, undefined, () => {})
+}
+
+async function startServing({ worker, config: sent, ...start }: WorkerStart): Promise<Serving> {
+  const masterKey = Buffer.from(start.masterKey, 'base64')
+  // What a worker does beside requests is what a process of the role `api` does: the primary does the rest.
+  const config = { ...sent, masterKey, role: 'api' as const }
+  const log = createLogger(config).child({ worker })
+  const database = joinDatabase(config, { ...start, masterKey, log })
+  const baseUrl = () => config.baseUrl
+  const modules = await createModules({ config, database, masterKey, baseUrl, log })
+  const limiter = new WorkerLimiter({ send: tell, workers: config.workers, log })
+  const app = await createApp(modules, { config, baseUrl, logger: log, limiter })
+  const drain = drainable(app, { drainSeconds: config.drainSeconds, log })
+  const background = createBackground({ database, app: database.connection.app, modules, config, log })
+  // Its timers for slow requests start when a server listens, which this one does through the primary.
+  app.server.emit('listening')
+  background.start()
+  return {
+    answer: (decisions) => limiter.answer(decisions),
+    take: (socket) => {
+      // Lost on the way between processes; a client may end its half and still wait for the answer.
+      socket.allowHalfOpen = true
+      app.server.emit('connection', socket)
+    },
+    drain: async () => {
+      await Promise.all([drain(), background.stop()])
+      await modules.close()
+      await database.close()
+    },
+  }
+}
+
+function end(code: number): void {
+  // The primary, told by the channel's end, could otherwise start a replacement too early.
+  process.exit(code)
+}
+
+let serving: Promise<Serving> | undefined
+
+async function start(message: WorkerStart): Promise<void> {
+  serving = startServing(message)
+  try {
+    await serving
+    tell({ kind: 'ready' })
+  } catch (error) {
+    const { message: text } = error as Error
+    const failure: FromWorker = {
+      kind: 'failed',
+      message: text,
+      ...(error instanceof StartupError && { fix: error.fix }),
+    }
+    process.send?.(failure, undefined, undefined, () => end(1))
+  }
+}
+
+async function drain(): Promise<void> {
+  const code = await serving
+    ?.then((each) => each.drain())
+    .then(
+      () => 0,
+      () => 1,
+    )
+  end(code ?? 0)
+}
+
+process.on('message', (message: ToWorker, socket: Socket | undefined) => {
+  if (message.kind === 'start') void start(message)
+  else if (message.kind === 'drain') void drain()
+  else if (message.kind === 'limiter-answer') void serving?.then((each) => each.answer(message))
+  else if (socket) void serving?.then((each) => each.take(socket))
+})
+
+// Signals are the primary's to act on: a terminal and a service manager send them to every process of the service.
+process.on('SIGINT', () => {})
+process.on('SIGTERM', () => {})

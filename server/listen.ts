@@ -1,0 +1,65 @@
+import { lookup } from 'node:dns/promises'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import type { Config } from './config.ts'
+import { StartupError } from './startup-error.ts'
+
+type Address = Pick<Config, 'host' | 'port'>
+
+/** Sockets that listen at one address for the processes of a cluster. */
+export interface Listener {
+  readonly port: number
+  close(): void
+}
+
+/**
+ * Listens where the configuration says, and hands on each connection before anything of it is read. As Fastify does,
+ * `localhost` is all that the name stands for.
+ *
+ * @throws StartupError when the port is taken or not allowed
+ */
+export async function listenForConnections(address: Address, give: (socket: Socket) => void): Promise<Listener> {
+  const { host } = address
+  const found = host === 'localhost' ? await lookup(host, { all: true }) : [{ address: host }]
+  const [first = host, ...others] = new Set(found.map((each) => each.address))
+  const open = async (at: Address): Promise<Server> => {
+    const server = createServer({ pauseOnConnect: true, noDelay: true }, give).listen(at)
+    await once(server, 'listening')
+    return server
+  }
+  const main = await explainingFailure(address, () => open({ ...address, host: first }))
+  const { port } = main.address() as AddressInfo
+  const more = await Promise.allSettled(others.map((each) => open({ host: each, port })))
+  const servers = [main, ...more.flatMap((each) => (each.status === 'fulfilled' ? each.value : []))]
+  return {
+    port,
+    close: () => {
+      for (const server of servers) server.close()
+    },
+  }
+}
+
+/** @throws StartupError when `listen` fails because the port is taken or not allowed */
+export async function explainingFailure<T>({ host, port }: Address, listen: () => Promise<T>): Promise<T> {
+  try {
+    return await listen()
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    const where = `${host}:${port}`
+    if (code === 'EADDRINUSE') {
+      throw new StartupError(
+        `Port ${port} is taken: something else listens on ${where}.`,
+        'Stop it, or choose another port with HUB_PORT or --port (0 lets the system choose).',
+        { cause },
+      )
+    }
+    if (code === 'EACCES' || code === 'EADDRNOTAVAIL') {
+      throw new StartupError(
+        `The Hub may not listen on ${where} (${code}).`,
+        'Set HUB_PORT to a port above 1023 and HUB_HOST to an address of this machine.',
+        { cause },
+      )
+    }
+    throw cause
+  }
+}
