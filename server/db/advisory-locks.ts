@@ -12,3 +12,9 @@ export const serveLock = String(prefix | 2n)
 export const ownerLock = String(prefix | 3n)
 /** Held while the owner and the database of an embedded server are made. */
 export const bootstrapLock = String(prefix | 4n)
+
+/**
+ * Class of the locks of two integers, which are another space than those of one bigint: the second is a hash of the
+ * tenant. Held by the transaction that changes the rollups of a tenant. Spells "orgr".
+ */
+export const rollupLockClass = 0x6f726772

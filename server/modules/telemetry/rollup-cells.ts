@@ -81,10 +81,7 @@ export class Cells {
 
   /** The figures to add to, empty at first. Dimensions that the view does not keep must be null already. */
   figuresOf(view: View, firstQuarter: number, dimensions: Dimensions): Figures {
-    const { skill_id, archetype_id, user_id, llm_platform, llm_model } = dimensions
-    // No id has a space in it, and none is empty.
-    const ids = `${skill_id ?? ''} ${archetype_id ?? ''} ${user_id ?? ''} ${llm_platform ?? ''} ${llm_model ?? ''}`
-    const key = `${view} ${firstQuarter} ${ids}`
+    const key = `${view} ${firstQuarter} ${idsOf(dimensions)}`
     const known = this.#cells.get(key)
     if (known) return known.figures
     const figures = new Figures()
@@ -99,6 +96,12 @@ export class Cells {
   clear(): void {
     this.#cells.clear()
   }
+}
+
+/** Tells combinations of dimensions apart: no id has a space in it, and none is empty. */
+export function idsOf(dimensions: Dimensions): string {
+  const { skill_id, archetype_id, user_id, llm_platform, llm_model } = dimensions
+  return `${skill_id ?? ''} ${archetype_id ?? ''} ${user_id ?? ''} ${llm_platform ?? ''} ${llm_model ?? ''}`
 }
 
 /** Adds the cells of the view `all` up to those of another view. */
