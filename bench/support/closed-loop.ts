@@ -34,16 +34,21 @@ export function freshKey(): string {
 /** Bodies in turn, one request at a time on each connection. For large bodies, and for GET without any. */
 export async function sendInTurn(
   bodies: readonly (Buffer | undefined)[],
-  options: LoadOptions & { method?: 'GET' | 'POST'; onAnswer?: (answer: Buffer) => void },
-): Promise<Load> {
-  const { url, path, connections, method = 'POST', acknowledged, onAnswer } = options
+  options: LoadOptions & {
+    method?: 'GET' | 'POST'
+    /** Ends earlier than `seconds` when so many were sent. */
+    requestsMax?: number
+    onAnswer?: (answer: Buffer) => void
+  },
+): Promise<Load & { latenciesMs: number[] }> {
+  const { url, path, connections, method = 'POST', requestsMax = Number.POSITIVE_INFINITY, acknowledged } = options
   const pool = new Pool(url, { connections, pipelining: 1 })
   const latenciesMs: number[] = []
   let next = 0
   const began = performance.now()
   const until = began + options.seconds * 1000
   async function work(): Promise<void> {
-    for (let sent = performance.now(); sent < until; sent = performance.now()) {
+    for (let sent = performance.now(); sent < until && next < requestsMax; sent = performance.now()) {
       const body = bodies[next++ % bodies.length] ?? null
       const headers = options.keys ? { ...options.headers, 'idempotency-key': freshKey() } : options.headers
       const response = await pool.request({ method, path, headers, body })
@@ -51,7 +56,7 @@ export async function sendInTurn(
       latenciesMs.push(performance.now() - sent)
       if (response.statusCode !== options.expectedStatus) throw new Error(`${response.statusCode} ${answer}`)
       acknowledged?.addFrom(answer)
-      onAnswer?.(answer)
+      options.onAnswer?.(answer)
     }
   }
   try {
@@ -60,11 +65,8 @@ export async function sendInTurn(
     await pool.close()
   }
   const seconds = (performance.now() - began) / 1000
-  return loadOf(latenciesMs.length, seconds, {
-    p50: quantile(latenciesMs, 0.5),
-    p99: quantile(latenciesMs, 0.99),
-    max: quantile(latenciesMs, 1),
-  })
+  const [p50, p99, max] = [quantile(latenciesMs, 0.5), quantile(latenciesMs, 0.99), quantile(latenciesMs, 1)]
+  return { ...loadOf(latenciesMs.length, seconds, { p50, p99, max }), latenciesMs }
 }
 
 /** Small requests at the highest rate, by autocannon. The bodies are dealt out to the connections. */
