@@ -1,7 +1,9 @@
 import { DomainError } from '../../contract/domain-error.ts'
 
 /** Conditions that pass without anyone changing the request (PostgreSQL, appendix A). */
-const unavailableStates = /^(08...|57P0.|53...)$/
+const unavailableStates = /^(08...|57P0.|53...|25P03)$/
+/** The statement ran into `statement_timeout`, or an administrator cancelled it; its connection is as good as before. */
+const cancelledState = '57014'
 const unavailableCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -37,8 +39,14 @@ export function isRetryable(error: unknown): boolean {
   return error instanceof Error && retryableStates.has((error as CodedError).code ?? '')
 }
 
-/** The error a service sees: `hub-unavailable` if the database is, else the error itself. */
+/** The error a service sees: `hub-unavailable` if the database is, or took too long; else the error itself. */
 export function asServiceError(error: unknown): unknown {
+  if (error instanceof Error && (error as CodedError).code === cancelledState) {
+    return new DomainError('hub-unavailable', 'The database took too long for this. Try again shortly.', {
+      retryAfterSeconds: 5,
+      cause: error,
+    })
+  }
   if (!isUnavailable(error)) return error
   return new DomainError('hub-unavailable', 'The database cannot be reached just now. Try again shortly.', {
     retryAfterSeconds: 2,

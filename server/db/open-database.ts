@@ -8,8 +8,10 @@ import { prepareLayout } from './embedded-layout.ts'
 import { type EmbeddedServer, startEmbedded } from './embedded-server.ts'
 import { loadMasterKey } from './master-key.ts'
 import { migrate } from './migrate.ts'
+import { watchPartitions } from './partition-watch.ts'
 import { openPools } from './pooled-database.ts'
 import { ensureRoles, type ServiceLogins, serviceLogins } from './roles.ts'
+import { ensureSchemaAccess } from './schema-access.ts'
 import { removeServeNotice, writeServeNotice } from './serve-notice.ts'
 
 const serverVersionMin = 150_000
@@ -73,15 +75,17 @@ async function openOn(
   options: OpenOptions,
 ): Promise<OpenedDatabase> {
   const owner = server?.owner ?? parseDatabaseUrl(config.databaseUrl ?? '')
-  const applied = await prepare(owner, serviceLogins(masterKey))
+  const applied = await prepare(owner, serviceLogins(masterKey), options.log)
   if (applied.length > 0) options.log?.info({ migrations: applied }, 'migrations applied')
   const pools = connect(owner, masterKey, config, options)
+  const stopWatching = options.purpose === 'serve' && options.log ? watchPartitions(pools, options.log) : () => {}
   return {
     ...pools,
     migrationsApplied: applied,
     connection: { ...pools.connection, embedded: server !== undefined, owner },
     announce: (url) => writeServeNotice(config.dataDir, url),
     stop: async () => {
+      stopWatching()
       await pools.close()
       await removeServeNotice(config.dataDir)
       await server?.stop()
@@ -116,7 +120,11 @@ function connect(
 }
 
 /** Roles and schema, by the owner, on a connection that is closed again. */
-async function prepare(target: ConnectionTarget, logins: ServiceLogins): Promise<string[]> {
+async function prepare(
+  target: ConnectionTarget,
+  logins: ServiceLogins,
+  log: DatabaseLog | undefined,
+): Promise<string[]> {
   const owner = new pg.Client(clientConfig(target, 'hub-owner'))
   owner.on('error', () => {})
   try {
@@ -124,6 +132,7 @@ async function prepare(target: ConnectionTarget, logins: ServiceLogins): Promise
     await checkServer(owner)
     await ensureRoles(owner, target, logins)
     const { applied } = await migrate(owner)
+    await ensureSchemaAccess(owner, target, logins, log)
     return applied
   } catch (cause) {
     throw explainConnection(cause, target)

@@ -20,3 +20,12 @@ export function recordPartitionOf(recordId: string): string {
 export async function ensureRecordPartitions(tx: RegistryTx): Promise<void> {
   await tx.client.query('select hub.ensure_record_partitions($1)', [partitionMonthsAhead])
 }
+
+/** Whether the partition of the month after this one is there. */
+export async function hasNextPartition(tx: RegistryTx): Promise<boolean> {
+  const { rows } = await tx.client.query<{ found: boolean }>(
+    `select to_regclass('hub.records_' || to_char((now() at time zone 'UTC') + interval '1 month', '"y"YYYY"m"MM'))
+       is not null as found`,
+  )
+  return rows[0]?.found === true
+}

@@ -81,7 +81,10 @@ function missingRoles(existing: RoleRow[], logins: ServiceLogin[]): string[] {
   return [...groups, ...users]
 }
 
-async function runOrReport(owner: pg.Client, target: ConnectionTarget, statements: string[]): Promise<void> {
+/**
+ * @throws StartupError with these statements from the first one on that the owner may not run
+ */
+export async function runOrReport(owner: pg.Client, target: ConnectionTarget, statements: string[]): Promise<void> {
   for (const [index, statement] of statements.entries()) {
     try {
       await owner.query(statement)
@@ -110,7 +113,7 @@ async function ensurePassword(owner: pg.Client, target: ConnectionTarget, login:
     const change = `alter role ${login.user} password '${scramVerifier(login.password)}'`
     await runOrReport(owner, target, [change])
   } else if (first.code === '42501') {
-    const grant = `grant connect on database ${pg.escapeIdentifier(target.database ?? '')} to ${login.group}`
+    const grant = `grant connect on database ${pg.escapeIdentifier(target.database ?? '')} to ${login.user}`
     await runOrReport(owner, target, [grant])
   }
   const second = await tryLogin(target, login)

@@ -23,6 +23,7 @@ test('an empty environment is a development one on this machine', () => {
   expect(config).toMatchObject({
     environment: 'development',
     role: 'all',
+    workers: 1,
     host: '127.0.0.1',
     port: 8080,
     baseUrl: 'http://127.0.0.1:8080',
@@ -41,6 +42,7 @@ test('all problems are reported together, each with its variable', () => {
     HUB_ENV: 'production',
     HUB_PORT: '70000',
     HUB_ROLE: 'boss',
+    HUB_WORKERS: '65',
     HUB_BASE_URL: 'http://hub.example.com',
     HUB_DATABASE_URL: 'mysql://x',
     HUB_TRUSTED_PROXIES: '10.0.0.0/40',

@@ -1,4 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { watchPartitions } from '../../server/db/partition-watch.ts'
 import { ensureRecordPartitions, recordPartitionOf } from '../../server/db/record-partitions.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
@@ -54,4 +56,26 @@ test('the name and the bounds of a partition agree: a row of each edge lands in 
     )
     expect(rows[0]?.leaf).toBe(`hub.${recordPartitionOf(id)}`)
   }
+})
+
+test('a missing partition of next month is reported until it is there', async () => {
+  const errors: string[] = []
+  const log = { info: () => {}, warn: () => {}, error: (_: object, message: string) => void errors.push(message) }
+  const stop = watchPartitions(db.database, log, 10)
+  await delay(60)
+  expect(errors).toEqual([])
+  const superuser = await db.superuserClient()
+  const now = new Date()
+  const next = recordPartitionOf(
+    idAt(new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 15)).toISOString()),
+  )
+  await superuser.query(`drop table hub.${next}`)
+  await expect.poll(() => errors.length).toBeGreaterThan(1)
+  expect(errors[0]).toContain("next month's partition of hub.records is missing")
+  await db.database.withRegistry(ensureRecordPartitions)
+  await delay(60)
+  const before = errors.length
+  await delay(60)
+  expect(errors.length).toBe(before)
+  stop()
 })

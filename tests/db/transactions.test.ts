@@ -179,6 +179,16 @@ describe('a database that is away', () => {
     await database.close()
   })
 
+  test('is hub-unavailable when a statement takes too long, and its connection is used again', async () => {
+    const single = openPools({ ...db.targets, size: 1 })
+    const pid = async () => (await single.withRegistry((tx) => tx.client.query('select pg_backend_pid() as pid'))).rows
+    const before = await pid()
+    const slow = single.withRegistry((tx) => tx.client.query('set local statement_timeout = 20; select pg_sleep(5)'))
+    await expect(slow).rejects.toMatchObject({ slug: 'hub-unavailable', status: 503, retryAfterSeconds: 5 })
+    expect(await pid()).toEqual(before)
+    await single.close()
+  })
+
   test('is hub-unavailable when the connection is cut in the middle, and the next transaction works', async () => {
     const superuser = await db.superuserClient()
     const cut = db.database.withTenant('cut', async (tx) => {
@@ -209,14 +219,14 @@ describe('a database that is away', () => {
     await single.close()
   })
 
-  test.each(['08006', '57P01', '57P03', '53300', '53100'])('SQLSTATE %s is hub-unavailable', (code) => {
+  test.each(['08006', '25P03', '57014', '57P01', '57P03', '53300', '53100'])('SQLSTATE %s is hub-unavailable', (code) => {
     expect(asServiceError(Object.assign(new Error('x'), { code }))).toMatchObject({
       ...unavailable,
       retryAfterSeconds: 2,
     })
   })
 
-  test.each(['23505', '42501', '22P02', '57014'])('SQLSTATE %s is the statement’s own', (code) => {
+  test.each(['23505', '42501', '22P02'])('SQLSTATE %s is the statement’s own', (code) => {
     const error = Object.assign(new Error('x'), { code })
     expect(asServiceError(error)).toBe(error)
   })
