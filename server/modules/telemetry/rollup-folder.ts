@@ -1,5 +1,6 @@
 import { DomainError } from '../../../contract/domain-error.ts'
 import type { DatabaseLog } from '../../db/database.ts'
+import type { Folded } from './rollup-folding.ts'
 import type { Rollups } from './rollup-service.ts'
 
 const passMs = 1_000
@@ -10,6 +11,12 @@ const sweepRestFactor = 20
 const activeMs = 60_000
 /** Transactions in one pass, for one tenant. */
 const foldsMax = 20
+/**
+ * Folding takes at most this share of the time, while deltas wait no longer than the pause allows: it costs by the
+ * cells, and those of one second are mostly those of the next.
+ */
+const foldRestFactor = 30
+const foldPauseMsMax = 4_000
 /** A day is closed when nothing was added to it for so long. */
 const idleSeconds = 5
 /** Closing days takes at most this share of the time, however often the same day is opened again. */
@@ -60,15 +67,18 @@ export function createFolder(deps: {
     return made
   }
 
-  /** Answers whether there is more to fold. */
-  async function foldSome(tenantId: string, state: TenantState): Promise<boolean> {
-    for (let count = 0; count < foldsMax && !stopped; count += 1) {
-      const folded = await rollups.fold(tenantId)
-      if (folded === 'busy') return true
-      if (folded.deltas > 0) state.activeUntilMs = nowMs() + activeMs
-      if (!folded.more) return false
-    }
-    return true
+  async function foldSome(tenantId: string, state: TenantState): Promise<void> {
+    const startMs = nowMs()
+    let folds = 0
+    let folded: Folded | 'busy'
+    do {
+      folded = await rollups.fold(tenantId)
+      folds += 1
+      if (folded === 'busy' || folded.deltas > 0) state.activeUntilMs = nowMs() + activeMs
+    } while (folded !== 'busy' && folded.more && folds < foldsMax && !stopped)
+    const behind = folded === 'busy' || folded.more
+    const pauseMs = behind ? 0 : Math.min(foldPauseMsMax, (nowMs() - startMs) * foldRestFactor)
+    state.dueAtMs = nowMs() + pauseMs
   }
 
   /** Answers when to look again. */
@@ -85,13 +95,11 @@ export function createFolder(deps: {
 
   async function tend(tenantId: string, state: TenantState): Promise<void> {
     try {
-      const more = await foldSome(tenantId, state)
+      await foldSome(tenantId, state)
       if (nowMs() >= state.closeAtMs) state.closeAtMs = await closeSome(tenantId)
       state.failures = 0
-      // What is opened last is closed within this time, too.
-      const active = more || nowMs() < state.activeUntilMs
-      if (active) state.dueAtMs = nowMs()
-      else states.delete(tenantId)
+      // What was opened last is closed within the time that it stays active, too.
+      if (nowMs() >= state.activeUntilMs) states.delete(tenantId)
     } catch (error) {
       state.failures += 1
       const retryMs = Math.min(passMs * 2 ** state.failures, retryMsMax)

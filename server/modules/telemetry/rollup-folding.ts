@@ -6,9 +6,12 @@ import { mergeIntoRows } from './rollup-rows-store.ts'
 import { deleteDeltas, lockRollups, openDays, readDeltas, waitingDeltas } from './rollup-store.ts'
 import { dayOfQuarter, views } from './rollup-types.ts'
 
-/** What one transaction folds at most: some ten thousand entries. */
-const deltasMax = 2000
-const bytesMax = 2_000_000
+/** What one transaction folds at most: a hundred thousand entries, or so many cells that they stay small in memory. */
+const deltasMax = 5000
+const bytesMax = 8_000_000
+const cellsMax = 20_000
+/** Deltas in memory together. */
+const bytesPerRead = 1_000_000
 /** Entries counted in one go, while requests wait. */
 const entriesPerTurn = 2000
 /** Unreadable deltas that are stepped over, of all tenants. */
@@ -61,19 +64,23 @@ export function createFolding(log: Pick<DatabaseLog, 'error'>): Folding {
       if ((await waitingDeltas(tx, [...skipped], 1)).length === 0) return { deltas: 0, more: false }
       if (!(await lockRollups(tx))) return 'busy'
       const waiting = await waitingDeltas(tx, [...skipped], deltasMax)
-      const taken = firstWithin(waiting)
       const all = new Cells()
       const counter = createCounter(all)
       const folded: string[] = []
-      for (const { deltaId, entries: text } of await readDeltas(tx, taken)) {
-        const entries = read(tx, deltaId, text)
-        if (!entries) continue
-        folded.push(deltaId)
-        await counter.count(entries)
+      let seen = 0
+      for (const deltaIds of readsOf(waiting)) {
+        for (const { deltaId, entries: text } of await readDeltas(tx, deltaIds)) {
+          const entries = read(tx, deltaId, text)
+          if (!entries) continue
+          folded.push(deltaId)
+          await counter.count(entries)
+        }
+        seen += deltaIds.length
+        if (all.size >= cellsMax) break
       }
       await storeCells(tx, all)
       await deleteDeltas(tx, folded)
-      return { deltas: folded.length, more: waiting.length === deltasMax || taken.length < waiting.length }
+      return { deltas: folded.length, more: waiting.length === deltasMax || seen < waiting.length }
     },
   }
 }
@@ -111,13 +118,20 @@ function createCounter(all: Cells) {
   }
 }
 
-function firstWithin(waiting: readonly { deltaId: string; bytes: number }[]): string[] {
+/** The ids of a first part of the deltas, in parts that are read one after the other. */
+function readsOf(waiting: readonly { deltaId: string; bytes: number }[]): string[][] {
+  const reads: string[][] = []
   let total = 0
-  const taken: string[] = []
+  let inRead = bytesPerRead
   for (const { deltaId, bytes } of waiting) {
     total += bytes
-    if (taken.length > 0 && total > bytesMax) break
-    taken.push(deltaId)
+    if (reads.length > 0 && total > bytesMax) break
+    inRead += bytes
+    if (inRead > bytesPerRead) {
+      reads.push([])
+      inRead = bytes
+    }
+    reads.at(-1)!.push(deltaId)
   }
-  return taken
+  return reads
 }
