@@ -10,6 +10,7 @@ import { createHubModule, createRecordStore, type HubModule, type RecordStore } 
 import { createKeysModule, type KeysModule } from './modules/keys/keys-module.ts'
 import { createObservabilityModule } from './modules/observability/observability-module.ts'
 import { createRosterModule, type RosterModule } from './modules/roster/roster-module.ts'
+import { createRollupModule, type RollupModule } from './modules/telemetry/rollup-module.ts'
 import { createTelemetryModule, type TelemetryModule } from './modules/telemetry/telemetry-module.ts'
 import { createTenantsModule, type TenantsModule } from './modules/tenants/tenants-module.ts'
 
@@ -23,6 +24,7 @@ export interface Modules {
   roster: RosterModule
   entitlement: EntitlementModule
   telemetry: TelemetryModule
+  rollups: RollupModule
   observability: ReturnType<typeof createObservabilityModule>
   /** Waits for work that goes on after answers, and stops timers. Call it before the database closes. */
   close(): Promise<void>
@@ -60,11 +62,13 @@ export async function createModules({ config, database, masterKey, baseUrl, log 
   const roster = createRosterModule({ ...shared, catalogueChanged })
   const entitlement = createEntitlementModule({ ...shared, catalogueChanged })
   const hub = createHubModule({ ...shared, ...recordStore, keys: keys.provenance, skills: entitlement.registry })
+  const rollups = createRollupModule({ database, listTenants: () => tenants.directory.slugs(), log })
   const telemetry: TelemetryModule = createTelemetryModule({
     ...shared,
     ...recordStore,
     archetypes: roster.bundle,
     skills: entitlement.registry,
+    ingested: rollups.folder.ingested,
   })
   const observability = createObservabilityModule({ database, version: config.version })
 
@@ -77,6 +81,7 @@ export async function createModules({ config, database, masterKey, baseUrl, log 
     roster,
     entitlement,
     telemetry,
+    rollups,
     observability,
     close: async () => {
       keys.close()

@@ -32,9 +32,15 @@ export function createBackground(parts: {
       { name: 'forget expired idempotency keys', run: (tx) => modules.recordStore.idempotency.forgetExpired(tx) },
     ]),
   )
+  const { folder } = modules.rollups
   return {
     queue,
-    start: () => queue.start(),
-    stop: () => queue.stop(),
+    start: () => {
+      queue.start()
+      if (config.role !== 'api') folder.start()
+    },
+    stop: async () => {
+      await Promise.all([queue.stop(), folder.stop()])
+    },
   }
 }

@@ -5,7 +5,7 @@ import type { Rollups } from './rollup-service.ts'
 
 const passMs = 1_000
 /** Between looks at every tenant, for what another process or a crash has left; more where that takes long. */
-const sweepMs = 30_000
+const sweepMs = 5_000
 const sweepRestFactor = 20
 /** How long a tenant with deltas is looked at in every pass: another process may be ingesting. */
 const activeMs = 60_000

@@ -32,6 +32,8 @@ export function createTelemetryModule(deps: {
   governance: GovernanceLog
   archetypes: ArchetypeBundle
   skills: SkillRegistry
+  /** Told after each commit that added to the numbers of a tenant. */
+  ingested: (tenantId: string) => void
   log: Pick<DatabaseLog, 'warn'>
 }): TelemetryModule {
   const catalogues = createCatalogues(deps)
@@ -41,7 +43,7 @@ export function createTelemetryModule(deps: {
     idempotency: deps.idempotency,
     catalogues,
     writer,
-    groups: createEventGroups({ writer, stored: () => {} }),
+    groups: createEventGroups({ writer, stored: deps.ingested }),
     live: createTenantLive(deps),
   })
   const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
