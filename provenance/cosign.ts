@@ -1,16 +1,8 @@
-import {
-  bytesToUuid,
-  concatBytes,
-  fromBase64Url,
-  fromHex,
-  type Sha256,
-  toBase64Url,
-  toHex,
-  uuidToBytes,
-} from './bytes.ts'
+import { bytesToUuid, fromBase64Url, fromHex, type Sha256, toBase64Url, toHex, uuidToBytes } from './bytes.ts'
 import { ProvenanceError } from './errors.ts'
 import { inclusionPathLength, pathInLevels, treeLevels } from './merkle.ts'
 import { leavesOfSeal, type Seal, type SealCrypto, type SealInput, sealAndTree, sealSizeMax } from './seal.ts'
+import { upperNodesOf } from './upper-nodes.ts'
 
 /** A record's share of a seal: with the record and the public key, all that is needed to verify it. */
 export type Cosign = {
@@ -83,10 +75,16 @@ export function decodeCosign(text: string): Cosign {
   }
 }
 
-/** Builds a seal and the cosigns of its records, in leaf order, computing the tree once. Throws as `buildSeal`. */
-export function sealRecords(input: SealInput, crypto: SealCrypto): { seal: Seal; cosigns: string[] } {
+/**
+ * Builds a seal, the cosigns of its records in leaf order, and the upper nodes of its tree, which is computed once.
+ * Throws as `buildSeal`.
+ */
+export function sealRecords(
+  input: SealInput,
+  crypto: SealCrypto,
+): { seal: Seal; cosigns: string[]; upperNodes: Uint8Array } {
   const { seal, levels } = sealAndTree(input, crypto)
-  return { seal, cosigns: encodeAll(seal, input.salts, levels) }
+  return { seal, cosigns: encodeAll(seal, input.salts, levels), upperNodes: upperNodesOf(levels) }
 }
 
 /** The cosigns of all records of a stored seal, in leaf order; the tree is computed once. Throws `seal-malformed`. */
@@ -140,11 +138,15 @@ function head({ key, seal, timeMicros, leafCount, signature }: Head): Uint8Array
   return bytes
 }
 
+// Reused for each record of a seal.
+const encodeScratch = new Uint8Array(pathAt + 6 * 32)
+
 function encode(sealHead: Uint8Array, leafIndex: number, salt: Uint8Array, path: readonly Uint8Array[]): string {
-  const bytes = concatBytes(sealHead, ...path)
-  bytes[leafIndexAt] = leafIndex
-  bytes.set(salt, saltAt)
-  return prefix + toBase64Url(bytes)
+  encodeScratch.set(sealHead)
+  encodeScratch[leafIndexAt] = leafIndex
+  encodeScratch.set(salt, saltAt)
+  for (let i = 0; i < path.length; i++) encodeScratch.set(path[i]!, pathAt + 32 * i)
+  return prefix + toBase64Url(encodeScratch.subarray(0, pathAt + 32 * path.length))
 }
 
 function decode(text: string): Uint8Array {

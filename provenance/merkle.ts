@@ -9,9 +9,15 @@ import { ProvenanceError } from './errors.ts'
 
 const nodePrefix = Uint8Array.of(1)
 
+// Reused, because making a buffer for each node takes longer than hashing it.
+const nodeScratch = Uint8Array.of(1, ...new Uint8Array(64))
+
 /** SHA-256(0x01 ‖ left ‖ right). */
 export function nodeHash(left: Uint8Array, right: Uint8Array, sha256: Sha256): Uint8Array {
-  return sha256(concatBytes(nodePrefix, left, right))
+  if (left.length !== 32 || right.length !== 32) return sha256(concatBytes(nodePrefix, left, right))
+  nodeScratch.set(left, 1)
+  nodeScratch.set(right, 33)
+  return sha256(nodeScratch)
 }
 
 /**

@@ -2,6 +2,7 @@ import { concatBytes, fromHex, type Sha256, toBase64, utf8, uuidToBytes } from '
 import { ProvenanceError } from './errors.ts'
 import { treeLevels } from './merkle.ts'
 import { isKeyName } from './note.ts'
+import { upperNodesOf } from './upper-nodes.ts'
 
 /** Most records under one signature: 64 leaves keep an inclusion path at 6 hashes. */
 export const sealSizeMax = 64
@@ -43,14 +44,24 @@ const leafPrefix = concatBytes(Uint8Array.of(0), utf8('orghub/leaf/v1\0'))
 
 /** What is hashed for a leaf: 0x00 ‖ "orghub/leaf/v1\0" ‖ salt (16) ‖ record hash (32). Throws `seal-malformed`. */
 export function leafHashInput(salt: Uint8Array, recordHash: Uint8Array): Uint8Array {
-  if (salt.length !== 16) throw new ProvenanceError('seal-malformed', 'a salt has 16 bytes')
-  if (recordHash.length !== 32) throw new ProvenanceError('seal-malformed', 'a record hash has 32 bytes')
+  requireLeafParts(salt, recordHash)
   return concatBytes(leafPrefix, salt, recordHash)
 }
 
+function requireLeafParts(salt: Uint8Array, recordHash: Uint8Array): void {
+  if (salt.length !== 16) throw new ProvenanceError('seal-malformed', 'a salt has 16 bytes')
+  if (recordHash.length !== 32) throw new ProvenanceError('seal-malformed', 'a record hash has 32 bytes')
+}
+
+// Reused, because making a buffer for each leaf takes longer than hashing it.
+const leafScratch = concatBytes(leafPrefix, new Uint8Array(16 + 32))
+
 /** The leaf of a record. The salt keeps a leaf that outlives its record from telling what the record said. */
 export function leafHash(salt: Uint8Array, recordHash: Uint8Array, sha256: Sha256): Uint8Array {
-  return sha256(leafHashInput(salt, recordHash))
+  requireLeafParts(salt, recordHash)
+  leafScratch.set(salt, leafPrefix.length)
+  leafScratch.set(recordHash, leafPrefix.length + 16)
+  return sha256(leafScratch)
 }
 
 /**
@@ -92,6 +103,16 @@ function requireSealHead({ logName, keyId, sealId, timeMicros }: SealInput): voi
   if (!Number.isSafeInteger(timeMicros) || timeMicros < 0) {
     throw new ProvenanceError('seal-malformed', 'the time is not a whole number of microseconds since 1970')
   }
+}
+
+/** The leaves, upper nodes and root of a stored seal's tree. Throws `seal-malformed`. */
+export function sealTree(
+  seal: Seal,
+  sha256: Sha256,
+): { leaves: Uint8Array[]; upperNodes: Uint8Array; root: Uint8Array } {
+  const leaves = leavesOfSeal(seal)
+  const levels = treeLevels(leaves, sha256)
+  return { leaves, upperNodes: upperNodesOf(levels), root: levels.at(-1)![0]! }
 }
 
 /** The leaf hashes of a seal, as views of its bytes. Throws `seal-malformed`. */

@@ -114,6 +114,8 @@ export interface TenantTables {
     key_id: string
     sealed_at: Timestamp
     leaves: Buffer
+    /** Null in seals older than the column. */
+    upper_nodes: Buffer | null
     signature: Buffer
   }
   'hub.record_links': { tenant_id: string; from_id: string; to_id: string }

@@ -9,8 +9,10 @@ import { createRecordReading } from '../../server/modules/hub/read-service.ts'
 import { createRecordClock, type TimeSource } from '../../server/modules/hub/record-clock.ts'
 import { createRecordRelations } from '../../server/modules/hub/relation-service.ts'
 import { createTamperReporter } from '../../server/modules/hub/tamper-reporter.ts'
+import { createVerificationPool } from '../../server/modules/hub/verification-pool.ts'
 import { createProvenanceKeys } from '../../server/modules/keys/provenance-keys-service.ts'
 import { createTestDatabase, type TestDatabaseOptions } from '../support/database.ts'
+import { parsedReading, parsedRelations } from './parsed-reading.ts'
 
 /** The record services on a real database, without HTTP: for what takes many records or stored values edited by hand. */
 export async function openRecordLab(options: TestDatabaseOptions & { time?: TimeSource; now?: () => number } = {}) {
@@ -23,7 +25,8 @@ export async function openRecordLab(options: TestDatabaseOptions & { time?: Time
   const governance = createGovernanceLog({ sealer, writer })
   const log = { error: (details: object, message: string) => console.error(message, details) }
   const tampering = createTamperReporter({ database, governance, log, ...(options.now ? { now: options.now } : {}) })
-  const deps = { ...store, database, keys, governance, tampering, cursorKey: Buffer.alloc(32, 7) }
+  const verification = createVerificationPool()
+  const deps = { ...store, database, keys, governance, tampering, verification, cursorKey: Buffer.alloc(32, 7) }
 
   /** Another process on the same database: nothing is shared but what is stored. */
   const reporterOfAnotherProcess = () => createTamperReporter({ database, governance, log })
@@ -66,9 +69,13 @@ export async function openRecordLab(options: TestDatabaseOptions & { time?: Time
     reporterOfAnotherProcess,
     openTenant,
     write,
-    reading: createRecordReading(deps),
+    reading: parsedReading(createRecordReading(deps)),
     purger: createRecordPurger(deps),
-    relations: createRecordRelations(deps),
+    relations: parsedRelations(createRecordRelations(deps)),
+    drop: async () => {
+      await verification.close()
+      await test.drop()
+    },
   }
 }
 

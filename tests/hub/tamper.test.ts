@@ -68,6 +68,10 @@ const edits: Record<string, string[]> = {
     ofSeal(`leaves = leaves || '\\x00'`),
     ofSeal(`leaves = ''`),
   ],
+  'seals.upper_nodes': [
+    ofSeal(`upper_nodes = upper_nodes || '\\x00'`),
+    ofSeal(`upper_nodes = decode(repeat('00', 32), 'hex')`),
+  ],
   'seals.signature': [
     ofSeal('signature = set_byte(signature, 9, 255 - get_byte(signature, 9))'),
     ofSeal(`signature = ''`),

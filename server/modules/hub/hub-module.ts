@@ -17,6 +17,7 @@ import { createRecordSealer } from './record-sealer.ts'
 import { createRecordWriter } from './record-writer-store.ts'
 import { createRecordRelations } from './relation-service.ts'
 import { createTamperReporter } from './tamper-reporter.ts'
+import { createVerificationPool } from './verification-pool.ts'
 import { createRecordWriting } from './write-service.ts'
 
 /** Records and idempotency, which the modules that write records need before the Hub itself can be made. */
@@ -28,7 +29,7 @@ export interface RecordStore {
 
 export interface HubModule {
   routes(app: FastifyInstance): void
-  /** Resolves when the work that goes on after answers has ended; called before the database is closed. */
+  /** Ends threads, and resolves when the work that goes on after answers has ended; called before the database is closed. */
   settled(): Promise<void>
 }
 
@@ -61,14 +62,23 @@ export function createHubModule(
   },
 ): HubModule {
   const tampering = createTamperReporter(deps)
+  const verification = createVerificationPool()
   const services = {
-    reading: createRecordReading({ ...deps, tampering, cursorKey: deriveKey(deps.masterKey, cursorKeyPurpose) }),
+    reading: createRecordReading({
+      ...deps,
+      tampering,
+      verification,
+      cursorKey: deriveKey(deps.masterKey, cursorKeyPurpose),
+    }),
     writing: createRecordWriting(deps),
     purger: createRecordPurger(deps),
     relations: createRecordRelations(deps),
   }
   return {
     routes: (app) => addHubRoutes(app, services),
-    settled: () => tampering.settled(),
+    settled: async () => {
+      await verification.close()
+      await tampering.settled()
+    },
   }
 }

@@ -47,10 +47,10 @@ export function addHubRoutes(app: FastifyInstance, services: HubServices): void 
   addPurgeRoutes(app, services.purger)
 }
 
-// Records are sent as they are written here: a serialiser of the schema would refuse one that someone has edited.
+// Records are sent as they are stored: a serialiser of the schema would refuse one that someone has edited.
 function addReadRoutes(app: FastifyInstance, { reading, relations }: HubServices): void {
   addRoute(app, 'queryRecords', { querystring: recordsQuery, response: { 200: RecordPage } }, async (request, reply) =>
-    rawJson(reply, JSON.stringify(await reading.query(request.caller, request.query))),
+    rawJson(reply, await reading.query(request.caller, request.query)),
   )
 
   addRoute(
@@ -66,7 +66,7 @@ function addReadRoutes(app: FastifyInstance, { reading, relations }: HubServices
       const { verify = false } = request.query
       const { record, etag } = await reading.get(request.caller, idOf(request), verify)
       reply.header('etag', etag)
-      return rawJson(reply, JSON.stringify(record))
+      return rawJson(reply, record)
     },
   )
 
@@ -84,7 +84,7 @@ function addReadRoutes(app: FastifyInstance, { reading, relations }: HubServices
     async (request, reply) => {
       const { depth = 1, direction = 'both' } = request.query
       const answer = await relations.related(request.caller, idOf(request), { depth, direction })
-      return rawJson(reply, JSON.stringify(answer))
+      return rawJson(reply, answer)
     },
   )
 }

@@ -46,6 +46,8 @@ export interface Seal {
   /** RFC 3339, UTC, six fractional digits. */
   sealedAt: string
   leaves: Uint8Array
+  /** Of its tree, see `upperNodesOf`. */
+  upperNodes: Uint8Array
   signature: Uint8Array
 }
 

@@ -1,49 +1,29 @@
 import { type PointedError, validationFailed } from '../../../contract/domain-error.ts'
 import { pageSizeDefault } from '../../../contract/limits.ts'
 import { parseTimestamp } from '../../../contract/timestamp.ts'
-import type { JsonValue } from '../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import { type CursorBinding, openCursor, signCursor } from '../../http/cursor.ts'
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
 import { entityTagOf } from './entity-tag.ts'
 import type { RecordQuery } from './hub-schemas.ts'
-import { answerOf, type ReadRecord, readRecords } from './record-answer.ts'
+import { answerText } from './record-answer.ts'
 import { type RecordClock, recordIdFloor } from './record-clock.ts'
 import { recordNotFound } from './record-errors.ts'
 import { findPage } from './record-page-store.ts'
-import type { PagePosition, RecordCriteria, RecordSort, StoredRecord, StoredSeal } from './record-query-types.ts'
+import type { PagePosition, RecordCriteria, RecordSort, StoredRecord } from './record-query-types.ts'
 import { findReleases } from './record-state-store.ts'
 import { findLinks, findRecord, findSeals } from './record-store.ts'
-import {
-  type Evidence,
-  failedChecks,
-  summaryOf,
-  type Verification,
-  type VerificationSummary,
-  verifyStored,
-} from './record-verification.ts'
+import { type Evidence, failedChecks, summaryOf, type Verification, verifyStored } from './record-verification.ts'
 import { canSee, visibleTypes } from './record-visibility.ts'
 import type { TamperReporter } from './tamper-reporter.ts'
+import type { VerificationPool } from './verification-pool.ts'
 
-export type RecordAnswer = Record<string, JsonValue>
-
-interface RecordPageAnswer {
-  records: RecordAnswer[]
-  next_cursor: string | null
-  verification_summary?: VerificationSummary
-}
-
-/** Record ids are in lower case, as they are stored. */
+/** Record ids are in lower case, as they are stored. Answers are JSON texts, made of the stored ones. */
 export interface RecordReading {
-  query(caller: Caller, query: RecordQuery): Promise<RecordPageAnswer>
-  get(caller: Caller, recordId: string, verify: boolean): Promise<{ record: RecordAnswer; etag: string }>
+  query(caller: Caller, query: RecordQuery): Promise<string>
+  get(caller: Caller, recordId: string, verify: boolean): Promise<{ record: string; etag: string }>
   verify(caller: Caller, recordId: string): Promise<Verification>
-}
-
-/** Records, and everything else that is stored about them and needed to answer. */
-interface Snapshot extends Evidence {
-  rows: StoredRecord[]
 }
 
 export function createRecordReading(deps: {
@@ -52,48 +32,44 @@ export function createRecordReading(deps: {
   keys: ProvenanceKeys
   cursorKey: Buffer
   tampering: TamperReporter
+  verification: VerificationPool
 }): RecordReading {
-  const { database, clock, keys, cursorKey, tampering } = deps
+  const { database, clock, keys, cursorKey, tampering, verification: pool } = deps
 
   /** Outside of any transaction. What fails is reported after the answer. */
   async function verifyAll(
     tenant: Tenant,
-    records: readonly ReadRecord[],
-    snapshot: Snapshot,
+    records: readonly StoredRecord[],
+    evidence: Evidence,
   ): Promise<Verification[]> {
-    const needed = [...snapshot.seals.values()].map((seal) => seal.key_id)
-    const keyRing = new Map((await keys.publicKeysOf(tenant.slug, needed)).map((key) => [key.keyId, key]))
-    const verifications = verifyStored(records, snapshot, keyRing)
+    const verifications = await verifyStored(tenant.slug, records, evidence, { keys, pool })
     tampering.report(
       tenant,
       verifications.flatMap((verification, i) =>
-        verification.verified
-          ? []
-          : [{ recordId: records[i]!.row.record_id, failedChecks: failedChecks(verification) }],
+        verification.verified ? [] : [{ recordId: records[i]!.record_id, failedChecks: failedChecks(verification) }],
       ),
     )
     return verifications
   }
 
   async function readOne(caller: Caller, recordId: string, verify: boolean) {
-    const snapshot = await database.withTenant(
+    const { row, evidence } = await database.withTenant(
       caller.tenant.slug,
       async (tx) => {
         const row = await findRecord(tx, recordId, clock.next().createdAt)
         if (row === undefined || !canSee(caller.scopes, row.record_type)) throw recordNotFound(recordId)
-        return gather(tx, [row], verify)
+        return { row, evidence: verify ? await gather(tx, [row]) : undefined }
       },
       { readOnly: true },
     )
-    const [record] = readRecords(snapshot.rows, snapshot.seals)
-    const [verification] = verify ? await verifyAll(caller.tenant, [record!], snapshot) : []
-    return { record: record!, verification, etag: entityTagOf(recordId, record!.row.revision ?? 0) }
+    const [verification] = evidence ? await verifyAll(caller.tenant, [row], evidence) : []
+    return { row, verification }
   }
 
   return {
     async get(caller, recordId, verify) {
-      const { record, verification, etag } = await readOne(caller, recordId, verify)
-      return { record: withVerification(answerOf(record), verification), etag }
+      const { row, verification } = await readOne(caller, recordId, verify)
+      return { record: answerText(row, verification), etag: entityTagOf(recordId, row.revision ?? 0) }
     },
 
     async verify(caller, recordId) {
@@ -108,43 +84,41 @@ export function createRecordReading(deps: {
       const binding = bindingOf(tenant, query)
       const after =
         cursor === undefined ? undefined : (openCursor(cursorKey, binding, cursor) as unknown as PagePosition)
-      if (criteria.recordTypes?.length === 0) return emptyPage(verify)
-      const snapshot = await database.withTenant(
+      if (criteria.recordTypes?.length === 0) return pageText([], null, verify ? [] : undefined)
+      const { records, hasMore, evidence } = await database.withTenant(
         tenant.slug,
         async (tx) => {
-          const { records, hasMore } = await findPage(tx, criteria, { sort, limit, after, now: clock.next().createdAt })
-          return { hasMore, ...(await gather(tx, records, verify)) }
+          const page = await findPage(tx, criteria, { sort, limit, after, now: clock.next().createdAt })
+          return { ...page, evidence: verify ? await gather(tx, page.records) : undefined }
         },
         { readOnly: true },
       )
-      const records = readRecords(snapshot.rows, snapshot.seals)
-      const verifications = verify ? await verifyAll(tenant, records, snapshot) : []
-      const last = snapshot.rows.at(-1)
-      return {
-        records: records.map((record, i) => withVerification(answerOf(record), verifications[i])),
-        next_cursor: snapshot.hasMore && last ? signCursor(cursorKey, binding, { ...positionOf(last, sort) }) : null,
-        ...(verify ? { verification_summary: summaryOf(verifications) } : {}),
-      }
+      const verifications = evidence && (await verifyAll(tenant, records, evidence))
+      const last = records.at(-1)
+      const next = hasMore && last ? signCursor(cursorKey, binding, { ...positionOf(last, sort) }) : null
+      return pageText(records, next, verifications)
     },
   }
 }
 
-/** Seals for the cosignatures, and what verification compares besides. */
-async function gather(tx: TenantTx, rows: StoredRecord[], verify: boolean): Promise<Snapshot> {
-  const seals: Map<string, StoredSeal> = await findSeals(tx, [...new Set(rows.map((row) => row.seal_id))])
-  if (!verify) return { rows, seals, links: new Map(), releases: [] }
+function pageText(
+  records: readonly StoredRecord[],
+  nextCursor: string | null,
+  verifications: readonly Verification[] | undefined,
+): string {
+  const texts = records.map((record, at) => answerText(record, verifications?.[at]))
+  const summary = verifications ? `,"verification_summary":${JSON.stringify(summaryOf(verifications))}` : ''
+  return `{"records":[${texts.join(',')}],"next_cursor":${JSON.stringify(nextCursor)}${summary}}`
+}
+
+/** What verification compares besides the records' own rows. */
+async function gather(tx: TenantTx, rows: readonly StoredRecord[]): Promise<Evidence> {
+  const idsOf = (some: readonly StoredRecord[]) => some.map((row) => row.record_id)
   const purgedEvents = rows.filter((row) => row.record_type === 'governance_event' && row.purged_at !== null)
   return {
-    rows,
-    seals,
-    links: await findLinks(
-      tx,
-      rows.map((row) => row.record_id),
-    ),
-    releases: await findReleases(
-      tx,
-      purgedEvents.map((row) => row.record_id),
-    ),
+    seals: await findSeals(tx, [...new Set(rows.map((row) => row.seal_id))]),
+    links: await findLinks(tx, idsOf(rows)),
+    releases: await findReleases(tx, idsOf(purgedEvents)),
   }
 }
 
@@ -184,12 +158,4 @@ function bindingOf(tenant: Tenant, query: RecordQuery): CursorBinding {
 function positionOf(row: StoredRecord, sort: RecordSort): PagePosition {
   if (!sort.endsWith('cost_usd_estimate') || row.cost_micros === null) return { recordId: row.record_id }
   return { recordId: row.record_id, costMicros: row.cost_micros }
-}
-
-function withVerification(record: RecordAnswer, verification: Verification | undefined): RecordAnswer {
-  return verification === undefined ? record : { ...record, verification: { ...verification } }
-}
-
-function emptyPage(verify: boolean): RecordPageAnswer {
-  return { records: [], next_cursor: null, ...(verify ? { verification_summary: summaryOf([]) } : {}) }
 }

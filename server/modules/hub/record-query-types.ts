@@ -2,19 +2,54 @@ import type { RecordType } from '../../../contract/literals.ts'
 import type { TenantTables } from '../../db/schema.ts'
 
 /**
- * A record as it is stored, with what may change about it. Nothing is assumed of the values: someone may have edited
- * them, and reading must say so, not fail. So what JavaScript cannot hold for every value of the column is text.
+ * Where a record stands in its seal, and what its cosignature is made of. Nothing is assumed of the values, here and
+ * below: someone may have edited them, and reading must say so, not fail. So what JavaScript cannot hold for every
+ * value of the column is text.
  */
-export type StoredRecord = Omit<TenantTables['hub.records'], 'cost_micros'> & {
-  cost_micros: string | null
+export interface StoredPlace {
+  record_id: string
+  provenance_hash: Buffer
+  seal_id: string
+  leaf_index: number
+  salt: Buffer
+  /** Of the seal, as are the members below: all null where it is gone. */
+  key_id: string | null
+  /** As PostgreSQL writes it, such as `2026-01-31 08:00:00.123456+00` or `infinity`. */
+  sealed_at: string | null
+  signature: Buffer | null
+  leaves_bytes: number | null
+  /** The leaves that share the record's upper node, then the upper nodes on its path; null where none are kept. */
+  path_parts: Buffer | null
+  /** Only where `path_parts` is null. */
+  leaves: Buffer | null
+}
+
+/** What an answer tells of a record: its text, what may change about it, and its place. */
+export interface AnsweredRecord extends StoredPlace {
+  tenant_id: string
+  record_type: string
+  canonical: string
   /** Null in a record that was never purged, or was restored. */
   purged_at: string | null
   /** How often its state has changed; null for never. Read with the state: an entity tag names what it came with. */
   revision: number | null
 }
 
-export type StoredSeal = Omit<TenantTables['hub.seals'], 'sealed_at'> & {
-  /** As PostgreSQL writes it, such as `2026-01-31 08:00:00.123456+00` or `infinity`. */
+/** With the columns that it is searched by, which verification compares. */
+export interface StoredRecord extends AnsweredRecord {
+  created_by: string
+  skill_id: string | null
+  archetype_id: string | null
+  user_id: string | null
+  event_kind: string | null
+  cost_micros: string | null
+}
+
+export type StoredSeal = Pick<
+  TenantTables['hub.seals'],
+  'seal_id' | 'key_id' | 'leaves' | 'upper_nodes' | 'signature'
+> & {
+  /** As in {@link StoredPlace}. */
   sealed_at: string
 }
 

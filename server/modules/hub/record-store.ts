@@ -1,18 +1,17 @@
-import { type SelectQueryBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { TenantTx } from '../../db/database.ts'
-import type { TenantTables } from '../../db/schema.ts'
-import type { StoredRecord, StoredSeal } from './record-query-types.ts'
+import type { StoredPlace, StoredRecord, StoredSeal } from './record-query-types.ts'
+import { lookUpPlace, lookUpState, placeColumns, recordColumns } from './record-sql-store.ts'
 
-/** A seal has up to 64 records, and a page up to 1,000: each seal is read once. */
-export async function findSeals(tx: TenantTx, sealIds: readonly string[]): Promise<Map<string, StoredSeal>> {
-  if (sealIds.length === 0) return new Map()
-  const seals = await tx.db
+/** The whole seals, for verification. A seal has up to 64 records, and a page up to 1,000: each is read once. */
+export async function findSeals(tx: TenantTx, sealIds: readonly string[]): Promise<StoredSeal[]> {
+  if (sealIds.length === 0) return []
+  return tx.db
     .selectFrom('hub.seals')
-    .select(['tenant_id', 'seal_id', 'key_id', 'leaves', 'signature', sql<string>`sealed_at::text`.as('sealed_at')])
+    .select(['seal_id', 'key_id', 'leaves', 'upper_nodes', 'signature', sql<string>`sealed_at::text`.as('sealed_at')])
     .where('tenant_id', '=', tx.tenantId)
     .where('seal_id', '=', anyOf(sealIds))
     .execute()
-  return new Map(seals.map((seal) => [seal.seal_id, seal]))
 }
 
 /** A record that can still be read: one beyond its recovery buffer is not. */
@@ -22,13 +21,26 @@ export async function findRecord(tx: TenantTx, recordId: string, now: string): P
 }
 
 /** The records among the ids that can still be read, purged ones too, in the order of their ids. */
-export function findRecords(tx: TenantTx, recordIds: readonly string[], now: string): Promise<StoredRecord[]> {
-  if (recordIds.length === 0) return Promise.resolve([])
-  return readableRecords(tx, now)
-    .select(storedColumns)
-    .where('r.record_id', '=', anyOf(recordIds))
-    .orderBy('r.record_id')
-    .execute()
+export async function findRecords(tx: TenantTx, recordIds: readonly string[], now: string): Promise<StoredRecord[]> {
+  if (recordIds.length === 0) return []
+  const { rows } = await tx.client.query<StoredRecord>(recordsByIds(recordColumns.all), [tx.tenantId, recordIds, now])
+  return rows
+}
+
+/** Where the records among the ids stand that can still be read, without their texts. */
+export async function findPlaces(tx: TenantTx, recordIds: readonly string[], now: string): Promise<StoredPlace[]> {
+  if (recordIds.length === 0) return []
+  const { rows } = await tx.client.query<StoredPlace>(recordsByIds(recordColumns.place), [tx.tenantId, recordIds, now])
+  return rows
+}
+
+function recordsByIds(columns: string): string {
+  return `
+    select ${columns}, ${placeColumns}
+    from hub.records r ${lookUpState} ${lookUpPlace}
+    where r.tenant_id = $1 and r.record_id = any($2::uuid[])
+      and (s.hard_delete_after is null or s.hard_delete_after > $3::timestamptz)
+    order by r.record_id`
 }
 
 /** Bytes of the canonical text of each record, without reading it. */
@@ -45,10 +57,12 @@ export async function findSizes(tx: TenantTx, recordIds: readonly string[]): Pro
 /** Which of the ids name a record that can still be read. */
 export async function findRecordIds(tx: TenantTx, recordIds: readonly string[], now: string): Promise<Set<string>> {
   if (recordIds.length === 0) return new Set()
-  const rows = await readableRecords(tx, now)
-    .select('r.record_id')
-    .where('r.record_id', '=', anyOf(recordIds))
-    .execute()
+  const { rows } = await tx.client.query<{ record_id: string }>(
+    `select r.record_id from hub.records r ${lookUpState}
+     where r.tenant_id = $1 and r.record_id = any($2::uuid[])
+       and (s.hard_delete_after is null or s.hard_delete_after > $3::timestamptz)`,
+    [tx.tenantId, recordIds, now],
+  )
   return new Set(rows.map((row) => row.record_id))
 }
 
@@ -68,61 +82,6 @@ export async function findLinks(tx: TenantTx, recordIds: readonly string[]): Pro
     else targets.set(from_id, [to_id])
   }
   return targets
-}
-
-/** Of {@link readableRecords}: all that a {@link StoredRecord} has. */
-export const storedColumns = [
-  'r.tenant_id',
-  'r.record_id',
-  'r.record_type',
-  'r.created_by',
-  'r.skill_id',
-  'r.archetype_id',
-  'r.user_id',
-  'r.event_kind',
-  sql<string | null>`r.cost_micros::text`.as('cost_micros'),
-  'r.seal_id',
-  'r.leaf_index',
-  'r.salt',
-  'r.provenance_hash',
-  'r.canonical',
-  's.purged_at',
-  's.revision',
-] as const
-
-export type ReadableRecords = SelectQueryBuilder<
-  {
-    r: TenantTables['hub.records']
-    s: {
-      [Column in 'revision' | 'purged_at' | 'hard_delete_after']: TenantTables['hub.record_states'][Column] | null
-    }
-  },
-  'r' | 's',
-  // biome-ignore lint/complexity/noBannedTypes: nothing is selected yet
-  {}
->
-
-/**
- * Every record of the tenant but those whose recovery buffer is over; none of its columns is selected yet. OFFSET
- * keeps the look-up of a record's state a look-up, one per record that is read: as a plain join it may be planned as
- * a scan of the states of all records.
- */
-export function readableRecords(tx: TenantTx, now: string): ReadableRecords {
-  return tx.db
-    .selectFrom('hub.records as r')
-    .leftJoinLateral(
-      (from) =>
-        from
-          .selectFrom('hub.record_states')
-          .select(['revision', 'purged_at', 'hard_delete_after'])
-          .where('hub.record_states.tenant_id', '=', tx.tenantId)
-          .whereRef('hub.record_states.record_id', '=', 'r.record_id')
-          .offset(0)
-          .as('s'),
-      (join) => join.onTrue(),
-    )
-    .where('r.tenant_id', '=', tx.tenantId)
-    .where((where) => where.or([where('s.hard_delete_after', 'is', null), where('s.hard_delete_after', '>', now)]))
 }
 
 /** One array parameter, so that the statement is the same for any number of values. */

@@ -46,13 +46,13 @@ function copies({ tenantId, records }: SealedBatch): IngestStep[] {
 /** VALUES and not INSERT … SELECT: hub.seals has a policy, and a distributed database would make a COPY of that. */
 const insertSeal = {
   name: 'hub_insert_seal',
-  text: `insert into hub.seals (tenant_id, seal_id, key_id, sealed_at, leaves, signature)
-         values ($1, $2, $3, $4, $5, $6)`,
+  text: `insert into hub.seals (tenant_id, seal_id, key_id, sealed_at, leaves, upper_nodes, signature)
+         values ($1, $2, $3, $4, $5, $6, $7)`,
 }
 
 function sealStep(tenantId: string, seal: Seal): IngestStep {
-  const values = [tenantId, seal.sealId, seal.keyId, seal.sealedAt, bytesOf(seal.leaves), bytesOf(seal.signature)]
-  return { statement: insertSeal, values }
+  const { seal_id, key_id, sealed_at, leaves, upper_nodes, signature } = sealRow(tenantId, seal)
+  return { statement: insertSeal, values: [tenantId, seal_id, key_id, sealed_at, leaves, upper_nodes, signature] }
 }
 
 function recordRow(tenantId: string, record: SealedRecord) {
@@ -81,6 +81,7 @@ function sealRow(tenantId: string, seal: Seal) {
     key_id: seal.keyId,
     sealed_at: seal.sealedAt,
     leaves: bytesOf(seal.leaves),
+    upper_nodes: bytesOf(seal.upperNodes),
     signature: bytesOf(seal.signature),
   }
 }

@@ -1,25 +1,17 @@
 import { recordsAnswerBytesMax, relatedAnswerMax } from '../../../contract/limits.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
-import type { RecordAnswer } from './read-service.ts'
-import { answerOf, readRecords } from './record-answer.ts'
+import { answerText } from './record-answer.ts'
 import type { RecordClock } from './record-clock.ts'
 import { recordNotFound } from './record-errors.ts'
 import type { StoredRecord } from './record-query-types.ts'
-import { findRecord, findRecords, findSeals, findSizes } from './record-store.ts'
+import { findRecord, findRecords, findSizes } from './record-store.ts'
 import { canSee, visibleTypes } from './record-visibility.ts'
-import { type Direction, type Edge, findEdges, findNeighbours } from './relation-store.ts'
-
-interface RelatedAnswer {
-  root: string
-  records: RecordAnswer[]
-  edges: Edge[]
-  truncated: boolean
-}
+import { type Direction, findEdges, findNeighbours } from './relation-store.ts'
 
 export interface RecordRelations {
-  /** The root, an id in lower case, is answered even when it is purged, as GET answers it. Throws `not-found` when GET would. */
-  related(caller: Caller, root: string, walk: { depth: number; direction: Direction }): Promise<RelatedAnswer>
+  /** The answer in JSON. The root, an id in lower case, is answered even when it is purged, as GET answers it. Throws `not-found` when GET would. */
+  related(caller: Caller, root: string, walk: { depth: number; direction: Direction }): Promise<string>
 }
 
 /** Walks related_records breadth first, one query for each hop and direction. */
@@ -38,13 +30,13 @@ export function createRecordRelations(deps: { database: Database; clock: RecordC
           const ids = await fitting(tx, reached.ids)
           const truncated = reached.truncated || ids.length < reached.ids.length
           const rows = inOrderOf(ids, [start, ...(await findRecords(tx, ids.slice(1), now))])
-          const seals = await findSeals(tx, [...new Set(rows.map((row) => row.seal_id))])
-          return { rows, seals, truncated, edges: await findEdges(tx, ids) }
+          return { rows, truncated, edges: await findEdges(tx, ids) }
         },
         { readOnly: true },
       )
-      const records = readRecords(found.rows, found.seals).map(answerOf)
-      return { root, records, edges: found.edges, truncated: found.truncated }
+      const { rows, edges, truncated } = found
+      const records = rows.map((row) => answerText(row)).join(',')
+      return `{"root":"${root}","records":[${records}],"edges":${JSON.stringify(edges)},"truncated":${truncated}}`
     },
   }
 }

@@ -1,0 +1,49 @@
+import { parseTimestamp } from '../../../contract/timestamp.ts'
+import { cosignOfLeaf, encodeCosign, ProvenanceError, type Seal } from '../../../provenance/index.ts'
+import { leavesPerUpperNode, lowerPath } from '../../../provenance/upper-nodes.ts'
+import { nodeCrypto } from './node-crypto.ts'
+import type { StoredPlace, StoredSeal } from './record-query-types.ts'
+
+/** Stands in for a cosignature that cannot be rebuilt, because its seal was edited or is gone. Never verifies. */
+const unknownCosign = 'omhc1.'
+
+/** The `provenance_cosign` of a record, rebuilt from what is stored. */
+export function cosignOf(place: StoredPlace): string {
+  const { key_id, sealed_at, signature, leaves_bytes } = place
+  if (key_id === null || sealed_at === null || signature === null || leaves_bytes === null) return unknownCosign
+  const timeMicros = microsOf(sealed_at)
+  if (timeMicros === undefined || leaves_bytes % 32 !== 0) return unknownCosign
+  const { seal_id: sealId, leaf_index: leafIndex, salt, leaves } = place
+  const head = { keyId: key_id, sealId, timeMicros, signature }
+  try {
+    if (leaves !== null) return cosignOfLeaf({ ...head, leaves }, leafIndex, salt, nodeCrypto.sha256)
+    const leafCount = leaves_bytes / 32
+    return encodeCosign({ ...head, leafCount, leafIndex, salt, path: pathOf(place, leafCount) })
+  } catch (error) {
+    if (error instanceof ProvenanceError) return unknownCosign
+    throw error
+  }
+}
+
+function pathOf({ leaf_index, path_parts }: StoredPlace, leafCount: number): Uint8Array[] {
+  if (path_parts === null) return []
+  const position = leaf_index & (leavesPerUpperNode - 1)
+  const groupBytes = 32 * Math.min(leavesPerUpperNode, leafCount - (leaf_index - position))
+  const path = lowerPath(path_parts.subarray(0, groupBytes), position, nodeCrypto.sha256)
+  for (let at = groupBytes; at < path_parts.length; at += 32) path.push(path_parts.subarray(at, at + 32))
+  return path
+}
+
+/** The seal as the provenance core takes it, or undefined when the stored values can be none. */
+export function sealOf(stored: StoredSeal): Seal | undefined {
+  const timeMicros = microsOf(stored.sealed_at)
+  if (timeMicros === undefined) return undefined
+  const { seal_id: sealId, key_id: keyId, leaves, signature } = stored
+  return { sealId, keyId, timeMicros, leaves, signature }
+}
+
+/** Of a time as PostgreSQL writes it; undefined for what is no time of ours, such as `infinity`. */
+function microsOf(text: string): number | undefined {
+  const time = parseTimestamp(text.replace(' ', 'T').replace(/\+00$/, 'Z'))
+  return time && time.epochMs * 1000 + time.microsOfMs
+}

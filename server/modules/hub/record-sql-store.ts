@@ -1,0 +1,54 @@
+/**
+ * The parts that statements about records are made of. `r` is hub.records, `s` the state of the record, `c` its place
+ * in the seal; $1 is the tenant. OFFSET keeps a look-up a look-up, one per record that is read: as a plain join it may
+ * be planned as a scan of the states, or the seals, of all records.
+ */
+
+export const lookUpState = `
+  left join lateral (
+    select revision, purged_at, hard_delete_after
+    from hub.record_states where tenant_id = $1 and record_id = r.record_id offset 0
+  ) s on true`
+
+const columnsOfPlace = 'r.record_id, r.provenance_hash, r.seal_id, r.leaf_index, r.salt'
+
+const columnsBesideText = `${columnsOfPlace}, r.tenant_id, r.record_type, r.created_by, r.skill_id, r.archetype_id,
+      r.user_id, r.event_kind, r.cost_micros::text as cost_micros`
+
+export const recordColumns = {
+  /** Of a `StoredPlace`, without those of its seal. */
+  place: columnsOfPlace,
+  /** Of a `StoredRecord`, likewise. */
+  all: `${columnsBesideText}, r.canonical, s.purged_at, s.revision`,
+  /** The same where the state is in the subquery too, and an expression decides on the text. */
+  pageOf: (canonical: string) => `${columnsBesideText}, r.purged_at, r.revision, ${canonical} as canonical`,
+}
+
+export const placeColumns = 'c.key_id, c.sealed_at, c.signature, c.leaves_bytes, c.path_parts, c.leaves'
+
+/** Levels of the tree whose nodes a seal keeps (`upperNodesOf`): a full one of 64 leaves has its root at level 6. */
+const upperLevels = [2, 3, 4, 5]
+
+/** Of the record, at a level; it is on the path where the level has it. */
+const siblingAt = (level: number) => `((r.leaf_index::integer >> ${level}) # 1)`
+
+const nodesAt = (level: number) => `((t.leaf_count + ${2 ** level - 1}) >> ${level})`
+
+function upperNodeAt(level: number): string {
+  const before = upperLevels.filter((lower) => lower < level).map(nodesAt)
+  const place = [...before, siblingAt(level)].join(' + ')
+  return `case when ${siblingAt(level)} < ${nodesAt(level)} then substr(t.upper_nodes, 32 * (${place}) + 1, 32) else '' end`
+}
+
+/** Of each seal no more is sent than the record needs: 256 bytes and not four kilobytes. */
+export const lookUpPlace = `
+  left join lateral (
+    select t.key_id, t.sealed_at::text as sealed_at, t.signature, octet_length(t.leaves) as leaves_bytes,
+      substr(t.leaves, 32 * (r.leaf_index::integer & -4) + 1, 128)
+        || ${upperLevels.map(upperNodeAt).join('\n        || ')} as path_parts,
+      case when t.upper_nodes is null then t.leaves end as leaves
+    from (
+      select key_id, sealed_at, signature, leaves, upper_nodes, octet_length(leaves) / 32 as leaf_count
+      from hub.seals where tenant_id = $1 and seal_id = r.seal_id offset 0
+    ) t
+  ) c on true`
