@@ -19,6 +19,7 @@ export async function walkEverything(hub: TestHub): Promise<void> {
     await repeatRequests(hub, tenant)
   }
   await queryInAllWays(hub)
+  await summarizeInAllWays(hub)
   await configure(hub)
   await administer(hub)
 }
@@ -134,6 +135,24 @@ async function queryInAllWays(hub: TestHub): Promise<void> {
         const query = `${records}?limit=1&sort=${sort}&${filter}`
         const { next_cursor: cursor } = await call(hub, 'acme', 'GET', query, reader)
         if (cursor) await call(hub, 'acme', 'GET', `${query}&cursor=${cursor}`, reader)
+      }
+    }
+  }
+}
+
+/** Every grouping with every filter, by interval and without, from the start and from a cursor on. */
+async function summarizeInAllWays(hub: TestHub): Promise<void> {
+  const from = 'from=2026-01-01T00:00:00Z&to=2026-02-01T00:00:00Z'
+  const filters = ['skill_id=sum-up', 'archetype_id=analyst', 'user_id=user:kim@example.com', 'llm_platform=claude']
+  const groupings = ['skill', 'archetype', 'user', 'platform', 'model'].map((name) => `&group_by=${name}`)
+  for (const operation of ['summary', 'reconciliation']) {
+    for (const grouping of ['', ...groupings]) {
+      for (const filter of ['', ...filters, `${filters[0]}&llm_model=gpt-5`]) {
+        for (const interval of ['', '&interval=day&time_zone=Europe/Berlin']) {
+          const query = `/api/v1/telemetry/${operation}?${from}${interval}${grouping}&${filter}&limit=1`
+          const { next_cursor: cursor } = await call(hub, 'acme', 'GET', query)
+          if (cursor) await call(hub, 'acme', 'GET', `${query}&cursor=${cursor}`)
+        }
       }
     }
   }

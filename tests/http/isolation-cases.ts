@@ -36,6 +36,10 @@ function attempt(
   return { status, path, ...(body !== undefined && { body }), ...(withUnknown && { withUnknown }) }
 }
 const artifact = (related: string) => ({ record_type: 'artifact', title: 'x', related_records: [related] })
+const summaries = (path: string) =>
+  ['skill', 'archetype', 'user', 'platform', 'model']
+    .map((grouping) => attempt(200, `${path}?from=2020-01-01T00:00:00Z&group_by=${grouping}`))
+    .concat(attempt(200, `${path}?from=2026-01-01T00:00:00Z&interval=hour&skill_id=secret-skill`))
 const stolenEvent = event({ skill_id: 'secret-skill' })
 const archetypeEvent = event({ archetype_id: 'secret-archetype' })
 
@@ -70,6 +74,8 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
     attempt(400, '/api/v1/telemetry/events', archetypeEvent),
   ],
   ingestBatch: () => [attempt(201, '/api/v1/telemetry/events:batch', { events: [stolenEvent, archetypeEvent] })],
+  summarizeTelemetry: () => summaries('/api/v1/telemetry/summary'),
+  reconcileTelemetry: () => summaries('/api/v1/telemetry/reconciliation'),
   listArchetypes: () => [attempt(200, '/api/v1/roster/archetypes?limit=1000')],
   replaceArchetypes: () => [
     attempt(200, '/api/v1/roster/archetypes', { archetypes: [{ archetype_id: 'analyst' }, { archetype_id: 'other' }] }),
