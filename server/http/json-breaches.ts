@@ -1,9 +1,24 @@
-import { getLocation, type JSONPath, type ParseErrorCode, printParseErrorCode, visit } from 'jsonc-parser'
+import {
+  getLocation,
+  type JSONPath,
+  type JSONVisitor,
+  type ParseErrorCode,
+  printParseErrorCode,
+  visit,
+} from 'jsonc-parser'
 import type { PointedError } from '../../contract/domain-error.ts'
 
 /** The slow look at a JSON text that is known to be wrong, or may be: it finds the places and names them. */
 
 const reportedMax = 100
+/**
+ * Members, values and brackets that are looked at: some ten times those of the largest ordinary body. Looking takes up
+ * to a microsecond for each, and nothing else is answered meanwhile.
+ */
+const looksMax = 200_000
+
+/** Ends a visit, which its library has no other way to do. */
+const enough = Symbol('enough')
 
 /** A path as a JSON pointer (RFC 6901). */
 export function jsonPointer(path: readonly (string | number)[]): string {
@@ -15,7 +30,10 @@ export interface JsonBreaches {
   values: PointedError[]
 }
 
-/** Everything in valid JSON that the service does not take: repeated members, and values it cannot keep. */
+/**
+ * Everything in valid JSON that the service does not take: repeated members, and values it cannot keep. In a very large
+ * text it looks at the beginning only.
+ */
 export function findBreaches(text: string): JsonBreaches {
   const duplicates: PointedError[] = []
   const values: PointedError[] = []
@@ -23,14 +41,22 @@ export function findBreaches(text: string): JsonBreaches {
   const add = (list: PointedError[], path: JSONPath, detail: string) => {
     if (list.length < reportedMax) list.push({ pointer: jsonPointer(path), detail })
   }
-  visit(text, {
+  let looks = 0
+  const look = () => {
+    looks++
+    if (looks > looksMax) throw enough
+  }
+  visitUntilEnough(text, {
+    onArrayBegin: look,
     onObjectBegin: () => {
+      look()
       open.push(new Set())
     },
     onObjectEnd: () => {
       open.pop()
     },
     onObjectProperty: (name, _offset, _length, _line, _character, path) => {
+      look()
       const names = open.at(-1)
       if (names?.has(name)) add(duplicates, [...path(), name], 'is there more than once')
       names?.add(name)
@@ -38,6 +64,7 @@ export function findBreaches(text: string): JsonBreaches {
       if (breach) add(values, [...path(), name], breach)
     },
     onLiteralValue: (value: unknown, offset, length, _line, _character, path) => {
+      look()
       const breach =
         typeof value === 'string'
           ? breachOfText(value)
@@ -48,6 +75,14 @@ export function findBreaches(text: string): JsonBreaches {
     },
   })
   return { duplicates, values }
+}
+
+function visitUntilEnough(text: string, visitor: JSONVisitor): void {
+  try {
+    visit(text, visitor)
+  } catch (error) {
+    if (error !== enough) throw error
+  }
 }
 
 function breachOfText(text: string): string | undefined {

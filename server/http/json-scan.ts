@@ -6,11 +6,8 @@ export interface JsonShape {
   depth: number
   /** Where the nesting first goes beyond the allowed depth, or -1. */
   tooDeepAt: number
-  /**
-   * The text may hold NUL, half a surrogate pair, or a number outside what a double keeps. False positives are
-   * allowed (the caller looks closer), false negatives are not.
-   */
-  suspicious: boolean
+  /** The text holds NUL, half a surrogate pair, or a number outside what a double keeps. */
+  forbidden: boolean
 }
 
 const quote = 0x22
@@ -24,7 +21,7 @@ const letterU = 0x75
  * over a Buffer is the fastest way tried.
  */
 export function scanJson(bytes: Uint8Array, depthMax: number): JsonShape {
-  const shape: JsonShape = { members: 0, depth: 0, tooDeepAt: -1, suspicious: false }
+  const shape: JsonShape = { members: 0, depth: 0, tooDeepAt: -1, forbidden: false }
   let depth = 0
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at] as number
@@ -61,15 +58,15 @@ function endOfString(bytes: Uint8Array, from: number, shape: JsonShape): number 
   return at
 }
 
-/** Steps over `\uXXXX`, or over a pair that makes one character; NUL and half a pair are suspicious. */
+/** Steps over `\uXXXX`, or over a pair that makes one character; NUL and half a pair are forbidden. */
 function endOfUnicodeEscape(bytes: Uint8Array, at: number, shape: JsonShape): number {
   const unit = hexUnit(bytes, at + 2)
-  if (unit === 0) shape.suspicious = true
+  if (unit === 0) shape.forbidden = true
   if (unit < 0xd800 || unit > 0xdfff) return at + 6
   const isPair = bytes[at + 6] === backslash && bytes[at + 7] === letterU
   const second = isPair ? hexUnit(bytes, at + 8) : 0
   if (unit <= 0xdbff && second >= 0xdc00 && second <= 0xdfff) return at + 12
-  shape.suspicious = true
+  shape.forbidden = true
   return at + 6
 }
 
@@ -84,26 +81,38 @@ function hexDigit(byte: number): number {
   return (byte | 0x20) - 0x57
 }
 
-/** Index of the last byte of a number. A double holds 15 digits and exponents of two digits whatever they are. */
+/** Index of the last byte of a number. A double holds 200 digits and exponents of two digits whatever they are. */
 function endOfNumber(bytes: Uint8Array, from: number, shape: JsonShape): number {
   let at = from
-  while (isDigit(bytes[at])) at++
+  // Exact up to 2^53, and never below it again.
+  let integer = 0
+  while (isDigit(bytes[at])) integer = integer * 10 + ((bytes[at++] as number) - 0x30)
   let isInteger = true
   if (bytes[at] === 0x2e) {
     isInteger = false
     at++
     while (isDigit(bytes[at])) at++
   }
+  let exponentDigits = 0
   if (((bytes[at] ?? 0) | 0x20) === 0x65) {
     isInteger = false
     at++
     if (bytes[at] === 0x2b || bytes[at] === 0x2d) at++
     const exponentFrom = at
     while (isDigit(bytes[at])) at++
-    if (at - exponentFrom > 2) shape.suspicious = true
+    exponentDigits = at - exponentFrom
   }
-  if ((isInteger && at - from > 15) || at - from > 200) shape.suspicious = true
+  if (
+    isInteger
+      ? !Number.isSafeInteger(integer)
+      : (exponentDigits > 2 || at - from > 200) && !isFiniteNumber(bytes, from, at)
+  )
+    shape.forbidden = true
   return at - 1
+}
+
+function isFiniteNumber(bytes: Uint8Array, from: number, to: number): boolean {
+  return Number.isFinite(Number(Buffer.from(bytes.subarray(from, to)).toString('latin1')))
 }
 
 function isDigit(byte: number | undefined): boolean {

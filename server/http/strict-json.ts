@@ -29,7 +29,8 @@ export function parseStrictJson(bytes: Buffer, depthMax = jsonDepthMax): JsonVal
   const value = parse(text)
   const tally = countMembers(value)
   // A repeated member is counted in the text but not in the value.
-  if (shape.suspicious || tally.forbidden || tally.members !== shape.members) refuseBreaches(text)
+  const isRepeated = tally.members !== shape.members
+  if (shape.forbidden || tally.forbidden || isRepeated) throw breachesOf(text, isRepeated)
   return value
 }
 
@@ -69,17 +70,24 @@ function count(value: JsonValue, tally: Tally): void {
   }
 }
 
-function refuseBreaches(text: string): void {
+/** What to answer for a text that is JSON and breaks a rule. */
+function breachesOf(text: string, isRepeated: boolean): DomainError {
   const { duplicates, values } = findBreaches(text)
   if (duplicates.length > 0) {
-    throw new DomainError(
+    return new DomainError(
       'malformed-json',
       `The body has repeated members: ${duplicates.map((error) => error.pointer).join(', ')}. Send each once.`,
       { errors: duplicates },
     )
   }
-  if (values.length > 0) throw validationFailed(values)
+  if (isRepeated) return malformed('The body has a repeated member, too far into it to say where. Send each once.')
+  if (values.length > 0) return validationFailed(values)
+  return validationFailed([
+    { pointer: '', detail: `must not contain ${forbidden}; it does, too far into it to say where` },
+  ])
 }
+
+const forbidden = 'NUL, half of a surrogate pair, the name __proto__, or a number beyond a double or a safe integer'
 
 function malformed(detail: string): DomainError {
   return new DomainError('malformed-json', detail, { errors: [{ pointer: '', detail }] })

@@ -161,6 +161,42 @@ test('refuses exactly what the naive reading of the rules refuses', () => {
   expect(refused).toBeGreaterThan(500)
 })
 
+describe('in a body of 16 MiB', () => {
+  const one = '{"skill_id":"sum-up","latency_ms":1840,"tokens_in":1250,"tokens_out":310,"cost":0.0085},'
+  const many = one.repeat((16 * 1024 * 1024) / one.length - 1)
+
+  /** Milliseconds of processor time, because other work on the machine is not what is measured. */
+  function costOf(work: () => void): number {
+    const before = process.cpuUsage()
+    work()
+    const { user, system } = process.cpuUsage(before)
+    return (user + system) / 1000
+  }
+
+  test.each([
+    ['a repeated member at the start', `{"a":1,"a":2,"events":[${many}0]}`, 'malformed-json', '/a'],
+    ['one at the end', `{"events":[${many}0],"a":1,"a":2}`, 'malformed-json', ''],
+    ['members that all are repeated', `{${'"a":1,'.repeat(2_700_000)}"b":1}`, 'malformed-json', '/a'],
+    ['NUL at the end', `{"events":[${many}"\\u0000"]}`, 'validation-failed', ''],
+    ['a number too large at the start', `{"a":1e999,"events":[${many}0]}`, 'validation-failed', '/a'],
+  ])('%s costs little more than parsing', (_name, text, slug, pointer) => {
+    const parsing = costOf(() => void JSON.parse(text.replace('\\u0000', '')))
+    let found: ReturnType<typeof refusal>
+    const all = costOf(() => {
+      found = refusal(text)
+    })
+    expect([found?.slug, found?.pointers?.[0]]).toEqual([slug, pointer])
+    // Searching all of it took two to four seconds.
+    expect(all).toBeLessThan(3 * parsing + 600)
+  })
+
+  test('numbers of 16 digits are no reason to look closer', () => {
+    const text = `[${'1700000000000000,'.repeat(900_000)}9007199254740991]`
+    expect(refusal(text)).toBeUndefined()
+    expect(refusal(text.replace(/.$/, ',9007199254740992]'))?.slug).toBe('validation-failed')
+  })
+})
+
 test('points to the place of any breach', () => {
   const path = fc.array(fc.oneof(fc.constantFrom('a', 'b/c', '~', ''), fc.nat({ max: 2 })), { maxLength: 6 })
   fc.assert(
