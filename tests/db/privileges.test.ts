@@ -106,12 +106,30 @@ describe('the application role', () => {
     "update hub.seals set key_id = 'x'",
     'delete from hub.seals',
     'delete from hub.tenants',
+    "update hub.tenants set base_url = 'https://elsewhere.example'",
+    "update hub.tenants set log_name = 'x'",
+    "update hub.published_keys set public_key = '\\\\x00'",
+    "update hub.provenance_keys set private_key_sealed = '\\\\x00'",
+    "update hub.token_keys set public_jwk = '{}'",
+    "update hub.service_accounts set scopes = '{hub:purge}'",
+    "update hub.service_account_secrets set secret_hash = '\\\\x00'",
+    "update hub.magic_links set email = 'someone@else.example'",
   ])('may not: %s', async (statement) => {
     await expect(asTenant(app, statement)).rejects.toMatchObject({ code: expect.stringMatching(/^(42501|0A000)$/) })
   })
 
+  test('may note that a key is retired, and when an account was last used', async () => {
+    for (const table of ['published_keys', 'token_keys', 'provenance_keys']) {
+      await asTenant(app, `update hub.${table} set retired_at = now()`)
+    }
+    await asTenant(app, 'update hub.service_accounts set last_used_at = now()')
+  })
+
   test('may make the coming partitions, though it owns no table', async () => {
     await app.query('select hub.ensure_record_partitions(1)')
+    for (const months of ['-1', '25', 'null']) {
+      await expect(app.query(`select hub.ensure_record_partitions(${months})`)).rejects.toMatchObject({ code: '22023' })
+    }
   })
 })
 
