@@ -20,6 +20,8 @@ const lastEpochMs = Date.parse('9999-12-31T23:59:59.999Z')
  * that in UTC lies outside the years 1 to 9999.
  */
 export function parseTimestamp(input: string): Timestamp | undefined {
+  const known = timeInLastSecond(input)
+  if (known !== undefined) return known
   const parts = rfc3339.exec(input)
   if (parts === null) return undefined
   const [, year, month, day, hour, minute, second, fraction = '', sign, offsetHour = '0', offsetMinute = '0'] = parts
@@ -38,8 +40,44 @@ export function parseTimestamp(input: string): Timestamp | undefined {
 
 /** `epochMs` is a whole number, `microsOfMs` is 0..999. */
 export function formatTimestamp(epochMs: number, microsOfMs = 0): string {
-  return `${new Date(epochMs).toISOString().slice(0, -1)}${String(microsOfMs).padStart(3, '0')}Z`
+  const second = Math.floor(epochMs / 1000)
+  const micros = (epochMs - second * 1000) * 1000 + microsOfMs
+  return `${textOfSecond(second)}.${String(micros).padStart(6, '0')}Z`
 }
+
+// Timestamps come in runs of the same second, and a date takes longer to write than all the rest.
+let lastSecond = 0
+let lastSecondText = '1970-01-01T00:00:00'
+
+function textOfSecond(second: number): string {
+  if (second !== lastSecond) {
+    lastSecondText = new Date(second * 1000).toISOString().slice(0, -5)
+    lastSecond = second
+  }
+  return lastSecondText
+}
+
+/** The time of `YYYY-MM-DDTHH:MM:SS(.d+)Z` in the second that was formatted last, or undefined for any other. */
+function timeInLastSecond(input: string): Timestamp | undefined {
+  const digitsEnd = input.length - 1
+  if (!input.startsWith(lastSecondText) || input.charCodeAt(digitsEnd) !== letterZ) return undefined
+  let micros = 0
+  let weight = 100_000
+  if (digitsEnd > 19) {
+    if (digitsEnd === 20 || input.charCodeAt(19) !== dot) return undefined
+    for (let at = 20; at < digitsEnd; at++) {
+      const digit = input.charCodeAt(at) - 0x30
+      if (!(digit >= 0 && digit <= 9)) return undefined
+      micros += digit * Math.floor(weight)
+      weight /= 10
+    }
+  }
+  const epochMs = lastSecond * 1000 + Math.floor(micros / 1000)
+  return { text: formatTimestamp(epochMs, micros % 1000), epochMs, microsOfMs: micros % 1000 }
+}
+
+const letterZ = 0x5a
+const dot = 0x2e
 
 function isDate(year: number, month: number, day: number): boolean {
   if (month < 1 || month > 12 || day < 1 || day > daysOfMonth[month - 1]!) return false

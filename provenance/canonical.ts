@@ -11,7 +11,47 @@ export const canonicalDepthMax = 128
  * bigint, instances of classes) and `too-deep` beyond {@link canonicalDepthMax}.
  */
 export function canonicalize(value: JsonValue): string {
-  return serialize(value, 0)
+  return isInOrder(value, 0) ? JSON.stringify(value) : serialize(value, 0)
+}
+
+/**
+ * Whether the engine's own serializer would write the canonical text, because all members are in order already and
+ * all values are plain: it takes half the time. Says no in every case of doubt.
+ */
+function isInOrder(value: unknown, depth: number): boolean {
+  switch (typeof value) {
+    case 'string':
+      return value.isWellFormed()
+    case 'number':
+      return Number.isFinite(value)
+    case 'boolean':
+      return true
+    case 'object':
+      if (value === null) return true
+      if (depth === canonicalDepthMax) return false
+      return Array.isArray(value) ? areInOrder(value, depth + 1) : areMembersInOrder(value, depth + 1)
+    default:
+      return false
+  }
+}
+
+function areInOrder(items: readonly unknown[], depth: number): boolean {
+  for (let i = 0; i < items.length; i++) if (!isInOrder(items[i], depth)) return false
+  return true
+}
+
+function areMembersInOrder(object: object, depth: number): boolean {
+  const prototype: unknown = Object.getPrototypeOf(object)
+  if (prototype !== Object.prototype && prototype !== null) return false
+  const members = object as Record<string, unknown>
+  let before: string | undefined
+  for (const name in members) {
+    // The operator compares UTF-16 code units, as RFC 8785 §3.2.3 asks.
+    if ((before !== undefined && name <= before) || !name.isWellFormed()) return false
+    if (!isInOrder(members[name], depth)) return false
+    before = name
+  }
+  return true
 }
 
 function serialize(value: unknown, depth: number): string {

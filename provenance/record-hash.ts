@@ -10,14 +10,16 @@ export function recordHashInput(canonical: string): Uint8Array {
 
 // Reused, because making a buffer for each record takes longer than hashing it.
 const scratch = new Uint8Array(65_536)
-const scratchTextMax = Math.floor(scratch.length / 3) - 17
+scratch.set(utf8(domain))
+const afterDomain = scratch.subarray(domain.length)
+const scratchTextMax = Math.floor(afterDomain.length / 3)
 const encoder = new TextEncoder()
 
 /** SHA-256("orghub/record/v1\0" ‖ canonical), 32 bytes. Throws `encoding-malformed` on a lone surrogate. */
 export function recordHash(canonical: string, sha256: Sha256): Uint8Array {
   if (canonical.length > scratchTextMax || !canonical.isWellFormed()) return sha256(recordHashInput(canonical))
-  const { written } = encoder.encodeInto(domain + canonical, scratch)
-  return sha256(scratch.subarray(0, written))
+  const { written } = encoder.encodeInto(canonical, afterDomain)
+  return sha256(scratch.subarray(0, domain.length + written))
 }
 
 /** `sha256:` and 64 lowercase hexadecimal digits: the `provenance_hash` of a record. */

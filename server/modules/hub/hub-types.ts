@@ -1,8 +1,19 @@
 import type { RecordType } from '../../../contract/literals.ts'
-import type { JsonValue } from '../../../provenance/json.ts'
+import type { JsonObject, JsonValue } from '../../../provenance/json.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { IngestStep } from '../../db/ingest-script.ts'
 import type { Tenant } from '../../http/caller.ts'
+
+/** Members that every canonical object has. */
+export interface CommonMembers {
+  created_at: string
+  created_by: string
+  record_id: string
+  record_type: RecordType
+  related_records: readonly string[]
+  schema_version: string
+  tenant_id: string
+}
 
 /** A record before the server fills in id, time, hash and seal. */
 export interface RecordDraft {
@@ -13,6 +24,8 @@ export interface RecordDraft {
   fields: Record<string, JsonValue>
   /** Ids the caller has checked to exist; none if absent. */
   relatedRecords?: string[]
+  /** `fields` and the common members as one object, in the order of their names: where that is known, none sorts them. */
+  arrange?(common: CommonMembers): JsonObject
 }
 
 /** A record that is hashed and sealed, ready to be stored. */

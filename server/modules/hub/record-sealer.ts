@@ -3,7 +3,7 @@ import { schemaVersion } from '../../../contract/literals.ts'
 import { canonicalize, formatRecordHash, recordHash, sealRecords, sealSizeMax } from '../../../provenance/index.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { ProvenanceKeys, ProvenanceSigner } from '../keys/keys-types.ts'
-import type { RecordDraft, RecordSealer, Seal, SealedRecord } from './hub-types.ts'
+import type { CommonMembers, RecordDraft, RecordSealer, Seal, SealedRecord } from './hub-types.ts'
 import { nodeCrypto } from './node-crypto.ts'
 import type { RecordClock } from './record-clock.ts'
 import { indexColumnsOf } from './record-columns.ts'
@@ -38,16 +38,16 @@ export function createRecordSealer(deps: { keys: ProvenanceKeys; clock: RecordCl
 function hashRecord(tenant: Tenant, draft: RecordDraft, clock: RecordClock, salt: Uint8Array): HashedRecord {
   const { recordType, createdBy, fields, relatedRecords = [] } = draft
   const { recordId, createdAt } = clock.next()
-  const canonical = canonicalize({
-    ...fields,
-    record_id: recordId,
-    record_type: recordType,
-    tenant_id: tenant.slug,
+  const common: CommonMembers = {
     created_at: createdAt,
     created_by: createdBy,
-    schema_version: schemaVersion,
+    record_id: recordId,
+    record_type: recordType,
     related_records: relatedRecords,
-  })
+    schema_version: schemaVersion,
+    tenant_id: tenant.slug,
+  }
+  const canonical = canonicalize(draft.arrange?.(common) ?? { ...fields, ...common })
   const hash = recordHash(canonical, nodeCrypto.sha256)
   return {
     recordId,

@@ -78,12 +78,8 @@ function excessOf(input: JsonValue): PointedError[] {
 }
 
 function soundEvent(event: TelemetryEvent, ts: Timestamp): SoundEvent {
-  const { error_code, ...rest } = event
   const costEstimateMicros = microsOfUsd(event.cost_usd_estimate)
-  const fields: Record<string, JsonValue> = rest
-  fields.ts = ts.text
-  fields.cost_usd_estimate = usdOfMicros(costEstimateMicros)
-  if (typeof error_code === 'string') fields.error_code = error_code
+  const normal = { ts: ts.text, cost_usd_estimate: usdOfMicros(costEstimateMicros) }
   return {
     skillId: event.skill_id,
     archetypeId: event.archetype_id,
@@ -96,9 +92,14 @@ function soundEvent(event: TelemetryEvent, ts: Timestamp): SoundEvent {
     latencyMs: event.latency_ms,
     epochMs: ts.epochMs,
     costEstimateMicros,
-    fields,
+    // A spread copies an object as it is laid out; leaving a member out would make a slow one of every event.
+    fields: event.error_code === null ? withoutErrorCode({ ...event, ...normal }) : { ...event, ...normal },
     sizeBytes: eventBytes + (event.metadata === undefined ? 0 : metadataBytesMax),
   }
+}
+
+function withoutErrorCode({ error_code: _, ...rest }: TelemetryEvent): Record<string, JsonValue> {
+  return rest
 }
 
 /** The rules beyond the schema, each where the members it is about are there. */

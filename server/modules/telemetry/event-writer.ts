@@ -5,6 +5,7 @@ import { type IngestStep, IngestStepRefused } from '../../db/ingest-script.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import type { RecordDraft, RecordReceipt, Records, SealedBatch } from '../hub/hub-types.ts'
 import type { Claim, Idempotency } from '../hub/idempotency-types.ts'
+import { eventMembers } from './event-members.ts'
 import type { PriceBook } from './prices.ts'
 import { deltaOf } from './rollup-delta.ts'
 import { deltaStep } from './telemetry-store.ts'
@@ -101,7 +102,12 @@ function rate(book: PriceBook, caller: Caller, event: SoundEvent): RatedEvent {
     ? { ...event.fields, cost_usd_computed: usdOfMicros(price.costMicros), price_source: price.source }
     : event.fields
   return {
-    draft: { recordType: 'telemetry_event', createdBy: caller.subject, fields },
+    draft: {
+      recordType: 'telemetry_event',
+      createdBy: caller.subject,
+      fields,
+      arrange: (common) => eventMembers(fields, common),
+    },
     counted: {
       skillId,
       archetypeId,
