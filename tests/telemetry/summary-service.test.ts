@@ -151,7 +151,7 @@ async function expectAllRight(of: readonly CountedEvent[]): Promise<void> {
     if (index % 2 === turn % 2) continue
     const limit = [1000, 37, 4][index % 3]!
     const expected = expectedOf(query)
-    const isLong = expected.rows.length > 100 * limit
+    const isLong = expected.rows.length > 25 * limit
     const { rows, pages } = await allPages(query, isLong ? 1000 : limit)
     const name = JSON.stringify(query)
     const places = rows.map(({ start, key }) => ({ start, key }))
@@ -164,7 +164,7 @@ async function expectAllRight(of: readonly CountedEvent[]): Promise<void> {
     pagesSeen += pages
   }
   expect(rowsSeen).toBeGreaterThan(2000)
-  expect(pagesSeen).toBeGreaterThan(150)
+  expect(pagesSeen).toBeGreaterThan(100)
 }
 
 /** As the folding job does, but for the days, which stay open. */
@@ -247,19 +247,17 @@ test('what an unreadable delta says is left out', async () => {
 })
 
 test('many deltas do not keep other work waiting', async () => {
-  const some = deltaOf(events.slice(0, 1000))
+  const some = deltaOf(Array.from({ length: 1000 }, (_, at) => events[at % events.length]!))
   await opened.database.withTenant('globex', async (tx) => {
-    for (let count = 0; count < 150; count += 1) await insertDelta(tx, some)
+    for (let count = 0; count < 128; count += 1) await insertDelta(tx, some)
   })
-  const gapsMs: number[] = []
-  let last = performance.now()
-  const watch = setInterval(() => {
-    gapsMs.push(performance.now() - last)
-    last = performance.now()
-  }, 1)
+  const times = [performance.now()]
+  const watch = setInterval(() => times.push(performance.now()), 1)
   const { totals } = await summaries.summarize(globex, { from: ranges[2][0], to: ranges[2][1] })
   clearInterval(watch)
-  expect(totals.invocations).toBe(100 + 150 * 1000)
-  // Other work got its turns all along. How long each took would depend on the machine.
-  expect(gapsMs.length).toBeGreaterThan(10)
+  times.push(performance.now())
+  expect(totals.invocations).toBe(100 + 128 * 1000)
+  // They are read in two parts. Decoded without a pause, each would take about half of the time.
+  const longestMs = Math.max(...times.slice(1).map((time, at) => time - times[at]!))
+  expect(longestMs / (times.at(-1)! - times[0]!)).toBeLessThan(0.3)
 })
