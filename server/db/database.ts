@@ -27,6 +27,11 @@ export interface TransactionMode {
   readonly readOnly?: boolean
   /** Every statement sees what was committed before the first one, and nothing else (REPEATABLE READ). */
   readonly snapshot?: boolean
+  /**
+   * Rows come in the order of an index or are not planned: the planner would rather sort all that is left whenever its
+   * statistics are old, or have not seen the tenant yet, and then a page costs what the tenant has.
+   */
+  readonly inIndexOrder?: boolean
 }
 
 /**

@@ -22,7 +22,7 @@ export function openPools(options: PoolOptions): Database {
   const ingest = openPool(options, options.ingest, 'hub-ingest', Math.ceil(options.size / 2))
   return {
     withTenant: async (tenantId, work, mode = {}) =>
-      runTransaction(app, openingFor(tenantId, beginOf(mode)), (scope) => work(tenantTx(tenantId, scope))),
+      runTransaction(app, openingFor(tenantId, mode), (scope) => work(tenantTx(tenantId, scope))),
     withRegistry: (work) => runTransaction(app, 'begin', (scope) => work(registryTx(scope))),
     ingest: (tenantId, steps) => runIngest(ingest, tenantId, steps),
     ping: async () => {
@@ -57,9 +57,10 @@ function beginOf({ readOnly = false, snapshot = false }: TransactionMode): strin
 }
 
 /** The check matters twice: the slug stands in the SQL, because BEGIN and a parameter do not fit one round trip. */
-function openingFor(tenantId: string, begin: string): string {
+function openingFor(tenantId: string, mode: TransactionMode): string {
   if (!/^[a-z][a-z0-9-]{1,62}$/.test(tenantId)) throw new Error('not a tenant slug')
-  return `${begin}; select hub.set_tenant('${tenantId}')`
+  const order = mode.inIndexOrder ? '; set local enable_sort = off' : ''
+  return `${beginOf(mode)}; select hub.set_tenant('${tenantId}')${order}`
 }
 
 function tenantTx(tenantId: string, scope: TransactionScope): TenantTx {

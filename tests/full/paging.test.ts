@@ -1,8 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { kyselyOn } from '../../server/db/scoped-kysely.ts'
 import type { Caller, Tenant } from '../../server/http/caller.ts'
-import { findPage } from '../../server/modules/hub/record-page-store.ts'
+import { findPage, pageMode } from '../../server/modules/hub/record-page-store.ts'
 import type { RecordSort } from '../../server/modules/hub/record-query-types.ts'
 import { callerOf, decision, openRecordLab, type RecordLab, telemetry } from '../hub/record-lab.ts'
 
@@ -83,7 +82,7 @@ async function buffersOf(sort: RecordSort, after: { recordId: string; costMicros
   return lab.database.withTenant(acme.slug, async (tx) => {
     let buffers = 0
     const explaining = {
-      query: async (text: string, values: unknown[]) => {
+      query: async ({ text, values }: { text: string; values: unknown[] }) => {
         const explained = await tx.client.query(`explain (analyze, buffers, format json) ${text}`, values)
         const plan = explained.rows[0]['QUERY PLAN'][0].Plan
         buffers += plan['Shared Hit Blocks'] + plan['Shared Read Blocks']
@@ -91,9 +90,9 @@ async function buffersOf(sort: RecordSort, after: { recordId: string; costMicros
       },
     }
     const page = { sort, limit: 1000, after, now: new Date().toISOString() }
-    await findPage({ ...tx, tenantId: acme.slug, db: kyselyOn(explaining as never) }, { includePurged: false }, page)
+    await findPage({ ...tx, client: explaining as never }, { includePurged: false }, page)
     return buffers
-  })
+  }, pageMode)
 }
 
 for (const statistics of ['none', 'fresh']) {

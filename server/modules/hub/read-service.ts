@@ -10,8 +10,15 @@ import type { RecordQuery } from './hub-schemas.ts'
 import { answerText } from './record-answer.ts'
 import { type RecordClock, recordIdFloor } from './record-clock.ts'
 import { recordNotFound } from './record-errors.ts'
-import { findPage } from './record-page-store.ts'
-import type { PagePosition, RecordCriteria, RecordSort, StoredRecord } from './record-query-types.ts'
+import { findPage, findWholePage, pageMode } from './record-page-store.ts'
+import type {
+  AnsweredRecord,
+  PagePosition,
+  PageRequest,
+  RecordCriteria,
+  RecordSort,
+  StoredRecord,
+} from './record-query-types.ts'
 import { findReleases } from './record-state-store.ts'
 import { findLinks, findRecord, findSeals } from './record-store.ts'
 import { type Evidence, failedChecks, summaryOf, type Verification, verifyStored } from './record-verification.ts'
@@ -66,10 +73,30 @@ export function createRecordReading(deps: {
     return { row, verification }
   }
 
+  async function readPage(tenant: Tenant, criteria: RecordCriteria, page: PageRequest) {
+    const found = await database.withTenant(tenant.slug, (tx) => findPage(tx, criteria, page), pageMode)
+    return { ...found, verifications: undefined }
+  }
+
+  async function readVerified(tenant: Tenant, criteria: RecordCriteria, page: PageRequest) {
+    const { found, evidence } = await database.withTenant(
+      tenant.slug,
+      async (tx) => {
+        const found = await findWholePage(tx, criteria, page)
+        return { found, evidence: await gather(tx, found.records) }
+      },
+      pageMode,
+    )
+    return { ...found, verifications: await verifyAll(tenant, found.records, evidence) }
+  }
+
   return {
     async get(caller, recordId, verify) {
       const { row, verification } = await readOne(caller, recordId, verify)
-      return { record: answerText(row, verification), etag: entityTagOf(recordId, row.revision ?? 0) }
+      return {
+        record: answerText(caller.tenant.slug, row, verification),
+        etag: entityTagOf(recordId, row.revision ?? 0),
+      }
     },
 
     async verify(caller, recordId) {
@@ -84,29 +111,25 @@ export function createRecordReading(deps: {
       const binding = bindingOf(tenant, query)
       const after =
         cursor === undefined ? undefined : (openCursor(cursorKey, binding, cursor) as unknown as PagePosition)
-      if (criteria.recordTypes?.length === 0) return pageText([], null, verify ? [] : undefined)
-      const { records, hasMore, evidence } = await database.withTenant(
-        tenant.slug,
-        async (tx) => {
-          const page = await findPage(tx, criteria, { sort, limit, after, now: clock.next().createdAt })
-          return { ...page, evidence: verify ? await gather(tx, page.records) : undefined }
-        },
-        { readOnly: true },
-      )
-      const verifications = evidence && (await verifyAll(tenant, records, evidence))
+      const page = { sort, limit, after, now: clock.next().createdAt }
+      if (criteria.recordTypes?.length === 0) return pageText(tenant, [], null, verify ? [] : undefined)
+      const { records, hasMore, verifications } = verify
+        ? await readVerified(tenant, criteria, page)
+        : await readPage(tenant, criteria, page)
       const last = records.at(-1)
       const next = hasMore && last ? signCursor(cursorKey, binding, { ...positionOf(last, sort) }) : null
-      return pageText(records, next, verifications)
+      return pageText(tenant, records, next, verifications)
     },
   }
 }
 
 function pageText(
-  records: readonly StoredRecord[],
+  { slug }: Tenant,
+  records: readonly AnsweredRecord[],
   nextCursor: string | null,
   verifications: readonly Verification[] | undefined,
 ): string {
-  const texts = records.map((record, at) => answerText(record, verifications?.[at]))
+  const texts = records.map((record, at) => answerText(slug, record, verifications?.[at]))
   const summary = verifications ? `,"verification_summary":${JSON.stringify(summaryOf(verifications))}` : ''
   return `{"records":[${texts.join(',')}],"next_cursor":${JSON.stringify(nextCursor)}${summary}}`
 }
@@ -155,7 +178,7 @@ function bindingOf(tenant: Tenant, query: RecordQuery): CursorBinding {
   return { tenant: tenant.slug, operation: 'queryRecords', query: { ...parameters, sort, verify, include_purged } }
 }
 
-function positionOf(row: StoredRecord, sort: RecordSort): PagePosition {
+function positionOf(row: AnsweredRecord, sort: RecordSort): PagePosition {
   if (!sort.endsWith('cost_usd_estimate') || row.cost_micros === null) return { recordId: row.record_id }
   return { recordId: row.record_id, costMicros: row.cost_micros }
 }

@@ -9,7 +9,7 @@ const closingBrace = 0x7d
 const addedMembers = ['is_purged', 'provenance_hash', 'provenance_cosign', 'verification']
 
 export function provenanceHashOf({ provenance_hash }: Pick<StoredPlace, 'provenance_hash'>): string {
-  return `sha256:${provenance_hash.toString('hex')}`
+  return `sha256:${provenance_hash}`
 }
 
 /**
@@ -17,14 +17,14 @@ export function provenanceHashOf({ provenance_hash }: Pick<StoredPlace, 'provena
  * part of it. The text is parsed, not written anew: only so is it certain that the answer stays one JSON object,
  * whatever someone made of the text.
  */
-export function answerText(record: AnsweredRecord, verification?: Verification): string {
+export function answerText(tenantId: string, record: AnsweredRecord, verification?: Verification): string {
   const { canonical } = record
   const members = parseCanonical(canonical)
   const added = addedText(record, verification)
   if (members === undefined || canonical.length < 3 || canonical.charCodeAt(canonical.length - 1) !== closingBrace) {
-    return rewritten(record, members, added)
+    return rewritten(tenantId, record, members, added)
   }
-  for (const name of addedMembers) if (Object.hasOwn(members, name)) return rewritten(record, members, added)
+  for (const name of addedMembers) if (Object.hasOwn(members, name)) return rewritten(tenantId, record, members, added)
   return `${canonical.slice(0, -1)},${added}}`
 }
 
@@ -47,7 +47,14 @@ function addedText(record: AnsweredRecord, verification: Verification | undefine
 }
 
 /** An edited text. One that was destroyed answers what the columns still say. */
-function rewritten(record: AnsweredRecord, members: JsonObject | undefined, added: string): string {
-  const { record_id, record_type, tenant_id } = record
-  return JSON.stringify({ ...(members ?? { record_id, record_type, tenant_id }), ...JSON.parse(`{${added}}`) })
+function rewritten(
+  tenantId: string,
+  { record_id, record_type }: AnsweredRecord,
+  members: JsonObject | undefined,
+  added: string,
+): string {
+  return JSON.stringify({
+    ...(members ?? { record_id, record_type, tenant_id: tenantId }),
+    ...JSON.parse(`{${added}}`),
+  })
 }

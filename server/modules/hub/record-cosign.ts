@@ -7,30 +7,35 @@ import type { StoredPlace, StoredSeal } from './record-query-types.ts'
 /** Stands in for a cosignature that cannot be rebuilt, because its seal was edited or is gone. Never verifies. */
 const unknownCosign = 'omhc1.'
 
+const saltBytes = 16
+const signatureBytes = 64
+
 /** The `provenance_cosign` of a record, rebuilt from what is stored. */
 export function cosignOf(place: StoredPlace): string {
-  const { key_id, sealed_at, signature, leaves_bytes } = place
-  if (key_id === null || sealed_at === null || signature === null || leaves_bytes === null) return unknownCosign
+  const { key_id, sealed_at, leaves_bytes, cosign_parts } = place
+  if (key_id === null || sealed_at === null || leaves_bytes === null || cosign_parts === null) return unknownCosign
   const timeMicros = microsOf(sealed_at)
   if (timeMicros === undefined || leaves_bytes % 32 !== 0) return unknownCosign
-  const { seal_id: sealId, leaf_index: leafIndex, salt, leaves } = place
+  const { seal_id: sealId, leaf_index: leafIndex, leaves } = place
+  const salt = cosign_parts.subarray(0, saltBytes)
+  const signature = cosign_parts.subarray(saltBytes, saltBytes + signatureBytes)
   const head = { keyId: key_id, sealId, timeMicros, signature }
   try {
     if (leaves !== null) return cosignOfLeaf({ ...head, leaves }, leafIndex, salt, nodeCrypto.sha256)
     const leafCount = leaves_bytes / 32
-    return encodeCosign({ ...head, leafCount, leafIndex, salt, path: pathOf(place, leafCount) })
+    const path = pathOf(cosign_parts.subarray(saltBytes + signatureBytes), leafIndex, leafCount)
+    return encodeCosign({ ...head, leafCount, leafIndex, salt, path })
   } catch (error) {
     if (error instanceof ProvenanceError) return unknownCosign
     throw error
   }
 }
 
-function pathOf({ leaf_index, path_parts }: StoredPlace, leafCount: number): Uint8Array[] {
-  if (path_parts === null) return []
-  const position = leaf_index & (leavesPerUpperNode - 1)
-  const groupBytes = 32 * Math.min(leavesPerUpperNode, leafCount - (leaf_index - position))
-  const path = lowerPath(path_parts.subarray(0, groupBytes), position, nodeCrypto.sha256)
-  for (let at = groupBytes; at < path_parts.length; at += 32) path.push(path_parts.subarray(at, at + 32))
+function pathOf(parts: Uint8Array, leafIndex: number, leafCount: number): Uint8Array[] {
+  const position = leafIndex & (leavesPerUpperNode - 1)
+  const groupBytes = 32 * Math.min(leavesPerUpperNode, leafCount - (leafIndex - position))
+  const path = lowerPath(parts.subarray(0, groupBytes), position, nodeCrypto.sha256)
+  for (let at = groupBytes; at < parts.length; at += 32) path.push(parts.subarray(at, at + 32))
   return path
 }
 

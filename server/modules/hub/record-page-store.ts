@@ -1,34 +1,55 @@
 import { recordsAnswerBytesMax } from '../../../contract/limits.ts'
 import type { TenantTx } from '../../db/database.ts'
-import type { PageRequest, RecordCriteria, StoredRecord } from './record-query-types.ts'
-import { lookUpPlace, lookUpState, placeColumns, recordColumns } from './record-sql-store.ts'
+import type { AnsweredRecord, PageRequest, RecordCriteria, StoredRecord } from './record-query-types.ts'
+import { lookUpPlace, lookUpState, recordColumns } from './record-sql-store.ts'
+import { nameOfStatement } from './statement-names.ts'
 
-interface Page {
-  records: StoredRecord[]
+interface Page<Row> {
+  records: Row[]
   hasMore: boolean
 }
 
-/**
- * Every order and every single filter has an index that gives its rows in order, so a page is read from there and
- * stops when it is full. The planner would rather sort all that is left whenever its statistics are old, or have not
- * seen the tenant yet, and then a page costs what the tenant has.
- */
-const inIndexOrder = 'set local enable_sort = off'
+/** Of the transaction of a page: every order and every single filter has an index that gives its rows in order. */
+export const pageMode = { readOnly: true, inIndexOrder: true } as const
 
 /**
- * A page of records behind a position. It costs the same at any depth. It ends early where its records would be more
- * than one answer holds: PostgreSQL knows the length of a long text without reading it, and only what fits is sent.
+ * A page of records behind a position, in a transaction of {@link pageMode}. It costs the same at any depth. It ends
+ * early where its records would be more than one answer holds: PostgreSQL knows the length of a long text without
+ * reading it, and only what fits is sent.
  */
-export async function findPage(tx: TenantTx, criteria: RecordCriteria, page: PageRequest): Promise<Page> {
-  await tx.client.query(inIndexOrder)
-  const { text, values } = pageStatement(tx.tenantId, criteria, page)
-  const { rows } = await tx.client.query<Omit<StoredRecord, 'canonical'> & { canonical: string | null }>(text, values)
-  const isSent = (row: (typeof rows)[number]): row is StoredRecord => row.canonical !== null
+export function findPage(tx: TenantTx, criteria: RecordCriteria, page: PageRequest): Promise<Page<AnsweredRecord>> {
+  return readPage<AnsweredRecord>(tx, criteria, page, recordColumns.answered)
+}
+
+/** {@link findPage} with all that is stored of the records. */
+export function findWholePage(tx: TenantTx, criteria: RecordCriteria, page: PageRequest): Promise<Page<StoredRecord>> {
+  return readPage<StoredRecord>(tx, criteria, page, recordColumns.stored)
+}
+
+async function readPage<Row extends { canonical: string }>(
+  tx: TenantTx,
+  criteria: RecordCriteria,
+  page: PageRequest,
+  columns: (canonical: string) => string,
+): Promise<Page<Row>> {
+  const { text, values } = pageStatement(tx.tenantId, criteria, page, columns)
+  const name = filtersOf(criteria).length > 1 ? undefined : nameOfStatement(text)
+  const { rows } = await tx.client.query<Row | (Omit<Row, 'canonical'> & { canonical: null })>({
+    text,
+    values,
+    ...(name ? { name } : {}),
+  })
+  const isSent = (row: (typeof rows)[number]): row is Row => row.canonical !== null
   const records = rows.slice(0, page.limit).filter(isSent)
   return { records, hasMore: records.length < rows.length }
 }
 
-function pageStatement(tenantId: string, criteria: RecordCriteria, page: PageRequest) {
+function pageStatement(
+  tenantId: string,
+  criteria: RecordCriteria,
+  page: PageRequest,
+  columns: (canonical: string) => string,
+) {
   const values: unknown[] = [tenantId]
   const parameter = (value: unknown) => `$${values.push(value)}`
   const direction = page.sort.startsWith('-') ? 'desc' : 'asc'
@@ -43,7 +64,7 @@ function pageStatement(tenantId: string, criteria: RecordCriteria, page: PageReq
         - octet_length(r.canonical)`
   // One more than asked for tells whether there is a next page.
   const text = `
-    select ${recordColumns.pageOf(`case when ${bytesBefore} < ${recordsAnswerBytesMax} then r.canonical end`)}, ${placeColumns}
+    select ${columns(`case when ${bytesBefore} < ${recordsAnswerBytesMax} then r.canonical end`)}
     from (
       select r.*, s.purged_at, s.revision
       from hub.records r ${lookUpState}
@@ -69,24 +90,26 @@ function positionConditions(page: PageRequest, parameter: (value: unknown) => st
   return [hasCost, `(r.cost_micros, r.record_id) ${beyond} ${position}`]
 }
 
-/** One type is compared as a value, so that the index on it gives its records in order. */
-function criteriaConditions(criteria: RecordCriteria, parameter: (value: unknown) => string): string[] {
-  const { recordTypes, fromId, beforeId } = criteria
-  const equal = [
+/** The values of columns that rows are to have. */
+function filtersOf(criteria: RecordCriteria): [string, string][] {
+  const filters: [string, string | undefined][] = [
     ['record_id', criteria.recordId],
     ['skill_id', criteria.skillId],
     ['archetype_id', criteria.archetypeId],
     ['user_id', criteria.userId],
     ['created_by', criteria.createdBy],
     ['event_kind', criteria.eventKind],
-    ['record_type', recordTypes?.length === 1 ? recordTypes[0] : undefined],
-  ] as const
-  const conditions = equal.flatMap(([column, value]) =>
-    value === undefined ? [] : [`r.${column} = ${parameter(value)}`],
-  )
-  if (recordTypes !== undefined && recordTypes.length !== 1) {
-    conditions.push(`r.record_type = any(${parameter(recordTypes)}::text[])`)
-  }
+  ]
+  return filters.filter((filter): filter is [string, string] => filter[1] !== undefined)
+}
+
+function criteriaConditions(criteria: RecordCriteria, parameter: (value: unknown) => string): string[] {
+  const { recordTypes, fromId, beforeId } = criteria
+  const conditions = filtersOf(criteria).map(([column, value]) => `r.${column} = ${parameter(value)}`)
+  // As a list of one, the index on it would not give its records in order. It is named, one of six, because types
+  // are of very different frequency: a plan for any type would not know which index to take.
+  if (recordTypes?.length === 1) conditions.push(`r.record_type = '${recordTypes[0]}'`)
+  else if (recordTypes !== undefined) conditions.push(`r.record_type = any(${parameter(recordTypes)}::text[])`)
   if (fromId !== undefined) conditions.push(`r.record_id >= ${parameter(fromId)}::uuid`)
   if (beforeId !== undefined) conditions.push(`r.record_id < ${parameter(beforeId)}::uuid`)
   if (!criteria.includePurged) conditions.push('s.purged_at is null')

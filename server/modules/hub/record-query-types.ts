@@ -8,41 +8,45 @@ import type { TenantTables } from '../../db/schema.ts'
  */
 export interface StoredPlace {
   record_id: string
-  provenance_hash: Buffer
+  /** In hexadecimal digits. */
+  provenance_hash: string
   seal_id: string
   leaf_index: number
-  salt: Buffer
   /** Of the seal, as are the members below: all null where it is gone. */
   key_id: string | null
   /** As PostgreSQL writes it, such as `2026-01-31 08:00:00.123456+00` or `infinity`. */
   sealed_at: string | null
-  signature: Buffer | null
   leaves_bytes: number | null
-  /** The leaves that share the record's upper node, then the upper nodes on its path; null where none are kept. */
-  path_parts: Buffer | null
-  /** Only where `path_parts` is null. */
+  /**
+   * The record's salt, the seal's signature, the leaves that share the record's upper node, and the upper nodes on its
+   * path, one after the other. Null also where salt or signature do not have their lengths.
+   */
+  cosign_parts: Buffer | null
+  /** Only of a seal without upper nodes: `cosign_parts` then ends with the signature. */
   leaves: Buffer | null
 }
 
 /** What an answer tells of a record: its text, what may change about it, and its place. */
 export interface AnsweredRecord extends StoredPlace {
-  tenant_id: string
   record_type: string
   canonical: string
   /** Null in a record that was never purged, or was restored. */
   purged_at: string | null
-  /** How often its state has changed; null for never. Read with the state: an entity tag names what it came with. */
-  revision: number | null
+  cost_micros: string | null
 }
 
-/** With the columns that it is searched by, which verification compares. */
+/** A whole record, with the columns that it is searched by, which verification compares. */
 export interface StoredRecord extends AnsweredRecord {
+  /** How often its state has changed; null for never. Read with the state: an entity tag names what it came with. */
+  revision: number | null
+  tenant_id: string
   created_by: string
   skill_id: string | null
   archetype_id: string | null
   user_id: string | null
   event_kind: string | null
-  cost_micros: string | null
+  /** In hexadecimal digits. */
+  salt: string
 }
 
 export type StoredSeal = Pick<

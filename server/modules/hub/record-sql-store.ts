@@ -10,21 +10,23 @@ export const lookUpState = `
     from hub.record_states where tenant_id = $1 and record_id = r.record_id offset 0
   ) s on true`
 
-const columnsOfPlace = 'r.record_id, r.provenance_hash, r.seal_id, r.leaf_index, r.salt'
+const columnsOfPlace = `r.record_id, encode(r.provenance_hash, 'hex') as provenance_hash, r.seal_id, r.leaf_index,
+      c.key_id, c.sealed_at, c.leaves_bytes, c.cosign_parts, c.leaves`
 
-const columnsBesideText = `${columnsOfPlace}, r.tenant_id, r.record_type, r.created_by, r.skill_id, r.archetype_id,
-      r.user_id, r.event_kind, r.cost_micros::text as cost_micros`
+const columnsBesideText = `${columnsOfPlace}, r.record_type, r.cost_micros::text as cost_micros`
 
+const columnsToCompare = `r.tenant_id, r.created_by, r.skill_id, r.archetype_id, r.user_id, r.event_kind,
+      encode(r.salt, 'hex') as salt`
+
+/** Columns of the types of record-query-types.ts. */
 export const recordColumns = {
-  /** Of a `StoredPlace`, without those of its seal. */
   place: columnsOfPlace,
-  /** Of a `StoredRecord`, likewise. */
-  all: `${columnsBesideText}, r.canonical, s.purged_at, s.revision`,
-  /** The same where the state is in the subquery too, and an expression decides on the text. */
-  pageOf: (canonical: string) => `${columnsBesideText}, r.purged_at, r.revision, ${canonical} as canonical`,
+  all: `${columnsBesideText}, ${columnsToCompare}, r.canonical, s.purged_at, s.revision`,
+  /** Where the state comes with the record, and an expression decides on the text. */
+  answered: (canonical: string) => `${columnsBesideText}, r.purged_at, ${canonical} as canonical`,
+  stored: (canonical: string) =>
+    `${columnsBesideText}, ${columnsToCompare}, r.purged_at, r.revision, ${canonical} as canonical`,
 }
-
-export const placeColumns = 'c.key_id, c.sealed_at, c.signature, c.leaves_bytes, c.path_parts, c.leaves'
 
 /** Levels of the tree whose nodes a seal keeps (`upperNodesOf`): a full one of 64 leaves has its root at level 6. */
 const upperLevels = [2, 3, 4, 5]
@@ -40,15 +42,18 @@ function upperNodeAt(level: number): string {
   return `case when ${siblingAt(level)} < ${nodesAt(level)} then substr(t.upper_nodes, 32 * (${place}) + 1, 32) else '' end`
 }
 
-/** Of each seal no more is sent than the record needs: 256 bytes and not four kilobytes. */
+/** Of each seal no more is sent than the record needs: a third of a kilobyte and not three. */
 export const lookUpPlace = `
   left join lateral (
-    select t.key_id, t.sealed_at::text as sealed_at, t.signature, octet_length(t.leaves) as leaves_bytes,
-      substr(t.leaves, 32 * (r.leaf_index::integer & -4) + 1, 128)
-        || ${upperLevels.map(upperNodeAt).join('\n        || ')} as path_parts,
+    select t.key_id, t.sealed_at::text as sealed_at, t.leaves_bytes,
+      case when octet_length(r.salt) = 16 and octet_length(t.signature) = 64
+        then r.salt || t.signature || coalesce(
+          substr(t.leaves, 32 * (r.leaf_index::integer & -4) + 1, 128)
+          || ${upperLevels.map(upperNodeAt).join('\n          || ')}, '') end as cosign_parts,
       case when t.upper_nodes is null then t.leaves end as leaves
     from (
-      select key_id, sealed_at, signature, leaves, upper_nodes, octet_length(leaves) / 32 as leaf_count
+      select key_id, sealed_at, signature, leaves, upper_nodes, octet_length(leaves) as leaves_bytes,
+        octet_length(leaves) / 32 as leaf_count
       from hub.seals where tenant_id = $1 and seal_id = r.seal_id offset 0
     ) t
   ) c on true`

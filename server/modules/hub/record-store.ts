@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { TenantTx } from '../../db/database.ts'
 import type { StoredPlace, StoredRecord, StoredSeal } from './record-query-types.ts'
-import { lookUpPlace, lookUpState, placeColumns, recordColumns } from './record-sql-store.ts'
+import { lookUpPlace, lookUpState, recordColumns } from './record-sql-store.ts'
 
 /** The whole seals, for verification. A seal has up to 64 records, and a page up to 1,000: each is read once. */
 export async function findSeals(tx: TenantTx, sealIds: readonly string[]): Promise<StoredSeal[]> {
@@ -36,7 +36,7 @@ export async function findPlaces(tx: TenantTx, recordIds: readonly string[], now
 
 function recordsByIds(columns: string): string {
   return `
-    select ${columns}, ${placeColumns}
+    select ${columns}
     from hub.records r ${lookUpState} ${lookUpPlace}
     where r.tenant_id = $1 and r.record_id = any($2::uuid[])
       and (s.hard_delete_after is null or s.hard_delete_after > $3::timestamptz)

@@ -35,7 +35,7 @@ export function createRecordRelations(deps: { database: Database; clock: RecordC
         { readOnly: true },
       )
       const { rows, edges, truncated } = found
-      const records = rows.map((row) => answerText(row)).join(',')
+      const records = rows.map((row) => answerText(caller.tenant.slug, row)).join(',')
       return `{"root":"${root}","records":[${records}],"edges":${JSON.stringify(edges)},"truncated":${truncated}}`
     },
   }

@@ -29,7 +29,7 @@ export function checkRecords(task: VerificationTask): Uint8Array {
   const { records } = task
   return Uint8Array.from(records.canonical, (canonical, at) => {
     const leaves = leavesOfSeals[records.seal[at]!]
-    const storedHash = bytesOf(records.provenanceHash[at]!)
+    const storedHash = Buffer.from(records.provenanceHash[at]!, 'hex')
     const isCosigned = leaves !== undefined && isLeafOf(leaves, records, at, storedHash)
     const members = parseCanonical(canonical)
     const isHashed = equalBytes(recordHash(canonical, nodeCrypto.sha256), storedHash)
@@ -79,7 +79,7 @@ function provenLeaves({ seals, keys }: VerificationTask): (readonly Uint8Array[]
 function isLeafOf(leaves: readonly Uint8Array[], records: Records, at: number, storedHash: Uint8Array): boolean {
   const leaf = leaves[records.leafIndex[at]!]
   if (leaf === undefined) return false
-  const own = unlessMalformed(() => leafHash(bytesOf(records.salt[at]!), storedHash, nodeCrypto.sha256))
+  const own = unlessMalformed(() => leafHash(Buffer.from(records.salt[at]!, 'hex'), storedHash, nodeCrypto.sha256))
   return own !== undefined && equalBytes(leaf, own)
 }
 

@@ -7,6 +7,7 @@ import type { StoredRecord, StoredSeal } from './record-query-types.ts'
 export interface VerificationTask {
   records: {
     canonical: string[]
+    /** In hexadecimal digits, as is the salt. */
     provenanceHash: string[]
     salt: string[]
     leafIndex: number[]
@@ -62,8 +63,8 @@ export function taskOf(
   return {
     records: {
       canonical: rows.map((row) => row.canonical),
-      provenanceHash: rows.map((row) => latin1(row.provenance_hash)),
-      salt: rows.map((row) => latin1(row.salt)),
+      provenanceHash: rows.map((row) => row.provenance_hash),
+      salt: rows.map((row) => row.salt),
       leafIndex: rows.map((row) => row.leaf_index),
       seal: rows.map((row) => placeOfSeal.get(row.seal_id) ?? -1),
       recordId: rows.map((row) => row.record_id),
