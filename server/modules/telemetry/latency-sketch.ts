@@ -34,6 +34,8 @@ const formatVersion = 1
 export class LatencySketch {
   readonly #counts = new Map<number, number>()
   #count = 0
+  /** Kept from one quantile to the next. */
+  #order: readonly (readonly [bin: number, count: number])[] | undefined
 
   /** How many latencies it has counted. */
   get count(): number {
@@ -42,6 +44,7 @@ export class LatencySketch {
 
   /** Counts the latencies of a bin of {@link latencyBinOf}. */
   add(bin: number, count = 1): void {
+    this.#order = undefined
     this.#counts.set(bin, (this.#counts.get(bin) ?? 0) + count)
     this.#count += count
   }
@@ -59,7 +62,8 @@ export class LatencySketch {
   quantile(q: number): number | undefined {
     const place = Math.max(0, Math.ceil(q * this.#count) - 1)
     let before = 0
-    for (const [bin, count] of this.#sorted()) {
+    this.#order ??= this.#sorted()
+    for (const [bin, count] of this.#order) {
       before += count
       if (before > place) return latencyMsOf(bin)
     }
@@ -83,15 +87,7 @@ export class LatencySketch {
 
   /** Adds what {@link toBytes} gave. Throws RangeError for anything else, and may have added a part of it then. */
   addBytes(bytes: Uint8Array): void {
-    if (bytes[0] !== formatVersion) throw new RangeError('not a latency sketch of this version')
-    const reader = { bytes, at: 1 }
-    let bin = 0
-    while (reader.at < bytes.length) {
-      const head = readNumber(reader)
-      bin += Math.floor(head / 2)
-      if (bin < 1 || bin > latencyBinMax) throw new RangeError(`a latency sketch has no bin ${bin}`)
-      this.add(bin, head % 2 === 1 ? readNumber(reader) : 1)
-    }
+    readBins(bytes, 0, bytes.length, (bin, count) => this.add(bin, count))
   }
 
   static ofBytes(bytes: Uint8Array): LatencySketch {
@@ -115,13 +111,42 @@ function pushNumber(bytes: number[], value: number): void {
   bytes.push(rest)
 }
 
-function readNumber(reader: { bytes: Uint8Array; at: number }): number {
-  let value = 0
-  for (let weight = 1; ; weight *= 0x80) {
-    const byte = reader.bytes[reader.at]
-    reader.at += 1
-    if (byte === undefined || weight > 2 ** 49) throw new RangeError('a latency sketch ends inside a number')
-    value += (byte & 0x7f) * weight
-    if (byte < 0x80) return value
+/**
+ * Gives the bins of a sketch that {@link LatencySketch.toBytes} wrote, from `begin` to `end` of some bytes, and their
+ * counts. Throws RangeError for anything else, when some bins may have been given already.
+ */
+export function readBins(
+  bytes: Uint8Array,
+  begin: number,
+  end: number,
+  take: (bin: number, count: number) => void,
+): void {
+  if (begin >= end || bytes[begin] !== formatVersion) throw new RangeError('not a latency sketch of this version')
+  let at = begin + 1
+  // Most numbers are of one byte, and are read in place.
+  const readRest = (first: number): number => {
+    let value = first & 0x7f
+    for (let weight = 0x80; ; weight *= 0x80) {
+      const byte = bytes[at]
+      at += 1
+      if (byte === undefined || at > end || weight > 2 ** 49)
+        throw new RangeError('a latency sketch ends inside a number')
+      value += (byte & 0x7f) * weight
+      if (byte < 0x80) return value
+    }
+  }
+  let bin = 0
+  while (at < end) {
+    const first = bytes[at++] as number
+    const head = first < 0x80 ? first : readRest(first)
+    bin += Math.floor(head / 2)
+    if (bin < 1 || bin > latencyBinMax) throw new RangeError(`a latency sketch has no bin ${bin}`)
+    let count = 1
+    if (head % 2 === 1) {
+      if (at >= end) throw new RangeError('a latency sketch ends inside a number')
+      const firstOfCount = bytes[at++] as number
+      count = firstOfCount < 0x80 ? firstOfCount : readRest(firstOfCount)
+    }
+    take(bin, count)
   }
 }

@@ -1,17 +1,15 @@
-import { setImmediate } from 'node:timers/promises'
 import type { TenantTx } from '../../db/database.ts'
 import { Figures } from './rollup-cells.ts'
 import { type DeltaEntry, readDelta, UnreadableDelta } from './rollup-delta.ts'
 import type { Dimension } from './rollup-types.ts'
 import { comparePositions, FiguresRows } from './summary-rows.ts'
 import { deltasAfter } from './summary-store.ts'
+import { createTurn } from './summary-turns.ts'
 import type { RowPosition, SummaryRequest } from './summary-types.ts'
 
 const noUuid = '00000000-0000-0000-0000-000000000000'
 /** Of one batch each, 60 kB: a few megabytes at a time. */
 const deltasAtOnce = 64
-/** How long other requests may wait for the decoding of deltas. */
-const turnMsMax = 5
 
 /** What has been ingested and not been folded into the rollups yet. */
 export interface Unfolded {
@@ -28,15 +26,13 @@ export async function readUnfolded(
   after: RowPosition | undefined,
 ): Promise<Unfolded> {
   const unfolded: Unfolded = { rows: new FiguresRows(), totals: new Figures() }
-  let turnBegan = performance.now()
+  const turn = createTurn()
   let last = noUuid
   for (;;) {
     const deltas = await deltasAfter(tx, last, deltasAtOnce)
     for (const { entries } of deltas) {
       addDelta(unfolded, entries, request, after)
-      if (performance.now() - turnBegan < turnMsMax) continue
-      await setImmediate()
-      turnBegan = performance.now()
+      await turn.endIfLong()
     }
     last = deltas.at(-1)?.delta_id ?? last
     if (deltas.length < deltasAtOnce) return unfolded

@@ -5,6 +5,7 @@ import { placeOf, readUnfolded, type Unfolded } from './summary-deltas.ts'
 import { addSums, type FiguresRow, FiguresRows } from './summary-rows.ts'
 import { spansOf } from './summary-spans.ts'
 import { openDaysWithin, type SumsQuery, sumsOf } from './summary-store.ts'
+import { createTurn } from './summary-turns.ts'
 import type { QuarterRange, RowPosition, SummaryRequest } from './summary-types.ts'
 
 export interface PageOptions {
@@ -81,7 +82,11 @@ async function readRows(
  */
 async function readWindow(tx: TenantTx, query: SumsQuery, unfolded: Unfolded): Promise<FiguresRow[]> {
   const rows = new FiguresRows()
-  for (const sums of await sumsOf(tx, query)) addSums(rows.figuresAt(query.starts[sums.at]!, sums.key), sums)
+  const turn = createTurn()
+  for (const sums of await sumsOf(tx, query)) {
+    addSums(rows.figuresAt(query.starts[sums.at]!, sums.key), sums)
+    await turn.endIfLong()
+  }
   for (const start of query.starts) {
     for (const { key, figures } of unfolded.rows.of(start)) rows.figuresAt(start, key).merge(figures)
   }

@@ -1,3 +1,4 @@
+import { type LatencySketch, latencyBinMax, readBins } from './latency-sketch.ts'
 import { Figures } from './rollup-cells.ts'
 import type { SumRow } from './summary-store.ts'
 import type { RowPosition } from './summary-types.ts'
@@ -43,10 +44,22 @@ export function addSums(figures: Figures, sums: SumRow): void {
   figures.costEstimate.addExact(BigInt(sums.cost_estimate))
   figures.costComputed.addExact(BigInt(sums.cost_computed))
   figures.unpriced += sums.unpriced
-  const { sketches } = sums
-  for (let at = 0; sketches && at < sketches.length; ) {
+  if (sums.sketches) addSketches(figures.latency, sums.sketches)
+}
+
+/** Counting in an array is several times as fast as in the maps of sketches. */
+const counts = new Float64Array(latencyBinMax + 1)
+
+/** Adds sketches that each stand behind their length in four bytes. */
+function addSketches(into: LatencySketch, sketches: Buffer): void {
+  counts.fill(0)
+  const take = (bin: number, count: number) => {
+    counts[bin]! += count
+  }
+  for (let at = 0; at < sketches.length; ) {
     const begin = at + 4
     at = begin + sketches.readUInt32BE(at)
-    figures.latency.addBytes(sketches.subarray(begin, at))
+    readBins(sketches, begin, at, take)
   }
+  for (const [bin, count] of counts.entries()) if (count > 0) into.add(bin, count)
 }
