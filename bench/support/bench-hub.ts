@@ -11,6 +11,14 @@ import { archetypeIds, skillIds, skillVersion } from './sample-events.ts'
 const limitFactor = '100000'
 const tokenMsMax = 30 * 60_000
 
+const scopes = 'hub:read hub:write telemetry:read telemetry:write'
+
+interface Credentials {
+  tenant: string
+  clientId: string
+  clientSecret: string
+}
+
 /** A tenant with the archetypes and skills of the sample events. */
 export interface BenchTenant {
   slug: string
@@ -27,6 +35,7 @@ export interface BenchHub {
   dataDir: string
   /** For looking into the store beside the service. */
   database: OpenedDatabase
+  /** Made where there is none. */
   tenant(slug: string): Promise<BenchTenant>
   stop(): Promise<void>
 }
@@ -52,6 +61,12 @@ export async function startBenchHub(options: BenchHubOptions = {}): Promise<Benc
     return stopped
   }
   atEnd(stop)
+  const credentialsOf = async (slug: string) => {
+    if (await exists(database!, slug)) return newAccount(dataDir, slug)
+    const credentials = await makeTenant(dataDir, slug)
+    await registerCatalogue(dataDir, hub.url, credentials)
+    return credentials
+  }
   database = await openDatabase(loadConfig({ HUB_DATA_DIR: dataDir }), { purpose: 'command' })
   return {
     url: hub.url,
@@ -59,20 +74,37 @@ export async function startBenchHub(options: BenchHubOptions = {}): Promise<Benc
     postgresPid: await serverPid(dataDir),
     dataDir,
     database,
-    tenant: (slug) => openTenant(dataDir, hub.url, slug),
+    tenant: async (slug) => tenantClient(hub.url, slug, await credentialsOf(slug)),
     stop,
   }
 }
 
-/** Makes the tenant where there is none; else only a new service account, because secrets are shown once. */
-async function openTenant(dataDir: string, url: string, slug: string): Promise<BenchTenant> {
-  const credentials = await makeTenant(dataDir, slug)
-  await hubCommand(dataDir, 'archetypes', 'set', '--tenant', slug, ...archetypeIds)
+async function exists(database: OpenedDatabase, slug: string): Promise<boolean> {
+  const { rowCount } = await database.withRegistry((tx) =>
+    tx.client.query('select from hub.tenants where slug = $1', [slug]),
+  )
+  return rowCount === 1
+}
+
+/** Of a tenant of an earlier run: secrets are shown only once. */
+async function newAccount(dataDir: string, slug: string): Promise<Credentials> {
+  const account = await hubCommand<{ client_id: string; client_secret: string }>(
+    dataDir,
+    ...['service-account', 'create', '--tenant', slug, '--name', `load-${Date.now()}`, '--scope', scopes],
+  )
+  return { tenant: slug, clientId: account.client_id, clientSecret: account.client_secret }
+}
+
+async function registerCatalogue(dataDir: string, url: string, credentials: Credentials): Promise<void> {
+  await hubCommand(dataDir, 'archetypes', 'set', '--tenant', credentials.tenant, ...archetypeIds)
   const client = new HubClient({ baseUrl: url, ...credentials })
   for (const skillId of skillIds) {
     const skill = { record_type: 'skill_definition', skill_id: skillId, skill_version: skillVersion, name: skillId }
     await client.post('/api/v1/hub/records', { body: skill })
   }
+}
+
+function tenantClient(url: string, slug: string, credentials: Credentials): BenchTenant {
   let token: Promise<string> | undefined
   let fetchedAt = 0
   return {
@@ -91,7 +123,7 @@ async function openTenant(dataDir: string, url: string, slug: string): Promise<B
   }
 }
 
-async function accessToken(url: string, credentials: { clientId: string; clientSecret: string }): Promise<string> {
+async function accessToken(url: string, credentials: Credentials): Promise<string> {
   const response = await fetch(`${url}/api/v1/oauth/token`, {
     method: 'POST',
     body: new URLSearchParams({

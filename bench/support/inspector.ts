@@ -1,6 +1,7 @@
 // Looks into the running service from outside, through Node's own inspector: the product has no hook for it.
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
+import { atEnd } from './cleanup.ts'
 
 interface Inspector {
   /** Of an expression in the service's process; promises are awaited. */
@@ -28,6 +29,8 @@ export async function inspectProcess(port: number): Promise<Inspector> {
     socket.addEventListener('open', () => opened(), { once: true })
     socket.addEventListener('error', () => failed(new Error(`no inspector on port ${port}`)), { once: true })
   })
+  // The process would not end while someone looks into it.
+  atEnd(async () => socket.close())
   const waiting = new Map<number, (answer: Answer) => void>()
   socket.addEventListener('message', ({ data }) => {
     const answer = JSON.parse(String(data)) as Answer
