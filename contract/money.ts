@@ -12,7 +12,7 @@ export function microsOfUsd(usd: number): number {
   if (!(usd >= 0 && usd <= costUsdMax)) throw new RangeError(`an amount is 0 to ${costUsdMax}, not ${usd}`)
   // Division rounds correctly, so a number that it gives back has no more than six decimals.
   const nearest = Math.round(usd * 1_000_000)
-  if (nearest / 1_000_000 === usd) return nearest
+  if (nearest / 1_000_000 === usd) return Math.abs(nearest)
   // Below a millionth the shortest decimal is written with an exponent, and there is nothing but the half to look at.
   if (usd < 1e-6) return usd >= 5e-7 ? 1 : 0
   const [whole = '', decimals = ''] = String(usd).split('.')

@@ -37,6 +37,7 @@ export async function readBody(headers: IncomingHttpHeaders, stream: Readable, r
 const mediaTypes = { json: 'application/json', form: 'application/x-www-form-urlencoded' } as const
 
 function checkMediaType(header: string | undefined, format: BodyRules['format']): void {
+  if (header === mediaTypes[format]) return
   const [type = '', ...parameters] = (header ?? '').split(';').map((part) => part.trim().toLowerCase())
   const charset = parameters.find((parameter) => parameter.startsWith('charset='))
   if (type === mediaTypes[format] && (charset === undefined || /^charset="?utf-?8"?$/.test(charset))) return

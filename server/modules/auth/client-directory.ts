@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../../db/database.ts'
+import { remembered } from '../../remembered.ts'
 import { isClientId } from './client-secrets.ts'
 import { type ClientRecord, isClientActive, readClient, tenantOfClient } from './service-accounts-store.ts'
 
@@ -44,7 +45,7 @@ export function createClientDirectory(deps: { database: Database }): ClientDirec
       return isClientId(clientId) ? (await clients.fetch(clientId))?.client : undefined
     },
     async isActive(tenantSlug, clientId) {
-      return isClientId(clientId) && (await active.fetch(`${tenantSlug} ${clientId}`)) === true
+      return isClientId(clientId) && (await remembered(active, `${tenantSlug} ${clientId}`)) === true
     },
   }
 }

@@ -13,6 +13,7 @@ import { formatTimestamp } from '../../../contract/timestamp.ts'
 import { fromHex } from '../../../provenance/bytes.ts'
 import { keyIdOf } from '../../../provenance/keys.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
+import { remembered } from '../../remembered.ts'
 import { deriveKey, seal, unseal } from '../../secrets/sealing.ts'
 import { insertProvenanceKey, insertPublishedKey, type ProvenanceKeyRow, provenanceKeys } from './keys-store.ts'
 import type { ProvenanceKeyMaker, ProvenanceKeys, ProvenanceSigner, PublishedKey } from './keys-types.ts'
@@ -56,7 +57,7 @@ export function createProvenanceKeys(deps: {
 
   return {
     async signerOf(tenantId, tx) {
-      const keys = tx ? await keysWithin(tx) : await cache.fetch(tenantId)
+      const keys = tx ? await keysWithin(tx) : await remembered(cache, tenantId)
       if (keys?.signer) return keys.signer
       cache.delete(tenantId)
       throw new DomainError('internal', 'The tenant has no signing key. Ask the operator to look at the log.', {

@@ -4,6 +4,7 @@ import { patterns } from '../../../contract/literals.ts'
 import type { Database } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { TenantLimits } from '../../http/rate-limit-headers.ts'
+import { remembered } from '../../remembered.ts'
 import { createOwnAddresses } from './own-addresses.ts'
 import { allSlugs, limits, type TenantRow, tenantBySlug, tenantsWithAddress } from './tenants-store.ts'
 import type { TenantDirectory } from './tenants-types.ts'
@@ -50,19 +51,28 @@ export function createTenantDirectory(deps: {
   return {
     async find(slug) {
       if (!slugPattern.test(slug)) return undefined
-      const row = (await bySlug.fetch(slug))?.row
+      const row = (await remembered(bySlug, slug))?.row
       return row && asTenant(row, baseUrl())
     },
     slugs: () => database.withRegistry(allSlugs),
     async limitsOf(slug) {
-      return (await limitsBySlug.fetch(slug)) ?? {}
+      return (await remembered(limitsBySlug, slug)) ?? {}
     },
     async atHost(host) {
-      return host === new URL(baseUrl()).host ? undefined : ownerOf(host)
+      return host === commonHost(baseUrl()) ? undefined : ownerOf(host)
     },
     commonUrl: baseUrl,
   }
 }
+
+/** Asked by every request, and the same for all but the first. */
+const commonHost = (() => {
+  let known = { url: '', host: '' }
+  return (url: string) => {
+    if (known.url !== url) known = { url, host: new URL(url).host }
+    return known.host
+  }
+})()
 
 export function asTenant(row: Pick<TenantRow, 'slug' | 'mode' | 'base_url' | 'log_name'>, commonUrl: string): Tenant {
   return { slug: row.slug, mode: row.mode, baseUrl: row.base_url ?? commonUrl, logName: row.log_name }
