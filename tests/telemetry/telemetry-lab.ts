@@ -3,6 +3,7 @@ import type { Tenant } from '../../server/http/caller.ts'
 import { createSkillRegistry } from '../../server/modules/entitlement/skill-registry.ts'
 import { createGovernanceLog } from '../../server/modules/governance/governance-log.ts'
 import type { GovernanceLog } from '../../server/modules/governance/governance-types.ts'
+import { createIdempotency } from '../../server/modules/hub/idempotency-service.ts'
 import { archetypeIds } from '../../server/modules/roster/roster-store.ts'
 import { createEventGroups } from '../../server/modules/telemetry/event-groups.ts'
 import { createEventWriter } from '../../server/modules/telemetry/event-writer.ts'
@@ -15,7 +16,7 @@ import { callerOf, openRecordLab } from '../hub/record-lab.ts'
 /** Telemetry on a real database, without HTTP; each `openProcess` knows only what is stored. */
 export async function openTelemetryLab() {
   const lab = await openRecordLab()
-  const { database, records, idempotency } = lab
+  const { database, records } = lab
   const stored = createGovernanceLog(records)
 
   function openProcess(overrides: { governance?: GovernanceLog; nowMs?: () => number } = {}) {
@@ -27,6 +28,7 @@ export async function openTelemetryLab() {
       skills: createSkillRegistry({ catalogueChanged: () => {} }),
       ...(nowMs ? { nowMs } : {}),
     })
+    const idempotency = createIdempotency({ database })
     const book = createPriceBook()
     const writer = createEventWriter({ database, records, idempotency, prices: { bookOf: async () => book } })
     const telemetry = createTelemetry({
