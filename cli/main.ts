@@ -2,7 +2,9 @@ import { Command, CommanderError } from 'commander'
 import { packageVersion } from '../server/config.ts'
 import { addArchetypesCommand } from './commands/archetypes.ts'
 import { addDemoCommand } from './commands/demo.ts'
+import { addJobsCommand } from './commands/jobs.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
+import { addRollupsCommand } from './commands/rollups.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addServiceAccountCommand } from './commands/service-account.ts'
 import { addTenantCommand } from './commands/tenant.ts'
@@ -19,6 +21,8 @@ addMigrateCommand(program)
 addTenantCommand(program)
 addServiceAccountCommand(program)
 addArchetypesCommand(program)
+addRollupsCommand(program)
+addJobsCommand(program)
 addDemoCommand(program)
 
 try {

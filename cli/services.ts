@@ -7,6 +7,7 @@ import type { Tenant } from '../server/http/caller.ts'
 import type { ServiceAccounts } from '../server/modules/auth/auth-types.ts'
 import type { Actor } from '../server/modules/governance/governance-types.ts'
 import type { Archetypes } from '../server/modules/roster/roster-types.ts'
+import type { Rollups } from '../server/modules/telemetry/rollup-service.ts'
 import type { TenantAdministration, TenantDirectory } from '../server/modules/tenants/tenants-types.ts'
 import { StartupError } from '../server/startup-error.ts'
 
@@ -22,6 +23,7 @@ export interface Services {
   directory: TenantDirectory
   serviceAccounts: ServiceAccounts
   archetypes: Archetypes
+  rollups: Rollups
   /** By opening the database. */
   migrationsApplied: readonly string[]
 }
@@ -53,6 +55,7 @@ export function withServices<T>(work: (services: Services) => Promise<T>): Promi
         directory: modules.tenants.directory,
         serviceAccounts: modules.auth.serviceAccounts,
         archetypes: modules.roster.archetypes,
+        rollups: modules.rollups.rollups,
         migrationsApplied: database.migrationsApplied,
       })
     } finally {
@@ -69,6 +72,11 @@ export async function tenantNamed({ directory }: Services, slug: string): Promis
     `There is no tenant ${JSON.stringify(slug)}.`,
     `Make it with: npm run hub -- tenant create ${slug} --mode A --admin-email you@example.com`,
   )
+}
+
+/** The tenant of `--tenant`, or all. Throws StartupError when there is no such tenant. */
+export async function chosenTenants(services: Services, slug: string | undefined): Promise<readonly string[]> {
+  return slug === undefined ? services.directory.slugs() : [(await tenantNamed(services, slug)).slug]
 }
 
 /** Of the server that runs with this data directory, which may have been told its port on its command line. */

@@ -8,7 +8,8 @@ import { idleOpenDays } from './rollup-store.ts'
 
 /** A fold takes well under a second, a day some seconds, a rebuild minutes. */
 const busyMsMax = 120_000
-const busyPauseMs = 50
+/** Random up to this, so that it falls between two folds of a busy tenant sooner or later. */
+const busyPauseMsMax = 40
 
 /** What is done with the rollups of one tenant, each in transactions of its own. */
 export interface Rollups {
@@ -86,6 +87,6 @@ async function notBusy<Result>(
         `Another process has been changing the rollups of tenant ${tenantId} for two minutes. Try again when it is done.`,
       )
     }
-    await delay(busyPauseMs)
+    await delay(Math.random() * busyPauseMsMax)
   }
 }

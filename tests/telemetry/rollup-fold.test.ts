@@ -1,0 +1,288 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import fc from 'fast-check'
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { deltaOfDifferences } from '../../server/modules/telemetry/rollup-delta.ts'
+import { createRollups } from '../../server/modules/telemetry/rollup-service.ts'
+import { insertDelta } from '../../server/modules/telemetry/rollup-store.ts'
+import { prepareTelemetry, registerSkill } from '../api/telemetry-tenants.ts'
+import { startHub, type TestHub, type TestTenant } from '../support/hub.ts'
+import { event } from './events.ts'
+import { expectedRows, inSnapshot, storedDays, storedEvents, storedQuarters } from './rollup-oracle.ts'
+
+const tenants = ['acme', 'globex', 'cmode'] as const
+const dayMs = 86_400_000
+
+let hub: TestHub
+let client: pg.Client
+beforeAll(async () => {
+  hub = await startHub({ poolSize: 12 })
+  client = await hub.superuserClient()
+  for (const tenant of tenants) {
+    await prepareTelemetry(hub, tenant)
+    await registerSkill(hub, tenant, 'reply')
+    const body = { archetypes: [{ archetype_id: 'analyst' }, { archetype_id: 'seller' }] }
+    expect((await hub.call(tenant, 'PUT', '/api/v1/roster/archetypes', { body })).status).toBe(200)
+  }
+})
+afterAll(() => hub.stop())
+
+const rollups = () => hub.modules.rollups.rollups
+/** As another process would have it. */
+const otherProcess = (errors: string[] = []) =>
+  createRollups({ database: hub.test.database, log: { error: (_, message) => errors.push(message) } })
+
+const times = fc.oneof(
+  fc.constantFrom(
+    ...['0001-01-01T00:00:00Z', '0999-12-31T23:59:59.999999Z', '1969-12-31T23:59:59.999999Z', '1970-01-01T00:00:00Z'],
+    ...[
+      '2025-12-31T23:44:59.999999Z',
+      '2025-12-31T23:45:00Z',
+      '2026-01-01T00:00:00.000001Z',
+      '2026-01-01T05:45:00+05:45',
+    ],
+  ),
+  fc.integer({ min: 0, max: 40 }).map((hour) => new Date(Date.UTC(2026, 0, 5, hour, 14, 59, 999)).toISOString()),
+)
+const anyEvent = fc
+  .record({
+    skill_id: fc.constantFrom('sum-up', 'reply'),
+    archetype_id: fc.constantFrom('analyst', 'seller'),
+    user_id: fc.constantFrom('user:a', 'user:b', 'user:c'),
+    llm_platform: fc.constantFrom('claude', 'custom:own'),
+    llm_model: fc.constantFrom('claude-3-haiku-20240307', 'no-such-model', undefined),
+    ts: times,
+    success: fc.boolean(),
+    latency_ms: fc.constantFrom(1, 127, 128, 5000, 599_999),
+    tokens_in: fc.constantFrom(0, 1000, 2 ** 31 - 1),
+    tokens_out: fc.constantFrom(0, 7),
+    cost_usd_estimate: fc.constantFrom(0, 0.000001, 12.5, 1_000_000_000),
+  })
+  .map((fields) => event({ ...fields, ...(fields.success ? {} : { error_code: 'timeout' }) }))
+
+function someEvents(count: number, seed: number) {
+  return fc.sample(anyEvent, { numRuns: count, seed })
+}
+
+async function ingest(tenant: TestTenant, count: number, seed: number): Promise<void> {
+  const events = someEvents(count, seed)
+  const [path, body] = count === 1 ? ['events', events[0]] : ['events:batch', { events }]
+  const answer = await hub.call(tenant, 'POST', `/api/v1/telemetry/${path}`, { body })
+  expect(answer.status).toBe(201)
+  if (count > 1) expect(answer.body.accepted).toBe(count)
+}
+
+/** Quarters, and days as they are read, whatever is folded and open. Answers how many days are open. */
+async function expectExact(tenant: TestTenant): Promise<number> {
+  return inSnapshot(client, async () => {
+    const events = await storedEvents(client, tenant)
+    expect(await storedQuarters(client, tenant)).toEqual(expectedRows(events))
+    const { rows, open } = await storedDays(client, tenant)
+    expect(rows).toEqual(expectedRows(events, dayMs))
+    return open
+  })
+}
+
+const waitingDeltas = async (tenant: string) =>
+  (await client.query('select 1 from hub.telemetry_deltas where tenant_id = $1', [tenant])).rowCount
+
+/** Runs the loops over and over until `work` is done. */
+async function meanwhile(
+  pauseMs: number,
+  loops: ((count: number) => Promise<unknown>)[],
+  work: () => Promise<void>,
+): Promise<void> {
+  let done = false
+  const running = loops.map(async (loop) => {
+    for (let count = 0; !done; count += 1) {
+      await loop(count)
+      await delay(pauseMs)
+    }
+  })
+  await work().finally(() => {
+    done = true
+  })
+  await Promise.all(running)
+}
+
+test('rollups and unfolded deltas are at any moment what the records add up to', { timeout: 120_000 }, async () => {
+  const folders = [rollups(), otherProcess(), otherProcess()].map((process, at) => async (count: number) => {
+    const tenant = tenants[(at + count) % tenants.length]!
+    await process.fold(tenant)
+    for (const day of await process.daysToClose(tenant, 0)) await process.closeDay(tenant, day)
+  })
+  await meanwhile(1, folders, async () => {
+    for (let round = 0; round < 12; round += 1) {
+      const sizes = [1, 1, 3, 60]
+      const arriving = tenants.flatMap((tenant, at) =>
+        sizes.map((size, part) => ingest(tenant, size, round * 100 + at * 10 + part)),
+      )
+      await expectExact(tenants[round % tenants.length]!)
+      await Promise.all(arriving)
+    }
+  })
+  for (const tenant of tenants) {
+    await expectExact(tenant)
+    await rollups().settle(tenant)
+    expect(await waitingDeltas(tenant)).toBe(0)
+    expect(await expectExact(tenant)).toBe(0)
+  }
+})
+
+describe('folding', () => {
+  test('does nothing where there is nothing to do', async () => {
+    await rollups().settle('acme')
+    expect(await rollups().fold('acme')).toEqual({ deltas: 0, more: false })
+    expect(await rollups().settle('acme')).toEqual({ deltas: 0, days: 0 })
+  })
+
+  test('is all or nothing: one that is cut off leaves deltas and rows as they were', async () => {
+    await ingest('acme', 40, 7001)
+    const before = await storedQuarters(client, 'acme')
+    // The last thing that a fold does is to delete the deltas.
+    await client.query(`create function pg_temp.refuse() returns trigger language plpgsql as
+      $$ begin raise exception 'cut off'; end $$`)
+    await client.query(`create trigger cut before delete on hub.telemetry_deltas
+      for each row execute function pg_temp.refuse()`)
+    await expect(rollups().fold('acme')).rejects.toThrow('cut off')
+    await client.query('drop trigger cut on hub.telemetry_deltas')
+    expect(await waitingDeltas('acme')).toBe(1)
+    expect(await storedQuarters(client, 'acme')).toEqual(before)
+    expect(await rollups().fold('acme')).toEqual({ deltas: 1, more: false })
+    await expectExact('acme')
+  })
+
+  test('leaves a tenant to the process that is at it', async () => {
+    await ingest('acme', 2, 7002)
+    await client.query('begin')
+    await client.query(`select pg_advisory_xact_lock($1, hashtext('acme'))`, [0x6f726772])
+    expect(await rollups().fold('acme')).toBe('busy')
+    expect(await rollups().closeDay('acme', 0)).toBe('busy')
+    await ingest('globex', 2, 7003)
+    expect(await rollups().fold('globex')).toEqual({ deltas: 1, more: false })
+    await client.query('commit')
+    expect(await rollups().fold('acme')).toEqual({ deltas: 1, more: false })
+  })
+
+  test('steps over a delta that cannot be read, says so once, and a rebuild makes up for it', async () => {
+    const errors: string[] = []
+    const process = otherProcess(errors)
+    await process.settle('acme')
+    await ingest('acme', 5, 7004)
+    await client.query(`update hub.telemetry_deltas set entries = '{"v":99}' where tenant_id = 'acme'`)
+    await ingest('acme', 6, 7005)
+    expect(await process.fold('acme')).toEqual({ deltas: 1, more: false })
+    expect(await process.fold('acme')).toEqual({ deltas: 0, more: false })
+    expect(errors).toEqual([expect.stringContaining('hub rollups rebuild')])
+    expect(await waitingDeltas('acme')).toBe(1)
+
+    const rebuilt = await process.rebuild('acme')
+    expect(rebuilt).toMatchObject({ deltas: 1, unreadable: 0 })
+    expect(await waitingDeltas('acme')).toBe(0)
+    expect(await expectExact('acme')).toBe(0)
+  })
+
+  test('takes corrections: an event that is rated again moves its cost and adds no invocation', async () => {
+    await rollups().settle('globex')
+    const sums = async () =>
+      (
+        await client.query(`select sum(invocations)::int as n, sum(cost_computed_micros)::text as cost,
+          sum(unpriced)::int as unpriced from hub.telemetry_rollups
+          where tenant_id = 'globex' and view = 'skill' and grain = 'day'`)
+      ).rows[0]
+    const before = await sums()
+    const of = { skillId: 'sum-up', archetypeId: 'analyst', userId: 'user:a', platform: 'claude', model: undefined }
+    const corrections = deltaOfDifferences([{ ...of, epochMs: 0, costComputedMicros: 41, unpriced: -1 }])
+    await hub.test.database.withTenant('globex', (tx) => insertDelta(tx, corrections))
+    expect(await rollups().settle('globex')).toEqual({ deltas: 1, days: 1 })
+    expect(await sums()).toEqual({
+      n: before.n,
+      cost: String(BigInt(before.cost) + 41n),
+      unpriced: before.unpriced - 1,
+    })
+    await rollups().rebuild('globex')
+    await expectExact('globex')
+  })
+})
+
+describe('a rebuild', () => {
+  test('gives the same rows, of soft-deleted records too', async () => {
+    await ingest('acme', 30, 7100)
+    await rollups().settle('acme')
+    const before = { quarters: await storedQuarters(client, 'acme'), days: await storedDays(client, 'acme') }
+    const { rows } = await client.query<{ record_id: string }>(
+      `select record_id from hub.records where tenant_id = 'acme' and record_type = 'telemetry_event' limit 3`,
+    )
+    for (const { record_id } of rows) {
+      expect((await hub.call('acme', 'DELETE', `/api/v1/hub/records/${record_id}?reason=x`)).status).toBe(200)
+    }
+    await client.query(`update hub.telemetry_rollups set invocations = invocations + 1 where tenant_id = 'acme'`)
+    const rebuilt = await rollups().rebuild('acme')
+    expect(rebuilt.events).toBe((await storedEvents(client, 'acme')).length)
+    expect(rebuilt.days).toBeGreaterThan(5)
+    expect(await storedQuarters(client, 'acme')).toEqual(before.quarters)
+    expect(await storedDays(client, 'acme')).toEqual(before.days)
+  })
+
+  test('is exact while events come in and others fold', { timeout: 60_000 }, async () => {
+    const process = otherProcess()
+    const writers = [0, 1, 2].map(
+      (writer) => (count: number) => ingest('globex', 1 + (count % 3) * 20, 9000 + writer * 100 + count),
+    )
+    await meanwhile(20, [...writers, () => process.fold('globex')], async () => {
+      for (let round = 0; round < 4; round += 1) {
+        await rollups().rebuild('globex')
+        await expectExact('globex')
+      }
+    })
+    await expectExact('globex')
+    await rollups().settle('globex')
+    expect(await expectExact('globex')).toBe(0)
+  })
+
+  test('takes the last rating of an event instead of its frozen cost', async () => {
+    await ingest('cmode', 20, 7200)
+    const { rows } = await client.query<{ record_id: string }>(
+      `select record_id from hub.records where tenant_id = 'cmode' and record_type = 'telemetry_event' limit 2`,
+    )
+    const rate = (id: string, cost: number | null) =>
+      client.query(`insert into hub.telemetry_ratings values ('cmode', $1, $2, null, now())`, [id, cost])
+    await rate(rows[0]!.record_id, 123_456_789)
+    await rate(rows[1]!.record_id, null)
+    await rollups().rebuild('cmode')
+    const total = await client.query(
+      `select sum(cost_computed_micros)::text as cost, sum(unpriced)::int as unpriced from hub.telemetry_rollups
+       where tenant_id = 'cmode' and view = 'all' and grain = 'quarter'`,
+    )
+    const expected = await client.query(
+      `select sum(coalesce(case when t.record_id is null then (r.canonical::json->>'cost_usd_computed')::numeric * 1000000
+           else t.cost_computed_micros end, 0))::bigint::text as cost,
+         (count(*) filter (where case when t.record_id is null then r.canonical::json->>'cost_usd_computed' is null
+           else t.cost_computed_micros is null end))::int as unpriced
+       from hub.records r left join hub.telemetry_ratings t using (tenant_id, record_id)
+       where r.tenant_id = 'cmode' and r.record_type = 'telemetry_event'`,
+    )
+    expect(total.rows).toEqual(expected.rows)
+    await client.query(`delete from hub.telemetry_ratings where tenant_id = 'cmode'`)
+    await rollups().rebuild('cmode')
+    await expectExact('cmode')
+  })
+
+  test('leaves out a record that is no event any more, and says so', async () => {
+    await ingest('cmode', 3, 7201)
+    const errors: string[] = []
+    const broken = `update hub.records set canonical = $1 where tenant_id = 'cmode' and record_id = $2 returning canonical`
+    const { rows } = await client.query<{ record_id: string; canonical: string }>(
+      `select record_id, canonical from hub.records where tenant_id = 'cmode' and record_type = 'telemetry_event' limit 1`,
+    )
+    const { record_id, canonical } = rows[0]!
+    for (const text of ['{', '{}', 'null', canonical.replace(/"latency_ms":\d+/, '"latency_ms":0')]) {
+      await client.query(broken, [text, record_id])
+      expect(await otherProcess(errors).rebuild('cmode')).toMatchObject({ unreadable: 1 })
+    }
+    expect(errors.length).toBe(4)
+    await client.query(broken, [canonical, record_id])
+    await rollups().rebuild('cmode')
+    await expectExact('cmode')
+  })
+})
