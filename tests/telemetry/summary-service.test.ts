@@ -239,6 +239,21 @@ test('a cursor keeps the range that the first page was of', async () => {
   expect((await moving.summarize(acme, query)).rows).toEqual([])
 })
 
+test('the longest keys fit into a cursor', async () => {
+  const users = ['\u0001', '\u0002', '~', '😀', '🙂'].map((sign) => `user:${sign.repeat(254)}`)
+  const ofUsers = users.map((userId): CountedEvent => ({ ...events[0]!, userId, skillId: 'long', epochMs: lastMs }))
+  await ingest(acme, ofUsers)
+  const query: SummaryQuery = { from: '2026-04-11T00:00:00Z', skill_id: 'long', group_by: 'user', limit: 1 }
+  const keys: (string | undefined)[] = []
+  let cursor: string | null = null
+  do {
+    const page = await summaries.summarize(acme, { ...query, ...(cursor ? { cursor } : {}) })
+    keys.push(...page.rows.map((row) => row.key))
+    cursor = page.next_cursor
+  } while (cursor !== null)
+  expect(keys).toEqual(users)
+})
+
 test('what an unreadable delta says is left out', async () => {
   const query: SummaryQuery = { from: ranges[2][0], to: ranges[2][1] }
   const before = await summaries.summarize(acme, query)

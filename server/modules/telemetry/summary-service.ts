@@ -32,7 +32,10 @@ interface Kind<Numbers> {
   numbersOf: (figures: Figures) => Numbers
 }
 
-/** Where a page begins: behind a row, in the range that the first page was of. */
+/**
+ * Where a page begins: behind a row, in the range that the first page was of. The key is in base64url, where a text of
+ * control characters, which JSON writes six times as long, stays within the length of a cursor.
+ */
 type CursorPayload = [first: number, end: number, start: number, key: string]
 
 export function createTelemetrySummaries(deps: {
@@ -86,10 +89,10 @@ function bindingOf(tenant: Tenant, operation: string, query: SummaryQuery): Curs
 }
 
 function payloadOf({ range }: SummaryRequest, { start, key }: RowPosition): CursorPayload {
-  return [range.first, range.end, start, key]
+  return [range.first, range.end, start, Buffer.from(key).toString('base64url')]
 }
 
 function readCursor(key: Buffer, binding: CursorBinding, cursor: string) {
   const [first, end, start, keyOfRow] = openCursor(key, binding, cursor) as CursorPayload
-  return { range: { first, end }, after: { start, key: keyOfRow } }
+  return { range: { first, end }, after: { start, key: Buffer.from(keyOfRow, 'base64url').toString() } }
 }
