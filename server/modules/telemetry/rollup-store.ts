@@ -86,15 +86,6 @@ export async function idleOpenDays(tx: TenantTx, idleSeconds: number): Promise<n
   return rows.map(([day]) => day)
 }
 
-/** Whether there is any, however recently something was added to it. */
-export async function hasOpenDays(tx: TenantTx): Promise<boolean> {
-  const { rowCount } = await tx.client.query({
-    text: 'select from hub.rollup_open_days where tenant_id = $1 limit 1',
-    values: [tx.tenantId],
-  })
-  return rowCount !== 0
-}
-
 /** Removes the mark of a day; false if it had none. */
 export async function unmarkDay(tx: TenantTx, day: number): Promise<boolean> {
   const { rowCount } = await tx.client.query({

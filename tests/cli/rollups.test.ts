@@ -1,0 +1,91 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { prepareTelemetry } from '../api/telemetry-tenants.ts'
+import { startHub, type TestHub } from '../support/hub.ts'
+import { event } from '../telemetry/events.ts'
+import { runCli } from './run-cli.ts'
+
+let hub: TestHub
+let env: Record<string, string>
+beforeAll(async () => {
+  hub = await startHub()
+  env = {
+    HUB_DATABASE_URL: hub.test.url,
+    HUB_MASTER_KEY: hub.test.masterKey.toString('base64'),
+    HUB_DATA_DIR: await mkdtemp(join(tmpdir(), 'hub-cli-')),
+    HUB_BASE_URL: hub.baseUrl,
+  }
+  await prepareTelemetry(hub, 'acme', 'globex')
+})
+afterAll(async () => {
+  await hub.stop()
+  await rm(env.HUB_DATA_DIR ?? '', { recursive: true, force: true })
+})
+
+async function ingest(tenant: 'acme' | 'globex', days: number): Promise<void> {
+  const events = Array.from({ length: days }, (_, day) => event({ ts: `2026-01-0${day + 1}T12:00:00Z` }))
+  const answer = await hub.call(tenant, 'POST', '/api/v1/telemetry/events:batch', { body: { events } })
+  expect(answer.body.accepted).toBe(days)
+}
+
+/** With --json: the one object that stdout consists of. */
+async function json(...args: string[]): Promise<unknown> {
+  const { code, stdout, stderr } = await runCli([...args, '--json'], env)
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  return JSON.parse(stdout)
+}
+
+test('fold-rollups folds every tenant, or one, and says what it did', { timeout: 60_000 }, async () => {
+  await ingest('acme', 3)
+  await ingest('acme', 2)
+  await ingest('globex', 1)
+  expect(await json('jobs', 'run', 'fold-rollups', '--tenant', 'acme')).toEqual({
+    job: 'fold-rollups',
+    tenants: [{ tenant: 'acme', deltas: 2, days: 3 }],
+  })
+  expect(await json('jobs', 'run', 'fold-rollups')).toEqual({
+    job: 'fold-rollups',
+    tenants: expect.arrayContaining([
+      { tenant: 'acme', deltas: 0, days: 0 },
+      { tenant: 'globex', deltas: 1, days: 1 },
+    ]),
+  })
+  const { stdout, code } = await runCli(['jobs', 'run', 'fold-rollups', '--tenant', 'globex'], env)
+  expect({ stdout, code }).toEqual({ stdout: 'Tenant globex: 0 deltas folded, 0 days closed.\n', code: 0 })
+})
+
+test('rebuild reckons everything anew and says what it read and wrote', { timeout: 60_000 }, async () => {
+  await ingest('acme', 4)
+  const client = await hub.superuserClient()
+  await client.query(`update hub.telemetry_rollups set invocations = 77 where tenant_id = 'acme'`)
+  expect(await json('rollups', 'rebuild', '--tenant', 'acme')).toEqual({
+    // Four quarters in seven views; events of the same cell come up once.
+    tenants: [{ tenant: 'acme', events: 9, unreadable: 0, deltas: 1, rows: 28, days: 4 }],
+  })
+  const { rows } = await client.query(
+    `select grain, sum(invocations)::int as n from hub.telemetry_rollups
+     where tenant_id = 'acme' and view = 'user' group by grain order by grain`,
+  )
+  expect(rows).toEqual([
+    { grain: 'day', n: 9 },
+    { grain: 'quarter', n: 9 },
+  ])
+  const { stdout } = await runCli(['rollups', 'rebuild'], env)
+  expect(stdout).toContain('Tenant acme: 9 events read, 0 deltas made up for, 28 rows written, 4 days closed.\n')
+  expect(stdout).toContain('Tenant globex: ')
+})
+
+test('what does not exist is named, with what does', { timeout: 60_000 }, async () => {
+  const unknownJob = await runCli(['jobs', 'run', 'fold'], env)
+  expect(unknownJob).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('fold-rollups') })
+  for (const args of [
+    ['jobs', 'run', 'fold-rollups', '--tenant', 'nobody'],
+    ['rollups', 'rebuild', '--tenant', 'nobody'],
+  ]) {
+    const { code, stdout, stderr } = await runCli(args, env)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toContain('There is no tenant "nobody"')
+  }
+})
