@@ -1,3 +1,5 @@
+import { deltaOfDifferences } from '../../server/modules/telemetry/rollup-delta.ts'
+import { insertDelta } from '../../server/modules/telemetry/rollup-store.ts'
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
 import type { CallOptions, TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
@@ -17,6 +19,7 @@ export async function walkEverything(hub: TestHub): Promise<void> {
     await purgeAndRestore(hub, tenant, ids)
     await tamperAndVerify(hub, tenant, ids)
     await repeatRequests(hub, tenant)
+    await foldAndRebuild(hub, tenant)
   }
   await queryInAllWays(hub)
   await summarizeInAllWays(hub)
@@ -109,6 +112,22 @@ async function repeatRequests(hub: TestHub, tenant: Tenant): Promise<void> {
   ])
   await all()
   await hub.test.database.withTenant(tenant, (tx) => hub.modules.recordStore.idempotency.forgetExpired(tx))
+}
+
+/** What goes on in the background with what was ingested; some of it is left unfinished. */
+async function foldAndRebuild(hub: TestHub, tenant: Tenant): Promise<void> {
+  const { rollups } = hub.modules.rollups
+  const ingest = () => call(hub, tenant, 'POST', '/api/v1/telemetry/events', { body: event() })
+  const difference = { skillId: 'sum-up', archetypeId: 'analyst', userId: 'user:kim@example.com', platform: 'claude' }
+  const changed = { model: undefined, epochMs: 0, costComputedMicros: -1, unpriced: 1 }
+  await hub.test.database.withTenant(tenant, (tx) =>
+    insertDelta(tx, deltaOfDifferences([{ ...difference, ...changed }])),
+  )
+  await rollups.settle(tenant)
+  await rollups.rebuild(tenant)
+  await ingest()
+  await rollups.fold(tenant)
+  await ingest()
 }
 
 /** Every filter alone and every two of them, in every order, from the start and from a cursor on. */
