@@ -72,6 +72,7 @@ const rules: Record<string, { folders: string[]; packages?: RegExp }> = {
       'server/secrets/',
       'server/config.ts',
       'server/startup-error.ts',
+      'server/remembered.ts',
     ],
   },
 }

@@ -67,6 +67,7 @@ export async function runScript(client: pg.ClientBase, tenantId: string, steps: 
       else sendStatement(connection, step.statement.name, step.values)
     }
   })
+  exchange.texts = [`${begin.text}; ${setTenant.text}`, ...steps.map(textOf), commit.text]
   try {
     const lastTag = await submit(client, exchange)
     if (lastTag !== 'COMMIT') throw new Error(`an ingest transaction ended with ${lastTag}`)
@@ -75,6 +76,8 @@ export async function runScript(client: pg.ClientBase, tenantId: string, steps: 
     throw new IngestStepRefused(exchange.completed - openingSteps, error as Error)
   }
 }
+
+const textOf = (step: IngestStep) => ('copy' in step ? step.copy : step.statement.text)
 
 /** Apart from the script, because a name that is prepared twice is an error, and a script may fail half-way. */
 async function prepare(client: pg.ClientBase, script: readonly IngestStep[]): Promise<void> {
@@ -122,6 +125,8 @@ function submit(client: pg.ClientBase, exchange: Exchange): Promise<string> {
 
 /** What `pg` hands a connection over to: it writes all messages, then listens to the answers until the end. */
 class Exchange {
+  /** What it runs, for those who watch statements. */
+  texts: readonly string[] = []
   /** Steps that PostgreSQL has completed. */
   completed = 0
   /** PostgreSQL has answered with an error, and not just gone. */

@@ -59,7 +59,7 @@ function beginOf({ readOnly = false, snapshot = false }: TransactionMode): strin
 /** The check matters twice: the slug stands in the SQL, because BEGIN and a parameter do not fit one round trip. */
 function openingFor(tenantId: string, mode: TransactionMode): string {
   if (!/^[a-z][a-z0-9-]{1,62}$/.test(tenantId)) throw new Error('not a tenant slug')
-  const order = mode.inIndexOrder ? '; set local enable_sort = off' : ''
+  const order = mode.inIndexOrder ? '; set local enable_sort = off; set local enable_seqscan = off' : ''
   return `${beginOf(mode)}; select hub.set_tenant('${tenantId}')${order}`
 }
 
@@ -84,9 +84,9 @@ function registryTx(scope: TransactionScope): RegistryTx {
 function watchQueries(client: pg.ClientBase, onQuery: (text: string) => void): void {
   const query = client.query.bind(client) as (...args: unknown[]) => unknown
   const watched = (...args: unknown[]) => {
-    const [first] = args as [string | { text?: string } | undefined]
-    const text = typeof first === 'string' ? first : first?.text
-    if (text) onQuery(text)
+    const [first] = args as [string | { text?: string; texts?: readonly string[] } | undefined]
+    const texts = typeof first === 'string' ? [first] : (first?.texts ?? [first?.text])
+    for (const text of texts) if (text) onQuery(text)
     return query(...args)
   }
   client.query = watched as typeof client.query

@@ -70,9 +70,11 @@ describe('every statement', () => {
 
   test('without a plan is one of a few', () => {
     const known = [
-      /^begin( isolation level repeatable read)?( read only)?(; select hub\.set_tenant\('[a-z0-9-]+'\)(; set local enable_sort = off)?)?$/,
+      /^begin( isolation level repeatable read)?( read only)?(; select hub\.set_tenant\('[a-z0-9-]+'\)(; set local enable_sort = off; set local enable_seqscan = off)?)?$/,
       /^(commit|rollback)$/,
-      /^copy hub\.records_y\d{4}m\d{2} \(tenant_id, record_id, [a-z_, ]+\) from stdin$/i,
+      /^begin; select hub\.set_tenant\(\$1\)$/,
+      /^set local lock_timeout (= '50ms'|to default)$/,
+      /^copy hub\.records_y\d{4}m\d{2} \(tenant_id, record_id, [a-z_, ]+\) from stdin \(format binary\)$/i,
     ]
     expect(others().filter((text) => !known.some((form) => form.test(text)))).toEqual([])
     for (const form of known) expect(others().some((text) => form.test(text))).toBe(true)
