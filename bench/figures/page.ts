@@ -11,6 +11,7 @@ import { freePort, inspectProcess } from '../support/inspector.ts'
 import { type PageQuery, pageQueries, writeOwnEvents } from '../support/page-queries.ts'
 import { say } from '../support/progress.ts'
 import { median, rounded, spreadOf } from '../support/statistics.ts'
+import { recordsOf, sizeFlags } from '../support/two-sizes.ts'
 
 const connections = 8
 const target = 0.6
@@ -22,7 +23,7 @@ interface Rates {
 
 async function measure(run: Run) {
   const dataDir = run.flag('small') ?? (await freshDataDirectory())
-  const records = run.quick ? 10_000 : 100_000
+  const records = recordsOf(run, 'small')
   const { queries, pages } = await captureStatements(dataDir, records)
 
   const hub = await startBenchHub({ dataDir })
@@ -125,6 +126,6 @@ await runFigure({
   title: 'Pages of records against the same SQL in a bare handler',
   seconds: 3,
   rounds: 3,
-  flags: ['small'],
+  flags: sizeFlags,
   measure,
 })

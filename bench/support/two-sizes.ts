@@ -19,7 +19,7 @@ export const sizeFlags = ['small', 'large', 'records']
 
 /** `--records N` is the larger size, 10 million if absent; the smaller one is a hundredth of it, as in the target. */
 export function recordsOf(run: Run, size: Size): number {
-  const large = Number(run.flag('records') ?? (run.quick ? 1_000_000 / 20 : 10_000_000))
+  const large = Number(run.flag('records') ?? (run.quick ? 20_000 : 10_000_000))
   if (!Number.isSafeInteger(large) || large < 10_000) throw new Error('--records must be a whole number from 10,000 up')
   return size === 'large' ? large : Math.max(10_000, large / 100)
 }
