@@ -16,11 +16,13 @@ export interface WorkerStart {
 }
 
 /** From the primary to a worker. `connection` comes with the socket. */
-export type ToWorker = WorkerStart | { kind: 'connection' } | { kind: 'drain' } | LimiterAnswer
+export type ToWorker = WorkerStart | { kind: 'connection'; connection: number } | { kind: 'drain' } | LimiterAnswer
 
 /** From a worker to the primary. */
 export type FromWorker =
   | { kind: 'ready' }
+  /** It has this connection, of which nothing has been read before. */
+  | { kind: 'taken'; connection: number }
   /** It could not start. `fix` is there when an operator can mend it. */
   | { kind: 'failed'; message: string; fix?: string }
   | LimiterRequest

@@ -24,8 +24,8 @@ interface Place {
   startedAtMs: number
   shortLives: number
   restart?: NodeJS.Timeout
-  /** Connections that are still to be handed to the worker. */
-  inHand: Set<Socket>
+  /** Connections that the worker does not have yet, and whether they are on their way. */
+  inHand: Map<number, { socket: Socket; isSent: boolean }>
 }
 
 export interface WorkerPoolOptions {
@@ -44,6 +44,7 @@ export class WorkerPool {
   readonly #starts: PromiseWithResolvers<void>[]
   #waiting: Socket[] = []
   #turn = 0
+  #connections = 0
   #draining = false
 
   constructor(options: WorkerPoolOptions) {
@@ -53,7 +54,7 @@ export class WorkerPool {
       ready: false,
       startedAtMs: 0,
       shortLives: 0,
-      inHand: new Set(),
+      inHand: new Map(),
     }))
     this.#starts = this.#places.map(() => Promise.withResolvers<void>())
   }
@@ -82,11 +83,13 @@ export class WorkerPool {
       else this.#waiting.push(socket)
       return
     }
-    const { inHand } = place
-    inHand.add(socket)
-    place.worker.send({ kind: 'connection' } satisfies ToWorker, socket, (error: Error | null) => {
-      inHand.delete(socket)
-      if (error) socket.destroy()
+    const connection = ++this.#connections
+    const given = { socket, isSent: false }
+    place.inHand.set(connection, given)
+    const message: ToWorker = { kind: 'connection', connection }
+    // Kept open here until the worker has it: Node would forget it, open for ever, when the worker dies before.
+    place.worker.process.send(message, socket, { keepOpen: true }, () => {
+      given.isSent = true
     })
   }
 
@@ -132,6 +135,9 @@ export class WorkerPool {
   #hear(place: Place, worker: Worker, message: FromWorker): void {
     if (message.kind === 'limiter-request') {
       void answerWorker(this.#limiter, message).then((answer) => this.#tell(worker, answer))
+    } else if (message.kind === 'taken') {
+      place.inHand.get(message.connection)?.socket.destroy()
+      place.inHand.delete(message.connection)
     } else if (message.kind === 'ready') {
       place.ready = true
       this.#startOf(place).resolve()
@@ -148,9 +154,7 @@ export class WorkerPool {
     const { worker, number } = place
     delete place.worker
     place.ready = false
-    const inHand = [...place.inHand]
-    place.inHand.clear()
-    for (const socket of inHand) this.give(socket)
+    this.#takeBack(place)
     if (this.#draining) return
     this.#startOf(place).reject(new Error(`worker ${number} ended while it started (${signal ?? `exit code ${code}`})`))
     const isShort = performance.now() - place.startedAtMs < steadyMs
@@ -165,6 +169,16 @@ export class WorkerPool {
       )
     }
     place.restart = setTimeout(() => this.#fork(place), restartMs)
+  }
+
+  /** Of a connection that was sent, the worker may have read something: nobody else can answer it. */
+  #takeBack({ inHand }: Place): void {
+    const all = [...inHand.values()]
+    inHand.clear()
+    for (const { socket, isSent } of all) {
+      if (isSent) socket.destroy()
+      else this.give(socket)
+    }
   }
 
   #nextReady(): Place | undefined {

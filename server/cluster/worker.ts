@@ -91,7 +91,10 @@ process.on('message', (message: ToWorker, socket: Socket | undefined) => {
   if (message.kind === 'start') void start(message)
   else if (message.kind === 'drain') void drain()
   else if (message.kind === 'limiter-answer') void serving?.then((each) => each.answer(message))
-  else if (socket) void serving?.then((each) => each.take(socket))
+  else if (socket) {
+    tell({ kind: 'taken', connection: message.connection })
+    void serving?.then((each) => each.take(socket))
+  }
 })
 
 // Signals are the primary's to act on: a terminal and a service manager send them to every process of the service.

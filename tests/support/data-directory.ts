@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -26,6 +26,18 @@ export async function serverPid(dataDir: string): Promise<number> {
 export async function parentPid(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+}
+
+/** Process ids of a process's children (Linux); only those whose command line has this in it. */
+export async function childPids(pid: number, having = ''): Promise<number[]> {
+  const all = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
+  const found = await Promise.all(
+    all.map(async (each) => {
+      const isChild = (await parentPid(each).catch(() => 0)) === pid
+      return isChild && (await readFile(`/proc/${each}/cmdline`, 'utf8').catch(() => '')).includes(having)
+    }),
+  )
+  return all.filter((_, at) => found[at])
 }
 
 export function isRunning(pid: number): boolean {

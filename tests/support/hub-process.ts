@@ -1,18 +1,20 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { isRunning, parentPid, serverPid } from './data-directory.ts'
+import { childPids, isRunning, parentPid, serverPid } from './data-directory.ts'
 
 const main = resolve(import.meta.dirname, '../../cli/main.ts')
 const startMsMax = 60_000
+const outputMax = 1_000_000
 const run = promisify(execFile)
 
 /** `hub serve` as a process of its own, on its own embedded PostgreSQL and a port that the system chose. */
 export interface HubProcess {
   readonly url: string
   readonly pid: number
+  /** What it has written to stdout and stderr. */
+  output(): string
   /** Kills Hub, watchdog, PostgreSQL and its backends with SIGKILL, as a power cut would. */
   killEverything(): Promise<void>
   /** SIGTERM, and waits until it has ended. */
@@ -31,10 +33,17 @@ export async function startHubProcess(
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const ended = once(child, 'close')
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output = (output + text).slice(-outputMax)
+    })
+  }
   const url = await addressOf(child)
   return {
     url,
     pid: child.pid!,
+    output: () => output,
     killEverything: async () => {
       const doomed = await databaseProcesses(dataDir)
       process.kill(-child.pid!, 'SIGKILL')
@@ -76,9 +85,7 @@ function addressOf(child: ChildProcess): Promise<string> {
 /** The watchdog, the postmaster and its children, in this order: who is killed first starts no other. */
 async function databaseProcesses(dataDir: string): Promise<number[]> {
   const server = await serverPid(dataDir)
-  const all = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
-  const parents = await Promise.all(all.map((pid) => parentPid(pid).catch(() => 0)))
-  return [await parentPid(server), server, ...all.filter((_, at) => parents[at] === server)]
+  return [await parentPid(server), server, ...(await childPids(server))]
 }
 
 /** Runs a command with `--json` beside the service of the data directory, and gives what it prints. */

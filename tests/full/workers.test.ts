@@ -1,0 +1,101 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, expect, test } from 'vitest'
+import { HubClient } from '../../sdk/hub-client.ts'
+import { childPids, freshDataDirectory, removeDataDirectories } from '../support/data-directory.ts'
+import { type HubProcess, makeTenant, startHubProcess } from '../support/hub-process.ts'
+import { event } from '../telemetry/events.ts'
+
+const rounds = 6
+const env = { HUB_WORKERS: '3', HUB_LIMIT_FACTOR: '10000' }
+let hub: HubProcess | undefined
+
+afterAll(async () => {
+  await hub?.stop()
+  await removeDataDirectories()
+})
+
+/** Stores events until the Hub is gone, and says what was acknowledged and what broke. */
+async function ingestUntilGone(client: HubClient) {
+  const acknowledged: string[] = []
+  const broken: unknown[] = []
+  const work = async () => {
+    for (;;) {
+      try {
+        const receipt = await client.post<{ record_id: string }>('/api/v1/telemetry/events', { body: event() })
+        acknowledged.push(receipt.record_id)
+      } catch (error) {
+        // A connection that was refused took nothing; one that broke under a request would have.
+        const code = (error as { cause?: { code?: string } }).cause?.code
+        if (code !== 'ECONNREFUSED') broken.push(code ?? error)
+        return
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: 12 }, work))
+  return { acknowledged, broken }
+}
+
+async function storedIds(client: HubClient): Promise<Set<string>> {
+  const stored = new Set<string>()
+  let cursor: string | undefined
+  do {
+    const page = await client.get<{ records: { record_id: string }[]; next_cursor: string | null }>(
+      '/api/v1/hub/records',
+      { record_type: 'telemetry_event', limit: 1000, cursor },
+    )
+    for (const record of page.records) stored.add(record.record_id)
+    cursor = page.next_cursor ?? undefined
+  } while (cursor !== undefined)
+  return stored
+}
+
+test(`SIGTERM under load drops no request that any worker took, ${rounds} times`, async () => {
+  const dataDir = await freshDataDirectory()
+  hub = await startHubProcess(dataDir, env)
+  const credentials = await makeTenant(dataDir, 'drain')
+  const connect = async (url: string) => {
+    const client = new HubClient({ baseUrl: url, ...credentials })
+    await client.get('/api/v1/hub/records')
+    return client
+  }
+  await (await connect(hub.url)).post('/api/v1/hub/records', {
+    body: { record_type: 'skill_definition', skill_id: 'sum-up', skill_version: '1.0.0', name: 'Sum up' },
+  })
+  const all: string[] = []
+  for (let round = 0; round < rounds; round++) {
+    const working = ingestUntilGone(await connect(hub.url))
+    await delay(800 + Math.random() * 400)
+    await hub.stop()
+    const { acknowledged, broken } = await working
+    expect(broken).toEqual([])
+    expect(acknowledged.length).toBeGreaterThan(20)
+    all.push(...acknowledged)
+    hub = await startHubProcess(dataDir, env)
+  }
+  const stored = await storedIds(await connect(hub.url))
+  expect(all.filter((id) => !stored.has(id))).toEqual([])
+  await hub.stop()
+})
+
+test('workers that keep dying are started again, more slowly, and that is said loudly', async () => {
+  const dataDir = await freshDataDirectory()
+  const dying = await startHubProcess(dataDir, { HUB_WORKERS: '2' })
+  hub = dying
+  const killed = new Set<number>()
+  const deadline = performance.now() + 60_000
+  while (!dying.output().includes('workers end again and again') && performance.now() < deadline) {
+    const [victim] = await childPids(dying.pid, 'cluster/worker.ts')
+    if (victim !== undefined && !killed.has(victim)) {
+      killed.add(victim)
+      process.kill(victim, 'SIGKILL')
+    }
+    await delay(20)
+  }
+  expect(dying.output()).toContain('workers end again and again')
+  expect(dying.output()).toMatch(/"restart_in_ms":[1-9]/)
+  // It serves again as soon as they live.
+  const twoAgain = async () => (await childPids(dying.pid, 'cluster/worker.ts')).length
+  await expect.poll(twoAgain, { timeout: 30_000 }).toBe(2)
+  expect((await fetch(`${dying.url}/v1/health`)).status).toBe(200)
+  await dying.stop()
+})
