@@ -42,6 +42,7 @@ export function toHex(bytes: Uint8Array): string {
 /** Strict: an even number of lowercase digits. Throws `encoding-malformed`. */
 export function fromHex(text: string): Uint8Array {
   if (!/^(?:[0-9a-f]{2})*$/.test(text)) throw malformed('not lowercase hexadecimal')
+  if (typeof Uint8Array.fromHex === 'function') return Uint8Array.fromHex(text)
   const bytes = new Uint8Array(text.length / 2)
   for (let i = 0; i < bytes.length; i++) bytes[i] = Number.parseInt(text.slice(2 * i, 2 * i + 2), 16)
   return bytes

@@ -28,8 +28,9 @@ export interface TransactionMode {
   /** Every statement sees what was committed before the first one, and nothing else (REPEATABLE READ). */
   readonly snapshot?: boolean
   /**
-   * Rows come in the order of an index or are not planned: the planner would rather sort all that is left whenever its
-   * statistics are old, or have not seen the tenant yet, and then a page costs what the tenant has.
+   * Plans read rows through indexes, in their order, wherever there is one. The planner would rather sort all that is
+   * left, or read a table through, whenever its statistics are old, or have not seen the tenant yet; then a page costs
+   * what the tenant has.
    */
   readonly inIndexOrder?: boolean
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { type PointedError, validationFailed } from '../../../contract/domain-error.ts'
 import { pageSizeDefault } from '../../../contract/limits.ts'
 import { parseTimestamp } from '../../../contract/timestamp.ts'
@@ -7,7 +8,7 @@ import { type CursorBinding, openCursor, signCursor } from '../../http/cursor.ts
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
 import { entityTagOf } from './entity-tag.ts'
 import type { RecordQuery } from './hub-schemas.ts'
-import { answerText } from './record-answer.ts'
+import { answerText, withVerification } from './record-answer.ts'
 import { type RecordClock, recordIdFloor } from './record-clock.ts'
 import { recordNotFound } from './record-errors.ts'
 import { findPage, findWholePage, pageMode } from './record-page-store.ts'
@@ -21,7 +22,14 @@ import type {
 } from './record-query-types.ts'
 import { findReleases } from './record-state-store.ts'
 import { findLinks, findRecord, findSeals } from './record-store.ts'
-import { type Evidence, failedChecks, summaryOf, type Verification, verifyStored } from './record-verification.ts'
+import {
+  type Evidence,
+  failedChecks,
+  summaryOf,
+  type Verification,
+  type VerificationSummary,
+  verifyStored,
+} from './record-verification.ts'
 import { canSee, visibleTypes } from './record-visibility.ts'
 import type { TamperReporter } from './tamper-reporter.ts'
 import type { VerificationPool } from './verification-pool.ts'
@@ -75,7 +83,7 @@ export function createRecordReading(deps: {
 
   async function readPage(tenant: Tenant, criteria: RecordCriteria, page: PageRequest) {
     const found = await database.withTenant(tenant.slug, (tx) => findPage(tx, criteria, page), pageMode)
-    return { ...found, verifications: undefined }
+    return { ...found, texts: textsOf(tenant, found.records), summary: undefined }
   }
 
   async function readVerified(tenant: Tenant, criteria: RecordCriteria, page: PageRequest) {
@@ -87,14 +95,21 @@ export function createRecordReading(deps: {
       },
       pageMode,
     )
-    return { ...found, verifications: await verifyAll(tenant, found.records, evidence) }
+    const [verifications, answers] = await Promise.all([
+      verifyAll(tenant, found.records, evidence),
+      // While other threads verify: they have their task by then.
+      setImmediate().then(() => textsOf(tenant, found.records)),
+    ])
+    const texts = answers.map((answer, at) => withVerification(answer, verifications[at]!))
+    return { ...found, texts, summary: summaryOf(verifications) }
   }
 
   return {
     async get(caller, recordId, verify) {
       const { row, verification } = await readOne(caller, recordId, verify)
+      const answer = answerText(caller.tenant.slug, row)
       return {
-        record: answerText(caller.tenant.slug, row, verification),
+        record: verification ? withVerification(answer, verification) : answer,
         etag: entityTagOf(recordId, row.revision ?? 0),
       }
     },
@@ -112,26 +127,28 @@ export function createRecordReading(deps: {
       const after =
         cursor === undefined ? undefined : (openCursor(cursorKey, binding, cursor) as unknown as PagePosition)
       const page = { sort, limit, after, now: clock.next().createdAt }
-      if (criteria.recordTypes?.length === 0) return pageText(tenant, [], null, verify ? [] : undefined)
-      const { records, hasMore, verifications } = verify
+      if (criteria.recordTypes?.length === 0) return pageText([], null, verify ? summaryOf([]) : undefined)
+      const { records, hasMore, texts, summary } = verify
         ? await readVerified(tenant, criteria, page)
         : await readPage(tenant, criteria, page)
       const last = records.at(-1)
       const next = hasMore && last ? signCursor(cursorKey, binding, { ...positionOf(last, sort) }) : null
-      return pageText(tenant, records, next, verifications)
+      return pageText(texts, next, summary)
     },
   }
 }
 
+function textsOf({ slug }: Tenant, records: readonly AnsweredRecord[]): string[] {
+  return records.map((record) => answerText(slug, record))
+}
+
 function pageText(
-  { slug }: Tenant,
-  records: readonly AnsweredRecord[],
+  records: readonly string[],
   nextCursor: string | null,
-  verifications: readonly Verification[] | undefined,
+  summary: VerificationSummary | undefined,
 ): string {
-  const texts = records.map((record, at) => answerText(slug, record, verifications?.[at]))
-  const summary = verifications ? `,"verification_summary":${JSON.stringify(summaryOf(verifications))}` : ''
-  return `{"records":[${texts.join(',')}],"next_cursor":${JSON.stringify(nextCursor)}${summary}}`
+  const verified = summary ? `,"verification_summary":${JSON.stringify(summary)}` : ''
+  return `{"records":[${records.join(',')}],"next_cursor":${JSON.stringify(nextCursor)}${verified}}`
 }
 
 /** What verification compares besides the records' own rows. */

@@ -17,15 +17,21 @@ export function provenanceHashOf({ provenance_hash }: Pick<StoredPlace, 'provena
  * part of it. The text is parsed, not written anew: only so is it certain that the answer stays one JSON object,
  * whatever someone made of the text.
  */
-export function answerText(tenantId: string, record: AnsweredRecord, verification?: Verification): string {
+export function answerText(tenantId: string, record: AnsweredRecord): string {
   const { canonical } = record
   const members = parseCanonical(canonical)
-  const added = addedText(record, verification)
-  if (members === undefined || canonical.length < 3 || canonical.charCodeAt(canonical.length - 1) !== closingBrace) {
+  const added = addedText(record)
+  const isWhole =
+    members !== undefined && canonical.length > 2 && canonical.charCodeAt(canonical.length - 1) === closingBrace
+  if (!isWhole || addedMembers.some((name) => Object.hasOwn(members, name))) {
     return rewritten(tenantId, record, members, added)
   }
-  for (const name of addedMembers) if (Object.hasOwn(members, name)) return rewritten(tenantId, record, members, added)
   return `${canonical.slice(0, -1)},${added}}`
+}
+
+/** An answer with its verification as one more member. */
+export function withVerification(answer: string, verification: Verification): string {
+  return `${answer.slice(0, -1)},"verification":${JSON.stringify(verification)}}`
 }
 
 /** The canonical object, or undefined when the stored text is none. */
@@ -38,12 +44,12 @@ export function parseCanonical(canonical: string): JsonObject | undefined {
   }
 }
 
-function addedText(record: AnsweredRecord, verification: Verification | undefined): string {
+function addedText(record: AnsweredRecord): string {
   // Digits, letters, `-`, `_`, `:` and `.` are all that hash and cosignature have.
-  const provenance =
+  return (
     `"is_purged":${record.purged_at !== null},"provenance_hash":"${provenanceHashOf(record)}",` +
     `"provenance_cosign":"${cosignOf(record)}"`
-  return verification === undefined ? provenance : `${provenance},"verification":${JSON.stringify(verification)}`
+  )
 }
 
 /** An edited text. One that was destroyed answers what the columns still say. */
@@ -53,8 +59,6 @@ function rewritten(
   members: JsonObject | undefined,
   added: string,
 ): string {
-  return JSON.stringify({
-    ...(members ?? { record_id, record_type, tenant_id: tenantId }),
-    ...JSON.parse(`{${added}}`),
-  })
+  const { verification: _edited, ...own } = members ?? { record_id, record_type, tenant_id: tenantId }
+  return JSON.stringify({ ...own, ...JSON.parse(`{${added}}`) })
 }

@@ -1,5 +1,6 @@
 import { recordsAnswerBytesMax } from '../../../contract/limits.ts'
 import type { TenantTx } from '../../db/database.ts'
+import { rowsOf } from './record-page-rows-store.ts'
 import type { AnsweredRecord, PageRequest, RecordCriteria, StoredRecord } from './record-query-types.ts'
 import { lookUpPlace, lookUpState, recordColumns } from './record-sql-store.ts'
 import { nameOfStatement } from './statement-names.ts'
@@ -32,8 +33,9 @@ async function readPage<Row extends { canonical: string }>(
   page: PageRequest,
   columns: (canonical: string) => string,
 ): Promise<Page<Row>> {
-  const { text, values } = pageStatement(tx.tenantId, criteria, page, columns)
-  const name = filtersOf(criteria).length > 1 ? undefined : nameOfStatement(text)
+  const { text, values, isSteered } = pageStatement(tx.tenantId, criteria, page, columns)
+  // The plan of a prepared statement is for any values. Where the planner has a choice, it must see them.
+  const name = isSteered ? nameOfStatement(text) : undefined
   const { rows } = await tx.client.query<Row | (Omit<Row, 'canonical'> & { canonical: null })>({
     text,
     values,
@@ -50,16 +52,7 @@ function pageStatement(
   page: PageRequest,
   columns: (canonical: string) => string,
 ) {
-  const values: unknown[] = [tenantId]
-  const parameter = (value: unknown) => `$${values.push(value)}`
-  const direction = page.sort.startsWith('-') ? 'desc' : 'asc'
-  const order = `${isByCost(page) ? `r.cost_micros ${direction}, ` : ''}r.record_id ${direction}`
-  const conditions = [
-    'r.tenant_id = $1',
-    `(s.hard_delete_after is null or s.hard_delete_after > ${parameter(page.now)}::timestamptz)`,
-    ...criteriaConditions(criteria, parameter),
-    ...positionConditions(page, parameter),
-  ]
+  const { conditions, order, isSteered, values, parameter } = rowsOf(tenantId, criteria, page)
   const bytesBefore = `sum(octet_length(r.canonical)) over (order by ${order} rows unbounded preceding)
         - octet_length(r.canonical)`
   // One more than asked for tells whether there is a next page.
@@ -73,45 +66,5 @@ function pageStatement(
       limit ${parameter(page.limit + 1)}
     ) r ${lookUpPlace}
     order by ${order}`
-  return { text, values }
-}
-
-function isByCost(page: PageRequest): boolean {
-  return page.sort.endsWith('cost_usd_estimate')
-}
-
-function positionConditions(page: PageRequest, parameter: (value: unknown) => string): string[] {
-  const beyond = page.sort.startsWith('-') ? '<' : '>'
-  const { after } = page
-  if (!isByCost(page)) return after ? [`r.record_id ${beyond} ${parameter(after.recordId)}::uuid`] : []
-  const hasCost = 'r.cost_micros is not null'
-  if (after?.costMicros === undefined) return [hasCost]
-  const position = `(${parameter(after.costMicros)}::bigint, ${parameter(after.recordId)}::uuid)`
-  return [hasCost, `(r.cost_micros, r.record_id) ${beyond} ${position}`]
-}
-
-/** The values of columns that rows are to have. */
-function filtersOf(criteria: RecordCriteria): [string, string][] {
-  const filters: [string, string | undefined][] = [
-    ['record_id', criteria.recordId],
-    ['skill_id', criteria.skillId],
-    ['archetype_id', criteria.archetypeId],
-    ['user_id', criteria.userId],
-    ['created_by', criteria.createdBy],
-    ['event_kind', criteria.eventKind],
-  ]
-  return filters.filter((filter): filter is [string, string] => filter[1] !== undefined)
-}
-
-function criteriaConditions(criteria: RecordCriteria, parameter: (value: unknown) => string): string[] {
-  const { recordTypes, fromId, beforeId } = criteria
-  const conditions = filtersOf(criteria).map(([column, value]) => `r.${column} = ${parameter(value)}`)
-  // As a list of one, the index on it would not give its records in order. It is named, one of six, because types
-  // are of very different frequency: a plan for any type would not know which index to take.
-  if (recordTypes?.length === 1) conditions.push(`r.record_type = '${recordTypes[0]}'`)
-  else if (recordTypes !== undefined) conditions.push(`r.record_type = any(${parameter(recordTypes)}::text[])`)
-  if (fromId !== undefined) conditions.push(`r.record_id >= ${parameter(fromId)}::uuid`)
-  if (beforeId !== undefined) conditions.push(`r.record_id < ${parameter(beforeId)}::uuid`)
-  if (!criteria.includePurged) conditions.push('s.purged_at is null')
-  return conditions
+  return { text, values, isSteered }
 }

@@ -1,0 +1,122 @@
+import type { PageRequest, RecordCriteria } from './record-query-types.ts'
+
+/** Which rows a page is of, and in which order, as parts of its statement. */
+interface PageRows {
+  conditions: string[]
+  order: string
+  /** Only one index can give the order, so that values have no say in the plan. */
+  isSteered: boolean
+  values: unknown[]
+  /** Adds a value, and gives its place. */
+  parameter: (value: unknown) => string
+}
+
+type Column = 'record_id' | 'record_type' | 'skill_id' | 'archetype_id' | 'user_id' | 'created_by' | 'event_kind'
+
+/**
+ * The rows of a page, in the order of an index that begins where the page does. A page by time with one filter is
+ * steered to the index of that filter, by asking for the order of just that index: the planner cannot know how rare
+ * a value is in one tenant, and would at times rather look through all records in the order of their ids.
+ */
+export function rowsOf(tenantId: string, criteria: RecordCriteria, page: PageRequest): PageRows {
+  const values: unknown[] = [tenantId]
+  const parameter = (value: unknown) => `$${values.push(value)}`
+  const conditions = [
+    'r.tenant_id = $1',
+    `(s.hard_delete_after is null or s.hard_delete_after > ${parameter(page.now)}::timestamptz)`,
+  ]
+  if (!criteria.includePurged) conditions.push('s.purged_at is null')
+  if (criteria.recordTypes !== undefined && criteria.recordTypes.length !== 1) {
+    conditions.push(`r.record_type = any(${parameter(criteria.recordTypes)}::text[])`)
+  }
+  const bounds = boundsOf(criteria, page, parameter)
+  const filters = filtersOf(criteria)
+  const steering = isByCost(page) ? undefined : steeringFilter(filters)
+  for (const filter of filters) {
+    if (filter !== steering) conditions.push(`r.${filter.column} = ${parameter(filter.value)}`)
+  }
+  conditions.push(...idConditions(bounds))
+  if (steering) conditions.push(...steeringConditions(steering.column, parameter(steering.value), bounds))
+  if (isByCost(page)) conditions.push(...costConditions(page, parameter))
+  const direction = page.sort.startsWith('-') ? 'desc' : 'asc'
+  const first = isByCost(page) ? 'cost_micros' : steering?.column
+  const order = `${first ? `r.${first} ${direction}, ` : ''}r.record_id ${direction}`
+  return { conditions, order, isSteered: steering !== undefined || filters.length === 0, values, parameter }
+}
+
+function isByCost(page: PageRequest): boolean {
+  return page.sort.endsWith('cost_usd_estimate')
+}
+
+interface Filter {
+  column: Column
+  value: string
+}
+
+function filtersOf({ recordTypes, ...criteria }: RecordCriteria): Filter[] {
+  const wanted: [Column, string | undefined][] = [
+    ['record_id', criteria.recordId],
+    ['user_id', criteria.userId],
+    ['skill_id', criteria.skillId],
+    ['archetype_id', criteria.archetypeId],
+    ['event_kind', criteria.eventKind],
+    ['created_by', criteria.createdBy],
+    ['record_type', recordTypes?.length === 1 ? recordTypes[0] : undefined],
+  ]
+  return wanted.flatMap(([column, value]) => (value === undefined ? [] : [{ column, value }]))
+}
+
+/** The only filter, or the only one beside the type, which says least. With an id there is one row anyway. */
+function steeringFilter(filters: readonly Filter[]): Filter | undefined {
+  if (filters.some(({ column }) => column === 'record_id')) return undefined
+  const telling = filters.length > 1 ? filters.filter(({ column }) => column !== 'record_type') : filters
+  return telling.length === 1 ? telling[0] : undefined
+}
+
+/** Parameters that the ids of the page lie between; the position of the page before is the narrower of two. */
+interface IdBounds {
+  above?: { operator: '>' | '>='; id: string }
+  below?: { operator: '<'; id: string }
+}
+
+function boundsOf(
+  { fromId, beforeId }: RecordCriteria,
+  page: PageRequest,
+  parameter: (value: unknown) => string,
+): IdBounds {
+  const after = isByCost(page) ? undefined : page.after?.recordId
+  const isDescending = page.sort.startsWith('-')
+  const id = (value: string) => `${parameter(value)}::uuid`
+  const bounds: IdBounds = {}
+  if (after !== undefined && !isDescending) bounds.above = { operator: '>', id: id(after) }
+  else if (fromId !== undefined) bounds.above = { operator: '>=', id: id(fromId) }
+  if (after !== undefined && isDescending) bounds.below = { operator: '<', id: id(after) }
+  else if (beforeId !== undefined) bounds.below = { operator: '<', id: id(beforeId) }
+  return bounds
+}
+
+/** They leave out partitions too. */
+function idConditions({ above, below }: IdBounds): string[] {
+  return [above, below].flatMap((bound) => (bound ? [`r.record_id ${bound.operator} ${bound.id}`] : []))
+}
+
+/**
+ * That the column has the value, said so that the planner does not see it is constant, and so that the index is
+ * entered at the first row of the page: comparing column and id together is what a search of the index does.
+ */
+function steeringConditions(column: Column, value: string, { above, below }: IdBounds): string[] {
+  const pair = `(r.${column}, r.record_id)`
+  return [
+    above ? `${pair} ${above.operator} (${value}, ${above.id})` : `r.${column} >= ${value}`,
+    below ? `${pair} ${below.operator} (${value}, ${below.id})` : `r.${column} <= ${value}`,
+  ]
+}
+
+function costConditions(page: PageRequest, parameter: (value: unknown) => string): string[] {
+  const hasCost = 'r.cost_micros is not null'
+  const { after } = page
+  if (after?.costMicros === undefined) return [hasCost]
+  const beyond = page.sort.startsWith('-') ? '<' : '>'
+  const position = `(${parameter(after.costMicros)}::bigint, ${parameter(after.recordId)}::uuid)`
+  return [hasCost, `(r.cost_micros, r.record_id) ${beyond} ${position}`]
+}
