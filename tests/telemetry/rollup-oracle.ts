@@ -62,7 +62,7 @@ const textOf = (counts: readonly (bigint | number | string)[], latency: LatencyS
   `${counts.join(' ')} ${latency.toBytes().toString('hex')}`
 
 /** Every telemetry record of the tenant, soft-deleted or not. */
-export async function storedEvents(client: pg.Client, tenant: string): Promise<CountedEvent[]> {
+export async function storedEvents(client: pg.ClientBase, tenant: string): Promise<CountedEvent[]> {
   const { rows } = await client.query<{ canonical: string }>(
     `select canonical from hub.records where tenant_id = $1 and record_type = 'telemetry_event'`,
     [tenant],
@@ -91,7 +91,7 @@ const columns = `skill_id, archetype_id, user_id, llm_platform, llm_model, invoc
   encode(latency, 'hex')`
 
 /** The rows of the grain `quarter` with the deltas that are not folded yet. */
-export async function storedQuarters(client: pg.Client, tenant: string): Promise<Rows> {
+export async function storedQuarters(client: pg.ClientBase, tenant: string): Promise<Rows> {
   const cells = new Map<string, Sums>()
   for (const row of await rowsOfGrain(client, tenant, 'quarter')) addRow(cells, row, 1)
   await addDeltas(client, tenant, cells, 1)
@@ -102,7 +102,7 @@ export async function storedQuarters(client: pg.Client, tenant: string): Promise
  * By day, the numbers as rollup-types.ts tells a reader to add them up: the rows of days that are not open, the
  * quarters of those that are, and the deltas.
  */
-export async function storedDays(client: pg.Client, tenant: string): Promise<{ rows: Rows; open: number }> {
+export async function storedDays(client: pg.ClientBase, tenant: string): Promise<{ rows: Rows; open: number }> {
   const { rows } = await client.query<{ day: number }>(`select day from hub.rollup_open_days where tenant_id = $1`, [
     tenant,
   ])
@@ -118,7 +118,7 @@ export async function storedDays(client: pg.Client, tenant: string): Promise<{ r
   return { rows: asRows(cells), open: open.size }
 }
 
-async function rowsOfGrain(client: pg.Client, tenant: string, grain: string): Promise<(string | null)[][]> {
+async function rowsOfGrain(client: pg.ClientBase, tenant: string, grain: string): Promise<(string | null)[][]> {
   const { rows } = await client.query<(string | null)[]>({
     text: `select view, first_quarter, ${columns} from hub.telemetry_rollups where tenant_id = $1 and grain = $2`,
     values: [tenant, grain],
@@ -127,7 +127,12 @@ async function rowsOfGrain(client: pg.Client, tenant: string, grain: string): Pr
   return rows
 }
 
-async function addDeltas(client: pg.Client, tenant: string, sums: Map<string, Sums>, quarters: number): Promise<void> {
+async function addDeltas(
+  client: pg.ClientBase,
+  tenant: string,
+  sums: Map<string, Sums>,
+  quarters: number,
+): Promise<void> {
   const { rows } = await client.query<{ entries: string }>(
     'select entries from hub.telemetry_deltas where tenant_id = $1',
     [tenant],
@@ -138,7 +143,7 @@ async function addDeltas(client: pg.Client, tenant: string, sums: Map<string, Su
 }
 
 /** What all of it sees at one moment. */
-export async function inSnapshot<Seen>(client: pg.Client, look: () => Promise<Seen>): Promise<Seen> {
+export async function inSnapshot<Seen>(client: pg.ClientBase, look: () => Promise<Seen>): Promise<Seen> {
   await client.query('begin isolation level repeatable read')
   try {
     return await look()
