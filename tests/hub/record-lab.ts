@@ -29,7 +29,8 @@ export async function openRecordLab(options: TestDatabaseOptions & { time?: Time
   const deps = { ...store, database, keys, governance, tampering, verification, cursorKey: Buffer.alloc(32, 7) }
 
   /** Another process on the same database: nothing is shared but what is stored. */
-  const reporterOfAnotherProcess = () => createTamperReporter({ database, governance, log })
+  const reporterOfAnotherProcess = (other: { waitingMax?: number; log?: typeof log } = {}) =>
+    createTamperReporter({ database, governance, log, ...other })
 
   async function openTenant(slug: string): Promise<Tenant> {
     const key = await database.withTenant(slug, (tx) => keys.ensureKey(tx))

@@ -70,3 +70,57 @@ test('the read does not wait for the report', async () => {
   await superuser.query('commit')
   expect(await reportsOf(id)).toHaveLength(1)
 })
+
+test('claims of reports are forgotten after two days, and the reports are not', async () => {
+  const id = await writeTampered()
+  await lab.reading.verify(caller, id)
+  expect(await reportsOf(id)).toHaveLength(1)
+  const claims = async () => {
+    const superuser = await lab.superuserClient()
+    const { rows } = await superuser.query('select reported_on from hub.tamper_reports where record_id = $1', [id])
+    return rows.length
+  }
+  const forget = () => lab.database.withTenant(acme.slug, (tx) => lab.tampering.forgetOldClaims(tx))
+  now += 2 * 24 * 3_600_000
+  expect(await forget()).toBe(false)
+  expect(await claims()).toBe(1)
+  now += 24 * 3_600_000
+  expect(await lab.database.withTenant('globex', (tx) => lab.tampering.forgetOldClaims(tx))).toBe(false)
+  expect(await claims()).toBe(1)
+  await forget()
+  expect(await claims()).toBe(0)
+  expect(await reportsOf(id)).toHaveLength(1)
+})
+
+test('what is too much to wait is left out, and reported when it is found again', async () => {
+  const ids = [await writeTampered(), await writeTampered(), await writeTampered()]
+  const findings = ids.map((recordId) => ({ recordId, failedChecks: ['provenance_hash_matches'] }))
+  const lines: string[] = []
+  const log = { error: (_details: object, message: string) => void lines.push(message) }
+  const reporter = lab.reporterOfAnotherProcess({ waitingMax: 2, log })
+  reporter.report(acme, findings)
+  await reporter.settled()
+  expect((await Promise.all(ids.map(reportsOf))).map((reports) => reports.length)).toEqual([1, 1, 0])
+  expect(lines).toEqual(['too much tampering to report at once; reads will find it again'])
+  reporter.report(acme, findings)
+  reporter.report(acme, findings)
+  await reporter.settled()
+  expect((await Promise.all(ids.map(reportsOf))).map((reports) => reports.length)).toEqual([1, 1, 1])
+})
+
+test('a report that fails does not hold back the others, and is made when it is found again', async () => {
+  const [first, second] = [await writeTampered(), await writeTampered()]
+  const failedChecks = ['provenance_hash_matches']
+  const lines: string[] = []
+  const log = { error: (_details: object, message: string) => void lines.push(message) }
+  const reporter = lab.reporterOfAnotherProcess({ log })
+  reporter.report(acme, [
+    { recordId: 'no id', failedChecks },
+    { recordId: first, failedChecks },
+  ])
+  reporter.report(acme, [{ recordId: second, failedChecks }])
+  await reporter.settled()
+  expect(lines).toEqual(['tampering could not be reported'])
+  expect(await reportsOf(first)).toHaveLength(1)
+  expect(await reportsOf(second)).toHaveLength(1)
+})

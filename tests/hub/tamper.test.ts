@@ -237,6 +237,31 @@ describe('editing any stored value of a record makes its verification false', ()
     })
   })
 
+  test.each([
+    `canonical = replace(canonical, '{"', '{"is_purged":true,"')`,
+    `canonical = replace(canonical, '{"', '{"is\\u005fpurged":true,"')`,
+    `canonical = replace(canonical, '{"', '{"verification":{"verified":true},"')`,
+    `canonical = replace(canonical, '{"', '{"provenance_cosign":"omhc1.x","')`,
+    `canonical = canonical || ' '`,
+    `canonical = canonical || ',{}'`,
+    `canonical = '{"a":"}'`,
+    `canonical = '{}'`,
+    `canonical = '{ }'`,
+    `canonical = '"}'`,
+  ])('a text that is edited to say what the answer adds, or to break it: %s', async (assignment) => {
+    const id = await writeSubject('output')
+    await superuser.query(`update hub.records set ${assignment} where record_id = $1`, [id])
+    for (const verify of [false, true]) {
+      const { record } = await lab.reading.get(caller, id, verify)
+      expect(record).toMatchObject({ is_purged: false })
+      expect(record.provenance_cosign).toMatch(/^omhc1\..{164}/)
+      expect(record.verification).toEqual(verify ? expect.objectContaining({ verified: false }) : undefined)
+      const page = await lab.reading.query(caller, { sort: '-created_at', limit: 4, verify })
+      expect(page.records).toHaveLength(4)
+      expect(page.records).toContainEqual(record)
+    }
+  })
+
   test('other records of an edited page still verify', async () => {
     const { id } = await edit(ofRecord(`canonical = '{}'`), await writeSubject('output'))
     const page = await lab.reading.query(caller, { sort: '-created_at', limit: 4, verify: true })

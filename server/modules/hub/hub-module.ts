@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Database, DatabaseLog } from '../../db/database.ts'
+import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
 import { cursorKeyPurpose } from '../../http/cursor.ts'
 import { deriveKey } from '../../secrets/sealing.ts'
 import type { SkillRegistry } from '../entitlement/entitlement-types.ts'
@@ -31,6 +31,8 @@ export interface HubModule {
   routes(app: FastifyInstance): void
   /** Ends threads, and resolves when the work that goes on after answers has ended; called before the database is closed. */
   settled(): Promise<void>
+  /** A chore: forgets a part of what keeps reports of tampering to one a day, and answers whether there may be more. */
+  forgetOldClaims(tx: TenantTx): Promise<boolean>
 }
 
 /** First of two steps: the governance log is made of the records, and the Hub's endpoints need the governance log. */
@@ -76,6 +78,7 @@ export function createHubModule(
   }
   return {
     routes: (app) => addHubRoutes(app, services),
+    forgetOldClaims: (tx) => tampering.forgetOldClaims(tx),
     settled: async () => {
       await verification.close()
       await tampering.settled()

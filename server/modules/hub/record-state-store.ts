@@ -67,3 +67,13 @@ export async function claimTamperReport(tx: TenantTx, recordId: string, day: str
     .executeTakeFirst()
   return claimed.numInsertedOrUpdatedRows === 1n
 }
+
+/** Forgets claims of days before `day`, at most `count` at once. Answers how many. */
+export async function deleteTamperReports(tx: TenantTx, day: string, count: number): Promise<number> {
+  const deleted = await tx.client.query(
+    `delete from hub.tamper_reports where tenant_id = $1 and (record_id, reported_on) in (
+       select record_id, reported_on from hub.tamper_reports where tenant_id = $1 and reported_on < $2 limit $3)`,
+    [tx.tenantId, day, count],
+  )
+  return deleted.rowCount ?? 0
+}
