@@ -30,6 +30,8 @@ export function createBackground(parts: {
   queue.registerJob(
     housekeepingJob(database, () => modules.tenants.directory.slugs(), [
       { name: 'forget expired idempotency keys', run: (tx) => modules.recordStore.idempotency.forgetExpired(tx) },
+      { name: 'forget expired links', run: (tx) => modules.tenants.forgetExpiredLinks(tx) },
+      { name: 'forget claims of old reports', run: (tx) => modules.hub.forgetOldClaims(tx) },
     ]),
   )
   const { folder } = modules.rollups

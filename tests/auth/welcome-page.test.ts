@@ -64,3 +64,21 @@ test('the token of a link is never in the log', () => {
   expect(log).toContain('/welcome/')
   expect(log).not.toContain(welcomeUrl.split('/').at(-1))
 })
+
+test('links are forgotten a week after they expired, of this tenant only', async () => {
+  const superuser = await hub.superuserClient()
+  const insert = `insert into hub.magic_links (tenant_id, token_hash, email, purpose, created_at, expires_at)
+    values ($1, $2, 'a@example.com', 'welcome', now() - interval '10 days', now() - $3::interval)`
+  await superuser.query(insert, ['acme', Buffer.from('old'), '8 days'])
+  await superuser.query(insert, ['acme', Buffer.from('young'), '6 days'])
+  await superuser.query(insert, ['globex', Buffer.from('old'), '8 days'])
+  const counts = async () => {
+    const { rows } = await superuser.query<{ tenant_id: string; links: number }>(
+      `select tenant_id, count(*) as links from hub.magic_links where tenant_id in ('acme', 'globex') group by 1 order by 1`,
+    )
+    return rows.map((row) => Number(row.links))
+  }
+  const [acme = 0, globex = 0] = await counts()
+  expect(await hub.test.database.withTenant('acme', (tx) => hub.modules.tenants.forgetExpiredLinks(tx))).toBe(false)
+  expect(await counts()).toEqual([acme - 1, globex])
+})

@@ -112,6 +112,8 @@ async function repeatRequests(hub: TestHub, tenant: Tenant): Promise<void> {
   ])
   await all()
   await hub.test.database.withTenant(tenant, (tx) => hub.modules.recordStore.idempotency.forgetExpired(tx))
+  await hub.test.database.withTenant(tenant, (tx) => hub.modules.tenants.forgetExpiredLinks(tx))
+  await hub.test.database.withTenant(tenant, (tx) => hub.modules.hub.forgetOldClaims(tx))
 }
 
 /** What goes on in the background with what was ingested; some of it is left unfinished. */

@@ -219,12 +219,15 @@ describe('a database that is away', () => {
     await single.close()
   })
 
-  test.each(['08006', '25P03', '57014', '57P01', '57P03', '53300', '53100'])('SQLSTATE %s is hub-unavailable', (code) => {
-    expect(asServiceError(Object.assign(new Error('x'), { code }))).toMatchObject({
-      ...unavailable,
-      retryAfterSeconds: 2,
-    })
-  })
+  test.each(['08006', '25P03', '57014', '57P01', '57P03', '53300', '53100'])(
+    'SQLSTATE %s is hub-unavailable',
+    (code) => {
+      expect(asServiceError(Object.assign(new Error('x'), { code }))).toMatchObject({
+        ...unavailable,
+        retryAfterSeconds: 2,
+      })
+    },
+  )
 
   test.each(['23505', '42501', '22P02'])('SQLSTATE %s is the statement’s own', (code) => {
     const error = Object.assign(new Error('x'), { code })

@@ -95,10 +95,6 @@ export function createTamperReporter(deps: {
       }
       if (waiting.size > 0) underWay ??= writeAll()
     },
-    async forgetOldClaims(tx) {
-      const day = formatTimestamp(now() - claimDays * dayMs).slice(0, 10)
-      return (await deleteTamperReports(tx, day, forgottenAtOnce)) === forgottenAtOnce
-    },
     async settled() {
       while (underWay !== undefined) await underWay
     },

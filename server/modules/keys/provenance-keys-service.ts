@@ -18,8 +18,10 @@ import { deriveKey, seal, unseal } from '../../secrets/sealing.ts'
 import { insertProvenanceKey, insertPublishedKey, type ProvenanceKeyRow, provenanceKeys } from './keys-store.ts'
 import type { ProvenanceKeyMaker, ProvenanceKeys, ProvenanceSigner, PublishedKey } from './keys-types.ts'
 
-/** A key that was retired elsewhere signs on for this long at most; its signatures stay valid all the same. */
-const refreshMs = 30_000
+/** From then on a tenant's keys are read anew beside the answer, and from `staleMs` on before it. */
+const refreshMs = 2_500
+/** A key that was retired by another process signs on for this long at most; its signatures stay valid all the same. */
+const staleMs = 5_000
 const tenantsCachedMax = 10_000
 
 interface TenantKeys {
@@ -36,7 +38,7 @@ export function createProvenanceKeys(deps: {
   const cache = new LRUCache<string, TenantKeys>({
     max: tenantsCachedMax,
     ttl: refreshMs,
-    // Answers from memory while it looks anew, and where the database is away.
+    // Answers from memory while it looks anew.
     allowStale: true,
     noDeleteOnStaleGet: true,
     noDeleteOnFetchRejection: true,
@@ -46,10 +48,13 @@ export function createProvenanceKeys(deps: {
       }),
   })
 
+  const isFresh = (tenantId: string) => cache.getRemainingTTL(tenantId) > refreshMs - staleMs
+  const fetchKeys = (tenantId: string) => cache.fetch(tenantId, { allowStale: isFresh(tenantId) })
+
   /** Another transaction must not be opened inside `tx`, and what is only in it must not be remembered if it fails. */
   async function keysWithin(tx: TenantTx): Promise<TenantKeys> {
     const known = cache.get(tx.tenantId)
-    if (known?.signer) return known
+    if (known?.signer && isFresh(tx.tenantId)) return known
     const keys = openKeys(await provenanceKeys(tx), sealingKey)
     tx.afterCommit(() => cache.set(tx.tenantId, keys))
     return keys
@@ -65,7 +70,7 @@ export function createProvenanceKeys(deps: {
       })
     },
     async publicKeysOf(tenantId, needed = []) {
-      const keys = (await cache.fetch(tenantId))?.publicKeys ?? []
+      const keys = (await fetchKeys(tenantId))?.publicKeys ?? []
       const known = new Set(keys.map((key) => key.keyId))
       if (needed.every((keyId) => known.has(keyId))) return keys
       return (await cache.fetch(tenantId, { forceRefresh: true, allowStale: false }))?.publicKeys ?? []

@@ -8,9 +8,9 @@ import { StartupError } from '../../startup-error.ts'
 import { insertTokenKey, lockTokenKeys, type TokenKeyRow, tokenKeys } from './keys-store.ts'
 import type { PublicTokenKey, TokenAlgorithm, TokenKeys, TokenSigningKey } from './keys-types.ts'
 
-const refreshMs = 30_000
-/** Before a new key signs, every process has had time to load it. */
-const signingDelayMs = 2 * refreshMs
+const refreshMs = 5_000
+/** Before a new key signs, every process and everyone who keeps the public keys for a minute has it. */
+const signingDelayMs = 60_000
 /** A retired key verifies until the last token it signed has expired. */
 const verificationMs = serviceTokenSeconds * 1000 + signingDelayMs
 
@@ -23,7 +23,7 @@ interface LoadedKey extends TokenSigningKey {
 export interface TokenKeyRing extends TokenKeys {
   /** A JSON Web Key Set (RFC 7517, section 5) of every key that may verify. */
   publicKeySet(): { keys: PublicTokenKey[] }
-  /** Reads the keys anew. It runs by itself twice a minute. */
+  /** Reads the keys anew. It runs by itself every five seconds. */
   refresh(): Promise<void>
   close(): void
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Database } from '../../db/database.ts'
+import type { Database, TenantTx } from '../../db/database.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { ProvenanceKeyMaker, ProvenanceKeys } from '../keys/keys-types.ts'
 import { createProvisionService } from './provision-service.ts'
@@ -7,11 +7,13 @@ import { createTenantAdministration } from './tenant-administration-service.ts'
 import { createTenantDirectory } from './tenant-directory.ts'
 import { addTenantsRoutes } from './tenants-routes.ts'
 import type { TenantAdministration, TenantDirectory } from './tenants-types.ts'
-import { createWelcomeLinkOpener } from './welcome-links-service.ts'
+import { createWelcomeLinkOpener, forgetExpiredLinks } from './welcome-links-service.ts'
 
 export interface TenantsModule {
   directory: TenantDirectory
   administration: TenantAdministration
+  /** A chore: forgets a part of the links that expired long ago, and answers whether there may be more. */
+  forgetExpiredLinks(tx: TenantTx): Promise<boolean>
   routes(app: FastifyInstance): void
 }
 
@@ -32,6 +34,7 @@ export function createTenantsModule(deps: {
   return {
     directory,
     administration: createTenantAdministration(deps),
+    forgetExpiredLinks,
     routes: (app) => addTenantsRoutes(app, services),
   }
 }

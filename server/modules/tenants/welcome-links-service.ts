@@ -4,11 +4,15 @@ import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { TenantDirectory, WelcomeLink } from './tenants-types.ts'
-import { hasLink, insertLink, linkByHash } from './welcome-links-store.ts'
+import { deleteLinks, hasLink, insertLink, linkByHash } from './welcome-links-store.ts'
 
 const purpose = 'welcome'
 /** base64url of 32 bytes. */
 const tokenPattern = /^[A-Za-z0-9_-]{43}$/
+
+/** Kept beyond its end, for whoever asks why a link does not open any more. */
+const keptMs = 7 * 24 * 3_600_000
+const forgottenAtOnce = 1000
 
 /** A link that opens for the administrator of a new tenant. Only its hash is kept. */
 export async function issueWelcomeLink(tx: TenantTx, tenant: Tenant, email: string): Promise<WelcomeLink> {
@@ -47,6 +51,12 @@ export function createWelcomeLinkOpener(deps: { database: Database; directory: T
     if (!link || link.purpose !== purpose || link.consumed_at !== null) return undefined
     return Date.parse(link.expires_at) > Date.now() ? { tenant, expiresAt: link.expires_at } : undefined
   }
+}
+
+/** Forgets links that expired a week ago; true when there may be more. */
+export async function forgetExpiredLinks(tx: TenantTx): Promise<boolean> {
+  const deleted = await deleteLinks(tx, formatTimestamp(Date.now() - keptMs), forgottenAtOnce)
+  return deleted === forgottenAtOnce
 }
 
 function hashOf(token: string): Buffer {

@@ -29,3 +29,20 @@ export async function hasLink(tx: TenantTx, purpose: string): Promise<boolean> {
     .executeTakeFirst()
   return row !== undefined
 }
+
+/** At most `count` at once, so that no transaction is long. Answers how many. */
+export async function deleteLinks(tx: TenantTx, expiredBefore: string, count: number): Promise<number> {
+  const deleted = await tx.db
+    .deleteFrom('hub.magic_links')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('token_hash', 'in', (from) =>
+      from
+        .selectFrom('hub.magic_links')
+        .select('token_hash')
+        .where('tenant_id', '=', tx.tenantId)
+        .where('expires_at', '<', expiredBefore)
+        .limit(count),
+    )
+    .executeTakeFirst()
+  return Number(deleted.numDeletedRows)
+}
