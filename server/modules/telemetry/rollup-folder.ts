@@ -16,7 +16,7 @@ const foldsMax = 20
  * cells, and those of one second are mostly those of the next.
  */
 const foldRestFactor = 30
-const foldPauseMsMax = 4_000
+const foldPauseMsMax = 2_000
 /** A day is closed when nothing was added to it for so long. */
 const idleSeconds = 5
 /** Closing days takes at most this share of the time, however often the same day is opened again. */
