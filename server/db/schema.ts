@@ -175,6 +175,7 @@ export interface TenantTables {
     llm_platform: string | null
     llm_model: string
     effective_from: Timestamp
+    effective_until: Timestamp | null
     input_usd_per_mtok: string
     output_usd_per_mtok: string
   }

@@ -67,14 +67,16 @@ select hub.distribute('hub.rollup_open_days');
 select hub.isolate('hub.rollup_open_days');
 grant select, insert, update, delete on hub.rollup_open_days to hub_app;
 
--- A tenant's own prices, which go before the catalogue's from effective_from on, until the next one of the same
--- platform and model. Without a platform, one holds for the model on every platform that has none of its own.
+-- A tenant's own prices, which go before the catalogue's from effective_from on, until effective_until or the next one
+-- of the same platform and model, whichever is first. Without a platform, one holds for the model on every platform that has none of its own.
 create table hub.price_overrides (
   tenant_id text not null,
   override_id uuid not null,
   llm_platform text,
   llm_model text not null,
   effective_from timestamptz not null,
+  -- Null: until the next one of the same platform and model.
+  effective_until timestamptz,
   -- US dollars per million tokens, exact.
   input_usd_per_mtok numeric not null,
   output_usd_per_mtok numeric not null,

@@ -2,19 +2,23 @@ import { readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { type ConditionalPrice, calcPrice, type ModelInfo, type ModelPrice } from '@pydantic/genai-prices'
 import { LRUCache } from 'lru-cache'
+import { costMicrosOf, decimalOf } from './prices-arithmetic.ts'
 
 /** What the tokens of an event cost by the service's own prices. */
 interface PricedTokens {
   costMicros: number
-  /** Where the prices are from: catalogue and version, provider, model. */
+  /** Where the prices are from: catalogue and version, provider, model; or a price of the tenant's own. */
   source: string
 }
+
+/** Why there is no price: for the model at any time, for the time, or for a kind of token that was used. */
+export type NoPrice = 'unknown_model' | 'no_price_at_ts' | 'no_price_for_tokens'
 
 export interface PriceBook {
   /**
    * tokens_in × price_in + tokens_out × price_out at the prices of the time, in micro-dollars, rounded half up
-   * (interface 2.3; decisions section 4). Undefined when there is no price for the model, for a kind of token that
-   * was used, or for the time.
+   * (interface 2.3; decisions section 4). Undefined when there is no price: {@link explain} says why. `epochMs` may
+   * have a fraction, see {@link exactMs}.
    */
   priceOf(
     platform: string,
@@ -23,10 +27,14 @@ export interface PriceBook {
     tokensIn: number,
     tokensOut: number,
   ): PricedTokens | undefined
+  /** Why `priceOf` answers undefined to the same question, or undefined when it does not. */
+  explain(platform: string, model: string, epochMs: number, tokensIn: number, tokensOut: number): NoPrice | undefined
 }
 
 /** Platforms of one model vendor. A model the vendor has no price for, and other platforms, go by the model alone. */
 const providers: Readonly<Record<string, string>> = { claude: 'anthropic', chatgpt: 'openai', gemini: 'google' }
+
+const catalogueSource = '@pydantic/genai-prices'
 
 /** Events name models, so what is remembered of them must have a bound. */
 const modelsMax = 10_000
@@ -54,7 +62,7 @@ interface PricedModel {
 
 /** The catalogue that comes with the package: nothing is fetched. `lookUp` finds a model in another one. */
 export function createPriceBook(lookUp: typeof calcPrice = calcPrice): PriceBook {
-  const version = catalogueVersion()
+  const { version } = priceCatalogue()
   const models = new LRUCache<string, PricedModel | 'unpriced'>({ max: modelsMax })
 
   function find(platform: string, model: string): PricedModel | 'unpriced' {
@@ -64,29 +72,44 @@ export function createPriceBook(lookUp: typeof calcPrice = calcPrice): PriceBook
     return { source: `genai-prices/${version}:${found.provider.id}/${found.model.id}`, eras: erasOf(found.model) }
   }
 
+  function pricedModel(platform: string, model: string): PricedModel | 'unpriced' {
+    const key = `${platform} ${model}`
+    let priced = models.get(key)
+    if (priced === undefined) {
+      priced = find(platform, model)
+      models.set(key, priced)
+    }
+    return priced
+  }
+
   return {
     priceOf(platform, model, epochMs, tokensIn, tokensOut) {
-      const key = `${platform} ${model}`
-      let priced = models.get(key)
-      if (priced === undefined) {
-        priced = find(platform, model)
-        models.set(key, priced)
-      }
+      const priced = pricedModel(platform, model)
       if (priced === 'unpriced') return undefined
-      const era = priced.eras.findLast((one) => one.holds(epochMs))
-      const costMicros = era && costMicrosOf(era, tokensIn, tokensOut)
+      const era = eraAt(priced, epochMs)
+      const costMicros = era && costInEra(era, tokensIn, tokensOut)
       return costMicros === undefined ? undefined : { costMicros, source: priced.source }
+    },
+
+    explain(platform, model, epochMs, tokensIn, tokensOut) {
+      const priced = pricedModel(platform, model)
+      if (priced === 'unpriced') return 'unknown_model'
+      const era = eraAt(priced, epochMs)
+      if (!era) return 'no_price_at_ts'
+      return costInEra(era, tokensIn, tokensOut) === undefined ? 'no_price_for_tokens' : undefined
     },
   }
 }
 
-/** Dollars per million tokens are micro-dollars per token, so the sum is one of micro-dollars already. */
-function costMicrosOf(era: Era, tokensIn: number, tokensOut: number): number | undefined {
+function eraAt(priced: PricedModel, epochMs: number): Era | undefined {
+  return priced.eras.findLast((one) => one.holds(epochMs))
+}
+
+function costInEra(era: Era, tokensIn: number, tokensOut: number): number | undefined {
   const input = unitsOf(era.input, tokensIn)
   const output = unitsOf(era.output, tokensIn)
   if ((input === undefined && tokensIn > 0) || (output === undefined && tokensOut > 0)) return undefined
-  const units = BigInt(tokensIn) * (input ?? 0n) + BigInt(tokensOut) * (output ?? 0n)
-  return Number((2n * units + era.unitsPerUsd) / (2n * era.unitsPerUsd))
+  return costMicrosOf(era.unitsPerUsd, input ?? 0n, tokensIn, output ?? 0n, tokensOut)
 }
 
 function unitsOf(tiers: readonly Tier[], tokensIn: number): bigint | undefined {
@@ -120,15 +143,6 @@ function tierPrices(price: ModelPrice[string]): { startTokens: number; usd: numb
   return [{ startTokens: -1, usd: price.base }, ...further.sort((a, b) => a.startTokens - b.startTokens)]
 }
 
-/** The decimal that reads back as the number, exactly: 0.075 is 75 with three decimals. */
-function decimalOf(value: number): { digits: bigint; decimals: number } {
-  const [mantissa = '', exponent = '0'] = String(value).split('e')
-  const [whole = '', fraction = ''] = mantissa.split('.')
-  const decimals = fraction.length - Number(exponent)
-  const digits = BigInt(whole + fraction)
-  return decimals >= 0 ? { digits, decimals } : { digits: digits * 10n ** BigInt(-decimals), decimals: 0 }
-}
-
 /** Prices that are not dated hold at all times; dated ones from midnight UTC, or at some hours of each day. */
 function timeTest(constraint: ConditionalPrice['constraint']): Era['holds'] {
   if (constraint === undefined) return () => true
@@ -148,9 +162,10 @@ function timeOfDayMs(epochMs: number): number {
   return ((epochMs % dayMs) + dayMs) % dayMs
 }
 
-function catalogueVersion(): string {
-  const path = findPackageJSON('@pydantic/genai-prices', import.meta.url)
-  if (path === undefined) throw new Error('the package @pydantic/genai-prices has no package.json')
+/** The catalogue that prices come from where a tenant has none of its own. */
+export function priceCatalogue(): { source: string; version: string } {
+  const path = findPackageJSON(catalogueSource, import.meta.url)
+  if (path === undefined) throw new Error(`the package ${catalogueSource} has no package.json`)
   const manifest: { version: string } = JSON.parse(readFileSync(path, 'utf8'))
-  return manifest.version
+  return { source: catalogueSource, version: manifest.version }
 }
