@@ -21,8 +21,11 @@ export function answerText(tenantId: string, record: AnsweredRecord): string {
   const { canonical } = record
   const members = parseCanonical(canonical)
   const added = addedText(record)
+  // With a member of its own, so that a comma may follow, and nothing behind the brace.
   const isWhole =
-    members !== undefined && canonical.length > 2 && canonical.charCodeAt(canonical.length - 1) === closingBrace
+    members !== undefined &&
+    Object.hasOwn(members, 'record_id') &&
+    canonical.charCodeAt(canonical.length - 1) === closingBrace
   if (!isWhole || addedMembers.some((name) => Object.hasOwn(members, name))) {
     return rewritten(tenantId, record, members, added)
   }
