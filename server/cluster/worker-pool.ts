@@ -88,8 +88,8 @@ export class WorkerPool {
     place.inHand.set(connection, given)
     const message: ToWorker = { kind: 'connection', connection }
     // Kept open here until the worker has it: Node would forget it, open for ever, when the worker dies before.
-    place.worker.process.send(message, socket, { keepOpen: true }, () => {
-      given.isSent = true
+    place.worker.process.send(message, socket, { keepOpen: true }, (error) => {
+      given.isSent = error === null
     })
   }
 
