@@ -6,11 +6,16 @@ import { type HubProcess, makeTenant, startHubProcess } from '../support/hub-pro
 import { event } from '../telemetry/events.ts'
 
 const rounds = 10
-const workers = 3
+const batchWorkers = 3
+/** Enough that their events share transactions. */
+const singleWorkers = 12
+const workers = batchWorkers + singleWorkers
 const eventsPerBatch = 200
 
+/** Events of one request: a whole batch, or a single one. */
 interface Batch {
   name: string
+  size: number
   /** Every third batch goes without. */
   key: string | undefined
 }
@@ -31,7 +36,7 @@ afterAll(async () => {
   await removeDataDirectories()
 })
 
-test(`kill -9 of everything in the middle of batch ingest, ${rounds} times`, async () => {
+test(`kill -9 of everything in the middle of ingest, ${rounds} times`, async () => {
   const dataDir = await freshDataDirectory()
   hub = await startHubProcess(dataDir, { HUB_LIMIT_FACTOR: '1000' })
   const credentials = await makeTenant(dataDir, 'crash')
@@ -69,7 +74,8 @@ async function ingestUntilKilled(running: HubProcess, client: HubClient, round: 
   async function work(worker: number): Promise<void> {
     for (let count = 0; ; count++) {
       const name = `${round}.${worker}.${count}`
-      const batch = { name, key: count % 3 === 2 ? undefined : name }
+      const size = worker < batchWorkers ? eventsPerBatch : 1
+      const batch = { name, size, key: count % 3 === 2 ? undefined : name }
       try {
         answered.push({ batch, recordIds: await send(client, batch) })
       } catch (error) {
@@ -91,13 +97,18 @@ async function ingestUntilKilled(running: HubProcess, client: HubClient, round: 
 }
 
 /** Of the stored records, in the order of the events. */
-async function send(client: HubClient, batch: Batch): Promise<string[]> {
-  const events = Array.from({ length: eventsPerBatch }, (_, at) => event({ metadata: { batch: batch.name, at } }))
+async function send(client: HubClient, { name, size, key }: Batch): Promise<string[]> {
+  const events = Array.from({ length: size }, (_, at) => event({ metadata: { batch: name, at } }))
+  const options = key === undefined ? {} : { idempotencyKey: key }
+  if (size === 1) {
+    const single = { body: events[0], ...options }
+    return [(await client.post<{ record_id: string }>('/api/v1/telemetry/events', single)).record_id]
+  }
   const answer = await client.post<{ accepted: number; records: { record_id: string }[] }>(
     '/api/v1/telemetry/events:batch',
-    { body: { events }, ...(batch.key === undefined ? {} : { idempotencyKey: batch.key }) },
+    { body: { events }, ...options },
   )
-  expect(answer.accepted).toBe(eventsPerBatch)
+  expect(answer.accepted).toBe(size)
   return answer.records.map((record) => record.record_id)
 }
 
@@ -127,8 +138,8 @@ function expectNothingLostOrDoubled(stored: Stored[], acknowledged: Acknowledged
     byBatch.delete(batch.name)
   }
   // Nobody was told of these: each is there whole or not at all.
-  for (const { name } of unanswered) {
-    expect([0, eventsPerBatch], `batch ${name}`).toContain(byBatch.get(name)?.length ?? 0)
+  for (const { name, size } of unanswered) {
+    expect([0, size], `batch ${name}`).toContain(byBatch.get(name)?.length ?? 0)
     byBatch.delete(name)
   }
   expect([...byBatch.keys()]).toEqual([])
