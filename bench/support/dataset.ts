@@ -80,8 +80,8 @@ export async function fillDataset(hub: BenchHub, { manifest, parts }: Dataset): 
   const pool = new Pool(hub.url, { connections, pipelining: 1 })
   const progress = setInterval(() => {
     const rate = sent / ((performance.now() - began) / 1000)
-    const left = Math.round((total - present - sent) / rate)
-    say(`${present + sent} of ${total} events, ${Math.round(rate)}/s, ${left} s left`)
+    const left = Math.max(0, Math.round((total - present - sent) / rate))
+    say(`${Math.min(total, present + sent)} of ${total} events, ${Math.round(rate)}/s, ${left} s left`)
   }, 10_000)
   async function work(): Promise<void> {
     for (const batch of batches) {
