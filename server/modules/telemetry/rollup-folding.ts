@@ -9,7 +9,7 @@ import { dayOfQuarter, views } from './rollup-types.ts'
 /** What one transaction folds at most: a hundred thousand entries, or so many cells that they stay small in memory. */
 const deltasMax = 5000
 const bytesMax = 8_000_000
-const cellsMax = 20_000
+const cellsMax = 10_000
 /** Deltas in memory together. */
 const bytesPerRead = 1_000_000
 /** Entries counted in one go, while requests wait. */

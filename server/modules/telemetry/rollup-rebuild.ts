@@ -1,15 +1,15 @@
-import { microsOfUsd } from '../../../contract/money.ts'
 import type { DatabaseLog, TenantTx } from '../../db/database.ts'
-import { latencyBinMax, latencyBinOf } from './latency-sketch.ts'
+import { latencyBinOf } from './latency-sketch.ts'
 import { Cells } from './rollup-cells.ts'
 import { storeCells } from './rollup-folding.ts'
 import { deleteOpenDays, deleteRows, eventsAfter, type StoredEvent } from './rollup-rebuild-store.ts'
 import { deleteAllDeltas, lockRollups } from './rollup-store.ts'
 import { quarterOf, views } from './rollup-types.ts'
+import { readStoredEvent } from './stored-event.ts'
 
 const eventsPerPage = 1000
 /** Cells of the view `all` in memory. */
-const cellsMax = 20_000
+const cellsMax = 10_000
 const beforeAll = '00000000-0000-0000-0000-000000000000'
 
 export interface Rebuilt {
@@ -61,7 +61,7 @@ export async function rebuildRollups(tx: TenantTx, log: Pick<DatabaseLog, 'error
 
 /** False, and nothing counted, for text that is no event: someone has changed it in the database. */
 function countEvent(all: Cells, stored: StoredEvent): boolean {
-  const event = readEvent(stored)
+  const event = readStoredEvent(stored)
   if (!event) return false
   const { skill_id, archetype_id, user_id, llm_platform, llm_model = null } = event
   const dimensions = { skill_id, archetype_id, user_id, llm_platform, llm_model }
@@ -75,47 +75,4 @@ function countEvent(all: Cells, stored: StoredEvent): boolean {
   figures.unpriced += event.computedMicros === undefined ? 1 : 0
   figures.latency.add(latencyBinOf(event.latency_ms))
   return true
-}
-
-/** Members of a canonical event that the numbers are made of. */
-interface EventMembers {
-  skill_id: string
-  archetype_id: string
-  user_id: string
-  llm_platform: string
-  llm_model?: string
-  ts: string
-  success: boolean
-  latency_ms: number
-  tokens_in: number
-  tokens_out: number
-  cost_usd_estimate: number
-  cost_usd_computed?: number
-}
-
-function readEvent({ canonical, rated, ratedMicros }: StoredEvent) {
-  try {
-    const event = JSON.parse(canonical) as EventMembers
-    const epochMs = Date.parse(event.ts)
-    const estimateMicros = microsOfUsd(event.cost_usd_estimate)
-    const frozen = event.cost_usd_computed
-    // No client set it, so it may pass what a client may send; it has six decimals at most.
-    const frozenMicros = frozen === undefined ? undefined : Math.round(frozen * 1_000_000)
-    const computedMicros = rated ? (ratedMicros ?? undefined) : frozenMicros
-    return isWhole(event, epochMs) ? { ...event, epochMs, estimateMicros, computedMicros } : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function isWhole(event: EventMembers, epochMs: number): boolean {
-  const { skill_id, archetype_id, user_id, llm_platform, llm_model = 'none', tokens_in, tokens_out } = event
-  const names = [skill_id, archetype_id, user_id, llm_platform, llm_model]
-  const bin = latencyBinOf(event.latency_ms)
-  return (
-    names.every((name) => typeof name === 'string') &&
-    [tokens_in, tokens_out, epochMs].every(Number.isSafeInteger) &&
-    bin >= 1 &&
-    bin <= latencyBinMax
-  )
 }

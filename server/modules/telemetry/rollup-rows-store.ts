@@ -49,11 +49,13 @@ function* partsOf(cells: Iterable<Cell>): Generator<Cell[]> {
 }
 
 async function addStored(tx: TenantTx, grain: Grain, cells: readonly Cell[], digests: readonly Buffer[]) {
+  // OFFSET makes it one look-up by key per row. As a plain join it was planned as a scan of the whole tenant where the
+  // table had grown since its statistics were taken: 100 ms for 500 rows instead of 3.
   const { rows } = await tx.client.query<[number, ...FigureValues]>({
     text: `select wanted.place, ${figureColumns}
-      from unnest($3::text[], $4::bigint[], $5::bytea[]) with ordinality as wanted (view, first_quarter, cell, place)
-      join hub.telemetry_rollups r on r.tenant_id = $1 and r.grain = $2 and r.view = wanted.view
-        and r.first_quarter = wanted.first_quarter and r.cell = wanted.cell`,
+      from unnest($3::text[], $4::bigint[], $5::bytea[]) with ordinality as wanted (view, first_quarter, cell, place),
+      lateral (select ${figureColumns} from hub.telemetry_rollups where tenant_id = $1 and grain = $2
+        and view = wanted.view and first_quarter = wanted.first_quarter and cell = wanted.cell offset 0) as stored`,
     values: [tx.tenantId, grain, cells.map((cell) => cell.view), cells.map((cell) => cell.firstQuarter), digests],
     rowMode: 'array',
   })
