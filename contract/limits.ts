@@ -24,6 +24,10 @@ export const eventFutureMinutesMax = 5
 /** Days that one summary by hours, or by days, may span. */
 export const summaryDaysMax = { hour: 366, day: 3660 } as const
 export const summaryDaysDefault = 30
+/** A tenant's own prices. */
+export const priceOverridesMax = 1000
+export const priceUsdPerMtokMax = 1_000_000
+export const priceDecimalsMax = 12
 
 /** Requests per minute, for one token and for a whole tenant. */
 export const rateLimits = {

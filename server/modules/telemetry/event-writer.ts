@@ -7,6 +7,7 @@ import type { RecordDraft, RecordReceipt, Records, SealedBatch } from '../hub/hu
 import type { Claim, Idempotency } from '../hub/idempotency-types.ts'
 import { eventMembers } from './event-members.ts'
 import type { PriceBook } from './prices.ts'
+import { exactMs } from './prices-arithmetic.ts'
 import { deltaOf } from './rollup-delta.ts'
 import { deltaStep } from './telemetry-store.ts'
 import type { CountedEvent, SoundEvent } from './telemetry-types.ts'
@@ -97,7 +98,7 @@ export function createEventWriter(deps: {
 /** The price is frozen on the event: a later catalogue changes nothing about it. */
 function rate(book: PriceBook, caller: Caller, event: SoundEvent): RatedEvent {
   const { skillId, archetypeId, userId, platform, model, epochMs, tokensIn, tokensOut, success, latencyMs } = event
-  const price = model === undefined ? undefined : book.priceOf(platform, model, epochMs, tokensIn, tokensOut)
+  const price = model === undefined ? undefined : book.priceOf(platform, model, exactMsOf(event), tokensIn, tokensOut)
   const fields = price
     ? { ...event.fields, cost_usd_computed: usdOfMicros(price.costMicros), price_source: price.source }
     : event.fields
@@ -123,6 +124,11 @@ function rate(book: PriceBook, caller: Caller, event: SoundEvent): RatedEvent {
       costComputedMicros: price?.costMicros,
     },
   }
+}
+
+/** Of `ts`, whose text has six digits: the last three are microseconds. */
+function exactMsOf({ epochMs, fields }: SoundEvent): number {
+  return exactMs({ epochMs, microsOfMs: Number(String(fields.ts).slice(23, 26)) })
 }
 
 function shareOut(batch: SealedBatch, submissions: readonly Submission[]): RecordReceipt[][] {

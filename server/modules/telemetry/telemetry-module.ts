@@ -10,13 +10,15 @@ import type { ArchetypeBundle } from '../roster/roster-types.ts'
 import type { CatalogueChanged } from '../tenants/tenants-types.ts'
 import { createEventGroups } from './event-groups.ts'
 import { createEventWriter } from './event-writer.ts'
-import { createPriceBook } from './prices.ts'
+import { addPricesRoutes } from './prices-routes.ts'
+import { createPrices } from './prices-service.ts'
 import { addSummaryRoutes } from './summary-routes.ts'
 import { createTelemetrySummaries } from './summary-service.ts'
 import { createCatalogues } from './telemetry-catalogue.ts'
 import { addTelemetryRoutes } from './telemetry-routes.ts'
 import { createTelemetry } from './telemetry-service.ts'
 import { createTenantLive } from './tenant-live-service.ts'
+import { createTenantPrices } from './tenant-prices.ts'
 
 export interface TelemetryModule {
   /** To be called after every commit that changed skills or archetypes of a tenant. */
@@ -37,8 +39,8 @@ export function createTelemetryModule(deps: {
   log: Pick<DatabaseLog, 'warn'>
 }): TelemetryModule {
   const catalogues = createCatalogues(deps)
-  const book = createPriceBook()
-  const writer = createEventWriter({ ...deps, prices: { bookOf: async () => book } })
+  const tenantPrices = createTenantPrices(deps)
+  const writer = createEventWriter({ ...deps, prices: tenantPrices })
   const telemetry = createTelemetry({
     idempotency: deps.idempotency,
     catalogues,
@@ -53,6 +55,7 @@ export function createTelemetryModule(deps: {
     routes: (app) => {
       addTelemetryRoutes(app, telemetry)
       addSummaryRoutes(app, summaries)
+      addPricesRoutes(app, createPrices({ ...deps, tenantPrices }))
     },
   }
 }
