@@ -15,6 +15,7 @@ export async function walkEverything(hub: TestHub): Promise<void> {
     await prepareTelemetry(hub, tenant)
     await hub.modules.tenants.administration.setLimit(tenant, 'hub-read', limits, operator)
     await hub.modules.tenants.administration.setLimit(tenant, 'hub-read', { ...limits, perToken: 999_999 }, operator)
+    await setPrices(hub, tenant)
     const ids = await writeRecords(hub, tenant)
     await purgeAndRestore(hub, tenant, ids)
     await tamperAndVerify(hub, tenant, ids)
@@ -34,6 +35,15 @@ async function call(hub: TestHub, tenant: Tenant, method: string, path: string, 
   const answer = await hub.call(tenant, method, path, options)
   if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.text}`)
   return answer.body
+}
+
+async function setPrices(hub: TestHub, tenant: Tenant): Promise<void> {
+  const price = { llm_model: 'home-grown', input_usd_per_mtok: 1, effective_from: '2026-01-01T00:00:00Z' }
+  for (const usd of [1, 2]) {
+    const prices = [{ ...price, output_usd_per_mtok: usd }]
+    await call(hub, tenant, 'PUT', '/api/v1/telemetry/prices', { body: { prices } })
+  }
+  await call(hub, tenant, 'GET', '/api/v1/telemetry/prices')
 }
 
 interface Ids {

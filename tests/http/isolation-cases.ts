@@ -76,6 +76,8 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
   ingestBatch: () => [attempt(201, '/api/v1/telemetry/events:batch', { events: [stolenEvent, archetypeEvent] })],
   summarizeTelemetry: () => summaries('/api/v1/telemetry/summary'),
   reconcileTelemetry: () => summaries('/api/v1/telemetry/reconciliation'),
+  getPrices: () => [attempt(200, '/api/v1/telemetry/prices')],
+  replacePrices: () => [attempt(200, '/api/v1/telemetry/prices', { prices: [] })],
   listArchetypes: () => [attempt(200, '/api/v1/roster/archetypes?limit=1000')],
   replaceArchetypes: () => [
     attempt(200, '/api/v1/roster/archetypes', { archetypes: [{ archetype_id: 'analyst' }, { archetype_id: 'other' }] }),

@@ -38,6 +38,9 @@ async function fillAcme(): Promise<Loot> {
   await acme('POST', records, { record_type: 'skill_definition', ...skill, manifest: { [marker]: marker } })
   const archetypes = ['analyst', 'secret-archetype'].map((archetype_id) => ({ archetype_id, name: marker }))
   await acme('PUT', '/api/v1/roster/archetypes', { archetypes })
+  const price = { llm_model: marker, input_usd_per_mtok: 1, output_usd_per_mtok: 1 }
+  const prices = [{ ...price, effective_from: '2026-01-01T00:00:00Z' }]
+  await acme('PUT', '/api/v1/telemetry/prices', { prices })
   const { record_id: record } = await acme('POST', records, {
     record_type: 'output',
     ...{ skill_id: 'secret-skill', archetype_id: 'secret-archetype', user_id: `user:${marker}`, llm_model: marker },
@@ -110,6 +113,7 @@ test('the marker is in what acme reads, of every kind', async () => {
   for (const path of [records, '/api/v1/roster/archetypes', '/api/v1/skill-entitlement/skills']) {
     expect(JSON.stringify(await acme('GET', `${path}?limit=1000`))).toContain(marker)
   }
+  expect(JSON.stringify(await acme('GET', '/api/v1/telemetry/prices'))).toContain(marker)
   const { records: all } = await acme('GET', `${records}?limit=1000`)
   const marked = all.filter((record: object) => JSON.stringify(record).includes(marker))
   const types = new Set(marked.map((record: { record_type: string }) => record.record_type))

@@ -37,7 +37,8 @@ export async function insertPrices(tx: TenantTx, prices: readonly PriceOverride[
        input_usd_per_mtok, output_usd_per_mtok)
      select $1, given.*
      from unnest($2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::numeric[], $8::numeric[])
-       as given (override_id, llm_platform, llm_model, effective_from, effective_until, input_usd, output_usd)`,
+       as given (override_id, llm_platform, llm_model, effective_from, effective_until, input_usd, output_usd)
+     returning override_id`,
     [
       tx.tenantId,
       prices.map(() => randomUUID()),
