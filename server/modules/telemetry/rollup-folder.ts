@@ -13,10 +13,10 @@ const activeMs = 60_000
 const foldsMax = 20
 /**
  * Folding takes at most this share of the time, while deltas wait no longer than the pause allows: it costs by the
- * cells, and those of one second are mostly those of the next.
+ * cells, and those of one second are mostly those of the next. Nobody waits for it, because readers add the deltas.
  */
 const foldRestFactor = 30
-const foldPauseMsMax = 2_000
+const foldPauseMsMax = 8_000
 /** A day is closed when nothing was added to it for so long. */
 const idleSeconds = 5
 /** Closing days takes at most this share of the time, however often the same day is opened again. */
