@@ -18,3 +18,6 @@ export const bootstrapLock = String(prefix | 4n)
  * tenant. Held by the transaction that changes the rollups of a tenant. Spells "orgr".
  */
 export const rollupLockClass = 0x6f726772
+
+/** As {@link rollupLockClass}. Held by the transaction that rates stored events of a tenant again. Spells "orgp". */
+export const ratingLockClass = 0x6f726770

@@ -186,4 +186,17 @@ export interface TenantTables {
     price_source: string | null
     rated_at: Timestamp
   }
+  'hub.rating_runs': {
+    tenant_id: string
+    run_id: string
+    position: string
+    until_id: string
+    checked: number
+    changed: number
+    unreadable: number
+    /** A numeric, so text. */
+    cost_before_micros: string
+    cost_after_micros: string
+    finished_at: Timestamp | null
+  }
 }
