@@ -53,7 +53,7 @@ export const PriceListSchema = Type.Object(
     catalogue: Type.Object(
       {
         source: Type.String({ description: 'npm package', examples: ['@pydantic/genai-prices'] }),
-        version: Type.String({ examples: ['0.0.71'] }),
+        version: Type.String({ examples: ['0.1.8'] }),
       },
       { additionalProperties: false, description: 'Where the prices of everything else are from' },
     ),
