@@ -22,7 +22,7 @@ async function admits({ operation }: RouteDescription, scopes: readonly Scope[])
   return true
 }
 
-/** The smallest sets of scopes that open the operation: single ones, else pairs. */
+/** The smallest sets of scopes that open the operation: single ones, else pairs, else all of them together. */
 async function waysIn(route: RouteDescription): Promise<string[]> {
   const singles: Scope[] = []
   for (const scope of scopeNames) if (await admits(route, [scope])) singles.push(scope)
@@ -33,7 +33,10 @@ async function waysIn(route: RouteDescription): Promise<string[]> {
       if (await admits(route, [first, second])) pairs.push(`${first} + ${second}`)
     }
   }
-  return pairs
+  if (pairs.length > 0) return pairs
+  const allButOne = scopeNames.map((lacking) => scopeNames.filter((scope) => scope !== lacking))
+  for (const scopes of allButOne) expect(await admits(route, scopes)).toBe(false)
+  return (await admits(route, scopeNames)) ? ['all scopes together'] : []
 }
 
 test('which scopes open which operation is the golden table', { timeout: 120_000 }, async () => {
