@@ -4,6 +4,7 @@ import { addArchetypesCommand } from './commands/archetypes.ts'
 import { addDemoCommand } from './commands/demo.ts'
 import { addJobsCommand } from './commands/jobs.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
+import { addPricesCommand } from './commands/prices.ts'
 import { addRollupsCommand } from './commands/rollups.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addServiceAccountCommand } from './commands/service-account.ts'
@@ -22,6 +23,7 @@ addTenantCommand(program)
 addServiceAccountCommand(program)
 addArchetypesCommand(program)
 addRollupsCommand(program)
+addPricesCommand(program)
 addJobsCommand(program)
 addDemoCommand(program)
 

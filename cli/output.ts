@@ -35,7 +35,9 @@ function fieldName(pointer: string): string {
 const flags: Record<string, string> = {
   admin_email: '--admin-email',
   base_url: '--base-url',
+  from: '--from',
   name: '--name',
   scopes: '--scope',
   slug: 'the slug',
+  to: '--to',
 }

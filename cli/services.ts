@@ -7,6 +7,7 @@ import type { Tenant } from '../server/http/caller.ts'
 import type { ServiceAccounts } from '../server/modules/auth/auth-types.ts'
 import type { Actor } from '../server/modules/governance/governance-types.ts'
 import type { Archetypes } from '../server/modules/roster/roster-types.ts'
+import type { TelemetryRating } from '../server/modules/telemetry/rating-types.ts'
 import type { Rollups } from '../server/modules/telemetry/rollup-service.ts'
 import type { TenantAdministration, TenantDirectory } from '../server/modules/tenants/tenants-types.ts'
 import { StartupError } from '../server/startup-error.ts'
@@ -24,6 +25,7 @@ export interface Services {
   serviceAccounts: ServiceAccounts
   archetypes: Archetypes
   rollups: Rollups
+  rating: TelemetryRating
   /** By opening the database. */
   migrationsApplied: readonly string[]
 }
@@ -56,6 +58,7 @@ export function withServices<T>(work: (services: Services) => Promise<T>): Promi
         serviceAccounts: modules.auth.serviceAccounts,
         archetypes: modules.roster.archetypes,
         rollups: modules.rollups.rollups,
+        rating: modules.telemetry.rating,
         migrationsApplied: database.migrationsApplied,
       })
     } finally {

@@ -3,6 +3,7 @@ import type { Config } from './config.ts'
 import type { Database, DatabaseLog } from './db/database.ts'
 import { createHttpServer } from './http/http-server.ts'
 import { MemoryRateLimiter, type RateLimiter } from './http/rate-limiter.ts'
+import { JobSender } from './jobs/job-sender.ts'
 import { type AuthModule, createAuthModule } from './modules/auth/auth-module.ts'
 import { createEntitlementModule, type EntitlementModule } from './modules/entitlement/entitlement-module.ts'
 import { createGovernanceLog } from './modules/governance/governance-log.ts'
@@ -26,6 +27,8 @@ export interface Modules {
   telemetry: TelemetryModule
   rollups: RollupModule
   observability: ReturnType<typeof createObservabilityModule>
+  /** To be connected to the queue of the process, where there is one. */
+  jobSender: JobSender
   /** Waits for work that goes on after answers, and stops timers. Call it before the database closes. */
   close(): Promise<void>
 }
@@ -48,6 +51,7 @@ export async function createModules({ config, database, masterKey, baseUrl, log 
   const recordStore = createRecordStore({ database, keys: keys.provenance })
   const governance = createGovernanceLog(recordStore.records)
   const shared = { database, masterKey, governance, log }
+  const jobSender = new JobSender()
 
   const tenants = createTenantsModule({
     ...shared,
@@ -69,10 +73,13 @@ export async function createModules({ config, database, masterKey, baseUrl, log 
     archetypes: roster.bundle,
     skills: entitlement.registry,
     ingested: rollups.folder.ingested,
+    findTenant: (slug) => tenants.directory.find(slug),
+    jobSender,
   })
   const observability = createObservabilityModule({ database, version: config.version })
 
   return {
+    jobSender,
     keys,
     tenants,
     auth,

@@ -34,6 +34,8 @@ export function createBackground(parts: {
       { name: 'forget claims of old reports', run: (tx) => modules.hub.forgetOldClaims(tx) },
     ]),
   )
+  for (const job of modules.telemetry.jobs) queue.registerJob(job)
+  modules.jobSender.connect(queue)
   const { folder } = modules.rollups
   return {
     queue,

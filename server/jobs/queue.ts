@@ -1,12 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { PgBoss } from 'pg-boss'
+import { DomainError } from '../../contract/domain-error.ts'
 import type { Config } from '../config.ts'
 import { type ConnectionTarget, clientConfig } from '../db/connection-settings.ts'
 import type { DatabaseLog } from '../db/database.ts'
+import { asServiceError } from '../db/database-errors.ts'
 import { jobSchema } from '../db/job-schema.ts'
 
 const connectionsMax = 4
 const startRetryMsMax = 10_000
+/** How long whoever sends a job waits for the queue to start. */
+const sendMsMax = 5000
 
 /** A kind of background work. A handler may run more than once for one job, so it must be idempotent. */
 export interface JobDefinition {
@@ -31,7 +35,10 @@ export interface JobQueue {
   registerJob(job: JobDefinition): void
   /** Begins in the background and returns at once; retries for as long as the database is away. */
   start(): void
-  /** Queues a job. With a `singletonKey`, a second one with the same key is dropped while the first waits. */
+  /**
+   * Queues a job. With a `singletonKey`, a second one with the same key is dropped while the first waits. Throws
+   * `hub-unavailable` while the database is away.
+   */
   send(name: string, data: object, options?: { singletonKey?: string }): Promise<void>
   /** Lets running jobs finish, for as long as the drain time allows; what is cut off is tried again later. */
   stop(): Promise<void>
@@ -60,12 +67,16 @@ export function createJobQueue(
       jobs.set(job.name, job)
     },
     start: () => {
-      starting = startWithRetries(boss, works ? [...jobs.values()] : [], log, stopped.signal)
+      starting = startWithRetries(boss, [...jobs.values()], works, log, stopped.signal)
     },
     send: async (name, data, options) => {
       if (!jobs.has(name)) throw new Error(`job ${name} is not registered`)
-      await starting
-      await boss.send(name, data, options)
+      try {
+        await withinMs(sendMsMax, starting)
+        await boss.send(name, data, options)
+      } catch (error) {
+        throw asServiceError(error)
+      }
     },
     stop: async () => {
       stopped.abort()
@@ -103,13 +114,18 @@ function openBoss(target: ConnectionTarget, works: boolean, log: DatabaseLog): P
 async function startWithRetries(
   boss: PgBoss,
   jobs: readonly JobDefinition[],
+  works: boolean,
   log: DatabaseLog,
   stopped: AbortSignal,
 ): Promise<void> {
   for (let waitMs = 250; !stopped.aborted; waitMs = Math.min(waitMs * 2, startRetryMsMax)) {
     try {
       await boss.start()
-      for (const job of jobs) await startJob(boss, job, log)
+      for (const job of jobs) {
+        // Whoever sends needs it too, and may be there first.
+        await declareJob(boss, job)
+        if (works) await startJob(boss, job, log)
+      }
       return
     } catch (error) {
       log.warn({ err: error }, 'the job queue does not start yet')
@@ -119,12 +135,31 @@ async function startWithRetries(
   }
 }
 
-async function startJob(boss: PgBoss, job: JobDefinition, log: DatabaseLog): Promise<void> {
-  await boss.createQueue(job.name, {
+/** Throws `hub-unavailable` when it takes longer. */
+async function withinMs(ms: number, work: Promise<void>): Promise<void> {
+  const waiting = new AbortController()
+  const late = delay(ms, undefined, { signal: waiting.signal }).then(() => {
+    throw new DomainError('hub-unavailable', 'Background work has not started yet. Try again shortly.', {
+      retryAfterSeconds: 5,
+    })
+  })
+  try {
+    await Promise.race([work, late])
+  } finally {
+    late.catch(() => {})
+    waiting.abort()
+  }
+}
+
+function declareJob(boss: PgBoss, job: JobDefinition): Promise<void> {
+  return boss.createQueue(job.name, {
     retryLimit: job.retryLimit ?? 3,
     retryDelay: job.retryDelaySeconds ?? 5,
     retryBackoff: true,
   })
+}
+
+async function startJob(boss: PgBoss, job: JobDefinition, log: DatabaseLog): Promise<void> {
   await boss.work(job.name, { pollingIntervalSeconds: job.pollingIntervalSeconds ?? 2 }, async (batch) => {
     for (const { data, signal } of batch) {
       try {

@@ -7,6 +7,7 @@ import { createApp, createModules, type Modules } from '../../server/app.ts'
 import { loadConfig } from '../../server/config.ts'
 import type { Tenant } from '../../server/http/caller.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
+import { connectJobQueue } from './job-queue.ts'
 
 /** Two ordinary tenants, and one of Mode C. */
 export const testTenants = { acme: 'A', globex: 'A', cmode: 'C' } as const
@@ -64,6 +65,7 @@ export async function startHub(options: TestHubOptions = {}): Promise<TestHub> {
   const baseUrl = () => address.url
   const { database, masterKey } = test
   const modules = await createModules({ config, database, masterKey, baseUrl, log })
+  const jobs = connectJobQueue(modules, test, log)
   for (const [slug, mode] of Object.entries(testTenants)) {
     await modules.tenants.administration.create(
       { slug, mode, adminEmail: `admin@${slug}.example` },
@@ -115,6 +117,7 @@ export async function startHub(options: TestHubOptions = {}): Promise<TestHub> {
     superuserClient: () => test.superuserClient(),
     stop: async () => {
       await app.close()
+      await jobs.stop()
       await modules.close()
       await test.drop()
     },

@@ -11,7 +11,7 @@ import { createIdempotency } from './idempotency-service.ts'
 import type { Idempotency } from './idempotency-types.ts'
 import { createRecordPurger } from './purge-service.ts'
 import { createRecordReading } from './read-service.ts'
-import { createRecordClock, type RecordClock } from './record-clock.ts'
+import { createRecordClock, type RecordClock, recordIdFloor } from './record-clock.ts'
 import { readReceipts } from './record-receipts.ts'
 import { createRecordSealer } from './record-sealer.ts'
 import { createRecordWriter } from './record-writer-store.ts'
@@ -48,6 +48,7 @@ export function createRecordStore(deps: {
       sealer: createRecordSealer({ keys: deps.keys, clock }),
       writer: createRecordWriter(),
       receipts: readReceipts,
+      firstIdAt: recordIdFloor,
     },
     idempotency: createIdempotency(deps),
   }

@@ -99,6 +99,8 @@ export interface Records {
    * to answer a repeated request. Ids that are gone are left out.
    */
   receipts(tx: TenantTx, recordIds: readonly string[]): Promise<RecordReceipt[]>
+  /** The smallest record id of a time: a record was created at or after it exactly if its id is not below. */
+  firstIdAt(epochMs: number, microsOfMs: number): string
 }
 
 /** What a write is answered with (interface 4.2 and 4.3), in the names of the answer. */

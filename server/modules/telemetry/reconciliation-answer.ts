@@ -26,6 +26,6 @@ export function reconciliationNumbers({ invocations, unpriced, ...costs }: Figur
 }
 
 /** To six decimals. */
-function ratioOf(part: bigint, whole: bigint): number {
+export function ratioOf(part: bigint, whole: bigint): number {
   return Math.round((Number(part) / Number(whole)) * 1e6) / 1e6
 }

@@ -1,6 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database, DatabaseLog } from '../../db/database.ts'
+import type { Tenant } from '../../http/caller.ts'
 import { cursorKeyPurpose } from '../../http/cursor.ts'
+import type { JobSender } from '../../jobs/job-sender.ts'
+import type { JobDefinition } from '../../jobs/queue.ts'
 import { deriveKey } from '../../secrets/sealing.ts'
 import type { SkillRegistry } from '../entitlement/entitlement-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
@@ -10,8 +13,14 @@ import type { ArchetypeBundle } from '../roster/roster-types.ts'
 import type { CatalogueChanged } from '../tenants/tenants-types.ts'
 import { createEventGroups } from './event-groups.ts'
 import { createEventWriter } from './event-writer.ts'
+import { addExceptionsRoutes } from './exceptions-routes.ts'
+import { createCostExceptions } from './exceptions-service.ts'
 import { addPricesRoutes } from './prices-routes.ts'
 import { createPrices } from './prices-service.ts'
+import { ratingJob, ratingJobData, ratingJobName } from './rating-job.ts'
+import { addRatingRoutes } from './rating-routes.ts'
+import { createRatingRuns } from './rating-service.ts'
+import type { TelemetryRating } from './rating-types.ts'
 import { addSummaryRoutes } from './summary-routes.ts'
 import { createTelemetrySummaries } from './summary-service.ts'
 import { createCatalogues } from './telemetry-catalogue.ts'
@@ -23,6 +32,9 @@ import { createTenantPrices } from './tenant-prices.ts'
 export interface TelemetryModule {
   /** To be called after every commit that changed skills or archetypes of a tenant. */
   catalogueChanged: CatalogueChanged
+  rating: TelemetryRating
+  /** For the job queue to do. */
+  jobs: readonly JobDefinition[]
   routes(app: FastifyInstance): void
 }
 
@@ -36,7 +48,9 @@ export function createTelemetryModule(deps: {
   skills: SkillRegistry
   /** Told after each commit that added to the numbers of a tenant. */
   ingested: (tenantId: string) => void
-  log: Pick<DatabaseLog, 'warn'>
+  findTenant: (slug: string) => Promise<Tenant | undefined>
+  jobSender: Pick<JobSender, 'send'>
+  log: Pick<DatabaseLog, 'warn' | 'error'>
 }): TelemetryModule {
   const catalogues = createCatalogues(deps)
   const tenantPrices = createTenantPrices(deps)
@@ -50,11 +64,22 @@ export function createTelemetryModule(deps: {
   })
   const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
   const summaries = createTelemetrySummaries({ database: deps.database, cursorKey })
+  const exceptions = createCostExceptions({ ...deps, prices: tenantPrices, cursorKey })
+  const runs = createRatingRuns({
+    ...deps,
+    prices: tenantPrices,
+    send: (tenant, order) => deps.jobSender.send(ratingJobName, ratingJobData(tenant, order)),
+    rated: deps.ingested,
+  })
   return {
     catalogueChanged: catalogues.changed,
+    rating: runs,
+    jobs: [ratingJob({ ...deps, runs })],
     routes: (app) => {
       addTelemetryRoutes(app, telemetry)
       addSummaryRoutes(app, summaries)
+      addExceptionsRoutes(app, exceptions)
+      addRatingRoutes(app, runs)
       addPricesRoutes(app, createPrices({ ...deps, tenantPrices }))
     },
   }

@@ -1,0 +1,24 @@
+import { DomainError } from '../../contract/domain-error.ts'
+import type { JobQueue } from './queue.ts'
+
+/**
+ * Sends jobs to the queue of the process. Modules are made before it, because it works on their jobs; a command has
+ * none.
+ */
+export class JobSender {
+  #queue: Pick<JobQueue, 'send'> | undefined
+
+  connect(queue: Pick<JobQueue, 'send'>): void {
+    this.#queue = queue
+  }
+
+  /** Throws `hub-unavailable` when the queue cannot be reached. */
+  async send(name: string, data: object): Promise<void> {
+    if (!this.#queue) {
+      throw new DomainError('hub-unavailable', 'Background work has not started yet. Try again shortly.', {
+        retryAfterSeconds: 2,
+      })
+    }
+    await this.#queue.send(name, data)
+  }
+}

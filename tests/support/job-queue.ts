@@ -1,0 +1,18 @@
+import type { Modules } from '../../server/app.ts'
+import type { DatabaseLog } from '../../server/db/database.ts'
+import { createJobQueue, type JobQueue } from '../../server/jobs/queue.ts'
+import type { TestDatabase } from './database.ts'
+
+/** Works on the jobs that modules send, from the first one on: most tests send none. */
+export function connectJobQueue(modules: Modules, test: TestDatabase, log: DatabaseLog): { stop(): Promise<void> } {
+  let queue: JobQueue | undefined
+  function started(): JobQueue {
+    if (queue) return queue
+    queue = createJobQueue(test.targets.app, { role: 'all', drainSeconds: 5 }, log)
+    for (const job of modules.telemetry.jobs) queue.registerJob(job)
+    queue.start()
+    return queue
+  }
+  modules.jobSender.connect({ send: (...job) => started().send(...job) })
+  return { stop: async () => queue?.stop() }
+}
