@@ -43,6 +43,10 @@ describe('13 JSON that two parsers may read differently', () => {
     ingestBatch: { events: [event({ metadata: { a: 1 } })] },
     replaceArchetypes: { archetypes: [{ archetype_id: 'analyst' }] },
     transitionSkill: { state: 'published' },
+    replacePrices: {
+      prices: [{ llm_model: 'm', input_usd_per_mtok: 1, output_usd_per_mtok: 1, effective_from: '2026-01-01T00:00:00Z' }],
+    },
+    rateTelemetryAgain: { from: '2026-01-01T00:00:00Z' },
     restoreRecord: {},
     verifyRecord: {},
   })
