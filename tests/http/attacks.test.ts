@@ -44,7 +44,9 @@ describe('13 JSON that two parsers may read differently', () => {
     replaceArchetypes: { archetypes: [{ archetype_id: 'analyst' }] },
     transitionSkill: { state: 'published' },
     replacePrices: {
-      prices: [{ llm_model: 'm', input_usd_per_mtok: 1, output_usd_per_mtok: 1, effective_from: '2026-01-01T00:00:00Z' }],
+      prices: [
+        { llm_model: 'm', input_usd_per_mtok: 1, output_usd_per_mtok: 1, effective_from: '2026-01-01T00:00:00Z' },
+      ],
     },
     rateTelemetryAgain: { from: '2026-01-01T00:00:00Z' },
     restoreRecord: {},
