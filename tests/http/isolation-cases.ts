@@ -16,8 +16,8 @@ export interface Attempt {
   path: string
   body?: unknown
   headers?: Record<string, string>
-  /** What globex gets. For 200 and 201 the answer is about globex alone. */
-  status: 200 | 201 | 400 | 404 | 422
+  /** What globex gets. For 200 to 202 the answer is about globex alone. */
+  status: 200 | 201 | 202 | 400 | 404 | 422
   /** The same with ids that nobody has: the answer must not differ. */
   withUnknown?: { path: string; body?: unknown }
 }
@@ -76,8 +76,13 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
   ingestBatch: () => [attempt(201, '/api/v1/telemetry/events:batch', { events: [stolenEvent, archetypeEvent] })],
   summarizeTelemetry: () => summaries('/api/v1/telemetry/summary'),
   reconcileTelemetry: () => summaries('/api/v1/telemetry/reconciliation'),
+  listCostExceptions: () =>
+    ['', '?kind=unpriced', '?skill_id=secret-skill', '?archetype_id=secret-archetype', '?tolerance=0'].map((query) =>
+      attempt(200, `/api/v1/telemetry/reconciliation/exceptions${query}`),
+    ),
   getPrices: () => [attempt(200, '/api/v1/telemetry/prices')],
   replacePrices: () => [attempt(200, '/api/v1/telemetry/prices', { prices: [] })],
+  rateTelemetryAgain: () => [attempt(202, '/api/v1/telemetry/prices:rerate', { from: '2020-01-01T00:00:00Z' })],
   listArchetypes: () => [attempt(200, '/api/v1/roster/archetypes?limit=1000')],
   replaceArchetypes: () => [
     attempt(200, '/api/v1/roster/archetypes', { archetypes: [{ archetype_id: 'analyst' }, { archetype_id: 'other' }] }),

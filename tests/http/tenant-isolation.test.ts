@@ -53,15 +53,14 @@ async function fillAcme(): Promise<Loot> {
   const { record_id: governance } = await acme('POST', records, {
     ...{ record_type: 'governance_event', event_kind: `custom.${marker}`, subject: marker, details: { marker } },
   })
-  await acme('POST', '/api/v1/telemetry/events', {
-    ...event({
-      user_id: `user:${marker}`,
-      llm_model: marker,
-      metadata: { marker },
-      success: false,
-      error_code: marker,
-    }),
+  const spoken = event({
+    user_id: `user:${marker}`,
+    llm_model: marker,
+    metadata: { marker },
+    success: false,
+    error_code: marker,
   })
+  await acme('POST', '/api/v1/telemetry/events:batch', { events: [spoken, spoken] })
   return { record, governance, clientId: await hub.clientId('acme') }
 }
 
@@ -183,6 +182,7 @@ describe('a cursor of acme', () => {
     [`${records}?limit=1&sort=-cost_usd_estimate`],
     ['/api/v1/roster/archetypes?limit=1'],
     ['/api/v1/skill-entitlement/skills?limit=1'],
+    ['/api/v1/telemetry/reconciliation/exceptions?limit=1'],
   ])('does not open for globex: %s', async (path) => {
     if (path.includes('cost')) {
       const again = { record_type: 'output', skill_id: 'secret-skill', cost_usd_estimate: 2 }

@@ -34,16 +34,13 @@ export async function scanRecords(tx: TenantTx, { index, above, belowId, limit }
   const values: unknown[] = [tx.tenantId, index.value, limit]
   const parameter = (value: unknown) => `$${values.push(value)}`
   const { column } = index
-  const conditions: string[] = []
+  // These two are what shows the planner that an index of rows that have a value holds all of them.
+  const conditions = [`${column} >= $2`, `${column} <= $2`]
   if (above) {
     const id = `${parameter(above.recordId)}::uuid`
     conditions.push(`record_id ${above.operator} ${id}`, `(${column}, record_id) ${above.operator} ($2, ${id})`)
-  } else {
-    conditions.push(`${column} >= $2`)
   }
-  if (belowId === undefined) {
-    conditions.push(`${column} <= $2`)
-  } else {
+  if (belowId !== undefined) {
     const id = `${parameter(belowId)}::uuid`
     conditions.push(`record_id < ${id}`, `(${column}, record_id) < ($2, ${id})`)
   }
