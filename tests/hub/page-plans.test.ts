@@ -107,12 +107,15 @@ for (const statistics of ['none', 'fresh']) {
         const deep = await buffersOf({ createdBy: 'common-client' }, { sort, after: position })
         expect(deep.rows).toBe(51)
         expect(deep.buffers).toBeLessThan(buffersMax)
-        const bounded = await buffersOf(
-          { createdBy: 'common-client', fromId: ids[4000]!, beforeId: ids[4100]! },
-          { sort },
-        )
-        expect(bounded.rows).toBe(51)
-        expect(bounded.buffers).toBeLessThan(buffersMax)
+        for (const filter of [{ createdBy: 'common-client' }, { userId: 'user:common' }, { skillId: 'common-skill' }]) {
+          const bounded = await buffersOf({ ...filter, fromId: ids[4000]!, beforeId: ids[4100]! }, { sort })
+          expect(bounded.rows).toBe(51)
+          expect(bounded.buffers).toBeLessThan(buffersMax)
+        }
+        const wide = { userId: 'user:common', fromId: ids[0]!, beforeId: ids.at(-1)! }
+        const narrowed = await buffersOf(wide, { sort, after: position })
+        expect(narrowed.rows).toBe(51)
+        expect(narrowed.buffers).toBeLessThan(buffersMax)
       },
     )
   })

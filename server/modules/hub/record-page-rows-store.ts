@@ -107,6 +107,8 @@ function idConditions({ above, below }: IdBounds): string[] {
 function steeringConditions(column: Column, value: string, { above, below }: IdBounds): string[] {
   const pair = `(r.${column}, r.record_id)`
   return [
+    // Comparing pairs does not show the planner that an index of rows that have a value holds all of them.
+    `r.${column} is not null`,
     above ? `${pair} ${above.operator} (${value}, ${above.id})` : `r.${column} >= ${value}`,
     below ? `${pair} ${below.operator} (${value}, ${below.id})` : `r.${column} <= ${value}`,
   ]
