@@ -27,12 +27,10 @@ export class IngestStepRefused extends Error {
   }
 }
 
-const begin: PreparedStatement = { name: 'hub_begin', text: 'begin' }
 const setTenant: PreparedStatement = { name: 'hub_set_tenant', text: 'select hub.set_tenant($1)' }
-const commit: PreparedStatement = { name: 'hub_commit', text: 'commit' }
 
-/** Steps before the caller's own: BEGIN and the tenant. */
-const openingSteps = 2
+/** Steps before the caller's own. */
+const openingSteps = 1
 
 /** What `pg` gives a query to write its messages with. */
 interface MessageWriter {
@@ -48,18 +46,14 @@ const preparedBy = new WeakMap<pg.ClientBase, Set<string>>()
 
 /**
  * Runs the steps in one transaction and one round trip: all messages, with the data of every COPY among them, are
- * written at once, and PostgreSQL answers at the end. After an error it skips everything up to the end (Frontend/
- * Backend Protocol, sections 54.2.3 and 54.2.6), and the transaction has to be rolled back.
+ * written at once. Up to the Sync at their end they are one implicit transaction, which commits there, or is rolled
+ * back by the first error, after which PostgreSQL skips the rest (documentation of the protocol, "Pipelining" and
+ * "COPY Operations").
  *
  * @throws IngestStepRefused, or the driver's error where the connection broke: then it may have been committed
  */
 export async function runScript(client: pg.ClientBase, tenantId: string, steps: readonly IngestStep[]): Promise<void> {
-  const script: IngestStep[] = [
-    { statement: begin, values: [] },
-    { statement: setTenant, values: [tenantId] },
-    ...steps,
-    { statement: commit, values: [] },
-  ]
+  const script: IngestStep[] = [{ statement: setTenant, values: [tenantId] }, ...steps]
   await prepare(client, script)
   const exchange = new Exchange(script.length, (connection) => {
     for (const step of script) {
@@ -67,10 +61,9 @@ export async function runScript(client: pg.ClientBase, tenantId: string, steps: 
       else sendStatement(connection, step.statement.name, step.values)
     }
   })
-  exchange.texts = [`${begin.text}; ${setTenant.text}`, ...steps.map(textOf), commit.text]
+  exchange.texts = [`begin; ${setTenant.text}`, ...steps.map(textOf), 'commit']
   try {
-    const lastTag = await submit(client, exchange)
-    if (lastTag !== 'COMMIT') throw new Error(`an ingest transaction ended with ${lastTag}`)
+    await submit(client, exchange)
   } catch (error) {
     if (!exchange.isRefused) throw error
     throw new IngestStepRefused(exchange.completed - openingSteps, error as Error)
@@ -116,25 +109,24 @@ function sendCopy(connection: MessageWriter, text: string, data: Buffer): void {
   connection.stream.write(copyDone)
 }
 
-function submit(client: pg.ClientBase, exchange: Exchange): Promise<string> {
+function submit(client: pg.ClientBase, exchange: Exchange): Promise<void> {
   return new Promise((resolve, reject) => {
-    exchange.settle = (error, tag) => (error === null ? resolve(tag) : reject(error))
+    exchange.settle = (error) => (error === null ? resolve() : reject(error))
     client.query(exchange as unknown as pg.Submittable)
   })
 }
 
 /** What `pg` hands a connection over to: it writes all messages, then listens to the answers until the end. */
 class Exchange {
-  /** What it runs, for those who watch statements. */
+  /** What it runs, for those who watch statements; the implicit transaction as if it were an explicit one. */
   texts: readonly string[] = []
   /** Steps that PostgreSQL has completed. */
   completed = 0
   /** PostgreSQL has answered with an error, and not just gone. */
   isRefused = false
-  settle: (error: Error | null, lastTag: string) => void = () => {}
+  settle: (error: Error | null) => void = () => {}
   private readonly expected: number
   private readonly send: (connection: MessageWriter) => void
-  private lastTag = ''
 
   constructor(expected: number, send: (connection: MessageWriter) => void) {
     this.expected = expected
@@ -149,19 +141,18 @@ class Exchange {
     connection.stream.uncork()
   }
 
-  handleCommandComplete(message: { text: string }): void {
+  handleCommandComplete(): void {
     this.completed++
-    this.lastTag = message.text
   }
 
   handleReadyForQuery(): void {
-    if (this.completed === this.expected) this.settle(null, this.lastTag)
-    else this.settle(new Error(`${this.completed} of ${this.expected} steps were answered`), '')
+    if (this.completed === this.expected) this.settle(null)
+    else this.settle(new Error(`${this.completed} of ${this.expected} steps were answered`))
   }
 
   handleError(error: Error & { severity?: string; code?: string }): void {
     this.isRefused = error.severity === 'ERROR'
-    this.settle(error, '')
+    this.settle(error)
   }
 
   handleRowDescription(): void {}

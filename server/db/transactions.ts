@@ -35,7 +35,8 @@ export async function runIngest(pool: pg.Pool, tenantId: string, steps: readonly
       return await runScriptOnce(pool, tenantId, steps)
     } catch (error) {
       const cause = error instanceof IngestStepRefused ? error.cause : error
-      if (isUnavailable(cause)) throw asServiceError(cause)
+      const known = asServiceError(cause)
+      if (known !== cause) throw known
       if (!isRetryable(cause) || attempt === attemptsMax) throw error
       await delay(attempt * 10 + Math.random() * 20)
     }
@@ -46,11 +47,12 @@ async function runScriptOnce(pool: pg.Pool, tenantId: string, steps: readonly In
   const client = await pool.connect()
   try {
     await runScript(client, tenantId, steps)
+    client.release()
   } catch (error) {
-    await abandon(client, error instanceof IngestStepRefused ? error.cause : error)
+    // A refused step leaves the connection as it was: the implicit transaction has ended.
+    client.release(!(error instanceof IngestStepRefused))
     throw error
   }
-  client.release()
 }
 
 /**

@@ -36,11 +36,11 @@ export function claimStep(request: IdempotentRequest, answer: JsonValue, created
 
 /** Steps between which a lock that is not had soon ends the transaction (lock_not_available). */
 export const beImpatient: IngestStep = {
-  statement: { name: 'hub_be_impatient', text: "set local lock_timeout = '50ms'" },
+  statement: { name: 'hub_be_impatient', text: "select set_config('lock_timeout', '50ms', true)" },
   values: [],
 }
 export const bePatient: IngestStep = {
-  statement: { name: 'hub_be_patient', text: 'set local lock_timeout to default' },
+  statement: { name: 'hub_be_patient', text: "select set_config('lock_timeout', '0', true)" },
   values: [],
 }
 
