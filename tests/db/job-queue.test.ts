@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { JobSender } from '../../server/jobs/job-sender.ts'
 import { createJobQueue } from '../../server/jobs/queue.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
@@ -106,12 +107,41 @@ test('only a worker works; an api process sends', { timeout: 30_000 }, async () 
   expect(runs).toBe(1)
 })
 
-test('keeps trying to start while the database is away, without ending the process', async () => {
+test('an api process sends before any worker has ever been there', { timeout: 30_000 }, async () => {
+  const seen: object[] = []
+  const job = {
+    name: 'first-sent',
+    pollingIntervalSeconds: 0.5,
+    handler: async ({ data }: { data: object }) => void seen.push(data),
+  }
+  const sender = createJobQueue(db.targets.app, { role: 'api', drainSeconds: 1 }, log)
+  sender.registerJob(job)
+  sender.start()
+  await sender.send('first-sent', { n: 1 })
+  await sender.stop()
+  const worker = createJobQueue(db.targets.app, { role: 'worker', drainSeconds: 1 }, log)
+  worker.registerJob(job)
+  worker.start()
+  await expect.poll(() => seen, { timeout: 15_000 }).toEqual([{ n: 1 }])
+  await worker.stop()
+})
+
+test('keeps trying to start while the database is away, without ending the process', { timeout: 30_000 }, async () => {
   const away = { ...db.targets.app, host: '/nonexistent' }
   const queue = createJobQueue(away, { role: 'all', drainSeconds: 1 }, log)
   queue.registerJob({ name: 'probe', handler: async () => {} })
   queue.start()
   await delay(400)
+  await expect(queue.send('probe', {})).rejects.toMatchObject({ slug: 'hub-unavailable', retryAfterSeconds: 5 })
   await queue.stop()
   expect(warnings.join('\n')).toContain('ENOENT')
+})
+
+test('what is sent before there is a queue is refused for now', async () => {
+  const sender = new JobSender()
+  await expect(sender.send('probe', {})).rejects.toMatchObject({ slug: 'hub-unavailable' })
+  const sent: unknown[] = []
+  sender.connect({ send: async (...job) => void sent.push(job) })
+  await sender.send('probe', { n: 1 })
+  expect(sent).toEqual([['probe', { n: 1 }]])
 })

@@ -57,7 +57,7 @@ async function pagesOf(query: ExceptionsQuery) {
   const book = createPriceBook()
   const exceptions = createCostExceptions({
     ...{ database: counting, records: lab.records, cursorKey: Buffer.alloc(32, 7) },
-    prices: { bookOf: async () => book },
+    prices: { freshBookOf: async () => book },
   })
   const pages: string[][] = []
   for (let cursor: string | null | undefined; cursor !== null; ) {

@@ -17,7 +17,7 @@ export interface CostExceptions {
 
 export function createCostExceptions(deps: {
   database: Database
-  prices: Pick<TenantPrices, 'bookOf'>
+  prices: Pick<TenantPrices, 'freshBookOf'>
   records: Pick<Records, 'firstIdAt'>
   cursorKey: Buffer
 }): CostExceptions {
@@ -46,7 +46,8 @@ export function createCostExceptions(deps: {
       const binding = bindingOf(tenant, query)
       const afterId = query.cursor === undefined ? undefined : String(openCursor(cursorKey, binding, query.cursor))
       const request = requestOf(query, afterId)
-      const book = await prices.bookOf(tenant.slug)
+      // Whoever has just set a price wants to see what it explains, whichever process answers.
+      const book = await prices.freshBookOf(tenant.slug)
       const { items, lastId } = await database.withTenant(tenant.slug, (tx) => readExceptions(tx, request, book), {
         readOnly: true,
         inIndexOrder: true,
