@@ -79,20 +79,24 @@ for (const sort of ['created_at', '-created_at', 'cost_usd_estimate', '-cost_usd
 
 /** Buffers that the query of a page touches, by EXPLAIN of the very statement that the store sends. */
 async function buffersOf(sort: RecordSort, after: { recordId: string; costMicros?: string } | undefined) {
-  return lab.database.withTenant(acme.slug, async (tx) => {
-    let buffers = 0
-    const explaining = {
-      query: async ({ text, values }: { text: string; values: unknown[] }) => {
-        const explained = await tx.client.query(`explain (analyze, buffers, format json) ${text}`, values)
-        const plan = explained.rows[0]['QUERY PLAN'][0].Plan
-        buffers += plan['Shared Hit Blocks'] + plan['Shared Read Blocks']
-        return explained
-      },
-    }
-    const page = { sort, limit: 1000, after, now: new Date().toISOString() }
-    await findPage({ ...tx, client: explaining as never }, { includePurged: false }, page)
-    return buffers
-  }, pageMode)
+  return lab.database.withTenant(
+    acme.slug,
+    async (tx) => {
+      let buffers = 0
+      const explaining = {
+        query: async ({ text, values }: { text: string; values: unknown[] }) => {
+          const explained = await tx.client.query(`explain (analyze, buffers, format json) ${text}`, values)
+          const plan = explained.rows[0]['QUERY PLAN'][0].Plan
+          buffers += plan['Shared Hit Blocks'] + plan['Shared Read Blocks']
+          return explained
+        },
+      }
+      const page = { sort, limit: 1000, after, now: new Date().toISOString() }
+      await findPage({ ...tx, client: explaining as never }, { includePurged: false }, page)
+      return buffers
+    },
+    pageMode,
+  )
 }
 
 for (const statistics of ['none', 'fresh']) {

@@ -32,12 +32,14 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => hub.stop())
 
-beforeEach(async () => {
+async function raisePrice(): Promise<void> {
   price += 1
   const each = { llm_model: model, input_usd_per_mtok: price, output_usd_per_mtok: price }
   const body = { prices: [{ ...each, effective_from: '2026-01-01T00:00:00Z' }] }
   expect((await hub.call('acme', 'PUT', '/api/v1/telemetry/prices', { body })).status).toBe(200)
-})
+}
+
+beforeEach(raisePrice)
 
 const costAt = (usdPerMtok: number, events = eventsStored) => (events * 1200 * usdPerMtok) / 1e6
 
@@ -66,6 +68,7 @@ function openProcess({ rated = () => {}, nowMs, beforeEvent, errors = [] }: Proc
         return log.append(...event)
       },
     },
+    settleMs: 0,
     send: async () => expect.unreachable(),
     log: { error: (_, message) => void errors.push(message) },
     ...(nowMs ? { nowMs } : {}),
@@ -127,6 +130,16 @@ test('one that is stopped after a part goes on there, and reports the whole of i
     ...{ cost_usd_computed_before: costAt(price - 1), cost_usd_computed_after: costAt(price) },
   })
   expect(await reports()).toMatchObject([result])
+  await expectTotals(costAt(price))
+})
+
+test('one that goes on after the prices have changed does not bring the old ones back', async () => {
+  const order = orderOf()
+  const stop = new AbortController()
+  await expect(openProcess({ rated: () => stop.abort() }).run(tenant, order, stop.signal)).rejects.toThrow('aborted')
+  await raisePrice()
+  await rateAll()
+  expect(await openProcess().run(tenant, order)).toMatchObject({ checked: eventsStored, changed: 1000 })
   await expectTotals(costAt(price))
 })
 

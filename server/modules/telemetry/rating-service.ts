@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { type PointedError, validationFailed } from '../../../contract/domain-error.ts'
 import { eventFutureMinutesMax } from '../../../contract/limits.ts'
 import { formatTimestamp, parseTimestamp } from '../../../contract/timestamp.ts'
@@ -6,7 +7,6 @@ import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { Records } from '../hub/hub-types.ts'
-import type { PriceBook } from './prices.ts'
 import { ratePart } from './rating-part.ts'
 import { findRun, insertRun, lockRatings, type RatingRun, saveRun } from './rating-store.ts'
 import type { RatingOrder, RatingRange, RatingResult, TelemetryRating } from './rating-types.ts'
@@ -27,7 +27,7 @@ export interface RatingRuns extends TelemetryRating {
 
 export function createRatingRuns(deps: {
   database: Database
-  prices: Pick<TenantPrices, 'freshBookOf'>
+  prices: Pick<TenantPrices, 'bookWithin'>
   records: Pick<Records, 'firstIdAt'>
   governance: GovernanceLog
   /** Queues a run for `run`. */
@@ -36,8 +36,9 @@ export function createRatingRuns(deps: {
   rated: (tenantId: string) => void
   log: Pick<DatabaseLog, 'error'>
   nowMs?: () => number
+  settleMs?: number
 }): RatingRuns {
-  const { database, prices, records, governance, nowMs = Date.now } = deps
+  const { database, prices, records, governance, nowMs = Date.now, settleMs = staleBookMsMax } = deps
 
   function begin(tenant: Tenant, { runId, range }: RatingOrder): Promise<void> {
     // An event is stored 5 minutes before its time at the earliest, so no earlier record can be in the range.
@@ -58,10 +59,12 @@ export function createRatingRuns(deps: {
   }
 
   /** Does the next part, unless another process has done the last one. Answers the run after it. */
-  async function goOn(tx: TenantTx, tenant: Tenant, order: RatingOrder, book: PriceBook): Promise<RatingRun> {
+  async function goOn(tx: TenantTx, tenant: Tenant, order: RatingOrder): Promise<RatingRun> {
     await lockRatings(tx)
     const before = await findRun(tx, order.runId)
     if (before.finished_at !== null) return before
+    // Anew for each part, and under the lock: a run that began later may have rated at newer prices meanwhile.
+    const book = await prices.bookWithin(tx)
     const nowText = formatTimestamp(nowMs())
     const { run, ended } = await ratePart(tx, before, { range: order.range, book, nowText, log: deps.log })
     const after = { ...run, finished_at: ended ? nowText : null }
@@ -72,11 +75,12 @@ export function createRatingRuns(deps: {
   }
 
   async function run(tenant: Tenant, order: RatingOrder, signal?: AbortSignal): Promise<RatingResult> {
-    const book = await prices.freshBookOf(tenant.slug)
     await begin(tenant, order)
+    // Until then another process may still ingest at the prices from before, below where this run will have been.
+    await delay(settleMs, undefined, signal ? { signal } : {})
     for (;;) {
       signal?.throwIfAborted()
-      const after = await database.withTenant(tenant.slug, (tx) => goOn(tx, tenant, order, book), {
+      const after = await database.withTenant(tenant.slug, (tx) => goOn(tx, tenant, order), {
         inIndexOrder: true,
       })
       if (after.finished_at !== null) return resultOf(after)

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Database } from '../../db/database.ts'
+import type { Database, TenantTx } from '../../db/database.ts'
 import { createBookOfOverrides } from './price-book-of-overrides.ts'
 import { createPriceBook, type PriceBook } from './prices.ts'
 import { allPrices } from './prices-store.ts'
@@ -16,6 +16,8 @@ export interface TenantPrices {
   bookOf(tenantId: string): Promise<PriceBook>
   /** Read from the database by a query that begins after the call. */
   freshBookOf(tenantId: string): Promise<PriceBook>
+  /** As this transaction sees them. */
+  bookWithin(tx: TenantTx): Promise<PriceBook>
   /** To be called after every commit that changed the prices of a tenant. */
   changed(tenantId: string): void
 }
@@ -35,10 +37,12 @@ export function createTenantPrices(deps: {
   const { database, book: catalogue = createPriceBook(), nowMs = () => performance.now() } = deps
   const entries = new LRUCache<string, Entry>({ max: tenantsMax, maxSize: tenantsMax + overridesMax })
 
+  const bookOfAll = (overrides: Awaited<ReturnType<typeof allPrices>>) =>
+    overrides.length === 0 ? catalogue : createBookOfOverrides(overrides, catalogue)
+
   async function read(tenantId: string): Promise<{ book: PriceBook; size: number }> {
     const overrides = await database.withTenant(tenantId, allPrices, { readOnly: true })
-    const book = overrides.length === 0 ? catalogue : createBookOfOverrides(overrides, catalogue)
-    return { book, size: 1 + overrides.length }
+    return { book: bookOfAll(overrides), size: 1 + overrides.length }
   }
 
   function start(tenantId: string): Promise<PriceBook> {
@@ -66,6 +70,8 @@ export function createTenantPrices(deps: {
     },
 
     freshBookOf: start,
+
+    bookWithin: async (tx) => bookOfAll(await allPrices(tx)),
 
     // A reading under way began before the change was known, so its book goes only to those who asked before.
     changed: (tenantId) => void entries.delete(tenantId),
