@@ -11,7 +11,7 @@ import { createHubModule, createRecordStore, type HubModule, type RecordStore } 
 import { createKeysModule, type KeysModule } from './modules/keys/keys-module.ts'
 import { createObservabilityModule } from './modules/observability/observability-module.ts'
 import { createRosterModule, type RosterModule } from './modules/roster/roster-module.ts'
-import { createRollupModule, type RollupModule } from './modules/telemetry/rollup-module.ts'
+import { createRollupModule, type RollupModule } from './modules/telemetry/rollups/rollup-module.ts'
 import { createTelemetryModule, type TelemetryModule } from './modules/telemetry/telemetry-module.ts'
 import { createTenantsModule, type TenantsModule } from './modules/tenants/tenants-module.ts'
 

@@ -1,5 +1,5 @@
-import { deltaOfDifferences } from '../../server/modules/telemetry/rollup-delta.ts'
-import { insertDelta } from '../../server/modules/telemetry/rollup-store.ts'
+import { deltaOfDifferences } from '../../server/modules/telemetry/rollups/rollup-delta.ts'
+import { insertDelta } from '../../server/modules/telemetry/rollups/rollup-store.ts'
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
 import type { CallOptions, TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { PointedError } from '../../contract/domain-error.ts'
 import type { JsonValue } from '../../provenance/index.ts'
-import { contentErrors, missesTotal, readEvent } from '../../server/modules/telemetry/event-check.ts'
+import { contentErrors, missesTotal, readEvent } from '../../server/modules/telemetry/ingest/event-check.ts'
 import type { SoundEvent } from '../../server/modules/telemetry/telemetry-types.ts'
 import { event } from './events.ts'
 

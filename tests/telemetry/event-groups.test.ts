@@ -4,8 +4,8 @@ import { DomainError } from '../../contract/domain-error.ts'
 import type { Caller, Tenant } from '../../server/http/caller.ts'
 import type { RecordReceipt } from '../../server/modules/hub/hub-types.ts'
 import type { Claim } from '../../server/modules/hub/idempotency-types.ts'
-import { createEventGroups } from '../../server/modules/telemetry/event-groups.ts'
-import { ClaimRefused, type EventWriter, type Submission } from '../../server/modules/telemetry/event-writer.ts'
+import { createEventGroups } from '../../server/modules/telemetry/ingest/event-groups.ts'
+import { ClaimRefused, type EventWriter, type Submission } from '../../server/modules/telemetry/ingest/event-writer.ts'
 import type { SoundEvent } from '../../server/modules/telemetry/telemetry-types.ts'
 
 /** Groups as they come out, before a writer that does what the test says. */

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Tenant } from '../../server/http/caller.ts'
-import { scannedMax } from '../../server/modules/telemetry/exceptions-reader.ts'
-import type { ExceptionsQuery } from '../../server/modules/telemetry/exceptions-schemas.ts'
-import { createCostExceptions } from '../../server/modules/telemetry/exceptions-service.ts'
-import { type Scan, scanRecords } from '../../server/modules/telemetry/exceptions-store.ts'
-import { createPriceBook } from '../../server/modules/telemetry/prices.ts'
+import { scannedMax } from '../../server/modules/telemetry/exceptions/exceptions-reader.ts'
+import type { ExceptionsQuery } from '../../server/modules/telemetry/exceptions/exceptions-schemas.ts'
+import { createCostExceptions } from '../../server/modules/telemetry/exceptions/exceptions-service.ts'
+import { type Scan, scanRecords } from '../../server/modules/telemetry/exceptions/exceptions-store.ts'
+import { createPriceBook } from '../../server/modules/telemetry/prices/prices.ts'
 import { openRecordLab, type RecordLab } from '../hub/record-lab.ts'
 
 /** How the list finds its way through many records: each request looks at a bounded number of them. */

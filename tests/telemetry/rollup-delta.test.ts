@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Cells, ExactSum } from '../../server/modules/telemetry/rollup-cells.ts'
+import { Cells, ExactSum } from '../../server/modules/telemetry/rollups/rollup-cells.ts'
 import {
   type CostDifference,
   deltaOf,
   deltaOfDifferences,
   readDelta,
   UnreadableDelta,
-} from '../../server/modules/telemetry/rollup-delta.ts'
-import { quarterMs } from '../../server/modules/telemetry/rollup-types.ts'
+} from '../../server/modules/telemetry/rollups/rollup-delta.ts'
+import { quarterMs } from '../../server/modules/telemetry/rollups/rollup-types.ts'
 import type { CountedEvent } from '../../server/modules/telemetry/telemetry-types.ts'
 import { expectedRows, type Rows, rowsOf } from './rollup-oracle.ts'
 

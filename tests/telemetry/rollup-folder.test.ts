@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { DomainError } from '../../contract/domain-error.ts'
-import { createFolder } from '../../server/modules/telemetry/rollup-folder.ts'
-import type { Folded } from '../../server/modules/telemetry/rollup-folding.ts'
+import { createFolder } from '../../server/modules/telemetry/rollups/rollup-folder.ts'
+import type { Folded } from '../../server/modules/telemetry/rollups/rollup-folding.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

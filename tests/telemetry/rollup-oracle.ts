@@ -1,8 +1,8 @@
 import type pg from 'pg'
 import { microsOfUsd } from '../../contract/money.ts'
-import { LatencySketch, latencyBinOf } from '../../server/modules/telemetry/latency-sketch.ts'
-import { Cells, type Figures } from '../../server/modules/telemetry/rollup-cells.ts'
-import { readDelta } from '../../server/modules/telemetry/rollup-delta.ts'
+import { LatencySketch, latencyBinOf } from '../../server/modules/telemetry/rollups/latency-sketch.ts'
+import { Cells, type Figures } from '../../server/modules/telemetry/rollups/rollup-cells.ts'
+import { readDelta } from '../../server/modules/telemetry/rollups/rollup-delta.ts'
 import type { CountedEvent } from '../../server/modules/telemetry/telemetry-types.ts'
 
 /** The rollups, reckoned from the events themselves with BigInts throughout. */

@@ -5,7 +5,7 @@ import {
   latencyBinMax,
   latencyBinOf,
   latencyErrorMax,
-} from '../../server/modules/telemetry/latency-sketch.ts'
+} from '../../server/modules/telemetry/rollups/latency-sketch.ts'
 
 const shares = [0, 0.01, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 1]
 const anyLatency = fc.integer({ min: 1, max: 599_999 })

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { latencyBinOf } from '../../server/modules/telemetry/latency-sketch.ts'
-import { reconciliationNumbers } from '../../server/modules/telemetry/reconciliation-answer.ts'
-import { Figures } from '../../server/modules/telemetry/rollup-cells.ts'
-import { summaryNumbers, usdOfExactMicros } from '../../server/modules/telemetry/summary-answer.ts'
+import { latencyBinOf } from '../../server/modules/telemetry/rollups/latency-sketch.ts'
+import { Figures } from '../../server/modules/telemetry/rollups/rollup-cells.ts'
+import { reconciliationNumbers } from '../../server/modules/telemetry/summary/reconciliation-answer.ts'
+import { summaryNumbers, usdOfExactMicros } from '../../server/modules/telemetry/summary/summary-answer.ts'
 
 test.each([
   [0n, '0'],

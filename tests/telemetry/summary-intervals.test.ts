@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { quarterMs } from '../../server/modules/telemetry/rollup-types.ts'
-import { intervalStarts, isTimeZone } from '../../server/modules/telemetry/summary-intervals.ts'
-import type { Interval } from '../../server/modules/telemetry/summary-types.ts'
+import { quarterMs } from '../../server/modules/telemetry/rollups/rollup-types.ts'
+import { intervalStarts, isTimeZone } from '../../server/modules/telemetry/summary/summary-intervals.ts'
+import type { Interval } from '../../server/modules/telemetry/summary/summary-types.ts'
 
 const quarterOf = (instant: string) => Temporal.Instant.from(instant).epochMilliseconds / quarterMs
 const rangeOf = (from: string, to: string) => ({ first: quarterOf(from), end: quarterOf(to) })

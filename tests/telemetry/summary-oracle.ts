@@ -1,6 +1,6 @@
 import { parseTimestamp } from '../../contract/timestamp.ts'
-import { quarterMs } from '../../server/modules/telemetry/rollup-types.ts'
-import type { SummaryQuery } from '../../server/modules/telemetry/summary-schemas.ts'
+import { quarterMs } from '../../server/modules/telemetry/rollups/rollup-types.ts'
+import type { SummaryQuery } from '../../server/modules/telemetry/summary/summary-schemas.ts'
 import type { CountedEvent } from '../../server/modules/telemetry/telemetry-types.ts'
 
 /** The summary, reckoned from the events themselves. */

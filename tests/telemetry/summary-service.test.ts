@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Tenant } from '../../server/http/caller.ts'
-import { deltaOf } from '../../server/modules/telemetry/rollup-delta.ts'
-import { createRollups, type Rollups } from '../../server/modules/telemetry/rollup-service.ts'
-import { insertDelta } from '../../server/modules/telemetry/rollup-store.ts'
-import type { SummaryQuery } from '../../server/modules/telemetry/summary-schemas.ts'
-import { createTelemetrySummaries, type TelemetrySummaries } from '../../server/modules/telemetry/summary-service.ts'
+import { deltaOf } from '../../server/modules/telemetry/rollups/rollup-delta.ts'
+import { createRollups, type Rollups } from '../../server/modules/telemetry/rollups/rollup-service.ts'
+import { insertDelta } from '../../server/modules/telemetry/rollups/rollup-store.ts'
+import type { SummaryQuery } from '../../server/modules/telemetry/summary/summary-schemas.ts'
+import {
+  createTelemetrySummaries,
+  type TelemetrySummaries,
+} from '../../server/modules/telemetry/summary/summary-service.ts'
 import type { CountedEvent } from '../../server/modules/telemetry/telemetry-types.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { type ExpectedRow, expectedSummary, nearestRank } from './summary-oracle.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { quartersPerDay } from '../../server/modules/telemetry/rollup-types.ts'
-import { spansOf } from '../../server/modules/telemetry/summary-spans.ts'
+import { quartersPerDay } from '../../server/modules/telemetry/rollups/rollup-types.ts'
+import { spansOf } from '../../server/modules/telemetry/summary/summary-spans.ts'
 
 const ranges = fc
   .tuple(

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { Database } from '../../server/db/database.ts'
-import { createCatalogues } from '../../server/modules/telemetry/telemetry-catalogue.ts'
+import { createCatalogues } from '../../server/modules/telemetry/ingest/telemetry-catalogue.ts'
 
 /** What is stored, and reads of it that end when the test says so. */
 let stored: string[]

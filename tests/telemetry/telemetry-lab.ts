@@ -5,12 +5,12 @@ import { createGovernanceLog } from '../../server/modules/governance/governance-
 import type { GovernanceLog } from '../../server/modules/governance/governance-types.ts'
 import { createIdempotency } from '../../server/modules/hub/idempotency-service.ts'
 import { archetypeIds } from '../../server/modules/roster/roster-store.ts'
-import { createEventGroups } from '../../server/modules/telemetry/event-groups.ts'
-import { createEventWriter } from '../../server/modules/telemetry/event-writer.ts'
-import { createPriceBook } from '../../server/modules/telemetry/prices.ts'
-import { createCatalogues } from '../../server/modules/telemetry/telemetry-catalogue.ts'
+import { createEventGroups } from '../../server/modules/telemetry/ingest/event-groups.ts'
+import { createEventWriter } from '../../server/modules/telemetry/ingest/event-writer.ts'
+import { createCatalogues } from '../../server/modules/telemetry/ingest/telemetry-catalogue.ts'
+import { createTenantLive } from '../../server/modules/telemetry/ingest/tenant-live-service.ts'
+import { createPriceBook } from '../../server/modules/telemetry/prices/prices.ts'
 import { createTelemetry } from '../../server/modules/telemetry/telemetry-service.ts'
-import { createTenantLive } from '../../server/modules/telemetry/tenant-live-service.ts'
 import { callerOf, openRecordLab } from '../hub/record-lab.ts'
 
 /** Telemetry on a real database, without HTTP; each `openProcess` knows only what is stored. */

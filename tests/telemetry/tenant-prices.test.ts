@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createPriceBook } from '../../server/modules/telemetry/prices.ts'
-import { deletePrices, insertPrices } from '../../server/modules/telemetry/prices-store.ts'
-import { createTenantPrices } from '../../server/modules/telemetry/tenant-prices.ts'
+import { createPriceBook } from '../../server/modules/telemetry/prices/prices.ts'
+import { deletePrices, insertPrices } from '../../server/modules/telemetry/prices/prices-store.ts'
+import { createTenantPrices } from '../../server/modules/telemetry/prices/tenant-prices.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
 const catalogue = createPriceBook()

@@ -1,6 +1,6 @@
 import { microsOfUsd } from '../../../contract/money.ts'
-import { latencyBinMax, latencyBinOf } from './latency-sketch.ts'
-import { exactMs } from './prices-arithmetic.ts'
+import { exactMs } from './prices/prices-arithmetic.ts'
+import { latencyBinMax, latencyBinOf } from './rollups/latency-sketch.ts'
 
 /** Members of a canonical event that the numbers are made of. */
 interface EventMembers {

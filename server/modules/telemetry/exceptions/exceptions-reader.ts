@@ -1,0 +1,92 @@
+import type { TenantTx } from '../../../db/database.ts'
+import type { PriceBook } from '../prices/prices.ts'
+import { type ReadEvent, readStoredEvent } from '../stored-event.ts'
+import { createTurn } from '../summary/summary-turns.ts'
+import { exceptionOf } from './exceptions-answer.ts'
+import type { CostException, ExceptionsQuery } from './exceptions-schemas.ts'
+import { type ScanIndex, type ScannedRecord, scanRecords } from './exceptions-store.ts'
+
+/** Records that one request looks at, however few of them are exceptions. */
+export const scannedMax = 10_000
+const scannedAtFirst = 200
+const scannedAtOnce = 2000
+
+type Filters = Pick<ExceptionsQuery, 'skill_id' | 'archetype_id' | 'user_id' | 'llm_platform' | 'llm_model'>
+
+export interface ExceptionsRequest {
+  kind: ExceptionsQuery['kind']
+  /** Percent. */
+  tolerance: number
+  filters: Filters
+  /** Where the list begins, at its first page, */
+  fromId: string | undefined
+  /** or behind which record, at a later one. */
+  afterId: string | undefined
+  belowId: string | undefined
+  limit: number
+}
+
+interface FoundExceptions {
+  items: CostException[]
+  /** The record to go on behind; undefined at the end of the list. */
+  lastId: string | undefined
+}
+
+/** The next exceptions, in a transaction of `inIndexOrder`. Fewer than asked for where they are too far apart. */
+export async function readExceptions(
+  tx: TenantTx,
+  request: ExceptionsRequest,
+  book: PriceBook,
+): Promise<FoundExceptions> {
+  const { limit, belowId, fromId, filters } = request
+  const items: CostException[] = []
+  const index = indexFor(filters)
+  const turn = createTurn()
+  let above = firstBound(request.afterId, fromId)
+  let left = scannedMax
+  for (let size = scannedAtFirst; left > 0; size = scannedAtOnce) {
+    const asked = Math.min(Math.max(size, Math.min(limit, scannedAtOnce)), left)
+    const records = await scanRecords(tx, { index, above, belowId, limit: asked })
+    for (const record of records) {
+      const found = exceptionIn(record, request, book)
+      // One more than the page holds tells that there is a next page.
+      if (found && items.length === limit) return { items, lastId: items.at(-1)!.record_id }
+      if (found) items.push(found)
+      await turn.endIfLong()
+    }
+    if (records.length < asked) return { items, lastId: undefined }
+    above = { operator: '>', recordId: records.at(-1)!.recordId }
+    left -= records.length
+  }
+  return { items, lastId: above?.recordId }
+}
+
+function firstBound(afterId: string | undefined, fromId: string | undefined) {
+  if (afterId !== undefined) return { operator: '>' as const, recordId: afterId }
+  return fromId === undefined ? undefined : { operator: '>=' as const, recordId: fromId }
+}
+
+/** By the filter that leaves least; the others are seen to afterwards. */
+function indexFor({ user_id, skill_id, archetype_id }: Filters): ScanIndex {
+  if (user_id !== undefined) return { column: 'user_id', value: user_id }
+  if (skill_id !== undefined) return { column: 'skill_id', value: skill_id }
+  if (archetype_id !== undefined) return { column: 'archetype_id', value: archetype_id }
+  return { column: 'record_type', value: 'telemetry_event' }
+}
+
+function exceptionIn(
+  record: ScannedRecord,
+  { kind, tolerance, filters }: ExceptionsRequest,
+  book: PriceBook,
+): CostException | undefined {
+  const { canonical } = record
+  const event = canonical === null ? undefined : readStoredEvent({ ...record, canonical })
+  if (!event || !matches(event, filters)) return undefined
+  const found = exceptionOf(record, event, book, tolerance)
+  return kind === undefined || found?.kind === kind ? found : undefined
+}
+
+function matches(event: ReadEvent, filters: Filters): boolean {
+  const names = ['skill_id', 'archetype_id', 'user_id', 'llm_platform', 'llm_model'] as const
+  return names.every((name) => filters[name] === undefined || event[name] === filters[name])
+}

@@ -1,0 +1,64 @@
+import { type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
+import { pageSizeDefault } from '../../../../contract/limits.ts'
+import { parseTimestamp } from '../../../../contract/timestamp.ts'
+import type { Database } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import { type CursorBinding, openCursor, signCursor } from '../../../http/cursor.ts'
+import type { Records } from '../../hub/hub-types.ts'
+import type { TenantPrices } from '../prices/tenant-prices.ts'
+import { type ExceptionsRequest, readExceptions } from './exceptions-reader.ts'
+import { type CostException, type ExceptionsQuery, tolerancePercentDefault } from './exceptions-schemas.ts'
+
+/** Events without a price, or whose two costs differ. */
+export interface CostExceptions {
+  /** A page in the order of storing. Throws `validation-failed` and `invalid-cursor`. */
+  list(tenant: Tenant, query: ExceptionsQuery): Promise<{ items: CostException[]; next_cursor: string | null }>
+}
+
+export function createCostExceptions(deps: {
+  database: Database
+  prices: Pick<TenantPrices, 'freshBookOf'>
+  records: Pick<Records, 'firstIdAt'>
+  cursorKey: Buffer
+}): CostExceptions {
+  const { database, prices, records, cursorKey } = deps
+
+  function requestOf(query: ExceptionsQuery, afterId: string | undefined): ExceptionsRequest {
+    const errors: PointedError[] = []
+    const idBound = (name: 'created_at__gte' | 'created_at__lt') => {
+      const text = query[name]
+      if (text === undefined) return undefined
+      const time = parseTimestamp(text)
+      if (time) return records.firstIdAt(time.epochMs, time.microsOfMs)
+      const detail = 'must be an RFC 3339 timestamp; a `+` is written %2B in a query'
+      errors.push({ pointer: `/query/${name}`, detail })
+      return undefined
+    }
+    const { kind, tolerance = tolerancePercentDefault, limit = pageSizeDefault, ...filters } = query
+    const fromId = idBound('created_at__gte')
+    const belowId = idBound('created_at__lt')
+    if (errors.length > 0) throw validationFailed(errors)
+    return { kind, tolerance, limit, filters, fromId, belowId, afterId }
+  }
+
+  return {
+    async list(tenant, query) {
+      const binding = bindingOf(tenant, query)
+      const afterId = query.cursor === undefined ? undefined : String(openCursor(cursorKey, binding, query.cursor))
+      const request = requestOf(query, afterId)
+      // Whoever has just set a price wants to see what it explains, whichever process answers.
+      const book = await prices.freshBookOf(tenant.slug)
+      const { items, lastId } = await database.withTenant(tenant.slug, (tx) => readExceptions(tx, request, book), {
+        readOnly: true,
+        inIndexOrder: true,
+      })
+      return { items, next_cursor: lastId === undefined ? null : signCursor(cursorKey, binding, lastId) }
+    },
+  }
+}
+
+/** The page's size is not bound: a reader may change it on the way. */
+function bindingOf(tenant: Tenant, query: ExceptionsQuery): CursorBinding {
+  const { cursor: _cursor, limit: _limit, tolerance = tolerancePercentDefault, ...parameters } = query
+  return { tenant: tenant.slug, operation: 'listCostExceptions', query: { ...parameters, tolerance } }
+}

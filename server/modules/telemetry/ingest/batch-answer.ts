@@ -1,0 +1,53 @@
+import { problems } from '../../../../contract/problems.ts'
+import { isJsonObject, type JsonValue } from '../../../../provenance/index.ts'
+import type { BatchAnswer, BatchError, BatchFacts, IndexedReceipt, Refusal } from '../telemetry-types.ts'
+
+export function factsAsJson(facts: BatchFacts): JsonValue {
+  return {
+    now_ms: facts.nowMs,
+    record_ids: facts.recordIds,
+    refused: facts.refusedIndexes,
+    unknown_archetypes: facts.unknownArchetypes,
+    unregistered_skills: facts.unregisteredSkills,
+  }
+}
+
+/** Reads what {@link factsAsJson} wrote. */
+export function factsOfJson(json: JsonValue): BatchFacts {
+  if (!isJsonObject(json)) throw new Error('the stored answer of a batch is not an object')
+  return {
+    nowMs: json.now_ms as number,
+    recordIds: json.record_ids as string[],
+    refusedIndexes: json.refused as number[],
+    unknownArchetypes: json.unknown_archetypes as string[],
+    unregisteredSkills: json.unregistered_skills as string[],
+  }
+}
+
+/** @param refused the index of each refused event, in order, and why */
+export function batchAnswer(
+  baseUrl: string,
+  records: IndexedReceipt[],
+  refused: ReadonlyMap<number, Refusal>,
+): BatchAnswer {
+  const errors = [...refused].map(([index, refusal]) => batchError(baseUrl, index, refusal))
+  return {
+    accepted: records.length,
+    failed: errors.length,
+    records,
+    ...(errors.length > 0 ? { errors } : {}),
+  }
+}
+
+function batchError(baseUrl: string, index: number, refusal: Refusal): BatchError {
+  const { title, status } = problems[refusal.slug]
+  const pointerOf = (pointer: string) => `/events/${index}${pointer}`
+  return {
+    index,
+    type: `${baseUrl}/errors/${refusal.slug}`,
+    title,
+    status,
+    detail: refusal.errors.map(({ pointer, detail }) => `${pointerOf(pointer)} ${detail}`).join('; '),
+    pointer: pointerOf(refusal.errors[0]!.pointer),
+  }
+}

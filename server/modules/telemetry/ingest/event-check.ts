@@ -1,0 +1,145 @@
+import type { PointedError } from '../../../../contract/domain-error.ts'
+import {
+  eventFutureMinutesMax,
+  metadataBytesMax,
+  skillVersionLengthMax,
+  tokenSumTolerance,
+} from '../../../../contract/limits.ts'
+import { microsOfUsd, usdOfMicros } from '../../../../contract/money.ts'
+import { parseTimestamp, type Timestamp } from '../../../../contract/timestamp.ts'
+import { canonicalize, isJsonObject, type JsonObject, type JsonValue } from '../../../../provenance/index.ts'
+import { jsonPointer } from '../../../http/json-breaches.ts'
+import { compileSchema } from '../../../http/request-validation.ts'
+import { EventSchema, envelopeNames, type TelemetryEvent } from '../telemetry-schemas.ts'
+import type { SoundEvent } from '../telemetry-types.ts'
+
+const shapeErrors = compileSchema(EventSchema)
+const futureMsMax = eventFutureMinutesMax * 60_000
+const metadataTooLarge = `must be at most ${metadataBytesMax} bytes as canonical JSON`
+/** A member takes five bytes at least, as in `"":1,`; each has another name. */
+const metadataMembersMax = metadataBytesMax / 5
+const membersMax = 1000
+const tolerancePercent = Math.round(tokenSumTolerance * 100)
+
+/** Fields, canonical text and the row that is made of it, without metadata. */
+const eventBytes = 4096
+
+/** Enough to mend a request by, however many of its members are wrong. */
+export const faultsMax = 100
+
+/** The members that only modes A and B take: in Mode C whatever is not in the envelope may be content. */
+export function contentErrors(event: JsonValue): PointedError[] {
+  if (!isJsonObject(event)) return []
+  return Object.keys(event)
+    .filter((name) => !envelopeNames.has(name))
+    .slice(0, faultsMax)
+    .map((name) => ({ pointer: jsonPointer([name]), detail: 'is not a field of the telemetry envelope' }))
+}
+
+/**
+ * Checks an event by itself, without the tenant's catalogue. Answers everything that is wrong with it, with pointers
+ * relative to the event.
+ */
+export function readEvent(input: JsonValue, nowMs: number): SoundEvent | PointedError[] {
+  const excess = excessOf(input)
+  if (excess.length > 0) return excess
+  const faults = shapeErrors(input)
+  if (faults.length === 0) {
+    const event = input as unknown as TelemetryEvent
+    const ts = parseTimestamp(event.ts)
+    const broken = brokenRules(event, ts, nowMs)
+    return ts && broken.length === 0 ? soundEvent(event, ts) : broken
+  }
+  return [...faults, ...brokenRulesOfRest(input, faults, nowMs)].slice(0, faultsMax)
+}
+
+/**
+ * What is larger than in any sound event, so that the schema's validator never meets it: it would complain about each
+ * of the members of 16 MiB, which takes ten seconds and a gigabyte, and overflow its stack in a long version.
+ */
+function excessOf(input: JsonValue): PointedError[] {
+  if (!isJsonObject(input)) return []
+  const names = Object.keys(input)
+  if (names.length > membersMax) {
+    return names
+      .filter((name) => !Object.hasOwn(EventSchema.properties, name))
+      .slice(0, faultsMax)
+      .map((name) => ({ pointer: jsonPointer([name]), detail: 'is not a member that this takes' }))
+  }
+  const { metadata, skill_version } = input
+  const faults: PointedError[] = []
+  if (isJsonObject(metadata) && Object.keys(metadata).length > metadataMembersMax) {
+    faults.push({ pointer: '/metadata', detail: metadataTooLarge })
+  }
+  if (typeof skill_version === 'string' && skill_version.length > skillVersionLengthMax) {
+    faults.push({ pointer: '/skill_version', detail: `must have at most ${skillVersionLengthMax} characters` })
+  }
+  return faults
+}
+
+function soundEvent(event: TelemetryEvent, ts: Timestamp): SoundEvent {
+  const costEstimateMicros = microsOfUsd(event.cost_usd_estimate)
+  const normal = { ts: ts.text, cost_usd_estimate: usdOfMicros(costEstimateMicros) }
+  return {
+    skillId: event.skill_id,
+    archetypeId: event.archetype_id,
+    userId: event.user_id,
+    platform: event.llm_platform,
+    model: event.llm_model,
+    tokensIn: event.tokens_in,
+    tokensOut: event.tokens_out,
+    success: event.success,
+    latencyMs: event.latency_ms,
+    epochMs: ts.epochMs,
+    costEstimateMicros,
+    // A spread copies an object as it is laid out; leaving a member out would make a slow one of every event.
+    fields: event.error_code === null ? withoutErrorCode({ ...event, ...normal }) : { ...event, ...normal },
+    sizeBytes: eventBytes + (event.metadata === undefined ? 0 : metadataBytesMax),
+  }
+}
+
+function withoutErrorCode({ error_code: _, ...rest }: TelemetryEvent): Record<string, JsonValue> {
+  return rest
+}
+
+/** The rules beyond the schema, each where the members it is about are there. */
+function brokenRules(event: Partial<TelemetryEvent>, ts: Timestamp | undefined, nowMs: number): PointedError[] {
+  const { tokens_in: tokensIn, tokens_out: tokensOut, tokens_total_reported: reported, metadata } = event
+  const faults: PointedError[] = []
+  const fault = (pointer: string, detail: string) => faults.push({ pointer, detail })
+
+  if (event.ts !== undefined) {
+    if (!ts) fault('/ts', 'must be an RFC 3339 timestamp, in UTC of the years 1 to 9999 and without a leap second')
+    else if (ts.epochMs > nowMs + futureMsMax) {
+      fault('/ts', `must be at most ${eventFutureMinutesMax} minutes in the future`)
+    }
+  }
+  if (event.success === false && (event.error_code === undefined || event.error_code === null)) {
+    fault('/error_code', 'must be there and not null when success is false')
+  }
+  if (reported !== undefined && tokensIn !== undefined && tokensOut !== undefined) {
+    const sum = tokensIn + tokensOut
+    if (missesTotal(sum, reported)) {
+      fault('/tokens_total_reported', `must have tokens_in + tokens_out, ${sum}, within ${tolerancePercent} % of it`)
+    }
+  }
+  if (metadata !== undefined && Buffer.byteLength(canonicalize(metadata)) > metadataBytesMax) {
+    fault('/metadata', metadataTooLarge)
+  }
+  return faults
+}
+
+/** The same rules for an event that is not sound: only by the members that are, or they would complain twice. */
+function brokenRulesOfRest(input: JsonValue, faults: readonly PointedError[], nowMs: number): PointedError[] {
+  if (!isJsonObject(input)) return []
+  const faulty = new Set(faults.map(({ pointer }) => pointer.split('/', 2)[1]))
+  const rest: JsonObject = Object.fromEntries(Object.entries(input).filter(([name]) => !faulty.has(name)))
+  const event = rest as Partial<TelemetryEvent>
+  const ts = event.ts === undefined ? undefined : parseTimestamp(event.ts)
+  return brokenRules(event, ts, nowMs).filter(({ pointer }) => !faulty.has(pointer.slice(1)))
+}
+
+/** Interface 4.3, rule 4, in whole numbers: |sum - reported| ≤ 2 % of reported. */
+export function missesTotal(sum: number, reported: number): boolean {
+  return Math.abs(sum - reported) * 100 > reported * tolerancePercent
+}

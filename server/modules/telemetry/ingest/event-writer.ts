@@ -1,0 +1,142 @@
+import { usdOfMicros } from '../../../../contract/money.ts'
+import type { JsonValue } from '../../../../provenance/index.ts'
+import type { Database } from '../../../db/database.ts'
+import { type IngestStep, IngestStepRefused } from '../../../db/ingest-script.ts'
+import type { Caller, Tenant } from '../../../http/caller.ts'
+import type { RecordDraft, RecordReceipt, Records, SealedBatch } from '../../hub/hub-types.ts'
+import type { Claim, Idempotency } from '../../hub/idempotency-types.ts'
+import type { PriceBook } from '../prices/prices.ts'
+import { exactMs } from '../prices/prices-arithmetic.ts'
+import { deltaOf } from '../rollups/rollup-delta.ts'
+import { deltaStep } from '../telemetry-store.ts'
+import type { CountedEvent, SoundEvent } from '../telemetry-types.ts'
+import { eventMembers } from './event-members.ts'
+
+/** The events of one request, to be stored together with others of its tenant or alone. */
+export interface Submission {
+  caller: Caller
+  events: readonly SoundEvent[]
+  claim: Claim | undefined
+  /** What the key is claimed with, given the records. */
+  answerOf(receipts: readonly RecordReceipt[]): JsonValue
+}
+
+/** One of the submissions could not claim its key, so none was stored. */
+export class ClaimRefused extends Error {
+  readonly index: number
+  /** Another transaction that has not ended holds the key; else it is taken. */
+  readonly inFlight: boolean
+
+  constructor(index: number, inFlight: boolean) {
+    super('an Idempotency-Key could not be claimed')
+    this.index = index
+    this.inFlight = inFlight
+  }
+}
+
+/** Turns events into records and stores them. */
+export interface EventWriter {
+  /**
+   * Stores the events of all submissions, which are of one tenant, in one transaction: records, seals, claims and what
+   * they add to the numbers. Returns once it has committed, with the receipts of each submission.
+   *
+   * A claim that meets another transaction in flight waits for its end if `patient`. Throws {@link ClaimRefused}, or
+   * what the database throws; then nothing is stored.
+   */
+  store(tenant: Tenant, submissions: readonly Submission[], patient: boolean): Promise<RecordReceipt[][]>
+  /** Of stored records, in the order of the ids; those that are gone are left out. */
+  receipts(tenant: Tenant, recordIds: readonly string[]): Promise<RecordReceipt[]>
+}
+
+/** An event with what the service makes of it. */
+interface RatedEvent {
+  draft: RecordDraft
+  counted: CountedEvent
+}
+
+export function createEventWriter(deps: {
+  database: Database
+  records: Records
+  idempotency: Idempotency
+  prices: { bookOf(tenantId: string): Promise<PriceBook> }
+}): EventWriter {
+  const { database, records, idempotency, prices } = deps
+
+  return {
+    async store(tenant, submissions, patient) {
+      const book = await prices.bookOf(tenant.slug)
+      const rated = submissions.flatMap(({ caller, events }) => events.map((event) => rate(book, caller, event)))
+      const batch = await records.sealer.seal(
+        tenant,
+        rated.map(({ draft }) => draft),
+      )
+      const receipts = shareOut(batch, submissions)
+      const claims = submissions.flatMap(({ claim, answerOf }, index) =>
+        claim ? [{ index, request: claim.request, answer: answerOf(receipts[index]!) }] : [],
+      )
+      const claiming = idempotency.claimSteps(claims, patient)
+      const steps: IngestStep[] = claiming.steps
+      if (rated.length > 0) {
+        steps.push(...records.writer.copySteps(batch))
+        // The id of a seal of this transaction names what the transaction adds.
+        steps.push(deltaStep(tenant.slug, batch.seals[0]!.sealId, deltaOf(rated.map(({ counted }) => counted))))
+      }
+      try {
+        await database.ingest(tenant.slug, steps)
+      } catch (error) {
+        const refused = error instanceof IngestStepRefused ? claiming.refused(error.step, error.code) : undefined
+        throw refused ? new ClaimRefused(claims[refused.index]!.index, refused.inFlight) : error
+      }
+      return receipts
+    },
+
+    receipts: (tenant, recordIds) =>
+      database.withTenant(tenant.slug, (tx) => records.receipts(tx, recordIds), { readOnly: true }),
+  }
+}
+
+/** The price is frozen on the event: a later catalogue changes nothing about it. */
+function rate(book: PriceBook, caller: Caller, event: SoundEvent): RatedEvent {
+  const { skillId, archetypeId, userId, platform, model, epochMs, tokensIn, tokensOut, success, latencyMs } = event
+  const price = model === undefined ? undefined : book.priceOf(platform, model, exactMsOf(event), tokensIn, tokensOut)
+  const fields = price
+    ? { ...event.fields, cost_usd_computed: usdOfMicros(price.costMicros), price_source: price.source }
+    : event.fields
+  return {
+    draft: {
+      recordType: 'telemetry_event',
+      createdBy: caller.subject,
+      fields,
+      arrange: (common) => eventMembers(fields, common),
+    },
+    counted: {
+      skillId,
+      archetypeId,
+      userId,
+      platform,
+      model,
+      epochMs,
+      success,
+      latencyMs,
+      tokensIn,
+      tokensOut,
+      costEstimateMicros: event.costEstimateMicros,
+      costComputedMicros: price?.costMicros,
+    },
+  }
+}
+
+/** Of `ts`, whose text has six digits: the last three are microseconds. */
+function exactMsOf({ epochMs, fields }: SoundEvent): number {
+  return exactMs({ epochMs, microsOfMs: Number(String(fields.ts).slice(23, 26)) })
+}
+
+function shareOut(batch: SealedBatch, submissions: readonly Submission[]): RecordReceipt[][] {
+  let next = 0
+  return submissions.map(({ events }) =>
+    events.map(() => {
+      const { recordId, provenanceHash, provenanceCosign } = batch.records[next++]!
+      return { record_id: recordId, provenance_hash: provenanceHash, provenance_cosign: provenanceCosign }
+    }),
+  )
+}

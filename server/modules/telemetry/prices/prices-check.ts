@@ -1,0 +1,78 @@
+import { type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
+import { priceDecimalsMax, priceOverridesMax, priceUsdPerMtokMax } from '../../../../contract/limits.ts'
+import { parseTimestamp, type Timestamp } from '../../../../contract/timestamp.ts'
+import { isJsonObject, type JsonValue } from '../../../../provenance/index.ts'
+import { compileSchema } from '../../../http/request-validation.ts'
+import type { PriceOverride } from './price-override-types.ts'
+import { decimalOf } from './prices-arithmetic.ts'
+import { PricesBody } from './prices-schemas.ts'
+
+const shapeErrors = compileSchema(PricesBody)
+const notATime = 'must be an RFC 3339 timestamp, in UTC of the years 1 to 9999 and without a leap second'
+
+/**
+ * The prices of a body, with their times in UTC with six digits. Throws `validation-failed` with everything that is
+ * wrong, whether the schema finds it or a rule that a schema cannot say.
+ */
+export function readPrices(body: unknown): PriceOverride[] {
+  const listed = isJsonObject(body) ? body.prices : undefined
+  const entries = Array.isArray(listed) ? listed : []
+  // The schema's validator would complain about each of half a million entries.
+  if (entries.length > priceOverridesMax) {
+    throw validationFailed([{ pointer: '/prices', detail: `must have at most ${priceOverridesMax} entries` }])
+  }
+  const errors = body === undefined ? [{ pointer: '', detail: 'must be there: send a JSON body' }] : shapeErrors(body)
+  const known = new Set(errors.map((error) => error.pointer))
+  for (const error of ruleErrors(entries)) if (!known.has(error.pointer)) errors.push(error)
+  if (errors.length > 0) throw validationFailed(errors)
+  return (entries as unknown as PriceOverride[]).map(normalised)
+}
+
+/** The rules beyond the schema, each where the members it is about are there. */
+function ruleErrors(entries: readonly JsonValue[]): PointedError[] {
+  const errors: PointedError[] = []
+  const firstAt = new Map<string, number>()
+  for (const [index, entry] of entries.entries()) {
+    if (!isJsonObject(entry)) continue
+    const pointer = `/prices/${index}`
+    for (const name of ['input_usd_per_mtok', 'output_usd_per_mtok']) {
+      const price = entry[name]
+      if (typeof price !== 'number' || !(price >= 0 && price <= priceUsdPerMtokMax)) continue
+      if (decimalOf(price).decimals > priceDecimalsMax) {
+        errors.push({ pointer: `${pointer}/${name}`, detail: `must have at most ${priceDecimalsMax} decimals` })
+      }
+    }
+    const from = timeOf(entry.effective_from)
+    const until = timeOf(entry.effective_until)
+    if (from === 'none') errors.push({ pointer: `${pointer}/effective_from`, detail: notATime })
+    if (until === 'none') errors.push({ pointer: `${pointer}/effective_until`, detail: notATime })
+    if (typeof from !== 'object') continue
+    // Times of four digits of the year in UTC are in the order of their texts.
+    if (typeof until === 'object' && until.text <= from.text) {
+      errors.push({ pointer: `${pointer}/effective_until`, detail: 'must be later than effective_from' })
+    }
+    const key = JSON.stringify([entry.llm_platform, entry.llm_model, from.text])
+    const first = firstAt.get(key)
+    if (first === undefined) firstAt.set(key, index)
+    else {
+      const detail = `is for the same platform and model from the same time on as /prices/${first}: leave one of them out`
+      errors.push({ pointer, detail })
+    }
+  }
+  return errors
+}
+
+/** Undefined where there is no text, `none` where it is no time. */
+function timeOf(value: JsonValue | undefined): Timestamp | 'none' | undefined {
+  return typeof value === 'string' ? (parseTimestamp(value) ?? 'none') : undefined
+}
+
+function normalised(price: PriceOverride): PriceOverride {
+  const { effective_from: from, effective_until: until, ...rest } = price
+  return { ...rest, effective_from: textOf(from), ...(until === undefined ? {} : { effective_until: textOf(until) }) }
+}
+
+/** Of a time that has been checked. */
+function textOf(time: string): string {
+  return parseTimestamp(time)!.text
+}

@@ -1,0 +1,62 @@
+import { Type } from 'typebox'
+import { priceDecimalsMax, priceOverridesMax, priceUsdPerMtokMax } from '../../../../contract/limits.ts'
+import { patterns } from '../../../../contract/literals.ts'
+
+const usdPerMtok = (tokens: string, example: number) =>
+  Type.Number({
+    minimum: 0,
+    maximum: priceUsdPerMtokMax,
+    description: `US dollars per million tokens that the model ${tokens}, with at most ${priceDecimalsMax} decimals`,
+    examples: [example],
+  })
+
+const PriceSchema = Type.Object(
+  {
+    llm_platform: Type.Optional(
+      Type.String({
+        pattern: patterns.llmPlatform,
+        description: 'Without it, for the model on every platform that has no price of its own at the time',
+        examples: ['claude'],
+      }),
+    ),
+    llm_model: Type.String({ pattern: patterns.llmModel, examples: ['claude-sonnet-4-5'] }),
+    input_usd_per_mtok: usdPerMtok('read', 2.4),
+    output_usd_per_mtok: usdPerMtok('wrote', 12),
+    effective_from: Type.String({
+      format: 'date-time',
+      description: 'For events whose `ts` is this or later. RFC 3339; kept in UTC with six digits',
+      examples: ['2026-01-01T00:00:00.000000Z'],
+    }),
+    effective_until: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description:
+          'And whose `ts` is earlier than this. The beginning of the next price of the same platform and model ends ' +
+          'this one too',
+        examples: ['2026-07-01T00:00:00.000000Z'],
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+const prices = Type.Array(PriceSchema, {
+  maxItems: priceOverridesMax,
+  description: "All of the tenant's own prices, by platform, model and beginning",
+})
+
+export const PricesBody = Type.Object({ prices }, { additionalProperties: false })
+
+export const PriceListSchema = Type.Object(
+  {
+    prices,
+    catalogue: Type.Object(
+      {
+        source: Type.String({ description: 'npm package', examples: ['@pydantic/genai-prices'] }),
+        version: Type.String({ examples: ['0.1.8'] }),
+      },
+      { additionalProperties: false, description: 'Where the prices of everything else are from' },
+    ),
+  },
+  { additionalProperties: false },
+)

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto'
+import type { TenantTx } from '../../../db/database.ts'
+import type { TenantTables } from '../../../db/schema.ts'
+import type { PriceOverride } from './price-override-types.ts'
+
+type PriceRow = Omit<TenantTables['hub.price_overrides'], 'tenant_id' | 'override_id'>
+
+/** The tenant's own prices, by platform (those without one first), model and beginning. */
+export async function allPrices(tx: TenantTx): Promise<PriceOverride[]> {
+  const rows = await tx.db
+    .selectFrom('hub.price_overrides')
+    .select([
+      'llm_platform',
+      'llm_model',
+      'effective_from',
+      'effective_until',
+      'input_usd_per_mtok',
+      'output_usd_per_mtok',
+    ])
+    .where('tenant_id', '=', tx.tenantId)
+    .execute()
+  return inOrder(rows.map(overrideOf))
+}
+
+/** Two replacements of one tenant's prices come one after the other. */
+export async function lockPrices(tx: TenantTx): Promise<void> {
+  await tx.client.query(`select pg_advisory_xact_lock(hashtext('hub.price_overrides'), hashtext($1))`, [tx.tenantId])
+}
+
+export async function deletePrices(tx: TenantTx): Promise<void> {
+  await tx.client.query('delete from hub.price_overrides where tenant_id = $1', [tx.tenantId])
+}
+
+export async function insertPrices(tx: TenantTx, prices: readonly PriceOverride[]): Promise<void> {
+  await tx.client.query(
+    `insert into hub.price_overrides (tenant_id, override_id, llm_platform, llm_model, effective_from, effective_until,
+       input_usd_per_mtok, output_usd_per_mtok)
+     select $1, given.*
+     from unnest($2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::numeric[], $8::numeric[])
+       as given (override_id, llm_platform, llm_model, effective_from, effective_until, input_usd, output_usd)
+     returning override_id`,
+    [
+      tx.tenantId,
+      prices.map(() => randomUUID()),
+      prices.map((price) => price.llm_platform ?? null),
+      prices.map((price) => price.llm_model),
+      prices.map((price) => price.effective_from),
+      prices.map((price) => price.effective_until ?? null),
+      prices.map((price) => String(price.input_usd_per_mtok)),
+      prices.map((price) => String(price.output_usd_per_mtok)),
+    ],
+  )
+}
+
+/** Sorted here, because what the database sorts by depends on its collation. */
+export function inOrder(prices: readonly PriceOverride[]): PriceOverride[] {
+  const keyed = prices.map((price) => ({
+    key: `${price.llm_platform ?? ''} ${price.llm_model} ${price.effective_from}`,
+    price,
+  }))
+  keyed.sort((a, b) => (a.key < b.key ? -1 : 1))
+  return keyed.map(({ price }) => price)
+}
+
+/** What was stored is the shortest decimal of a number, so the number comes back. */
+function overrideOf(row: PriceRow): PriceOverride {
+  return {
+    ...(row.llm_platform === null ? {} : { llm_platform: row.llm_platform }),
+    llm_model: row.llm_model,
+    input_usd_per_mtok: Number(row.input_usd_per_mtok),
+    output_usd_per_mtok: Number(row.output_usd_per_mtok),
+    effective_from: row.effective_from,
+    ...(row.effective_until === null ? {} : { effective_until: row.effective_until }),
+  }
+}

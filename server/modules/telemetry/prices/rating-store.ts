@@ -1,0 +1,66 @@
+import { ratingLockClass } from '../../../db/advisory-locks.ts'
+import type { TenantTx } from '../../../db/database.ts'
+import type { TenantTables } from '../../../db/schema.ts'
+
+/** How far a re-rating has come. */
+export type RatingRun = Omit<TenantTables['hub.rating_runs'], 'tenant_id'>
+
+/** What an event costs now. */
+export interface Rating {
+  recordId: string
+  /** Undefined when it has no price. */
+  price: { costMicros: number; source: string } | undefined
+}
+
+/** Waits until no other transaction rates events of the tenant; held until this one ends. */
+export async function lockRatings(tx: TenantTx): Promise<void> {
+  await tx.client.query('select pg_advisory_xact_lock($1, hashtext($2))', [ratingLockClass, tx.tenantId])
+}
+
+/** Does nothing for a run that has begun. */
+export async function insertRun(tx: TenantTx, run: Pick<RatingRun, 'run_id' | 'position' | 'until_id'>): Promise<void> {
+  const nothing = { checked: 0, changed: 0, unreadable: 0, cost_before_micros: '0', cost_after_micros: '0' }
+  await tx.db
+    .insertInto('hub.rating_runs')
+    .values({ tenant_id: tx.tenantId, ...run, ...nothing, finished_at: null })
+    .onConflict((conflict) => conflict.columns(['tenant_id', 'run_id']).doNothing())
+    .execute()
+}
+
+/** To be read under {@link lockRatings}, so that two processes that do the same run do not do the same part. */
+export function findRun(tx: TenantTx, runId: string): Promise<RatingRun> {
+  return tx.db
+    .selectFrom('hub.rating_runs')
+    .select(['run_id', 'position', 'until_id', 'checked', 'changed', 'unreadable'])
+    .select(['cost_before_micros', 'cost_after_micros', 'finished_at'])
+    .where('tenant_id', '=', tx.tenantId)
+    .where('run_id', '=', runId)
+    .executeTakeFirstOrThrow()
+}
+
+export async function saveRun(tx: TenantTx, { run_id, ...run }: RatingRun): Promise<void> {
+  await tx.db
+    .updateTable('hub.rating_runs')
+    .set(run)
+    .where('tenant_id', '=', tx.tenantId)
+    .where('run_id', '=', run_id)
+    .execute()
+}
+
+/** The last ratings of these events, from now on. */
+export async function putRatings(tx: TenantTx, ratings: readonly Rating[], ratedAt: string): Promise<void> {
+  await tx.client.query(
+    `insert into hub.telemetry_ratings (tenant_id, record_id, cost_computed_micros, price_source, rated_at)
+     select $1, rated.*, $5::timestamptz
+     from unnest($2::uuid[], $3::bigint[], $4::text[]) as rated (record_id, cost_computed_micros, price_source)
+     on conflict (tenant_id, record_id) do update set cost_computed_micros = excluded.cost_computed_micros,
+       price_source = excluded.price_source, rated_at = excluded.rated_at`,
+    [
+      tx.tenantId,
+      ratings.map(({ recordId }) => recordId),
+      ratings.map(({ price }) => price?.costMicros ?? null),
+      ratings.map(({ price }) => price?.source ?? null),
+      ratedAt,
+    ],
+  )
+}

@@ -1,0 +1,79 @@
+import { LRUCache } from 'lru-cache'
+import type { Database, TenantTx } from '../../../db/database.ts'
+import { createBookOfOverrides } from './price-book-of-overrides.ts'
+import { createPriceBook, type PriceBook } from './prices.ts'
+import { allPrices } from './prices-store.ts'
+
+/** How long another process may go on with prices that have been replaced. */
+const ttlMs = 1000
+const tenantsMax = 1000
+/** Of all tenants together: an entry is half a kilobyte. */
+const overridesMax = 100_000
+
+/** What the tokens of each tenant cost: its own prices, then the catalogue's. */
+export interface TenantPrices {
+  /** Of at most a second ago, and never older than the last change made by this process. */
+  bookOf(tenantId: string): Promise<PriceBook>
+  /** Read from the database by a query that begins after the call. */
+  freshBookOf(tenantId: string): Promise<PriceBook>
+  /** As this transaction sees them. */
+  bookWithin(tx: TenantTx): Promise<PriceBook>
+  /** To be called after every commit that changed the prices of a tenant. */
+  changed(tenantId: string): void
+}
+
+interface Entry {
+  book: Promise<PriceBook>
+  /** Infinite until the book is there: until then everyone waits for the same one. */
+  expiresAtMs: number
+}
+
+export function createTenantPrices(deps: {
+  database: Database
+  /** Prices of what a tenant has no price of its own for. */
+  book?: PriceBook
+  nowMs?: () => number
+}): TenantPrices {
+  const { database, book: catalogue = createPriceBook(), nowMs = () => performance.now() } = deps
+  const entries = new LRUCache<string, Entry>({ max: tenantsMax, maxSize: tenantsMax + overridesMax })
+
+  const bookOfAll = (overrides: Awaited<ReturnType<typeof allPrices>>) =>
+    overrides.length === 0 ? catalogue : createBookOfOverrides(overrides, catalogue)
+
+  async function read(tenantId: string): Promise<{ book: PriceBook; size: number }> {
+    const overrides = await database.withTenant(tenantId, allPrices, { readOnly: true })
+    return { book: bookOfAll(overrides), size: 1 + overrides.length }
+  }
+
+  function start(tenantId: string): Promise<PriceBook> {
+    // Counted from before the reading: that is how old what it finds may be.
+    const expiresAtMs = nowMs() + ttlMs
+    const reading = read(tenantId)
+    const entry: Entry = { book: reading.then(({ book }) => book), expiresAtMs: Number.POSITIVE_INFINITY }
+    entries.set(tenantId, entry, { size: 1 })
+    const isCurrent = () => entries.peek(tenantId) === entry
+    reading.then(
+      ({ size }) => {
+        entry.expiresAtMs = expiresAtMs
+        if (isCurrent()) entries.set(tenantId, entry, { size })
+      },
+      // Whoever waits gets the error; the next one tries again.
+      () => void (isCurrent() && entries.delete(tenantId)),
+    )
+    return entry.book
+  }
+
+  return {
+    bookOf(tenantId) {
+      const entry = entries.get(tenantId)
+      return entry && nowMs() < entry.expiresAtMs ? entry.book : start(tenantId)
+    },
+
+    freshBookOf: start,
+
+    bookWithin: async (tx) => bookOfAll(await allPrices(tx)),
+
+    // A reading under way began before the change was known, so its book goes only to those who asked before.
+    changed: (tenantId) => void entries.delete(tenantId),
+  }
+}

@@ -1,0 +1,233 @@
+import type { CountedEvent } from '../telemetry-types.ts'
+import { latencyBinMax, latencyBinOf } from './latency-sketch.ts'
+import type { Dimensions, Figures } from './rollup-cells.ts'
+import { quarterOf } from './rollup-types.ts'
+
+/**
+ * The text of hub.telemetry_deltas.entries: what one transaction adds to the numbers. Written while a client waits,
+ * so: JSON, because nothing is faster here; each string once; an entry for each combination of dimensions and quarter.
+ */
+interface Delta {
+  v: typeof formatVersion
+  /** Quarters of entries count from here. */
+  q: number
+  /** What entries name by its place. */
+  s: string[]
+  e: Entry[]
+}
+
+/**
+ * Skill, archetype, user, platform, model (-1: none), quarter; invocations, failures, tokens in, tokens out, estimated
+ * and computed cost in micro-dollars, unpriced events; then the latency bin of each invocation. Several entries may be
+ * of one cell: a sum that passes what a number holds exactly is continued in the next.
+ */
+type Entry = number[]
+
+const formatVersion = 1
+/** Places in an entry. */
+const at = {
+  quarter: 5,
+  invocations: 6,
+  failures: 7,
+  tokensIn: 8,
+  tokensOut: 9,
+  estimate: 10,
+  computed: 11,
+  unpriced: 12,
+}
+const fixedLength = 13
+
+/** What the events add, as the text of a delta. */
+export function deltaOf(events: readonly CountedEvent[]): string {
+  const delta = emptyDelta(events[0]?.epochMs ?? 0)
+  const places = new Map<string, number>()
+  const table = new EntryTable(events.length)
+  for (let index = 0; index < events.length; index += 1) {
+    const event = events[index] as CountedEvent
+    const { costComputedMicros: computed } = event
+    const fresh: Entry = [
+      placeOf(delta, places, event.skillId),
+      placeOf(delta, places, event.archetypeId),
+      placeOf(delta, places, event.userId),
+      placeOf(delta, places, event.platform),
+      event.model === undefined ? -1 : placeOf(delta, places, event.model),
+      quarterOf(event.epochMs) - delta.q,
+      1,
+      event.success ? 0 : 1,
+      event.tokensIn,
+      event.tokensOut,
+      event.costEstimateMicros,
+      computed ?? 0,
+      computed === undefined ? 1 : 0,
+      latencyBinOf(event.latencyMs),
+    ]
+    table.add(delta.e, fresh)
+  }
+  return JSON.stringify(delta)
+}
+
+/** A correction of what is counted already: it adds no invocation. */
+export interface CostDifference {
+  skillId: string
+  archetypeId: string
+  userId: string
+  platform: string
+  model: string | undefined
+  /** Of `ts` of the event that is rated again. */
+  epochMs: number
+  /** Either may be negative. */
+  costComputedMicros: number
+  unpriced: number
+}
+
+/** What a later rating changes, as the text of a delta. */
+export function deltaOfDifferences(differences: readonly CostDifference[]): string {
+  const delta = emptyDelta(differences[0]?.epochMs ?? 0)
+  const places = new Map<string, number>()
+  const table = new EntryTable(differences.length)
+  for (const { skillId, archetypeId, userId, platform, model, epochMs, ...changed } of differences) {
+    const named = [skillId, archetypeId, userId, platform].map((name) => placeOf(delta, places, name))
+    const modelPlace = model === undefined ? -1 : placeOf(delta, places, model)
+    const counts = [0, 0, 0, 0, 0, changed.costComputedMicros, changed.unpriced]
+    table.add(delta.e, [...named, modelPlace, quarterOf(epochMs) - delta.q, ...counts])
+  }
+  return JSON.stringify(delta)
+}
+
+function emptyDelta(epochMs: number): Delta {
+  return { v: formatVersion, q: quarterOf(epochMs), s: [], e: [] }
+}
+
+function placeOf(delta: Delta, places: Map<string, number>, name: string): number {
+  const known = places.get(name)
+  if (known !== undefined) return known
+  const place = delta.s.push(name) - 1
+  places.set(name, place)
+  return place
+}
+
+/** Finds the entry of the same cell by its six numbers: an open-addressed table, several times as fast as a Map. */
+class EntryTable {
+  readonly #slots: (Entry | undefined)[]
+  readonly #mask: number
+
+  constructor(entriesMax: number) {
+    const size = 2 ** Math.ceil(Math.log2(2 * entriesMax + 1))
+    this.#slots = new Array(size)
+    this.#mask = size - 1
+  }
+
+  add(entries: Entry[], fresh: Entry): void {
+    let slot = cellHash(fresh) & this.#mask
+    for (;;) {
+      const known = this.#slots[slot]
+      if (known === undefined) break
+      if (isSameCell(known, fresh)) {
+        if (mergeEntry(known, fresh)) return
+        break
+      }
+      slot = (slot + 1) & this.#mask
+    }
+    this.#slots[slot] = fresh
+    entries.push(fresh)
+  }
+}
+
+function cellHash(entry: Entry): number {
+  let hash = 0
+  for (let place = 0; place <= at.quarter; place += 1) hash = Math.imul(hash ^ (entry[place] as number), 0x9e3779b1)
+  return hash ^ (hash >>> 15)
+}
+
+function isSameCell(a: Entry, b: Entry): boolean {
+  for (let place = 0; place <= at.quarter; place += 1) if (a[place] !== b[place]) return false
+  return true
+}
+
+/** False, and nothing changed, where a sum would not be exact. */
+function mergeEntry(known: Entry, fresh: Entry): boolean {
+  for (let place = at.tokensIn; place <= at.computed; place += 1) {
+    if (!Number.isSafeInteger((known[place] as number) + (fresh[place] as number))) return false
+  }
+  for (let place = at.invocations; place < fixedLength; place += 1) {
+    known[place] = (known[place] as number) + (fresh[place] as number)
+  }
+  for (let place = fixedLength; place < fresh.length; place += 1) known.push(fresh[place] as number)
+  return true
+}
+
+/** The text of a delta is not what this version writes. A rebuild of the tenant's rollups makes up for it. */
+export class UnreadableDelta extends Error {
+  override readonly name = 'UnreadableDelta'
+}
+
+/** What one entry adds, and to which cell of the view `all`. */
+export interface DeltaEntry {
+  quarter: number
+  dimensions: Dimensions
+  /** Adds it to the figures of a cell. */
+  addTo(figures: Figures): void
+}
+
+/**
+ * The entries of a delta; several may be of one cell.
+ *
+ * @throws UnreadableDelta before the first entry is given, so that a delta counts whole or not at all
+ */
+export function readDelta(text: string): DeltaEntry[] {
+  const delta = parseDelta(text)
+  return delta.e.map((entry) => ({
+    quarter: delta.q + (entry[at.quarter] as number),
+    dimensions: {
+      skill_id: delta.s[entry[0] as number] as string,
+      archetype_id: delta.s[entry[1] as number] as string,
+      user_id: delta.s[entry[2] as number] as string,
+      llm_platform: delta.s[entry[3] as number] as string,
+      llm_model: entry[4] === -1 ? null : (delta.s[entry[4] as number] as string),
+    },
+    addTo: (figures) => addEntry(figures, entry),
+  }))
+}
+
+function addEntry(figures: Figures, entry: Entry): void {
+  figures.invocations += entry[at.invocations] as number
+  figures.failures += entry[at.failures] as number
+  figures.tokensIn.add(entry[at.tokensIn] as number)
+  figures.tokensOut.add(entry[at.tokensOut] as number)
+  figures.costEstimate.add(entry[at.estimate] as number)
+  figures.costComputed.add(entry[at.computed] as number)
+  figures.unpriced += entry[at.unpriced] as number
+  for (let place = fixedLength; place < entry.length; place += 1) figures.latency.add(entry[place] as number)
+}
+
+function parseDelta(text: string): Delta {
+  let delta: Partial<Delta> | null
+  try {
+    delta = JSON.parse(text) as Partial<Delta> | null
+  } catch (cause) {
+    throw new UnreadableDelta('a delta is not JSON', { cause })
+  }
+  if (delta?.v !== formatVersion) throw new UnreadableDelta(`a delta of the version ${delta?.v}, not ${formatVersion}`)
+  const { v, q, s, e } = delta
+  if (!Number.isSafeInteger(q) || !Array.isArray(s) || !Array.isArray(e))
+    throw new UnreadableDelta('a delta lacks parts')
+  if (!s.every((name) => typeof name === 'string')) throw new UnreadableDelta('a delta names what is no string')
+  for (const entry of e) {
+    if (!isEntry(entry, s.length)) throw new UnreadableDelta('a delta has an entry that is none')
+  }
+  return { v, q: q as number, s, e }
+}
+
+function isEntry(entry: unknown, names: number): entry is Entry {
+  if (!Array.isArray(entry) || entry.length < fixedLength) return false
+  for (let place = 0; place < entry.length; place += 1) if (!Number.isSafeInteger(entry[place])) return false
+  for (let place = 0; place < at.quarter; place += 1) {
+    const lowest = place === 4 ? -1 : 0
+    if (entry[place] < lowest || entry[place] >= names) return false
+  }
+  if (entry.length !== fixedLength + entry[at.invocations]) return false
+  for (let place = fixedLength; place < entry.length; place += 1) {
+    if (entry[place] < 1 || entry[place] > latencyBinMax) return false
+  }
+  return true
+}

@@ -1,0 +1,63 @@
+import type { TenantTx } from '../../../db/database.ts'
+import type { Grain, View } from './rollup-types.ts'
+
+const rowsPerDelete = 20_000
+
+/** A stored event, and what a later rating made of its price. */
+export interface StoredEvent {
+  recordId: string
+  canonical: string
+  /** Whether it was rated again. */
+  rated: boolean
+  /** Of the last rating; null where it found no price. */
+  ratedMicros: number | null
+}
+
+/** Every event after that record, soft-deleted ones too, in the order of their ids. */
+export async function eventsAfter(tx: TenantTx, recordId: string, limit: number): Promise<StoredEvent[]> {
+  // OFFSET keeps the look-up of a rating one per event that is read, whatever the planner thinks of their number.
+  const { rows } = await tx.client.query<[string, string, boolean | null, number | null]>({
+    text: `select e.record_id, e.canonical, t.rated, t.cost_computed_micros
+      from hub.records e left join lateral (
+        select true as rated, cost_computed_micros from hub.telemetry_ratings
+        where tenant_id = $1 and record_id = e.record_id offset 0) t on true
+      where e.tenant_id = $1 and e.record_type = 'telemetry_event' and e.record_id > $2
+      order by e.record_id limit $3`,
+    values: [tx.tenantId, recordId, limit],
+    rowMode: 'array',
+  })
+  return rows.map(([id, canonical, rated, ratedMicros]) => ({
+    recordId: id,
+    canonical,
+    rated: rated === true,
+    ratedMicros,
+  }))
+}
+
+/** Deletes the rows of a view, some thousand at a time: a statement has its time. */
+export async function deleteRows(tx: TenantTx, grain: Grain, view: View): Promise<void> {
+  for (let from: number | undefined = await quarterAt(tx, grain, view, 0); from !== undefined; ) {
+    const upTo = await quarterAt(tx, grain, view, rowsPerDelete)
+    await tx.client.query({
+      text: `delete from hub.telemetry_rollups
+        where tenant_id = $1 and grain = $2 and view = $3 and first_quarter >= $4 and first_quarter <= $5`,
+      values: [tx.tenantId, grain, view, from, upTo ?? Number.MAX_SAFE_INTEGER],
+    })
+    from = upTo === undefined ? undefined : await quarterAt(tx, grain, view, 0)
+  }
+}
+
+/** The quarter of the row at that place, in the order of time. */
+async function quarterAt(tx: TenantTx, grain: Grain, view: View, place: number): Promise<number | undefined> {
+  const { rows } = await tx.client.query<[number]>({
+    text: `select first_quarter from hub.telemetry_rollups
+      where tenant_id = $1 and grain = $2 and view = $3 order by first_quarter offset $4 limit 1`,
+    values: [tx.tenantId, grain, view, place],
+    rowMode: 'array',
+  })
+  return rows[0]?.[0]
+}
+
+export async function deleteOpenDays(tx: TenantTx): Promise<void> {
+  await tx.client.query({ text: 'delete from hub.rollup_open_days where tenant_id = $1', values: [tx.tenantId] })
+}

@@ -1,0 +1,78 @@
+import type { DatabaseLog, TenantTx } from '../../../db/database.ts'
+import { readStoredEvent } from '../stored-event.ts'
+import { latencyBinOf } from './latency-sketch.ts'
+import { Cells } from './rollup-cells.ts'
+import { storeCells } from './rollup-folding.ts'
+import { deleteOpenDays, deleteRows, eventsAfter, type StoredEvent } from './rollup-rebuild-store.ts'
+import { deleteAllDeltas, lockRollups } from './rollup-store.ts'
+import { quarterOf, views } from './rollup-types.ts'
+
+const eventsPerPage = 1000
+/** Cells of the view `all` in memory. */
+const cellsMax = 10_000
+const beforeAll = '00000000-0000-0000-0000-000000000000'
+
+export interface Rebuilt {
+  /** Events read and counted. */
+  events: number
+  /** Events that could not be read, and are missing from the numbers. */
+  unreadable: number
+  /** Rows written, a row once for each time that events of its cell came up again later. */
+  rows: number
+  /** Deltas that were not folded yet, and are part of the new rows. */
+  deltas: number
+}
+
+/**
+ * Reckons the rollups of a tenant anew, from its records and their last ratings. To run in a snapshot: a transaction's
+ * records and its delta become visible together, so the deltas that are seen are counted with the records and go, and
+ * those of later transactions stay. Answers `busy`, and does nothing, while another transaction changes them.
+ */
+export async function rebuildRollups(tx: TenantTx, log: Pick<DatabaseLog, 'error'>): Promise<Rebuilt | 'busy'> {
+  if (!(await lockRollups(tx))) return 'busy'
+  const rebuilt: Rebuilt = { events: 0, unreadable: 0, rows: 0, deltas: await deleteAllDeltas(tx) }
+  for (const view of views) {
+    await deleteRows(tx, 'quarter', view)
+    await deleteRows(tx, 'day', view)
+  }
+  await deleteOpenDays(tx)
+
+  const all = new Cells()
+  for (let after: string | undefined = beforeAll; after !== undefined; ) {
+    const page: StoredEvent[] = await eventsAfter(tx, after, eventsPerPage)
+    for (const event of page) {
+      if (countEvent(all, event)) rebuilt.events += 1
+      else {
+        rebuilt.unreadable += 1
+        log.error(
+          { tenant: tx.tenantId, recordId: event.recordId },
+          'a record is no telemetry event that can be read, so the summary lacks it: verify it',
+        )
+      }
+    }
+    after = page.length === eventsPerPage ? page.at(-1)?.recordId : undefined
+    if (all.size >= cellsMax || after === undefined) {
+      rebuilt.rows += await storeCells(tx, all)
+      all.clear()
+    }
+  }
+  return rebuilt
+}
+
+/** False, and nothing counted, for text that is no event: someone has changed it in the database. */
+function countEvent(all: Cells, stored: StoredEvent): boolean {
+  const event = readStoredEvent(stored)
+  if (!event) return false
+  const { skill_id, archetype_id, user_id, llm_platform, llm_model = null } = event
+  const dimensions = { skill_id, archetype_id, user_id, llm_platform, llm_model }
+  const figures = all.figuresOf('all', quarterOf(event.epochMs), dimensions)
+  figures.invocations += 1
+  figures.failures += event.success ? 0 : 1
+  figures.tokensIn.add(event.tokens_in)
+  figures.tokensOut.add(event.tokens_out)
+  figures.costEstimate.add(event.estimateMicros)
+  figures.costComputed.add(event.computedMicros ?? 0)
+  figures.unpriced += event.computedMicros === undefined ? 1 : 0
+  figures.latency.add(latencyBinOf(event.latency_ms))
+  return true
+}

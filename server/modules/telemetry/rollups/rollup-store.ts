@@ -1,0 +1,96 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { rollupLockClass } from '../../../db/advisory-locks.ts'
+import type { TenantTx } from '../../../db/database.ts'
+
+/**
+ * Whether this transaction may change the tenant's rollups: of several folders, one does at a time. Held until it ends.
+ * In a snapshot, what another one committed just before may be missing; PostgreSQL refuses its change then.
+ */
+export async function lockRollups(tx: TenantTx): Promise<boolean> {
+  const { rows } = await tx.client.query<{ locked: boolean }>({
+    text: 'select pg_try_advisory_xact_lock($1, hashtext($2)) as locked',
+    values: [rollupLockClass, tx.tenantId],
+  })
+  return rows[0]?.locked === true
+}
+
+/** Adds to the numbers what `entries`, as rollup-delta.ts writes them, say, once this transaction commits. */
+export async function insertDelta(tx: TenantTx, entries: string): Promise<void> {
+  await tx.db
+    .insertInto('hub.telemetry_deltas')
+    .values({ tenant_id: tx.tenantId, delta_id: randomUUIDv7(), entries })
+    .execute()
+}
+
+/** The oldest deltas but those to skip, with their length in bytes. */
+export async function waitingDeltas(
+  tx: TenantTx,
+  skipped: readonly string[],
+  limit: number,
+): Promise<{ deltaId: string; bytes: number }[]> {
+  const { rows } = await tx.client.query<[string, number]>({
+    text: `select delta_id, octet_length(entries) from hub.telemetry_deltas
+      where tenant_id = $1 and delta_id <> all ($2::uuid[]) order by delta_id limit $3`,
+    values: [tx.tenantId, [...skipped], limit],
+    rowMode: 'array',
+  })
+  return rows.map(([deltaId, bytes]) => ({ deltaId, bytes }))
+}
+
+export async function readDeltas(
+  tx: TenantTx,
+  deltaIds: readonly string[],
+): Promise<{ deltaId: string; entries: string }[]> {
+  const { rows } = await tx.client.query<[string, string]>({
+    text: `select delta_id, entries from hub.telemetry_deltas where tenant_id = $1 and delta_id = any ($2::uuid[])`,
+    values: [tx.tenantId, [...deltaIds]],
+    rowMode: 'array',
+  })
+  return rows.map(([deltaId, entries]) => ({ deltaId, entries }))
+}
+
+export async function deleteDeltas(tx: TenantTx, deltaIds: readonly string[]): Promise<void> {
+  await tx.client.query({
+    text: 'delete from hub.telemetry_deltas where tenant_id = $1 and delta_id = any ($2::uuid[])',
+    values: [tx.tenantId, [...deltaIds]],
+  })
+}
+
+/** Every delta that the transaction sees, readable or not. Answers how many there were. */
+export async function deleteAllDeltas(tx: TenantTx): Promise<number> {
+  const { rowCount } = await tx.client.query({
+    text: 'delete from hub.telemetry_deltas where tenant_id = $1',
+    values: [tx.tenantId],
+  })
+  return rowCount ?? 0
+}
+
+/** Says that the rows of the grain `day` of these days are behind. */
+export async function openDays(tx: TenantTx, days: readonly number[]): Promise<void> {
+  await tx.client.query({
+    text: `insert into hub.rollup_open_days (tenant_id, day, touched_at)
+      select $1, day, now() from unnest($2::bigint[]) as touched (day)
+      on conflict (tenant_id, day) do update set touched_at = excluded.touched_at`,
+    values: [tx.tenantId, [...days]],
+  })
+}
+
+/** Open days that nothing was added to for so long, the longest first. */
+export async function idleOpenDays(tx: TenantTx, idleSeconds: number): Promise<number[]> {
+  const { rows } = await tx.client.query<[number]>({
+    text: `select day from hub.rollup_open_days
+      where tenant_id = $1 and touched_at <= now() - make_interval(secs => $2) order by touched_at, day limit 1000`,
+    values: [tx.tenantId, idleSeconds],
+    rowMode: 'array',
+  })
+  return rows.map(([day]) => day)
+}
+
+/** Removes the mark of a day; false if it had none. */
+export async function unmarkDay(tx: TenantTx, day: number): Promise<boolean> {
+  const { rowCount } = await tx.client.query({
+    text: 'delete from hub.rollup_open_days where tenant_id = $1 and day = $2',
+    values: [tx.tenantId, day],
+  })
+  return rowCount !== 0
+}

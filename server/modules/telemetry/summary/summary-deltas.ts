@@ -1,0 +1,83 @@
+import type { TenantTx } from '../../../db/database.ts'
+import { Figures } from '../rollups/rollup-cells.ts'
+import { type DeltaEntry, readDelta, UnreadableDelta } from '../rollups/rollup-delta.ts'
+import type { Dimension } from '../rollups/rollup-types.ts'
+import { comparePositions, FiguresRows } from './summary-rows.ts'
+import { deltasAfter } from './summary-store.ts'
+import { createTurn } from './summary-turns.ts'
+import type { RowPosition, SummaryRequest } from './summary-types.ts'
+
+const noUuid = '00000000-0000-0000-0000-000000000000'
+/** Of one batch each, 60 kB: a few megabytes at a time. */
+const deltasAtOnce = 64
+
+/** What has been ingested and not been folded into the rollups yet. */
+export interface Unfolded {
+  /** Behind the position that the page begins at. */
+  rows: FiguresRows
+  /** Of all that matches. */
+  totals: Figures
+}
+
+/** Adds up what matches in the deltas that the transaction sees. */
+export async function readUnfolded(
+  tx: TenantTx,
+  request: SummaryRequest,
+  after: RowPosition | undefined,
+): Promise<Unfolded> {
+  const unfolded: Unfolded = { rows: new FiguresRows(), totals: new Figures() }
+  const turn = createTurn()
+  let last = noUuid
+  for (;;) {
+    const deltas = await deltasAfter(tx, last, deltasAtOnce)
+    for (const { entries } of deltas) {
+      addDelta(unfolded, entries, request, after)
+      await turn.endIfLong()
+    }
+    last = deltas.at(-1)?.delta_id ?? last
+    if (deltas.length < deltasAtOnce) return unfolded
+  }
+}
+
+function addDelta(unfolded: Unfolded, text: string, request: SummaryRequest, after: RowPosition | undefined): void {
+  const { groupBy } = request
+  for (const entry of entriesOf(text)) {
+    if (!matches(entry, request)) continue
+    entry.addTo(unfolded.totals)
+    const start = request.starts[placeOf(request.starts, entry.quarter)]!
+    const key = groupBy ? (entry.dimensions[groupBy] ?? '') : ''
+    if (after === undefined || comparePositions({ start, key }, after) > 0) {
+      entry.addTo(unfolded.rows.figuresAt(start, key))
+    }
+  }
+}
+
+/** What cannot be read is left out here as in the rollups, and counts again once those are rebuilt. */
+function entriesOf(text: string): DeltaEntry[] {
+  try {
+    return readDelta(text)
+  } catch (error) {
+    if (error instanceof UnreadableDelta) return []
+    throw error
+  }
+}
+
+function matches({ quarter, dimensions }: DeltaEntry, { range, filters }: SummaryRequest): boolean {
+  if (quarter < range.first || quarter >= range.end) return false
+  for (const name in filters) {
+    if (dimensions[name as Dimension] !== filters[name as Dimension]) return false
+  }
+  return true
+}
+
+/** Place of the interval that a quarter lies in. */
+export function placeOf(starts: readonly number[], quarter: number): number {
+  let low = 0
+  let high = starts.length
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1
+    if (starts[middle]! <= quarter) low = middle
+    else high = middle
+  }
+  return low
+}

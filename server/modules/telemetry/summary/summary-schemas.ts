@@ -1,0 +1,129 @@
+import { type Static, type TProperties, Type } from 'typebox'
+import { NextCursor } from '../../../../contract/answer-schemas.ts'
+import { summaryDaysMax } from '../../../../contract/limits.ts'
+import { patterns } from '../../../../contract/literals.ts'
+import { PageQuery } from '../../../../contract/request-schemas.ts'
+import { type Grouping, groupings, intervals } from './summary-types.ts'
+
+const from = '2026-01-05T00:00:00Z'
+const to = '2026-01-06T00:00:00Z'
+
+const filter = (pattern: string, example: string) =>
+  Type.Optional(Type.String({ pattern, description: 'Only events with this value', examples: [example] }))
+
+/** Which events are counted, and in which rows: the parameters of summary and reconciliation. */
+export const summaryQuery = Type.Object(
+  {
+    from: Type.Optional(
+      Type.String({
+        description:
+          'RFC 3339, on a quarter of an hour; inclusive, compared with `ts` of the events. Default: 30 days before `to`',
+        examples: [from],
+      }),
+    ),
+    to: Type.Optional(
+      Type.String({
+        description:
+          'RFC 3339, on a quarter of an hour; exclusive. Default: the end of the quarter that is in 5 minutes, so ' +
+          'that every event that could be sent is counted',
+        examples: [to],
+      }),
+    ),
+    interval: Type.Optional(
+      Type.Enum([...intervals], {
+        description:
+          'Rows for each hour or day of `time_zone`, where there were events. ' +
+          `For \`hour\` the range is at most ${summaryDaysMax.hour} days, for \`day\` ${summaryDaysMax.day}`,
+        examples: ['day'],
+      }),
+    ),
+    time_zone: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        default: 'UTC',
+        description:
+          'Name of the IANA database. Hours and days are those of its clock: a day has 23 or 25 hours when the clock ' +
+          'is set, and an hour that comes twice is two. A quarter belongs to the day that it begins in. Changes ' +
+          'nothing without `interval`',
+        examples: ['Europe/Berlin'],
+      }),
+    ),
+    group_by: Type.Optional(
+      Type.Enum(Object.keys(groupings) as Grouping[], {
+        description: 'Rows for each value, in `key`',
+        examples: ['skill'],
+      }),
+    ),
+    skill_id: filter(patterns.identifier, 'summarise-ticket'),
+    archetype_id: filter(patterns.identifier, 'support-agent'),
+    user_id: filter(patterns.userId, 'user:kim@example.com'),
+    llm_platform: filter(patterns.llmPlatform, 'claude'),
+    llm_model: filter(patterns.llmModel, 'claude-sonnet-4-5'),
+    ...PageQuery.properties,
+  },
+  { additionalProperties: false },
+)
+
+export type SummaryQuery = Static<typeof summaryQuery>
+
+export const rowPlace = {
+  start: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'Begin of the hour or day in UTC, and of the first one `from`. Only with `interval`',
+      examples: ['2026-01-05T00:00:00.000000Z'],
+    }),
+  ),
+  key: Type.Optional(
+    Type.String({
+      description: 'Value of what is grouped by. Absent for events that name no model, and without `group_by`',
+      examples: ['summarise-ticket'],
+    }),
+  ),
+}
+
+const count = (description: string, example: number) => Type.Integer({ minimum: 0, description, examples: [example] })
+
+export const invocations = count('Events', 1280)
+export const unpriced = count('Events without a computed cost', 4)
+export const costEstimate = Type.Number({ description: 'Sum of the senders’ estimates, exact', examples: [10.752013] })
+export const costComputed = Type.Number({
+  description: 'Sum of the costs that the service computed, exact; unpriced events add nothing',
+  examples: [10.417211],
+})
+
+const percentile = (example: number) => Type.Number({ minimum: 0, examples: [example] })
+
+const numbers = {
+  invocations,
+  failures: count('Events with `success` false', 12),
+  tokens_in: count('Tokens the models read', 1_600_000),
+  tokens_out: count('Tokens the models wrote', 396_800),
+  cost_usd_estimate: costEstimate,
+  cost_usd_computed: costComputed,
+  unpriced,
+  latency_ms: Type.Object(
+    { p50: percentile(1810), p95: percentile(4105), p99: percentile(7420) },
+    { additionalProperties: false, description: 'Within 2 % of the true percentile. All 0 when there are no events' },
+  ),
+}
+
+/** A page of rows, and totals that have the rows' members without `start` and `key`. */
+export function pageOf<Place extends TProperties, Numbers extends TProperties>(place: Place, members: Numbers) {
+  return Type.Object(
+    {
+      rows: Type.Array(Type.Object({ ...place, ...members }, { additionalProperties: false }), {
+        description: 'Ascending by `start`, then by `key` in the order of code points, without a key first',
+      }),
+      totals: Type.Object(members, {
+        additionalProperties: false,
+        description: 'Of all that matches, on this page or not',
+      }),
+      next_cursor: NextCursor,
+    },
+    { additionalProperties: false },
+  )
+}
+
+export const SummaryPage = pageOf(rowPlace, numbers)

@@ -1,0 +1,98 @@
+import { pageSizeDefault } from '../../../../contract/limits.ts'
+import { formatTimestamp } from '../../../../contract/timestamp.ts'
+import type { Database } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import { type CursorBinding, openCursor, signCursor } from '../../../http/cursor.ts'
+import type { Figures } from '../rollups/rollup-cells.ts'
+import { quarterMs } from '../rollups/rollup-types.ts'
+import { type ReconciliationNumbers, reconciliationNumbers } from './reconciliation-answer.ts'
+import { type SummaryNumbers, summaryNumbers } from './summary-answer.ts'
+import { readSummaryQuery } from './summary-query.ts'
+import { readFigures } from './summary-reader.ts'
+import type { FiguresRow } from './summary-rows.ts'
+import type { SummaryQuery } from './summary-schemas.ts'
+import type { RowPosition, SummaryRequest } from './summary-types.ts'
+
+/** Rows in the order of `start` and `key`; those that are there depend on the query. */
+export interface NumbersPage<Numbers> {
+  rows: ({ start?: string; key?: string } & Numbers)[]
+  totals: Numbers
+  next_cursor: string | null
+}
+
+/** Both throw `validation-failed` and `invalid-cursor`. */
+export interface TelemetrySummaries {
+  summarize(tenant: Tenant, query: SummaryQuery): Promise<NumbersPage<SummaryNumbers>>
+  reconcile(tenant: Tenant, query: SummaryQuery): Promise<NumbersPage<ReconciliationNumbers>>
+}
+
+interface Kind<Numbers> {
+  operation: 'summarizeTelemetry' | 'reconcileTelemetry'
+  latencies: boolean
+  numbersOf: (figures: Figures) => Numbers
+}
+
+/**
+ * Where a page begins: behind a row, in the range that the first page was of. The key is in base64url, where a text of
+ * control characters, which JSON writes six times as long, stays within the length of a cursor.
+ */
+type CursorPayload = [first: number, end: number, start: number, key: string]
+
+export function createTelemetrySummaries(deps: {
+  database: Database
+  cursorKey: Buffer
+  nowMs?: () => number
+}): TelemetrySummaries {
+  const { database, cursorKey, nowMs = Date.now } = deps
+
+  async function pageOf<Numbers>(
+    tenant: Tenant,
+    query: SummaryQuery,
+    { operation, latencies, numbersOf }: Kind<Numbers>,
+  ): Promise<NumbersPage<Numbers>> {
+    const { limit = pageSizeDefault, cursor } = query
+    const binding = bindingOf(tenant, operation, query)
+    const opened = cursor === undefined ? undefined : readCursor(cursorKey, binding, cursor)
+    const request = readSummaryQuery(query, nowMs(), opened?.range)
+    const { rows, hasMore, totals } = await database.withTenant(
+      tenant.slug,
+      (tx) => readFigures(tx, request, { after: opened?.after, limit, latencies }),
+      { readOnly: true, snapshot: true },
+    )
+    const last = rows.at(-1)
+    return {
+      rows: rows.map((row) => ({ ...placeOfRow(row, query), ...numbersOf(row.figures) })),
+      totals: numbersOf(totals),
+      next_cursor: hasMore && last ? signCursor(cursorKey, binding, payloadOf(request, last)) : null,
+    }
+  }
+
+  return {
+    summarize: (tenant, query) =>
+      pageOf(tenant, query, { operation: 'summarizeTelemetry', latencies: true, numbersOf: summaryNumbers }),
+    reconcile: (tenant, query) =>
+      pageOf(tenant, query, { operation: 'reconcileTelemetry', latencies: false, numbersOf: reconciliationNumbers }),
+  }
+}
+
+function placeOfRow({ start, key }: FiguresRow, { interval }: SummaryQuery): { start?: string; key?: string } {
+  return {
+    ...(interval ? { start: formatTimestamp(start * quarterMs) } : {}),
+    ...(key === '' ? {} : { key }),
+  }
+}
+
+/** The page's size is not bound: a reader may change it on the way. */
+function bindingOf(tenant: Tenant, operation: string, query: SummaryQuery): CursorBinding {
+  const { cursor: _cursor, limit: _limit, time_zone = 'UTC', ...parameters } = query
+  return { tenant: tenant.slug, operation, query: { ...parameters, time_zone } }
+}
+
+function payloadOf({ range }: SummaryRequest, { start, key }: RowPosition): CursorPayload {
+  return [range.first, range.end, start, Buffer.from(key).toString('base64url')]
+}
+
+function readCursor(key: Buffer, binding: CursorBinding, cursor: string) {
+  const [first, end, start, keyOfRow] = openCursor(key, binding, cursor) as CursorPayload
+  return { range: { first, end }, after: { start, key: Buffer.from(keyOfRow, 'base64url').toString() } }
+}

@@ -1,0 +1,41 @@
+import { type Grain, quartersPerDay } from '../rollups/rollup-types.ts'
+import type { QuarterRange } from './summary-types.ts'
+
+/** A range that is read from the rows of one grain. */
+export interface GrainSpan extends QuarterRange {
+  grain: Grain
+}
+
+/**
+ * Covers adjoining ranges, in order, by as few rows as their numbers can be had from: those of days wherever a whole
+ * UTC day lies within one range and is not open, else those of quarters.
+ *
+ * @param openDays days since 1970, ascending
+ */
+export function spansOf(ranges: readonly QuarterRange[], openDays: readonly number[]): GrainSpan[] {
+  const spans: GrainSpan[] = []
+  const cover = (grain: Grain, first: number, end: number) => {
+    if (first >= end) return
+    const last = spans.at(-1)
+    if (last?.grain === grain && last.end === first) last.end = end
+    else spans.push({ grain, first, end })
+  }
+  let at = 0
+  for (const { first, end } of ranges) {
+    const endDay = Math.floor(end / quartersPerDay)
+    let day = Math.ceil(first / quartersPerDay)
+    let covered = first
+    while (day < endDay) {
+      while (at < openDays.length && openDays[at]! < day) at += 1
+      const open = Math.min(openDays[at] ?? endDay, endDay)
+      if (open > day) {
+        cover('quarter', covered, day * quartersPerDay)
+        cover('day', day * quartersPerDay, open * quartersPerDay)
+        covered = open * quartersPerDay
+      }
+      day = open + 1
+    }
+    cover('quarter', covered, end)
+  }
+  return spans
+}

@@ -1,0 +1,104 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { TenantTx } from '../../../db/database.ts'
+import type { Dimension, View } from '../rollups/rollup-types.ts'
+import type { GrainSpan } from './summary-spans.ts'
+import type { Filters, QuarterRange } from './summary-types.ts'
+
+/** The days within a range whose quarters must be read, ascending. */
+export async function openDaysWithin(tx: TenantTx, days: QuarterRange): Promise<number[]> {
+  const rows = await tx.db
+    .selectFrom('hub.rollup_open_days')
+    .select('day')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('day', '>=', days.first)
+    .where('day', '<', days.end)
+    .orderBy('day')
+    .execute()
+  return rows.map((row) => row.day)
+}
+
+/** Which rows of the rollups are added up, and to what. */
+export interface SumsQuery {
+  view: View
+  spans: readonly GrainSpan[]
+  filters: Filters
+  groupBy: Dimension | undefined
+  /** The quarters that intervals begin with, ascending; the first one is not after the first span. */
+  starts: readonly number[]
+  /** Only sums behind this place in the order of the answer: `at` is one in `starts`. */
+  after: { at: number; key: string } | undefined
+  limit: number
+  latencies: boolean
+}
+
+/** The sum of all rows of one interval and key. All but counts may pass what a number holds. */
+export interface SumRow {
+  /** Place in `starts`. */
+  at: number
+  /** Empty where nothing is grouped by, and for rows without a value. */
+  key: string
+  invocations: number
+  failures: number
+  tokens_in: string
+  tokens_out: string
+  cost_estimate: string
+  cost_computed: string
+  unpriced: number
+  /** The sketches of the rows, each behind its length in four bytes; null unless asked for. */
+  sketches: Buffer | null
+}
+
+/**
+ * Sums by interval and key, in the order of both, keys by their bytes. Reads the rows of the spans, by the index of
+ * the user where one is asked for and else by the primary key. Each span is looked up by itself: `offset 0` keeps the
+ * planner from reading the whole view once and comparing all rows with all spans.
+ */
+export async function sumsOf(tx: TenantTx, query: SumsQuery): Promise<SumRow[]> {
+  const { spans, after } = query
+  const key = query.groupBy ? sql`coalesce(r.${sql.ref(query.groupBy)}, '')` : sql`''`
+  const isBehind = after ? sql`(s.at, s.key) > (${after.at}::int, ${after.key}::text)` : sql`true`
+  const { rows } = await sql<SumRow>`
+    select s.at, s.key,
+      sum(s.invocations)::bigint as invocations, sum(s.failures)::bigint as failures,
+      sum(s.tokens_in) as tokens_in, sum(s.tokens_out) as tokens_out,
+      sum(s.cost_estimate_micros) as cost_estimate, sum(s.cost_computed_micros) as cost_computed,
+      sum(s.unpriced)::bigint as unpriced, ${sketchesOf(query)} as sketches
+    from unnest(${spans.map((span) => span.grain)}::text[], ${spans.map((span) => span.first)}::bigint[],
+      ${spans.map((span) => span.end)}::bigint[]) as span (grain, first_quarter, end_quarter)
+    cross join lateral (
+      select width_bucket(r.first_quarter, ${query.starts}::bigint[]) - 1 as at, ${key} collate "C" as key,
+        r.invocations, r.failures, r.tokens_in, r.tokens_out, r.cost_estimate_micros, r.cost_computed_micros,
+        r.unpriced, r.latency
+      from hub.telemetry_rollups r
+      where r.tenant_id = ${tx.tenantId} and r.grain = span.grain and r.view = ${sql.lit(query.view)}
+        and r.first_quarter >= span.first_quarter and r.first_quarter < span.end_quarter ${conditions(query.filters)}
+      offset 0
+    ) s
+    where ${isBehind}
+    group by s.at, s.key
+    order by s.at, s.key
+    limit ${query.limit}
+  `.execute(tx.db)
+  return rows
+}
+
+function sketchesOf({ latencies }: SumsQuery): RawBuilder<unknown> {
+  return latencies ? sql`string_agg(int4send(length(s.latency)) || s.latency, ''::bytea)` : sql`null`
+}
+
+function conditions(filters: Filters): RawBuilder<unknown> {
+  const each = Object.entries(filters).map(([name, value]) => sql` and r.${sql.ref(name)} = ${value}`)
+  return sql.join(each, sql``)
+}
+
+/** Texts of deltas, in the order of their ids, behind one of them. */
+export function deltasAfter(tx: TenantTx, deltaId: string, count: number) {
+  return tx.db
+    .selectFrom('hub.telemetry_deltas')
+    .select(['delta_id', 'entries'])
+    .where('tenant_id', '=', tx.tenantId)
+    .where('delta_id', '>', deltaId)
+    .orderBy('delta_id')
+    .limit(count)
+    .execute()
+}
