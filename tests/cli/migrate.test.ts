@@ -11,7 +11,8 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   const superuser = await db.superuserClient()
-  for (const { user } of Object.values(serviceLogins(otherKey))) await superuser.query(`drop role if exists ${user}`)
+  for (const { user } of Object.values(serviceLogins(otherKey)))
+    await superuser.query(`drop owned by ${user}; drop role ${user}`)
   await db.drop()
 })
 

@@ -146,13 +146,13 @@ async function foldAndRebuild(hub: TestHub, tenant: Tenant): Promise<void> {
 /** To other prices, in the background and at once; then what is wrong with the costs, by every index. */
 async function rateAgain(hub: TestHub, tenant: Tenant): Promise<void> {
   const all = { from: '2020-01-01T00:00:00Z' }
-  await call(hub, tenant, 'POST', '/api/v1/telemetry/prices:rerate', { body: all })
   const price = { llm_model: event().llm_model, input_usd_per_mtok: 7, output_usd_per_mtok: 7 }
   const prices = [{ ...price, effective_from: '2020-01-01T00:00:00Z' }]
   await call(hub, tenant, 'PUT', '/api/v1/telemetry/prices', { body: { prices } })
   const by = { actor: operator, cause: { command: 'test' } }
   const { changed } = await hub.modules.telemetry.rating.rate(await hub.tenant(tenant), all, by)
   if (changed === 0) throw new Error('nothing was rated again')
+  await call(hub, tenant, 'POST', '/api/v1/telemetry/prices:rerate', { body: all })
   const exceptions = '/api/v1/telemetry/reconciliation/exceptions?limit=1'
   const times = ['', '&created_at__gte=2020-01-01T00:00:00Z', '&created_at__lt=2099-01-01T00:00:00Z']
   for (const filter of ['', '&skill_id=sum-up', '&archetype_id=analyst', '&user_id=user:kim@example.com']) {
