@@ -76,15 +76,22 @@ describe('a group', () => {
     expect(transactions).toHaveLength(1)
   })
 
-  test('gathers what arrives while two others are being committed', async () => {
+  test('gathers what arrives while another is being committed', async () => {
     const { groups, transactions, finish } = openGroups(undefined, { held: true })
     for (const name of ['first', 'second', 'third', 'fourth', 'fifth']) {
       void groups.store(acme, submission(name))
       await turn()
     }
-    expect(transactions.map(({ names }) => names)).toEqual([['first'], ['second']])
+    expect(transactions.map(({ names }) => names)).toEqual([['first']])
     await finish()
-    expect(transactions.at(-1)!.names).toEqual(['third', 'fourth', 'fifth'])
+    expect(transactions.at(-1)!.names).toEqual(['second', 'third', 'fourth', 'fifth'])
+  })
+
+  test('of many events does not wait for another, up to four at once', async () => {
+    const { groups, transactions } = openGroups(undefined, { held: true })
+    for (let at = 0; at < 6; at++) void groups.store(acme, submission(`batch ${at}`, { events: 1000 }))
+    await turn()
+    expect(transactions).toHaveLength(4)
   })
 
   test('never spans tenants, and one tenant does not wait for another', async () => {

@@ -22,14 +22,20 @@ interface Member extends Submission {
 interface TenantQueue {
   tenant: Tenant
   waiting: Member[]
+  /** Of those that wait. */
+  waitingEvents: number
   /** Transactions under way. */
   running: number
   /** A look at what waits has been put off to the end of this turn of the event loop. */
   scheduled: boolean
 }
 
-/** While one transaction commits, the next is being prepared. */
-const transactionsPerTenantMax = 2
+const transactionsPerTenantMax = 4
+/**
+ * Beside a transaction under way another one starts only for so many events: one costs much the same whatever it
+ * holds, so a few are better off waiting for the next. Batches need not wait for each other.
+ */
+const eventsBesideMin = 500
 /** As many as a batch has. */
 const groupEventsMax = 1000
 /** After so many claims were refused, those that are left go one by one. */
@@ -45,13 +51,12 @@ export function createEventGroups(deps: { writer: EventWriter; stored(tenantId: 
   const load = { events: 0, bytes: 0 }
 
   function schedule(queue: TenantQueue): void {
-    if (queue.scheduled || queue.running >= transactionsPerTenantMax) return
+    if (queue.scheduled || !mayStart(queue)) return
     queue.scheduled = true
     // Whatever else this turn of the event loop reads from sockets comes along.
     setImmediate(() => {
       queue.scheduled = false
-      while (queue.waiting.length > 0 && queue.running < transactionsPerTenantMax) void run(queue)
-      if (queue.waiting.length === 0 && queue.running === 0) queues.delete(queue.tenant.slug)
+      while (mayStart(queue)) void run(queue)
     })
   }
 
@@ -59,7 +64,8 @@ export function createEventGroups(deps: { writer: EventWriter; stored(tenantId: 
     queue.running++
     await commit(queue.tenant, takeGroup(queue))
     queue.running--
-    schedule(queue)
+    if (queue.waiting.length === 0 && queue.running === 0) queues.delete(queue.tenant.slug)
+    else schedule(queue)
   }
 
   /** Never rejects: every member is settled with what became of it. */
@@ -119,7 +125,7 @@ export function createEventGroups(deps: { writer: EventWriter; stored(tenantId: 
       load.events += events
       load.bytes += bytes
       const { promise, resolve, reject } = Promise.withResolvers<RecordReceipt[]>()
-      const queue = queues.get(tenant.slug) ?? { tenant, waiting: [], running: 0, scheduled: false }
+      const queue = queues.get(tenant.slug) ?? { tenant, waiting: [], waitingEvents: 0, running: 0, scheduled: false }
       queues.set(tenant.slug, queue)
       queue.waiting.push({
         ...submission,
@@ -130,10 +136,16 @@ export function createEventGroups(deps: { writer: EventWriter; stored(tenantId: 
           else reject(outcome.reason)
         },
       })
+      queue.waitingEvents += events
       schedule(queue)
       return promise
     },
   }
+}
+
+function mayStart({ waiting, waitingEvents, running }: TenantQueue): boolean {
+  if (waiting.length === 0) return false
+  return running === 0 || (running < transactionsPerTenantMax && waitingEvents >= eventsBesideMin)
 }
 
 /** From the front, as many as fit in a group; one that is larger makes a group by itself. */
@@ -143,7 +155,9 @@ function takeGroup(queue: TenantQueue): Member[] {
     events += member.events.length
     return index > 0 && events > groupEventsMax
   })
-  return queue.waiting.splice(0, end < 0 ? queue.waiting.length : end)
+  const group = queue.waiting.splice(0, end < 0 ? queue.waiting.length : end)
+  queue.waitingEvents -= group.reduce((sum, member) => sum + member.events.length, 0)
+  return group
 }
 
 function fail(member: Member, reason: unknown): void {
