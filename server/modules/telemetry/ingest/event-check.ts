@@ -22,7 +22,7 @@ const membersMax = 1000
 const tolerancePercent = Math.round(tokenSumTolerance * 100)
 
 /** Fields, canonical text and the row that is made of it, without metadata. */
-const eventBytes = 4096
+const eventBytes = 2048
 
 /** Enough to mend a request by, however many of its members are wrong. */
 export const faultsMax = 100
