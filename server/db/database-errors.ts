@@ -47,9 +47,12 @@ export function asServiceError(error: unknown): unknown {
       cause: error,
     })
   }
-  if (!isUnavailable(error)) return error
+  return isUnavailable(error) ? unavailable(error) : error
+}
+
+export function unavailable(cause: unknown): DomainError {
   return new DomainError('hub-unavailable', 'The database cannot be reached just now. Try again shortly.', {
     retryAfterSeconds: 2,
-    cause: error,
+    cause,
   })
 }

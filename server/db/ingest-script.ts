@@ -116,6 +116,11 @@ function submit(client: pg.ClientBase, exchange: Exchange): Promise<void> {
   })
 }
 
+/** An SQLSTATE, and not a code of the system such as EPIPE. The severity would tell, but in the server's language. */
+const refusals = /^(\d[0-9A-Z]|HV|P0)[0-9A-Z]{3}$/
+/** States of connections, resources, operators and the system (PostgreSQL, appendix A): how it ended is not known. */
+const connectionEnds = /^(08|53|57P|58)/
+
 /** What `pg` hands a connection over to: it writes all messages, then listens to the answers until the end. */
 class Exchange {
   /** What it runs, for those who watch statements; the implicit transaction as if it were an explicit one. */
@@ -150,8 +155,8 @@ class Exchange {
     else this.settle(new Error(`${this.completed} of ${this.expected} steps were answered`))
   }
 
-  handleError(error: Error & { severity?: string; code?: string }): void {
-    this.isRefused = error.severity === 'ERROR'
+  handleError(error: Error & { code?: string }): void {
+    this.isRefused = refusals.test(error.code ?? '') && !connectionEnds.test(error.code ?? '')
     this.settle(error)
   }
 

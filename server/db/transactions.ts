@@ -1,11 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
-import { asServiceError, isRetryable, isUnavailable } from './database-errors.ts'
+import { asServiceError, isRetryable, isUnavailable, unavailable } from './database-errors.ts'
 import { type IngestStep, IngestStepRefused, runScript } from './ingest-script.ts'
 
 const attemptsMax = 3
 const rollbackMsMax = 5_000
+// PostgreSQL, appendix A.
+const undefinedTable = '42P01'
 
 /** The transaction that the running code is inside of, if any. */
 const current = new AsyncLocalStorage<{ open: boolean }>()
@@ -34,10 +36,13 @@ export async function runIngest(pool: pg.Pool, tenantId: string, steps: readonly
     try {
       return await runScriptOnce(pool, tenantId, steps)
     } catch (error) {
-      const cause = error instanceof IngestStepRefused ? error.cause : error
-      const known = asServiceError(cause)
-      if (known !== cause) throw known
-      if (!isRetryable(cause) || attempt === attemptsMax) throw error
+      // Without PostgreSQL's word the transaction may have been committed: nothing to try again with other ids.
+      if (!(error instanceof IngestStepRefused)) throw unavailable(error)
+      const known = asServiceError(error.cause)
+      if (known !== error.cause) throw known
+      // The month's partition is not there: no event is to blame, and the next hour may have it.
+      if (error.code === undefinedTable) throw unavailable(error)
+      if (!isRetryable(error.cause) || attempt === attemptsMax) throw error
       await delay(attempt * 10 + Math.random() * 20)
     }
   }

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -11,6 +11,7 @@ import { recordBodyBytesMax } from '../../contract/limits.ts'
 import type { Config } from '../config.ts'
 import { type AccessChecksOptions, admitCaller } from './access-checks.ts'
 import { checkAnswersAgainstSchemas } from './answer-check.ts'
+import { createBodyBudget } from './body-budget.ts'
 import { answerBrokenRequests } from './broken-requests.ts'
 import type { Caller, Tenant } from './caller.ts'
 import { type CredentialCharges, credentialCharges } from './credential-charges.ts'
@@ -44,10 +45,14 @@ declare module 'fastify' {
     credentialCharges: CredentialCharges
     /** Of the caller, read while the connection is there: later a caller who hung up would have none. */
     callerAddress: string
+    /** Its closing ends what is held for the request. */
+    rawAnswer: ServerResponse
   }
 }
 
 const requestTimeoutMs = 120_000
+/** Of all large bodies together; parsed, they take some times as much. */
+const bodiesBytesMax = 96 * 1024 * 1024
 
 /**
  * The HTTP server before any route: request ids, problem documents, access, limits, bodies, logs. Routes are added by
@@ -88,6 +93,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const headers = { ...apiHeaders, ...(config.environment === 'development' ? {} : strictTransport) }
   app.addHook('onRequest', async (request, reply) => {
     request.callerAddress = (request.ip as string | undefined) ?? 'gone'
+    request.rawAnswer = reply.raw
     reply.header(requestIdHeader, request.id).headers(headers)
     checkHost(request)
     request.hostTenant = (await access.access.tenantAt(request.host)) ?? null
@@ -121,6 +127,7 @@ function decorateRequests(app: FastifyInstance): void {
   app.decorateRequest('hostTenant', null)
   app.decorateRequest('credentialCharges')
   app.decorateRequest('callerAddress', '')
+  app.decorateRequest('rawAnswer')
   app.decorateRequest('caller', {
     getter(this: FastifyRequest): Caller {
       if (this.admittedCaller === null) throw new Error('This operation takes no token, so it has no caller.')
@@ -130,12 +137,14 @@ function decorateRequests(app: FastifyInstance): void {
 }
 
 function replaceBodyParsers(app: FastifyInstance): void {
+  const budget = createBodyBudget(bodiesBytesMax)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage) => {
     const schema = request.routeOptions.config.route?.schema
     return readBody(request.headers, payload, {
       format: schema?.bodyFormat ?? 'json',
       limitBytes: schema?.bodyLimitBytes ?? recordBodyBytesMax,
+      hold: (bytes) => budget.hold(request.rawAnswer, bytes),
     })
   })
 }

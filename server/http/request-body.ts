@@ -12,6 +12,8 @@ interface BodyRules {
   format: 'json' | 'form'
   /** Of the inflated body. */
   limitBytes: number
+  /** Told before so many bytes are held in memory, and may throw. */
+  hold(bytes: number): void
 }
 
 /**
@@ -28,8 +30,16 @@ export async function readBody(headers: IncomingHttpHeaders, stream: Readable, r
     discard(stream)
     throw tooLarge(rules.limitBytes)
   }
+  try {
+    // A body that does not say how long it is may become as long as is allowed.
+    rules.hold(announcedBytes || rules.limitBytes)
+  } catch (error) {
+    discard(stream)
+    throw error
+  }
   const received = await collect(stream, rules.limitBytes)
   const bytes = isGzip && received.length > 0 ? await inflate(received, rules.limitBytes) : received
+  if (isGzip) rules.hold(bytes.length)
   if (bytes.length === 0) return undefined
   return rules.format === 'json' ? parseStrictJson(bytes) : parseForm(bytes)
 }

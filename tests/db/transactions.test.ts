@@ -199,6 +199,24 @@ describe('a database that is away', () => {
     await single.close()
   })
 
+  test('is hub-unavailable when the connection is cut in the middle of ingest, which is not tried again', async () => {
+    const superuser = await db.superuserClient()
+    const ids = () =>
+      superuser.query(
+        `select pid from pg_stat_activity where application_name = 'hub-ingest' and query like 'select pg_sleep%'`,
+      )
+    const sleep = { statement: { name: 'sleep', text: 'select pg_sleep(5)' }, values: [] }
+    const cut = db.database.ingest('cut', [sleep])
+    const refused = expect(cut).rejects.toMatchObject(unavailable)
+    for (let found = 0; found === 0; ) {
+      const { rows } = await ids()
+      found = rows.length
+      for (const { pid } of rows) await superuser.query('select pg_terminate_backend($1)', [pid])
+    }
+    await refused
+    expect((await ids()).rows).toEqual([])
+  })
+
   test('is hub-unavailable when the connection is cut in the middle, and the next transaction works', async () => {
     const superuser = await db.superuserClient()
     const cut = db.database.withTenant('cut', async (tx) => {

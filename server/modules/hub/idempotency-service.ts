@@ -75,7 +75,9 @@ export function createIdempotency(deps: { database: Database; now?: () => number
     try {
       return await work
     } catch (error) {
-      // Whatever the work failed for may not have been so when it was done the first time.
+      // Looking the key up would be further work for a service that has too much of it.
+      if (error instanceof DomainError && error.slug === 'hub-unavailable') throw error
+      // Whatever else the work failed for may not have been so when it was done the first time.
       const answer = await find(request)
       if (answer !== undefined) return replay(answer)
       if (!(error instanceof KeyTaken)) throw error

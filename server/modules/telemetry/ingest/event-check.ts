@@ -94,7 +94,7 @@ function soundEvent(event: TelemetryEvent, ts: Timestamp): SoundEvent {
     costEstimateMicros,
     // A spread copies an object as it is laid out; leaving a member out would make a slow one of every event.
     fields: event.error_code === null ? withoutErrorCode({ ...event, ...normal }) : { ...event, ...normal },
-    sizeBytes: eventBytes + (event.metadata === undefined ? 0 : metadataBytesMax),
+    sizeBytes: event.metadata === undefined ? eventBytes : 2 * eventBytes,
   }
 }
 

@@ -28,9 +28,15 @@ interface TenantQueue {
   running: number
   /** A look at what waits has been put off to the end of this turn of the event loop. */
   scheduled: boolean
+  /** Members that go by themselves, because their keys would hold up a group. */
+  lone: Member[]
+  /** Transactions of such members under way. */
+  loneRunning: number
 }
 
 const transactionsPerTenantMax = 4
+/** Of members that go by themselves: a client that repeats its keys must not take all connections. */
+const lonePerTenantMax = 2
 /**
  * Beside a transaction under way another one starts only for so many events: one costs much the same whatever it
  * holds, so a few are better off waiting for the next. Batches need not wait for each other.
@@ -43,7 +49,7 @@ const refusalsMax = 3
 
 /** What may wait to be stored, of all tenants. About a second of work, and memory that the process can spare. */
 const waitingEventsMax = 50_000
-const waitingBytesMax = 96 * 1024 * 1024
+const waitingBytesMax = 128 * 1024 * 1024
 
 export function createEventGroups(deps: { writer: EventWriter; stored(tenantId: string): void }): EventGroups {
   const { writer, stored } = deps
@@ -62,14 +68,19 @@ export function createEventGroups(deps: { writer: EventWriter; stored(tenantId: 
 
   async function run(queue: TenantQueue): Promise<void> {
     queue.running++
-    await commit(queue.tenant, takeGroup(queue))
+    await commit(queue, takeGroup(queue))
     queue.running--
-    if (queue.waiting.length === 0 && queue.running === 0) queues.delete(queue.tenant.slug)
-    else schedule(queue)
+    schedule(queue)
+    forgetIdle(queue)
+  }
+
+  function forgetIdle({ tenant, waiting, running, lone, loneRunning }: TenantQueue): void {
+    if (waiting.length + running + lone.length + loneRunning === 0) queues.delete(tenant.slug)
   }
 
   /** Never rejects: every member is settled with what became of it. */
-  async function commit(tenant: Tenant, members: readonly Member[]): Promise<void> {
+  async function commit(queue: TenantQueue, members: readonly Member[]): Promise<void> {
+    const { tenant } = queue
     let left = [...members]
     for (let refusals = 0; left.length > 0; refusals++) {
       try {
@@ -79,20 +90,34 @@ export function createEventGroups(deps: { writer: EventWriter; stored(tenantId: 
         })
         return stored(tenant.slug)
       } catch (error) {
-        if (!(error instanceof ClaimRefused)) return separate(tenant, left, error)
+        if (!(error instanceof ClaimRefused)) return separate(queue, left, error)
         const [refused] = left.splice(error.index, 1)
-        if (error.inFlight) void alone(tenant, refused!)
+        if (error.inFlight) goAlone(queue, [refused!])
         else fail(refused!, refused!.claim!.taken())
         if (refusals < refusalsMax) continue
         const claiming = left.filter(({ claim }) => claim !== undefined)
         left = left.filter(({ claim }) => claim === undefined)
-        for (const member of claiming) void alone(tenant, member)
+        goAlone(queue, claiming)
       }
     }
   }
 
+  function goAlone(queue: TenantQueue, members: readonly Member[]): void {
+    queue.lone.push(...members)
+    while (queue.lone.length > 0 && queue.loneRunning < lonePerTenantMax) void runAlone(queue)
+  }
+
+  async function runAlone(queue: TenantQueue): Promise<void> {
+    queue.loneRunning++
+    for (let member = queue.lone.shift(); member !== undefined; member = queue.lone.shift()) {
+      await commitAlone(queue.tenant, member)
+    }
+    queue.loneRunning--
+    forgetIdle(queue)
+  }
+
   /** One that would hold up its neighbours, in a transaction of its own that waits as long as it takes. */
-  async function alone(tenant: Tenant, member: Member): Promise<void> {
+  async function commitAlone(tenant: Tenant, member: Member): Promise<void> {
     try {
       const [receipts] = await writer.store(tenant, [member], true)
       member.settle({ status: 'fulfilled', value: receipts! })
@@ -103,14 +128,14 @@ export function createEventGroups(deps: { writer: EventWriter; stored(tenantId: 
   }
 
   /** A database that is away fails them all alike. Anything else is one member's fault: halves find out whose. */
-  async function separate(tenant: Tenant, members: readonly Member[], error: unknown): Promise<void> {
+  async function separate(queue: TenantQueue, members: readonly Member[], error: unknown): Promise<void> {
     if (members.length === 1 || error instanceof DomainError) {
       for (const member of members) fail(member, error)
       return
     }
     const half = Math.ceil(members.length / 2)
-    await commit(tenant, members.slice(0, half))
-    await commit(tenant, members.slice(half))
+    await commit(queue, members.slice(0, half))
+    await commit(queue, members.slice(half))
   }
 
   return {
@@ -125,7 +150,7 @@ export function createEventGroups(deps: { writer: EventWriter; stored(tenantId: 
       load.events += events
       load.bytes += bytes
       const { promise, resolve, reject } = Promise.withResolvers<RecordReceipt[]>()
-      const queue = queues.get(tenant.slug) ?? { tenant, waiting: [], waitingEvents: 0, running: 0, scheduled: false }
+      const queue = queues.get(tenant.slug) ?? emptyQueue(tenant)
       queues.set(tenant.slug, queue)
       queue.waiting.push({
         ...submission,
@@ -141,6 +166,10 @@ export function createEventGroups(deps: { writer: EventWriter; stored(tenantId: 
       return promise
     },
   }
+}
+
+function emptyQueue(tenant: Tenant): TenantQueue {
+  return { tenant, waiting: [], waitingEvents: 0, running: 0, scheduled: false, lone: [], loneRunning: 0 }
 }
 
 function mayStart({ waiting, waitingEvents, running }: TenantQueue): boolean {
