@@ -203,7 +203,7 @@ describe('a database that is away', () => {
     const superuser = await db.superuserClient()
     const ids = () =>
       superuser.query(
-        `select pid from pg_stat_activity where application_name = 'hub-ingest' and query like 'select pg_sleep%'`,
+        `select pid from pg_stat_activity where application_name = 'hub-ingest' and datname = current_database() and state = 'active'`,
       )
     const sleep = { statement: { name: 'sleep', text: 'select pg_sleep(5)' }, values: [] }
     const cut = db.database.ingest('cut', [sleep])

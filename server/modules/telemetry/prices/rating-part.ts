@@ -3,7 +3,7 @@ import { type CostDifference, deltaOfDifferences } from '../rollups/rollup-delta
 import { eventsAfter } from '../rollups/rollup-rebuild-store.ts'
 import { insertDelta } from '../rollups/rollup-store.ts'
 import { type ReadEvent, readStoredEvent } from '../stored-event.ts'
-import { createTurn } from '../summary/summary-turns.ts'
+import { createTurn } from '../turns.ts'
 import type { PriceBook } from './prices.ts'
 import { putRatings, type Rating, type RatingRun } from './rating-store.ts'
 import type { RatingRange } from './rating-types.ts'

@@ -1,3 +1,4 @@
+import type { Turn } from '../turns.ts'
 import { LatencySketch } from './latency-sketch.ts'
 import { type Dimension, type View, viewDimensions } from './rollup-types.ts'
 
@@ -105,9 +106,10 @@ export function idsOf(dimensions: Dimensions): string {
 }
 
 /** Adds the cells of the view `all` up to those of another view. */
-export function addUp(into: Cells, all: Cells, view: View): void {
+export async function addUp(into: Cells, all: Cells, view: View, turn: Turn): Promise<void> {
   for (const { firstQuarter, dimensions, figures } of all.values()) {
     into.figuresOf(view, firstQuarter, keptBy(view, dimensions)).merge(figures)
+    await turn.endIfLong()
   }
 }
 

@@ -1,5 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { DatabaseLog, TenantTx } from '../../../db/database.ts'
+import { createTurn } from '../turns.ts'
 import { addUp, Cells } from './rollup-cells.ts'
 import { type DeltaEntry, readDelta, UnreadableDelta } from './rollup-delta.ts'
 import { mergeIntoRows } from './rollup-rows-store.ts'
@@ -12,8 +12,8 @@ const bytesMax = 8_000_000
 const cellsMax = 10_000
 /** Deltas in memory together. */
 const bytesPerRead = 1_000_000
-/** Entries counted in one go, while requests wait. */
-const entriesPerTurn = 2000
+/** Short, because an event that is being ingested waits for several turns, and folding takes hundreds. */
+const turnMsMax = 1
 /** Unreadable deltas that are stepped over, of all tenants. */
 const skippedMax = 10_000
 
@@ -90,12 +90,13 @@ export async function storeCells(tx: TenantTx, all: Cells): Promise<number> {
   if (all.size === 0) return 0
   const days = new Set<number>()
   for (const { firstQuarter } of all.values()) days.add(dayOfQuarter(firstQuarter))
+  const turn = createTurn(turnMsMax)
   let rows = 0
   // One view after the other, so that their cells are not in memory together.
   for (const view of views) {
     if (view === 'all') continue
     const cells = new Cells()
-    addUp(cells, all, view)
+    await addUp(cells, all, view, turn)
     rows += await mergeIntoRows(tx, 'quarter', cells.values())
   }
   // Last, because it adds the stored figures to these cells.
@@ -106,14 +107,13 @@ export async function storeCells(tx: TenantTx, all: Cells): Promise<number> {
 
 /** Counts entries without keeping the process from its requests. */
 function createCounter(all: Cells) {
-  let sinceTurn = 0
+  const turn = createTurn(turnMsMax)
   return {
     async count(entries: readonly DeltaEntry[]): Promise<void> {
-      for (const { quarter, dimensions, addTo } of entries) addTo(all.figuresOf('all', quarter, dimensions))
-      sinceTurn += entries.length
-      if (sinceTurn < entriesPerTurn) return
-      sinceTurn = 0
-      await nextTurn()
+      for (const { quarter, dimensions, addTo } of entries) {
+        addTo(all.figuresOf('all', quarter, dimensions))
+        await turn.endIfLong()
+      }
     },
   }
 }

@@ -3,8 +3,8 @@ import type { TenantTx } from '../../../db/database.ts'
 import { type Cell, type Dimensions, type Figures, idsOf } from './rollup-cells.ts'
 import { type Grain, quartersPerDay, type View } from './rollup-types.ts'
 
-/** Rows per statement. */
-const rowsMax = 500
+/** Rows per statement: requests wait while one is written or read. */
+const rowsMax = 125
 const digestBytes = 16
 
 const figureColumns =
@@ -13,7 +13,7 @@ type FigureValues = [number, number, string, string, string, string, number, Buf
 
 /** Stands for the dimensions in the key of a row. */
 function cellDigest(dimensions: Dimensions): Buffer {
-  return hash('sha256', idsOf(dimensions), 'buffer').subarray(0, digestBytes)
+  return Buffer.from(hash('sha256', idsOf(dimensions), 'latin1').slice(0, digestBytes), 'latin1')
 }
 
 /** Adds to the cells what their rows hold already, then stores them as those rows. Answers how many there are. */

@@ -1,11 +1,11 @@
 import type { TenantTx } from '../../../db/database.ts'
 import { Figures } from '../rollups/rollup-cells.ts'
 import { type Dimension, quartersPerDay, type View, viewDimensions } from '../rollups/rollup-types.ts'
+import { createTurn } from '../turns.ts'
 import { placeOf, readUnfolded, type Unfolded } from './summary-deltas.ts'
 import { addSums, type FiguresRow, FiguresRows } from './summary-rows.ts'
 import { spansOf } from './summary-spans.ts'
 import { openDaysWithin, type SumsQuery, sumsOf } from './summary-store.ts'
-import { createTurn } from './summary-turns.ts'
 import type { QuarterRange, RowPosition, SummaryRequest } from './summary-types.ts'
 
 export interface PageOptions {
