@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { Pool } from 'undici'
 import { clientConfig } from '../../server/db/connection-settings.ts'
+import { hubCommand } from '../../tests/support/hub-process.ts'
 import type { BenchHub, BenchTenant } from './bench-hub.ts'
 import { say } from './progress.ts'
 import { sampleEvent } from './sample-events.ts'
@@ -98,6 +99,8 @@ export async function fillDataset(hub: BenchHub, { manifest, parts }: Dataset): 
   const seconds = (performance.now() - began) / 1000
   say(`${sent} events in ${Math.round(seconds)} s, ${Math.round(sent / seconds)}/s`)
   await waitForFolding(hub, parts)
+  say('writing the rows of whole days, as each day would have been at its end')
+  await hubCommand(hub.dataDir, 'jobs', 'run', 'fold-rollups')
   await vacuum(hub)
   return { seconds }
 }

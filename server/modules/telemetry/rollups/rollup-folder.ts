@@ -20,7 +20,7 @@ const foldPauseMsMax = 8_000
 /** A day is closed when nothing was added to it for so long. */
 const idleSeconds = 5
 /** Closing days takes at most this share of the time, however often the same day is opened again. */
-const closeRestFactor = 50
+const closeRestFactor = 10
 const closeMsMax = 2_000
 const retryMsMax = 60_000
 
