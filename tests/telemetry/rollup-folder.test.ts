@@ -152,7 +152,7 @@ describe('the folder', () => {
       tenants: ['acme'],
       fold: async () => ({ deltas: 1, more: false }),
       daysToClose: async () => {
-        await new Promise((done) => setTimeout(done, 400))
+        await new Promise((done) => setTimeout(done, 2000))
         return [20_000, 20_001]
       },
     })
