@@ -42,9 +42,10 @@ function allProcesses(): Map<number, ProcessTimes> {
   for (const name of names.filter((entry) => /^\d+$/.test(entry))) {
     try {
       const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
-      // After the command's name in brackets: state, parent, …, user and system ticks at places 11 and 12.
+      // After the command's name in brackets: state, parent, …, from place 11 on user and system ticks of its own, and
+      // of its children that have ended: connections of the database come and go.
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-      const ticks = Number(fields[11]) + Number(fields[12])
+      const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
       found.set(Number(name), { parent: Number(fields[1]), micros: ticks * microsPerTick })
     } catch {
       // It has ended meanwhile.
