@@ -14,7 +14,9 @@ export async function freshDataDirectory(name = 'data'): Promise<string> {
 }
 
 export async function removeDataDirectories(): Promise<void> {
-  await Promise.all(made.splice(0).map((directory) => rm(directory, { recursive: true, force: true })))
+  // A server that is just ending may still write there.
+  const options = { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }
+  await Promise.all(made.splice(0).map((directory) => rm(directory, options)))
 }
 
 /** Process id of the server of a data directory, by its own file. */
