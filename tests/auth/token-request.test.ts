@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { DomainError } from '../../contract/domain-error.ts'
-import { readTokenRequest } from '../../server/modules/auth/token-request.ts'
+import { readTokenRequest } from '../../server/modules/auth/tokens/token-request.ts'
 
 const grant = { grant_type: 'client_credentials' }
 const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` })

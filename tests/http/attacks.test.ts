@@ -138,14 +138,14 @@ describe('15 timing of secrets', () => {
 
   test('whatever is authenticated is compared in constant time', () => {
     const source = (file: string) => readFileSync(join(import.meta.dirname, '../../server', file), 'utf8')
-    for (const file of ['modules/auth/client-secrets.ts', 'http/cursor.ts']) {
+    for (const file of ['modules/auth/service-accounts/client-secrets.ts', 'http/cursor.ts']) {
       expect(source(file)).toMatch(/timingSafeEqual\(/)
       // Neither digests nor their text forms by the operators and methods that stop at the first difference.
       expect(source(file)).not.toMatch(
         /\.equals\(|\.compare\(|(hash|mac|digest|secret)\w* ?===|=== ?(hash|mac|digest|secret)/i,
       )
     }
-    expect(source('modules/auth/token-service.ts')).toMatch(/matchesAny\(/)
+    expect(source('modules/auth/tokens/token-service.ts')).toMatch(/matchesAny\(/)
   })
 })
 

@@ -7,10 +7,10 @@ import type { TokenKeys } from '../keys/keys-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import { addAuthRoutes } from './auth-routes.ts'
 import type { ServiceAccounts } from './auth-types.ts'
-import { createClientDirectory } from './client-directory.ts'
-import { createServiceAccounts } from './service-accounts-service.ts'
-import { createTokenService } from './token-service.ts'
-import { createTokenVerifier } from './token-verifier.ts'
+import { createClientDirectory } from './service-accounts/client-directory.ts'
+import { createServiceAccounts } from './service-accounts/service-accounts-service.ts'
+import { createTokenService } from './tokens/token-service.ts'
+import { createTokenVerifier } from './tokens/token-verifier.ts'
 
 export interface AuthModule {
   /** What the HTTP layer asks about every request. */

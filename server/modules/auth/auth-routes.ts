@@ -5,7 +5,7 @@ import { addRoute } from '../../http/route.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import { ServerMetadata, TokenAnswer, TokenForm, TokenHeaders } from './auth-schemas.ts'
 import type { TokenService } from './auth-types.ts'
-import { readTokenRequest } from './token-request.ts'
+import { readTokenRequest } from './tokens/token-request.ts'
 
 const challenge = 'Basic realm="Org-Memory Hub"'
 

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto'
 import { type JWTPayload, jwtVerify, type ProtectedHeaderParameters } from 'jose'
 import { LRUCache } from 'lru-cache'
-import { DomainError } from '../../../contract/domain-error.ts'
-import { isScope } from '../../../contract/scopes.ts'
-import type { AccessControl, TokenClaims } from '../../http/caller.ts'
-import type { TokenKey, TokenKeys } from '../keys/keys-types.ts'
-import type { TenantDirectory } from '../tenants/tenants-types.ts'
-import type { ClientDirectory } from './client-directory.ts'
+import { DomainError } from '../../../../contract/domain-error.ts'
+import { isScope } from '../../../../contract/scopes.ts'
+import type { AccessControl, TokenClaims } from '../../../http/caller.ts'
+import type { TokenKey, TokenKeys } from '../../keys/keys-types.ts'
+import type { TenantDirectory } from '../../tenants/tenants-types.ts'
+import type { ClientDirectory } from '../service-accounts/client-directory.ts'
 import { accessTokenType } from './token-issuer.ts'
 
 const tokenLengthMax = 8192

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import type { Database } from '../../db/database.ts'
-import { remembered } from '../../remembered.ts'
+import type { Database } from '../../../db/database.ts'
+import { remembered } from '../../../remembered.ts'
 import { isClientId } from './client-secrets.ts'
 import { type ClientRecord, isClientActive, readClient, tenantOfClient } from './service-accounts-store.ts'
 

@@ -1,4 +1,4 @@
-import type { RegistryTx, TenantTx } from '../../db/database.ts'
+import type { RegistryTx, TenantTx } from '../../../db/database.ts'
 
 /** What a token request is checked against. */
 export interface ClientRecord {

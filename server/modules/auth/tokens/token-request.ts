@@ -1,4 +1,4 @@
-import type { TokenRequest } from './auth-types.ts'
+import type { TokenRequest } from '../auth-types.ts'
 import { invalidClient, oauthError } from './oauth-error.ts'
 
 interface Credentials {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { SignJWT } from 'jose'
-import { serviceTokenSeconds } from '../../../contract/limits.ts'
-import type { Scope } from '../../../contract/scopes.ts'
-import type { Tenant } from '../../http/caller.ts'
-import type { TokenKeys } from '../keys/keys-types.ts'
+import { serviceTokenSeconds } from '../../../../contract/limits.ts'
+import type { Scope } from '../../../../contract/scopes.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import type { TokenKeys } from '../../keys/keys-types.ts'
 
 export const accessTokenType = 'at+jwt'
 

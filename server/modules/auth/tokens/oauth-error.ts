@@ -1,5 +1,5 @@
-import { DomainError } from '../../../contract/domain-error.ts'
-import type { OAuthErrorCode } from './auth-types.ts'
+import { DomainError } from '../../../../contract/domain-error.ts'
+import type { OAuthErrorCode } from '../auth-types.ts'
 
 /** A problem of the token endpoint, with the members that OAuth clients read (RFC 6749, section 5.2). */
 export function oauthError(

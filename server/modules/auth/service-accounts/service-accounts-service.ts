@@ -1,9 +1,9 @@
-import { type PointedError, validationFailed } from '../../../contract/domain-error.ts'
-import { isScope, type Scope, scopeNames } from '../../../contract/scopes.ts'
-import { formatTimestamp } from '../../../contract/timestamp.ts'
-import type { Database } from '../../db/database.ts'
-import type { GovernanceLog } from '../governance/governance-types.ts'
-import type { NewServiceAccount, ServiceAccounts } from './auth-types.ts'
+import { type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
+import { isScope, type Scope, scopeNames } from '../../../../contract/scopes.ts'
+import { formatTimestamp } from '../../../../contract/timestamp.ts'
+import type { Database } from '../../../db/database.ts'
+import type { GovernanceLog } from '../../governance/governance-types.ts'
+import type { NewServiceAccount, ServiceAccounts } from '../auth-types.ts'
 import { hashClientSecret, makeClientId, makeClientSecret } from './client-secrets.ts'
 import {
   accountNamed,
