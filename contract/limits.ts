@@ -8,6 +8,15 @@ export const tokenSumTolerance = 0.02
 export const idempotencyKeyHours = 24
 export const recoveryBufferDays = 30
 export const serviceTokenSeconds = 3600
+export const userTokenSeconds = 300
+/** Absolute: of the session, of its cookies and of every refresh token, however often they are renewed. */
+export const sessionHours = 8
+/** Within it a refresh token that was just used answers with the same successor: tabs refresh side by side. */
+export const refreshGraceSeconds = 20
+/** From the redirect to the identity provider to the return from it. */
+export const loginMinutes = 10
+/** A rotated secret of a service account stays good beside the new one for so long. */
+export const secretOverlapHours = 24
 export const relatedRecordsMax = 256
 export const relatedDepthMax = 5
 export const relatedAnswerMax = 1000

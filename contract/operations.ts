@@ -16,6 +16,8 @@ export interface Operation {
   path: string
   access: Access
   rateClass: RateClass | null
+  /** It acts with cookies, so a request that a page of another site sent is refused (403 `cross-site-request`). */
+  sameSiteOnly?: true
   tag: string
   summary: string
 }
@@ -25,8 +27,9 @@ const ownCredential: Access = { kind: 'own' }
 const scope = (...anyOf: Scope[]): Access => ({ kind: 'token', anyOf: anyOf.map((one) => [one]) })
 const allScopes = (...all: Scope[]): Access => ({ kind: 'token', anyOf: [all] })
 
-/** Until people sign in with roles, an administrator is who holds every scope. */
+/** The role admin holds every scope, and no other role does; a service account that was given all of them is its equal. */
 const administrator: Access = { kind: 'token', anyOf: [scopeNames] }
+const tenantSettings = allScopes('connector:admin', 'roster:write')
 
 // A reader of only some record types gets only those: the Hub module narrows by type.
 const anyReader = scope('hub:read', 'telemetry:read', 'governance:read')
@@ -80,6 +83,147 @@ export const operations = {
     rateClass: 'auth',
     tag: 'Authentication',
     summary: 'Get an access token for a service account',
+  },
+  startLogin: {
+    method: 'GET',
+    path: '/api/v1/auth/login',
+    access: ownCredential,
+    rateClass: 'auth',
+    tag: 'Authentication',
+    summary: 'Sign in at the identity provider of the tenant',
+  },
+  completeLogin: {
+    method: 'GET',
+    path: '/api/v1/auth/callback',
+    access: ownCredential,
+    rateClass: 'auth',
+    tag: 'Authentication',
+    summary: 'Come back from the identity provider',
+  },
+  issueUserToken: {
+    method: 'POST',
+    path: '/api/v1/auth/token',
+    access: ownCredential,
+    rateClass: 'auth',
+    sameSiteOnly: true,
+    tag: 'Authentication',
+    summary: 'Get or refresh the access token of a session',
+  },
+  logOut: {
+    method: 'POST',
+    path: '/api/v1/auth/logout',
+    access: ownCredential,
+    rateClass: 'auth',
+    sameSiteOnly: true,
+    tag: 'Authentication',
+    summary: 'End the session, or all sessions of the user',
+  },
+  getMe: {
+    method: 'GET',
+    path: '/api/v1/auth/me',
+    access: ownCredential,
+    rateClass: 'auth',
+    tag: 'Authentication',
+    summary: 'Who is signed in, with which role and scopes',
+  },
+  listSessions: {
+    method: 'GET',
+    path: '/api/v1/auth/sessions',
+    access: ownCredential,
+    rateClass: 'auth',
+    tag: 'Authentication',
+    summary: 'List the own sessions',
+  },
+  endSession: {
+    method: 'DELETE',
+    path: '/api/v1/auth/sessions/{session_id}',
+    access: ownCredential,
+    rateClass: 'auth',
+    sameSiteOnly: true,
+    tag: 'Authentication',
+    summary: 'End one of the own sessions',
+  },
+  requestMagicLink: {
+    method: 'POST',
+    path: '/api/v1/auth/magic-link',
+    access: ownCredential,
+    rateClass: 'auth',
+    sameSiteOnly: true,
+    tag: 'Authentication',
+    summary: 'Have a sign-in link sent by e-mail',
+  },
+  mockLogIn: {
+    method: 'POST',
+    path: '/api/v1/auth/mock-login',
+    access: ownCredential,
+    rateClass: 'auth',
+    sameSiteOnly: true,
+    tag: 'Authentication',
+    summary: 'Sign in as anyone (development and staging only)',
+  },
+  listServiceAccounts: {
+    method: 'GET',
+    path: '/api/v1/service-accounts',
+    access: administrator,
+    rateClass: 'roster',
+    tag: 'Service accounts',
+    summary: 'List the service accounts',
+  },
+  createServiceAccount: {
+    method: 'POST',
+    path: '/api/v1/service-accounts',
+    access: administrator,
+    rateClass: 'roster',
+    tag: 'Service accounts',
+    summary: 'Create a service account',
+  },
+  getServiceAccount: {
+    method: 'GET',
+    path: '/api/v1/service-accounts/{client_id}',
+    access: administrator,
+    rateClass: 'roster',
+    tag: 'Service accounts',
+    summary: 'Get a service account',
+  },
+  updateServiceAccount: {
+    method: 'PATCH',
+    path: '/api/v1/service-accounts/{client_id}',
+    access: administrator,
+    rateClass: 'roster',
+    tag: 'Service accounts',
+    summary: 'Change a service account',
+  },
+  disableServiceAccount: {
+    method: 'DELETE',
+    path: '/api/v1/service-accounts/{client_id}',
+    access: administrator,
+    rateClass: 'roster',
+    tag: 'Service accounts',
+    summary: 'Disable a service account for good',
+  },
+  rotateServiceAccountSecret: {
+    method: 'POST',
+    path: '/api/v1/service-accounts/{client_id}:rotate-secret',
+    access: administrator,
+    rateClass: 'roster',
+    tag: 'Service accounts',
+    summary: 'Give a service account a new secret',
+  },
+  configureSso: {
+    method: 'POST',
+    path: '/api/v1/identity/sso/configure',
+    access: tenantSettings,
+    rateClass: 'roster',
+    tag: 'Onboarding',
+    summary: 'Configure single sign-on',
+  },
+  getSso: {
+    method: 'GET',
+    path: '/api/v1/identity/sso/configure',
+    access: tenantSettings,
+    rateClass: 'roster',
+    tag: 'Onboarding',
+    summary: 'Get how single sign-on is configured',
   },
 
   queryRecords: {
@@ -228,6 +372,62 @@ export const operations = {
     summary: 'Rate stored events again at the prices of now',
   },
 
+  listUsers: {
+    method: 'GET',
+    path: '/api/v1/roster/users',
+    access: scope('roster:read'),
+    rateClass: 'roster',
+    tag: 'Roster',
+    summary: 'List the users',
+  },
+  createUser: {
+    method: 'POST',
+    path: '/api/v1/roster/users',
+    access: scope('roster:write'),
+    rateClass: 'roster',
+    tag: 'Roster',
+    summary: 'Add a user',
+  },
+  getUser: {
+    method: 'GET',
+    path: '/api/v1/roster/users/{user_id}',
+    access: scope('roster:read'),
+    rateClass: 'roster',
+    tag: 'Roster',
+    summary: 'Get a user',
+  },
+  getUserRole: {
+    method: 'GET',
+    path: '/api/v1/roster/users/{user_id}/role',
+    access: scope('roster:read'),
+    rateClass: 'roster',
+    tag: 'Roster',
+    summary: 'Get the role of a user',
+  },
+  replaceUserRole: {
+    method: 'PUT',
+    path: '/api/v1/roster/users/{user_id}/role',
+    access: scope('roster:write'),
+    rateClass: 'roster',
+    tag: 'Roster',
+    summary: 'Give a user another role',
+  },
+  deactivateUser: {
+    method: 'POST',
+    path: '/api/v1/roster/users/{user_id}:deactivate',
+    access: scope('roster:write'),
+    rateClass: 'roster',
+    tag: 'Roster',
+    summary: 'Deactivate a user and end all sessions',
+  },
+  reactivateUser: {
+    method: 'POST',
+    path: '/api/v1/roster/users/{user_id}:reactivate',
+    access: scope('roster:write'),
+    rateClass: 'roster',
+    tag: 'Roster',
+    summary: 'Reactivate a user',
+  },
   listArchetypes: {
     method: 'GET',
     path: '/api/v1/roster/archetypes',

@@ -47,6 +47,12 @@ export const problems = {
     meaning: 'The token is valid but lacks a scope that this operation needs.',
     remedy: 'Ask for a token with the scopes in `required_scopes`, or have an administrator assign them.',
   },
+  'cross-site-request': {
+    status: 403,
+    title: 'Cross-site request',
+    meaning: 'A page of another site sent this request, and it would have been answered with the session of its user.',
+    remedy: 'Call sign-in endpoints from pages of the Hub, or from a program that sends no Origin header.',
+  },
   'invalid-tenant': {
     status: 403,
     title: 'Invalid tenant',

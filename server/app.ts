@@ -4,22 +4,31 @@ import type { Database, DatabaseLog } from './db/database.ts'
 import { createHttpServer } from './http/http-server.ts'
 import { MemoryRateLimiter, type RateLimiter } from './http/rate-limiter.ts'
 import { JobSender } from './jobs/job-sender.ts'
+import { createMailer } from './mail/mailer.ts'
 import { type AuthModule, createAuthModule } from './modules/auth/auth-module.ts'
+import { openRevocations } from './modules/auth/revocation/revocations.ts'
 import { createEntitlementModule, type EntitlementModule } from './modules/entitlement/entitlement-module.ts'
 import { createGovernanceLog } from './modules/governance/governance-log.ts'
+import { createRefusalLog } from './modules/governance/refusal-log.ts'
 import { createHubModule, createRecordStore, type HubModule, type RecordStore } from './modules/hub/hub-module.ts'
+import { createIdentityModule, type IdentityModule } from './modules/identity/identity-module.ts'
 import { createKeysModule, type KeysModule } from './modules/keys/keys-module.ts'
+import { createSignInLinks } from './modules/links/links-service.ts'
+import type { SignInLinks } from './modules/links/links-types.ts'
 import { createObservabilityModule } from './modules/observability/observability-module.ts'
 import { createRosterModule, type RosterModule } from './modules/roster/roster-module.ts'
 import { createRollupModule, type RollupModule } from './modules/telemetry/rollups/rollup-module.ts'
 import { createTelemetryModule, type TelemetryModule } from './modules/telemetry/telemetry-module.ts'
 import { createTenantsModule, type TenantsModule } from './modules/tenants/tenants-module.ts'
+import { createOutbound } from './outbound/outbound.ts'
 
 /** Every module of the service, wired to the others. */
 export interface Modules {
   keys: KeysModule
   tenants: TenantsModule
   auth: AuthModule
+  links: SignInLinks
+  identity: IdentityModule
   recordStore: RecordStore
   hub: HubModule
   roster: RosterModule
@@ -34,7 +43,7 @@ export interface Modules {
 }
 
 export interface ModulesOptions {
-  config: Pick<Config, 'environment' | 'version'>
+  config: Pick<Config, 'environment' | 'version' | 'browserUrl' | 'baseUrl' | 'smtpUrl' | 'outboundAllow'>
   database: Database
   masterKey: Buffer
   /** The common address, without a trailing slash; only known once the service listens. */
@@ -52,18 +61,46 @@ export async function createModules({ config, database, masterKey, baseUrl, log 
   const governance = createGovernanceLog(recordStore.records)
   const shared = { database, masterKey, governance, log }
   const jobSender = new JobSender()
+  const { environment } = config
+  const revocations = await openRevocations({ database, log })
+  const refusals = createRefusalLog(shared)
+  const outbound = createOutbound(config)
+  const mailer = createMailer(config, log)
+  const links = createSignInLinks()
 
   const tenants = createTenantsModule({
     ...shared,
     keys: keys.provenance,
+    links,
     baseUrl,
-    httpsOnly: config.environment !== 'development',
+    httpsOnly: environment !== 'development',
   })
-  const auth = createAuthModule({ ...shared, keys: keys.tokens, directory: tenants.directory })
 
-  // Skills and archetypes tell telemetry of changes, and telemetry reads both: the one cycle, closed here.
+  // The two cycles, closed here: skills and archetypes tell telemetry of changes, and telemetry reads both; a
+  // deactivation ends sessions, and a session belongs to a user.
   const catalogueChanged = (tenantId: string) => telemetry.catalogueChanged(tenantId)
-  const roster = createRosterModule({ ...shared, catalogueChanged })
+  const roster = createRosterModule({
+    ...shared,
+    revoker: revocations,
+    endSessions: (tx, userId) => auth.sessions.endAll(tx, userId),
+    adminEmail: tenants.adminEmail,
+    catalogueChanged,
+  })
+  const identity = createIdentityModule({ ...shared, outbound })
+  const auth: AuthModule = createAuthModule({
+    ...shared,
+    keys: keys.tokens,
+    directory: tenants.directory,
+    refusals,
+    revocations,
+    users: roster.signInUsers,
+    providers: identity.providers,
+    links,
+    mailer,
+    jobSender,
+    environment,
+    browserUrl: () => (config.browserUrl === config.baseUrl ? baseUrl() : config.browserUrl),
+  })
   const entitlement = createEntitlementModule({ ...shared, catalogueChanged })
   const hub = createHubModule({ ...shared, ...recordStore, keys: keys.provenance, skills: entitlement.registry })
   const rollups = createRollupModule({ database, listTenants: () => tenants.directory.slugs(), log })
@@ -83,6 +120,8 @@ export async function createModules({ config, database, masterKey, baseUrl, log 
     keys,
     tenants,
     auth,
+    links,
+    identity,
     recordStore,
     hub,
     roster,
@@ -92,7 +131,8 @@ export async function createModules({ config, database, masterKey, baseUrl, log 
     observability,
     close: async () => {
       keys.close()
-      await hub.settled()
+      mailer.close()
+      await Promise.all([hub.settled(), refusals.settled(), outbound.close(), revocations.close()])
     },
   }
 }
@@ -115,8 +155,9 @@ export async function createApp(modules: Modules, options: AppOptions): Promise<
     access: auth.access,
     limitsOf: (slug) => tenants.directory.limitsOf(slug),
   })
-  const { keys, hub, roster, entitlement, telemetry } = modules
-  for (const { routes } of [keys, tenants, auth, hub, roster, entitlement, telemetry, observability]) routes(app)
+  const { keys, identity, hub, roster, entitlement, telemetry } = modules
+  for (const { routes } of [keys, tenants, auth, identity, hub, roster, entitlement, telemetry, observability])
+    routes(app)
   await app.ready()
   return app
 }

@@ -30,11 +30,11 @@ export function createBackground(parts: {
   queue.registerJob(
     housekeepingJob(database, () => modules.tenants.directory.slugs(), [
       { name: 'forget expired idempotency keys', run: (tx) => modules.recordStore.idempotency.forgetExpired(tx) },
-      { name: 'forget expired links', run: (tx) => modules.tenants.forgetExpiredLinks(tx) },
+      { name: 'forget expired links', run: (tx) => modules.links.forgetExpired(tx) },
       { name: 'forget claims of old reports', run: (tx) => modules.hub.forgetOldClaims(tx) },
     ]),
   )
-  for (const job of modules.telemetry.jobs) queue.registerJob(job)
+  for (const job of [...modules.telemetry.jobs, ...modules.auth.jobs]) queue.registerJob(job)
   modules.jobSender.connect(queue)
   const { folder } = modules.rollups
   return {

@@ -61,6 +61,9 @@ const rules: Record<string, { folders: string[]; packages?: RegExp }> = {
   'server/db': {
     folders: ['server/config.ts', 'server/config/', 'server/secrets/', 'contract/', 'server/startup-error.ts'],
   },
+  'server/outbound': { folders: ['server/config.ts', 'contract/'] },
+  'server/mail': { folders: ['server/config.ts', 'server/db/database.ts'] },
+  'server/metrics': { folders: ['server/config.ts', 'server/db/database.ts'] },
   'server/jobs': { folders: ['server/db/', 'server/config.ts', 'contract/'] },
   'server/modules': {
     folders: [
@@ -73,6 +76,8 @@ const rules: Record<string, { folders: string[]; packages?: RegExp }> = {
       'server/config.ts',
       'server/startup-error.ts',
       'server/remembered.ts',
+      'server/outbound/',
+      'server/mail/',
     ],
   },
 }

@@ -1,3 +1,6 @@
+import type { Generated } from 'kysely'
+import type { Role } from '../../contract/roles.ts'
+
 /** Column types of the database, as `pg` hands them over. One interface per table of `migrations/`. */
 
 /** Timestamps are read and written as RFC 3339 text in UTC with six fractional digits. */
@@ -27,6 +30,7 @@ export interface RegistryTables {
     created_at: Timestamp
     retired_at: Timestamp | null
   }
+  'hub.revocations': { tenant_slug: string; principal: string; min_epoch: number; revoked_at: Timestamp }
 }
 
 export interface TenantTables {
@@ -57,6 +61,11 @@ export interface TenantTables {
     created_at: Timestamp
     disabled_at: Timestamp | null
     last_used_at: Timestamp | null
+    epoch: Generated<number>
+    expires_at: Timestamp | null
+    /** Networks in CIDR notation; null is anywhere. */
+    allowed_addresses: string[] | null
+    updated_at: Timestamp | null
   }
   'hub.service_account_secrets': {
     tenant_id: string
@@ -198,5 +207,59 @@ export interface TenantTables {
     cost_before_micros: string
     cost_after_micros: string
     finished_at: Timestamp | null
+  }
+  'hub.users': {
+    tenant_id: string
+    user_id: string
+    email: string
+    email_key: string
+    display_name: string | null
+    role: Role
+    epoch: number
+    created_at: Timestamp
+    updated_at: Timestamp
+    deactivated_at: Timestamp | null
+    last_sign_in_at: Timestamp | null
+  }
+  'hub.sso_connections': {
+    tenant_id: string
+    connection_id: string
+    issuer: string
+    client_id: string
+    client_secret_sealed: Buffer
+    allowed_email_domains: string[]
+    created_at: Timestamp
+    updated_at: Timestamp
+    replaced_at: Timestamp | null
+  }
+  'hub.user_identities': {
+    tenant_id: string
+    connection_id: string
+    subject: string
+    user_id: string
+    created_at: Timestamp
+  }
+  'hub.spent_logins': { tenant_id: string; state_hash: Buffer; spent_at: Timestamp }
+  'hub.sessions': {
+    tenant_id: string
+    session_id: string
+    user_id: string
+    method: string
+    connection_id: string | null
+    address: string
+    user_agent: string | null
+    created_at: Timestamp
+    expires_at: Timestamp
+    ended_at: Timestamp | null
+  }
+  'hub.refresh_families': {
+    tenant_id: string
+    family_id: string
+    session_id: string
+    generation: number
+    rotated_at: Timestamp
+    /** `[generation, milliseconds since 1970][]` */
+    rotations: unknown
+    created_at: Timestamp
   }
 }

@@ -45,6 +45,7 @@ export async function admitCaller(
     tokenId: claims.tokenId,
     tenant,
     scopes: claims.scopes,
+    ...(claims.sessionId !== undefined && { sessionId: claims.sessionId }),
     address: request.callerAddress,
     requestId: request.id,
   }
@@ -65,7 +66,7 @@ async function authenticate(
   { access, limiter, limitFactor }: AccessChecksOptions,
 ): Promise<TokenClaims> {
   try {
-    return await access.authenticate(bearerToken(request))
+    return await access.authenticate(bearerToken(request), request.callerAddress)
   } catch (error) {
     if (!(error instanceof DomainError) || error.slug !== 'authentication-failed' || !rateClass) throw error
     const decision = await limiter.take(strangerCharges(rateClass, request.callerAddress, '', limitFactor))

@@ -20,6 +20,12 @@ export interface TokenClaims {
   scopes: ReadonlySet<Scope>
   /** Seconds since the epoch. */
   expiresAt: number
+  /** Of the session, in tokens of people. */
+  sessionId?: string
+  /** The generation of the person's or the account's tokens; revoking raises the lowest that is good. */
+  epoch: number
+  /** Networks in CIDR notation that the token may come from; absent is anywhere. */
+  allowedAddresses?: readonly string[]
 }
 
 /** Who makes a request, for which tenant. Set on `request.caller` once authentication has passed. */
@@ -29,14 +35,16 @@ export interface Caller {
   tokenId: string
   tenant: Tenant
   scopes: ReadonlySet<Scope>
+  /** Of the session, when a person calls. */
+  sessionId?: string
   address: string
   requestId: string
 }
 
 /** What the HTTP layer asks of the modules behind it; `server/app.ts` passes it in. */
 export interface AccessControl {
-  /** Reads an access token. Throws DomainError `authentication-failed`. */
-  authenticate(bearerToken: string): Promise<TokenClaims>
+  /** Reads an access token that came from that address. Throws DomainError `authentication-failed`. */
+  authenticate(bearerToken: string, address: string): Promise<TokenClaims>
   /** Finds a tenant by slug, or answers undefined. */
   findTenant(slug: string): Promise<Tenant | undefined>
   /** The Mode C tenant whose own address has this host; undefined at the common address and at any other. */

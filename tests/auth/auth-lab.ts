@@ -1,4 +1,5 @@
 import { createModules, type Modules } from '../../server/app.ts'
+import { loadConfig } from '../../server/config.ts'
 import type { Database } from '../../server/db/database.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
@@ -16,7 +17,7 @@ export interface AuthLab {
 export async function openAuthLab(): Promise<AuthLab> {
   const store = await createTestDatabase()
   const { database, masterKey } = store
-  const config = { environment: 'development', version: '0.0.0' } as const
+  const config = loadConfig({ HUB_BASE_URL: baseUrl })
   const modules = await createModules({ config, database, masterKey, baseUrl: () => baseUrl, log: quiet })
   return {
     store,

@@ -95,6 +95,7 @@ describe('a tenant', () => {
           return { recordId: batch.records[0]?.recordId ?? '' }
         },
       },
+      links: lab.modules.links,
       baseUrl: () => baseUrl,
       httpsOnly: false,
     })

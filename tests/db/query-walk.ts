@@ -123,7 +123,7 @@ async function repeatRequests(hub: TestHub, tenant: Tenant): Promise<void> {
   ])
   await all()
   await hub.test.database.withTenant(tenant, (tx) => hub.modules.recordStore.idempotency.forgetExpired(tx))
-  await hub.test.database.withTenant(tenant, (tx) => hub.modules.tenants.forgetExpiredLinks(tx))
+  await hub.test.database.withTenant(tenant, (tx) => hub.modules.links.forgetExpired(tx))
   await hub.test.database.withTenant(tenant, (tx) => hub.modules.hub.forgetOldClaims(tx))
 }
 

@@ -45,7 +45,15 @@ function claimsOf(token: string) {
   const [tenantSlug = '', ...names] = token.split('.')
   if (tenants[tenantSlug] === undefined) throw new DomainError('authentication-failed', 'The token is not one of ours.')
   const scopes = names.includes('all') ? scopeNames : names.map((name) => name.replace('-', ':') as Scope)
-  return { subject: 'svc_1', clientId: 'svc_1', tenantSlug, tokenId: token, scopes: new Set(scopes), expiresAt: 9e9 }
+  return {
+    subject: 'svc_1',
+    clientId: 'svc_1',
+    tenantSlug,
+    tokenId: token,
+    scopes: new Set(scopes),
+    expiresAt: 9e9,
+    epoch: 1,
+  }
 }
 
 const Echo = Type.Object({}, { additionalProperties: true })

@@ -1,14 +1,28 @@
 import type { FastifyInstance } from 'fastify'
-import type { Database } from '../../db/database.ts'
+import type { Config } from '../../config.ts'
+import type { Database, DatabaseLog } from '../../db/database.ts'
 import type { AccessControl } from '../../http/caller.ts'
+import type { JobSender } from '../../jobs/job-sender.ts'
+import type { JobDefinition } from '../../jobs/queue.ts'
+import type { Mailer } from '../../mail/mailer.ts'
 import { deriveKey } from '../../secrets/sealing.ts'
-import type { GovernanceLog } from '../governance/governance-types.ts'
+import type { GovernanceLog, RefusalLog } from '../governance/governance-types.ts'
+import type { IdentityProviders } from '../identity/identity-types.ts'
 import type { TokenKeys } from '../keys/keys-types.ts'
+import type { SignInLinks } from '../links/links-types.ts'
+import type { SignInUsers } from '../roster/roster-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import { addAuthRoutes } from './auth-routes.ts'
-import type { ServiceAccounts } from './auth-types.ts'
+import type { Revocations, ServiceAccounts, Sessions } from './auth-types.ts'
 import { createClientDirectory } from './service-accounts/client-directory.ts'
+import { addServiceAccountRoutes } from './service-accounts/service-accounts-routes.ts'
 import { createServiceAccounts } from './service-accounts/service-accounts-service.ts'
+import { addSessionRoutes } from './sessions/sessions-routes.ts'
+import { createSessions } from './sessions/sessions-service.ts'
+import { addLinkRoutes } from './sign-in/link-routes.ts'
+import { addMockLoginRoutes } from './sign-in/mock-login-routes.ts'
+import { addOidcRoutes } from './sign-in/oidc-routes.ts'
+import { addSignInPages } from './sign-in/sign-in-pages.ts'
 import { createTokenService } from './tokens/token-service.ts'
 import { createTokenVerifier } from './tokens/token-verifier.ts'
 
@@ -16,27 +30,56 @@ export interface AuthModule {
   /** What the HTTP layer asks about every request. */
   access: AccessControl
   serviceAccounts: ServiceAccounts
+  sessions: Sessions
+  jobs: readonly JobDefinition[]
   routes(app: FastifyInstance): void
 }
 
-export function createAuthModule(deps: {
+export interface AuthModuleDeps {
   database: Database
   masterKey: Buffer
   keys: TokenKeys
   directory: TenantDirectory
   governance: GovernanceLog
-}): AuthModule {
+  refusals: RefusalLog
+  revocations: Revocations
+  users: SignInUsers
+  providers: IdentityProviders
+  links: SignInLinks
+  mailer: Mailer
+  jobSender: JobSender
+  environment: Config['environment']
+  /** Address of the web UI, without a trailing slash; only known once the service listens. */
+  browserUrl: () => string
+  log: DatabaseLog
+}
+
+export function createAuthModule(deps: AuthModuleDeps): AuthModule {
   const { directory } = deps
   const secretsKey = deriveKey(deps.masterKey, 'service account secrets')
   const clients = createClientDirectory(deps)
+  const authenticate = createTokenVerifier(deps)
   const tokens = createTokenService({ ...deps, clients, secretsKey })
+  const serviceAccounts = createServiceAccounts({ ...deps, secretsKey })
+  const sessions = createSessions(deps)
+  const mockLogin = deps.environment !== 'production'
   return {
     access: {
-      authenticate: createTokenVerifier({ ...deps, clients }),
+      authenticate,
       findTenant: (slug) => directory.find(slug),
       tenantAt: (host) => directory.atHost(host),
     },
-    serviceAccounts: createServiceAccounts({ ...deps, secretsKey }),
-    routes: (app) => addAuthRoutes(app, { tokens, directory }),
+    serviceAccounts,
+    sessions,
+    jobs: [],
+    routes: (app) => {
+      addAuthRoutes(app, { tokens, directory })
+      addSessionRoutes(app, { ...deps, sessions })
+      addOidcRoutes(app, { ...deps, sessions })
+      addLinkRoutes(app, { ...deps, sessions })
+      if (mockLogin) addMockLoginRoutes(app, { ...deps, sessions })
+      addSignInPages(app, { directory, mockLogin })
+      addServiceAccountRoutes(app, serviceAccounts)
+    },
   }
 }

@@ -1,6 +1,9 @@
+import type { Role } from '../../../contract/roles.ts'
 import type { Scope } from '../../../contract/scopes.ts'
+import type { TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { Actor } from '../governance/governance-types.ts'
+import type { User } from '../roster/roster-types.ts'
 
 export interface NewServiceAccount {
   name: string
@@ -70,4 +73,92 @@ export interface TokenService {
    * the accounts of other tenants are unknown.
    */
   issue(request: TokenRequest, charge: TokenCharge, servedTenant?: string): Promise<ServiceToken>
+}
+
+/** What access tokens belong to, and are revoked by. */
+export type Principal = `user:${string}` | `client:${string}` | `session:${string}`
+
+/** Ends access tokens before they expire, in every process within 5 seconds. */
+export interface TokenRevoker {
+  /**
+   * From the commit of `tx` on, tokens of the principal whose epoch is below `minEpoch` are refused. Tokens of a session
+   * are of epoch 0, so 1 ends it.
+   */
+  revoke(tx: TenantTx, principal: Principal, minEpoch: number): Promise<void>
+}
+
+/** What is revoked, from memory: kept true by notifications and by a look at the database every two seconds. */
+export interface Revocations extends TokenRevoker {
+  /**
+   * Whether tokens of that epoch were revoked. Throws `hub-unavailable` when the database has not been heard for so
+   * long that a revocation could have been missed for 5 seconds.
+   */
+  isRevoked(tenantSlug: string, principal: Principal, epoch: number): boolean | Promise<boolean>
+  close(): Promise<void>
+}
+
+export type SignInMethod = 'oidc' | 'magic_link' | 'welcome_link' | 'mock'
+
+/** A person who has proved who they are. */
+export interface SignIn {
+  user: User
+  method: SignInMethod
+  /** Of the identity provider. */
+  connectionId?: string
+  address: string
+  requestId: string
+  userAgent?: string | undefined
+}
+
+export interface OpenedSession {
+  sessionId: string
+  /** Milliseconds since 1970; absolute. */
+  expiresAtMs: number
+  /** The JWT for the cookie `service_session`. */
+  sessionToken: string
+}
+
+/** A token of interface 2.7, in the names of the answer. */
+export interface UserToken {
+  access_token: string
+  /** Seconds. */
+  expires_in: number
+  token_type: 'Bearer'
+  refresh_token: string
+  /** Seconds, until the session ends. */
+  refresh_expires_in: number
+}
+
+/** A {@link UserToken}, with the cookie that its refresh token needs. */
+export interface IssuedUserToken {
+  token: UserToken
+  /** For `__Secure-service_refresh`. */
+  refreshCookie: string
+  expiresAtMs: number
+}
+
+/** The sessions of people. */
+export interface Sessions {
+  /** Opens a session and writes `auth.login`, in the transaction in which the person proved who they are. */
+  open(tx: TenantTx, tenant: Tenant, signIn: SignIn): Promise<OpenedSession>
+  /** Tokens for a session that was just opened, and has been committed. */
+  firstToken(tenant: Tenant, session: OpenedSession): Promise<IssuedUserToken>
+  /** Ends every session of the person, in the transaction that takes away the right to them. */
+  endAll(tx: TenantTx, userId: string): Promise<void>
+}
+
+/** Who is signed in, in the names of the answer. */
+export interface Me {
+  kind: 'user' | 'service_account'
+  /** `sub` of the token. */
+  subject: string
+  tenant: string
+  scopes: Scope[]
+  user_id?: string
+  email?: string
+  display_name?: string
+  role?: Role
+  client_id?: string
+  name?: string
+  session?: { session_id: string; method: SignInMethod; created_at: string; expires_at: string }
 }

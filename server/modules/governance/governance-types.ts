@@ -23,3 +23,26 @@ export interface GovernanceLog {
   /** Appends inside the transaction that causes the event, so that neither exists without the other. */
   append(tx: TenantTx, tenant: Tenant, event: GovernanceEvent): Promise<{ recordId: string }>
 }
+
+/** A sign-in or an access that was refused. */
+export interface Refusal {
+  kind: 'auth.login_failed' | 'auth.access_refused'
+  /** `service_account:<id>`, `user:<id>`, `tenant:<slug>`, … */
+  subject: string
+  /** A word or two in snake case, such as `wrong_secret`, `email_domain`, `scope`. */
+  reason: string
+  address: string
+  requestId: string
+  /** Never secrets, never addresses of people. */
+  details?: Record<string, JsonValue>
+}
+
+/**
+ * Writes refusals as governance events of the tenant: the first of its kind, subject, reason and address at once,
+ * those that repeat it within a minute together, with their count. It never throws and nobody waits for it.
+ */
+export interface RefusalLog {
+  note(tenant: Tenant, refusal: Refusal): void
+  /** Writes what is still held back. */
+  settled(): Promise<void>
+}

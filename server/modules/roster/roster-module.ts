@@ -1,17 +1,21 @@
 import type { FastifyInstance } from 'fastify'
-import type { Database } from '../../db/database.ts'
+import type { Database, TenantTx } from '../../db/database.ts'
 import { cursorKeyPurpose } from '../../http/cursor.ts'
 import { deriveKey } from '../../secrets/sealing.ts'
+import type { TokenRevoker } from '../auth/auth-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { CatalogueChanged } from '../tenants/tenants-types.ts'
 import { addRosterRoutes } from './roster-routes.ts'
 import { createArchetypes } from './roster-service.ts'
 import { archetypeIds } from './roster-store.ts'
-import type { ArchetypeBundle, Archetypes } from './roster-types.ts'
+import type { ArchetypeBundle, Archetypes, SignInUsers } from './roster-types.ts'
+import { addUserRoutes } from './users/users-routes.ts'
+import { createSignInUsers } from './users/users-service.ts'
 
 export interface RosterModule {
   bundle: ArchetypeBundle
   archetypes: Archetypes
+  signInUsers: SignInUsers
   routes(app: FastifyInstance): void
 }
 
@@ -19,12 +23,21 @@ export function createRosterModule(deps: {
   database: Database
   masterKey: Buffer
   governance: GovernanceLog
+  revoker: TokenRevoker
+  /** Ends every session of a person who may no longer have one. */
+  endSessions: (tx: TenantTx, userId: string) => Promise<void>
+  /** Whom the tenant was created for. */
+  adminEmail: (tx: TenantTx) => Promise<string | undefined>
   catalogueChanged: CatalogueChanged
 }): RosterModule {
   const archetypes = createArchetypes({ ...deps, cursorKey: deriveKey(deps.masterKey, cursorKeyPurpose) })
   return {
     bundle: { allIds: archetypeIds },
     archetypes,
-    routes: (app) => addRosterRoutes(app, archetypes),
+    signInUsers: createSignInUsers(deps),
+    routes: (app) => {
+      addRosterRoutes(app, archetypes)
+      addUserRoutes(app)
+    },
   }
 }

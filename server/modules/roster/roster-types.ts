@@ -1,3 +1,4 @@
+import type { Role } from '../../../contract/roles.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { Actor } from '../governance/governance-types.ts'
@@ -25,4 +26,49 @@ export interface Archetypes {
 export interface ArchetypePage {
   items: Archetype[]
   next_cursor: string | null
+}
+
+/** A person of a tenant. */
+export interface User {
+  /** `usr_` and 24 letters and digits: `sub` of tokens, and `created_by`. */
+  userId: string
+  email: string
+  displayName: string | null
+  role: Role
+  active: boolean
+  /** Of access tokens; raised by whatever must end those that are about: another role, deactivation. */
+  epoch: number
+}
+
+/** Who an identity provider says has signed in. */
+export interface ProvenIdentity {
+  connectionId: string
+  subject: string
+  /** Inside the domains of the connection: the caller has checked it. */
+  email: string
+  displayName?: string | undefined
+}
+
+/**
+ * The people of a tenant, as signing in needs them. All work inside the caller's transaction. Those that refuse throw
+ * DomainError `authentication-failed` whose extension `reason` is `deactivated` or `other_identity`.
+ */
+export interface SignInUsers {
+  /**
+   * The person behind an identity: known by (connection, subject); else the active one with that address, from now on
+   * linked to the identity; else a new member. An address whose owner is linked to another subject of the same
+   * connection is refused: the address was given to somebody else.
+   */
+  ofIdentity(tx: TenantTx, tenant: Tenant, identity: ProvenIdentity): Promise<User>
+  /**
+   * The active person with that address, made where there is none: a member, or with the role that is given. The
+   * administrator whom the tenant was created for becomes one while the tenant has no other. A role that is given is
+   * also given to a person who exists.
+   */
+  ensure(tx: TenantTx, tenant: Tenant, email: string, role?: Role): Promise<User>
+  /** The active person with that address. */
+  ofEmail(tx: TenantTx, email: string): Promise<User | undefined>
+  byId(tx: TenantTx, userId: string): Promise<User | undefined>
+  /** Keeps when the person signed in last. */
+  noteSignIn(tx: TenantTx, userId: string): Promise<void>
 }

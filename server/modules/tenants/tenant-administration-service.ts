@@ -5,6 +5,7 @@ import type { Database } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
 import type { ProvenanceKeyMaker, ProvenanceKeys } from '../keys/keys-types.ts'
+import type { IssuedLink, SignInLinks } from '../links/links-types.ts'
 import { asTenant } from './tenant-directory.ts'
 import {
   hasTenants,
@@ -17,8 +18,7 @@ import {
   tenantByBaseUrl,
   tenantBySlug,
 } from './tenants-store.ts'
-import type { CreatedTenant, NewTenant, RateLimit, TenantAdministration, WelcomeLink } from './tenants-types.ts'
-import { hasWelcomeLink, issueWelcomeLink } from './welcome-links-service.ts'
+import type { CreatedTenant, NewTenant, RateLimit, TenantAdministration } from './tenants-types.ts'
 
 const limitMax = 1_000_000_000
 
@@ -26,13 +26,14 @@ interface Deps {
   database: Database
   keys: ProvenanceKeys & ProvenanceKeyMaker
   governance: GovernanceLog
+  links: SignInLinks
   baseUrl: () => string
   /** Outside development every address is https. */
   httpsOnly: boolean
 }
 
 export function createTenantAdministration(deps: Deps): TenantAdministration {
-  const { database, governance } = deps
+  const { database, governance, links } = deps
 
   async function create(wanted: NewTenant, actor: Actor): Promise<CreatedTenant> {
     const baseUrl = checkNewTenant(wanted, deps)
@@ -57,10 +58,10 @@ export function createTenantAdministration(deps: Deps): TenantAdministration {
   }
 
   /** The event and the first link are made together, so the link tells whether a crashed attempt came this far. */
-  function announce(tenant: Tenant, adminEmail: string, actor: Actor): Promise<WelcomeLink> {
+  function announce(tenant: Tenant, adminEmail: string, actor: Actor): Promise<IssuedLink> {
     return database.withTenant(tenant.slug, async (tx) => {
       await lockSettings(tx)
-      if (!(await hasWelcomeLink(tx))) {
+      if (!(await links.hasWelcomeLink(tx))) {
         await governance.append(tx, tenant, {
           kind: 'tenant.config_changed',
           subject: `tenant:${tenant.slug}`,
@@ -68,7 +69,7 @@ export function createTenantAdministration(deps: Deps): TenantAdministration {
           actor,
         })
       }
-      return issueWelcomeLink(tx, tenant, adminEmail)
+      return links.issue(tx, tenant, adminEmail, 'welcome')
     })
   }
 
@@ -98,7 +99,7 @@ export function createTenantAdministration(deps: Deps): TenantAdministration {
       return database.withTenant(slug, async (tx) => {
         const adminEmail = (await settings(tx))?.admin_email
         if (adminEmail === undefined) throw new Error(`tenant ${slug} has no settings`)
-        return { tenant, adminEmail, welcome: await issueWelcomeLink(tx, tenant, adminEmail) }
+        return { tenant, adminEmail, welcome: await links.issue(tx, tenant, adminEmail, 'welcome') }
       })
     },
     async setLimit(slug, rateClass, limit, actor) {

@@ -2,18 +2,19 @@ import type { FastifyInstance } from 'fastify'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { ProvenanceKeyMaker, ProvenanceKeys } from '../keys/keys-types.ts'
+import type { SignInLinks } from '../links/links-types.ts'
 import { createProvisionService } from './provision-service.ts'
 import { createTenantAdministration } from './tenant-administration-service.ts'
 import { createTenantDirectory } from './tenant-directory.ts'
 import { addTenantsRoutes } from './tenants-routes.ts'
+import { settings } from './tenants-store.ts'
 import type { TenantAdministration, TenantDirectory } from './tenants-types.ts'
-import { createWelcomeLinkOpener, forgetExpiredLinks } from './welcome-links-service.ts'
 
 export interface TenantsModule {
   directory: TenantDirectory
   administration: TenantAdministration
-  /** A chore: forgets a part of the links that expired long ago, and answers whether there may be more. */
-  forgetExpiredLinks(tx: TenantTx): Promise<boolean>
+  /** Whom the tenant was created for. */
+  adminEmail(tx: TenantTx): Promise<string | undefined>
   routes(app: FastifyInstance): void
 }
 
@@ -21,6 +22,7 @@ export function createTenantsModule(deps: {
   database: Database
   keys: ProvenanceKeys & ProvenanceKeyMaker
   governance: GovernanceLog
+  links: SignInLinks
   /** The common address, without a trailing slash; only known once the service listens. */
   baseUrl: () => string
   /** Whether tenants' own addresses must be https: everywhere but in development. */
@@ -29,12 +31,11 @@ export function createTenantsModule(deps: {
   const directory = createTenantDirectory(deps)
   const services = {
     provision: createProvisionService(deps),
-    openWelcomeLink: createWelcomeLinkOpener({ ...deps, directory }),
   }
   return {
     directory,
     administration: createTenantAdministration(deps),
-    forgetExpiredLinks,
+    adminEmail: async (tx) => (await settings(tx))?.admin_email,
     routes: (app) => addTenantsRoutes(app, services),
   }
 }

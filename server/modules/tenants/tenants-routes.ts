@@ -1,15 +1,9 @@
 import type { FastifyInstance } from 'fastify'
-import { addPage } from '../../http/page.ts'
 import { addRoute } from '../../http/route.ts'
 import type { ProvisionService } from './provision-service.ts'
 import { ProvisionAnswer, ProvisionBody } from './tenants-schemas.ts'
-import type { WelcomeLinkOpener } from './welcome-links-service.ts'
-import { closedLinkPage, welcomePage } from './welcome-page.ts'
 
-export function addTenantsRoutes(
-  app: FastifyInstance,
-  { provision, openWelcomeLink }: { provision: ProvisionService; openWelcomeLink: WelcomeLinkOpener },
-): void {
+export function addTenantsRoutes(app: FastifyInstance, { provision }: { provision: ProvisionService }): void {
   addRoute(
     app,
     'provisionHub',
@@ -26,11 +20,4 @@ export function addTenantsRoutes(
   addRoute(app, 'getProvision', { response: { 200: ProvisionAnswer } }, async (request) =>
     provision.get(request.caller),
   )
-
-  addPage(app, '/welcome/:tenant/:token', async (request) => {
-    const { tenant, token } = request.params as { tenant: string; token: string }
-    const served = request.hostTenant === null || request.hostTenant.slug === tenant
-    const link = served ? await openWelcomeLink(tenant, token) : undefined
-    return { ...(link ? welcomePage(link.tenant, link.expiresAt) : closedLinkPage()), noStore: true }
-  })
 }

@@ -3,6 +3,7 @@ import type { TenantMode } from '../../../contract/literals.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { TenantLimits } from '../../http/rate-limit-headers.ts'
 import type { Actor } from '../governance/governance-types.ts'
+import type { IssuedLink } from '../links/links-types.ts'
 
 /** Requests per minute. */
 export interface RateLimit {
@@ -34,16 +35,10 @@ export interface NewTenant {
   baseUrl?: string | undefined
 }
 
-export interface WelcomeLink {
-  url: string
-  /** RFC 3339, UTC, six fractional digits. */
-  expiresAt: string
-}
-
 export interface CreatedTenant {
   tenant: Tenant
   adminEmail: string
-  welcome: WelcomeLink
+  welcome: IssuedLink
 }
 
 /** What an operator does with tenants. All throw DomainError; a pointer names the field. */

@@ -1,29 +1,45 @@
 import { randomUUID } from 'node:crypto'
 import { SignJWT } from 'jose'
-import { serviceTokenSeconds } from '../../../../contract/limits.ts'
 import type { Scope } from '../../../../contract/scopes.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { TokenKeys } from '../../keys/keys-types.ts'
 
 export const accessTokenType = 'at+jwt'
+/** `client_id` of the tokens of people: all of them come by the Hub's own sign-in. */
+export const webClientId = 'hub-web'
 
-/** An access token of a service account (RFC 9068), for the tenant's own address and nothing else. */
-export function mintServiceToken(
-  keys: TokenKeys,
-  grant: { clientId: string; tenant: Tenant; scopes: readonly Scope[] },
-): Promise<string> {
+export interface AccessGrant {
+  tenant: Tenant
+  /** `sub`: the client id of a service account, the user id of a person. */
+  subject: string
+  clientId: string
+  scopes: readonly Scope[]
+  /** See `TokenClaims.epoch`. */
+  epoch: number
+  /** Of a person. */
+  sessionId?: string
+  /** Networks that the token may be used from; absent is anywhere. */
+  allowedAddresses?: readonly string[]
+  expiresInSeconds: number
+}
+
+/** An access token (RFC 9068), for the tenant's own address and nothing else. */
+export function mintAccessToken(keys: TokenKeys, grant: AccessGrant): Promise<string> {
   const key = keys.signingKey()
   const issuedAt = Math.floor(Date.now() / 1000)
   return new SignJWT({
     iss: grant.tenant.baseUrl,
     aud: grant.tenant.baseUrl,
-    sub: grant.clientId,
+    sub: grant.subject,
     iat: issuedAt,
-    exp: issuedAt + serviceTokenSeconds,
+    exp: issuedAt + grant.expiresInSeconds,
     jti: randomUUID(),
     client_id: grant.clientId,
     tenant: grant.tenant.slug,
     scope: grant.scopes.join(' '),
+    epoch: grant.epoch,
+    ...(grant.sessionId !== undefined && { sid: grant.sessionId }),
+    ...(grant.allowedAddresses !== undefined && { allowed_addresses: grant.allowedAddresses }),
   })
     .setProtectedHeader({ alg: key.algorithm, typ: accessTokenType, kid: key.keyId })
     .sign(key.privateKey)

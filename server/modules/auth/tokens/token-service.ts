@@ -8,9 +8,9 @@ import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { TokenRequest, TokenService } from '../auth-types.ts'
 import type { ClientDirectory, KnownClient } from '../service-accounts/client-directory.ts'
 import { hashClientSecret, matchesAny } from '../service-accounts/client-secrets.ts'
-import { invalidClient, oauthError } from './oauth-error.ts'
 import { touchAccount } from '../service-accounts/service-accounts-store.ts'
-import { mintServiceToken } from './token-issuer.ts'
+import { invalidClient, oauthError } from './oauth-error.ts'
+import { mintAccessToken } from './token-issuer.ts'
 
 const touchIntervalMs = 60_000
 
@@ -59,7 +59,14 @@ export function createTokenService(deps: {
       const scopes = grantedScopes(request.scopes, client.scopes)
       await noteUse(client)
       return {
-        access_token: await mintServiceToken(keys, { clientId: client.clientId, tenant, scopes }),
+        access_token: await mintAccessToken(keys, {
+          tenant,
+          subject: client.clientId,
+          clientId: client.clientId,
+          scopes,
+          epoch: 1,
+          expiresInSeconds: serviceTokenSeconds,
+        }),
         expires_in: serviceTokenSeconds,
         token_type: 'Bearer',
         scope: scopes.join(' '),

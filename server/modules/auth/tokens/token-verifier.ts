@@ -6,7 +6,7 @@ import { isScope } from '../../../../contract/scopes.ts'
 import type { AccessControl, TokenClaims } from '../../../http/caller.ts'
 import type { TokenKey, TokenKeys } from '../../keys/keys-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
-import type { ClientDirectory } from '../service-accounts/client-directory.ts'
+import type { Revocations } from '../auth-types.ts'
 import { accessTokenType } from './token-issuer.ts'
 
 const tokenLengthMax = 8192
@@ -22,7 +22,7 @@ const requiredClaims = ['iss', 'aud', 'sub', 'exp', 'iat', 'jti', 'client_id', '
 export function createTokenVerifier(deps: {
   keys: TokenKeys
   directory: TenantDirectory
-  clients: ClientDirectory
+  revocations: Revocations
 }): AccessControl['authenticate'] {
   const verified = new LRUCache<string, TokenClaims>({ max: cachedMax })
   return async (token) => {
@@ -33,7 +33,7 @@ export function createTokenVerifier(deps: {
       verified.set(cacheKey, claims, { ttl: remainingMs(claims) })
     }
     if (remainingMs(claims) <= 0) throw expired()
-    if (!(await deps.clients.isActive(claims.tenantSlug, claims.clientId))) {
+    if (await deps.revocations.isRevoked(claims.tenantSlug, `client:${claims.clientId}`, claims.epoch)) {
       throw new DomainError('authentication-failed', 'The service account of this token is disabled or gone.')
     }
     return claims
@@ -87,6 +87,7 @@ function readClaims(payload: JWTPayload): TokenClaims {
     tokenId: jti,
     scopes: new Set(scope.split(' ').filter(isScope)),
     expiresAt: exp,
+    epoch: 1,
   }
 }
 

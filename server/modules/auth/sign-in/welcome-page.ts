@@ -1,7 +1,7 @@
-import type { Tenant } from '../../http/caller.ts'
-import { type Html, html } from '../../http/page.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import { type Html, html } from '../../../http/page.ts'
 
-interface WelcomePage {
+export interface WelcomePage {
   title: string
   body: Html
   status?: number

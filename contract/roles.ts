@@ -1,0 +1,17 @@
+import { type Scope, scopeNames } from './scopes.ts'
+
+/** What a person may do (decisions section 5): the one table that the API and the web UI go by. */
+export const roles = {
+  admin: scopeNames,
+  auditor: ['hub:read', 'telemetry:read', 'roster:read', 'skill_entitlement:read', 'governance:read'],
+  analyst: ['hub:read', 'telemetry:read'],
+  member: ['telemetry:read'],
+} as const satisfies Record<string, readonly Scope[]>
+
+export type Role = keyof typeof roles
+
+export const roleNames = Object.keys(roles) as Role[]
+
+export function isRole(text: string): text is Role {
+  return Object.hasOwn(roles, text)
+}

@@ -1,0 +1,40 @@
+import type { TenantTx } from '../../db/database.ts'
+import type { Tenant } from '../../http/caller.ts'
+
+/** What a login carries from its beginning to its end; sealed into a cookie in between. */
+export interface LoginSecrets {
+  state: string
+  nonce: string
+  /** PKCE, RFC 7636. */
+  codeVerifier: string
+}
+
+/** What an identity provider said of who came back from it, checked: issuer, audience, nonce, times, signature. */
+export interface ProviderClaims {
+  connectionId: string
+  subject: string
+  email: string | undefined
+  /** Undefined where the provider does not say. */
+  emailVerified: boolean | undefined
+  displayName: string | undefined
+}
+
+/** The identity provider of a tenant. */
+export interface IdentityProvider {
+  readonly connectionId: string
+  readonly allowedEmailDomains: readonly string[]
+  /** Where to send the browser: authorization code, PKCE S256, state, nonce. */
+  loginUrl(login: LoginSecrets, redirectUri: string): Promise<URL>
+  /**
+   * Exchanges the code of a callback. Throws DomainError `validation-failed` for a callback that is not the answer to
+   * this login (state, `iss` of RFC 9207, an error of the provider), `hub-unavailable` when the provider does not answer.
+   */
+  finish(callback: URL, login: LoginSecrets, redirectUri: string): Promise<ProviderClaims>
+}
+
+export interface IdentityProviders {
+  /** The provider that the tenant configured, or undefined. */
+  of(tenant: Tenant): Promise<IdentityProvider | undefined>
+  /** Whether the tenant has one, inside a transaction. */
+  isConfigured(tx: TenantTx): Promise<boolean>
+}

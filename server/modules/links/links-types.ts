@@ -1,0 +1,31 @@
+import type { TenantTx } from '../../db/database.ts'
+import type { Tenant } from '../../http/caller.ts'
+
+/** `welcome` makes its owner the administrator; `sign_in` signs a known person in. */
+export type LinkPurpose = 'welcome' | 'sign_in'
+
+export interface IssuedLink {
+  url: string
+  /** RFC 3339, UTC, six fractional digits. */
+  expiresAt: string
+}
+
+/** What a link stands for. */
+export interface OpenLink {
+  purpose: LinkPurpose
+  email: string
+  expiresAt: string
+}
+
+/** Links that sign in: 24 hours, once, stored as a hash. All work inside the caller's transaction. */
+export interface SignInLinks {
+  issue(tx: TenantTx, tenant: Tenant, email: string, purpose: LinkPurpose): Promise<IssuedLink>
+  /** Whether the tenant was ever given a welcome link. */
+  hasWelcomeLink(tx: TenantTx): Promise<boolean>
+  /** Looks without using it up; undefined when it is unknown, expired or used. */
+  look(tx: TenantTx, token: string): Promise<OpenLink | undefined>
+  /** Uses it up: of two at once only one gets it. */
+  consume(tx: TenantTx, token: string): Promise<OpenLink | undefined>
+  /** A chore: forgets a part of those that expired long ago; true when there may be more. */
+  forgetExpired(tx: TenantTx): Promise<boolean>
+}
