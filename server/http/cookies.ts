@@ -1,0 +1,88 @@
+import { type SetCookie, stringifySetCookie } from 'cookie'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { DomainError } from '../../contract/domain-error.ts'
+import { loginMinutes } from '../../contract/limits.ts'
+
+/**
+ * Every cookie of the service. None is for scripts, none travels in clear. The prefixes have browsers refuse a cookie
+ * of that name that another host of the domain sets, or a page in clear (RFC 6265bis, section 4.1.3).
+ */
+const cookies = {
+  session: { name: 'service_session', path: '/', sameSite: 'strict' },
+  refresh: { name: '__Secure-service_refresh', path: '/api/v1/auth', sameSite: 'strict' },
+  /** Lax: the browser comes back with it from the identity provider, which is another site. */
+  login: { name: '__Host-service_login', path: '/', sameSite: 'lax' },
+} as const satisfies Record<string, Pick<SetCookie, 'name' | 'path' | 'sameSite'>>
+
+export type CookieKind = keyof typeof cookies
+
+/**
+ * The value of a cookie, or undefined without one. One that is there twice is cleared and refused with
+ * `authentication-failed`: browsers send the own one and one that was planted from another host or path side by side,
+ * and nothing tells which is which.
+ */
+export function readCookie(request: FastifyRequest, reply: FastifyReply, kind: CookieKind): string | undefined {
+  const { name } = cookies[kind]
+  const values = valuesOf(request.headers.cookie, name)
+  if (values.length > 1) {
+    clearCookie(reply, kind)
+    throw new DomainError('authentication-failed', `The cookie ${name} is there twice. It is cleared: sign in again.`)
+  }
+  return values[0] || undefined
+}
+
+/** Sets the cookie of a session until the session ends. */
+export function setSessionCookie(
+  reply: FastifyReply,
+  opened: { sessionToken: string; expiresAtMs: number },
+  nowMs: number = Date.now(),
+): void {
+  setCookie(reply, 'session', opened.sessionToken, (opened.expiresAtMs - nowMs) / 1000)
+}
+
+/** Sets the cookie that refresh tokens of the session need, until the session ends. */
+export function setRefreshCookie(
+  reply: FastifyReply,
+  value: string,
+  expiresAtMs: number,
+  nowMs: number = Date.now(),
+): void {
+  setCookie(reply, 'refresh', value, (expiresAtMs - nowMs) / 1000)
+}
+
+/** Sets the cookie of a login that has begun, for ten minutes. */
+export function setLoginCookie(reply: FastifyReply, value: string): void {
+  setCookie(reply, 'login', value, loginMinutes * 60)
+}
+
+export function clearCookie(reply: FastifyReply, kind: CookieKind): void {
+  setCookie(reply, kind, '', 0)
+}
+
+/** Clears what a session left; a login that has begun in another tab goes on. */
+export function clearSignInCookies(reply: FastifyReply): void {
+  clearCookie(reply, 'session')
+  clearCookie(reply, 'refresh')
+}
+
+function setCookie(reply: FastifyReply, kind: CookieKind, value: string, seconds: number): void {
+  const { name } = cookies[kind]
+  // All values are base64url and dots, which need no encoding; another one is an error here, not a changed value.
+  if (!/^[\w.~-]*$/.test(value)) throw new Error(`the value for the cookie ${name} is not base64url`)
+  const maxAge = Math.max(0, Math.floor(seconds))
+  const line = stringifySetCookie({ ...cookies[kind], value, maxAge, httpOnly: true, secure: true })
+  // One line for each name (RFC 6265, section 4.1.1): the last word counts.
+  const others = [reply.getHeader('set-cookie') ?? []].flat().filter((each) => !String(each).startsWith(`${name}=`))
+  reply.removeHeader('set-cookie')
+  reply.header('set-cookie', [...others.map(String), line])
+}
+
+/** Node joins several Cookie headers into one. The library's parser keeps the first of a name, so it cannot count. */
+function valuesOf(header: string | undefined, name: string): string[] {
+  if (header === undefined) return []
+  return header
+    .split(';')
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(`${name}=`))
+    .map((pair) => pair.slice(name.length + 1))
+}
