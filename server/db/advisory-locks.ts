@@ -21,3 +21,6 @@ export const rollupLockClass = 0x6f726772
 
 /** As {@link rollupLockClass}. Held by the transaction that rates stored events of a tenant again. Spells "orgp". */
 export const ratingLockClass = 0x6f726770
+
+/** As {@link rollupLockClass}. Held by the transaction that makes a link to be mailed. Spells "orgl". */
+export const mailedLinkLockClass = 0x6f72676c

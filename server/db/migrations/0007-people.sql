@@ -72,6 +72,9 @@ select hub.isolate('hub.spent_logins');
 grant select, insert, delete on hub.spent_logins to hub_app;
 create index spent_logins_by_age on hub.spent_logins (tenant_id, spent_at);
 
+-- How many links an address was sent lately.
+create index magic_links_by_address on hub.magic_links (tenant_id, email, created_at);
+
 create table hub.sessions (
   tenant_id text not null,
   session_id text not null,

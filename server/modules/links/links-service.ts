@@ -1,39 +1,48 @@
 import { hash, randomBytes } from 'node:crypto'
-import { magicLinkHours } from '../../../contract/limits.ts'
+import { magicLinkHours, signInMailPauseSeconds, signInMailsPerHour } from '../../../contract/limits.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
-import { deleteLinks, hasLink, insertLink, linkByHash } from './links-store.ts'
-import type { LinkPurpose, SignInLinks } from './links-types.ts'
+import type { TenantTx } from '../../db/database.ts'
+import type { Tenant } from '../../http/caller.ts'
+import {
+  consumeLink,
+  deleteLinks,
+  hasLink,
+  insertLink,
+  type LinkRow,
+  latestLinks,
+  linkByHash,
+  lockMailedLinks,
+} from './links-store.ts'
+import type { IssuedLink, LinkPurpose, OpenLink, SignInLinks } from './links-types.ts'
 
 /** base64url of 32 bytes. */
 const tokenPattern = /^[A-Za-z0-9_-]{43}$/
 const paths: Record<LinkPurpose, string> = { welcome: 'welcome', sign_in: 'sign-in/link' }
+const hourMs = 3_600_000
 /** Kept beyond its end, for whoever asks why a link does not open any more. */
-const keptMs = 7 * 24 * 3_600_000
+const keptMs = 7 * 24 * hourMs
 const forgottenAtOnce = 1000
 
 export function createSignInLinks(): SignInLinks {
   return {
-    async issue(tx, tenant, email, purpose) {
-      const token = randomBytes(32).toString('base64url')
-      const now = Date.now()
-      const expiresAt = formatTimestamp(now + magicLinkHours * 3_600_000)
-      await insertLink(tx, {
-        token_hash: hashOf(token),
-        email,
-        purpose,
-        created_at: formatTimestamp(now),
-        expires_at: expiresAt,
-      })
-      return { url: `${tenant.baseUrl}/${paths[purpose]}/${tenant.slug}/${token}`, expiresAt }
+    issue: (tx, tenant, email, purpose) => issueAs(tx, tenant, { email, purpose, token: newToken() }),
+    newToken,
+    async issueForMail(tx, tenant, email, token) {
+      await lockMailedLinks(tx)
+      const made = await linkByHash(tx, hashOf(token))
+      if (made) return isOpen(made) ? linkOf(tenant, made, token) : undefined
+      if (await hadEnough(tx, email)) return undefined
+      return issueAs(tx, tenant, { email, purpose: 'sign_in', token })
     },
     hasWelcomeLink: (tx) => hasLink(tx, 'welcome'),
     async look(tx, token) {
       const link = tokenPattern.test(token) ? await linkByHash(tx, hashOf(token)) : undefined
-      if (!link || link.consumed_at !== null || Date.parse(link.expires_at) <= Date.now()) return undefined
-      return { purpose: link.purpose as LinkPurpose, email: link.email, expiresAt: link.expires_at }
+      return link && isOpen(link) ? opened(link) : undefined
     },
-    async consume() {
-      throw new Error('not built yet')
+    async consume(tx, token) {
+      if (!tokenPattern.test(token)) return undefined
+      const link = await consumeLink(tx, hashOf(token), formatTimestamp(Date.now()))
+      return link && opened(link)
     },
     async forgetExpired(tx) {
       const deleted = await deleteLinks(tx, formatTimestamp(Date.now() - keptMs), forgottenAtOnce)
@@ -42,6 +51,49 @@ export function createSignInLinks(): SignInLinks {
   }
 }
 
+async function issueAs(
+  tx: TenantTx,
+  tenant: Tenant,
+  { email, purpose, token }: { email: string; purpose: LinkPurpose; token: string },
+): Promise<IssuedLink> {
+  const now = Date.now()
+  const row = {
+    token_hash: hashOf(token),
+    email,
+    purpose,
+    created_at: formatTimestamp(now),
+    expires_at: formatTimestamp(now + magicLinkHours * hourMs),
+  }
+  await insertLink(tx, row)
+  return linkOf(tenant, row, token)
+}
+
+/** What a flood of requests for an address comes to: a handful of mails, each of whose links opens. */
+async function hadEnough(tx: TenantTx, email: string): Promise<boolean> {
+  const now = Date.now()
+  const wanted = { email, purpose: 'sign_in', since: formatTimestamp(now - hourMs), count: signInMailsPerHour }
+  const [newest, ...earlier] = await latestLinks(tx, wanted)
+  if (newest === undefined) return false
+  return Date.parse(newest) > now - signInMailPauseSeconds * 1000 || earlier.length + 1 >= signInMailsPerHour
+}
+
+function linkOf(tenant: Tenant, row: Pick<LinkRow, 'purpose' | 'expires_at'>, token: string): IssuedLink {
+  const path = paths[row.purpose as LinkPurpose]
+  return { url: `${tenant.baseUrl}/${path}/${tenant.slug}/${token}`, expiresAt: row.expires_at }
+}
+
+function isOpen(link: LinkRow): boolean {
+  return link.consumed_at === null && Date.parse(link.expires_at) > Date.now()
+}
+
+function opened(link: LinkRow): OpenLink {
+  return { purpose: link.purpose as LinkPurpose, email: link.email, expiresAt: link.expires_at }
+}
+
 function hashOf(token: string): Buffer {
   return hash('sha256', token, 'buffer')
+}
+
+function newToken(): string {
+  return randomBytes(32).toString('base64url')
 }

@@ -1,12 +1,15 @@
+import { mailedLinkLockClass } from '../../db/advisory-locks.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { TenantTables } from '../../db/schema.ts'
 
 export type LinkRow = TenantTables['hub.magic_links']
 
+/** A link that exists already stays as it is. */
 export async function insertLink(tx: TenantTx, row: Omit<LinkRow, 'tenant_id' | 'consumed_at'>): Promise<void> {
   await tx.db
     .insertInto('hub.magic_links')
     .values({ ...row, tenant_id: tx.tenantId, consumed_at: null })
+    .onConflict((conflict) => conflict.columns(['tenant_id', 'token_hash']).doNothing())
     .execute()
 }
 
@@ -19,6 +22,19 @@ export function linkByHash(tx: TenantTx, tokenHash: Buffer): Promise<LinkRow | u
     .executeTakeFirst()
 }
 
+/** One statement, so of two at once the second waits for the first, and then finds nothing. */
+export function consumeLink(tx: TenantTx, tokenHash: Buffer, now: string): Promise<LinkRow | undefined> {
+  return tx.db
+    .updateTable('hub.magic_links')
+    .set({ consumed_at: now })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('token_hash', '=', tokenHash)
+    .where('consumed_at', 'is', null)
+    .where('expires_at', '>', now)
+    .returningAll()
+    .executeTakeFirst()
+}
+
 export async function hasLink(tx: TenantTx, purpose: string): Promise<boolean> {
   const row = await tx.db
     .selectFrom('hub.magic_links')
@@ -28,6 +44,32 @@ export async function hasLink(tx: TenantTx, purpose: string): Promise<boolean> {
     .limit(1)
     .executeTakeFirst()
   return row !== undefined
+}
+
+/** Until the transaction ends no other one counts the tenant's links to make another. */
+export async function lockMailedLinks(tx: TenantTx): Promise<void> {
+  await tx.client.query({
+    text: 'select pg_advisory_xact_lock($1, hashtext($2))',
+    values: [mailedLinkLockClass, tx.tenantId],
+  })
+}
+
+/** When the links of that address and purpose were made, of the newest `count` since then; the newest first. */
+export async function latestLinks(
+  tx: TenantTx,
+  wanted: { email: string; purpose: string; since: string; count: number },
+): Promise<string[]> {
+  const rows = await tx.db
+    .selectFrom('hub.magic_links')
+    .select('created_at')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('email', '=', wanted.email)
+    .where('purpose', '=', wanted.purpose)
+    .where('created_at', '>', wanted.since)
+    .orderBy('created_at', 'desc')
+    .limit(wanted.count)
+    .execute()
+  return rows.map((row) => row.created_at)
 }
 
 /** At most `count` at once, so that no transaction is long. Answers how many. */

@@ -20,6 +20,14 @@ export interface OpenLink {
 /** Links that sign in: 24 hours, once, stored as a hash. All work inside the caller's transaction. */
 export interface SignInLinks {
   issue(tx: TenantTx, tenant: Tenant, email: string, purpose: LinkPurpose): Promise<IssuedLink>
+  /** A token to be given to {@link issueForMail}: 256 random bits, as text for an address. */
+  newToken(): string
+  /**
+   * The `sign_in` link of that token, so that trying to mail it again takes the same link. Undefined when the address
+   * was sent one less than a minute ago, or five within the hour: those are as good. Undefined, too, when the link of
+   * the token is used or expired.
+   */
+  issueForMail(tx: TenantTx, tenant: Tenant, email: string, token: string): Promise<IssuedLink | undefined>
   /** Whether the tenant was ever given a welcome link. */
   hasWelcomeLink(tx: TenantTx): Promise<boolean>
   /** Looks without using it up; undefined when it is unknown, expired or used. */
