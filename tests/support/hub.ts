@@ -53,6 +53,8 @@ export interface TestHubOptions {
   limitFactor?: number
   onQuery?: (text: string) => void
   poolSize?: number
+  /** Further settings, such as `HUB_OUTBOUND_ALLOW`. */
+  settings?: Readonly<Record<string, string>>
 }
 
 /** The whole service in this process, on a database of its own. Answers are checked against their schemas. */
@@ -60,7 +62,8 @@ export async function startHub(options: TestHubOptions = {}): Promise<TestHub> {
   const test = await createTestDatabase(options)
   const logLines: string[] = []
   const log = pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) })
-  const config = loadConfig({ HUB_LIMIT_FACTOR: String(options.limitFactor ?? 1000), HUB_PORT: '0' })
+  const limitFactor = String(options.limitFactor ?? 1000)
+  const config = loadConfig({ HUB_LIMIT_FACTOR: limitFactor, HUB_PORT: '0', ...options.settings })
   const address = { url: 'http://127.0.0.1' }
   const baseUrl = () => address.url
   const { database, masterKey } = test
