@@ -99,7 +99,7 @@ export async function createModules({ config, database, masterKey, baseUrl, log 
     mailer,
     jobSender,
     environment,
-    browserUrl: () => (config.browserUrl === config.baseUrl ? baseUrl() : config.browserUrl),
+    browserUrl: browserUrlOf(config, baseUrl),
   })
   const entitlement = createEntitlementModule({ ...shared, catalogueChanged })
   const hub = createHubModule({ ...shared, ...recordStore, keys: keys.provenance, skills: entitlement.registry })
@@ -138,7 +138,7 @@ export async function createModules({ config, database, masterKey, baseUrl, log 
 }
 
 export interface AppOptions {
-  config: Pick<Config, 'environment' | 'version' | 'trustedProxies' | 'limitFactor'>
+  config: Pick<Config, 'environment' | 'version' | 'trustedProxies' | 'limitFactor' | 'browserUrl' | 'baseUrl'>
   baseUrl: () => string
   logger: FastifyBaseLogger
   limiter?: RateLimiter
@@ -154,10 +154,16 @@ export async function createApp(modules: Modules, options: AppOptions): Promise<
     limiter: options.limiter ?? new MemoryRateLimiter(),
     access: auth.access,
     limitsOf: (slug) => tenants.directory.limitsOf(slug),
+    browserUrl: browserUrlOf(options.config, options.baseUrl),
   })
   const { keys, identity, hub, roster, entitlement, telemetry } = modules
   for (const { routes } of [keys, tenants, auth, identity, hub, roster, entitlement, telemetry, observability])
     routes(app)
   await app.ready()
   return app
+}
+
+/** Where the web UI is: at the common address, which is settled late, unless it was given another one. */
+function browserUrlOf(config: Pick<Config, 'browserUrl' | 'baseUrl'>, baseUrl: () => string): () => string {
+  return () => (config.browserUrl === config.baseUrl ? baseUrl() : config.browserUrl)
 }

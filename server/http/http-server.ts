@@ -15,6 +15,7 @@ import { createBodyBudget } from './body-budget.ts'
 import { answerBrokenRequests } from './broken-requests.ts'
 import type { Caller, Tenant } from './caller.ts'
 import { type CredentialCharges, credentialCharges } from './credential-charges.ts'
+import { refuseCrossSite } from './cross-site.ts'
 import { problemSender } from './problem-sender.ts'
 import { parseQuery } from './query-string.ts'
 import { readBody } from './request-body.ts'
@@ -28,6 +29,8 @@ export interface HttpServerOptions extends Omit<AccessChecksOptions, 'limitFacto
   config: Pick<Config, 'environment' | 'trustedProxies' | 'limitFactor'>
   /** Asked at each use, for it is settled only when the port is. Without a trailing slash. */
   baseUrl: () => string
+  /** Address of the web UI, in the same way; without it the UI is at `baseUrl`. */
+  browserUrl?: () => string
   logger: FastifyBaseLogger
   /** Compares every answer with the schema of its route and fails the request when it differs: for tests. */
   checkAnswers?: boolean
@@ -51,6 +54,7 @@ declare module 'fastify' {
 }
 
 const requestTimeoutMs = 120_000
+const formBytesMax = 64 * 1024
 /** Of all large bodies together; parsed, they take some times as much. */
 const bodiesBytesMax = 96 * 1024 * 1024
 
@@ -58,11 +62,11 @@ const bodiesBytesMax = 96 * 1024 * 1024
  * The HTTP server before any route: request ids, problem documents, access, limits, bodies, logs. Routes are added by
  * `addRoute` and `addPage` only, and nothing else answers.
  *
- * Order of checks: host, 404/405, version 406, credential 401, tenant header 400, tenant 403, scope 403, rate 429,
+ * Order of checks: host, 404/405, version 406, cross-site 403, credential 401, tenant header 400, tenant 403, scope 403, rate 429,
  * media type 415, size 413, JSON 400, schemas 400; then the handler's own.
  */
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
-  const { config, logger, baseUrl } = options
+  const { config, logger, baseUrl, browserUrl = baseUrl } = options
   const sendProblem = problemSender(baseUrl)
   const app = Fastify({
     loggerInstance: logger,
@@ -100,6 +104,8 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     if (config.environment === 'development') checkLoopbackHost(request.headers.host)
     if (request.is404) throw notFound(index.methodsAt(request.url), request, reply)
     checkVersion(request.headers.accept)
+    const { route, page } = request.routeOptions.config
+    if (route?.operation.sameSiteOnly || page === 'action') refuseCrossSite(request, browserUrl())
     await admit(request, reply, access)
   })
   // Everything of the request together; a route's own `schema` would stop at its first part.
@@ -140,10 +146,11 @@ function replaceBodyParsers(app: FastifyInstance): void {
   const budget = createBodyBudget(bodiesBytesMax)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage) => {
-    const schema = request.routeOptions.config.route?.schema
+    const { route, page } = request.routeOptions.config
+    const schema = route?.schema
     return readBody(request.headers, payload, {
-      format: schema?.bodyFormat ?? 'json',
-      limitBytes: schema?.bodyLimitBytes ?? recordBodyBytesMax,
+      format: page === 'action' ? 'form' : (schema?.bodyFormat ?? 'json'),
+      limitBytes: page === 'action' ? formBytesMax : (schema?.bodyLimitBytes ?? recordBodyBytesMax),
       hold: (bytes) => budget.hold(request.rawAnswer, bytes),
     })
   })

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FormBody } from './route-schema.ts'
 
 /** Markup that is safe to send. Only {@link html} makes it. */
 export class Html {
@@ -43,13 +44,19 @@ th, td { border-bottom: 1px solid var(--line); padding: .4rem .8rem .4rem 0; tex
 
 const styleHash = createHash('sha256').update(style).digest('base64')
 
-/** Nothing is loaded and no script runs; the one style sheet is named by its hash. */
-const pageHeaders = {
-  'cache-control': 'no-cache',
-  'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-} as const
+/**
+ * Nothing is loaded and no script runs; the one style sheet is named by its hash. A form needs a referrer policy that
+ * knows the own origin: under `no-referrer` browsers send it with `Origin: null` (Fetch, section 3.2).
+ */
+function pageHeaders(page: Page): Record<string, string> {
+  const formAction = page.hasForm ? "'self'" : "'none'"
+  return {
+    'cache-control': page.noStore ? 'no-store' : 'no-cache',
+    'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action ${formAction}; frame-ancestors 'none'`,
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': page.hasForm ? 'same-origin' : 'no-referrer',
+  }
+}
 
 /** A whole HTML page. */
 export function renderPage({ title, body }: { title: string; body: Html }): string {
@@ -70,8 +77,8 @@ ${body}
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** An HTML page: no operation of the API, and open to everyone. */
-    page?: true
+    /** An HTML page, or where its form goes: no operation of the API, and open to everyone. */
+    page?: true | 'action'
   }
 }
 
@@ -82,6 +89,8 @@ interface Page {
   status?: number
   /** Not to be kept anywhere, as a page behind a secret address. */
   noStore?: boolean
+  /** It has a form, whose action is on this host. */
+  hasForm?: boolean
 }
 
 /** Adds an HTML page: no token, no tenant, no script. `handler` answers with title and body, or throws DomainError. */
@@ -90,11 +99,27 @@ export function addPage(
   path: string,
   handler: (request: FastifyRequest, reply: FastifyReply) => Promise<Page | FastifyReply>,
 ): void {
-  app.get(path, { config: { page: true } }, async (request, reply) => {
-    const page = await handler(request, reply)
-    if (!('body' in page)) return page
-    reply.status(page.status ?? 200).headers(pageHeaders)
-    if (page.noStore) reply.header('cache-control', 'no-store')
-    return reply.type('text/html; charset=utf-8').send(renderPage(page))
+  app.get(path, { config: { page: true } }, async (request, reply) => answer(await handler(request, reply), reply))
+}
+
+/**
+ * Adds what a form of a page is sent to by POST: an empty body, or `application/x-www-form-urlencoded` of at most 64 KiB.
+ * What a page of another site sends is refused (403 `cross-site-request`) before the body is read. `handler` may set
+ * cookies; it answers with a page, or with `reply.redirect(path, 303)`, or throws DomainError. Its fields are not checked.
+ */
+export function addPageAction(
+  app: FastifyInstance,
+  path: string,
+  handler: (form: FormBody, request: FastifyRequest, reply: FastifyReply) => Promise<Page | FastifyReply>,
+): void {
+  app.post(path, { config: { page: 'action' } }, async (request, reply) => {
+    const form = (request.body ?? {}) as FormBody
+    return answer(await handler(form, request, reply), reply)
   })
+}
+
+function answer(page: Page | FastifyReply, reply: FastifyReply): FastifyReply {
+  if (!('body' in page)) return page
+  reply.status(page.status ?? 200).headers(pageHeaders(page))
+  return reply.type('text/html; charset=utf-8').send(renderPage(page))
 }

@@ -9,7 +9,7 @@ export class RouteIndex {
 
   /** Takes note of a route. Throws when it was added past `addRoute` and `addPage`. */
   add(route: Pick<RouteOptions, 'url' | 'method' | 'config'>): void {
-    const isOurs = route.config?.route !== undefined || route.config?.page === true
+    const isOurs = route.config?.route !== undefined || route.config?.page !== undefined
     if (!isOurs && !pluginPaths.test(route.url)) {
       throw new Error(`${route.method} ${route.url} was added without addRoute or addPage, so nothing would guard it.`)
     }
