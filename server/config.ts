@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defaultDataDirectory } from './config/data-directory.ts'
 import { SettingReader } from './config/setting-reader.ts'
+import { readSmtpUrl } from './config/smtp-url.ts'
 import { ConfigError } from './startup-error.ts'
 
 const environments = ['development', 'staging', 'production'] as const
@@ -103,7 +104,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, overrides: Conf
     outboundAllow: reader.networks('HUB_OUTBOUND_ALLOW', { hosts: true }),
     valkeyUrl: reader.url('HUB_VALKEY_URL', ['redis', 'rediss', 'valkey', 'valkeys'], 'redis://cache.example.com:6379'),
     storageUrl: reader.url('HUB_STORAGE_URL', ['file', 's3'], 's3://bucket/prefix'),
-    smtpUrl: reader.url('HUB_SMTP_URL', ['smtp', 'smtps'], 'smtps://user:password@mail.example.com'),
+    smtpUrl: checkedSmtpUrl(reader),
     operatorToken: readOperatorToken(reader, environment),
     limitFactor: reader.factor(reader.source('HUB_LIMIT_FACTOR'), 1),
     drainSeconds: reader.integer(reader.source('HUB_DRAIN_SECONDS'), { min: 0, max: 3600 }, 25),
@@ -178,6 +179,19 @@ function isSameSite(a: URL, b: URL): boolean {
   if (a.hostname === b.hostname) return true
   const site = (host: string) => host.split('.').slice(-2).join('.')
   return isIP(a.hostname) === 0 && a.hostname.includes('.') && site(a.hostname) === site(b.hostname)
+}
+
+function checkedSmtpUrl(reader: SettingReader): string | undefined {
+  const text = reader.text('HUB_SMTP_URL')
+  if (text === undefined) return undefined
+  try {
+    readSmtpUrl(text)
+    return text
+  } catch (error) {
+    const example = 'smtps://user:password@mail.example.com?from=hub@example.com'
+    reader.report('HUB_SMTP_URL', (error as Error).message, `Use, for example, ${example}`)
+    return undefined
+  }
 }
 
 function readMasterKey(reader: SettingReader, environment: Config['environment']): Buffer | undefined {

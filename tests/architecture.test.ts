@@ -62,7 +62,7 @@ const rules: Record<string, { folders: string[]; packages?: RegExp }> = {
     folders: ['server/config.ts', 'server/config/', 'server/secrets/', 'contract/', 'server/startup-error.ts'],
   },
   'server/outbound': { folders: ['server/config.ts', 'contract/'] },
-  'server/mail': { folders: ['server/config.ts', 'server/db/database.ts'] },
+  'server/mail': { folders: ['server/config.ts', 'server/config/', 'server/db/database.ts'] },
   'server/metrics': { folders: ['server/config.ts', 'server/db/database.ts'] },
   'server/jobs': { folders: ['server/db/', 'server/config.ts', 'contract/'] },
   'server/modules': {

@@ -39,27 +39,49 @@ a { color: var(--link) } .soft { color: var(--soft) }
 code, pre { font: .9em/1.5 ui-monospace, monospace }
 pre { border: 1px solid var(--line); border-radius: .4rem; padding: .8rem 1rem; overflow-x: auto }
 table { border-collapse: collapse; width: 100% }
+form { margin: 1rem 0 } label { display: block; font-weight: 600 }
+input { box-sizing: border-box; width: 100%; margin: .3rem 0 1rem; padding: .5rem .7rem; font: inherit; color: inherit;
+  background: var(--back); border: 1px solid var(--soft); border-radius: .4rem }
+button { padding: .55rem 1.1rem; font: inherit; font-weight: 600; color: var(--back); background: var(--link);
+  border: 1px solid var(--link); border-radius: .4rem; cursor: pointer }
+button.plain { color: var(--link); background: none }
+button:disabled { opacity: .55; cursor: default } :focus-visible { outline: 3px solid var(--link); outline-offset: 2px }
+.notice { border-left: .25rem solid var(--link); padding-left: .9rem } [hidden] { display: none }
+.buttons { display: flex; flex-wrap: wrap; gap: .6rem }
+dt { font-weight: 600 } dd { margin: 0 0 .7rem; overflow-wrap: anywhere }
 th, td { border-bottom: 1px solid var(--line); padding: .4rem .8rem .4rem 0; text-align: left; vertical-align: top }
 `
 
 const styleHash = createHash('sha256').update(style).digest('base64')
 
+/** A script of a page. It stands at the end of the page, calls the own host only, and is named by its hash. */
+export class PageScript {
+  readonly markup: Html
+  readonly policy: string
+  constructor(source: string) {
+    if (/<\/script|<!--/i.test(source)) throw new Error('This script would end, or begin, markup of its own.')
+    this.markup = new Html(`<script>${source}</script>`)
+    this.policy = `script-src 'sha256-${createHash('sha256').update(source).digest('base64')}'; connect-src 'self'; `
+  }
+}
+
 /**
- * Nothing is loaded and no script runs; the one style sheet is named by its hash. A form needs a referrer policy that
- * knows the own origin: under `no-referrer` browsers send it with `Origin: null` (Fetch, section 3.2).
+ * Nothing is loaded; the one style sheet, and the script where there is one, are named by their hashes. A form needs a
+ * referrer policy that tells the own origin: under `no-referrer` browsers send it with `Origin: null` (Fetch, section
+ * 3.2). The path is never told, for it may be a secret.
  */
 function pageHeaders(page: Page): Record<string, string> {
   const formAction = page.hasForm ? "'self'" : "'none'"
   return {
     'cache-control': page.noStore ? 'no-store' : 'no-cache',
-    'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action ${formAction}; frame-ancestors 'none'`,
+    'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; ${page.script?.policy ?? ''}base-uri 'none'; form-action ${formAction}; frame-ancestors 'none'`,
     'x-content-type-options': 'nosniff',
-    'referrer-policy': page.hasForm ? 'same-origin' : 'no-referrer',
+    'referrer-policy': page.hasForm ? 'strict-origin' : 'no-referrer',
   }
 }
 
 /** A whole HTML page. */
-export function renderPage({ title, body }: { title: string; body: Html }): string {
+export function renderPage({ title, body, script }: Pick<Page, 'title' | 'body' | 'script'>): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -69,7 +91,10 @@ export function renderPage({ title, body }: { title: string; body: Html }): stri
 <style>${new Html(style)}</style>
 </head>
 <body>
+<main>
 ${body}
+</main>
+${script?.markup ?? html``}
 </body>
 </html>
 `.text
@@ -91,9 +116,10 @@ interface Page {
   noStore?: boolean
   /** It has a form, whose action is on this host. */
   hasForm?: boolean
+  script?: PageScript
 }
 
-/** Adds an HTML page: no token, no tenant, no script. `handler` answers with title and body, or throws DomainError. */
+/** Adds an HTML page: no token, no tenant. `handler` answers with title and body, or throws DomainError. */
 export function addPage(
   app: FastifyInstance,
   path: string,
