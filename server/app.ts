@@ -6,6 +6,7 @@ import { MemoryRateLimiter, type RateLimiter } from './http/rate-limiter.ts'
 import { JobSender } from './jobs/job-sender.ts'
 import { createMailer } from './mail/mailer.ts'
 import { type AuthModule, createAuthModule } from './modules/auth/auth-module.ts'
+import type { Revocations } from './modules/auth/auth-types.ts'
 import { openRevocations } from './modules/auth/revocation/revocations.ts'
 import { createEntitlementModule, type EntitlementModule } from './modules/entitlement/entitlement-module.ts'
 import { createGovernanceLog } from './modules/governance/governance-log.ts'
@@ -27,6 +28,7 @@ export interface Modules {
   keys: KeysModule
   tenants: TenantsModule
   auth: AuthModule
+  revocations: Revocations
   links: SignInLinks
   identity: IdentityModule
   recordStore: RecordStore
@@ -120,6 +122,7 @@ export async function createModules({ config, database, masterKey, baseUrl, log 
     keys,
     tenants,
     auth,
+    revocations,
     links,
     identity,
     recordStore,

@@ -32,6 +32,7 @@ export function createBackground(parts: {
       { name: 'forget expired idempotency keys', run: (tx) => modules.recordStore.idempotency.forgetExpired(tx) },
       { name: 'forget expired links', run: (tx) => modules.links.forgetExpired(tx) },
       { name: 'forget claims of old reports', run: (tx) => modules.hub.forgetOldClaims(tx) },
+      { name: 'forget old revocations', run: (tx) => modules.revocations.forgetOld(tx) },
     ]),
   )
   for (const job of [...modules.telemetry.jobs, ...modules.auth.jobs]) queue.registerJob(job)

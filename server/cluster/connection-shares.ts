@@ -7,6 +7,8 @@ const embeddedConnections = 200
 const otherConnections = 60
 /** Of a worker that sends jobs. */
 const jobConnections = 2
+/** One that hears of revoked tokens. */
+const listeningConnections = 1
 
 /** Connections of the application role that each process of a cluster may have: its part of the whole. */
 export function poolSizeOf({ databasePoolSize, workers }: Pick<Config, 'databasePoolSize' | 'workers'>): number {
@@ -16,6 +18,6 @@ export function poolSizeOf({ databasePoolSize, workers }: Pick<Config, 'database
 /** How many connections an embedded server must take, so that a cluster can use all of its own. */
 export function serverConnections(config: Pick<Config, 'databasePoolSize' | 'workers'>): number {
   const size = poolSizeOf(config)
-  const each = size + Math.ceil(size / 2) + jobConnections
+  const each = size + Math.ceil(size / 2) + jobConnections + listeningConnections
   return Math.max(embeddedConnections, (config.workers + 1) * each + otherConnections)
 }

@@ -52,10 +52,20 @@ export interface Database {
    * trip. Throws {@link IngestStepRefused} naming the step that PostgreSQL refused; nothing is stored then.
    */
   ingest(tenantId: string, steps: readonly IngestStep[]): Promise<void>
+  /**
+   * Calls `wake` soon after each NOTIFY on the channel, and whenever listening begins, for then some may have been
+   * missed. A hint and no more: it never comes where a pooler does not pass notifications on, and everyone who may
+   * connect to the database can cause it. Closed with the database, if not before.
+   */
+  listen(channel: string, wake: () => void): Listener
   /** Resolves when the database answers. */
   ping(): Promise<void>
   /** Waits for running transactions, then closes every connection. */
   close(): Promise<void>
+}
+
+export interface Listener {
+  close(): void
 }
 
 /** What the database layer reports; a `pino` logger fits. */

@@ -1,7 +1,8 @@
 import pg from 'pg'
 import { type ConnectionTarget, clientConfig, serviceTimeouts } from './connection-settings.ts'
-import type { Database, DatabaseLog, RegistryTx, TenantTx, TransactionMode } from './database.ts'
+import type { Database, DatabaseLog, Listener, RegistryTx, TenantTx, TransactionMode } from './database.ts'
 import { asServiceError } from './database-errors.ts'
+import { openListener } from './listener.ts'
 import type { RegistryTables, TenantTables } from './schema.ts'
 import { kyselyOn } from './scoped-kysely.ts'
 import { runIngest, runTransaction, type TransactionScope } from './transactions.ts'
@@ -20,17 +21,24 @@ export interface PoolOptions {
 export function openPools(options: PoolOptions): Database {
   const app = openPool(options, options.app, 'hub-app', options.size)
   const ingest = openPool(options, options.ingest, 'hub-ingest', Math.ceil(options.size / 2))
+  const listeners: Listener[] = []
   return {
     withTenant: async (tenantId, work, mode = {}) =>
       runTransaction(app, openingFor(tenantId, mode), (scope) => work(tenantTx(tenantId, scope))),
     withRegistry: (work) => runTransaction(app, 'begin', (scope) => work(registryTx(scope))),
     ingest: (tenantId, steps) => runIngest(ingest, tenantId, steps),
+    listen: (channel, wake) => {
+      const listener = openListener(options.app, channel, wake, options.log)
+      listeners.push(listener)
+      return listener
+    },
     ping: async () => {
       await app.query('select 1').catch((error: unknown) => {
         throw asServiceError(error)
       })
     },
     close: async () => {
+      for (const listener of listeners) listener.close()
       await Promise.all([app.end(), ingest.end()])
     },
   }

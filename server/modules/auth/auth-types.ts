@@ -94,6 +94,8 @@ export interface Revocations extends TokenRevoker {
    * long that a revocation could have been missed for 5 seconds.
    */
   isRevoked(tenantSlug: string, principal: Principal, epoch: number): boolean | Promise<boolean>
+  /** Deletes, a part at a time, what concerns no living token any more. Answers whether there may be more. */
+  forgetOld(tx: TenantTx): Promise<boolean>
   close(): Promise<void>
 }
 

@@ -1,0 +1,62 @@
+import { Socket } from 'node:net'
+import pg from 'pg'
+import { type ConnectionTarget, clientConfig } from './connection-settings.ts'
+import type { DatabaseLog, Listener } from './database.ts'
+
+const pauseMsMin = 100
+const pauseMsMax = 10_000
+
+/** `Database.listen`: a connection that is made anew, after growing pauses, and does not keep the process alive. */
+export function openListener(
+  target: ConnectionTarget,
+  channel: string,
+  wake: () => void,
+  log: DatabaseLog | undefined,
+): Listener {
+  let closed = false
+  let pauseMs = pauseMsMin
+  let socket: Socket | undefined
+  let timer: NodeJS.Timeout | undefined
+
+  function connectLater(error: unknown): void {
+    if (closed) return
+    // Once for each time that it is away: whoever listens does without it meanwhile.
+    if (pauseMs === pauseMsMin) log?.warn({ err: error, channel }, 'notifications of the database are not heard')
+    timer = setTimeout(() => void connect(), pauseMs).unref()
+    pauseMs = Math.min(2 * pauseMs, pauseMsMax)
+  }
+
+  async function connect(): Promise<void> {
+    const own = new Socket().unref()
+    socket = own
+    const client = new pg.Client({ ...clientConfig(target, 'hub-listen'), stream: () => own })
+    let lost = false
+    const onLost = (error: unknown) => {
+      if (lost) return
+      lost = true
+      own.destroy()
+      connectLater(error)
+    }
+    client.on('error', onLost)
+    client.on('end', () => onLost(new Error('the connection ended')))
+    client.on('notification', wake)
+    try {
+      await client.connect()
+      await client.query(`listen ${pg.escapeIdentifier(channel)}`)
+      pauseMs = pauseMsMin
+      wake()
+    } catch (error) {
+      onLost(error)
+    }
+  }
+
+  void connect()
+  return {
+    close() {
+      closed = true
+      clearTimeout(timer)
+      // PostgreSQL takes the end of an idle connection for a farewell; nothing has to be waited for.
+      socket?.destroy()
+    },
+  }
+}

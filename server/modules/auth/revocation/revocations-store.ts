@@ -1,0 +1,51 @@
+import type { RegistryTx, TenantTx } from '../../../db/database.ts'
+import type { RegistryTables } from '../../../db/schema.ts'
+
+export type RevocationRow = Pick<RegistryTables['hub.revocations'], 'tenant_slug' | 'principal' | 'min_epoch'>
+
+/** Wakes the processes that look for revocations. It says no more than that: see `Database.listen`. */
+export const revocationsChannel = 'hub_revocations'
+
+/** The higher of two epochs stays. Processes are woken when the transaction commits. */
+export async function writeRevocation(tx: TenantTx, principal: string, minEpoch: number): Promise<void> {
+  await tx.client.query(
+    `insert into hub.revocations as r (tenant_slug, principal, min_epoch, revoked_at)
+     values ($1, $2, $3, clock_timestamp())
+     on conflict (tenant_slug, principal) do update
+     set min_epoch = case when excluded.min_epoch > r.min_epoch then excluded.min_epoch else r.min_epoch end,
+         revoked_at = excluded.revoked_at`,
+    [tx.tenantId, principal, minEpoch],
+  )
+  await tx.client.query('select pg_notify($1, $2)', [revocationsChannel, ''])
+}
+
+/**
+ * What was revoked since then, and the time by the clock of the database, for the next look; without a time, all there
+ * is. Rows become visible when their transactions commit, so it goes back further than it is told.
+ */
+export async function revocationsSince(
+  tx: RegistryTx,
+  since: string | undefined,
+): Promise<{ askedAt: string; revocations: RevocationRow[] }> {
+  const clock = await tx.client.query<{ asked_at: string }>('select statement_timestamp() as asked_at')
+  const { rows } = await tx.client.query<RevocationRow>(
+    `select tenant_slug, principal, min_epoch from hub.revocations
+     where revoked_at > coalesce($1::timestamptz, '-infinity') - interval '2 minutes'`,
+    [since],
+  )
+  return { askedAt: clock.rows[0]!.asked_at, revocations: rows }
+}
+
+/** Deletes what was revoked longer ago, `limit` rows at most, and answers how many they were. */
+export async function deleteOldRevocations(
+  tx: TenantTx,
+  { olderThanSeconds, limit }: { olderThanSeconds: number; limit: number },
+): Promise<number> {
+  const { rowCount } = await tx.client.query(
+    `delete from hub.revocations where tenant_slug = $1 and principal in (
+       select principal from hub.revocations
+       where tenant_slug = $1 and revoked_at < statement_timestamp() - make_interval(secs => $2) limit $3)`,
+    [tx.tenantId, olderThanSeconds, limit],
+  )
+  return rowCount ?? 0
+}
