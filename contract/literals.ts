@@ -31,6 +31,8 @@ export const patterns = {
     '^(0|[1-9]\\d*)\\.(0|[1-9]\\d*)\\.(0|[1-9]\\d*)(-((0|[1-9]\\d*|\\d*[A-Za-z-][0-9A-Za-z-]*)(\\.(0|[1-9]\\d*|\\d*[A-Za-z-][0-9A-Za-z-]*))*))?(\\+[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?$',
   uuid: '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$',
   idempotencyKey: '^[\\x21-\\x7e]{1,255}$',
+  /** What may stand in a header of a mail: one @, nothing invisible, none of the signs that separate addresses. */
+  email: '^[^\\s@\\p{C}<>()\\[\\],;:\\\\"]+@[^\\s@\\p{C}<>()\\[\\],;:\\\\"]+$',
 } as const
 
 /** What each pattern asks for, to complete "must be …" in an error. */
@@ -43,4 +45,5 @@ export const patternWords: Readonly<Record<string, string>> = {
   [patterns.semver]: 'a semantic version such as 1.4.0',
   [patterns.uuid]: 'a UUID, with hyphens',
   [patterns.idempotencyKey]: '1 to 255 visible ASCII characters',
+  [patterns.email]: 'an e-mail address',
 }

@@ -9,8 +9,9 @@ import { addRosterRoutes } from './roster-routes.ts'
 import { createArchetypes } from './roster-service.ts'
 import { archetypeIds } from './roster-store.ts'
 import type { ArchetypeBundle, Archetypes, SignInUsers } from './roster-types.ts'
+import { createSignInUsers } from './users/sign-in-service.ts'
+import { createUserChanges } from './users/user-changes.ts'
 import { addUserRoutes } from './users/users-routes.ts'
-import { createSignInUsers } from './users/users-service.ts'
 
 export interface RosterModule {
   bundle: ArchetypeBundle
@@ -31,10 +32,11 @@ export function createRosterModule(deps: {
   catalogueChanged: CatalogueChanged
 }): RosterModule {
   const archetypes = createArchetypes({ ...deps, cursorKey: deriveKey(deps.masterKey, cursorKeyPurpose) })
+  const changes = createUserChanges(deps)
   return {
     bundle: { allIds: archetypeIds },
     archetypes,
-    signInUsers: createSignInUsers(deps),
+    signInUsers: createSignInUsers({ changes, adminEmail: deps.adminEmail }),
     routes: (app) => {
       addRosterRoutes(app, archetypes)
       addUserRoutes(app)

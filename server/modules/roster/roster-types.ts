@@ -52,12 +52,16 @@ export interface ProvenIdentity {
 /**
  * The people of a tenant, as signing in needs them. All work inside the caller's transaction. Those that refuse throw
  * DomainError `authentication-failed` whose extension `reason` is `deactivated` or `other_identity`.
+ *
+ * Nobody undoes a deactivation by signing in again: an address that only a deactivated person had is refused until an
+ * administrator adds or reactivates somebody with it.
  */
 export interface SignInUsers {
   /**
    * The person behind an identity: known by (connection, subject); else the active one with that address, from now on
    * linked to the identity; else a new member. An address whose owner is linked to another subject of the same
-   * connection is refused: the address was given to somebody else.
+   * connection is refused: the address was given to somebody else. Whom the provider gave another address has it here
+   * as well, unless it belongs to somebody. The tenant's first administrator is found as in {@link ensure}.
    */
   ofIdentity(tx: TenantTx, tenant: Tenant, identity: ProvenIdentity): Promise<User>
   /**
@@ -69,6 +73,9 @@ export interface SignInUsers {
   /** The active person with that address. */
   ofEmail(tx: TenantTx, email: string): Promise<User | undefined>
   byId(tx: TenantTx, userId: string): Promise<User | undefined>
-  /** Keeps when the person signed in last. */
+  /**
+   * Keeps when the person signed in last. Refuses one who was deactivated since they were looked up, and makes a
+   * deactivation wait for this transaction: a session that is opened with it is seen, and ended, by that.
+   */
   noteSignIn(tx: TenantTx, userId: string): Promise<void>
 }

@@ -1,4 +1,5 @@
 import { DomainError, type PointedError, validationFailed } from '../../../contract/domain-error.ts'
+import { isEmail } from '../../../contract/email-address.ts'
 import { patterns } from '../../../contract/literals.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Database } from '../../db/database.ts'
@@ -135,7 +136,7 @@ function checkNewTenant(wanted: NewTenant, deps: Deps): string | undefined {
       detail: 'must be 2 to 63 characters: a lower-case letter, then lower-case letters, digits and hyphens',
     })
   }
-  if (wanted.adminEmail.length > 254 || !/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(wanted.adminEmail)) {
+  if (!isEmail(wanted.adminEmail)) {
     errors.push({ pointer: '/admin_email', detail: 'must be an e-mail address' })
   }
   const baseUrl = wanted.baseUrl === undefined ? undefined : originOf(wanted.baseUrl)

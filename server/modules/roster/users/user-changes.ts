@@ -1,0 +1,131 @@
+import { DomainError } from '../../../../contract/domain-error.ts'
+import type { Role } from '../../../../contract/roles.ts'
+import { formatTimestamp } from '../../../../contract/timestamp.ts'
+import type { JsonValue } from '../../../../provenance/json.ts'
+import type { TenantTx } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import type { TokenRevoker } from '../../auth/auth-types.ts'
+import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
+import type { User } from '../roster-types.ts'
+import { hasActiveAdmin, setDeactivated, setRole, type UserRow } from './users-store.ts'
+
+export interface UserChangesDeps {
+  governance: GovernanceLog
+  revoker: TokenRevoker
+  /** Ends every session of a person who may no longer have one. */
+  endSessions: (tx: TenantTx, userId: string) => Promise<void>
+}
+
+/** Who changes a user, and what for. */
+export interface Cause {
+  actor: Actor
+  /** Of changes that nobody asked for in so many words, such as `welcome_link`. */
+  reason?: string
+}
+
+export interface UserChanges {
+  /** Writes the event of a user who was just added. */
+  added(tx: TenantTx, tenant: Tenant, user: UserRow, cause: Cause): Promise<void>
+  /**
+   * Gives another role; access tokens of the old one end with the transaction, sessions go on. Call `lockRoles` before
+   * the user is read. Throws `concurrent-modification` when it would take the last active administrator away.
+   */
+  changeRole(tx: TenantTx, tenant: Tenant, user: UserRow, role: Role, cause: Cause): Promise<UserRow>
+  /** Also ends the user's sessions and access tokens. As {@link changeRole} otherwise. */
+  deactivate(tx: TenantTx, tenant: Tenant, user: UserRow, cause: Cause): Promise<UserRow>
+  reactivate(tx: TenantTx, tenant: Tenant, user: UserRow, cause: Cause): Promise<UserRow>
+  /** Writes an event about the user: never with an address, for events cannot be changed to forget somebody. */
+  note(tx: TenantTx, tenant: Tenant, userId: string, details: Record<string, JsonValue>, cause: Cause): Promise<void>
+}
+
+export function createUserChanges({ governance, revoker, endSessions }: UserChangesDeps): UserChanges {
+  const note: UserChanges['note'] = async (tx, tenant, userId, details, { actor, reason }) => {
+    await governance.append(tx, tenant, {
+      kind: 'tenant.config_changed',
+      subject: `user:${userId}`,
+      details: { ...details, ...(reason !== undefined && { reason }) },
+      actor,
+    })
+  }
+  const noteChange = (tx: TenantTx, tenant: Tenant, change: string, before: UserRow, after: UserRow, cause: Cause) =>
+    note(tx, tenant, after.user_id, { change, before: stateOf(before), after: stateOf(after) }, cause)
+
+  return {
+    note,
+    added: (tx, tenant, user, cause) =>
+      note(tx, tenant, user.user_id, { change: 'user_created', before: null, after: stateOf(user) }, cause),
+
+    async changeRole(tx, tenant, user, role, cause) {
+      if (user.role === role) return user
+      if (isActive(user) && user.role === 'admin' && !(await hasActiveAdmin(tx, user.user_id))) {
+        throw lastAdministrator('/role', 'takes the role from the last active administrator')
+      }
+      const changed = await setRole(tx, user.user_id, role, now())
+      await revoker.revoke(tx, `user:${user.user_id}`, changed.epoch)
+      await noteChange(tx, tenant, 'user_role', user, changed, cause)
+      return changed
+    },
+
+    async deactivate(tx, tenant, user, cause) {
+      if (!isActive(user)) return user
+      if (user.role === 'admin' && !(await hasActiveAdmin(tx, user.user_id))) {
+        throw lastAdministrator('/path/user_id', 'is the last active administrator')
+      }
+      const changed = await setDeactivated(tx, user.user_id, now(), now())
+      await revoker.revoke(tx, `user:${user.user_id}`, changed.epoch)
+      await endSessions(tx, user.user_id)
+      await noteChange(tx, tenant, 'user_deactivated', user, changed, cause)
+      return changed
+    },
+
+    async reactivate(tx, tenant, user, cause) {
+      if (isActive(user)) return user
+      const changed = await setDeactivated(tx, user.user_id, null, now()).catch(refuseTakenAddress)
+      await noteChange(tx, tenant, 'user_reactivated', user, changed, cause)
+      return changed
+    },
+  }
+}
+
+export function asUser(row: UserRow): User {
+  return {
+    userId: row.user_id,
+    email: row.email,
+    displayName: row.display_name,
+    role: row.role,
+    active: isActive(row),
+    epoch: row.epoch,
+  }
+}
+
+export function isActive(row: UserRow): boolean {
+  return row.deactivated_at === null
+}
+
+export function now(): string {
+  return formatTimestamp(Date.now())
+}
+
+export function addressTaken(pointer: string): DomainError {
+  return new DomainError('concurrent-modification', 'Another active user of the tenant has this e-mail address.', {
+    errors: [{ pointer, detail: 'belongs to another active user' }],
+  })
+}
+
+/** For an update that lost the address to somebody, which the unique index tells. */
+export function refuseTakenAddress(error: unknown): never {
+  const { code, constraint } = error as { code?: string; constraint?: string }
+  throw code === '23505' && constraint === 'users_by_email' ? addressTaken('/path/user_id') : error
+}
+
+function stateOf({ role, deactivated_at: deactivated }: UserRow) {
+  return { role, active: deactivated === null }
+}
+
+function lastAdministrator(pointer: string, detail: string): DomainError {
+  return new DomainError(
+    'concurrent-modification',
+    'The tenant would be left without an active administrator. Make another user administrator first.',
+    { errors: [{ pointer, detail }] },
+  )
+}

@@ -1,0 +1,51 @@
+import type { TenantTx } from '../../../db/database.ts'
+
+export interface Identity {
+  connectionId: string
+  subject: string
+}
+
+/** The user behind an identity of a provider. */
+export async function ownerOf(tx: TenantTx, { connectionId, subject }: Identity): Promise<string | undefined> {
+  const row = await tx.db
+    .selectFrom('hub.user_identities')
+    .select('user_id')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('connection_id', '=', connectionId)
+    .where('subject', '=', subject)
+    .executeTakeFirst()
+  return row?.user_id
+}
+
+/** Answers false when the identity has an owner, or the user another identity of the connection. */
+export async function linkIdentity(tx: TenantTx, identity: Identity, userId: string, now: string): Promise<boolean> {
+  const inserted = await tx.db
+    .insertInto('hub.user_identities')
+    .values({
+      tenant_id: tx.tenantId,
+      connection_id: identity.connectionId,
+      subject: identity.subject,
+      user_id: userId,
+      created_at: now,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('user_id')
+    .executeTakeFirst()
+  return inserted !== undefined
+}
+
+/**
+ * Whether a deactivated user with that address might be who comes: not one who is known to be somebody else, by an
+ * identity of that connection.
+ */
+export async function hasFormerUserAt(tx: TenantTx, emailKey: string, connectionId = ''): Promise<boolean> {
+  const { rows } = await tx.client.query(
+    `select 1 from hub.users u
+     where u.tenant_id = $1 and u.email_key = $2 and u.deactivated_at is not null
+       and not exists (select from hub.user_identities i
+                       where i.tenant_id = $1 and i.user_id = u.user_id and i.connection_id = $3)
+     limit 1`,
+    [tx.tenantId, emailKey, connectionId],
+  )
+  return rows.length > 0
+}

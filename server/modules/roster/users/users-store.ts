@@ -1,0 +1,130 @@
+import type { Role } from '../../../../contract/roles.ts'
+import type { TenantTx } from '../../../db/database.ts'
+import type { TenantTables } from '../../../db/schema.ts'
+
+export type UserRow = Omit<TenantTables['hub.users'], 'tenant_id'>
+
+const columns = [
+  'user_id',
+  'email',
+  'email_key',
+  'display_name',
+  'role',
+  'epoch',
+  'created_at',
+  'updated_at',
+  'deactivated_at',
+  'last_sign_in_at',
+] as const
+
+/** Changes of who is an administrator come one after the other: each sees how many the others left. */
+export async function lockRoles(tx: TenantTx): Promise<void> {
+  await tx.client.query(`select pg_advisory_xact_lock(hashtext('hub.users'), hashtext($1))`, [tx.tenantId])
+}
+
+export function userById(tx: TenantTx, userId: string): Promise<UserRow | undefined> {
+  return tx.db
+    .selectFrom('hub.users')
+    .select(columns)
+    .where('tenant_id', '=', tx.tenantId)
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+}
+
+export function activeUserAt(tx: TenantTx, emailKey: string): Promise<UserRow | undefined> {
+  return tx.db
+    .selectFrom('hub.users')
+    .select(columns)
+    .where('tenant_id', '=', tx.tenantId)
+    .where('email_key', '=', emailKey)
+    .where('deactivated_at', 'is', null)
+    .executeTakeFirst()
+}
+
+export async function hasActiveAdmin(tx: TenantTx, except = ''): Promise<boolean> {
+  const found = await tx.db
+    .selectFrom('hub.users')
+    .select('user_id')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('role', '=', 'admin')
+    .where('deactivated_at', 'is', null)
+    .where('user_id', '<>', except)
+    .limit(1)
+    .executeTakeFirst()
+  return found !== undefined
+}
+
+/** Answers undefined when an active user has the address already. */
+export function insertUser(
+  tx: TenantTx,
+  user: Pick<UserRow, 'user_id' | 'email' | 'email_key' | 'display_name' | 'role'>,
+  now: string,
+): Promise<UserRow | undefined> {
+  return tx.db
+    .insertInto('hub.users')
+    .values({ tenant_id: tx.tenantId, ...user, epoch: 1, created_at: now, updated_at: now })
+    .onConflict((conflict) =>
+      conflict.columns(['tenant_id', 'email_key']).where('deactivated_at', 'is', null).doNothing(),
+    )
+    .returning(columns)
+    .executeTakeFirst()
+}
+
+/** Raises the epoch as well: tokens of the old role are about. */
+export function setRole(tx: TenantTx, userId: string, role: Role, now: string): Promise<UserRow> {
+  return tx.db
+    .updateTable('hub.users')
+    .set((eb) => ({ role, epoch: eb('epoch', '+', 1), updated_at: now }))
+    .where('tenant_id', '=', tx.tenantId)
+    .where('user_id', '=', userId)
+    .returning(columns)
+    .executeTakeFirstOrThrow()
+}
+
+/** Raises the epoch as well, so that no token survives a deactivation that is taken back. */
+export function setDeactivated(tx: TenantTx, userId: string, at: string | null, now: string): Promise<UserRow> {
+  return tx.db
+    .updateTable('hub.users')
+    .set((eb) => ({ deactivated_at: at, epoch: eb('epoch', '+', 1), updated_at: now }))
+    .where('tenant_id', '=', tx.tenantId)
+    .where('user_id', '=', userId)
+    .returning(columns)
+    .executeTakeFirstOrThrow()
+}
+
+export function setAddress(
+  tx: TenantTx,
+  userId: string,
+  address: { email: string; emailKey: string },
+  now: string,
+): Promise<UserRow> {
+  return tx.db
+    .updateTable('hub.users')
+    .set({ email: address.email, email_key: address.emailKey, updated_at: now })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('user_id', '=', userId)
+    .returning(columns)
+    .executeTakeFirstOrThrow()
+}
+
+export async function setDisplayName(tx: TenantTx, userId: string, displayName: string, now: string): Promise<void> {
+  await tx.db
+    .updateTable('hub.users')
+    .set({ display_name: displayName, updated_at: now })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('user_id', '=', userId)
+    .execute()
+}
+
+/** Of active users only; answers whether there was one. */
+export async function setLastSignIn(tx: TenantTx, userId: string, now: string): Promise<boolean> {
+  const updated = await tx.db
+    .updateTable('hub.users')
+    .set({ last_sign_in_at: now })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('user_id', '=', userId)
+    .where('deactivated_at', 'is', null)
+    .returning('user_id')
+    .executeTakeFirst()
+  return updated !== undefined
+}
