@@ -1,9 +1,25 @@
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
 /** Listens on a port that the system chooses, says where on stdout, and ends when it is told to. */
 export async function announce(app: FastifyInstance): Promise<void> {
   await app.listen({ host: '127.0.0.1', port: 0 })
-  process.stdout.write(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}\n`)
+  say(app.server)
+}
+
+/** The same for a server without Fastify. `prepare` runs once the address is known, before it is said. */
+export async function announceServer(server: Server, prepare: () => void): Promise<void> {
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  prepare()
+  say(server)
+}
+
+export function addressOf(server: Server): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+function say(server: Server): void {
+  process.stdout.write(`${addressOf(server)}\n`)
   process.on('SIGTERM', () => process.exit())
 }

@@ -11,9 +11,10 @@ import { archetypeIds, skillIds, skillVersion } from './sample-events.ts'
 const limitFactor = '100000'
 const tokenMsMax = 30 * 60_000
 
-const scopes = 'hub:read hub:write telemetry:read telemetry:write'
+/** Of the account of a tenant. */
+export const scopes = 'hub:read hub:write telemetry:read telemetry:write'
 
-interface Credentials {
+export interface Credentials {
   tenant: string
   clientId: string
   clientSecret: string
@@ -22,6 +23,7 @@ interface Credentials {
 /** A tenant with the archetypes and skills of the sample events. */
 export interface BenchTenant {
   slug: string
+  credentials: Credentials
   /** Of requests with JSON bodies; with a token that is good for half an hour more. */
   headers(): Promise<Record<string, string>>
 }
@@ -109,6 +111,7 @@ function tenantClient(url: string, slug: string, credentials: Credentials): Benc
   let fetchedAt = 0
   return {
     slug,
+    credentials,
     headers: async () => {
       if (token === undefined || performance.now() - fetchedAt > tokenMsMax) {
         fetchedAt = performance.now()
@@ -123,7 +126,8 @@ function tenantClient(url: string, slug: string, credentials: Credentials): Benc
   }
 }
 
-async function accessToken(url: string, credentials: Credentials): Promise<string> {
+/** A token of the service at that address: it is good there alone. */
+export async function accessToken(url: string, credentials: Credentials): Promise<string> {
   const response = await fetch(`${url}/api/v1/oauth/token`, {
     method: 'POST',
     body: new URLSearchParams({

@@ -22,6 +22,7 @@ export interface LoadOptions {
   /** Gives each request an Idempotency-Key that was never used. */
   keys?: boolean
   acknowledged?: AcknowledgedIds
+  onAnswer?: (answer: Buffer) => void
 }
 
 let keysMade = 0
@@ -38,7 +39,6 @@ export async function sendInTurn(
     method?: 'GET' | 'POST'
     /** Ends earlier than `seconds` when so many were sent. */
     requestsMax?: number
-    onAnswer?: (answer: Buffer) => void
   },
 ): Promise<Load & { latenciesMs: number[] }> {
   const { url, path, connections, method = 'POST', requestsMax = Number.POSITIVE_INFINITY, acknowledged } = options
@@ -69,24 +69,24 @@ export async function sendInTurn(
   return { ...loadOf(latenciesMs.length, seconds, { p50, p99, max }), latenciesMs }
 }
 
-/** Small requests at the highest rate, by autocannon. The bodies are dealt out to the connections. */
+/** Small requests at the highest rate, by autocannon. The bodies are dealt out to the connections; without any, GET. */
 export async function sendSingles(bodies: readonly string[], options: LoadOptions): Promise<Load> {
-  const { acknowledged, connections } = options
+  const { acknowledged, onAnswer, connections } = options
   let clients = 0
   const result = await autocannon({
     url: `${options.url}${options.path}`,
-    method: 'POST',
+    method: bodies.length === 0 ? 'GET' : 'POST',
     headers: options.headers,
     connections,
     duration: options.seconds,
     setupClient: (client) => {
       const own = clients++
-      client.setRequests(
-        bodies
-          .filter((_, at) => at % connections === own)
-          .map((body) => ({ body, ...(options.keys ? { setupRequest: withFreshKey } : {}) })),
-      )
+      const requests = bodies
+        .filter((_, at) => at % connections === own)
+        .map((body) => ({ body, ...(options.keys ? { setupRequest: withFreshKey } : {}) }))
+      if (requests.length > 0) client.setRequests(requests)
       if (acknowledged) client.on('body', (answer: Buffer) => acknowledged.addFrom(answer))
+      if (onAnswer) client.on('body', onAnswer)
     },
   })
   const refused = result.non2xx + result.errors + result.timeouts

@@ -1,0 +1,10 @@
+// A bare Fastify that reads a form and sends its fields back as JSON: the least that a token endpoint could cost.
+import Fastify from 'fastify'
+import { announce } from './announce.ts'
+
+const app = Fastify()
+app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
+  done(null, Object.fromEntries(new URLSearchParams(body as string))),
+)
+app.post('/token', async (request) => request.body)
+await announce(app)
