@@ -1,17 +1,109 @@
+import { Agent, type RequestInit as UndiciInit, fetch as undiciFetch } from 'undici'
 import type { Config } from '../config.ts'
+import { createAddressGuard, hostOf } from './address-guard.ts'
+import { readAllowList } from './allow-list.ts'
+import { readAnswer } from './bounded-answer.ts'
+import { guardedConnector, type Resolve, resolveBySystem } from './guarded-connector.ts'
+import { OutboundError, outboundErrorIn } from './outbound-error.ts'
 
 /** The way out for every address that a tenant sets: one place (decisions section 7). */
 export interface Outbound {
   /**
    * What is wrong with a URL before anything connects: scheme, userinfo, an address literal that is not public.
-   * Undefined when nothing is.
+   * Completes a sentence that begins with the URL. Undefined when nothing is.
    */
   problemOf(url: string): string | undefined
-  /** `fetch` that connects to public or allowed addresses only, and takes a redirect for a failure. */
+  /** {@link problemOf}, and what is wrong with the addresses that its host resolves to now. */
+  resolvedProblemOf(url: string): Promise<string | undefined>
+  /**
+   * `fetch` that connects to public or allowed addresses only, takes a redirect for a failure, and answers with the
+   * whole body or not at all: within 10 seconds and 1 MiB. Takes no Request object. Throws {@link OutboundError}, or
+   * the reason of the signal that was passed.
+   */
   fetch: typeof globalThis.fetch
   close(): Promise<void>
 }
 
-export function createOutbound(_config: Pick<Config, 'environment' | 'outboundAllow'>): Outbound {
-  return { problemOf: () => undefined, fetch: globalThis.fetch, close: async () => {} }
+export interface OutboundOptions {
+  resolve?: Resolve
+  /** For all of a call: name, connection, answer and body. */
+  timeoutMs?: number
+  /** Of a body, after inflation. */
+  answerBytesMax?: number
+}
+
+export function createOutbound(
+  config: Pick<Config, 'environment' | 'outboundAllow'>,
+  { resolve = resolveBySystem, timeoutMs = 10_000, answerBytesMax = 1024 * 1024 }: OutboundOptions = {},
+): Outbound {
+  const guard = createAddressGuard(readAllowList(config.outboundAllow), {
+    httpsOnly: config.environment !== 'development',
+  })
+  const agent = new Agent({ connect: guardedConnector(guard, resolve, timeoutMs), maxHeaderSize: 16 * 1024 })
+
+  async function guardedFetch(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+    if (input instanceof Request) throw new TypeError('outbound.fetch takes a URL, not a Request')
+    const url = String(input)
+    const problem = guard.problemOfUrl(url)
+    if (problem !== undefined) throw new OutboundError('blocked', problem)
+    const outOfTime = AbortSignal.timeout(timeoutMs)
+    const signal = init.signal ? AbortSignal.any([init.signal, outOfTime]) : outOfTime
+    try {
+      const answer = await undiciFetch(url, {
+        ...(init as unknown as UndiciInit),
+        redirect: 'manual',
+        signal,
+        dispatcher: agent,
+      })
+      return await readAnswer(answer, answerBytesMax)
+    } catch (error) {
+      if (init.signal?.aborted) throw init.signal.reason
+      if (outOfTime.aborted)
+        throw new OutboundError('timeout', `did not answer within ${timeoutMs / 1000} s`, { cause: error })
+      throw outboundErrorIn(error) ?? new OutboundError('unreachable', unreachableWords(error), { cause: error })
+    }
+  }
+
+  return {
+    problemOf: (url) => guard.problemOfUrl(url),
+    async resolvedProblemOf(url) {
+      const problem = guard.problemOfUrl(url)
+      if (problem !== undefined) return problem
+      const host = hostOf(new URL(url))
+      try {
+        return guard.problemOfAddresses(host, await inTime(resolve(host), timeoutMs))
+      } catch (error) {
+        return unreachableWords(error)
+      }
+    },
+    fetch: guardedFetch as typeof globalThis.fetch,
+    close: () => agent.close(),
+  }
+}
+
+const systemWords: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'has a host name that does not resolve',
+  EAI_AGAIN: 'has a host name that cannot be resolved right now',
+  ECONNREFUSED: 'refuses the connection',
+  ECONNRESET: 'broke the connection off',
+  UND_ERR_SOCKET: 'broke the connection off',
+  ETIMEDOUT: 'does not answer',
+  UND_ERR_CONNECT_TIMEOUT: 'does not answer',
+}
+
+/** What went wrong below HTTP: the words of its innermost known code. */
+function unreachableWords(error: unknown): string {
+  let code: string | undefined
+  for (let inner = error, depth = 0; depth < 8 && inner instanceof Error; inner = inner.cause, depth += 1) {
+    code = (inner as NodeJS.ErrnoException).code ?? code
+  }
+  return (code && systemWords[code]) ?? `could not be reached${code ? ` (${code})` : ''}`
+}
+
+function inTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(Object.assign(new Error('late'), { code: 'EAI_AGAIN' })), timeoutMs)
+  })
+  return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }

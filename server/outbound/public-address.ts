@@ -1,0 +1,51 @@
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+
+export type Address = ipaddr.IPv4 | ipaddr.IPv6
+
+const rangeWords: Readonly<Record<string, string>> = {
+  unspecified: 'the unspecified address',
+  broadcast: 'a broadcast address',
+  multicast: 'a multicast address',
+  linkLocal: 'a link-local address',
+  loopback: 'a loopback address',
+  carrierGradeNat: 'an address of a carrier’s own network',
+  private: 'a private address',
+  uniqueLocal: 'a private address',
+  '6to4': 'a tunnel address',
+  teredo: 'a tunnel address',
+}
+
+const nat64: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('64:ff9b::'), 96]
+const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3]
+/** Azure answers virtual machines here, inside the range of public addresses. All other clouds use ranges below. */
+const azureHost = '168.63.129.16'
+
+/** The address of a literal in its usual notation, without brackets; undefined for anything else. */
+export function readAddress(text: string): Address | undefined {
+  return isIP(text) === 0 ? undefined : ipaddr.parse(text)
+}
+
+/**
+ * What a packet to the address reaches: the IPv4 address inside an IPv4-mapped one (RFC 4291, section 2.5.5.2) or one
+ * of the well-known NAT64 prefix (RFC 6052, section 2.1), which networks without IPv4 reach the public through.
+ */
+export function reachedAddress(address: Address): Address {
+  if (!(address instanceof ipaddr.IPv6)) return address
+  if (address.isIPv4MappedAddress()) return address.toIPv4Address()
+  if (address.match(nat64)) return new ipaddr.IPv4(address.toByteArray().slice(12))
+  return address
+}
+
+/**
+ * In words what is not public about an address; undefined for one that anyone on the Internet could reach (IANA
+ * special-purpose address registries). Tunnels that carry an IPv4 address inside (6to4, Teredo) are not.
+ */
+export function rangeProblem(address: Address): string | undefined {
+  const reached = reachedAddress(address)
+  const range = reached.range()
+  if (reached.toString() === azureHost) return 'a metadata address'
+  // Outside 2000::/3 no IPv6 address is public, whether its range has a name or not.
+  const isPublic = range === 'unicast' && (reached instanceof ipaddr.IPv4 || reached.match(globalUnicast))
+  return isPublic ? undefined : (rangeWords[range] ?? 'an address of a reserved range')
+}
