@@ -32,6 +32,7 @@ export const magicLinkHours = 24
 export const signInMailsPerHour = 5
 export const signInMailPauseSeconds = 60
 export const archetypesMax = 10_000
+export const displayNameLengthMax = 200
 export const eventFutureMinutesMax = 5
 /** Days that one summary by hours, or by days, may span. */
 export const summaryDaysMax = { hour: 366, day: 3660 } as const

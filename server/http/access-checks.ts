@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError, validationFailed } from '../../contract/domain-error.ts'
 import type { RateClass } from '../../contract/limits.ts'
 import type { Access } from '../../contract/operations.ts'
+import { admits } from '../../contract/permissions.ts'
 import type { Scope } from '../../contract/scopes.ts'
 import type { AccessControl, Caller, Tenant, TokenClaims } from './caller.ts'
 import {
@@ -38,7 +39,7 @@ export async function admitCaller(
   const claims = await authenticate(request, operation.rateClass, options)
   const tenant = await tenantOf(request, claims, options.access)
   request.hubTenant = tenant
-  requireScopes(operation.access.anyOf, claims.scopes)
+  requireScopes(operation.access, claims.scopes)
   const caller: Caller = {
     subject: claims.subject,
     clientId: claims.clientId,
@@ -123,10 +124,10 @@ export function invalidTenant(tenantSlug: string): DomainError {
   })
 }
 
-function requireScopes(anyOf: readonly (readonly Scope[])[], held: ReadonlySet<Scope>): void {
-  if (anyOf.some((alternative) => alternative.every((scope) => held.has(scope)))) return
-  const required = [...new Set(anyOf.flat())]
-  const words = anyOf.map((alternative) => alternative.join(' and ')).join(', or ')
+function requireScopes(access: Access & { kind: 'token' }, held: ReadonlySet<Scope>): void {
+  if (admits(access, held)) return
+  const required = [...new Set(access.anyOf.flat())]
+  const words = access.anyOf.map((alternative) => alternative.join(' and ')).join(', or ')
   throw new DomainError('insufficient-scope', `This operation needs the scope ${words}. The token does not hold it.`, {
     extensions: { required_scopes: required },
   })

@@ -26,6 +26,8 @@ grant update (email, email_key, display_name, role, epoch, updated_at, deactivat
 -- An address may be given to somebody else once its first owner has left.
 create unique index users_by_email on hub.users (tenant_id, email_key) where deactivated_at is null;
 create index users_by_role on hub.users (tenant_id, role) where deactivated_at is null;
+create index users_by_former_email on hub.users (tenant_id, email_key) where deactivated_at is not null;
+create index users_by_age on hub.users (tenant_id, created_at, user_id);
 
 -- How the tenant's people sign in at their company. The identity of a person is (connection, subject): a changed
 -- issuer or client is another connection.

@@ -12,6 +12,7 @@ import type { ArchetypeBundle, Archetypes, SignInUsers } from './roster-types.ts
 import { createSignInUsers } from './users/sign-in-service.ts'
 import { createUserChanges } from './users/user-changes.ts'
 import { addUserRoutes } from './users/users-routes.ts'
+import { createUsers } from './users/users-service.ts'
 
 export interface RosterModule {
   bundle: ArchetypeBundle
@@ -31,15 +32,17 @@ export function createRosterModule(deps: {
   adminEmail: (tx: TenantTx) => Promise<string | undefined>
   catalogueChanged: CatalogueChanged
 }): RosterModule {
-  const archetypes = createArchetypes({ ...deps, cursorKey: deriveKey(deps.masterKey, cursorKeyPurpose) })
+  const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
+  const archetypes = createArchetypes({ ...deps, cursorKey })
   const changes = createUserChanges(deps)
+  const users = createUsers({ ...deps, changes, cursorKey })
   return {
     bundle: { allIds: archetypeIds },
     archetypes,
     signInUsers: createSignInUsers({ changes, adminEmail: deps.adminEmail }),
     routes: (app) => {
       addRosterRoutes(app, archetypes)
-      addUserRoutes(app)
+      addUserRoutes(app, users)
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { Role } from '../../../contract/roles.ts'
 import type { TenantTx } from '../../db/database.ts'
-import type { Tenant } from '../../http/caller.ts'
+import type { Caller, Tenant } from '../../http/caller.ts'
 import type { Actor } from '../governance/governance-types.ts'
 
 /** The archetypes of a tenant as other modules see them. */
@@ -78,4 +78,56 @@ export interface SignInUsers {
    * deactivation wait for this transaction: a session that is opened with it is seen, and ended, by that.
    */
   noteSignIn(tx: TenantTx, userId: string): Promise<void>
+}
+
+/** A {@link User} in the names of the answer. */
+export interface UserAnswer {
+  user_id: string
+  email: string
+  display_name?: string
+  role: Role
+  active: boolean
+  created_at: string
+  last_sign_in_at?: string
+  deactivated_at?: string
+}
+
+export interface NewUser {
+  email: string
+  display_name?: string
+  /** Default `member`. */
+  role?: Role
+}
+
+/** Of several all must hold. */
+export interface UserFilter {
+  role?: Role
+  active?: boolean
+  /** The whole address, however it is written. */
+  email?: string
+}
+
+export interface UserPage {
+  items: UserAnswer[]
+  next_cursor: string | null
+}
+
+/**
+ * The people of a tenant, as its administrators see them. All throw `not-found` for a user whom the tenant does not
+ * have. Whoever changes somebody's role, or adds, deactivates or reactivates somebody, needs every scope of the role
+ * before and after, else `insufficient-scope`: nobody gives or takes what they do not hold. What would leave the
+ * tenant without an active administrator is `concurrent-modification`. Repeating a change does nothing.
+ */
+export interface Users {
+  /** The oldest first. */
+  list(tenant: Tenant, filter: UserFilter, page: { limit: number; cursor?: string | undefined }): Promise<UserPage>
+  /** Throws `concurrent-modification` when an active user has the address. */
+  create(caller: Caller, user: NewUser): Promise<UserAnswer>
+  get(tenant: Tenant, userId: string): Promise<UserAnswer>
+  /** Access tokens of the old role end within 5 seconds; sessions go on with the new one. */
+  replaceRole(caller: Caller, userId: string, role: Role): Promise<UserAnswer>
+  /** Ends the user's sessions, and access tokens within 5 seconds. */
+  deactivate(caller: Caller, userId: string): Promise<UserAnswer>
+  /** Throws `concurrent-modification` when the address belongs to another active user by now. */
+  reactivate(caller: Caller, userId: string): Promise<UserAnswer>
 }

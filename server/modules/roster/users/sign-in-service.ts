@@ -1,5 +1,6 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
 import { emailKey } from '../../../../contract/email-address.ts'
+import { displayNameLengthMax } from '../../../../contract/limits.ts'
 import type { Role } from '../../../../contract/roles.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
@@ -19,7 +20,6 @@ import {
   userById,
 } from './users-store.ts'
 
-const displayNameLengthMax = 200
 const actor = { service: 'sign-in' }
 
 /** Whose address is looked for, and what is known of them. */

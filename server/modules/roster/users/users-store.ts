@@ -128,3 +128,30 @@ export async function setLastSignIn(tx: TenantTx, userId: string, now: string): 
     .executeTakeFirst()
   return updated !== undefined
 }
+
+/** `created_at` and `user_id` of the last user of the page before. */
+export type UserPosition = readonly [createdAt: string, userId: string]
+
+/** The next users by age, in a transaction of `inIndexOrder`. */
+export function usersAfter(
+  tx: TenantTx,
+  filter: { role?: Role; active?: boolean; emailKey?: string },
+  after: UserPosition | undefined,
+  count: number,
+): Promise<UserRow[]> {
+  const { role, active, emailKey } = filter
+  return tx.db
+    .selectFrom('hub.users')
+    .select(columns)
+    .where('tenant_id', '=', tx.tenantId)
+    .$if(role !== undefined, (query) => query.where('role', '=', role!))
+    .$if(active !== undefined, (query) => query.where('deactivated_at', active ? 'is' : 'is not', null))
+    .$if(emailKey !== undefined, (query) => query.where('email_key', '=', emailKey!))
+    .$if(after !== undefined, (query) =>
+      query.where((eb) => eb(eb.refTuple('created_at', 'user_id'), '>', eb.tuple(after![0], after![1]))),
+    )
+    .orderBy('created_at')
+    .orderBy('user_id')
+    .limit(count)
+    .execute()
+}
