@@ -44,7 +44,7 @@ declare module 'fastify' {
     hubTenant: Tenant | null
     /** The one tenant that is served at the host of the request, where that is a tenant's own address. */
     hostTenant: Tenant | null
-    /** How an operation with a credential of its own is counted. */
+    /** How an operation with a credential of its own, or the form of a page, is counted. */
     credentialCharges: CredentialCharges
     /** Of the caller, read while the connection is there: later a caller who hung up would have none. */
     callerAddress: string
@@ -118,7 +118,9 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
 }
 
 async function admit(request: FastifyRequest, reply: FastifyReply, options: AccessChecksOptions): Promise<void> {
-  const operation = request.routeOptions.config.route?.operation
+  const { route, page } = request.routeOptions.config
+  const operation = route?.operation
+  if (page === 'action') request.credentialCharges = credentialCharges(request, reply, options)
   if (operation === undefined || operation.access.kind === 'public') return
   if (operation.access.kind === 'own') {
     request.credentialCharges = credentialCharges(request, reply, options)

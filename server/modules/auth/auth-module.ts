@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../config.ts'
 import type { Database, DatabaseLog } from '../../db/database.ts'
 import type { AccessControl } from '../../http/caller.ts'
+import { cursorKeyPurpose } from '../../http/cursor.ts'
 import type { JobSender } from '../../jobs/job-sender.ts'
 import type { JobDefinition } from '../../jobs/queue.ts'
 import type { Mailer } from '../../mail/mailer.ts'
@@ -19,8 +20,11 @@ import { addServiceAccountRoutes } from './service-accounts/service-accounts-rou
 import { createServiceAccounts } from './service-accounts/service-accounts-service.ts'
 import { addSessionRoutes } from './sessions/sessions-routes.ts'
 import { createSessions } from './sessions/sessions-service.ts'
+import { createLinkRequests } from './sign-in/link-requests-service.ts'
 import { addLinkRoutes } from './sign-in/link-routes.ts'
+import { createLinkSignIn } from './sign-in/link-sign-in-service.ts'
 import { addMockLoginRoutes } from './sign-in/mock-login-routes.ts'
+import { createMockLogin } from './sign-in/mock-login-service.ts'
 import { addOidcRoutes } from './sign-in/oidc-routes.ts'
 import { addSignInPages } from './sign-in/sign-in-pages.ts'
 import { createTokenService } from './tokens/token-service.ts'
@@ -60,8 +64,11 @@ export function createAuthModule(deps: AuthModuleDeps): AuthModule {
   const clients = createClientDirectory(deps)
   const authenticate = createTokenVerifier(deps)
   const tokens = createTokenService({ ...deps, clients, secretsKey })
-  const serviceAccounts = createServiceAccounts({ ...deps, secretsKey })
+  const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
+  const serviceAccounts = createServiceAccounts({ ...deps, clients, secretsKey, cursorKey })
   const sessions = createSessions(deps)
+  const linkRequests = createLinkRequests(deps)
+  const linkSignIn = createLinkSignIn({ ...deps, sessions })
   const mockLogin = deps.environment !== 'production'
   return {
     access: {
@@ -71,13 +78,13 @@ export function createAuthModule(deps: AuthModuleDeps): AuthModule {
     },
     serviceAccounts,
     sessions,
-    jobs: [],
+    jobs: [linkRequests.job],
     routes: (app) => {
       addAuthRoutes(app, { tokens, directory })
       addSessionRoutes(app, { ...deps, sessions })
       addOidcRoutes(app, { ...deps, sessions })
-      addLinkRoutes(app, { ...deps, sessions })
-      if (mockLogin) addMockLoginRoutes(app, { ...deps, sessions })
+      addLinkRoutes(app, { requests: linkRequests, signIn: linkSignIn })
+      if (mockLogin) addMockLoginRoutes(app, createMockLogin({ ...deps, sessions }))
       addSignInPages(app, { directory, mockLogin })
       addServiceAccountRoutes(app, serviceAccounts)
     },

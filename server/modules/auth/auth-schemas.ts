@@ -35,6 +35,27 @@ export const TokenAnswer = Type.Object(
   { additionalProperties: false },
 )
 
+/** A token of a person (interface 2.7). */
+export const UserTokenAnswer = Type.Object(
+  {
+    access_token: Type.String({
+      description: 'A JWT (RFC 9068)',
+      examples: ['eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCIsImtpZCI6Ik…'],
+    }),
+    expires_in: Type.Integer({ description: 'Seconds', examples: [300] }),
+    token_type: Type.Literal('Bearer'),
+    refresh_token: Type.String({
+      description: 'A JWT that is good only together with the cookie `__Secure-service_refresh`',
+      examples: ['eyJhbGciOiJFUzI1NiIsInR5cCI6InJlZnJlc2grand0IiwiaXNzIjoi…'],
+    }),
+    refresh_expires_in: Type.Integer({
+      description: 'Seconds, until the session ends: refreshing does not extend it',
+      examples: [28_800],
+    }),
+  },
+  { additionalProperties: false },
+)
+
 const Names = (...names: string[]) => Type.Array(Type.String(), { examples: [names] })
 
 export const ServerMetadata = Type.Object(

@@ -1,26 +1,75 @@
-import type { FastifyInstance } from 'fastify'
-import type { Database, DatabaseLog } from '../../../db/database.ts'
-import type { JobSender } from '../../../jobs/job-sender.ts'
-import type { Mailer } from '../../../mail/mailer.ts'
-import type { RefusalLog } from '../../governance/governance-types.ts'
-import type { IdentityProviders } from '../../identity/identity-types.ts'
-import type { SignInLinks } from '../../links/links-types.ts'
-import type { SignInUsers } from '../../roster/roster-types.ts'
-import type { TenantDirectory } from '../../tenants/tenants-types.ts'
-import type { Sessions } from '../auth-types.ts'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { magicLinkHours } from '../../../../contract/limits.ts'
+import { setSessionCookie } from '../../../http/cookies.ts'
+import { addPage, addPageAction } from '../../../http/page.ts'
+import { addRoute } from '../../../http/route.ts'
+import type { LinkPurpose } from '../../links/links-types.ts'
+import { closedLinkPage, signInLinkPage } from './link-pages.ts'
+import type { LinkRequests } from './link-requests-service.ts'
+import { MagicLinkAnswer, MagicLinkBody } from './link-schemas.ts'
+import type { LinkAddress, LinkSignIn } from './link-sign-in-service.ts'
+import { welcomePage } from './welcome-page.ts'
 
-export interface LinkSignInDeps {
-  database: Database
-  masterKey: Buffer
-  directory: TenantDirectory
-  providers: IdentityProviders
-  users: SignInUsers
-  sessions: Sessions
-  links: SignInLinks
-  mailer: Mailer
-  jobSender: JobSender
-  refusals: RefusalLog
-  log: DatabaseLog
+const paths: Record<LinkPurpose, string> = {
+  welcome: '/welcome/:tenant/:token',
+  sign_in: '/sign-in/link/:tenant/:token',
+}
+const pages = { welcome: welcomePage, sign_in: signInLinkPage }
+
+const accepted = {
+  status: 'accepted',
+  detail:
+    'If somebody with this address may sign in to this tenant by mail, a link is on its way. ' +
+    `It is good for ${magicLinkHours} hours. Whoever asked before finds the earlier links good, too.`,
+} as const
+
+export function addLinkRoutes(app: FastifyInstance, deps: { requests: LinkRequests; signIn: LinkSignIn }): void {
+  addRoute(
+    app,
+    'requestMagicLink',
+    {
+      description:
+        'The answer is the same, and takes as long, whether or not there is such a person or tenant. An address is ' +
+        'sent at most one link a minute and five an hour; those sent before stay good. While a tenant has single ' +
+        'sign-on, links are sent to its administrators only.',
+      body: MagicLinkBody,
+      response: { 202: MagicLinkAnswer },
+      problems: ['hub-unavailable'],
+    },
+    async (request, reply) => {
+      await request.credentialCharges.attempt()
+      await deps.requests.accept({ ...request.body, servedTenant: request.hostTenant?.slug })
+      reply.status(202)
+      return accepted
+    },
+  )
+  for (const purpose of ['welcome', 'sign_in'] as const) addLinkPage(app, purpose, deps.signIn)
 }
 
-export function addLinkRoutes(_app: FastifyInstance, _deps: LinkSignInDeps): void {}
+/** GET shows what the link is for; POST, which only its button sends, uses it up. */
+function addLinkPage(app: FastifyInstance, purpose: LinkPurpose, links: LinkSignIn): void {
+  addPage(app, paths[purpose], async (request) => {
+    const found = await links.look(addressOf(request, purpose))
+    return { ...(found ? pages[purpose](found.tenant, found.link) : closedLinkPage()), noStore: true }
+  })
+  addPageAction(app, paths[purpose], async (_form, request, reply) => {
+    const visitor = {
+      address: request.callerAddress,
+      requestId: request.id,
+      userAgent: request.headers['user-agent'],
+    }
+    const opened = await links.signIn(addressOf(request, purpose), visitor)
+    if (!opened) {
+      await request.credentialCharges.failed()
+      return { ...closedLinkPage(), noStore: true }
+    }
+    setSessionCookie(reply, opened.session)
+    reply.header('cache-control', 'no-store')
+    return reply.redirect('/session', 303)
+  })
+}
+
+function addressOf(request: FastifyRequest, purpose: LinkPurpose): LinkAddress {
+  const { tenant, token } = request.params as { tenant: string; token: string }
+  return { purpose, tenant, token, servedTenant: request.hostTenant?.slug }
+}

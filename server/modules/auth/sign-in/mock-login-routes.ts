@@ -1,10 +1,39 @@
 import type { FastifyInstance } from 'fastify'
-import type { Database } from '../../../db/database.ts'
-import type { SignInUsers } from '../../roster/roster-types.ts'
-import type { TenantDirectory } from '../../tenants/tenants-types.ts'
-import type { Sessions } from '../auth-types.ts'
+import { Type } from 'typebox'
+import { setRefreshCookie, setSessionCookie } from '../../../http/cookies.ts'
+import { addRoute } from '../../../http/route.ts'
+import { UserTokenAnswer } from '../auth-schemas.ts'
+import { Email, TenantSlug } from './link-schemas.ts'
+import type { MockLogin, MockSignIn } from './mock-login-service.ts'
 
-export function addMockLoginRoutes(
-  _app: FastifyInstance,
-  _deps: { database: Database; directory: TenantDirectory; users: SignInUsers; sessions: Sessions },
-): void {}
+const MockLoginBody = Type.Object({ email: Email, tenant: Type.Optional(TenantSlug) }, { additionalProperties: false })
+
+/** Not added in production, where the address is as unknown as any other. */
+export function addMockLoginRoutes(app: FastifyInstance, signIn: (login: MockLogin) => Promise<MockSignIn>): void {
+  addRoute(
+    app,
+    'mockLogIn',
+    {
+      description:
+        'Signs in as the person with that address, without any proof. People of the roster keep their role, anybody ' +
+        'else becomes a member. Without `tenant`, the tenant of the host is meant, else the only one there is, else ' +
+        'in development `demo`. There is no such endpoint in production.',
+      body: MockLoginBody,
+      response: { 200: UserTokenAnswer },
+      problems: ['invalid-tenant', 'authentication-failed'],
+    },
+    async (request, reply) => {
+      await request.credentialCharges.attempt()
+      const { session, issued } = await signIn({
+        ...request.body,
+        servedTenant: request.hostTenant,
+        address: request.callerAddress,
+        requestId: request.id,
+        userAgent: request.headers['user-agent'],
+      })
+      setSessionCookie(reply, session)
+      setRefreshCookie(reply, issued.refreshCookie, issued.expiresAtMs)
+      return issued.token
+    },
+  )
+}

@@ -1,0 +1,103 @@
+import { DomainError } from '../../../../contract/domain-error.ts'
+import { magicLinkHours } from '../../../../contract/limits.ts'
+import type { Database, DatabaseLog } from '../../../db/database.ts'
+import type { JobSender } from '../../../jobs/job-sender.ts'
+import type { JobDefinition } from '../../../jobs/queue.ts'
+import { MailNotSent } from '../../../mail/mail-not-sent.ts'
+import type { Mailer } from '../../../mail/mailer.ts'
+import { deriveKey, seal, unseal } from '../../../secrets/sealing.ts'
+import type { IdentityProviders } from '../../identity/identity-types.ts'
+import type { SignInLinks } from '../../links/links-types.ts'
+import type { SignInUsers } from '../../roster/roster-types.ts'
+import type { TenantDirectory } from '../../tenants/tenants-types.ts'
+import { linkMail } from './link-mail.ts'
+import { maySignInByLink } from './link-rule.ts'
+
+export interface LinkRequest {
+  email: string
+  tenant: string
+  /** The one tenant that is served where the request came in, where that is a tenant's own address. */
+  servedTenant?: string | undefined
+}
+
+export interface LinkRequests {
+  /**
+   * Has a link mailed, if somebody with that address may sign in. Whether so is decided later, by the job: the answer
+   * and its time are the same for everyone. Throws `hub-unavailable` when no mail can be sent at all.
+   */
+  accept(request: LinkRequest): Promise<void>
+  job: JobDefinition
+}
+
+interface Deps {
+  database: Database
+  masterKey: Buffer
+  directory: TenantDirectory
+  providers: IdentityProviders
+  users: SignInUsers
+  links: SignInLinks
+  mailer: Mailer
+  jobSender: JobSender
+  log: DatabaseLog
+}
+
+/** What the job works on. The queue keeps it sealed: it names a person, and the token opens a session. */
+interface Order extends LinkRequest {
+  /** Made once, so that a message that is tried again has the same link. */
+  token: string
+  requestedAtMs: number
+}
+
+const jobName = 'mail-sign-in-link'
+const sealContext = 'sign-in link request'
+/** Every order is as long, so that its length does not tell the address: 254 characters of at most 4 bytes, and the rest. */
+const orderBytes = 1536
+/** A server that greylists takes a message after some minutes (RFC 6647, section 2.4): tries go on for two hours. */
+const retries = { retryLimit: 8, retryDelaySeconds: 30 }
+
+export function createLinkRequests(deps: Deps): LinkRequests {
+  const { directory, mailer, links, log } = deps
+  const key = deriveKey(deps.masterKey, 'sign-in link requests')
+
+  async function carryOut(order: Order): Promise<void> {
+    if (Date.now() - order.requestedAtMs > magicLinkHours * 3_600_000) return
+    const { tenant: slug, servedTenant = slug } = order
+    const tenant = servedTenant === slug ? await directory.find(slug) : undefined
+    if (!tenant) return
+    const made = await deps.database.withTenant(slug, async (tx) => {
+      const user = await deps.users.ofEmail(tx, order.email)
+      if (!user || !(await maySignInByLink(tx, user, deps.providers))) return undefined
+      const link = await links.issueForMail(tx, tenant, user.email, order.token)
+      return link && { link, email: user.email }
+    })
+    if (!made) return
+    await mailer.send(linkMail(made.email, tenant, made.link)).catch((error: unknown) => {
+      if (!(error instanceof MailNotSent && error.permanent)) throw error
+      log.warn({ tenant: slug, err: error }, 'a sign-in link could not be mailed')
+    })
+  }
+
+  return {
+    async accept(request) {
+      if (!mailer.available) {
+        throw new DomainError(
+          'hub-unavailable',
+          'Mail is not configured here, so no sign-in link can be sent. An operator sets HUB_SMTP_URL.',
+        )
+      }
+      const order: Order = { ...request, token: links.newToken(), requestedAtMs: Date.now() }
+      const text = Buffer.alloc(orderBytes, ' ')
+      text.write(JSON.stringify(order))
+      await deps.jobSender.send(jobName, { sealed: seal(key, text, sealContext).toString('base64') })
+    },
+    job: {
+      name: jobName,
+      ...retries,
+      pollingIntervalSeconds: 1,
+      handler: async ({ data }) => {
+        const sealed = Buffer.from((data as { sealed: string }).sealed, 'base64')
+        await carryOut(JSON.parse(unseal(key, sealed, sealContext).toString()))
+      },
+    },
+  }
+}

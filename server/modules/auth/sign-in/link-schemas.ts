@@ -1,0 +1,21 @@
+import { Type } from 'typebox'
+import { emailLengthMax } from '../../../../contract/email-address.ts'
+import { patterns } from '../../../../contract/literals.ts'
+
+export const Email = Type.String({
+  pattern: patterns.email,
+  maxLength: emailLengthMax,
+  examples: ['kim@example.com'],
+})
+
+export const TenantSlug = Type.String({ pattern: patterns.tenantSlug, examples: ['acme'] })
+
+export const MagicLinkBody = Type.Object({ email: Email, tenant: TenantSlug }, { additionalProperties: false })
+
+export const MagicLinkAnswer = Type.Object(
+  {
+    status: Type.Literal('accepted'),
+    detail: Type.String({ description: 'The same for every address and every tenant', examples: ['…'] }),
+  },
+  { additionalProperties: false },
+)

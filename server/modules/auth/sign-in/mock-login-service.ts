@@ -1,0 +1,78 @@
+import { DomainError, validationFailed } from '../../../../contract/domain-error.ts'
+import type { Config } from '../../../config.ts'
+import type { Database } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import type { RefusalLog } from '../../governance/governance-types.ts'
+import type { SignInUsers } from '../../roster/roster-types.ts'
+import type { TenantDirectory } from '../../tenants/tenants-types.ts'
+import type { IssuedUserToken, OpenedSession, Sessions } from '../auth-types.ts'
+
+export interface MockLogin {
+  email: string
+  tenant?: string | undefined
+  /** The tenant of the host, where that is a tenant's own address. */
+  servedTenant: Tenant | null
+  address: string
+  requestId: string
+  userAgent?: string | undefined
+}
+
+export interface MockSignIn {
+  session: OpenedSession
+  issued: IssuedUserToken
+}
+
+const demoTenant = 'demo'
+
+/** Signs in as anyone, as a real login does. Only made outside production. */
+export function createMockLogin(deps: {
+  database: Database
+  directory: TenantDirectory
+  users: SignInUsers
+  sessions: Sessions
+  refusals: RefusalLog
+  environment: Config['environment']
+}): (login: MockLogin) => Promise<MockSignIn> {
+  const { database, directory, users, sessions } = deps
+
+  async function tenantOf({ tenant: named, servedTenant }: MockLogin): Promise<Tenant> {
+    if (named === undefined) return servedTenant ?? tenantWithoutName()
+    const served = servedTenant === null || servedTenant.slug === named
+    const tenant = served ? await directory.find(named) : undefined
+    if (tenant) return tenant
+    throw new DomainError('invalid-tenant', 'The tenant does not exist, or is not served at this address.', {
+      extensions: { tenant_slug: named },
+    })
+  }
+
+  /** The only tenant that there is; while developing, the one of the first start. */
+  async function tenantWithoutName(): Promise<Tenant> {
+    const slugs = await directory.slugs()
+    const wanted = slugs.length === 1 ? slugs[0] : deps.environment === 'development' ? demoTenant : undefined
+    const tenant = wanted === undefined ? undefined : await directory.find(wanted)
+    if (tenant) return tenant
+    throw validationFailed([
+      { pointer: '/tenant', detail: 'must be there: the Hub cannot tell which of its tenants is meant' },
+    ])
+  }
+
+  return async (login) => {
+    const tenant = await tenantOf(login)
+    const { address, requestId, userAgent } = login
+    try {
+      const session = await database.withTenant(tenant.slug, async (tx) => {
+        const user = await users.ensure(tx, tenant, login.email)
+        return sessions.open(tx, tenant, { user, method: 'mock', address, requestId, userAgent })
+      })
+      return { session, issued: await sessions.firstToken(tenant, session) }
+    } catch (error) {
+      if (error instanceof DomainError && error.slug === 'authentication-failed') {
+        const reason = String(error.extensions.reason ?? 'refused')
+        const subject = `tenant:${tenant.slug}`
+        const details = { method: 'mock' }
+        deps.refusals.note(tenant, { kind: 'auth.login_failed', subject, reason, address, requestId, details })
+      }
+      throw error
+    }
+  }
+}
