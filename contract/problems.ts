@@ -53,6 +53,12 @@ export const problems = {
     meaning: 'A page of another site sent this request, and it would have been answered with the session of its user.',
     remedy: 'Call sign-in endpoints from pages of the Hub, or from a program that sends no Origin header.',
   },
+  'address-not-allowed': {
+    status: 403,
+    title: 'Address not allowed',
+    meaning: 'The service account has a list of addresses that it may be used from, and the caller is at another.',
+    remedy: 'Call from an address of the list, or have an administrator change `allowed_addresses` of the account.',
+  },
   'invalid-tenant': {
     status: 403,
     title: 'Invalid tenant',

@@ -179,6 +179,7 @@ describe('a service account', () => {
       name: 'app',
       tenant: 'acme',
       scopes: ['telemetry:write', 'hub:read'],
+      created_at: expect.stringMatching(/^\d{4}-.*Z$/),
     })
     const superuser = await lab.store.superuserClient()
     const stored = await superuser.query('select * from hub.service_account_secrets')

@@ -28,10 +28,16 @@ export function addAuthRoutes(
       bodyFormat: 'form',
       oauthErrors: true,
       response: { 200: TokenAnswer },
+      problems: ['address-not-allowed'],
     },
     challengingBasic(async (request, reply) => {
       const tokenRequest = readTokenRequest(request.body ?? {}, request.headers)
-      const token = await deps.tokens.issue(tokenRequest, request.credentialCharges, request.hostTenant?.slug)
+      const origin = {
+        address: request.callerAddress,
+        requestId: request.id,
+        servedTenant: request.hostTenant?.slug,
+      }
+      const token = await deps.tokens.issue(tokenRequest, request.credentialCharges, origin)
       // RFC 6749, section 5.1 asks for both.
       reply.header('cache-control', 'no-store')
       reply.header('pragma', 'no-cache')

@@ -5,29 +5,11 @@ import type { Tenant } from '../../http/caller.ts'
 import type { Actor } from '../governance/governance-types.ts'
 import type { User } from '../roster/roster-types.ts'
 
-export interface NewServiceAccount {
-  name: string
-  scopes: readonly string[]
-}
-
-/** In the names of the answer. The secret is shown this once. */
-export interface ServiceAccountCredentials {
-  client_id: string
-  client_secret: string
-  name: string
-  tenant: string
-  scopes: Scope[]
-}
-
-export interface ServiceAccounts {
-  /** Several accounts may have one name. Throws `validation-failed` for an unknown scope or an unusable name. */
-  create(tenant: Tenant, account: NewServiceAccount, actor: Actor): Promise<ServiceAccountCredentials>
-  /**
-   * Gives the enabled account of that name, of several the oldest, a further secret, or answers undefined where there
-   * is none. Two secrets live at most: the one before this ends in 24 hours, any older one now.
-   */
-  rotateSecret(tenant: Tenant, name: string, actor: Actor): Promise<ServiceAccountCredentials | undefined>
-}
+export type {
+  NewServiceAccount,
+  ServiceAccountCredentials,
+  ServiceAccounts,
+} from './service-accounts/service-accounts-types.ts'
 
 /** A token of interface 2.7, in the names of the answer. */
 export interface ServiceToken {
@@ -59,20 +41,25 @@ export interface TokenRequest {
   tenantHeader: string | undefined
 }
 
-/** Counts a token request against the limits of its class. Both throw DomainError `rate-limited`. */
+/** Counts a token request against the limits of its class, once its secret was looked at. */
 export interface TokenCharge {
-  /** Before the secret is looked at: against the caller's address and the client id it names, never a tenant. */
-  attempt(clientId: string): Promise<void>
-  /** With a valid credential: against the client and its tenant instead. */
+  /** Without a valid credential: against the caller's address and the client id it names, never a tenant. */
+  failed(clientId: string): Promise<void>
+  /** With one: against the client and its tenant. */
   succeed(clientId: string, tenantSlug: string): Promise<void>
 }
 
+/** Where a token request came from, and to. */
+export interface TokenRequestOrigin {
+  address: string
+  requestId: string
+  /** The tenant whose own address was called: the accounts of others are unknown there. */
+  servedTenant?: string | undefined
+}
+
 export interface TokenService {
-  /**
-   * Throws DomainError with the members of an OAuth error. At a tenant's own address, which `servedTenant` then names,
-   * the accounts of other tenants are unknown.
-   */
-  issue(request: TokenRequest, charge: TokenCharge, servedTenant?: string): Promise<ServiceToken>
+  /** Throws DomainError with the members of an OAuth error, or `rate-limited` where the charge does. */
+  issue(request: TokenRequest, charge: TokenCharge, origin: TokenRequestOrigin): Promise<ServiceToken>
 }
 
 /** What access tokens belong to, and are revoked by. */

@@ -1,51 +1,68 @@
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../../../db/database.ts'
-import { remembered } from '../../../remembered.ts'
 import { isClientId } from './client-secrets.ts'
-import { type ClientRecord, isClientActive, readClient, tenantOfClient } from './service-accounts-store.ts'
+import { secretsOf } from './client-secrets-store.ts'
+import { readAccount, tenantOfClient } from './service-accounts-store.ts'
 
-/** How long a change of an account may go unnoticed; the promise is 5 seconds. */
+/** How long a change that another process made may go unnoticed; the promise is 5 seconds. */
 const freshMs = 2_000
 const entriesMax = 10_000
 /** Stands in for the tenant of an unknown client: looking there takes as long, and finds nothing. */
 const nobody = 'unknown-client'
 
-export interface KnownClient extends ClientRecord {
+/** What a token request is checked against. */
+export interface KnownClient {
+  clientId: string
   tenantSlug: string
+  scopes: string[]
+  disabled: boolean
+  expiresAt: string | null
+  allowedAddresses: string[] | null
+  /** Of access tokens; raised by whatever must end those that are about. */
+  epoch: number
+  lastUsedAt: string | null
+  secrets: { hash: Buffer; expiresAt: string | null }[]
 }
 
-/** Service accounts across tenants, each kept for two seconds. */
+/** Service accounts across tenants. */
 export interface ClientDirectory {
-  find(clientId: string): Promise<KnownClient | undefined>
-  isActive(tenantSlug: string, clientId: string): Promise<boolean>
+  /** From memory: as the account was at most two seconds ago. */
+  remembered(clientId: string): KnownClient | undefined
+  /** From the database. An unknown id takes as many steps as one that is known. */
+  read(clientId: string): Promise<KnownClient | undefined>
+  /** For whoever has changed the account. */
+  forget(clientId: string): void
 }
 
-export function createClientDirectory(deps: { database: Database }): ClientDirectory {
-  const { database } = deps
-  const clients = new LRUCache<string, { client: KnownClient | undefined }>({
-    max: entriesMax,
-    ttl: freshMs,
-    fetchMethod: async (clientId) => {
-      const listed = await database.withRegistry((tx) => tenantOfClient(tx, clientId))
-      const tenantSlug = listed ?? nobody
-      const record = await database.withTenant(tenantSlug, (tx) => readClient(tx, clientId), { readOnly: true })
-      return { client: listed && record ? { ...record, tenantSlug } : undefined }
-    },
-  })
-  const active = new LRUCache<string, boolean>({
-    max: entriesMax,
-    ttl: freshMs,
-    fetchMethod: (key) => {
-      const [tenantSlug = '', clientId = ''] = key.split(' ')
-      return database.withTenant(tenantSlug, (tx) => isClientActive(tx, clientId), { readOnly: true })
-    },
-  })
+export function createClientDirectory({ database }: { database: Database }): ClientDirectory {
+  const memory = new LRUCache<string, KnownClient>({ max: entriesMax, ttl: freshMs })
   return {
-    async find(clientId) {
-      return isClientId(clientId) ? (await clients.fetch(clientId))?.client : undefined
+    remembered: (clientId) => memory.get(clientId),
+
+    async read(clientId) {
+      if (!isClientId(clientId)) return undefined
+      const tenantSlug = await database.withRegistry((tx) => tenantOfClient(tx, clientId))
+      const { row, secrets } = await database.withTenant(
+        tenantSlug ?? nobody,
+        async (tx) => ({ row: await readAccount(tx, clientId), secrets: await secretsOf(tx, [clientId]) }),
+        { readOnly: true },
+      )
+      if (tenantSlug === undefined || row === undefined) return undefined
+      const client: KnownClient = {
+        clientId,
+        tenantSlug,
+        scopes: row.scopes,
+        disabled: row.disabled_at !== null,
+        expiresAt: row.expires_at,
+        allowedAddresses: row.allowed_addresses,
+        epoch: row.epoch,
+        lastUsedAt: row.last_used_at,
+        secrets: secrets.map((secret) => ({ hash: secret.secret_hash, expiresAt: secret.expires_at })),
+      }
+      memory.set(clientId, client)
+      return client
     },
-    async isActive(tenantSlug, clientId) {
-      return isClientId(clientId) && (await remembered(active, `${tenantSlug} ${clientId}`)) === true
-    },
+
+    forget: (clientId) => void memory.delete(clientId),
   }
 }

@@ -1,4 +1,96 @@
 import type { FastifyInstance } from 'fastify'
-import type { ServiceAccounts } from '../auth-types.ts'
+import { Type } from 'typebox'
+import { pageSizeDefault } from '../../../../contract/limits.ts'
+import { PageQuery } from '../../../../contract/request-schemas.ts'
+import { addRoute } from '../../../http/route.ts'
+import {
+  AccountAnswer,
+  AccountChangesBody,
+  AccountList,
+  AccountParams,
+  CredentialsAnswer,
+  NewAccountBody,
+  RotatedSecretAnswer,
+} from './service-accounts-schemas.ts'
+import type { ServiceAccounts } from './service-accounts-types.ts'
 
-export function addServiceAccountRoutes(_app: FastifyInstance, _serviceAccounts: ServiceAccounts): void {}
+export function addServiceAccountRoutes(app: FastifyInstance, accounts: ServiceAccounts): void {
+  addRoute(
+    app,
+    'createServiceAccount',
+    {
+      body: NewAccountBody,
+      response: { 201: CredentialsAnswer },
+      responseHeaders: { 201: { Location: Type.String({ description: 'Path of the account' }) } },
+    },
+    async (request, reply) => {
+      const made = await accounts.create(request.caller.tenant, request.body, request.caller)
+      reply.code(201).header('location', `/api/v1/service-accounts/${made.client_id}`)
+      return made
+    },
+  )
+
+  addRoute(
+    app,
+    'listServiceAccounts',
+    {
+      description: 'Oldest first, with those that are disabled. Secrets are shown when they are made, and never again.',
+      querystring: PageQuery,
+      response: { 200: AccountList },
+    },
+    async (request) => {
+      const { limit = pageSizeDefault, cursor } = request.query
+      return accounts.list(request.caller.tenant, { limit, cursor })
+    },
+  )
+
+  addRoute(
+    app,
+    'getServiceAccount',
+    { params: AccountParams, response: { 200: AccountAnswer }, problems: ['not-found'] },
+    async (request) => accounts.get(request.caller.tenant, request.params.client_id),
+  )
+
+  addRoute(
+    app,
+    'updateServiceAccount',
+    {
+      description:
+        'Changes the members that are sent. Fewer scopes, an earlier end and other addresses end the access tokens ' +
+        'that the account has, within 5 seconds.',
+      params: AccountParams,
+      body: AccountChangesBody,
+      response: { 200: AccountAnswer },
+      problems: ['not-found', 'concurrent-modification'],
+    },
+    async (request) => {
+      const { caller, params, body } = request
+      return accounts.update(caller.tenant, params.client_id, body, caller)
+    },
+  )
+
+  addRoute(
+    app,
+    'disableServiceAccount',
+    {
+      description: 'For good: its access tokens end within 5 seconds. Repeating it gives the same answer.',
+      params: AccountParams,
+      response: { 200: AccountAnswer },
+      problems: ['not-found'],
+    },
+    async (request) => accounts.disable(request.caller.tenant, request.params.client_id, request.caller),
+  )
+
+  addRoute(
+    app,
+    'rotateServiceAccountSecret',
+    {
+      description:
+        'Two secrets are live at most: the one before this stays good for 24 hours, any older one ends at once.',
+      params: AccountParams,
+      response: { 200: RotatedSecretAnswer },
+      problems: ['not-found', 'concurrent-modification'],
+    },
+    async (request) => accounts.rotate(request.caller.tenant, request.params.client_id, request.caller),
+  )
+}

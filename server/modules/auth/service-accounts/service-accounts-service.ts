@@ -1,94 +1,194 @@
-import { type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
-import { isScope, type Scope, scopeNames } from '../../../../contract/scopes.ts'
+import { DomainError } from '../../../../contract/domain-error.ts'
+import { secretOverlapHours } from '../../../../contract/limits.ts'
+import { isScope } from '../../../../contract/scopes.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
-import type { Database } from '../../../db/database.ts'
-import type { GovernanceLog } from '../../governance/governance-types.ts'
-import type { NewServiceAccount, ServiceAccounts } from '../auth-types.ts'
-import { hashClientSecret, makeClientId, makeClientSecret } from './client-secrets.ts'
+import type { JsonValue } from '../../../../provenance/json.ts'
+import type { Database, TenantTx } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import { openCursor, signCursor } from '../../../http/cursor.ts'
+import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
+import type { ServiceAccounts, TokenRevoker } from '../auth-types.ts'
+import { accountAnswer, limitsAnswer } from './account-answer.ts'
+import { changeOf } from './account-changes.ts'
+import { checkAccount } from './account-checks.ts'
+import type { ClientDirectory } from './client-directory.ts'
+import { hashClientSecret, isClientId, makeClientId, makeClientSecret } from './client-secrets.ts'
+import { insertSecret, outdateSecrets, secretsOf } from './client-secrets-store.ts'
 import {
+  type AccountRow,
   accountNamed,
+  accountsAfter,
   insertAccount,
-  insertSecret,
   listClient,
-  outdateSecrets,
+  readAccount,
+  readAccountToChange,
   unlistClient,
+  updateAccount,
 } from './service-accounts-store.ts'
 
-const nameLengthMax = 100
-const secretOverlapHours = 24
+const overlapMs = secretOverlapHours * 3_600_000
 
 export function createServiceAccounts(deps: {
   database: Database
   governance: GovernanceLog
+  revocations: TokenRevoker
+  clients: Pick<ClientDirectory, 'forget'>
   /** Of `deriveKey(masterKey, 'service account secrets')`. */
   secretsKey: Buffer
+  /** Of `deriveKey(masterKey, cursorKeyPurpose)`. */
+  cursorKey: Buffer
 }): ServiceAccounts {
-  const { database, governance, secretsKey } = deps
+  const { database, governance, revocations, clients, secretsKey, cursorKey } = deps
+
+  function note(tx: TenantTx, tenant: Tenant, clientId: string, details: Record<string, JsonValue>, actor: Actor) {
+    const subject = `service_account:${clientId}`
+    return governance.append(tx, tenant, { kind: 'tenant.config_changed', subject, details, actor })
+  }
+
+  /** From the commit on, tokens that were issued before are refused. Answers the epoch of those that follow. */
+  async function endTokens(tx: TenantTx, row: AccountRow): Promise<number> {
+    const epoch = row.epoch + 1
+    await revocations.revoke(tx, `client:${row.client_id}`, epoch)
+    tx.afterCommit(() => clients.forget(row.client_id))
+    return epoch
+  }
+
+  async function addSecret(tx: TenantTx, clientId: string, now: string): Promise<string> {
+    const secret = makeClientSecret()
+    await insertSecret(tx, clientId, hashClientSecret(secretsKey, clientId, secret), now)
+    return secret
+  }
+
+  async function rotate(tx: TenantTx, tenant: Tenant, clientId: string, actor: Actor) {
+    const row = await enabledAccount(tx, clientId)
+    tx.afterCommit(() => clients.forget(clientId))
+    const nowMs = Date.now()
+    const previousEnds = await outdateSecrets(tx, clientId, formatTimestamp(nowMs + overlapMs))
+    const secret = await addSecret(tx, clientId, formatTimestamp(nowMs))
+    const details = { change: 'service_account_secret_rotated', after: { previous_secret_expires_at: previousEnds } }
+    await note(tx, tenant, clientId, details, actor)
+    return { row, secret, previousEnds }
+  }
+
   return {
     async create(tenant, account, actor) {
-      const scopes = checkAccount(account)
-      const clientId = makeClientId()
-      const clientSecret = makeClientSecret()
       const now = formatTimestamp(Date.now())
+      const { name, scopes, expires_at, allowed_addresses } = account
+      const checked = checkAccount({ name, scopes, expires_at, allowed_addresses }, now)
+      const clientId = makeClientId()
+      const kept = { name, scopes: checked.scopes ?? [], ...limitsAnswer(checked) }
       // First: an entry without an account does nothing, but an account without an entry could never be used.
       await database.withRegistry((tx) => listClient(tx, clientId, tenant.slug))
       try {
-        await database.withTenant(tenant.slug, async (tx) => {
-          await insertAccount(tx, { clientId, name: account.name, scopes, now })
-          await insertSecret(tx, clientId, hashClientSecret(secretsKey, clientId, clientSecret), now)
-          await governance.append(tx, tenant, {
-            kind: 'tenant.config_changed',
-            subject: `service_account:${clientId}`,
-            details: { change: 'service_account_created', after: { name: account.name, scopes } },
-            actor,
-          })
+        const secret = await database.withTenant(tenant.slug, async (tx) => {
+          const { expires_at: expiresAt = null, allowed_addresses: addresses = null } = checked
+          const row = { expires_at: expiresAt, allowed_addresses: addresses, created_at: now }
+          await insertAccount(tx, { client_id: clientId, name, scopes: kept.scopes, ...row })
+          await note(tx, tenant, clientId, { change: 'service_account_created', before: null, after: kept }, actor)
+          return addSecret(tx, clientId, now)
         })
+        return { client_id: clientId, client_secret: secret, tenant: tenant.slug, created_at: now, ...kept }
       } catch (error) {
         await database.withRegistry((tx) => unlistClient(tx, clientId))
         throw error
       }
-      return { client_id: clientId, client_secret: clientSecret, name: account.name, tenant: tenant.slug, scopes }
+    },
+
+    async list(tenant, { limit, cursor }) {
+      const binding = { tenant: tenant.slug, operation: 'listServiceAccounts', query: {} }
+      const after = cursor === undefined ? undefined : (openCursor(cursorKey, binding, cursor) as [string, string])
+      const position = after && { createdAt: after[0], clientId: after[1] }
+      const page = await database.withTenant(
+        tenant.slug,
+        async (tx) => {
+          const rows = await accountsAfter(tx, position, limit + 1)
+          const shown = rows.slice(0, limit)
+          const ids = shown.map((row) => row.client_id)
+          return { more: rows.length > limit, shown, secrets: ids.length > 0 ? await secretsOf(tx, ids) : [] }
+        },
+        { readOnly: true },
+      )
+      const now = formatTimestamp(Date.now())
+      const last = page.more ? page.shown.at(-1) : undefined
+      return {
+        items: page.shown.map((row) => accountAnswer(row, page.secrets, now)),
+        next_cursor: last ? signCursor(cursorKey, binding, [last.created_at, last.client_id]) : null,
+      }
+    },
+
+    get(tenant, clientId) {
+      return database.withTenant(
+        tenant.slug,
+        async (tx) => {
+          const row = isClientId(clientId) ? await readAccount(tx, clientId) : undefined
+          return answer(tx, row ?? missing())
+        },
+        { readOnly: true },
+      )
+    },
+
+    update(tenant, clientId, changes, actor) {
+      const now = formatTimestamp(Date.now())
+      const wished = checkAccount(changes, now)
+      return database.withTenant(tenant.slug, async (tx) => {
+        const row = await enabledAccount(tx, clientId)
+        const change = changeOf(row, wished)
+        if (!change) return answer(tx, row)
+        const epoch = change.narrows ? await endTokens(tx, row) : row.epoch
+        await updateAccount(tx, clientId, { ...change.set, epoch }, now)
+        const { before, after } = change
+        await note(tx, tenant, clientId, { change: 'service_account_changed', before, after }, actor)
+        return answer(tx, { ...row, ...change.set })
+      })
+    },
+
+    disable(tenant, clientId, actor) {
+      const now = formatTimestamp(Date.now())
+      return database.withTenant(tenant.slug, async (tx) => {
+        const row = await accountToChange(tx, clientId)
+        if (row.disabled_at !== null) return answer(tx, row)
+        await updateAccount(tx, clientId, { disabled_at: now, epoch: await endTokens(tx, row) }, now)
+        const [before, after] = [{ disabled_at: null }, { disabled_at: now }]
+        await note(tx, tenant, clientId, { change: 'service_account_disabled', before, after }, actor)
+        return answer(tx, { ...row, disabled_at: now })
+      })
+    },
+
+    rotate(tenant, clientId, actor) {
+      return database.withTenant(tenant.slug, async (tx) => {
+        const { secret, previousEnds } = await rotate(tx, tenant, clientId, actor)
+        return { client_id: clientId, client_secret: secret, previous_secret_expires_at: previousEnds }
+      })
     },
 
     rotateSecret(tenant, name, actor) {
       return database.withTenant(tenant.slug, async (tx) => {
-        const account = await accountNamed(tx, name)
-        if (!account) return undefined
-        const clientId = account.client_id
-        const clientSecret = makeClientSecret()
-        const nowMs = Date.now()
-        await outdateSecrets(tx, clientId, formatTimestamp(nowMs + secretOverlapHours * 3_600_000))
-        const secretHash = hashClientSecret(secretsKey, clientId, clientSecret)
-        await insertSecret(tx, clientId, secretHash, formatTimestamp(nowMs))
-        await governance.append(tx, tenant, {
-          kind: 'tenant.config_changed',
-          subject: `service_account:${clientId}`,
-          details: { change: 'service_account_secret_rotated' },
-          actor,
-        })
-        const scopes = account.scopes.filter(isScope)
-        return { client_id: clientId, client_secret: clientSecret, name, tenant: tenant.slug, scopes }
+        const clientId = await accountNamed(tx, name)
+        if (clientId === undefined) return undefined
+        const { row, secret } = await rotate(tx, tenant, clientId, actor)
+        const { created_at, scopes } = row
+        const made = { client_id: clientId, client_secret: secret, name, tenant: tenant.slug, created_at }
+        return { ...made, scopes: scopes.filter(isScope), ...limitsAnswer(row) }
       })
     },
   }
 }
 
-/** The scopes, each once, in the order given. */
-function checkAccount({ name, scopes }: NewServiceAccount): Scope[] {
-  const errors: PointedError[] = []
-  if (name.trim() !== name || name.length < 1 || name.length > nameLengthMax || /\p{Cc}/u.test(name)) {
-    errors.push({
-      pointer: '/name',
-      detail: `must be 1 to ${nameLengthMax} characters without line breaks or spaces at its ends`,
-    })
-  }
-  const unknown = scopes.filter((scope) => !isScope(scope))
-  if (unknown.length > 0) {
-    const names = unknown.map((scope) => JSON.stringify(scope)).join(', ')
-    errors.push({ pointer: '/scopes', detail: `has ${names}; the scopes are ${scopeNames.join(' ')}` })
-  } else if (scopes.length === 0) {
-    errors.push({ pointer: '/scopes', detail: `is empty; the scopes are ${scopeNames.join(' ')}` })
-  }
-  if (errors.length > 0) throw validationFailed(errors)
-  return [...new Set(scopes.filter(isScope))]
+async function answer(tx: TenantTx, row: AccountRow) {
+  return accountAnswer(row, await secretsOf(tx, [row.client_id]), formatTimestamp(Date.now()))
+}
+
+async function accountToChange(tx: TenantTx, clientId: string): Promise<AccountRow> {
+  const row = isClientId(clientId) ? await readAccountToChange(tx, clientId) : undefined
+  return row ?? missing()
+}
+
+async function enabledAccount(tx: TenantTx, clientId: string): Promise<AccountRow> {
+  const row = await accountToChange(tx, clientId)
+  if (row.disabled_at === null) return row
+  throw new DomainError('concurrent-modification', 'The service account is disabled for good. Create another one.')
+}
+
+function missing(): never {
+  throw new DomainError('not-found', 'The tenant has no service account with this client id.')
 }

@@ -1,13 +1,20 @@
+import type { Selectable } from 'kysely'
 import type { RegistryTx, TenantTx } from '../../../db/database.ts'
+import type { TenantTables } from '../../../db/schema.ts'
 
-/** What a token request is checked against. */
-export interface ClientRecord {
-  clientId: string
-  scopes: string[]
-  disabled: boolean
-  lastUsedAt: string | null
-  secrets: { hash: Buffer; expiresAt: string | null }[]
-}
+export type AccountRow = Omit<Selectable<TenantTables['hub.service_accounts']>, 'tenant_id' | 'updated_at'>
+
+const columns = [
+  'client_id',
+  'name',
+  'scopes',
+  'created_at',
+  'disabled_at',
+  'last_used_at',
+  'epoch',
+  'expires_at',
+  'allowed_addresses',
+] as const
 
 export async function tenantOfClient(tx: RegistryTx, clientId: string): Promise<string | undefined> {
   const row = await tx.db
@@ -26,106 +33,77 @@ export async function unlistClient(tx: RegistryTx, clientId: string): Promise<vo
   await tx.db.deleteFrom('hub.client_directory').where('client_id', '=', clientId).execute()
 }
 
-export async function readClient(tx: TenantTx, clientId: string): Promise<ClientRecord | undefined> {
-  const account = await tx.db
+export function readAccount(tx: TenantTx, clientId: string): Promise<AccountRow | undefined> {
+  return tx.db
     .selectFrom('hub.service_accounts')
-    .selectAll()
+    .select(columns)
     .where('tenant_id', '=', tx.tenantId)
     .where('client_id', '=', clientId)
     .executeTakeFirst()
-  const secrets = await tx.db
-    .selectFrom('hub.service_account_secrets')
-    .select(['secret_hash', 'expires_at'])
-    .where('tenant_id', '=', tx.tenantId)
-    .where('client_id', '=', clientId)
-    .execute()
-  return (
-    account && {
-      clientId,
-      scopes: account.scopes,
-      disabled: account.disabled_at !== null,
-      lastUsedAt: account.last_used_at,
-      secrets: secrets.map((row) => ({ hash: row.secret_hash, expiresAt: row.expires_at })),
-    }
-  )
 }
 
-/** Whether the account exists and is not disabled. */
-export async function isClientActive(tx: TenantTx, clientId: string): Promise<boolean> {
-  const row = await tx.db
+/** Locked, so that changes of one account come one after the other. */
+export function readAccountToChange(tx: TenantTx, clientId: string): Promise<AccountRow | undefined> {
+  return tx.db
     .selectFrom('hub.service_accounts')
-    .select('disabled_at')
+    .select(columns)
     .where('tenant_id', '=', tx.tenantId)
     .where('client_id', '=', clientId)
+    .forUpdate()
     .executeTakeFirst()
-  return row !== undefined && row.disabled_at === null
-}
-
-export async function insertAccount(
-  tx: TenantTx,
-  account: { clientId: string; name: string; scopes: string[]; now: string },
-): Promise<void> {
-  await tx.db
-    .insertInto('hub.service_accounts')
-    .values({
-      tenant_id: tx.tenantId,
-      client_id: account.clientId,
-      name: account.name,
-      scopes: account.scopes,
-      created_at: account.now,
-    })
-    .execute()
-}
-
-export async function insertSecret(tx: TenantTx, clientId: string, hash: Buffer, now: string): Promise<void> {
-  await tx.db
-    .insertInto('hub.service_account_secrets')
-    .values({ tenant_id: tx.tenantId, client_id: clientId, secret_hash: hash, created_at: now })
-    .execute()
 }
 
 /** The oldest of the enabled accounts of that name. */
-export async function accountNamed(
-  tx: TenantTx,
-  name: string,
-): Promise<{ client_id: string; scopes: string[] } | undefined> {
-  return tx.db
+export async function accountNamed(tx: TenantTx, name: string): Promise<string | undefined> {
+  const row = await tx.db
     .selectFrom('hub.service_accounts')
-    .select(['client_id', 'scopes'])
+    .select('client_id')
     .where('tenant_id', '=', tx.tenantId)
     .where('name', '=', name)
     .where('disabled_at', 'is', null)
     .orderBy('created_at')
     .orderBy('client_id')
     .limit(1)
-    .forUpdate()
     .executeTakeFirst()
+  return row?.client_id
 }
 
-/** Leaves the newest secret until `until`, or as long as it had anyway, and ends all older ones now. */
-export async function outdateSecrets(tx: TenantTx, clientId: string, until: string): Promise<void> {
-  const [newest, ...older] = await tx.db
-    .selectFrom('hub.service_account_secrets')
-    .select(['secret_hash', 'expires_at'])
-    .where('tenant_id', '=', tx.tenantId)
-    .where('client_id', '=', clientId)
-    .orderBy('created_at', 'desc')
-    .execute()
-  for (const { secret_hash } of older) {
-    await tx.db
-      .deleteFrom('hub.service_account_secrets')
-      .where('tenant_id', '=', tx.tenantId)
-      .where('client_id', '=', clientId)
-      .where('secret_hash', '=', secret_hash)
-      .execute()
-  }
-  if (!newest || newest.expires_at !== null) return
+/** Oldest first. `after` is the last one of the page before. */
+export async function accountsAfter(
+  tx: TenantTx,
+  after: { createdAt: string; clientId: string } | undefined,
+  count: number,
+): Promise<AccountRow[]> {
+  const { rows } = await tx.client.query<AccountRow>(
+    `select ${columns.join(', ')} from hub.service_accounts
+     where tenant_id = $1 and (created_at, client_id) > ($2::timestamptz, $3::text)
+     order by created_at, client_id limit $4`,
+    [tx.tenantId, after?.createdAt ?? '-infinity', after?.clientId ?? '', count],
+  )
+  return rows
+}
+
+export async function insertAccount(
+  tx: TenantTx,
+  account: Pick<AccountRow, 'client_id' | 'name' | 'scopes' | 'created_at' | 'expires_at' | 'allowed_addresses'>,
+): Promise<void> {
   await tx.db
-    .updateTable('hub.service_account_secrets')
-    .set({ expires_at: until })
+    .insertInto('hub.service_accounts')
+    .values({ tenant_id: tx.tenantId, ...account })
+    .execute()
+}
+
+export async function updateAccount(
+  tx: TenantTx,
+  clientId: string,
+  changes: Partial<Pick<AccountRow, 'name' | 'scopes' | 'expires_at' | 'allowed_addresses' | 'disabled_at' | 'epoch'>>,
+  now: string,
+): Promise<void> {
+  await tx.db
+    .updateTable('hub.service_accounts')
+    .set({ ...changes, updated_at: now })
     .where('tenant_id', '=', tx.tenantId)
     .where('client_id', '=', clientId)
-    .where('secret_hash', '=', newest.secret_hash)
     .execute()
 }
 

@@ -5,7 +5,11 @@ import type { OAuthErrorCode } from '../auth-types.ts'
 export function oauthError(
   code: OAuthErrorCode,
   detail: string,
-  options: { pointer?: string; slug?: 'invalid-tenant'; extensions?: Record<string, unknown> } = {},
+  options: {
+    pointer?: string
+    slug?: 'invalid-tenant' | 'address-not-allowed'
+    extensions?: Record<string, unknown>
+  } = {},
 ): DomainError {
   const slug = options.slug ?? (code === 'invalid_client' ? 'authentication-failed' : 'validation-failed')
   return new DomainError(slug, detail, {
@@ -14,9 +18,27 @@ export function oauthError(
   })
 }
 
-/** The client is unknown, disabled or has another secret: one answer, so that nobody learns which. */
+/** The client is unknown, disabled, expired or has another secret: one answer, so that nobody learns which. */
 export function invalidClient(detail = 'The client id or the client secret is wrong.'): DomainError {
   return oauthError('invalid_client', detail)
+}
+
+/** The X-Service-Tenant header names another tenant than the account's own. */
+export function wrongTenant(slug: string): DomainError {
+  return oauthError('unauthorized_client', 'The tenant does not exist, or this account is not one of its own.', {
+    slug: 'invalid-tenant',
+    pointer: '/headers/x-service-tenant',
+    extensions: { tenant_slug: slug },
+  })
+}
+
+/** Said only to whoever has the right secret. */
+export function addressNotAllowed(): DomainError {
+  return oauthError(
+    'unauthorized_client',
+    'The secret is right, but this account may not be used from this address. Its list is in allowed_addresses.',
+    { slug: 'address-not-allowed' },
+  )
 }
 
 /** The characters that error_description may have (RFC 6749, section 5.2). */

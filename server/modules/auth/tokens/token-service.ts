@@ -1,15 +1,17 @@
+import { DomainError } from '../../../../contract/domain-error.ts'
 import { serviceTokenSeconds } from '../../../../contract/limits.ts'
 import { isScope, type Scope } from '../../../../contract/scopes.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { Database } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
+import type { RefusalLog } from '../../governance/governance-types.ts'
 import type { TokenKeys } from '../../keys/keys-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
-import type { TokenRequest, TokenService } from '../auth-types.ts'
+import type { Revocations, TokenRequest, TokenRequestOrigin, TokenService } from '../auth-types.ts'
 import type { ClientDirectory, KnownClient } from '../service-accounts/client-directory.ts'
-import { hashClientSecret, matchesAny } from '../service-accounts/client-secrets.ts'
 import { touchAccount } from '../service-accounts/service-accounts-store.ts'
-import { invalidClient, oauthError } from './oauth-error.ts'
+import { authenticateClient } from './client-authentication.ts'
+import { addressNotAllowed, invalidClient, oauthError, wrongTenant } from './oauth-error.ts'
 import { mintAccessToken } from './token-issuer.ts'
 
 const touchIntervalMs = 60_000
@@ -20,21 +22,39 @@ export function createTokenService(deps: {
   keys: TokenKeys
   directory: TenantDirectory
   clients: ClientDirectory
+  revocations: Pick<Revocations, 'isRevoked'>
+  refusals: RefusalLog
   secretsKey: Buffer
 }): TokenService {
-  const { database, keys, directory, clients, secretsKey } = deps
+  const { database, keys, directory, clients, refusals } = deps
 
-  async function authenticate(request: TokenRequest): Promise<{ client: KnownClient; tenant: Tenant } | undefined> {
-    const known = await clients.find(request.clientId)
-    const given = hashClientSecret(secretsKey, request.clientId, request.clientSecret)
-    const live = (known?.secrets ?? []).filter(({ expiresAt }) => !expiresAt || Date.parse(expiresAt) > Date.now())
-    const matches = matchesAny(
-      given,
-      live.map((secret) => secret.hash),
+  /** Tells the tenant, after the answer: how long that takes must not show in it. */
+  function note(client: KnownClient, reason: string, { address, requestId }: TokenRequestOrigin): void {
+    const kind = reason === 'wrong_tenant' ? 'auth.access_refused' : 'auth.login_failed'
+    const refusal = { kind, subject: `service_account:${client.clientId}`, reason, address, requestId } as const
+    directory.find(client.tenantSlug).then(
+      (tenant) => tenant && refusals.note(tenant, refusal),
+      // Without the directory there is no log to write to either.
+      () => undefined,
     )
-    if (!known || !matches || known.disabled) return undefined
-    const tenant = await directory.find(known.tenantSlug)
-    return tenant && { client: known, tenant }
+  }
+
+  /** The account whose secret this is, where it may have a token here and now. Throws otherwise. */
+  async function authenticate(request: TokenRequest, origin: TokenRequestOrigin) {
+    const { servedTenant, address } = origin
+    const { client, refusal } = await authenticateClient(deps, request, address)
+    if (client && refusal) note(client, refusal, origin)
+    if (client === undefined || (servedTenant !== undefined && servedTenant !== client.tenantSlug)) {
+      throw invalidClient()
+    }
+    if (refusal) throw refusal === 'address' ? addressNotAllowed() : invalidClient()
+    const tenant = await directory.find(client.tenantSlug)
+    if (tenant === undefined) throw invalidClient()
+    if (request.tenantHeader !== undefined && request.tenantHeader !== tenant.slug) {
+      note(client, 'wrong_tenant', origin)
+      throw wrongTenant(request.tenantHeader)
+    }
+    return { client, tenant }
   }
 
   async function noteUse(client: KnownClient): Promise<void> {
@@ -45,34 +65,37 @@ export function createTokenService(deps: {
     await database.withTenant(client.tenantSlug, (tx) => touchAccount(tx, client.clientId, formatTimestamp(now)))
   }
 
+  async function mint(tenant: Tenant, client: KnownClient, scopes: Scope[], expiresInSeconds: number) {
+    const { clientId, epoch, allowedAddresses } = client
+    const limits = { epoch, expiresInSeconds, ...(allowedAddresses && { allowedAddresses }) }
+    return mintAccessToken(keys, { tenant, subject: clientId, clientId, scopes, ...limits })
+  }
+
   return {
-    async issue(request, charge, servedTenant) {
-      await charge.attempt(request.clientId)
-      const authenticated = await authenticate(request)
-      if (!authenticated) throw invalidClient()
-      const { client, tenant } = authenticated
-      if (servedTenant !== undefined && servedTenant !== tenant.slug) throw invalidClient()
-      if (request.tenantHeader !== undefined && request.tenantHeader !== tenant.slug) {
-        throw wrongTenant(request.tenantHeader)
-      }
+    async issue(request, charge, origin) {
+      const { client, tenant } = await authenticate(request, origin).catch(async (error: unknown) => {
+        // Not the fault of the caller where the service itself cannot look.
+        if (error instanceof DomainError && error.status < 500) await charge.failed(request.clientId)
+        throw error
+      })
       await charge.succeed(client.clientId, tenant.slug)
       const scopes = grantedScopes(request.scopes, client.scopes)
       await noteUse(client)
+      const expiresInSeconds = lifetimeSeconds(client)
       return {
-        access_token: await mintAccessToken(keys, {
-          tenant,
-          subject: client.clientId,
-          clientId: client.clientId,
-          scopes,
-          epoch: 1,
-          expiresInSeconds: serviceTokenSeconds,
-        }),
-        expires_in: serviceTokenSeconds,
+        access_token: await mint(tenant, client, scopes, expiresInSeconds),
+        expires_in: expiresInSeconds,
         token_type: 'Bearer',
         scope: scopes.join(' '),
       }
     },
   }
+}
+
+/** A token does not outlive its account. */
+function lifetimeSeconds({ expiresAt }: KnownClient): number {
+  if (expiresAt === null) return serviceTokenSeconds
+  return Math.min(serviceTokenSeconds, Math.floor(Date.parse(expiresAt) / 1000) - Math.floor(Date.now() / 1000))
 }
 
 /** A subset of what is assigned, in the order asked for; without a wish all of it. */
@@ -84,12 +107,4 @@ function grantedScopes(wanted: readonly string[] | undefined, assigned: readonly
     })
   }
   return (wanted ?? assigned).filter(isScope)
-}
-
-function wrongTenant(slug: string) {
-  return oauthError('unauthorized_client', 'The tenant does not exist, or this account is not one of its own.', {
-    slug: 'invalid-tenant',
-    pointer: '/headers/x-service-tenant',
-    extensions: { tenant_slug: slug },
-  })
 }

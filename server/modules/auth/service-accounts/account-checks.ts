@@ -1,0 +1,84 @@
+import { type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
+import { isScope, type Scope, scopeNames } from '../../../../contract/scopes.ts'
+import { parseTimestamp } from '../../../../contract/timestamp.ts'
+import { normaliseNetwork } from './allowed-addresses.ts'
+import type { ServiceAccountChanges } from './service-accounts-types.ts'
+
+export const nameLengthMax = 100
+export const allowedAddressesMax = 50
+
+/** What was given, in the form in which it is kept. */
+export interface CheckedAccount {
+  name?: string
+  scopes?: Scope[]
+  expires_at?: string | null
+  allowed_addresses?: string[] | null
+}
+
+/**
+ * Checks the members that are there: the command line comes here without a schema before it, and only here are the
+ * addresses looked at.
+ *
+ * @param now RFC 3339 in UTC with six fractional digits
+ * @throws DomainError `validation-failed` with everything that is wrong
+ */
+export function checkAccount(account: ServiceAccountChanges, now: string): CheckedAccount {
+  const errors: PointedError[] = []
+  const { name, scopes, expires_at, allowed_addresses } = account
+  const checked: CheckedAccount = {
+    ...(name !== undefined && { name: checkName(name, errors) }),
+    ...(scopes !== undefined && { scopes: checkScopes(scopes, errors) }),
+    ...(expires_at !== undefined && { expires_at: expires_at === null ? null : checkExpiry(expires_at, now, errors) }),
+    ...(allowed_addresses !== undefined && {
+      allowed_addresses: allowed_addresses === null ? null : checkAddresses(allowed_addresses, errors),
+    }),
+  }
+  if (errors.length > 0) throw validationFailed(errors)
+  return checked
+}
+
+function checkName(name: string, errors: PointedError[]): string {
+  if (name.trim() !== name || name.length < 1 || name.length > nameLengthMax || /\p{Cc}/u.test(name)) {
+    errors.push({
+      pointer: '/name',
+      detail: `must be 1 to ${nameLengthMax} characters without line breaks or spaces at its ends`,
+    })
+  }
+  return name
+}
+
+/** Each once, in the order given. */
+function checkScopes(scopes: readonly string[], errors: PointedError[]): Scope[] {
+  const unknown = scopes.filter((scope) => !isScope(scope))
+  if (unknown.length > 0) {
+    const names = unknown.map((scope) => JSON.stringify(scope)).join(', ')
+    errors.push({ pointer: '/scopes', detail: `has ${names}; the scopes are ${scopeNames.join(' ')}` })
+  } else if (scopes.length === 0) {
+    errors.push({ pointer: '/scopes', detail: `is empty; the scopes are ${scopeNames.join(' ')}` })
+  }
+  return [...new Set(scopes.filter(isScope))]
+}
+
+function checkExpiry(expiresAt: string, now: string, errors: PointedError[]): string {
+  const parsed = parseTimestamp(expiresAt)
+  if (parsed === undefined) errors.push({ pointer: '/expires_at', detail: 'must be an RFC 3339 timestamp' })
+  else if (parsed.text <= now) errors.push({ pointer: '/expires_at', detail: 'must be in the future' })
+  return parsed?.text ?? expiresAt
+}
+
+function checkAddresses(addresses: readonly string[], errors: PointedError[]): string[] {
+  const networks = addresses.flatMap((address, index) => {
+    const network = normaliseNetwork(address)
+    if (network !== undefined) return [network]
+    errors.push({
+      pointer: `/allowed_addresses/${index}`,
+      detail: 'must be an IPv4 or IPv6 address, or a network such as 203.0.113.0/24',
+    })
+    return []
+  })
+  const bounds = `must have 1 to ${allowedAddressesMax} entries; without a list the account may be used from anywhere`
+  if (addresses.length === 0 || addresses.length > allowedAddressesMax) {
+    errors.push({ pointer: '/allowed_addresses', detail: bounds })
+  }
+  return [...new Set(networks)]
+}

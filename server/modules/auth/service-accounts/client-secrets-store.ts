@@ -1,0 +1,58 @@
+import type { TenantTx } from '../../../db/database.ts'
+
+export interface SecretRow {
+  client_id: string
+  secret_hash: Buffer
+  created_at: string
+  expires_at: string | null
+}
+
+/** Of those accounts, oldest first. */
+export function secretsOf(tx: TenantTx, clientIds: readonly string[]): Promise<SecretRow[]> {
+  return tx.db
+    .selectFrom('hub.service_account_secrets')
+    .select(['client_id', 'secret_hash', 'created_at', 'expires_at'])
+    .where('tenant_id', '=', tx.tenantId)
+    .where('client_id', 'in', clientIds)
+    .orderBy('created_at')
+    .execute()
+}
+
+export async function insertSecret(tx: TenantTx, clientId: string, hash: Buffer, now: string): Promise<void> {
+  await tx.db
+    .insertInto('hub.service_account_secrets')
+    .values({ tenant_id: tx.tenantId, client_id: clientId, secret_hash: hash, created_at: now })
+    .execute()
+}
+
+/**
+ * Leaves the newest secret until `until`, or as long as it had anyway, and ends all older ones now. Answers when the
+ * newest ends. The account is locked, so nobody else does so at the same time.
+ */
+export async function outdateSecrets(tx: TenantTx, clientId: string, until: string): Promise<string> {
+  // The newest one alone has no end: two made in one millisecond are told apart by that.
+  const { rows } = await tx.client.query<Pick<SecretRow, 'secret_hash' | 'expires_at'>>(
+    `select secret_hash, expires_at from hub.service_account_secrets
+     where tenant_id = $1 and client_id = $2
+     order by expires_at is null desc, created_at desc`,
+    [tx.tenantId, clientId],
+  )
+  const [newest, ...older] = rows
+  for (const { secret_hash } of older) {
+    await tx.db
+      .deleteFrom('hub.service_account_secrets')
+      .where('tenant_id', '=', tx.tenantId)
+      .where('client_id', '=', clientId)
+      .where('secret_hash', '=', secret_hash)
+      .execute()
+  }
+  if (!newest || newest.expires_at !== null) return newest?.expires_at ?? until
+  await tx.db
+    .updateTable('hub.service_account_secrets')
+    .set({ expires_at: until })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('client_id', '=', clientId)
+    .where('secret_hash', '=', newest.secret_hash)
+    .execute()
+  return until
+}
