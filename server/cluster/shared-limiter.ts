@@ -1,5 +1,7 @@
 import type { DatabaseLog } from '../db/database.ts'
-import { type Charge, MemoryRateLimiter, type RateDecision, type RateLimiter } from '../http/rate-limiter.ts'
+import type { Charge, RateDecision, RateLimiter } from '../http/rate-limiter.ts'
+import { type DecisionNumbers, decisionOfNumbers, numbersOfDecision } from '../limits/decision-numbers.ts'
+import { ShareLimiter } from '../limits/share-limiter.ts'
 
 /** What a worker asks of the one limiter: everything of one turn of its event loop. */
 export interface LimiterRequest {
@@ -9,47 +11,24 @@ export interface LimiterRequest {
   refunds: [charges: readonly Charge[], takenAtMs: number][]
 }
 
-/**
- * Decisions in the order of the takes: whether allowed, seconds to wait, when taken; then for each charge what remains
- * and the seconds until more does. Bare numbers, since there is one for every request of the service.
- */
+/** Decisions in the order of the takes. */
 export interface LimiterAnswer {
   kind: 'limiter-answer'
   batch: number
-  decisions: number[][]
+  decisions: DecisionNumbers[]
+  /** Machines that share the limits; what the workers need to know when the primary does not answer. */
+  sharers: number
 }
 
 /** Counts in the primary what the workers ask for: so the limits of a machine are exact, whoever serves. */
 export async function answerWorker(limiter: RateLimiter, request: LimiterRequest): Promise<LimiterAnswer> {
-  for (const [charges, takenAtMs] of request.refunds) await limiter.refund(charges, takenAtMs)
-  const decisions = await Promise.all(request.takes.map(async (charges) => encode(await limiter.take(charges))))
-  return { kind: 'limiter-answer', batch: request.batch, decisions }
-}
-
-function encode({ allowed, retryAfterSeconds, takenAtMs, policies }: RateDecision): number[] {
-  return [
-    allowed ? 1 : 0,
-    retryAfterSeconds,
-    takenAtMs,
-    ...policies.flatMap(({ remaining, resetSeconds }) => [remaining, resetSeconds]),
-  ]
-}
-
-function decode(
-  [allowed, retryAfterSeconds = 1, takenAtMs = 0, ...rest]: number[],
-  charges: readonly Charge[],
-): RateDecision {
-  return {
-    allowed: allowed === 1,
-    retryAfterSeconds,
-    takenAtMs,
-    policies: charges.map(({ policy, quota }, index) => ({
-      policy,
-      quota,
-      remaining: rest[2 * index] ?? 0,
-      resetSeconds: rest[2 * index + 1] ?? 1,
-    })),
-  }
+  // Begun in this order, they are done in this order.
+  const refunds = request.refunds.map(([charges, takenAtMs]) => limiter.refund(charges, takenAtMs))
+  const decisions = await Promise.all(
+    request.takes.map(async (charges) => numbersOfDecision(await limiter.take(charges))),
+  )
+  await Promise.all(refunds)
+  return { kind: 'limiter-answer', batch: request.batch, decisions, sharers: limiter.sharers ?? 1 }
 }
 
 interface Waiting {
@@ -72,7 +51,8 @@ interface WorkerLimiterOptions {
  */
 export class WorkerLimiter implements RateLimiter {
   private readonly options: Required<WorkerLimiterOptions>
-  private readonly share = new MemoryRateLimiter()
+  private readonly share: ShareLimiter
+  private machines = 1
   /** Charges that were counted here: their refund belongs here too. */
   private readonly countedHere = new WeakSet<readonly Charge[]>()
   private readonly sent = new Map<number, { waiting: Waiting[]; timer: NodeJS.Timeout }>()
@@ -85,6 +65,7 @@ export class WorkerLimiter implements RateLimiter {
 
   constructor(options: WorkerLimiterOptions) {
     this.options = { patienceMs: 1000, ...options }
+    this.share = new ShareLimiter(() => options.workers * this.machines)
   }
 
   take(charges: readonly Charge[]): Promise<RateDecision> {
@@ -96,17 +77,20 @@ export class WorkerLimiter implements RateLimiter {
   }
 
   async refund(charges: readonly Charge[], takenAtMs: number): Promise<void> {
-    if (this.countedHere.has(charges)) return this.share.refund(charges.map(this.shareOf), takenAtMs)
+    if (this.countedHere.has(charges)) return this.share.refund(charges, takenAtMs)
     this.refunds.push([charges, takenAtMs])
     this.schedule()
   }
 
   /** To be called with each answer of the primary. One that comes late decides nothing any more. */
-  answer({ batch, decisions }: LimiterAnswer): void {
+  answer({ batch, decisions, sharers }: LimiterAnswer): void {
+    this.machines = sharers
     const sent = this.sent.get(batch)
     this.sent.delete(batch)
     clearTimeout(sent?.timer)
-    sent?.waiting.forEach(({ charges, resolve }, index) => void resolve(decode(decisions[index] ?? [], charges)))
+    sent?.waiting.forEach(
+      ({ charges, resolve }, index) => void resolve(decisionOfNumbers(decisions[index] ?? [], charges)),
+    )
     if (this.overdue === undefined || batch < this.overdue) return
     this.overdue = undefined
     this.options.log.info({}, 'the primary answers again: rate limits are exact')
@@ -148,14 +132,8 @@ export class WorkerLimiter implements RateLimiter {
   }
 
   private async takeHere(charges: readonly Charge[]): Promise<RateDecision> {
-    const decision = await this.share.take(charges.map(this.shareOf))
+    const decision = await this.share.take(charges)
     if (decision.allowed) this.countedHere.add(charges)
     return decision
   }
-
-  /** A share of a limit above 0 stays above 0. */
-  private readonly shareOf = (charge: Charge): Charge => ({
-    ...charge,
-    quota: Math.ceil(charge.quota / this.options.workers),
-  })
 }

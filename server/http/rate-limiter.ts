@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
+import { SlidingWindow, waitSeconds } from './sliding-window.ts'
 
-export const windowSeconds = 60
+export { windowSeconds } from './sliding-window.ts'
 
 /** One counter that a request counts against. */
 export interface Charge {
@@ -38,28 +39,44 @@ export interface RateLimiter {
   take(charges: readonly Charge[]): Promise<RateDecision>
   /** Takes back what `take` counted, for a request that turned out to count elsewhere. */
   refund(charges: readonly Charge[], takenAtMs: number): Promise<void>
+  /** Processes that count together, as last known; 1 where it is not said. */
+  readonly sharers?: number
 }
 
 interface MemoryRateLimiterOptions {
   /** Monotonic milliseconds. */
   nowMs?: () => number
-  /** Addresses are chosen by strangers, so their number is bounded: the least recently seen one is forgotten. */
-  addressesMax?: number
+  /** The most counters that are kept of each kind of policy. */
+  countersMax?: Partial<Record<Charge['policy'], number>>
 }
 
 /**
- * The limiter of one process: ADR 0005. Counts per slot of 100 ms, and lets a slot go when its last request is a minute
- * old. So no window of 60 s ever has more than the quota, and a request waits at most 0.1 s too long.
+ * Counters that one process keeps. Tenants are as many as the operator made, in six classes. A tenant can have some
+ * 6,000 tokens that are good at once (100 a minute, each for an hour). Addresses are chosen by strangers.
+ */
+const countersMaxDefault = { tenant: 200_000, token: 200_000, address: 100_000 }
+const sweepMs = 1000
+
+/**
+ * The limiter of one process: ADR 0005. No window of 60 s ever has more than the quota, and a request waits at most
+ * 0.1 s too long.
+ *
+ * Counters in which nothing is counted any more are dropped. At the bound the one used least recently is forgotten: its
+ * owner begins anew, while whoever is counted with it (the tenant of a token) is not, for each kind has its own room.
  */
 export class MemoryRateLimiter implements RateLimiter {
   private readonly nowMs: () => number
-  private readonly windows = new Map<string, SlidingWindow>()
-  private readonly addresses: LRUCache<string, SlidingWindow>
+  private readonly kinds: Record<Charge['policy'], LRUCache<string, SlidingWindow>>
   private sweptAtMs: number
 
   constructor(options: MemoryRateLimiterOptions = {}) {
     this.nowMs = options.nowMs ?? (() => performance.now())
-    this.addresses = new LRUCache({ max: options.addressesMax ?? 100_000 })
+    const max = { ...countersMaxDefault, ...options.countersMax }
+    this.kinds = {
+      tenant: new LRUCache({ max: max.tenant }),
+      token: new LRUCache({ max: max.token }),
+      address: new LRUCache({ max: max.address }),
+    }
     this.sweptAtMs = this.nowMs()
   }
 
@@ -85,107 +102,37 @@ export class MemoryRateLimiter implements RateLimiter {
   }
 
   async refund(charges: readonly Charge[], takenAtMs: number): Promise<void> {
-    for (const charge of charges) this.windowOf(charge).remove(takenAtMs)
+    for (const { policy, key } of charges) this.kinds[policy].get(key)?.remove(takenAtMs)
   }
 
   /** Counters held at this moment. */
   get size(): number {
-    return this.windows.size + this.addresses.size
+    return Object.values(this.kinds).reduce((sum, { size }) => sum + size, 0)
   }
 
-  private windowOf(charge: Charge): SlidingWindow {
-    const store = charge.policy === 'address' ? this.addresses : this.windows
-    let window = store.get(charge.key)
+  private windowOf({ policy, key }: Charge): SlidingWindow {
+    const kind = this.kinds[policy]
+    let window = kind.get(key)
     if (window === undefined) {
       window = new SlidingWindow()
-      store.set(charge.key, window)
+      kind.set(key, window)
     }
     return window
   }
 
-  /** Once per window, forgets the tokens and tenants that made no request during the last one. */
+  /** Drops the counters that are empty, once a second: they are those used least recently. */
   private sweep(nowMs: number): void {
-    if (nowMs - this.sweptAtMs < windowMs) return
+    if (nowMs - this.sweptAtMs < sweepMs) return
     this.sweptAtMs = nowMs
-    for (const [key, window] of this.windows) {
-      window.expire(nowMs)
-      if (window.sum === 0) this.windows.delete(key)
+    for (const kind of Object.values(this.kinds)) {
+      const empty: string[] = []
+      for (const key of kind.rkeys()) {
+        const window = kind.peek(key)
+        window?.expire(nowMs)
+        if (window && window.sum > 0) break
+        empty.push(key)
+      }
+      for (const key of empty) kind.delete(key)
     }
   }
-}
-
-const windowMs = windowSeconds * 1000
-const slotMs = 100
-const slotsPerWindow = windowMs / slotMs
-
-function slotOf(timeMs: number): number {
-  return Math.floor(timeMs / slotMs)
-}
-
-/** Whole seconds from now to then: at least 1, at most the window. */
-function waitSeconds(thenMs: number, nowMs: number): number {
-  return Math.min(Math.max(1, Math.ceil((thenMs - nowMs) / 1000)), windowSeconds)
-}
-
-/** Counts per slot, oldest first; only slots with requests take room. */
-class SlidingWindow {
-  sum = 0
-  /** When the last request of each slot came. */
-  private lastMs: number[] = []
-  private counts: number[] = []
-  private head = 0
-
-  expire(nowMs: number): void {
-    while (this.head < this.lastMs.length && goneAtMs(this.lastMs[this.head] as number) <= nowMs) {
-      this.sum -= this.counts[this.head] as number
-      this.head++
-    }
-    if (this.head > slotsPerWindow) {
-      this.lastMs = this.lastMs.slice(this.head)
-      this.counts = this.counts.slice(this.head)
-      this.head = 0
-    }
-  }
-
-  add(nowMs: number): void {
-    const last = this.lastMs.length - 1
-    if (last >= this.head && slotOf(this.lastMs[last] as number) === slotOf(nowMs)) {
-      this.lastMs[last] = nowMs
-      this.counts[last] = (this.counts[last] as number) + 1
-    } else {
-      this.lastMs.push(nowMs)
-      this.counts.push(1)
-    }
-    this.sum++
-  }
-
-  remove(takenAtMs: number): void {
-    const index = this.lastMs.findLastIndex((time) => slotOf(time) === slotOf(takenAtMs))
-    if (index < this.head || (this.counts[index] as number) === 0) return
-    this.counts[index] = (this.counts[index] as number) - 1
-    this.sum--
-  }
-
-  /** When the oldest counted request goes; 0 when nothing is counted. */
-  nextExpiryMs(): number {
-    const oldest = this.lastMs[this.head]
-    return oldest === undefined ? 0 : goneAtMs(oldest)
-  }
-
-  /** When the sum falls below the quota, if nothing is added; 0 when it is below. */
-  roomAtMs(quota: number): number {
-    let left = this.sum
-    if (left < quota) return 0
-    for (let index = this.head; index < this.lastMs.length; index++) {
-      left -= this.counts[index] as number
-      if (left < quota) return goneAtMs(this.lastMs[index] as number)
-    }
-    // A quota of nothing never has room: look again after a window.
-    return Number.POSITIVE_INFINITY
-  }
-}
-
-/** The moment at which a slot whose last request came at `lastMs` is wholly out of the window. */
-function goneAtMs(lastMs: number): number {
-  return lastMs + windowMs
 }

@@ -5,7 +5,7 @@ import { type Charge, MemoryRateLimiter } from '../../server/http/rate-limiter.t
 
 function limiterAt(startMs = 12_345) {
   const clock = { nowMs: startMs }
-  return { clock, limiter: new MemoryRateLimiter({ nowMs: () => clock.nowMs, addressesMax: 100 }) }
+  return { clock, limiter: new MemoryRateLimiter({ nowMs: () => clock.nowMs, countersMax: { address: 100 } }) }
 }
 
 const charge = (key: string, quota: number, policy: Charge['policy'] = 'token'): Charge => ({ policy, key, quota })

@@ -1,0 +1,80 @@
+export const windowSeconds = 60
+
+const windowMs = windowSeconds * 1000
+const slotMs = 100
+const slotsPerWindow = windowMs / slotMs
+
+function slotOf(timeMs: number): number {
+  return Math.floor(timeMs / slotMs)
+}
+
+/** Whole seconds from now to then: at least 1, at most the window. */
+export function waitSeconds(thenMs: number, nowMs: number): number {
+  return Math.min(Math.max(1, Math.ceil((thenMs - nowMs) / 1000)), windowSeconds)
+}
+
+/**
+ * A counter of one window, per slot of 100 ms, oldest first: ADR 0005. Only slots with requests take room: at most 601
+ * pairs of numbers, and never more than there were requests in the last minute.
+ */
+export class SlidingWindow {
+  sum = 0
+  /** When the last request of each slot came. */
+  private lastMs: number[] = []
+  private counts: number[] = []
+  private head = 0
+
+  expire(nowMs: number): void {
+    while (this.head < this.lastMs.length && goneAtMs(this.lastMs[this.head] as number) <= nowMs) {
+      this.sum -= this.counts[this.head] as number
+      this.head++
+    }
+    if (this.head > slotsPerWindow) {
+      this.lastMs = this.lastMs.slice(this.head)
+      this.counts = this.counts.slice(this.head)
+      this.head = 0
+    }
+  }
+
+  add(nowMs: number): void {
+    const last = this.lastMs.length - 1
+    if (last >= this.head && slotOf(this.lastMs[last] as number) === slotOf(nowMs)) {
+      this.lastMs[last] = nowMs
+      this.counts[last] = (this.counts[last] as number) + 1
+    } else {
+      this.lastMs.push(nowMs)
+      this.counts.push(1)
+    }
+    this.sum++
+  }
+
+  remove(takenAtMs: number): void {
+    const index = this.lastMs.findLastIndex((time) => slotOf(time) === slotOf(takenAtMs))
+    if (index < this.head || (this.counts[index] as number) === 0) return
+    this.counts[index] = (this.counts[index] as number) - 1
+    this.sum--
+  }
+
+  /** When the oldest counted request goes; 0 when nothing is counted. */
+  nextExpiryMs(): number {
+    const oldest = this.lastMs[this.head]
+    return oldest === undefined ? 0 : goneAtMs(oldest)
+  }
+
+  /** When the sum falls below the quota, if nothing is added; 0 when it is below. */
+  roomAtMs(quota: number): number {
+    let left = this.sum
+    if (left < quota) return 0
+    for (let index = this.head; index < this.lastMs.length; index++) {
+      left -= this.counts[index] as number
+      if (left < quota) return goneAtMs(this.lastMs[index] as number)
+    }
+    // A quota of nothing never has room: look again after a window.
+    return Number.POSITIVE_INFINITY
+  }
+}
+
+/** The moment at which a slot whose last request came at `lastMs` is wholly out of the window. */
+function goneAtMs(lastMs: number): number {
+  return lastMs + windowMs
+}

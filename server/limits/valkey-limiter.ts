@@ -1,0 +1,42 @@
+import type { Charge, RateDecision, RateLimiter } from '../http/rate-limiter.ts'
+import { decisionOfNumbers } from './decision-numbers.ts'
+import { ShareLimiter } from './share-limiter.ts'
+import type { ValkeyConnection } from './valkey-connection.ts'
+
+/**
+ * The limiter of all processes that use one Valkey or Redis: one script call decides all charges of a request, by the
+ * server's clock, as `MemoryRateLimiter` would (ADR 0021). While Valkey is away, each process allows its share.
+ */
+export class ValkeyLimiter implements RateLimiter {
+  private readonly valkey: Pick<ValkeyConnection, 'isUp' | 'call' | 'processes'>
+  private readonly share: ShareLimiter
+
+  constructor(valkey: Pick<ValkeyConnection, 'isUp' | 'call' | 'processes'>) {
+    this.valkey = valkey
+    this.share = new ShareLimiter(() => valkey.processes)
+  }
+
+  get sharers(): number {
+    return this.valkey.processes
+  }
+
+  async take(charges: readonly Charge[]): Promise<RateDecision> {
+    if (!this.valkey.isUp) return this.share.take(charges)
+    try {
+      const quotas = charges.map((charge) => charge.quota)
+      return decisionOfNumbers(await this.valkey.call('take', keysOf(charges), quotas), charges)
+    } catch {
+      return this.share.take(charges)
+    }
+  }
+
+  /** What cannot be given back, because Valkey went away meanwhile, leaves the window after a minute. */
+  async refund(charges: readonly Charge[], takenAtMs: number): Promise<void> {
+    if (ShareLimiter.hasCounted(takenAtMs)) return this.share.refund(charges, takenAtMs)
+    if (this.valkey.isUp) await this.valkey.call('refund', keysOf(charges), [takenAtMs]).catch(() => {})
+  }
+}
+
+function keysOf(charges: readonly Charge[]): string[] {
+  return charges.map((charge) => charge.key)
+}
