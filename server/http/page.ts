@@ -107,7 +107,7 @@ declare module 'fastify' {
   }
 }
 
-interface Page {
+export interface Page {
   title: string
   body: Html
   /** Default 200. */
@@ -145,7 +145,11 @@ export function addPageAction(
 }
 
 function answer(page: Page | FastifyReply, reply: FastifyReply): FastifyReply {
-  if (!('body' in page)) return page
+  return 'body' in page ? sendPage(page, reply) : page
+}
+
+/** Answers with a page where something else was expected, as with an error. */
+export function sendPage(page: Page, reply: FastifyReply): FastifyReply {
   reply.status(page.status ?? 200).headers(pageHeaders(page))
   return reply.type('text/html; charset=utf-8').send(renderPage(page))
 }

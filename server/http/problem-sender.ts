@@ -1,6 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { DomainError } from '../../contract/domain-error.ts'
+import { sendPage } from './page.ts'
 import { asDomainError, problemDocument, withOAuthMembers } from './problem-document.ts'
+import { prefersHtml, problemPage } from './problem-page.ts'
 import { requestIdHeader } from './request-id.ts'
 import { apiHeaders } from './security-headers.ts'
 
@@ -14,13 +16,14 @@ export function problemSender(serviceBaseUrl: () => string): SendProblem {
     request.problemSlug = error.slug
     const { baseUrl = serviceBaseUrl() } = request.hubTenant ?? request.hostTenant ?? {}
     const document = problemDocument(error, baseUrl, request.id)
-    const isOAuth = request.routeOptions?.config?.route?.schema.oauthErrors === true
+    const { oauthErrors: isOAuth = false, htmlErrors = false } = request.routeOptions?.config?.route?.schema ?? {}
     reply.status(error.status).headers(apiHeaders).header(requestIdHeader, request.id)
     setRetryAfter(reply, error)
     setChallenge(request, reply, error)
     // The parser asks to close; but what is left of the body is thrown away, so that the answer arrives.
     reply.removeHeader('connection')
     if (error.slug === 'unsupported-media-type') reply.header('accept-encoding', 'gzip, identity')
+    if (htmlErrors && prefersHtml(request.headers.accept)) return sendPage(problemPage(error, document), reply)
     reply.type(isOAuth && asksForPlainJson(request) ? 'application/json' : 'application/problem+json')
     return reply.send(JSON.stringify(isOAuth ? withOAuthMembers(document) : document))
   }

@@ -32,6 +32,8 @@ export interface RouteSchema {
   problems?: readonly ProblemSlug[]
   /** Errors carry `error` and `error_description` (RFC 6749, section 5.2) and are plain JSON for clients that ask so. */
   oauthErrors?: boolean
+  /** Browsers navigate here, so errors are pages for those who ask for HTML. */
+  htmlErrors?: boolean
 }
 
 /** Fields of a form; one that was sent more than once is an array. */

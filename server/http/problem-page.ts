@@ -1,0 +1,27 @@
+import type { DomainError } from '../../contract/domain-error.ts'
+import { html, type Page } from './page.ts'
+import type { ProblemDocument } from './problem-document.ts'
+
+/** A problem for people: what happened, what to do, and the request id that an administrator can look for. */
+export function problemPage(error: DomainError, document: ProblemDocument): Page {
+  const { title, status, detail, type, instance } = document
+  const places = error.errors && error.errors.length > 1 ? error.errors : []
+  const body = html`<h1>${title}</h1>
+<p>${detail}</p>
+${places.map((place) => html`<p>${place.pointer} ${place.detail}</p>`)}
+<p class="soft"><a href="${type}">What this error means</a>. If it stays, tell your administrator
+the request id <code>${instance}</code>.</p>`
+  return { title, body, status, noStore: true }
+}
+
+/** Whether an Accept header names HTML, and no JSON that it would rather have (RFC 9110, section 12.5.1). */
+export function prefersHtml(accept: string | undefined): boolean {
+  const weights = new Map<string, number>()
+  for (const range of (accept ?? '').toLowerCase().split(',')) {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim())
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2)
+    weights.set(type, weight === undefined ? 1 : Number(weight) || 0)
+  }
+  const json = Math.max(weights.get('application/json') ?? 0, weights.get('application/problem+json') ?? 0)
+  return (weights.get('text/html') ?? 0) > json
+}
