@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { SignJWT } from 'jose'
 import type { Scope } from '../../../../contract/scopes.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { TokenKeys } from '../../keys/keys-types.ts'
+import { signCompactJws } from './compact-jws.ts'
 
 export const accessTokenType = 'at+jwt'
 /** `client_id` of the tokens of people: all of them come by the Hub's own sign-in. */
@@ -25,9 +25,8 @@ export interface AccessGrant {
 
 /** An access token (RFC 9068), for the tenant's own address and nothing else. */
 export function mintAccessToken(keys: TokenKeys, grant: AccessGrant): Promise<string> {
-  const key = keys.signingKey()
   const issuedAt = Math.floor(Date.now() / 1000)
-  return new SignJWT({
+  return signCompactJws(keys.signingKey(), accessTokenType, {
     iss: grant.tenant.baseUrl,
     aud: grant.tenant.baseUrl,
     sub: grant.subject,
@@ -38,9 +37,8 @@ export function mintAccessToken(keys: TokenKeys, grant: AccessGrant): Promise<st
     tenant: grant.tenant.slug,
     scope: grant.scopes.join(' '),
     epoch: grant.epoch,
-    ...(grant.sessionId !== undefined && { sid: grant.sessionId }),
-    ...(grant.allowedAddresses !== undefined && { allowed_addresses: grant.allowedAddresses }),
+    // Both are left out when absent.
+    sid: grant.sessionId,
+    allowed_addresses: grant.allowedAddresses,
   })
-    .setProtectedHeader({ alg: key.algorithm, typ: accessTokenType, kid: key.keyId })
-    .sign(key.privateKey)
 }

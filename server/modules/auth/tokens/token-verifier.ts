@@ -1,98 +1,87 @@
 import { hash } from 'node:crypto'
-import { type JWTPayload, jwtVerify, type ProtectedHeaderParameters } from 'jose'
+import type { BlockList } from 'node:net'
 import { LRUCache } from 'lru-cache'
 import { DomainError } from '../../../../contract/domain-error.ts'
-import { isScope } from '../../../../contract/scopes.ts'
 import type { AccessControl, TokenClaims } from '../../../http/caller.ts'
-import type { TokenKey, TokenKeys } from '../../keys/keys-types.ts'
+import type { TokenKeys } from '../../keys/keys-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
-import type { Revocations } from '../auth-types.ts'
+import type { Principal, Revocations } from '../auth-types.ts'
+import { clockSkewSeconds, readAccessClaims } from './access-claims.ts'
+import { isAllowedAddress, networksOf } from './allowed-addresses.ts'
+import { verifyCompactJws } from './compact-jws.ts'
 import { accessTokenType } from './token-issuer.ts'
 
 const tokenLengthMax = 8192
 const cachedMax = 10_000
-/** Clocks of several processes differ a little. */
-const skewSeconds = 5
-const requiredClaims = ['iss', 'aud', 'sub', 'exp', 'iat', 'jti', 'client_id', 'tenant', 'scope']
+/** Tokens of a session are of this epoch of it: revoking 1 ends them all. */
+const sessionEpoch = 0
+
+/** A token whose signature and claims were verified, with what has to be asked anew for every request. */
+interface VerifiedToken {
+  claims: TokenClaims
+  /** The person or service account that it belongs to, revoked below its epoch. */
+  owner: Principal
+  session: Principal | undefined
+  networks: BlockList | undefined
+  usableUntilMs: number
+}
 
 /**
- * Verifies access tokens. What a token says is verified once and remembered until it expires; whether its account
- * may still use it is asked every time, of a memory that is at most two seconds old.
+ * Verifies access tokens. What a token says is verified once and remembered; whether it has expired or was revoked,
+ * and where it comes from, is looked at every time, in memory.
  */
 export function createTokenVerifier(deps: {
   keys: TokenKeys
   directory: TenantDirectory
   revocations: Revocations
 }): AccessControl['authenticate'] {
-  const verified = new LRUCache<string, TokenClaims>({ max: cachedMax })
-  return async (token) => {
+  const { revocations } = deps
+  const verified = new LRUCache<string, VerifiedToken>({ max: cachedMax })
+
+  async function isRevoked({ claims, owner, session }: VerifiedToken): Promise<boolean> {
+    if (await revocations.isRevoked(claims.tenantSlug, owner, claims.epoch)) return true
+    return session !== undefined && revocations.isRevoked(claims.tenantSlug, session, sessionEpoch)
+  }
+
+  return async (token, address) => {
     const cacheKey = hash('sha256', token, 'base64')
-    let claims = verified.get(cacheKey)
-    if (!claims) {
-      claims = await verify(token, deps)
-      verified.set(cacheKey, claims, { ttl: remainingMs(claims) })
+    let known = verified.get(cacheKey)
+    if (!known) {
+      known = await verify(token, deps)
+      verified.set(cacheKey, known)
     }
-    if (remainingMs(claims) <= 0) throw expired()
-    if (await deps.revocations.isRevoked(claims.tenantSlug, `client:${claims.clientId}`, claims.epoch)) {
-      throw new DomainError('authentication-failed', 'The service account of this token is disabled or gone.')
-    }
-    return claims
+    if (known.usableUntilMs <= Date.now()) throw expired()
+    if (await isRevoked(known)) throw revoked(known)
+    if (known.networks && !isAllowedAddress(known.networks, address)) throw wrongAddress(address)
+    return known.claims
   }
 }
 
 async function verify(
   token: string,
   { keys, directory }: { keys: TokenKeys; directory: TenantDirectory },
-): Promise<TokenClaims> {
+): Promise<VerifiedToken> {
   if (token.length > tokenLengthMax) throw invalidToken()
-  const { payload } = await jwtVerify(token, (header) => keyFor(header, keys).publicKey, {
-    typ: accessTokenType,
-    algorithms: ['ES256', 'RS256'],
-    requiredClaims,
-    clockTolerance: skewSeconds,
-  }).catch((error: { code?: string }) => {
-    throw error.code === 'ERR_JWT_EXPIRED' ? expired() : invalidToken(error)
+  const { header, payload } = await verifyCompactJws(token, (keyId) => keys.verificationKey(keyId)).catch((error) => {
+    throw invalidToken(error)
   })
-  const claims = readClaims(payload)
+  // Session and refresh tokens are signed by the same keys.
+  const read = header.typ === accessTokenType ? readAccessClaims(payload) : undefined
+  if (!read) throw invalidToken()
+  const { claims, issuer, audience } = read
+  const usableUntilMs = (claims.expiresAt + clockSkewSeconds) * 1000
+  if (usableUntilMs <= Date.now()) throw expired()
   // Only a token that this service signed comes this far, so the look-up is not for strangers to cause.
   const tenant = await directory.find(claims.tenantSlug)
-  if (!tenant || payload.iss !== tenant.baseUrl || payload.aud !== tenant.baseUrl) throw invalidToken()
-  return claims
-}
-
-/** The key by its id, from memory. Whatever else a header offers as a key is ignored or refused, never fetched. */
-function keyFor(header: ProtectedHeaderParameters, keys: TokenKeys): TokenKey {
-  const key = typeof header.kid === 'string' ? keys.verificationKey(header.kid) : undefined
-  const bringsKey = ['jku', 'jwk', 'x5u', 'x5c'].some((name) => Object.hasOwn(header, name))
-  if (!key || bringsKey || header.alg !== key.algorithm) throw invalidToken()
-  return key
-}
-
-function readClaims(payload: JWTPayload): TokenClaims {
-  const { sub, jti, exp, client_id: clientId, tenant, scope } = payload
-  if (
-    typeof sub !== 'string' ||
-    typeof jti !== 'string' ||
-    typeof exp !== 'number' ||
-    typeof clientId !== 'string' ||
-    typeof tenant !== 'string' ||
-    typeof scope !== 'string'
-  ) {
-    throw invalidToken()
-  }
+  if (!tenant || issuer !== tenant.baseUrl || audience !== tenant.baseUrl) throw invalidToken()
+  const { sessionId, allowedAddresses } = claims
   return {
-    subject: sub,
-    clientId,
-    tenantSlug: tenant,
-    tokenId: jti,
-    scopes: new Set(scope.split(' ').filter(isScope)),
-    expiresAt: exp,
-    epoch: 1,
+    claims,
+    owner: sessionId === undefined ? `client:${claims.clientId}` : `user:${claims.subject}`,
+    session: sessionId === undefined ? undefined : `session:${sessionId}`,
+    networks: allowedAddresses && networksOf(allowedAddresses),
+    usableUntilMs,
   }
-}
-
-function remainingMs(claims: TokenClaims): number {
-  return (claims.expiresAt + skewSeconds) * 1000 - Date.now()
 }
 
 function invalidToken(cause?: unknown): DomainError {
@@ -103,4 +92,16 @@ function invalidToken(cause?: unknown): DomainError {
 
 function expired(): DomainError {
   return new DomainError('authentication-failed', 'The bearer token has expired. Get a new one.')
+}
+
+function revoked({ session }: VerifiedToken): DomainError {
+  const detail = session
+    ? 'The bearer token was revoked: its session has ended, or the rights of its user have changed. Get a new one.'
+    : 'The bearer token was revoked: its service account is disabled or has been changed. Get a new one.'
+  return new DomainError('authentication-failed', detail)
+}
+
+function wrongAddress(address: string): DomainError {
+  const detail = `The bearer token may not be used from ${address}. Its service account is bound to other networks.`
+  return new DomainError('authentication-failed', detail)
 }
