@@ -1,13 +1,12 @@
 import { hash } from 'node:crypto'
-import type { BlockList } from 'node:net'
 import { LRUCache } from 'lru-cache'
 import { DomainError } from '../../../../contract/domain-error.ts'
 import type { AccessControl, TokenClaims } from '../../../http/caller.ts'
 import type { TokenKeys } from '../../keys/keys-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { Principal, Revocations } from '../auth-types.ts'
+import { addressFilter } from '../service-accounts/allowed-addresses.ts'
 import { clockSkewSeconds, readAccessClaims } from './access-claims.ts'
-import { isAllowedAddress, networksOf } from './allowed-addresses.ts'
 import { verifyCompactJws } from './compact-jws.ts'
 import { accessTokenType } from './token-issuer.ts'
 
@@ -22,7 +21,8 @@ interface VerifiedToken {
   /** The person or service account that it belongs to, revoked below its epoch. */
   owner: Principal
   session: Principal | undefined
-  networks: BlockList | undefined
+  /** Absent: it may come from anywhere. */
+  isAllowedFrom: ((address: string) => boolean) | undefined
   usableUntilMs: number
 }
 
@@ -52,7 +52,7 @@ export function createTokenVerifier(deps: {
     }
     if (known.usableUntilMs <= Date.now()) throw expired()
     if (await isRevoked(known)) throw revoked(known)
-    if (known.networks && !isAllowedAddress(known.networks, address)) throw wrongAddress(address)
+    if (known.isAllowedFrom && !known.isAllowedFrom(address)) throw wrongAddress(address)
     return known.claims
   }
 }
@@ -65,7 +65,7 @@ async function verify(
   const { header, payload } = await verifyCompactJws(token, (keyId) => keys.verificationKey(keyId)).catch((error) => {
     throw invalidToken(error)
   })
-  // Session and refresh tokens are signed by the same keys.
+  // Other kinds of tokens have keys of their own. Should one ever be signed by these, it still is no access token.
   const read = header.typ === accessTokenType ? readAccessClaims(payload) : undefined
   if (!read) throw invalidToken()
   const { claims, issuer, audience } = read
@@ -79,8 +79,16 @@ async function verify(
     claims,
     owner: sessionId === undefined ? `client:${claims.clientId}` : `user:${claims.subject}`,
     session: sessionId === undefined ? undefined : `session:${sessionId}`,
-    networks: allowedAddresses && networksOf(allowedAddresses),
+    isAllowedFrom: allowedAddresses && filterOf(allowedAddresses),
     usableUntilMs,
+  }
+}
+
+function filterOf(networks: readonly string[]): (address: string) => boolean {
+  try {
+    return addressFilter(networks)
+  } catch (error) {
+    throw invalidToken(error)
   }
 }
 
