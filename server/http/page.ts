@@ -66,9 +66,9 @@ export class PageScript {
 }
 
 /**
- * Nothing is loaded; the one style sheet, and the script where there is one, are named by their hashes. A form needs a
- * referrer policy that tells the own origin: under `no-referrer` browsers send it with `Origin: null` (Fetch, section
- * 3.2). The path is never told, for it may be a secret.
+ * Nothing is loaded; the one style sheet, and the script where there is one, are named by their hashes. What is sent
+ * needs a referrer policy that tells the own origin: under `no-referrer` browsers send forms with `Origin: null` (Fetch,
+ * section 3.2). The path is never told, for it may be a secret.
  */
 function pageHeaders(page: Page): Record<string, string> {
   const formAction = page.hasForm ? "'self'" : "'none'"
@@ -76,7 +76,7 @@ function pageHeaders(page: Page): Record<string, string> {
     'cache-control': page.noStore ? 'no-store' : 'no-cache',
     'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; ${page.script?.policy ?? ''}base-uri 'none'; form-action ${formAction}; frame-ancestors 'none'`,
     'x-content-type-options': 'nosniff',
-    'referrer-policy': page.hasForm ? 'strict-origin' : 'no-referrer',
+    'referrer-policy': page.hasForm || page.script ? 'strict-origin' : 'no-referrer',
   }
 }
 

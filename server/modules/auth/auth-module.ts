@@ -26,7 +26,8 @@ import { createLinkSignIn } from './sign-in/link-sign-in-service.ts'
 import { addMockLoginRoutes } from './sign-in/mock-login-routes.ts'
 import { createMockLogin } from './sign-in/mock-login-service.ts'
 import { addOidcRoutes } from './sign-in/oidc-routes.ts'
-import { addSignInPages } from './sign-in/sign-in-pages.ts'
+import { addSignInPages } from './sign-in/sign-in-routes.ts'
+import { createAccessRefusals } from './tokens/access-refusals.ts'
 import { createTokenService } from './tokens/token-service.ts'
 import { createTokenVerifier } from './tokens/token-verifier.ts'
 
@@ -75,6 +76,7 @@ export function createAuthModule(deps: AuthModuleDeps): AuthModule {
       authenticate,
       findTenant: (slug) => directory.find(slug),
       tenantAt: (host) => directory.atHost(host),
+      refused: createAccessRefusals(deps),
     },
     serviceAccounts,
     sessions,
@@ -85,7 +87,7 @@ export function createAuthModule(deps: AuthModuleDeps): AuthModule {
       addOidcRoutes(app, { ...deps, sessions })
       addLinkRoutes(app, { requests: linkRequests, signIn: linkSignIn })
       if (mockLogin) addMockLoginRoutes(app, createMockLogin({ ...deps, sessions }))
-      addSignInPages(app, { directory, mockLogin })
+      addSignInPages(app, { mockLogin })
       addServiceAccountRoutes(app, serviceAccounts)
     },
   }

@@ -1,0 +1,106 @@
+// Runs on the page /session. Tokens stay in its variables: nothing of them is stored, or shown.
+;(() => {
+  const byId = (id) => document.getElementById(id)
+  const status = byId('status')
+  let token
+
+  function call(path, { method = 'POST', body } = {}) {
+    const headers = {}
+    if (token) headers.authorization = `Bearer ${token.access_token}`
+    if (body) headers['content-type'] = 'application/json'
+    return fetch(`/api/v1/auth/${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+  }
+
+  /** A refusal as an error whose message can be shown. */
+  async function answerOf(response) {
+    const answer = response.status === 204 ? {} : await response.json().catch(() => ({}))
+    if (response.ok) return answer
+    const problem = new Error(answer.detail ?? `The Hub answered ${response.status}.`)
+    problem.status = response.status
+    throw problem
+  }
+
+  function showTime(id, date) {
+    const time = document.createElement('time')
+    time.dateTime = date.toISOString()
+    time.textContent = date.toLocaleString()
+    byId(id).replaceChildren(time)
+  }
+
+  function keep(issued) {
+    token = issued
+    showTime('token-until', new Date(Date.now() + issued.expires_in * 1000))
+  }
+
+  async function tokenOfSession() {
+    token = undefined
+    keep(await answerOf(await call('token')))
+  }
+
+  /**
+   * Another tab may have begun refresh tokens of its own, and the cookie is then the one of those; so what the session
+   * itself gives is the second try.
+   */
+  async function refresh() {
+    const body = { grant_type: 'refresh_token', refresh_token: token.refresh_token }
+    token = undefined
+    const response = await call('token', { body })
+    if (response.status === 401) await tokenOfSession()
+    else keep(await answerOf(response))
+  }
+
+  async function show() {
+    await tokenOfSession()
+    const me = await answerOf(await call('me', { method: 'GET' }))
+    byId('who').textContent = [me.display_name, me.email].filter(Boolean).join(', ') || me.subject
+    byId('user-id').textContent = me.subject
+    byId('tenant').textContent = me.tenant
+    byId('role').textContent = me.role ?? ''
+    byId('scopes').textContent = me.scopes.join(' ')
+    if (me.session) showTime('session-until', new Date(me.session.expires_at))
+    byId('signed-in').hidden = false
+    status.textContent = 'You are signed in.'
+  }
+
+  function showSignedOut(text) {
+    token = undefined
+    byId('signed-in').hidden = true
+    for (const field of document.querySelectorAll('dd')) field.textContent = ''
+    byId('signed-out').hidden = false
+    status.textContent = text
+  }
+
+  /** Does one thing at a time, and says what came of it. */
+  async function attempt(work) {
+    const buttons = document.querySelectorAll('button')
+    for (const button of buttons) button.disabled = true
+    try {
+      await work()
+    } catch (error) {
+      if (error.status === 401) showSignedOut('You are not signed in.')
+      else status.textContent = error.status ? error.message : 'The Hub does not answer. Check the connection.'
+    } finally {
+      for (const button of buttons) button.disabled = false
+    }
+  }
+
+  byId('refresh').addEventListener('click', () =>
+    attempt(async () => {
+      await refresh()
+      status.textContent = 'The access token was refreshed.'
+    }),
+  )
+  byId('sign-out').addEventListener('click', () =>
+    attempt(async () => {
+      await answerOf(await call('logout'))
+      showSignedOut('You are signed out.')
+    }),
+  )
+  byId('sign-out-everywhere').addEventListener('click', () =>
+    attempt(async () => {
+      await answerOf(await call('logout', { body: { everywhere: true } }))
+      showSignedOut('You are signed out everywhere.')
+    }),
+  )
+  attempt(show)
+})()

@@ -1,0 +1,75 @@
+// Runs on the page /sign-in. It stands in the page as it is written here; the page's policy names it by its hash.
+;(() => {
+  const byId = (id) => document.getElementById(id)
+  const tenant = byId('tenant')
+
+  /** Safari keeps no Secure cookie over plain http, not even on the own machine; then no session would last. */
+  function keepsSecureCookies() {
+    const probe = 'service_probe=1; Path=/sign-in; Secure; SameSite=Strict'
+    // biome-ignore lint/suspicious/noDocumentCookie: that it is set is what is tried; the newer interface needs https
+    document.cookie = probe
+    const kept = document.cookie.includes('service_probe=1')
+    // biome-ignore lint/suspicious/noDocumentCookie: as above
+    document.cookie = `${probe}; Max-Age=0`
+    return kept
+  }
+
+  /** What the Hub says about a refused call: all that was wrong, or the one thing. */
+  async function refusalOf(response) {
+    const problem = await response.json().catch(() => ({}))
+    return problem.detail ?? problem.title ?? `The Hub answered ${response.status}.`
+  }
+
+  /** Runs `work` when the form is sent and its fields are filled in; shows what comes of it below the form. */
+  function onSend(name, fields, work) {
+    const form = byId(`${name}-form`)
+    const result = byId(`${name}-result`)
+    form?.addEventListener('submit', async (event) => {
+      event.preventDefault()
+      if (![tenant, ...fields].every((field) => field.reportValidity())) return
+      const button = form.querySelector('button')
+      button.disabled = true
+      result.textContent = 'One moment …'
+      try {
+        result.textContent = await work()
+      } catch {
+        result.textContent = 'The Hub does not answer. Check the connection, then try again.'
+      } finally {
+        button.disabled = false
+      }
+    })
+  }
+
+  function post(path, body) {
+    const headers = { 'content-type': 'application/json' }
+    return fetch(path, { method: 'POST', headers, body: JSON.stringify({ ...body, tenant: tenant.value.trim() }) })
+  }
+
+  onSend('company', [], async () => {
+    const query = new URLSearchParams({ tenant: tenant.value.trim() })
+    const returnTo = new URLSearchParams(location.search).get('return_to')
+    if (returnTo !== null) query.set('return_to', returnTo)
+    const login = `/api/v1/auth/login?${query}`
+    // Asked first without following, so that a refusal is shown here and not as a bare document.
+    const response = await fetch(login, { redirect: 'manual' })
+    if (response.type !== 'opaqueredirect') return refusalOf(response)
+    location.assign(login)
+    return 'On the way to your company …'
+  })
+
+  const linkEmail = byId('link-email')
+  onSend('link', [linkEmail], async () => {
+    const response = await post('/api/v1/auth/magic-link', { email: linkEmail.value.trim() })
+    return response.ok ? (await response.json()).detail : refusalOf(response)
+  })
+
+  const mockEmail = byId('mock-email')
+  onSend('mock', [mockEmail], async () => {
+    const response = await post('/api/v1/auth/mock-login', { email: mockEmail.value.trim() })
+    if (!response.ok) return refusalOf(response)
+    location.assign('/session')
+    return 'Signed in.'
+  })
+
+  if (!keepsSecureCookies()) byId('cookie-notice').hidden = false
+})()

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs'
+import { patterns } from '../../../../contract/literals.ts'
+import { type Html, html, PageScript } from '../../../http/page.ts'
+
+const script = new PageScript(readFileSync(new URL('./sign-in-page-script.js', import.meta.url), 'utf8'))
+
+/** What the page is asked for with. */
+interface Asked {
+  /** Of the address or of `?tenant=`; empty where neither names one. */
+  tenant: string
+  /** The host serves that tenant only. */
+  tenantIsFixed: boolean
+  mockLogin: boolean
+}
+
+/** The page `/sign-in`: through the company, by a mailed link, and outside production as anyone. */
+export function signInPage({ tenant, tenantIsFixed, mockLogin }: Asked) {
+  const body = html`<h1>Sign in to the Org-Memory Hub</h1>
+<noscript><p class="notice">This page needs JavaScript.</p></noscript>
+<p id="cookie-notice" class="notice" role="status" hidden>This browser does not keep Secure cookies from this address,
+so you would not stay signed in. Over plain http on your own machine, use Chrome, Edge or Firefox; elsewhere, reach the
+Hub by https and allow its cookies.</p>
+<form id="company-form">
+<label for="tenant">Tenant</label>
+<input id="tenant" name="tenant" type="text" required pattern="${inputPattern(patterns.tenantSlug)}" maxlength="63"
+title="A name such as acme: lower-case letters, digits and hyphens" autocomplete="organization" autocapitalize="none"
+spellcheck="false" value="${tenant}"${tenantIsFixed ? html` readonly` : html``}>
+<button id="company" type="submit">Continue with your company</button>
+<p id="company-result" role="status"></p>
+</form>
+<h2>By a link</h2>
+<form id="link-form">
+${emailField('link-email')}
+<button id="send-link" type="submit" class="plain">Send me a link</button>
+<p id="link-result" role="status"></p>
+</form>
+${mockLogin ? mockForm() : html``}
+<p class="soft"><a href="/session">Your session</a> · <a href="/reference">API reference</a></p>`
+  return { title: 'Sign in', body, script }
+}
+
+function mockForm(): Html {
+  return html`<h2>Mock sign-in</h2>
+<p class="soft">For trying things out: as anyone, without any proof. There is none in production.</p>
+<form id="mock-form">
+${emailField('mock-email')}
+<button id="mock-sign-in" type="submit" class="plain">Mock sign-in</button>
+<p id="mock-result" role="status"></p>
+</form>`
+}
+
+/** As text: fields of the type email rewrite domains with other letters than ASCII, and refuse such names. */
+function emailField(id: string): Html {
+  return html`<label for="${id}">E-mail address</label>
+<input id="${id}" name="email" type="text" inputmode="email" required pattern="[^@\\s]+@[^@\\s]+" maxlength="254"
+title="An e-mail address" autocomplete="email" autocapitalize="none" spellcheck="false">`
+}
+
+/** The whole value has to match there, and a hyphen in a class is escaped: browsers read it with the flag v. */
+function inputPattern(pattern: string): string {
+  return pattern.replace(/^\^|\$$/g, '').replaceAll('-]', '\\-]')
+}
