@@ -4,7 +4,7 @@ import type { RateClass } from '../../contract/limits.ts'
 import type { Access } from '../../contract/operations.ts'
 import { admits } from '../../contract/permissions.ts'
 import type { Scope } from '../../contract/scopes.ts'
-import type { AccessControl, Caller, Tenant, TokenClaims } from './caller.ts'
+import type { AccessControl, AccessRefusal, Caller, Tenant, TokenClaims } from './caller.ts'
 import {
   callerCharges,
   quotasOf,
@@ -17,6 +17,8 @@ import type { RateLimiter } from './rate-limiter.ts'
 import { countHeader } from './request-headers.ts'
 
 export const tenantHeader = 'x-service-tenant'
+/** Of a slug that a caller made up. */
+const notedSlugLengthMax = 63
 
 export interface AccessChecksOptions {
   access: AccessControl
@@ -39,7 +41,11 @@ export async function admitCaller(
   const claims = await authenticate(request, operation.rateClass, options)
   const tenant = await tenantOf(request, claims, options.access)
   request.hubTenant = tenant
-  requireScopes(operation.access, claims.scopes)
+  if (!admits(operation.access, claims.scopes)) {
+    const required_scopes = [...new Set(operation.access.anyOf.flat())]
+    noteRefusal(request, claims, options.access, { reason: 'scope', asked: { required_scopes } })
+    throw insufficientScope(operation.access.anyOf, required_scopes)
+  }
   const caller: Caller = {
     subject: claims.subject,
     clientId: claims.clientId,
@@ -104,8 +110,21 @@ async function tenantOf(request: FastifyRequest, claims: TokenClaims, access: Ac
   }
   const served = request.hostTenant === null || request.hostTenant.slug === slug
   const tenant = served && slug === claims.tenantSlug ? await access.findTenant(slug) : undefined
-  if (tenant === undefined) throw invalidTenant(slug)
-  return tenant
+  if (tenant !== undefined) return tenant
+  const asked = { tenant_slug: slug.slice(0, notedSlugLengthMax) }
+  noteRefusal(request, claims, access, { reason: 'wrong_tenant', asked })
+  throw invalidTenant(slug)
+}
+
+function noteRefusal(
+  request: FastifyRequest,
+  claims: TokenClaims,
+  access: AccessControl,
+  { reason, asked }: { reason: AccessRefusal['reason']; asked: AccessRefusal['details'] },
+): void {
+  const operationId = request.routeOptions.config.route?.operationId ?? ''
+  const details = { operation_id: operationId, ...asked }
+  access.refused?.({ claims, reason, details, address: request.callerAddress, requestId: request.id })
 }
 
 /** The slug of `X-Service-Tenant`, or undefined without one. Throws `validation-failed` when it is repeated. */
@@ -124,11 +143,9 @@ export function invalidTenant(tenantSlug: string): DomainError {
   })
 }
 
-function requireScopes(access: Access & { kind: 'token' }, held: ReadonlySet<Scope>): void {
-  if (admits(access, held)) return
-  const required = [...new Set(access.anyOf.flat())]
-  const words = access.anyOf.map((alternative) => alternative.join(' and ')).join(', or ')
-  throw new DomainError('insufficient-scope', `This operation needs the scope ${words}. The token does not hold it.`, {
+function insufficientScope(anyOf: readonly (readonly Scope[])[], required: Scope[]): DomainError {
+  const words = anyOf.map((alternative) => alternative.join(' and ')).join(', or ')
+  return new DomainError('insufficient-scope', `This operation needs the scope ${words}. The token does not hold it.`, {
     extensions: { required_scopes: required },
   })
 }

@@ -41,6 +41,16 @@ export interface Caller {
   requestId: string
 }
 
+/** A request that was refused although its token is good. */
+export interface AccessRefusal {
+  claims: TokenClaims
+  reason: 'scope' | 'wrong_tenant'
+  /** Operation, and what it needed or was asked for. */
+  details: Record<string, string | string[]>
+  address: string
+  requestId: string
+}
+
 /** What the HTTP layer asks of the modules behind it; `server/app.ts` passes it in. */
 export interface AccessControl {
   /** Reads an access token that came from that address. Throws DomainError `authentication-failed`. */
@@ -49,4 +59,6 @@ export interface AccessControl {
   findTenant(slug: string): Promise<Tenant | undefined>
   /** The Mode C tenant whose own address has this host; undefined at the common address and at any other. */
   tenantAt(host: string): Promise<Tenant | undefined>
+  /** Hears of refusals for tenant or scope. It never throws, and nobody waits for it. */
+  refused?(refusal: AccessRefusal): void
 }

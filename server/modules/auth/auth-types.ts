@@ -2,7 +2,6 @@ import type { Role } from '../../../contract/roles.ts'
 import type { Scope } from '../../../contract/scopes.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
-import type { Actor } from '../governance/governance-types.ts'
 import type { User } from '../roster/roster-types.ts'
 
 export type {

@@ -1,10 +1,121 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { formatTimestamp } from '../../../contract/timestamp.ts'
+import type { JsonValue } from '../../../provenance/json.ts'
 import type { Database, DatabaseLog } from '../../db/database.ts'
-import type { GovernanceLog, RefusalLog } from './governance-types.ts'
+import type { Tenant } from '../../http/caller.ts'
+import type { GovernanceLog, Refusal, RefusalLog } from './governance-types.ts'
 
-export function createRefusalLog(_deps: {
+const actor = { service: 'access-control' } as const
+
+/** What was refused, and how often again since the last event about it. */
+interface Entry {
+  tenant: Tenant
+  refusal: Refusal
+  repeats: number
+  firstAtMs: number
+  lastAtMs: number
+  lastRequestId: string
+  timer: NodeJS.Timeout
+}
+
+export function createRefusalLog(deps: {
   database: Database
   governance: GovernanceLog
   log: DatabaseLog
+  /** How long repetitions are added up. */
+  repeatMs?: number
+  /**
+   * Different refusals that are told apart at one time. What goes beyond is added up as `others`, once for each tenant
+   * and kind: with many addresses a stranger causes many, and neither memory nor a log is theirs to fill.
+   */
+  keysMax?: { perTenant: number; all: number }
 }): RefusalLog {
-  return { note: () => {}, settled: async () => {} }
+  const { database, governance, log, repeatMs = 60_000, keysMax = { perTenant: 100, all: 10_000 } } = deps
+  const entries = new Map<string, Entry>()
+  const keysOfTenants = new Map<string, number>()
+  // One after the other: refusals take one connection, however many there are.
+  let written: Promise<void> = Promise.resolve()
+
+  function open(key: string, tenant: Tenant, refusal: Refusal): Entry {
+    const timer = setTimeout(() => end(key), repeatMs).unref()
+    const entry = { tenant, refusal, repeats: 0, firstAtMs: 0, lastAtMs: 0, lastRequestId: '', timer }
+    entries.set(key, entry)
+    keysOfTenants.set(tenant.slug, (keysOfTenants.get(tenant.slug) ?? 0) + 1)
+    return entry
+  }
+
+  function repeat(entry: Entry, { requestId }: Refusal): void {
+    const nowMs = Date.now()
+    if (entry.repeats === 0) entry.firstAtMs = nowMs
+    Object.assign(entry, { repeats: entry.repeats + 1, lastAtMs: nowMs, lastRequestId: requestId })
+  }
+
+  /** What came again is written and begins another minute; what did not is forgotten. */
+  function end(key: string): void {
+    const entry = entries.get(key)
+    if (entry === undefined) return
+    if (entry.repeats > 0) {
+      write(entry.tenant, entry.refusal, repetitionsOf(entry))
+      entry.repeats = 0
+      entry.timer.refresh()
+      return
+    }
+    clearTimeout(entry.timer)
+    entries.delete(key)
+    const left = (keysOfTenants.get(entry.tenant.slug) ?? 1) - 1
+    if (left > 0) keysOfTenants.set(entry.tenant.slug, left)
+    else keysOfTenants.delete(entry.tenant.slug)
+  }
+
+  function write(tenant: Tenant, refusal: Refusal, details: Record<string, JsonValue>): void {
+    const { kind, subject, reason } = refusal
+    const event = { kind, subject, details: { reason, ...refusal.details, ...details }, actor }
+    written = written
+      // The answer goes first.
+      .then(() => turn())
+      .then(() => database.withTenant(tenant.slug, (tx) => governance.append(tx, tenant, event)))
+      .then(
+        () => undefined,
+        (error: unknown) => log.error({ err: error, tenant: tenant.slug, kind }, 'a refusal could not be written'),
+      )
+  }
+
+  return {
+    note(tenant, refusal) {
+      const key = keyOf(tenant, refusal)
+      const known = entries.get(key)
+      if (known) return repeat(known, refusal)
+      const isFull = entries.size >= keysMax.all || (keysOfTenants.get(tenant.slug) ?? 0) >= keysMax.perTenant
+      if (isFull) {
+        const others: Refusal = { ...refusal, subject: `tenant:${tenant.slug}`, reason: 'others', address: '' }
+        const othersKey = keyOf(tenant, others)
+        delete others.details
+        return repeat(entries.get(othersKey) ?? open(othersKey, tenant, others), refusal)
+      }
+      open(key, tenant, refusal)
+      write(tenant, refusal, { address: refusal.address, request_id: refusal.requestId })
+    },
+    async settled() {
+      for (const key of [...entries.keys()]) {
+        // Twice: the first writes what came again, the second finds nothing more and forgets.
+        end(key)
+        end(key)
+      }
+      await written
+    },
+  }
+}
+
+function keyOf({ slug }: Tenant, { kind, subject, reason, address }: Refusal): string {
+  return JSON.stringify([slug, kind, subject, reason, address])
+}
+
+function repetitionsOf({ refusal, repeats, firstAtMs, lastAtMs, lastRequestId }: Entry): Record<string, JsonValue> {
+  return {
+    ...(refusal.address !== '' && { address: refusal.address }),
+    request_id: lastRequestId,
+    count: repeats,
+    first_at: formatTimestamp(firstAtMs),
+    last_at: formatTimestamp(lastAtMs),
+  }
 }

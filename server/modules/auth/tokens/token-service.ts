@@ -26,7 +26,7 @@ export function createTokenService(deps: {
   refusals: RefusalLog
   secretsKey: Buffer
 }): TokenService {
-  const { database, keys, directory, clients, refusals } = deps
+  const { database, keys, directory, refusals } = deps
 
   /** Tells the tenant, after the answer: how long that takes must not show in it. */
   function note(client: KnownClient, reason: string, { address, requestId }: TokenRequestOrigin): void {

@@ -1,0 +1,20 @@
+import type { AccessRefusal, TokenClaims } from '../../../http/caller.ts'
+import type { RefusalLog } from '../../governance/governance-types.ts'
+import type { TenantDirectory } from '../../tenants/tenants-types.ts'
+
+/** Tells the tenant of a token, never the one that was asked for, of what the token was refused for. */
+export function createAccessRefusals(deps: { directory: TenantDirectory; refusals: RefusalLog }) {
+  return ({ claims, reason, details, address, requestId }: AccessRefusal): void => {
+    const refusal = { kind: 'auth.access_refused', subject: subjectOf(claims), reason, details } as const
+    deps.directory.find(claims.tenantSlug).then(
+      (tenant) => tenant && deps.refusals.note(tenant, { ...refusal, address, requestId }),
+      // Without the directory there is no log to write to either.
+      () => undefined,
+    )
+  }
+}
+
+/** A service account is its own subject; in the tokens of people the client is the web UI. */
+function subjectOf({ subject, clientId }: TokenClaims): string {
+  return subject === clientId ? `service_account:${clientId}` : `user:${subject}`
+}
