@@ -38,6 +38,7 @@ export interface Modules {
   telemetry: TelemetryModule
   rollups: RollupModule
   observability: ReturnType<typeof createObservabilityModule>
+  refusals: RefusalLog
   /** To be connected to the queue of the process, where there is one. */
   jobSender: JobSender
   /** Waits for work that goes on after answers, and stops timers. Call it before the database closes. */
@@ -132,6 +133,7 @@ export async function createModules({ config, database, masterKey, baseUrl, log 
     telemetry,
     rollups,
     observability,
+    refusals,
     close: async () => {
       keys.close()
       mailer.close()

@@ -148,8 +148,10 @@ function addEchoRoutes(app: FastifyInstance): void {
     },
     async (request) => {
       const { client_id: clientId, client_secret: secret } = request.body ?? {}
-      await request.credentialCharges.attempt(String(clientId))
-      if (secret !== 'right') throw new DomainError('authentication-failed', 'The "client" is unknown.')
+      if (secret !== 'right') {
+        await request.credentialCharges.failed(String(clientId))
+        throw new DomainError('authentication-failed', 'The "client" is unknown.')
+      }
       await request.credentialCharges.succeed(String(clientId), 'acme')
       return { ...request.body }
     },

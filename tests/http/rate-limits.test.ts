@@ -94,18 +94,32 @@ describe('credentials of their own', () => {
     expect(statuses).toEqual([200, 200, 200, 429, 200, 200, 429])
   })
 
-  test('count against address and client when wrong; the client is not locked out elsewhere', async () => {
+  test('count against address and client when wrong, and lock nobody out', async () => {
     const lab = await limitedLab({ config })
     const attempts = Array.from({ length: 25 }, () => lab.call('POST', '/api/v1/oauth/token', token('a', 'wrong')))
     const statuses = (await Promise.all(attempts)).map((answer) => answer.status).sort()
     expect(statuses).toEqual([...Array(10).fill(401), ...Array(15).fill(429)])
-    const last = await lab.call('POST', '/api/v1/oauth/token', token('a', 'right'))
+    const last = await lab.call('POST', '/api/v1/oauth/token', token('a', 'wrong'))
     expect([last.status, last.body.error, Number(last.headers.get('retry-after'))]).toEqual([
       429,
       'temporarily_unavailable',
       60,
     ])
-    expect((await lab.call('POST', '/api/v1/oauth/token', token('b', 'right'))).status).toBe(200)
-    expect((await lab.call('POST', '/api/v1/oauth/token', token('a', 'right', '192.0.2.9'))).status).toBe(200)
+    expect(last.headers.get('ratelimit-policy')).toBe('"address";q=10;w=60')
+    expect((await lab.call('POST', '/api/v1/oauth/token', token('a', 'wrong', '192.0.2.9'))).status).toBe(401)
+    expect((await lab.call('POST', '/api/v1/oauth/token', token('b', 'wrong'))).status).toBe(401)
+    for (const client of ['a', 'b']) {
+      expect((await lab.call('POST', '/api/v1/oauth/token', token(client, 'right'))).status).toBe(200)
+    }
+  })
+
+  test('count against the address over all client ids', async () => {
+    const lab = await limitedLab({ config })
+    const guess = (index: number) => lab.call('POST', '/api/v1/oauth/token', token(`client${index}`, 'wrong'))
+    const answers = await Promise.all(Array.from({ length: 110 }, (_, index) => guess(index)))
+    const refused = answers.filter((answer) => answer.status === 429)
+    expect(refused).toHaveLength(10)
+    expect(refused[0]?.headers.get('ratelimit-policy')).toBe('"address";q=100;w=60')
+    expect((await lab.call('POST', '/api/v1/oauth/token', token('client0', 'right'))).status).toBe(200)
   })
 })
