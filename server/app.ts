@@ -3,13 +3,17 @@ import type { Config } from './config.ts'
 import type { Database, DatabaseLog } from './db/database.ts'
 import { createHttpServer } from './http/http-server.ts'
 import { MemoryRateLimiter, type RateLimiter } from './http/rate-limiter.ts'
+import { countRequests } from './http/request-metrics.ts'
 import { JobSender } from './jobs/job-sender.ts'
+import { countDecisions } from './limits/counted-limiter.ts'
 import { createMailer } from './mail/mailer.ts'
+import type { Metrics } from './metrics/metrics.ts'
 import { type AuthModule, createAuthModule } from './modules/auth/auth-module.ts'
 import type { Revocations } from './modules/auth/auth-types.ts'
 import { openRevocations } from './modules/auth/revocation/revocations.ts'
 import { createEntitlementModule, type EntitlementModule } from './modules/entitlement/entitlement-module.ts'
 import { createGovernanceLog } from './modules/governance/governance-log.ts'
+import type { RefusalLog } from './modules/governance/governance-types.ts'
 import { createRefusalLog } from './modules/governance/refusal-log.ts'
 import { createHubModule, createRecordStore, type HubModule, type RecordStore } from './modules/hub/hub-module.ts'
 import { createIdentityModule, type IdentityModule } from './modules/identity/identity-module.ts'
@@ -147,6 +151,8 @@ export interface AppOptions {
   baseUrl: () => string
   logger: FastifyBaseLogger
   limiter?: RateLimiter
+  /** Counts answers and decisions, where somebody looks. */
+  metrics?: Metrics | undefined
   /** Compares every answer with its schema: for tests. */
   checkAnswers?: boolean
 }
@@ -154,13 +160,15 @@ export interface AppOptions {
 /** The HTTP server with every route. It does not listen yet. */
 export async function createApp(modules: Modules, options: AppOptions): Promise<FastifyInstance> {
   const { tenants, auth, observability } = modules
+  const { metrics, limiter = new MemoryRateLimiter() } = options
   const app = createHttpServer({
     ...options,
-    limiter: options.limiter ?? new MemoryRateLimiter(),
+    limiter: metrics ? countDecisions(limiter, metrics) : limiter,
     access: auth.access,
     limitsOf: (slug) => tenants.directory.limitsOf(slug),
     browserUrl: browserUrlOf(options.config, options.baseUrl),
   })
+  if (metrics) countRequests(app, metrics)
   const { keys, identity, hub, roster, entitlement, telemetry } = modules
   for (const { routes } of [keys, tenants, auth, identity, hub, roster, entitlement, telemetry, observability])
     routes(app)
