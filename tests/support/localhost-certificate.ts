@@ -1,0 +1,19 @@
+/** A certificate for localhost and 127.0.0.1, signed by itself, from 2020 to 2120, and its key. It protects nothing. */
+export const localhostCertificate = `-----BEGIN CERTIFICATE-----
+MIIBZzCCAQ2gAwIBAgIBATAKBggqhkjOPQQDAjAUMRIwEAYDVQQDDAlsb2NhbGhv
+c3QwIBcNMjAwMTAxMDAwMDAwWhgPMjEyMDAxMDEwMDAwMDBaMBQxEjAQBgNVBAMM
+CWxvY2FsaG9zdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABJ10GMuL8mo3/Kzy
+LugwaaYIZzt4X7jhzfKQRHQ7/Ei0k4K16ShCQfr1kqQzt6aHD10afuaQI9qJUJok
+2b3RoA+jTjBMMBoGA1UdEQQTMBGCCWxvY2FsaG9zdIcEfwAAATAPBgNVHRMBAf8E
+BTADAQH/MB0GA1UdDgQWBBRTilxfA/vv1mjxY8vQetGsEZoOljAKBggqhkjOPQQD
+AgNIADBFAiAJWs7gFA/lF562cardOqkVmNpgT1tMmVt3fpSeoBhJlQIhAMrLFV4M
+hDnx56QpwCTyimM5bfHuk2Y7J+qzQyt43nTe
+-----END CERTIFICATE-----
+`
+
+export const localhostKey = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgqZez7jQSOUNnH6/U
+0vA+xh899R0AFy/48qpYIoDhxi6hRANCAASddBjLi/JqN/ys8i7oMGmmCGc7eF+4
+4c3ykER0O/xItJOCtekoQkH69ZKkM7emhw9dGn7mkCPaiVCaJNm90aAP
+-----END PRIVATE KEY-----
+`
