@@ -10,7 +10,18 @@ const shared = {
 export default defineConfig({
   test: {
     projects: [
-      { test: { ...shared, name: 'suite', include: ['tests/**/*.test.ts'], exclude: ['tests/full/**'] } },
+      {
+        test: {
+          ...shared,
+          name: 'suite',
+          include: ['tests/**/*.test.ts'],
+          exclude: ['tests/full/**', 'tests/valkey/**'],
+        },
+      },
+      // Needs redis-server or valkey-server.
+      {
+        test: { ...shared, name: 'valkey', include: ['tests/valkey/**/*.test.ts'], testTimeout: 120_000 },
+      },
       // Crashes, floods and long pagings: minutes, not seconds.
       {
         test: {

@@ -47,6 +47,10 @@ export interface Config {
   /** Multiplies every rate limit. */
   readonly limitFactor: number
   readonly drainSeconds: number
+  /** Where `hub serve` shows metrics, on this machine only; 0 lets the system choose, undefined means nowhere. */
+  readonly metricsPort: number | undefined
+  /** Whether `metricsPort` was set: then the start fails where it is taken. */
+  readonly metricsPortConfigured: boolean
   readonly logLevel: (typeof logLevels)[number]
 }
 
@@ -108,6 +112,8 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, overrides: Conf
     operatorToken: readOperatorToken(reader, environment),
     limitFactor: reader.factor(reader.source('HUB_LIMIT_FACTOR'), 1),
     drainSeconds: reader.integer(reader.source('HUB_DRAIN_SECONDS'), { min: 0, max: 3600 }, 25),
+    metricsPort: readMetricsPort(reader),
+    metricsPortConfigured: reader.text('HUB_METRICS_PORT') !== undefined,
     logLevel: reader.choice(reader.source('HUB_LOG_LEVEL'), logLevels, 'info'),
   }
   if (reader.problems.length > 0) throw new ConfigError(reader.problems)
@@ -219,6 +225,16 @@ function readOperatorToken(reader: SettingReader, environment: Config['environme
     )
   }
   return token
+}
+
+function readMetricsPort(reader: SettingReader): number | undefined {
+  const source = reader.source('HUB_METRICS_PORT')
+  if (source?.text === 'off') return undefined
+  if (source && !/^\d{1,5}$/.test(source.text)) {
+    reader.report('HUB_METRICS_PORT', `is "${source.text}".`, 'Use a port from 0 to 65535, or off.')
+    return undefined
+  }
+  return reader.integer(source, { min: 0, max: 65535 }, 9464)
 }
 
 export function packageVersion(): string {

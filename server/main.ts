@@ -7,7 +7,10 @@ import { type Config, withListeningPort } from './config.ts'
 import { type OpenedDatabase, openDatabase } from './db/open-database.ts'
 import { drainable } from './http/drain-server.ts'
 import { createLogger } from './http/request-log.ts'
+import { openLimiter } from './limits/open-limiter.ts'
 import { explainingFailure } from './listen.ts'
+import { Metrics } from './metrics/metrics.ts'
+import { openMetricsPage } from './metrics/metrics-page.ts'
 import type { RunningHub } from './running-hub.ts'
 
 /**
@@ -18,51 +21,63 @@ import type { RunningHub } from './running-hub.ts'
 export async function startHub(
   config: Config,
   log: Logger = createLogger(config),
-  openOptions: { postgresSettings?: Record<string, string> } = {},
+  { metrics, ...openOptions }: { postgresSettings?: Record<string, string>; metrics?: Metrics | undefined } = {},
 ): Promise<RunningHub> {
   const database = await openDatabase(config, { purpose: 'serve', log, ...openOptions })
   try {
-    return await startOn(database, config, log)
+    return await startOn(database, config, log, metrics)
   } catch (error) {
     await database.stop()
     throw error
   }
 }
 
-async function startOn(database: OpenedDatabase, config: Config, log: Logger): Promise<RunningHub> {
+async function startOn(
+  database: OpenedDatabase,
+  config: Config,
+  log: Logger,
+  metrics: Metrics | undefined,
+): Promise<RunningHub> {
   let listening = config
   const baseUrl = () => listening.baseUrl
   const modules = await createModules({ config, database, masterKey: database.masterKey, baseUrl, log })
   const background = createBackground({ database, app: database.connection.app, modules, config, log })
   let drain: Parts['drain']
+  let closeLimiter: Parts['closeLimiter']
   try {
     if (config.role !== 'worker') {
-      const app = await createApp(modules, { config, baseUrl, logger: log })
+      const onFallback = (isAlone: boolean) => metrics?.setLimiterFallback(isAlone)
+      const opened = await openLimiter({ config, masterKey: database.masterKey, log, onFallback })
+      closeLimiter = opened.close
+      const app = await createApp(modules, { config, baseUrl, logger: log, limiter: opened.limiter, metrics })
       drain = drainable(app, { drainSeconds: config.drainSeconds, log })
       await explainingFailure(config, () => app.listen({ host: config.host, port: config.port }))
       listening = withListeningPort(config, (app.server.address() as AddressInfo).port)
       await database.announce(listening.baseUrl)
     }
   } catch (error) {
+    await closeLimiter?.()
     await modules.close()
     throw error
   }
   background.start()
-  return { config: listening, modules, stop: () => stopAll({ drain, background, modules, database }) }
+  return { config: listening, modules, stop: () => stopAll({ drain, background, closeLimiter, modules, database }) }
 }
 
 interface Parts {
   /** Of the HTTP server, where there is one. */
   drain: (() => Promise<void>) | undefined
   background: Background
+  closeLimiter: (() => Promise<void>) | undefined
   modules: Modules
   database: OpenedDatabase
 }
 
-async function stopAll({ drain, background, modules, database }: Parts): Promise<void> {
+async function stopAll({ drain, background, closeLimiter, modules, database }: Parts): Promise<void> {
   try {
     await Promise.all([drain?.(), background.stop()])
   } finally {
+    await closeLimiter?.()
     await modules.close()
     await database.stop()
   }
@@ -72,7 +87,10 @@ async function stopAll({ drain, background, modules, database }: Parts): Promise
 export async function serve(config: Config): Promise<void> {
   const log = createLogger(config)
   const isCluster = config.workers > 1 && config.role !== 'worker'
-  const hub = await (isCluster ? startCluster(config, log) : startHub(config, log))
+  const metrics = config.metricsPort === undefined ? undefined : new Metrics(isCluster ? 'primary' : undefined)
+  const page = metrics && (await openMetrics(config, log))
+  const hub = await (isCluster ? startCluster : startHub)(config, log, { metrics })
+  page?.show(async () => metrics?.page(await hub.workerMetrics?.()) ?? '')
   await greet(hub)
   let stoppingSince = 0
   const stop = async (signal: NodeJS.Signals) => {
@@ -87,10 +105,16 @@ export async function serve(config: Config): Promise<void> {
       log.error({ err: error }, 'the Hub did not stop cleanly')
       process.exitCode = 1
     })
+    page?.close()
     process.exit()
   }
   process.on('SIGINT', stop)
   process.on('SIGTERM', stop)
+}
+
+/** Before anything else is started, so that a port that is taken is told at once. */
+function openMetrics({ metricsPort: port = 0, metricsPortConfigured: isChosen }: Config, log: Logger) {
+  return openMetricsPage({ port, isChosen, log })
 }
 
 const repeatedSignalMs = 500

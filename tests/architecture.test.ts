@@ -63,7 +63,10 @@ const rules: Record<string, { folders: string[]; packages?: RegExp }> = {
   },
   'server/outbound': { folders: ['server/config.ts', 'contract/'] },
   'server/mail': { folders: ['server/config.ts', 'server/config/', 'server/db/database.ts'] },
-  'server/metrics': { folders: ['server/config.ts', 'server/db/database.ts'] },
+  'server/metrics': { folders: ['server/config.ts', 'server/db/database.ts', 'server/startup-error.ts'] },
+  'server/limits': {
+    folders: ['server/config.ts', 'server/db/database.ts', 'server/http/', 'server/metrics/', 'server/secrets/'],
+  },
   'server/jobs': { folders: ['server/db/', 'server/config.ts', 'contract/'] },
   'server/modules': {
     folders: [

@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts'
 import type { ConnectionTarget } from '../db/connection-settings.ts'
+import type { MetricsSnapshot } from '../metrics/metrics.ts'
 import type { LimiterAnswer, LimiterRequest } from './shared-limiter.ts'
 
 /** Everything a worker needs, over the channel that only primary and worker have: it holds secrets. */
@@ -16,7 +17,12 @@ export interface WorkerStart {
 }
 
 /** From the primary to a worker. `connection` comes with the socket. */
-export type ToWorker = WorkerStart | { kind: 'connection'; connection: number } | { kind: 'drain' } | LimiterAnswer
+export type ToWorker =
+  | WorkerStart
+  | { kind: 'connection'; connection: number }
+  | { kind: 'drain' }
+  | LimiterAnswer
+  | MetricsRequest
 
 /** From a worker to the primary. */
 export type FromWorker =
@@ -26,3 +32,16 @@ export type FromWorker =
   /** It could not start. `fix` is there when an operator can mend it. */
   | { kind: 'failed'; message: string; fix?: string }
   | LimiterRequest
+  | MetricsAnswer
+
+/** The primary shows the numbers of all. */
+export interface MetricsRequest {
+  kind: 'metrics-request'
+  request: number
+}
+
+export interface MetricsAnswer {
+  kind: 'metrics-answer'
+  request: number
+  metrics: MetricsSnapshot
+}

@@ -41,6 +41,8 @@ interface WorkerLimiterOptions {
   /** Among how many the limits are shared while the primary does not answer. */
   workers: number
   log: Pick<DatabaseLog, 'warn' | 'info'>
+  /** Told when this worker begins and ceases to count alone. */
+  onFallback?: (isAlone: boolean) => void
   /** How long an answer may take. */
   patienceMs?: number
 }
@@ -64,7 +66,7 @@ export class WorkerLimiter implements RateLimiter {
   private overdue: number | undefined
 
   constructor(options: WorkerLimiterOptions) {
-    this.options = { patienceMs: 1000, ...options }
+    this.options = { patienceMs: 1000, onFallback: () => {}, ...options }
     this.share = new ShareLimiter(() => options.workers * this.machines)
   }
 
@@ -93,6 +95,7 @@ export class WorkerLimiter implements RateLimiter {
     )
     if (this.overdue === undefined || batch < this.overdue) return
     this.overdue = undefined
+    this.options.onFallback(false)
     this.options.log.info({}, 'the primary answers again: rate limits are exact')
   }
 
@@ -122,6 +125,7 @@ export class WorkerLimiter implements RateLimiter {
     this.sent.delete(batch)
     if (this.overdue === undefined) {
       const { patienceMs, workers } = this.options
+      this.options.onFallback(true)
       this.options.log.warn(
         { patienceMs, workers },
         'the primary does not answer: each worker allows its share of the limits',

@@ -3,7 +3,9 @@ import { createModules, type Modules } from '../app.ts'
 import { createBackground } from '../background.ts'
 import { type Config, withListeningPort } from '../config.ts'
 import { type OpenedDatabase, openDatabase } from '../db/open-database.ts'
+import { openLimiter } from '../limits/open-limiter.ts'
 import { type Listener, listenForConnections } from '../listen.ts'
+import type { Metrics } from '../metrics/metrics.ts'
 import type { RunningHub } from '../running-hub.ts'
 import { poolSizeOf, serverConnections } from './connection-shares.ts'
 import type { WorkerStart } from './messages.ts'
@@ -15,27 +17,39 @@ import { WorkerPool } from './worker-pool.ts'
  *
  * @throws StartupError with what to do, for everything an operator can mend
  */
-export async function startCluster(config: Config, log: Logger): Promise<RunningHub> {
+export async function startCluster(
+  config: Config,
+  log: Logger,
+  { metrics }: { metrics?: Metrics | undefined } = {},
+): Promise<RunningHub> {
   const database = await openDatabase(
     { ...config, databasePoolSize: poolSizeOf(config) },
     { purpose: 'serve', log, postgresSettings: { max_connections: String(serverConnections(config)) } },
   )
   try {
-    return await startOn(database, config, log)
+    return await startOn(database, config, log, metrics)
   } catch (error) {
     await database.stop()
     throw error
   }
 }
 
-async function startOn(database: OpenedDatabase, config: Config, log: Logger): Promise<RunningHub> {
+async function startOn(
+  database: OpenedDatabase,
+  config: Config,
+  log: Logger,
+  metrics: Metrics | undefined,
+): Promise<RunningHub> {
   let listening = config
   const baseUrl = () => listening.baseUrl
   const { masterKey } = database
   const modules = await createModules({ config, database, masterKey, baseUrl, log })
+  const onFallback = (isAlone: boolean) => metrics?.setLimiterFallback(isAlone)
+  const { limiter, close: closeLimiter } = await openLimiter({ config, masterKey, log, onFallback })
   const pool = new WorkerPool({
     count: config.workers,
     drainSeconds: config.drainSeconds,
+    limiter,
     log,
     startOf: (worker) => startMessage(worker, database, listening),
   })
@@ -48,13 +62,14 @@ async function startOn(database: OpenedDatabase, config: Config, log: Logger): P
   } catch (error) {
     listener?.close()
     await pool.drain()
+    await closeLimiter()
     await modules.close()
     throw error
   }
   const background = createBackground({ database, app: database.connection.app, modules, config, log })
   background.start()
-  const parts = { listener, pool, background, modules, database }
-  return { config: listening, modules, stop: () => stopAll(parts) }
+  const parts = { listener, pool, background, closeLimiter, modules, database }
+  return { config: listening, modules, workerMetrics: () => pool.metrics(), stop: () => stopAll(parts) }
 }
 
 function startMessage(worker: number, { masterKey, connection }: OpenedDatabase, config: Config): WorkerStart {
@@ -72,16 +87,18 @@ interface Parts {
   listener: Listener
   pool: WorkerPool
   background: { stop(): Promise<void> }
+  closeLimiter(): Promise<void>
   modules: Modules
   database: OpenedDatabase
 }
 
 /** First the listener, so that no connection is taken that no worker will have. */
-async function stopAll({ listener, pool, background, modules, database }: Parts): Promise<void> {
+async function stopAll({ listener, pool, background, closeLimiter, modules, database }: Parts): Promise<void> {
   listener.close()
   try {
     await Promise.all([pool.drain(), background.stop()])
   } finally {
+    await closeLimiter()
     await modules.close()
     await database.stop()
   }

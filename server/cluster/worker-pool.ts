@@ -2,10 +2,12 @@ import cluster, { type Worker } from 'node:cluster'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import type { DatabaseLog } from '../db/database.ts'
-import { MemoryRateLimiter } from '../http/rate-limiter.ts'
+import type { RateLimiter } from '../http/rate-limiter.ts'
+import type { MetricsSnapshot } from '../metrics/metrics.ts'
 import { StartupError } from '../startup-error.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './messages.ts'
 import { answerWorker } from './shared-limiter.ts'
+import { WorkerMetrics } from './worker-metrics.ts'
 
 /** A worker that lived this long and ended has nothing to do with its start. */
 const steadyMs = 30_000
@@ -32,6 +34,8 @@ export interface WorkerPoolOptions {
   count: number
   startOf(worker: number): WorkerStart
   drainSeconds: number
+  /** Counts for all workers. */
+  limiter: RateLimiter
   log: DatabaseLog
 }
 
@@ -39,7 +43,7 @@ export interface WorkerPoolOptions {
 export class WorkerPool {
   readonly #options: WorkerPoolOptions
   readonly #places: Place[]
-  readonly #limiter = new MemoryRateLimiter()
+  readonly #metrics = new WorkerMetrics()
   /** Settle when the first worker of each place has started. */
   readonly #starts: PromiseWithResolvers<void>[]
   #waiting: Socket[] = []
@@ -73,6 +77,12 @@ export class WorkerPool {
   /** Process ids of the workers that run. */
   get pids(): number[] {
     return this.#places.flatMap(({ worker }) => worker?.process.pid ?? [])
+  }
+
+  /** What each worker has counted. */
+  metrics(): Promise<MetricsSnapshot[]> {
+    const running = this.#places.flatMap(({ worker, ready }) => (worker && ready ? [worker] : []))
+    return this.#metrics.ask(running.map((worker) => (message) => this.#tell(worker, message)))
   }
 
   /** Hands a connection to a worker, to each in turn. It must be paused: what has been read of it here would be lost. */
@@ -134,7 +144,9 @@ export class WorkerPool {
 
   #hear(place: Place, worker: Worker, message: FromWorker): void {
     if (message.kind === 'limiter-request') {
-      void answerWorker(this.#limiter, message).then((answer) => this.#tell(worker, answer))
+      void answerWorker(this.#options.limiter, message).then((answer) => this.#tell(worker, answer))
+    } else if (message.kind === 'metrics-answer') {
+      this.#metrics.hear(message)
     } else if (message.kind === 'taken') {
       place.inHand.get(message.connection)?.socket.destroy()
       place.inHand.delete(message.connection)

@@ -4,8 +4,9 @@ import { createBackground } from '../background.ts'
 import { joinDatabase } from '../db/open-database.ts'
 import { drainable } from '../http/drain-server.ts'
 import { createLogger } from '../http/request-log.ts'
+import { Metrics } from '../metrics/metrics.ts'
 import { StartupError } from '../startup-error.ts'
-import type { FromWorker, ToWorker, WorkerStart } from './messages.ts'
+import type { FromWorker, MetricsRequest, ToWorker, WorkerStart } from './messages.ts'
 import { WorkerLimiter } from './shared-limiter.ts'
 
 /*
@@ -16,6 +17,7 @@ import { WorkerLimiter } from './shared-limiter.ts'
 interface Serving {
   take(socket: Socket): void
   answer: WorkerLimiter['answer']
+  report(request: MetricsRequest): Promise<void>
   drain(): Promise<void>
 }
 
@@ -32,8 +34,14 @@ async function startServing({ worker, config: sent, ...start }: WorkerStart): Pr
   const database = joinDatabase(config, { ...start, masterKey, log })
   const baseUrl = () => config.baseUrl
   const modules = await createModules({ config, database, masterKey, baseUrl, log })
-  const limiter = new WorkerLimiter({ send: tell, workers: config.workers, log })
-  const app = await createApp(modules, { config, baseUrl, logger: log, limiter })
+  const metrics = config.metricsPort === undefined ? undefined : new Metrics(String(worker))
+  const limiter = new WorkerLimiter({
+    send: tell,
+    workers: config.workers,
+    log,
+    onFallback: (isAlone) => metrics?.setLimiterFallback(isAlone),
+  })
+  const app = await createApp(modules, { config, baseUrl, logger: log, limiter, metrics })
   const drain = drainable(app, { drainSeconds: config.drainSeconds, log })
   const background = createBackground({ database, app: database.connection.app, modules, config, log })
   // Its timers for slow requests start when a server listens, which this one does through the primary.
@@ -41,6 +49,9 @@ async function startServing({ worker, config: sent, ...start }: WorkerStart): Pr
   background.start()
   return {
     answer: (decisions) => limiter.answer(decisions),
+    report: async ({ request }) => {
+      tell({ kind: 'metrics-answer', request, metrics: (await metrics?.snapshot()) ?? [] })
+    },
     take: (socket) => {
       // Lost on the way between processes; a client may end its half and still wait for the answer.
       socket.allowHalfOpen = true
@@ -91,6 +102,7 @@ process.on('message', (message: ToWorker, socket: Socket | undefined) => {
   if (message.kind === 'start') void start(message)
   else if (message.kind === 'drain') void drain()
   else if (message.kind === 'limiter-answer') void serving?.then((each) => each.answer(message))
+  else if (message.kind === 'metrics-request') void serving?.then((each) => each.report(message))
   else if (socket) {
     tell({ kind: 'taken', connection: message.connection })
     void serving?.then((each) => each.take(socket))

@@ -12,7 +12,7 @@ export interface CliResult {
 /** Runs a command as a user would: in a process of its own, through the plain launcher. */
 export function runCli(args: readonly string[], env: Record<string, string> = {}): Promise<CliResult> {
   const child = spawn(process.execPath, [join(root, 'cli/hub.js'), ...args], {
-    env: { PATH: process.env.PATH ?? '', ...env },
+    env: { PATH: process.env.PATH ?? '', HUB_METRICS_PORT: 'off', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 60_000,
   })

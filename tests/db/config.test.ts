@@ -49,6 +49,7 @@ test('all problems are reported together, each with its variable', () => {
     HUB_LIMIT_FACTOR: '0',
     HUB_DRAIN_SECONDS: 'soon',
     HUB_LOG_LEVEL: 'loud',
+    HUB_METRICS_PORT: 'on',
     HUB_OPERATOR_TOKEN: 'short',
     HUB_SMTP_URL: 'mail.example.com',
     HUB_VALKEY_URL: 'http://cache',

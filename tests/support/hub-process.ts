@@ -29,7 +29,7 @@ export async function startHubProcess(
 ): Promise<HubProcess> {
   const child = spawn(process.execPath, [...nodeOptions, main, 'serve', '--port', '0', '--data-dir', dataDir], {
     detached: true,
-    env: { PATH: process.env.PATH, HUB_LOG_LEVEL: 'warn', ...env },
+    env: { PATH: process.env.PATH, HUB_LOG_LEVEL: 'warn', HUB_METRICS_PORT: 'off', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const ended = once(child, 'close')
