@@ -33,6 +33,7 @@ export function createBackground(parts: {
       { name: 'forget expired links', run: (tx) => modules.links.forgetExpired(tx) },
       { name: 'forget claims of old reports', run: (tx) => modules.hub.forgetOldClaims(tx) },
       { name: 'forget old revocations', run: (tx) => modules.revocations.forgetOld(tx) },
+      ...modules.auth.chores,
     ]),
   )
   for (const job of [...modules.telemetry.jobs, ...modules.auth.jobs]) queue.registerJob(job)

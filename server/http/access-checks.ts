@@ -83,7 +83,7 @@ async function authenticate(
 }
 
 /** The token of `Authorization: Bearer` (RFC 6750, section 2.1). */
-function bearerToken(request: FastifyRequest): string {
+export function bearerToken(request: FastifyRequest): string {
   const header = request.headers.authorization
   if (header === undefined) throw unauthenticated('The request has no Authorization header.')
   // Node keeps the first of several, a proxy before it may have looked at another.

@@ -3,6 +3,7 @@ import type { Config } from '../../config.ts'
 import type { Database, DatabaseLog } from '../../db/database.ts'
 import type { AccessControl } from '../../http/caller.ts'
 import { cursorKeyPurpose } from '../../http/cursor.ts'
+import type { TenantChore } from '../../jobs/housekeeping.ts'
 import type { JobSender } from '../../jobs/job-sender.ts'
 import type { JobDefinition } from '../../jobs/queue.ts'
 import type { Mailer } from '../../mail/mailer.ts'
@@ -18,6 +19,7 @@ import type { Revocations, ServiceAccounts, Sessions } from './auth-types.ts'
 import { createClientDirectory } from './service-accounts/client-directory.ts'
 import { addServiceAccountRoutes } from './service-accounts/service-accounts-routes.ts'
 import { createServiceAccounts } from './service-accounts/service-accounts-service.ts'
+import { readAccount } from './service-accounts/service-accounts-store.ts'
 import { addSessionRoutes } from './sessions/sessions-routes.ts'
 import { createSessions } from './sessions/sessions-service.ts'
 import { createLinkRequests } from './sign-in/link-requests-service.ts'
@@ -37,6 +39,7 @@ export interface AuthModule {
   serviceAccounts: ServiceAccounts
   sessions: Sessions
   jobs: readonly JobDefinition[]
+  chores: readonly TenantChore[]
   routes(app: FastifyInstance): void
 }
 
@@ -67,7 +70,11 @@ export function createAuthModule(deps: AuthModuleDeps): AuthModule {
   const tokens = createTokenService({ ...deps, clients, secretsKey })
   const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
   const serviceAccounts = createServiceAccounts({ ...deps, clients, secretsKey, cursorKey })
-  const sessions = createSessions(deps)
+  const sessions = createSessions({
+    ...deps,
+    authenticate,
+    accountName: async (tx, clientId) => (await readAccount(tx, clientId))?.name,
+  })
   const linkRequests = createLinkRequests(deps)
   const linkSignIn = createLinkSignIn({ ...deps, sessions })
   const mockLogin = deps.environment !== 'production'
@@ -81,9 +88,10 @@ export function createAuthModule(deps: AuthModuleDeps): AuthModule {
     serviceAccounts,
     sessions,
     jobs: [linkRequests.job],
+    chores: [{ name: 'forget expired sessions', run: (tx) => sessions.forgetExpired(tx) }],
     routes: (app) => {
       addAuthRoutes(app, { tokens, directory })
-      addSessionRoutes(app, { ...deps, sessions })
+      addSessionRoutes(app, sessions)
       addOidcRoutes(app, { ...deps, sessions })
       addLinkRoutes(app, { requests: linkRequests, signIn: linkSignIn })
       if (mockLogin) addMockLoginRoutes(app, createMockLogin({ ...deps, sessions }))

@@ -106,6 +106,7 @@ function slugsOf({ operation, schema }: RouteDescription): ProblemSlug[] {
   if (operation.access.kind !== 'public') found.add('hub-unavailable')
   if (operation.access.kind !== 'public') found.add('authentication-failed').add('invalid-tenant')
   if (operation.access.kind === 'token') found.add('insufficient-scope')
+  if (operation.sameSiteOnly) found.add('cross-site-request')
   if (operation.rateClass) found.add('rate-limited')
   if (operation.path.includes('{')) found.add('not-found')
   if (hasBody) found.add('malformed-json').add('payload-too-large').add('unsupported-media-type')

@@ -1,8 +1,170 @@
-import type { FastifyInstance } from 'fastify'
-import type { TenantDirectory } from '../../tenants/tenants-types.ts'
-import type { Sessions } from '../auth-types.ts'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { validationFailed } from '../../../../contract/domain-error.ts'
+import { pageSizeDefault } from '../../../../contract/limits.ts'
+import { PageQuery } from '../../../../contract/request-schemas.ts'
+import { bearerToken, tenantHeaderOf } from '../../../http/access-checks.ts'
+import { clearCookie, clearSignInCookies, readCookie, setRefreshCookie } from '../../../http/cookies.ts'
+import { addRoute } from '../../../http/route.ts'
+import { UserTokenAnswer } from '../auth-schemas.ts'
+import { counted } from './session-admission.ts'
+import {
+  LogoutBody,
+  MeAnswer,
+  OptionalTenantHeader,
+  RefreshBody,
+  SessionList,
+  SessionParams,
+} from './sessions-schemas.ts'
+import { type Credentials, type SessionCall, SessionOver, type SessionService } from './sessions-types.ts'
 
-export function addSessionRoutes(
-  _app: FastifyInstance,
-  _deps: { sessions: Sessions; directory: TenantDirectory; browserUrl: () => string },
-): void {}
+const headers = OptionalTenantHeader
+
+export function addSessionRoutes(app: FastifyInstance, sessions: SessionService): void {
+  addRoute(
+    app,
+    'issueUserToken',
+    {
+      description:
+        'With the cookie `service_session` and no body: the first tokens. With `refresh_token` and the cookie ' +
+        '`__Secure-service_refresh`, which the first answer sets: the next ones. Each refresh token is good once, and ' +
+        'for 20 seconds afterwards gives the same successor, for tabs that refresh side by side. Using it later ends ' +
+        'the session.',
+      headers,
+      body: RefreshBody,
+      bodyOptional: true,
+      response: { 200: UserTokenAnswer },
+    },
+    async (request, reply) => {
+      const refreshToken = refreshTokenOf(request.body ?? {})
+      const issued = await clearingWhatIsOver(reply, async () => {
+        const call = callOf(request)
+        const cookies = await cookiesOf(call, request, reply)
+        return refreshToken === undefined
+          ? sessions.issue(call, cookies.session)
+          : sessions.refresh(call, refreshToken, cookies.refresh)
+      })
+      setRefreshCookie(reply, issued.refreshCookie, issued.expiresAtMs)
+      return issued.token
+    },
+  )
+
+  addRoute(
+    app,
+    'logOut',
+    {
+      description: 'By session cookie or access token. The cookies are cleared in every case.',
+      headers,
+      body: LogoutBody,
+      bodyOptional: true,
+      response: { 204: Type.Null() },
+    },
+    async (request, reply) => {
+      await clearingWhatIsOver(reply, async () => {
+        const call = callOf(request)
+        await sessions.logOut(call, await credentialsOf(call, request, reply), request.body?.everywhere ?? false)
+      })
+      clearSignInCookies(reply)
+      clearCookie(reply, 'login')
+      return reply.code(204).send()
+    },
+  )
+
+  addRoute(
+    app,
+    'getMe',
+    {
+      description: 'By access token, of a person or of a service account, or by session cookie.',
+      headers,
+      response: { 200: MeAnswer },
+    },
+    async (request, reply) => bySignIn(request, reply, (call, credentials) => sessions.me(call, credentials)),
+  )
+
+  addRoute(
+    app,
+    'listSessions',
+    {
+      description: 'Those that have neither ended nor expired, the newest first. A service account has none.',
+      headers,
+      querystring: PageQuery,
+      response: { 200: SessionList },
+      problems: ['invalid-cursor'],
+    },
+    async (request, reply) => {
+      const { limit = pageSizeDefault, cursor } = request.query
+      return bySignIn(request, reply, (call, credentials) => sessions.list(call, credentials, { limit, cursor }))
+    },
+  )
+
+  addRoute(
+    app,
+    'endSession',
+    { headers, params: SessionParams, response: { 204: Type.Null() } },
+    async (request, reply) => {
+      const { session_id: sessionId } = request.params
+      const { current } = await bySignIn(request, reply, (call, credentials) =>
+        sessions.end(call, credentials, sessionId),
+      )
+      if (current) clearSignInCookies(reply)
+      return reply.code(204).send()
+    },
+  )
+}
+
+function callOf(request: FastifyRequest): SessionCall {
+  return {
+    address: request.callerAddress,
+    requestId: request.id,
+    tenantHeader: tenantHeaderOf(request),
+    servedTenant: request.hostTenant?.slug,
+    charge: request.credentialCharges,
+  }
+}
+
+/** Also looks at the cookie that the call does not need: one that is there twice was planted. */
+function cookiesOf(call: SessionCall, request: FastifyRequest, reply: FastifyReply) {
+  return counted(call, async () => ({
+    session: readCookie(request, reply, 'session'),
+    refresh: readCookie(request, reply, 'refresh'),
+  }))
+}
+
+function credentialsOf(call: SessionCall, request: FastifyRequest, reply: FastifyReply): Promise<Credentials> {
+  return counted(call, async () => ({
+    bearer: request.headers.authorization === undefined ? undefined : bearerToken(request),
+    sessionToken: readCookie(request, reply, 'session'),
+  }))
+}
+
+/** Cookies of a session that is over are cleared, unless the call went by an access token and they are another's. */
+async function bySignIn<Answer>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  work: (call: SessionCall, credentials: Credentials) => Promise<Answer>,
+): Promise<Answer> {
+  const call = callOf(request)
+  const credentials = await credentialsOf(call, request, reply)
+  if (credentials.bearer !== undefined) return work(call, credentials)
+  return clearingWhatIsOver(reply, () => work(call, credentials))
+}
+
+async function clearingWhatIsOver<Answer>(reply: FastifyReply, work: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof SessionOver) clearSignInCookies(reply)
+    throw error
+  }
+}
+
+function refreshTokenOf(body: { grant_type?: 'refresh_token'; refresh_token?: string }): string | undefined {
+  const { grant_type: grantType, refresh_token: refreshToken } = body
+  if (grantType !== undefined && refreshToken === undefined) {
+    throw validationFailed([{ pointer: '/refresh_token', detail: 'must be there when grant_type is' }])
+  }
+  if (refreshToken !== undefined && grantType === undefined) {
+    throw validationFailed([{ pointer: '/grant_type', detail: 'must be "refresh_token" when refresh_token is there' }])
+  }
+  return refreshToken
+}

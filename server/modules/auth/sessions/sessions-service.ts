@@ -1,10 +1,29 @@
-import type { Database } from '../../../db/database.ts'
-import type { Tenant } from '../../../http/caller.ts'
-import type { GovernanceLog } from '../../governance/governance-types.ts'
+import { randomBytes } from 'node:crypto'
+import { sessionHours } from '../../../../contract/limits.ts'
+import { formatTimestamp } from '../../../../contract/timestamp.ts'
+import type { Database, TenantTx } from '../../../db/database.ts'
+import type { AccessControl, Tenant } from '../../../http/caller.ts'
+import { cursorKeyPurpose } from '../../../http/cursor.ts'
+import { deriveKey } from '../../../secrets/sealing.ts'
+import type { GovernanceLog, RefusalLog } from '../../governance/governance-types.ts'
 import type { TokenKeys } from '../../keys/keys-types.ts'
 import type { SignInUsers } from '../../roster/roster-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
-import type { Revocations, Sessions } from '../auth-types.ts'
+import type { OpenedSession, SignIn, TokenRevoker } from '../auth-types.ts'
+import { webClientId } from '../tokens/token-issuer.ts'
+import { createOwnSessions } from './own-sessions.ts'
+import { createRefreshTokens } from './refresh-tokens.ts'
+import { counted, createSessionAdmission } from './session-admission.ts'
+import { createSessionTokens } from './session-tokens.ts'
+import { deleteExpiredSessions, insertSession } from './sessions-store.ts'
+import type { SessionService } from './sessions-types.ts'
+import { createTokenExchange, unknownRefreshToken } from './token-exchange.ts'
+
+const sessionMs = sessionHours * 3_600_000
+const userAgentLengthMax = 512
+/** Of what has expired, for whoever asks soon afterwards what became of it. */
+const keptMs = 24 * 3_600_000
+const forgottenAtOnce = 500
 
 export interface SessionsDeps {
   database: Database
@@ -12,18 +31,82 @@ export interface SessionsDeps {
   keys: TokenKeys
   directory: TenantDirectory
   users: SignInUsers
-  revocations: Revocations
+  revocations: TokenRevoker
   governance: GovernanceLog
+  refusals: RefusalLog
+  /** Reads access tokens. */
+  authenticate: AccessControl['authenticate']
+  /** The name that a service account was given. */
+  accountName: (tx: TenantTx, clientId: string) => Promise<string | undefined>
+  /** Milliseconds since 1970. */
+  now?: () => number
 }
 
-export function createSessions(_deps: SessionsDeps): Sessions {
+/** The sessions of people: from signing in, over the tokens of their tabs, to their end after 8 hours at the latest. */
+export function createSessions(deps: SessionsDeps): SessionService {
+  const { governance, users, revocations: revoker, now = () => Date.now() } = deps
+  const tokens = createSessionTokens(deps)
+  const refreshTokens = createRefreshTokens(deps)
+  const shared = { ...deps, revoker, now }
+  const admission = createSessionAdmission({ ...shared, tokens })
+  const exchange = createTokenExchange({ ...shared, refreshTokens })
+  const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
+
+  async function open(tx: TenantTx, tenant: Tenant, signIn: SignIn): Promise<OpenedSession> {
+    const { user, method, connectionId, address, requestId } = signIn
+    const createdAtMs = now()
+    // Tokens end at whole seconds, and the session with them.
+    const expiresAtMs = Math.floor(createdAtMs / 1000) * 1000 + sessionMs
+    const sessionId = `ses_${randomBytes(18).toString('base64url')}`
+    await insertSession(tx, {
+      session_id: sessionId,
+      user_id: user.userId,
+      method,
+      connection_id: connectionId ?? null,
+      address,
+      user_agent: signIn.userAgent?.slice(0, userAgentLengthMax) || null,
+      created_at: formatTimestamp(createdAtMs),
+      expires_at: formatTimestamp(expiresAtMs),
+    })
+    await users.noteSignIn(tx, user.userId)
+    await governance.append(tx, tenant, {
+      kind: 'auth.login',
+      subject: `user:${user.userId}`,
+      details: { method, ...(connectionId !== undefined && { connection_id: connectionId }), session_id: sessionId },
+      actor: { subject: user.userId, clientId: webClientId, address, requestId },
+    })
+    const sessionToken = await tokens.sign({ tenant, sessionId, userId: user.userId, createdAtMs, expiresAtMs })
+    return { sessionId, expiresAtMs, sessionToken }
+  }
+
   return {
-    open: async () => {
-      throw new Error('not built yet')
+    ...createOwnSessions({ ...shared, admission, cursorKey }),
+    open,
+
+    async firstToken(_tenant, { sessionToken }) {
+      const session = await tokens.open(sessionToken, now())
+      if (!session) throw new Error('the session that was just opened has no valid token')
+      return exchange.begin(session)
     },
-    firstToken: async (_tenant: Tenant) => {
-      throw new Error('not built yet')
+
+    async issue(call, sessionToken) {
+      const { tenant, sessionId, user } = await admission.byCookie(call, sessionToken)
+      return exchange.begin({ tenant, sessionId, userId: user.userId })
     },
-    endAll: async () => {},
+
+    async refresh(call, refreshToken, cookie) {
+      const family = await counted(call, async () => {
+        const opened = cookie === undefined ? undefined : await refreshTokens.open(refreshToken, cookie, now())
+        if (!opened) throw unknownRefreshToken()
+        return opened
+      })
+      await admission.byName(call, family)
+      return exchange.follow(family, { address: call.address, requestId: call.requestId })
+    },
+
+    async forgetExpired(tx) {
+      const before = formatTimestamp(now() - keptMs)
+      return (await deleteExpiredSessions(tx, before, forgottenAtOnce)) === forgottenAtOnce
+    },
   }
 }

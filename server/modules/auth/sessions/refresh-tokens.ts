@@ -1,0 +1,81 @@
+import { createHmac, hash, timingSafeEqual } from 'node:crypto'
+import { deriveKey } from '../../../secrets/sealing.ts'
+import type { TenantDirectory } from '../../tenants/tenants-types.ts'
+import { createOwnTokens } from './own-tokens.ts'
+import type { NamedSession } from './session-tokens.ts'
+
+/** One of the tokens that follow from one call with the session cookie. */
+export interface FamilyMember {
+  familyId: string
+  /** 1 is the first. */
+  generation: number
+  /** When this generation came, in milliseconds since 1970. */
+  rotatedAtMs: number
+}
+
+export interface NamedFamily extends NamedSession, Pick<FamilyMember, 'familyId' | 'generation'> {}
+
+/**
+ * Refresh tokens, and the cookie without which they do not work. Scripts hold the token, so a script that is injected
+ * can take it away; the cookie stays where it is. Both are made from what the database has and from keys alone: whoever
+ * asks for the same generation gets the same token, byte for byte, and tabs that begin side by side the same cookie.
+ */
+export interface RefreshTokens {
+  cookieOf(tenantSlug: string, sessionId: string): string
+  sign(session: NamedSession & { expiresAtMs: number }, member: FamilyMember): Promise<string>
+  /** Undefined for anything but a token that has not expired, with its cookie. */
+  open(token: string, cookie: string, nowMs: number): Promise<NamedFamily | undefined>
+}
+
+export function createRefreshTokens(deps: { masterKey: Buffer; directory: TenantDirectory }): RefreshTokens {
+  const tokens = createOwnTokens('refresh+jwt', deriveKey(deps.masterKey, 'refresh tokens'), deps.directory)
+  const cookieKey = deriveKey(deps.masterKey, 'refresh cookies')
+  const idKey = deriveKey(deps.masterKey, 'refresh token ids')
+  const macOf = (key: Buffer, ...parts: (string | number)[]) =>
+    createHmac('sha256', key).update(JSON.stringify(parts)).digest('base64url')
+
+  function cookieOf(tenantSlug: string, sessionId: string): string {
+    return macOf(cookieKey, tenantSlug, sessionId)
+  }
+
+  return {
+    cookieOf,
+    sign: (session, { familyId, generation, rotatedAtMs }) =>
+      tokens.sign(
+        session.tenant,
+        { iat: Math.floor(rotatedAtMs / 1000), exp: Math.floor(session.expiresAtMs / 1000) },
+        {
+          sub: session.userId,
+          sid: session.sessionId,
+          family: familyId,
+          generation,
+          jti: macOf(idKey, session.tenant.slug, familyId, generation).slice(0, 22),
+          cookie_hash: hashOf(cookieOf(session.tenant.slug, session.sessionId)),
+        },
+      ),
+    async open(token, cookie, nowMs) {
+      const opened = await tokens.open(token, nowMs)
+      if (!opened) return undefined
+      const { sub, sid, family, generation, cookie_hash: bound } = opened.claims
+      if (
+        typeof sub !== 'string' ||
+        typeof sid !== 'string' ||
+        typeof family !== 'string' ||
+        typeof generation !== 'number' ||
+        typeof bound !== 'string' ||
+        !isSame(bound, hashOf(cookie))
+      ) {
+        return undefined
+      }
+      return { tenant: opened.tenant, sessionId: sid, userId: sub, familyId: family, generation }
+    },
+  }
+}
+
+function hashOf(cookie: string): string {
+  return hash('sha256', cookie, 'base64url')
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))
+}

@@ -1,0 +1,179 @@
+import { DomainError } from '../../../../contract/domain-error.ts'
+import { roles } from '../../../../contract/roles.ts'
+import type { Database, TenantTx } from '../../../db/database.ts'
+import type { AccessControl, Tenant } from '../../../http/caller.ts'
+import type { RefusalLog } from '../../governance/governance-types.ts'
+import type { SignInUsers } from '../../roster/roster-types.ts'
+import type { TenantDirectory } from '../../tenants/tenants-types.ts'
+import type { SignInMethod } from '../auth-types.ts'
+import type { NamedSession, SessionTokens } from './session-tokens.ts'
+import { type SessionRow, sessionById } from './sessions-store.ts'
+import { type Credentials, type LiveSession, type SessionCall, SessionOver, type SignedIn } from './sessions-types.ts'
+
+export interface AdmissionDeps {
+  database: Database
+  directory: TenantDirectory
+  users: SignInUsers
+  refusals: RefusalLog
+  authenticate: AccessControl['authenticate']
+  tokens: SessionTokens
+  now: () => number
+}
+
+/**
+ * Decides who makes a call, and counts it: what is let in against its session or account, what is refused against its
+ * address. All throw `authentication-failed`, `invalid-tenant` and `rate-limited`.
+ */
+export interface SessionAdmission {
+  byCookie(call: SessionCall, sessionToken: string | undefined): Promise<LiveSession>
+  /** By the session that another token of this service names. */
+  byName(call: SessionCall, session: NamedSession): Promise<LiveSession>
+  /** By the access token, or without one by the cookie. */
+  bySignIn(call: SessionCall, credentials: Credentials): Promise<SignedIn>
+  /** All sessions that the call shows: an access token that has expired beside a good cookie does no harm. */
+  byAnything(call: SessionCall, credentials: Credentials): Promise<LiveSession[]>
+}
+
+export function createSessionAdmission(deps: AdmissionDeps): SessionAdmission {
+  const { database, directory, tokens, now } = deps
+
+  async function ofName(call: SessionCall, session: NamedSession): Promise<LiveSession> {
+    if (!isServed(call, session.tenant)) throw new SessionOver()
+    const live = await database.withTenant(
+      session.tenant.slug,
+      async (tx) => asLive(tx, deps.users, session, await sessionById(tx, session.sessionId), now()),
+      { readOnly: true },
+    )
+    if (!live) throw new SessionOver()
+    return live
+  }
+
+  async function ofCookie(call: SessionCall, sessionToken: string | undefined): Promise<LiveSession> {
+    if (sessionToken === undefined) throw new SessionOver('The request has no session cookie. Sign in first.')
+    const session = await tokens.open(sessionToken, now())
+    if (!session) throw new SessionOver()
+    return ofName(call, session)
+  }
+
+  async function ofBearer(call: SessionCall, bearer: string): Promise<SignedIn> {
+    const claims = await deps.authenticate(bearer, call.address)
+    const tenant = await directory.find(claims.tenantSlug)
+    if (!tenant || !isServed(call, tenant)) {
+      throw new DomainError('authentication-failed', 'The bearer token is not one of a tenant that is served here.')
+    }
+    if (claims.sessionId === undefined) return { kind: 'account', tenant, claims }
+    const session = await ofName(call, { tenant, sessionId: claims.sessionId, userId: claims.subject })
+    return { kind: 'person', session, scopes: [...claims.scopes] }
+  }
+
+  async function countSession(call: SessionCall, live: LiveSession): Promise<LiveSession> {
+    if (isOtherTenant(call, live.tenant)) throw otherTenant(call, live.tenant, `user:${live.user.userId}`)
+    await call.charge.succeed(live.sessionId, live.tenant.slug)
+    return live
+  }
+
+  async function countSignIn(call: SessionCall, signedIn: SignedIn): Promise<SignedIn> {
+    if (signedIn.kind === 'person') {
+      await countSession(call, signedIn.session)
+      return signedIn
+    }
+    const { tenant, claims } = signedIn
+    if (isOtherTenant(call, tenant)) throw otherTenant(call, tenant, `service_account:${claims.clientId}`)
+    await call.charge.succeed(claims.clientId, tenant.slug)
+    return signedIn
+  }
+
+  /** An access that was tried with another tenant's name is an event of the tenant whose credential it was. */
+  function otherTenant(call: SessionCall, tenant: Tenant, subject: string): DomainError {
+    const { address, requestId } = call
+    deps.refusals.note(tenant, { kind: 'auth.access_refused', subject, reason: 'tenant', address, requestId })
+    return new DomainError('invalid-tenant', 'The tenant does not exist, or the caller has no access to it.', {
+      extensions: { tenant_slug: call.tenantHeader },
+    })
+  }
+
+  async function shown(call: SessionCall, { bearer, sessionToken }: Credentials): Promise<LiveSession[]> {
+    const found = new Map<string, LiveSession>()
+    if (bearer !== undefined) {
+      const signedIn = await unlessUnknown(ofBearer(call, bearer))
+      if (signedIn?.kind === 'person') found.set(signedIn.session.sessionId, signedIn.session)
+    }
+    const live = sessionToken === undefined ? undefined : await unlessUnknown(ofCookie(call, sessionToken))
+    if (live) found.set(live.sessionId, live)
+    return [...found.values()]
+  }
+
+  return {
+    byCookie: (call, sessionToken) => counted(call, async () => countSession(call, await ofCookie(call, sessionToken))),
+    byName: (call, session) => counted(call, async () => countSession(call, await ofName(call, session))),
+    bySignIn: (call, { bearer, sessionToken }) =>
+      counted(call, async () => {
+        if (bearer !== undefined) return countSignIn(call, await ofBearer(call, bearer))
+        const session = await ofCookie(call, sessionToken)
+        return countSignIn(call, { kind: 'person', session, scopes: [...roles[session.user.role]] })
+      }),
+    byAnything: (call, credentials) =>
+      counted(call, async () => {
+        const all = await shown(call, credentials)
+        const [first, ...rest] = all.filter((live) => !isOtherTenant(call, live.tenant))
+        if (first) return [await countSession(call, first), ...rest]
+        if (all[0]) await countSession(call, all[0])
+        throw new SessionOver('The request shows no session that goes on.')
+      }),
+  }
+}
+
+/** The session of a row, if it goes on and is that of an active person. */
+export async function asLive(
+  tx: TenantTx,
+  users: SignInUsers,
+  { tenant, userId }: NamedSession,
+  row: SessionRow | undefined,
+  nowMs: number,
+): Promise<LiveSession | undefined> {
+  if (!row || row.user_id !== userId || row.ended_at !== null) return undefined
+  const expiresAtMs = Date.parse(row.expires_at)
+  // Tokens say whole seconds, and one of none would be of no use.
+  if (expiresAtMs - nowMs < 1000) return undefined
+  const user = await users.byId(tx, userId)
+  if (!user?.active) return undefined
+  return {
+    tenant,
+    sessionId: row.session_id,
+    user,
+    method: row.method as SignInMethod,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    expiresAtMs,
+  }
+}
+
+/** At a tenant's own address there are no others. */
+function isServed(call: SessionCall, tenant: Tenant): boolean {
+  return call.servedTenant === undefined || call.servedTenant === tenant.slug
+}
+
+/** The header may be left out, but not name another tenant. */
+function isOtherTenant(call: SessionCall, tenant: Tenant): boolean {
+  return call.tenantHeader !== undefined && call.tenantHeader !== tenant.slug
+}
+
+async function unlessUnknown<Found>(found: Promise<Found>): Promise<Found | undefined> {
+  try {
+    return await found
+  } catch (error) {
+    if (error instanceof DomainError && error.slug === 'authentication-failed') return undefined
+    throw error
+  }
+}
+
+/** Counts what is refused for its credential. */
+export async function counted<Found>(call: SessionCall, admit: () => Promise<Found>): Promise<Found> {
+  try {
+    return await admit()
+  } catch (error) {
+    const slug = error instanceof DomainError ? error.slug : undefined
+    if (slug === 'authentication-failed' || slug === 'invalid-tenant') await call.charge.failed()
+    throw error
+  }
+}

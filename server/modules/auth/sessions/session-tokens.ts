@@ -1,0 +1,37 @@
+import type { Tenant } from '../../../http/caller.ts'
+import { deriveKey } from '../../../secrets/sealing.ts'
+import type { TenantDirectory } from '../../tenants/tenants-types.ts'
+import { createOwnTokens } from './own-tokens.ts'
+
+/** What a token says its session is. Whether that goes on is for the database to say. */
+export interface NamedSession {
+  tenant: Tenant
+  sessionId: string
+  userId: string
+}
+
+/** The value of the cookie `service_session`. */
+export interface SessionTokens {
+  sign(session: NamedSession & { createdAtMs: number; expiresAtMs: number }): Promise<string>
+  /** Undefined for anything that is not such a token, or has expired. */
+  open(token: string, nowMs: number): Promise<NamedSession | undefined>
+}
+
+export function createSessionTokens(deps: { masterKey: Buffer; directory: TenantDirectory }): SessionTokens {
+  const tokens = createOwnTokens('session+jwt', deriveKey(deps.masterKey, 'session tokens'), deps.directory)
+  return {
+    sign: ({ tenant, sessionId, userId, createdAtMs, expiresAtMs }) =>
+      tokens.sign(
+        tenant,
+        { iat: Math.floor(createdAtMs / 1000), exp: Math.floor(expiresAtMs / 1000) },
+        { sub: userId, sid: sessionId },
+      ),
+    async open(token, nowMs) {
+      const opened = await tokens.open(token, nowMs)
+      if (!opened) return undefined
+      const { sub, sid } = opened.claims
+      if (typeof sub !== 'string' || typeof sid !== 'string') return undefined
+      return { tenant: opened.tenant, sessionId: sid, userId: sub }
+    },
+  }
+}

@@ -1,0 +1,100 @@
+import { Type } from 'typebox'
+import { NextCursor } from '../../../../contract/answer-schemas.ts'
+import { roleNames } from '../../../../contract/roles.ts'
+import { scopeNames } from '../../../../contract/scopes.ts'
+import type { SignInMethod } from '../auth-types.ts'
+
+const closed = { additionalProperties: false } as const
+const methods: SignInMethod[] = ['oidc', 'magic_link', 'welcome_link', 'mock']
+
+const SessionId = Type.String({
+  pattern: '^ses_[A-Za-z0-9_-]{1,64}$',
+  'x-must-be': 'the id of a session, which begins with ses_',
+  examples: ['ses_4Kq8ZrT2vYw0LxNp6BdHs9Aj'],
+})
+const Method = Type.Enum(methods, { description: 'How the person signed in', examples: ['oidc'] })
+const CreatedAt = Type.String({ format: 'date-time', examples: ['2026-10-05T08:00:00.250000Z'] })
+const ExpiresAt = Type.String({
+  format: 'date-time',
+  description: '8 hours later, however often its tokens are renewed',
+  examples: ['2026-10-05T16:00:00.000000Z'],
+})
+
+/** Both members or none: the handler says so, because each points to the other. */
+export const RefreshBody = Type.Object(
+  {
+    grant_type: Type.Optional(
+      Type.Literal('refresh_token', { description: 'With `refresh_token`; without both, the session cookie is used' }),
+    ),
+    refresh_token: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 4096,
+        description: 'The one of the last answer; it comes with the cookie `__Secure-service_refresh`',
+        examples: ['eyJhbGciOiJIUzI1NiIsInR5cCI6InJlZnJlc2grand0In0…'],
+      }),
+    ),
+  },
+  closed,
+)
+
+export const LogoutBody = Type.Object(
+  {
+    everywhere: Type.Optional(
+      Type.Boolean({ description: 'All sessions of the person, on every device', default: false }),
+    ),
+  },
+  closed,
+)
+
+/** No credential of these operations needs it. */
+export const OptionalTenantHeader = Type.Object({
+  'x-service-tenant': Type.Optional(
+    Type.String({ description: 'May be left out: the credential belongs to one tenant. Another one is refused.' }),
+  ),
+})
+
+export const SessionParams = Type.Object({ session_id: SessionId }, closed)
+
+export const MeAnswer = Type.Object(
+  {
+    kind: Type.Enum(['user', 'service_account'], { examples: ['user'] }),
+    subject: Type.String({
+      description: '`sub` of tokens, `created_by` of records',
+      examples: ['usr_7GqX2mZkP0aVbN4sT9cYw1Ld'],
+    }),
+    tenant: Type.String({ examples: ['acme'] }),
+    scopes: Type.Array(Type.Enum(scopeNames), { examples: [['hub:read', 'telemetry:read']] }),
+    user_id: Type.Optional(Type.String({ examples: ['usr_7GqX2mZkP0aVbN4sT9cYw1Ld'] })),
+    email: Type.Optional(Type.String({ examples: ['kim@acme.example'] })),
+    display_name: Type.Optional(Type.String({ examples: ['Kim Larsen'] })),
+    role: Type.Optional(Type.Enum(roleNames, { examples: ['analyst'] })),
+    client_id: Type.Optional(Type.String({ description: 'Of a service account' })),
+    name: Type.Optional(Type.String({ description: 'Of a service account' })),
+    session: Type.Optional(
+      Type.Object({ session_id: SessionId, method: Method, created_at: CreatedAt, expires_at: ExpiresAt }, closed),
+    ),
+  },
+  closed,
+)
+
+export const SessionList = Type.Object(
+  {
+    items: Type.Array(
+      Type.Object(
+        {
+          session_id: SessionId,
+          method: Method,
+          created_at: CreatedAt,
+          expires_at: ExpiresAt,
+          address: Type.String({ description: 'From where the person signed in', examples: ['203.0.113.7'] }),
+          user_agent: Type.Optional(Type.String({ examples: ['Mozilla/5.0 (X11; Linux x86_64) Firefox/147.0'] })),
+          current: Type.Boolean({ description: 'Whether it is the session of this call', examples: [true] }),
+        },
+        closed,
+      ),
+    ),
+    next_cursor: NextCursor,
+  },
+  closed,
+)

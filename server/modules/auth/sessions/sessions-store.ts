@@ -1,0 +1,104 @@
+import type { TenantTx } from '../../../db/database.ts'
+import type { TenantTables } from '../../../db/schema.ts'
+
+export type SessionRow = Omit<TenantTables['hub.sessions'], 'tenant_id'>
+
+export async function insertSession(tx: TenantTx, row: Omit<SessionRow, 'ended_at'>): Promise<void> {
+  await tx.db
+    .insertInto('hub.sessions')
+    .values({ tenant_id: tx.tenantId, ...row, ended_at: null })
+    .execute()
+}
+
+export function sessionById(tx: TenantTx, sessionId: string): Promise<SessionRow | undefined> {
+  return tx.db
+    .selectFrom('hub.sessions')
+    .selectAll()
+    .where('tenant_id', '=', tx.tenantId)
+    .where('session_id', '=', sessionId)
+    .executeTakeFirst()
+}
+
+/** Whatever else would change the session or its families waits until the transaction ends. */
+export function lockSession(tx: TenantTx, sessionId: string): Promise<SessionRow | undefined> {
+  return tx.db
+    .selectFrom('hub.sessions')
+    .selectAll()
+    .where('tenant_id', '=', tx.tenantId)
+    .where('session_id', '=', sessionId)
+    .forUpdate()
+    .executeTakeFirst()
+}
+
+/** Answers whether it was there and had not ended. */
+export async function endSession(tx: TenantTx, sessionId: string, now: string): Promise<boolean> {
+  const updated = await tx.db
+    .updateTable('hub.sessions')
+    .set({ ended_at: now })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('session_id', '=', sessionId)
+    .where('ended_at', 'is', null)
+    .where('expires_at', '>', now)
+    .executeTakeFirst()
+  return Number(updated.numUpdatedRows) > 0
+}
+
+/** Answers the ids of those that had not ended. */
+export async function endSessionsOf(tx: TenantTx, userId: string, now: string): Promise<string[]> {
+  const rows = await tx.db
+    .updateTable('hub.sessions')
+    .set({ ended_at: now })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('user_id', '=', userId)
+    .where('ended_at', 'is', null)
+    .where('expires_at', '>', now)
+    .returning('session_id')
+    .execute()
+  return rows.map((row) => row.session_id)
+}
+
+/** The live ones, the newest first, after a position in that order. */
+export async function liveSessionsOf(
+  tx: TenantTx,
+  userId: string,
+  page: { now: string; before: { created_at: string; session_id: string } | undefined; count: number },
+): Promise<SessionRow[]> {
+  const { now, before, count } = page
+  const live = tx.db
+    .selectFrom('hub.sessions')
+    .selectAll()
+    .where('tenant_id', '=', tx.tenantId)
+    .where('user_id', '=', userId)
+    .where('ended_at', 'is', null)
+    .where('expires_at', '>', now)
+    .orderBy('created_at', 'desc')
+    .orderBy('session_id', 'desc')
+    .limit(count)
+  if (before === undefined) return live.execute()
+  return live
+    .where((where) =>
+      where(where.refTuple('created_at', 'session_id'), '<', where.tuple(before.created_at, before.session_id)),
+    )
+    .execute()
+}
+
+/** With their families, at most `count` at once. Answers how many. */
+export async function deleteExpiredSessions(tx: TenantTx, expiredBefore: string, count: number): Promise<number> {
+  const rows = await tx.db
+    .selectFrom('hub.sessions')
+    .select('session_id')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('expires_at', '<', expiredBefore)
+    .orderBy('expires_at')
+    .limit(count)
+    .execute()
+  if (rows.length === 0) return 0
+  const ids = rows.map((row) => row.session_id)
+  for (const table of ['hub.refresh_families', 'hub.sessions']) {
+    await tx.client.query(`delete from ${table} where tenant_id = $1 and session_id = any($2::text[])`, [
+      tx.tenantId,
+      ids,
+    ])
+  }
+  return ids.length
+}

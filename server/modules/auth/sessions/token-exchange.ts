@@ -1,0 +1,170 @@
+import { randomBytes } from 'node:crypto'
+import { DomainError } from '../../../../contract/domain-error.ts'
+import { refreshGraceSeconds, userTokenSeconds } from '../../../../contract/limits.ts'
+import { roles } from '../../../../contract/roles.ts'
+import { formatTimestamp } from '../../../../contract/timestamp.ts'
+import type { Database, TenantTx } from '../../../db/database.ts'
+import type { GovernanceLog } from '../../governance/governance-types.ts'
+import type { TokenKeys } from '../../keys/keys-types.ts'
+import type { SignInUsers } from '../../roster/roster-types.ts'
+import type { IssuedUserToken, TokenRevoker } from '../auth-types.ts'
+import { mintAccessToken, webClientId } from '../tokens/token-issuer.ts'
+import { advanceFamily, dropFamilies, insertFamily, lockFamily } from './refresh-families-store.ts'
+import type { FamilyMember, NamedFamily, RefreshTokens } from './refresh-tokens.ts'
+import { asLive } from './session-admission.ts'
+import type { NamedSession } from './session-tokens.ts'
+import { endSession, lockSession } from './sessions-store.ts'
+import { type LiveSession, SessionOver } from './sessions-types.ts'
+
+/** Each call with the session cookie begins a family, so tabs and reloads of a day fit in; those used last stay. */
+const familiesMax = 20
+
+export interface TokenExchangeDeps {
+  database: Database
+  keys: TokenKeys
+  users: SignInUsers
+  revoker: TokenRevoker
+  governance: GovernanceLog
+  refreshTokens: RefreshTokens
+  now: () => number
+}
+
+/** Who asks, for the event of a token that was used again. */
+interface Origin {
+  address: string
+  requestId: string
+}
+
+export interface TokenExchange {
+  /** The first tokens of a new family. Throws {@link SessionOver}. */
+  begin(session: NamedSession): Promise<IssuedUserToken>
+  /** What follows a refresh token. Throws {@link SessionOver}, which a token that was stolen has caused. */
+  follow(family: NamedFamily, origin: Origin): Promise<IssuedUserToken>
+}
+
+/** What became of a refresh token; whatever is thrown inside the transaction would undo it. */
+type Outcome = { live: LiveSession; member: FamilyMember } | 'over' | 'dropped' | 'reused'
+
+export function createTokenExchange(deps: TokenExchangeDeps): TokenExchange {
+  const { database, refreshTokens, now } = deps
+
+  async function lockLive(tx: TenantTx, session: NamedSession): Promise<LiveSession | undefined> {
+    return asLive(tx, deps.users, session, await lockSession(tx, session.sessionId), now())
+  }
+
+  async function tokensOf(live: LiveSession, member: FamilyMember): Promise<IssuedUserToken> {
+    const { tenant, sessionId, user, expiresAtMs } = live
+    const restSeconds = Math.floor((expiresAtMs - now()) / 1000)
+    const expiresIn = Math.max(1, Math.min(userTokenSeconds, restSeconds))
+    const accessToken = await mintAccessToken(deps.keys, {
+      tenant,
+      subject: user.userId,
+      clientId: webClientId,
+      scopes: roles[user.role],
+      epoch: user.epoch,
+      sessionId,
+      expiresInSeconds: expiresIn,
+    })
+    return {
+      token: {
+        access_token: accessToken,
+        expires_in: expiresIn,
+        token_type: 'Bearer',
+        refresh_token: await refreshTokens.sign({ tenant, sessionId, userId: user.userId, expiresAtMs }, member),
+        refresh_expires_in: Math.max(1, restSeconds),
+      },
+      refreshCookie: refreshTokens.cookieOf(tenant.slug, sessionId),
+      expiresAtMs,
+    }
+  }
+
+  /** Inside a transaction that holds the session, so of many at once one rotates and the others find its successor. */
+  async function rotate(tx: TenantTx, named: NamedFamily, origin: Origin): Promise<Outcome> {
+    const live = await lockLive(tx, named)
+    if (!live) return 'over'
+    const family = await lockFamily(tx, named.familyId)
+    // A generation that is still to come can only be known from before the database was restored.
+    if (!family || family.session_id !== named.sessionId || named.generation > family.generation) return 'dropped'
+    const nowMs = now()
+    const isRecent = ([, atMs]: readonly [number, number]) => nowMs - atMs <= refreshGraceSeconds * 1000
+    const memberAt = (generation: number, rotatedAt: string): FamilyMember => ({
+      familyId: family.family_id,
+      generation,
+      rotatedAtMs: Date.parse(rotatedAt),
+    })
+    if (named.generation < family.generation) {
+      const followed = family.rotations.some((each) => each[0] === named.generation && isRecent(each))
+      if (followed) return { live, member: memberAt(family.generation, family.rotated_at) }
+      await revokeReused(tx, live, named, family.generation, origin)
+      return 'reused'
+    }
+    const rotatedAt = formatTimestamp(nowMs)
+    const generation = family.generation + 1
+    await advanceFamily(tx, {
+      family_id: family.family_id,
+      generation,
+      rotated_at: rotatedAt,
+      rotations: [...family.rotations.filter(isRecent), [named.generation, nowMs]],
+    })
+    return { live, member: memberAt(generation, rotatedAt) }
+  }
+
+  /** Two hold what only one was given, and nothing tells which of them the person is: both lose it. */
+  async function revokeReused(
+    tx: TenantTx,
+    { tenant, sessionId, user }: LiveSession,
+    { familyId, generation }: NamedFamily,
+    currentGeneration: number,
+    origin: Origin,
+  ): Promise<void> {
+    await endSession(tx, sessionId, formatTimestamp(now()))
+    await deps.revoker.revoke(tx, `session:${sessionId}`, 1)
+    await deps.governance.append(tx, tenant, {
+      kind: 'auth.refresh_reuse_detected',
+      subject: `user:${user.userId}`,
+      details: { session_id: sessionId, family_id: familyId, generation, current_generation: currentGeneration },
+      actor: { subject: user.userId, clientId: webClientId, ...origin },
+    })
+  }
+
+  return {
+    async begin(session) {
+      const nowMs = now()
+      const rotatedAt = formatTimestamp(nowMs)
+      const familyId = `fam_${randomBytes(18).toString('base64url')}`
+      const live = await database.withTenant(session.tenant.slug, async (tx) => {
+        const found = await lockLive(tx, session)
+        if (!found) return undefined
+        await insertFamily(tx, {
+          family_id: familyId,
+          session_id: found.sessionId,
+          generation: 1,
+          rotated_at: rotatedAt,
+          created_at: rotatedAt,
+        })
+        await dropFamilies(tx, found.sessionId, familiesMax)
+        return found
+      })
+      if (!live) throw new SessionOver()
+      return tokensOf(live, { familyId, generation: 1, rotatedAtMs: nowMs })
+    },
+    async follow(family, origin) {
+      const outcome = await database.withTenant(family.tenant.slug, (tx) => rotate(tx, family, origin))
+      if (outcome === 'over') throw new SessionOver()
+      if (outcome === 'reused') {
+        throw new SessionOver('The refresh token was used before, so the session was ended. Sign in again.')
+      }
+      if (outcome === 'dropped') throw unknownRefreshToken()
+      return tokensOf(outcome.live, outcome.member)
+    },
+  }
+}
+
+/** The session may be well: the same page can get new tokens with its cookie. */
+export function unknownRefreshToken(): DomainError {
+  return new DomainError(
+    'authentication-failed',
+    'The refresh token is not one of this session, has expired, or came without its cookie. ' +
+      'Call this without a body to go on with the session cookie.',
+  )
+}
