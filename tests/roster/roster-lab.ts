@@ -1,6 +1,4 @@
 import type { Role } from '../../contract/roles.ts'
-import { roles } from '../../contract/roles.ts'
-import { mintAccessToken, webClientId } from '../../server/modules/auth/tokens/token-issuer.ts'
 import type { UserAnswer } from '../../server/modules/roster/roster-types.ts'
 import { type AuthHub, startAuthHub } from '../auth/auth-hub.ts'
 import { eventsOf } from '../auth/auth-lab.ts'
@@ -16,8 +14,8 @@ export interface RosterLab extends AuthHub {
   /** Calls a path below a user, as an administrator. */
   act(slug: string, userId: string, action: 'deactivate' | 'reactivate'): ReturnType<AuthHub['call']>
   putRole(slug: string, userId: string, role: string, token?: string): ReturnType<AuthHub['call']>
-  /** An access token as a session of the user would have it now. */
-  tokenOf(slug: string, user: { user_id: string; role: Role }): Promise<string>
+  /** An access token of a new session of the user. */
+  tokenOf(slug: string, user: { user_id: string }): Promise<string>
   /** The lowest epoch of the user's tokens that is good; undefined when nothing was revoked. */
   minEpoch(slug: string, userId: string): Promise<number | undefined>
   /** Details of the events about a user, oldest first. */
@@ -26,8 +24,6 @@ export interface RosterLab extends AuthHub {
 
 export async function startRosterLab(): Promise<RosterLab> {
   const hub = await startAuthHub()
-  const { keys, roster, tenants } = hub.hub.modules
-  const { database } = hub.hub.test
   const good = async (answer: ReturnType<AuthHub['call']>) => {
     const { status, body } = await answer
     if (status >= 300) throw new Error(`${status} ${JSON.stringify(body)}`)
@@ -40,20 +36,7 @@ export async function startRosterLab(): Promise<RosterLab> {
     act: (slug, userId, action) => hub.call(slug, 'POST', `${usersPath}/${userId}:${action}`),
     putRole: (slug, userId, role, token) =>
       hub.call(slug, 'PUT', `${usersPath}/${userId}/role`, { body: { role }, ...(token && { token }) }),
-    async tokenOf(slug, user) {
-      const tenant = await tenants.directory.find(slug)
-      const known = await database.withTenant(slug, (tx) => roster.signInUsers.byId(tx, user.user_id))
-      if (!tenant || !known) throw new Error(`no user ${user.user_id} in ${slug}`)
-      return mintAccessToken(keys.tokens, {
-        tenant,
-        subject: user.user_id,
-        clientId: webClientId,
-        sessionId: `ses_of_${user.user_id}`,
-        scopes: roles[user.role],
-        epoch: known.epoch,
-        expiresInSeconds: 300,
-      })
-    },
+    tokenOf: (slug, { user_id }) => tokenOfPerson(hub.hub, slug as TestTenant, user_id),
     async minEpoch(slug, userId) {
       const superuser = await hub.hub.superuserClient()
       const { rows } = await superuser.query(
@@ -64,6 +47,18 @@ export async function startRosterLab(): Promise<RosterLab> {
     },
     eventsAbout: (slug, userId) => eventsAbout(hub.hub, slug as TestTenant, userId),
   }
+}
+
+/** An access token of a person who signs in with a link just now. */
+export async function tokenOfPerson(hub: TestHub, slug: TestTenant, userId: string): Promise<string> {
+  const { auth, roster } = hub.modules
+  const tenant = await hub.tenant(slug)
+  const session = await hub.test.database.withTenant(slug, async (tx) => {
+    const user = await roster.signInUsers.byId(tx, userId)
+    if (!user) throw new Error(`no user ${userId} in ${slug}`)
+    return auth.sessions.open(tx, tenant, { user, method: 'magic_link', address: '127.0.0.1', requestId: 'test' })
+  })
+  return (await auth.sessions.firstToken(tenant, session)).token.access_token
 }
 
 export async function eventsAbout(hub: TestHub, slug: TestTenant, userId: string): Promise<Record<string, unknown>[]> {
