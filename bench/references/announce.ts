@@ -2,13 +2,18 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
-/** Listens on a port that the system chooses, says where on stdout, and ends when it is told to. */
-export async function announce(app: FastifyInstance): Promise<void> {
+/**
+ * Listens on a port that the system chooses, says where on stdout, and ends when it is told to.
+ *
+ * @param prepare runs once the address is known, before it is said
+ */
+export async function announce(app: FastifyInstance, prepare?: () => Promise<void>): Promise<void> {
   await app.listen({ host: '127.0.0.1', port: 0 })
+  await prepare?.()
   say(app.server)
 }
 
-/** The same for a server without Fastify. `prepare` runs once the address is known, before it is said. */
+/** The same for a server without Fastify. */
 export async function announceServer(server: Server, prepare: () => void): Promise<void> {
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   prepare()

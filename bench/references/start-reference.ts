@@ -18,8 +18,12 @@ interface Reference {
  * @param name of its file in this folder
  * @param input what it reads from its standard input: a connection with its password is no argument
  */
-export async function startReference(name: string, input?: unknown): Promise<Reference> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, `${name}.ts`)], {
+export async function startReference(
+  name: string,
+  input?: unknown,
+  nodeOptions: readonly string[] = [],
+): Promise<Reference> {
+  const child = spawn(process.execPath, [...nodeOptions, join(import.meta.dirname, `${name}.ts`)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const stop = async () => {
