@@ -41,6 +41,10 @@ describe('13 JSON that two parsers may read differently', () => {
     provisionHub: { retention_days: 30 },
     ingestEvent: event({ metadata: { a: 1 } }),
     ingestBatch: { events: [event({ metadata: { a: 1 } })] },
+    createUser: { email: 'kim@acme.example' },
+    replaceUserRole: { role: 'member' },
+    deactivateUser: {},
+    reactivateUser: {},
     replaceArchetypes: { archetypes: [{ archetype_id: 'analyst' }] },
     transitionSkill: { state: 'published' },
     replacePrices: {
@@ -55,7 +59,10 @@ describe('13 JSON that two parsers may read differently', () => {
 
   test.each(withBodies)('is refused by %s', async (operationId, body) => {
     const { method, path } = operations[operationId as keyof typeof operations]
-    const address = path.replace('{record_id}', randomUUID()).replace('{skill_id}', 'sum-up')
+    const address = path
+      .replace('{record_id}', randomUUID())
+      .replace('{skill_id}', 'sum-up')
+      .replace('{user_id}', 'usr_1')
     const text = JSON.stringify(body)
     const [deepest = '{'] = text.match(/.*\{/) ?? []
     const hostile = [

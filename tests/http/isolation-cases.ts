@@ -3,12 +3,14 @@ import { event } from '../telemetry/events.ts'
 
 export const unknownId = '019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'
 const records = '/api/v1/hub/records'
+const users = '/api/v1/roster/users'
 
 /** What acme has and globex wants. */
 export interface Loot {
   record: string
   governance: string
   clientId: string
+  userId: string
 }
 
 export interface Attempt {
@@ -26,6 +28,12 @@ const byId =
   (rest = '', body?: unknown) =>
   (loot: Loot) => [
     attempt(404, `${records}/${loot.record}${rest}`, body, { path: `${records}/${unknownId}${rest}`, body }),
+  ]
+/** Of one user, by acme's id and by one that nobody has. */
+const ofUser =
+  (rest = '', body?: unknown) =>
+  (loot: Loot) => [
+    attempt(404, `${users}/${loot.userId}${rest}`, body, { path: `${users}/usr_${'0'.repeat(24)}${rest}`, body }),
   ]
 function attempt(
   status: Attempt['status'],
@@ -83,6 +91,15 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
   getPrices: () => [attempt(200, '/api/v1/telemetry/prices')],
   replacePrices: () => [attempt(200, '/api/v1/telemetry/prices', { prices: [] })],
   rateTelemetryAgain: () => [attempt(202, '/api/v1/telemetry/prices:rerate', { from: '2020-01-01T00:00:00Z' })],
+  listUsers: () =>
+    ['', '?limit=1000', '?role=auditor', '?active=true'].map((query) => attempt(200, `${users}${query}`)),
+  // What is one person's address in acme is free in globex.
+  createUser: () => [attempt(201, users, { email: 'taken@acme.example' })],
+  getUser: ofUser(),
+  getUserRole: ofUser('/role'),
+  replaceUserRole: ofUser('/role', { role: 'analyst' }),
+  deactivateUser: ofUser(':deactivate'),
+  reactivateUser: ofUser(':reactivate'),
   listArchetypes: () => [attempt(200, '/api/v1/roster/archetypes?limit=1000')],
   replaceArchetypes: () => [
     attempt(200, '/api/v1/roster/archetypes', { archetypes: [{ archetype_id: 'analyst' }, { archetype_id: 'other' }] }),

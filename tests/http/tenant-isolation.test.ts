@@ -61,7 +61,11 @@ async function fillAcme(): Promise<Loot> {
     error_code: marker,
   })
   await acme('POST', '/api/v1/telemetry/events:batch', { events: [spoken, spoken] })
-  return { record, governance, clientId: await hub.clientId('acme') }
+  const { user_id: userId } = await acme('POST', '/api/v1/roster/users', {
+    ...{ email: `${marker}@acme.example`, display_name: marker, role: 'auditor' },
+  })
+  await acme('POST', '/api/v1/roster/users', { email: 'taken@acme.example' })
+  return { record, governance, clientId: await hub.clientId('acme'), userId }
 }
 
 /** Every row that acme has, in any table. */
@@ -109,7 +113,12 @@ const slugOf = (answer: Answer) => String(answer.body.type).split('/').at(-1)
 
 test('the marker is in what acme reads, of every kind', async () => {
   expect(Object.keys(isolationCases).sort()).toEqual([...tokenOperations].sort())
-  for (const path of [records, '/api/v1/roster/archetypes', '/api/v1/skill-entitlement/skills']) {
+  for (const path of [
+    records,
+    '/api/v1/roster/users',
+    '/api/v1/roster/archetypes',
+    '/api/v1/skill-entitlement/skills',
+  ]) {
     expect(JSON.stringify(await acme('GET', `${path}?limit=1000`))).toContain(marker)
   }
   expect(JSON.stringify(await acme('GET', '/api/v1/telemetry/prices'))).toContain(marker)
