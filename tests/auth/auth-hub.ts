@@ -1,6 +1,6 @@
 import { type Scope, scopeNames } from '../../contract/scopes.ts'
 import type { ServiceAccountCredentials } from '../../server/modules/auth/auth-types.ts'
-import { startHub, type TestHub } from '../support/hub.ts'
+import { startHub, type TestHub, type TestHubOptions } from '../support/hub.ts'
 import { eventsOf, type GovernanceEventRecord, operator } from './auth-lab.ts'
 
 export interface Answer {
@@ -30,7 +30,7 @@ interface CallOptions {
   token?: string
 }
 
-export async function startAuthHub(options: { limitFactor?: number } = {}): Promise<AuthHub> {
+export async function startAuthHub(options: TestHubOptions = {}): Promise<AuthHub> {
   const hub = await startHub(options)
   const { auth, tenants } = hub.modules
   await tenants.administration.create({ slug: 'bmode', mode: 'B', adminEmail: 'admin@bmode.example' }, operator)

@@ -15,6 +15,8 @@ export function secretsOf(tx: TenantTx, clientIds: readonly string[]): Promise<S
     .where('tenant_id', '=', tx.tenantId)
     .where('client_id', 'in', clientIds)
     .orderBy('created_at')
+    // The newest has no end, so it comes last of those that were made at once.
+    .orderBy('expires_at')
     .execute()
 }
 
