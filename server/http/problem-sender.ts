@@ -16,7 +16,8 @@ export function problemSender(serviceBaseUrl: () => string): SendProblem {
     request.problemSlug = error.slug
     const { baseUrl = serviceBaseUrl() } = request.hubTenant ?? request.hostTenant ?? {}
     const document = problemDocument(error, baseUrl, request.id)
-    const { oauthErrors: isOAuth = false, htmlErrors = false } = request.routeOptions?.config?.route?.schema ?? {}
+    const { route, page } = request.routeOptions?.config ?? {}
+    const { oauthErrors: isOAuth = false, htmlErrors = page !== undefined } = route?.schema ?? {}
     reply.status(error.status).headers(apiHeaders).header(requestIdHeader, request.id)
     setRetryAfter(reply, error)
     setChallenge(request, reply, error)
