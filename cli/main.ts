@@ -3,6 +3,7 @@ import { packageVersion } from '../server/config.ts'
 import { addArchetypesCommand } from './commands/archetypes.ts'
 import { addDemoCommand } from './commands/demo.ts'
 import { addJobsCommand } from './commands/jobs.ts'
+import { addKeysCommand } from './commands/keys.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
 import { addPricesCommand } from './commands/prices.ts'
 import { addRollupsCommand } from './commands/rollups.ts'
@@ -25,6 +26,7 @@ addArchetypesCommand(program)
 addRollupsCommand(program)
 addPricesCommand(program)
 addJobsCommand(program)
+addKeysCommand(program)
 addDemoCommand(program)
 
 try {

@@ -56,14 +56,17 @@ export interface ModulesOptions {
   /** The common address, without a trailing slash; only known once the service listens. */
   baseUrl: () => string
   log: DatabaseLog
+  /** Of new token keys, see the key ring; shorter in tests. */
+  signingDelayMs?: number
 }
 
 /**
  * The only place that knows all modules: makes each, and hands it the interfaces of the others. Serves the HTTP
  * server and the command line alike.
  */
-export async function createModules({ config, database, masterKey, baseUrl, log }: ModulesOptions): Promise<Modules> {
-  const keys = await createKeysModule({ database, masterKey, log })
+export async function createModules(options: ModulesOptions): Promise<Modules> {
+  const { config, database, masterKey, baseUrl, log } = options
+  const keys = await createKeysModule(options)
   const recordStore = createRecordStore({ database, keys: keys.provenance })
   const governance = createGovernanceLog(recordStore.records)
   const shared = { database, masterKey, governance, log }
@@ -139,9 +142,8 @@ export async function createModules({ config, database, masterKey, baseUrl, log 
     observability,
     refusals,
     close: async () => {
-      keys.close()
       mailer.close()
-      await Promise.all([hub.settled(), refusals.settled(), outbound.close(), revocations.close()])
+      await Promise.all([keys.close(), hub.settled(), refusals.settled(), outbound.close(), revocations.close()])
     },
   }
 }

@@ -34,7 +34,7 @@ export interface LookoutOptions<Found> {
   freshMs: number
   /** Reads what there is to know. */
   read(tx: RegistryTx): Promise<Found>
-  /** Takes it over. Of two looks at once, either may come first. */
+  /** Takes it over: each time something newer than before. */
   take(found: Found): void
   /** A clock in milliseconds, instead of the two of the machine. */
   now?: (() => number) | undefined
@@ -60,8 +60,10 @@ export function openLookout<Found>(options: LookoutOptions<Found>): Lookout {
       at = { steady: steadyNow(), wall: wallNow() }
       return read(tx)
     })
+    // Of two looks, one may have been overtaken by the other.
+    if (at.steady < askedAt.steady) return
     take(found)
-    if (at.steady > askedAt.steady) askedAt = at
+    askedAt = at
   }
 
   /** One at a time, shared by all who wait. */

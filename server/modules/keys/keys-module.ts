@@ -10,7 +10,7 @@ export interface KeysModule {
   provenance: ProvenanceKeys & ProvenanceKeyMaker
   tokens: TokenKeyRing
   routes(app: FastifyInstance): void
-  close(): void
+  close(): Promise<void>
 }
 
 /**
@@ -22,6 +22,7 @@ export async function createKeysModule(deps: {
   database: Database
   masterKey: Buffer
   log: DatabaseLog
+  signingDelayMs?: number | undefined
 }): Promise<KeysModule> {
   const tokens = await openTokenKeyRing(deps)
   const published = createPublishedKeys(deps)

@@ -21,6 +21,11 @@ export async function insertTokenKey(tx: RegistryTx, row: TokenKeyRow): Promise<
     .execute()
 }
 
+/** A time to come, too: until then it signs. */
+export async function retireTokenKeys(tx: RegistryTx, keyIds: readonly string[], retiredAt: string): Promise<void> {
+  await tx.db.updateTable('hub.token_keys').set({ retired_at: retiredAt }).where('key_id', 'in', keyIds).execute()
+}
+
 export async function insertPublishedKey(tx: RegistryTx, row: PublishedKeyRow): Promise<void> {
   await tx.db
     .insertInto('hub.published_keys')

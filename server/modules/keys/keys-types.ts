@@ -56,9 +56,29 @@ export interface TokenSigningKey extends TokenKey {
 
 /** The keys of access tokens. Always answered from memory: a token's header never causes I/O. */
 export interface TokenKeys {
+  /**
+   * Before a token is signed or verified: nothing to wait for, unless this process, having slept perhaps, may have missed
+   * a rotation. Throws `hub-unavailable` when the database does not answer then.
+   */
+  upToDate(): Promise<void> | undefined
   signingKey(): TokenSigningKey
   /** The key of that id, if it may still verify tokens. */
   verificationKey(keyId: string): TokenKey | undefined
+}
+
+/** What a rotation did, in the names of the command's answer. */
+export interface TokenKeyRotation {
+  key_id: string
+  algorithm: TokenAlgorithm
+  /** RFC 3339, UTC. Until then it is only published, so that everyone has it before it signs. */
+  signs_from: string
+  /** The keys that stop signing then, and verify until the last token that they signed has expired. */
+  retired: { key_id: string; algorithm: string; signs_until: string; verifies_until: string }[]
+}
+
+export interface TokenKeyRotator {
+  /** Makes a new key that takes the place of the others. Without an algorithm it has the one of the key before. */
+  rotate(algorithm?: TokenAlgorithm): Promise<TokenKeyRotation>
 }
 
 /** A public half as `/.well-known/jwks.json` shows it (RFC 7517). Members beyond these belong to the key type. */

@@ -37,7 +37,7 @@ export async function openRevocations(deps: {
     read: (tx) => revocationsSince(tx, knownUntil),
     take: ({ askedAt, revocations }) => {
       for (const row of revocations) revoked.add(row.tenant_slug, row.principal, row.min_epoch)
-      if (knownUntil === undefined || askedAt > knownUntil) knownUntil = askedAt
+      knownUntil = askedAt
       revoked.forgetOld()
     },
   })

@@ -24,7 +24,8 @@ export interface AccessGrant {
 }
 
 /** An access token (RFC 9068), for the tenant's own address and nothing else. */
-export function mintAccessToken(keys: TokenKeys, grant: AccessGrant): Promise<string> {
+export async function mintAccessToken(keys: TokenKeys, grant: AccessGrant): Promise<string> {
+  await keys.upToDate()
   const issuedAt = Math.floor(Date.now() / 1000)
   return signCompactJws(keys.signingKey(), accessTokenType, {
     iss: grant.tenant.baseUrl,

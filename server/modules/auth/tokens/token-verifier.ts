@@ -62,6 +62,7 @@ async function verify(
   { keys, directory }: { keys: TokenKeys; directory: TenantDirectory },
 ): Promise<VerifiedToken> {
   if (token.length > tokenLengthMax) throw invalidToken()
+  await keys.upToDate()
   const { header, payload } = await verifyCompactJws(token, (keyId) => keys.verificationKey(keyId)).catch((error) => {
     throw invalidToken(error)
   })

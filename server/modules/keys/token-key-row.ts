@@ -1,0 +1,67 @@
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
+import { calculateJwkThumbprint, type JWK } from 'jose'
+import { seal, unseal } from '../../secrets/sealing.ts'
+import { StartupError } from '../../startup-error.ts'
+import type { TokenKeyRow } from './keys-store.ts'
+import type { PublicTokenKey, TokenAlgorithm, TokenSigningKey } from './keys-types.ts'
+import { generateTokenKey, tokenKeyOf } from './token-key-shape.ts'
+
+/** A new key as it is stored: private half sealed, id by RFC 7638. */
+export async function makeTokenKeyRow(
+  sealingKey: Buffer,
+  algorithm: TokenAlgorithm,
+): Promise<Omit<TokenKeyRow, 'created_at'>> {
+  const privateKey = await generateTokenKey(algorithm)
+  const keyId = await calculateJwkThumbprint(createPublicKey(privateKey).export({ format: 'jwk' }) as JWK)
+  return {
+    key_id: keyId,
+    algorithm,
+    public_jwk: publicJwk(privateKey, { key_id: keyId, algorithm }),
+    private_key_sealed: seal(sealingKey, privateKey.export({ format: 'der', type: 'pkcs8' }), contextOf(keyId)),
+    retired_at: null,
+  }
+}
+
+/** @throws StartupError when the key was sealed under another master key, or is of a kind that this version lacks */
+export function openTokenKey(row: TokenKeyRow, sealingKey: Buffer): TokenSigningKey & { publicJwk: PublicTokenKey } {
+  const privateKey = openPrivateKey(row, sealingKey)
+  // Of the private half, so that a changed row cannot publish a key of somebody else.
+  const jwk = publicJwk(privateKey, row)
+  return { ...checked(jwk), privateKey, publicJwk: jwk }
+}
+
+function publicJwk(privateKey: KeyObject, row: Pick<TokenKeyRow, 'key_id' | 'algorithm'>): PublicTokenKey {
+  const { kty = '', crv, x, y, n, e } = createPublicKey(privateKey).export({ format: 'jwk' })
+  const members = Object.entries({ crv, x, y, n, e }).filter(([, value]) => value !== undefined)
+  return { kty, kid: row.key_id, alg: row.algorithm, use: 'sig', ...Object.fromEntries(members) }
+}
+
+/** What verifies here is what everyone else verifies with: the key that is published. */
+function checked(jwk: PublicTokenKey) {
+  try {
+    return tokenKeyOf(jwk)
+  } catch (cause) {
+    throw new StartupError(
+      `The token key ${jwk.kid} cannot be used: ${(cause as Error).message}.`,
+      'Start the version of the Hub that made it, or a later one.',
+      { cause },
+    )
+  }
+}
+
+function openPrivateKey(row: TokenKeyRow, sealingKey: Buffer): KeyObject {
+  try {
+    const pkcs8 = unseal(sealingKey, row.private_key_sealed, contextOf(row.key_id))
+    return createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' })
+  } catch (cause) {
+    throw new StartupError(
+      'The keys in this database were sealed under another master key.',
+      'Start with the HUB_MASTER_KEY, or with the master.key file of the data directory, that the database was made with.',
+      { cause },
+    )
+  }
+}
+
+function contextOf(keyId: string): string {
+  return `token key ${keyId}`
+}
