@@ -22,6 +22,7 @@ export async function walkEverything(hub: TestHub): Promise<void> {
     await repeatRequests(hub, tenant)
     await foldAndRebuild(hub, tenant)
     await rateAgain(hub, tenant)
+    await manageUsers(hub, tenant)
   }
   await queryInAllWays(hub)
   await summarizeInAllWays(hub)
@@ -160,6 +161,38 @@ async function rateAgain(hub: TestHub, tenant: Tenant): Promise<void> {
       const query = `${exceptions}${filter}${time}`
       const { next_cursor: cursor } = await call(hub, tenant, 'GET', query)
       if (cursor) await call(hub, tenant, 'GET', `${query}&cursor=${cursor}`)
+    }
+  }
+}
+
+/** People come by themselves and are added, in every way; then they are found, changed and sent away. */
+async function manageUsers(hub: TestHub, slug: Tenant): Promise<void> {
+  const users = '/api/v1/roster/users'
+  const tenant = await hub.tenant(slug)
+  const { signInUsers } = hub.modules.roster
+  const signIn = (email: string, subject?: string) =>
+    hub.test.database.withTenant(slug, async (tx) => {
+      const user = subject
+        ? await signInUsers.ofIdentity(tx, tenant, { connectionId: 'sso', subject, email, displayName: subject })
+        : await signInUsers.ensure(tx, tenant, email)
+      await signInUsers.noteSignIn(tx, user.userId)
+      return user.userId
+    })
+  await signIn(`admin@${slug}.example`)
+  await call(hub, slug, 'POST', users, { body: { email: 'kim@example.com', display_name: 'Kim', role: 'admin' } })
+  await call(hub, slug, 'POST', users, { body: { email: 'lee@example.com' } })
+  await signIn('lee@example.com', 'lee')
+  const id = await signIn('lee.moved@example.com', 'lee')
+  for (const role of ['admin', 'member']) await call(hub, slug, 'PUT', `${users}/${id}/role`, { body: { role } })
+  for (const rest of ['', '/role']) await call(hub, slug, 'GET', `${users}/${id}${rest}`)
+  for (const action of ['deactivate', 'reactivate']) await call(hub, slug, 'POST', `${users}/${id}:${action}`)
+  for (const role of ['', '&role=admin']) {
+    for (const active of ['', '&active=true', '&active=false']) {
+      for (const email of ['', '&email=kim@example.com']) {
+        const query = `${users}?limit=1${role}${active}${email}`
+        const { next_cursor: cursor } = await call(hub, slug, 'GET', query)
+        if (cursor) await call(hub, slug, 'GET', `${query}&cursor=${cursor}`)
+      }
     }
   }
 }

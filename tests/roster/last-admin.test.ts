@@ -49,7 +49,7 @@ test('they are neither demoted nor deactivated, by themselves or by others, and 
     expect(await lab.call('acme', 'POST', path, token ? { token } : {})).toMatchObject(refused('/path/user_id'))
   }
   expect((await lab.putRole('acme', id, 'admin')).status).toBe(200)
-  expect(await lab.get('acme', id)).toEqual(last)
+  expect(await lab.get('acme', id)).toMatchObject(last!)
   expect(await lab.minEpoch('acme', id)).toBeUndefined()
   expect(await lab.eventsAbout('acme', id)).toHaveLength(1)
 })
