@@ -3,6 +3,7 @@ import { event } from '../telemetry/events.ts'
 
 export const unknownId = '019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'
 const records = '/api/v1/hub/records'
+const accounts = '/api/v1/service-accounts'
 const users = '/api/v1/roster/users'
 
 /** What acme has and globex wants. */
@@ -43,6 +44,11 @@ function attempt(
 ): Attempt {
   return { status, path, ...(body !== undefined && { body }), ...(withUnknown && { withUnknown }) }
 }
+const byClientId =
+  (rest = '', body?: unknown) =>
+  ({ clientId }: Loot) => [
+    attempt(404, `${accounts}/${clientId}${rest}`, body, { path: `${accounts}/sa${'Z'.repeat(24)}${rest}`, body }),
+  ]
 const artifact = (related: string) => ({ record_type: 'artifact', title: 'x', related_records: [related] })
 const summaries = (path: string) =>
   ['skill', 'archetype', 'user', 'platform', 'model']
@@ -53,6 +59,12 @@ const archetypeEvent = event({ archetype_id: 'secret-archetype' })
 
 /** For every operation that takes a token. The test fails for one without a case. */
 export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt[]>> = {
+  listServiceAccounts: () => [attempt(200, `${accounts}?limit=1000`)],
+  createServiceAccount: () => [attempt(201, accounts, { name: 'own', scopes: ['hub:read'] })],
+  getServiceAccount: byClientId(),
+  updateServiceAccount: byClientId('', { name: 'taken', scopes: ['hub:read'] }),
+  disableServiceAccount: byClientId(),
+  rotateServiceAccountSecret: byClientId(':rotate-secret'),
   queryRecords: (loot) => [
     ...['', '?include_purged=true&verify=true', `?record_id=${loot.record}`, `?created_by=${loot.clientId}`].map(
       (query) => attempt(200, `${records}${query}`),
