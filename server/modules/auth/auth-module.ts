@@ -27,6 +27,7 @@ import { addLinkRoutes } from './sign-in/link-routes.ts'
 import { createLinkSignIn } from './sign-in/link-sign-in-service.ts'
 import { addMockLoginRoutes } from './sign-in/mock-login-routes.ts'
 import { createMockLogin } from './sign-in/mock-login-service.ts'
+import { createOidcLogin } from './sign-in/oidc-login-service.ts'
 import { addOidcRoutes } from './sign-in/oidc-routes.ts'
 import { addSignInPages } from './sign-in/sign-in-routes.ts'
 import { createAccessRefusals } from './tokens/access-refusals.ts'
@@ -77,6 +78,7 @@ export function createAuthModule(deps: AuthModuleDeps): AuthModule {
   })
   const linkRequests = createLinkRequests(deps)
   const linkSignIn = createLinkSignIn({ ...deps, sessions })
+  const oidcLogin = createOidcLogin({ ...deps, sessions })
   const mockLogin = deps.environment !== 'production'
   return {
     access: {
@@ -88,11 +90,14 @@ export function createAuthModule(deps: AuthModuleDeps): AuthModule {
     serviceAccounts,
     sessions,
     jobs: [linkRequests.job],
-    chores: [{ name: 'forget expired sessions', run: (tx) => sessions.forgetExpired(tx) }],
+    chores: [
+      { name: 'forget expired sessions', run: (tx) => sessions.forgetExpired(tx) },
+      { name: 'forget logins that are over', run: (tx) => oidcLogin.forgetSpent(tx) },
+    ],
     routes: (app) => {
       addAuthRoutes(app, { tokens, directory })
       addSessionRoutes(app, sessions)
-      addOidcRoutes(app, { ...deps, sessions })
+      addOidcRoutes(app, oidcLogin)
       addLinkRoutes(app, { requests: linkRequests, signIn: linkSignIn })
       if (mockLogin) addMockLoginRoutes(app, createMockLogin({ ...deps, sessions }))
       addSignInPages(app, { mockLogin })

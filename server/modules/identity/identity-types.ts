@@ -23,11 +23,15 @@ export interface ProviderClaims {
 export interface IdentityProvider {
   readonly connectionId: string
   readonly allowedEmailDomains: readonly string[]
-  /** Where to send the browser: authorization code, PKCE S256, state, nonce. */
+  /** Whether the domain of an address is one of these, in whatever case and script it is written. */
+  allowsEmail(email: string): boolean
+  /** Where to send the browser: authorization code, PKCE S256, state, nonce. Throws `hub-unavailable`. */
   loginUrl(login: LoginSecrets, redirectUri: string): Promise<URL>
   /**
    * Exchanges the code of a callback. Throws DomainError `validation-failed` for a callback that is not the answer to
-   * this login (state, `iss` of RFC 9207, an error of the provider), `hub-unavailable` when the provider does not answer.
+   * this login (state, `iss` of RFC 9207, an error of the provider, a code it does not know), `hub-unavailable` when
+   * the provider does not answer or refuses the Hub's own secret, `authentication-failed` with the reason `id_token`
+   * for a token that is not the provider's, for this client and this login.
    */
   finish(callback: URL, login: LoginSecrets, redirectUri: string): Promise<ProviderClaims>
 }

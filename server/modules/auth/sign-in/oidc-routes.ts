@@ -1,20 +1,76 @@
-import type { FastifyInstance } from 'fastify'
-import type { Database } from '../../../db/database.ts'
-import type { RefusalLog } from '../../governance/governance-types.ts'
-import type { IdentityProviders } from '../../identity/identity-types.ts'
-import type { SignInUsers } from '../../roster/roster-types.ts'
-import type { TenantDirectory } from '../../tenants/tenants-types.ts'
-import type { Sessions } from '../auth-types.ts'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { DomainError } from '../../../../contract/domain-error.ts'
+import { clearCookie, readCookie, setLoginCookie, setSessionCookie } from '../../../http/cookies.ts'
+import { addRoute } from '../../../http/route.ts'
+import type { LoginVisitor, OidcLogin } from './oidc-login-service.ts'
+import { CallbackQuery, LoginQuery, redirectHeaders } from './oidc-schemas.ts'
 
-export interface OidcSignInDeps {
-  database: Database
-  masterKey: Buffer
-  directory: TenantDirectory
-  providers: IdentityProviders
-  users: SignInUsers
-  sessions: Sessions
-  refusals: RefusalLog
-  browserUrl: () => string
+export function addOidcRoutes(app: FastifyInstance, login: OidcLogin): void {
+  addRoute(
+    app,
+    'startLogin',
+    {
+      description:
+        'A browser navigates here. It is sent to the identity provider of the tenant (OpenID Connect, authorization ' +
+        'code with PKCE) with the state of the login in a cookie that is good for ten minutes and once.',
+      querystring: LoginQuery,
+      response: { 302: Type.Null() },
+      responseHeaders: { 302: redirectHeaders },
+      problems: ['invalid-tenant'],
+      htmlErrors: true,
+    },
+    async (request, reply) => {
+      await request.credentialCharges.attempt()
+      const { tenant, return_to: returnTo } = request.query
+      const { location, cookie } = await login.begin({ tenant, returnTo }, visitorOf(request))
+      if (cookie !== undefined) setLoginCookie(reply, cookie)
+      return reply.redirect(location, 302)
+    },
+  )
+
+  addRoute(
+    app,
+    'completeLogin',
+    {
+      description:
+        'The identity provider sends the browser back here. Opens the session, whose cookie lasts for its eight hours, ' +
+        'and sends the browser to where the login was to lead.',
+      querystring: CallbackQuery,
+      response: { 303: Type.Null() },
+      responseHeaders: { 303: redirectHeaders },
+      problems: ['authentication-failed', 'hub-unavailable'],
+      htmlErrors: true,
+    },
+    async (request, reply) => {
+      try {
+        const sealed = readCookie(request, reply, 'login')
+        // Whatever comes of it, this login is over.
+        clearCookie(reply, 'login')
+        const callback = new URL(request.url, 'http://callback.invalid')
+        const proven = request.credentialCharges.succeed
+        const { session, location } = await login.finish(sealed, callback, visitorOf(request), proven)
+        setSessionCookie(reply, session)
+        return reply.redirect(location, 303)
+      } catch (error) {
+        if (isRefusal(error)) await request.credentialCharges.failed()
+        throw error
+      }
+    },
+  )
 }
 
-export function addOidcRoutes(_app: FastifyInstance, _deps: OidcSignInDeps): void {}
+function visitorOf(request: FastifyRequest): LoginVisitor {
+  return {
+    address: request.callerAddress,
+    requestId: request.id,
+    userAgent: request.headers['user-agent'],
+    hostname: request.hostname,
+    served: request.hostTenant ?? undefined,
+  }
+}
+
+/** Not those of the service itself, which are no attempts of the caller. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof DomainError && (error.slug === 'validation-failed' || error.slug === 'authentication-failed')
+}

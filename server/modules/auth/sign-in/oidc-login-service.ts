@@ -1,0 +1,220 @@
+import { timingSafeEqual } from 'node:crypto'
+import { DomainError, validationFailed } from '../../../../contract/domain-error.ts'
+import { isEmail } from '../../../../contract/email-address.ts'
+import { loginMinutes } from '../../../../contract/limits.ts'
+import type { Database, TenantTx } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import type { RefusalLog } from '../../governance/governance-types.ts'
+import type { IdentityProvider, IdentityProviders, ProviderClaims } from '../../identity/identity-types.ts'
+import type { SignInUsers } from '../../roster/roster-types.ts'
+import type { TenantDirectory } from '../../tenants/tenants-types.ts'
+import type { OpenedSession, Sessions } from '../auth-types.ts'
+import { returnPath } from './oidc-return-path.ts'
+import { forgetSpentLogins, spendLogin } from './oidc-store.ts'
+import { createLoginTransactions, type LoginTransaction, stateHash } from './oidc-transaction.ts'
+
+export interface LoginVisitor {
+  address: string
+  requestId: string
+  userAgent?: string | undefined
+  /** That the browser names, without a port. */
+  hostname: string
+  /** The one tenant that is served at the host, where that is a tenant's own address. */
+  served: Tenant | undefined
+}
+
+export interface OidcLogin {
+  /**
+   * Where to send the browser, and what its cookie holds; without a cookie to the tenant's own address. Throws
+   * `invalid-tenant`, the same for an unknown tenant and one without an identity provider.
+   */
+  begin(
+    wanted: { tenant: string | undefined; returnTo: string | undefined },
+    visitor: LoginVisitor,
+  ): Promise<BegunLogin>
+  /**
+   * Ends a login. `sealed` is the cookie, `callback` the whole address that the browser came back to. `proven` is
+   * called once the person has proved who they are. Throws `validation-failed` for what is not the answer to this
+   * login, `authentication-failed` with a reason for a person who may not sign in.
+   */
+  finish(
+    sealed: string | undefined,
+    callback: URL,
+    visitor: LoginVisitor,
+    proven: (identity: string, tenantSlug: string) => Promise<void>,
+  ): Promise<{ session: OpenedSession; location: string }>
+  /** A chore: true when there may be more. */
+  forgetSpent(tx: TenantTx): Promise<boolean>
+}
+
+export interface BegunLogin {
+  location: string
+  cookie?: string
+}
+
+const forgottenAtOnce = 500
+const callbackPath = '/api/v1/auth/callback'
+const again = 'Begin the sign-in again.'
+
+export function createOidcLogin(deps: {
+  database: Database
+  masterKey: Buffer
+  directory: TenantDirectory
+  providers: IdentityProviders
+  users: SignInUsers
+  sessions: Pick<Sessions, 'open'>
+  refusals: RefusalLog
+  browserUrl: () => string
+  /** Milliseconds since 1970. */
+  now?: () => number
+}): OidcLogin {
+  const { database, directory, providers, refusals } = deps
+  const transactions = createLoginTransactions(deps.masterKey, deps.now)
+  const hasOwnAddress = (tenant: Tenant) => tenant.baseUrl !== directory.commonUrl()
+
+  /** The login that the callback answers. It is over with this call, whatever comes of it. */
+  async function spend(sealed: string | undefined, callback: URL, { served }: LoginVisitor) {
+    const login = sealed === undefined ? undefined : transactions.open(sealed)
+    const tenant = login && (await directory.find(login.tenant))
+    if (!login || !tenant || (served && served.slug !== tenant.slug)) {
+      throw notOfThisLogin('must belong to a login that was begun in this browser less than ten minutes ago')
+    }
+    if (!sameText(callback.searchParams.get('state') ?? '', login.state)) {
+      throw notOfThisLogin('must be the state of the login that was begun last in this browser')
+    }
+    const isFirst = await database.withTenant(tenant.slug, (tx) => spendLogin(tx, stateHash(login.state)))
+    if (!isFirst) throw notOfThisLogin('was used before: a login ends once')
+    return { login, tenant }
+  }
+
+  async function prove(login: LoginTransaction, tenant: Tenant, callback: URL): Promise<ProviderClaims> {
+    const provider = await providers.of(tenant)
+    if (provider?.connectionId !== login.connectionId) {
+      throw notOfThisLogin('belongs to an identity provider that was replaced meanwhile')
+    }
+    const claims = await provider.finish(callback, login, `${tenant.baseUrl}${callbackPath}`)
+    return { ...claims, email: usableEmail(claims, provider) }
+  }
+
+  function noteRefusal(tenant: Tenant, error: unknown, login: LoginTransaction, visitor: LoginVisitor): void {
+    const reason = reasonOf(error)
+    if (reason === undefined) return
+    refusals.note(tenant, {
+      kind: 'auth.login_failed',
+      subject: `connection:${login.connectionId}`,
+      reason,
+      address: visitor.address,
+      requestId: visitor.requestId,
+      details: { method: 'oidc' },
+    })
+  }
+
+  return {
+    async begin({ tenant: slug = '', returnTo }, { served, hostname }) {
+      const wanted = slug || served?.slug
+      if (!wanted) throw validationFailed([{ pointer: '/query/tenant', detail: 'must be there and name the tenant' }])
+      const tenant = served === undefined || served.slug === wanted ? await directory.find(wanted) : undefined
+      const provider = tenant && (await providers.of(tenant))
+      if (!tenant || !provider) throw noSuchLogin(wanted)
+      const path = returnPath(returnTo)
+      if ((!served && hasOwnAddress(tenant)) || isOtherLoopback(hostname, tenant)) {
+        const query = new URLSearchParams({ tenant: tenant.slug, return_to: path })
+        return { location: `${tenant.baseUrl}/api/v1/auth/login?${query}` }
+      }
+      const login = transactions.begin({ tenant: tenant.slug, connectionId: provider.connectionId, returnTo: path })
+      const location = await provider.loginUrl(login, `${tenant.baseUrl}${callbackPath}`)
+      return { location: location.href, cookie: transactions.seal(login) }
+    },
+
+    async finish(sealed, callback, visitor, proven) {
+      const { login, tenant } = await spend(sealed, callback, visitor)
+      const { address, requestId, userAgent } = visitor
+      try {
+        const { connectionId, subject, email = '', displayName } = await prove(login, tenant, callback)
+        await proven(`${connectionId} ${subject}`, tenant.slug)
+        const session = await database.withTenant(tenant.slug, async (tx) => {
+          const user = await deps.users.ofIdentity(tx, tenant, { connectionId, subject, email, displayName })
+          return deps.sessions.open(tx, tenant, { user, method: 'oidc', connectionId, address, requestId, userAgent })
+        })
+        const browserUrl = hasOwnAddress(tenant) ? tenant.baseUrl : deps.browserUrl()
+        return { session, location: browserUrl === tenant.baseUrl ? login.returnTo : `${browserUrl}${login.returnTo}` }
+      } catch (error) {
+        noteRefusal(tenant, error, login, visitor)
+        throw error
+      }
+    },
+
+    async forgetSpent(tx) {
+      return (await forgetSpentLogins(tx, loginMinutes * 2, forgottenAtOnce)) === forgottenAtOnce
+    },
+  }
+}
+
+/** The address, where it is one that may sign in. */
+function usableEmail({ email, emailVerified }: ProviderClaims, provider: IdentityProvider): string {
+  if (email === undefined || !isEmail(email)) {
+    throw refused(
+      'email_missing',
+      'The identity provider does not tell the Hub an e-mail address of yours. Have an administrator release the claim `email` to the Hub.',
+    )
+  }
+  if (emailVerified === false) {
+    throw refused(
+      'email_unverified',
+      'The identity provider has not verified your e-mail address. Verify it there, then sign in again.',
+    )
+  }
+  if (!provider.allowsEmail(email)) {
+    throw refused(
+      'email_domain',
+      'The domain of your e-mail address is not one that this tenant lets sign in. Sign in with an address of the organisation, or have an administrator add the domain.',
+    )
+  }
+  return email
+}
+
+function refused(reason: string, detail: string): DomainError {
+  return new DomainError('authentication-failed', detail, { extensions: { reason } })
+}
+
+function notOfThisLogin(detail: string): DomainError {
+  return validationFailed(
+    [{ pointer: '/query/state', detail }],
+    `This is not the answer to a login of this browser: the state ${detail}. ${again}`,
+  )
+}
+
+/** Nobody learns which tenants exist. */
+function noSuchLogin(slug: string): DomainError {
+  return new DomainError(
+    'invalid-tenant',
+    'There is no tenant of this name that signs in by an identity provider. Check the name, or sign in by a link.',
+    { extensions: { tenant_slug: slug } },
+  )
+}
+
+/** Why a person was not let in; undefined where the provider is away, or the person left off. */
+function reasonOf(error: unknown): string | undefined {
+  if (!(error instanceof DomainError)) return undefined
+  const { reason } = error.extensions
+  if (error.slug === 'authentication-failed') return String(reason ?? 'refused')
+  if (error.slug === 'hub-unavailable') return reason === 'client_refused' ? reason : undefined
+  const cancelled = error.errors?.some(({ pointer }) => pointer === '/query/error')
+  return error.slug === 'validation-failed' && !cancelled ? 'callback' : undefined
+}
+
+const loopbackNames = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+/**
+ * Whether the browser calls this machine by another name than the provider will send it back to: the cookie would stay
+ * behind. Only for these names, as any other may be one that a proxy has put in.
+ */
+function isOtherLoopback(hostname: string, tenant: Tenant): boolean {
+  const home = new URL(tenant.baseUrl).hostname
+  return hostname !== home && loopbackNames.has(hostname) && loopbackNames.has(home)
+}
+
+function sameText(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)]
+  return left.length === right.length && timingSafeEqual(left, right)
+}

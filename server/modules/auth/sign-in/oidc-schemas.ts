@@ -1,0 +1,36 @@
+import { Type } from 'typebox'
+
+export const LoginQuery = Type.Object(
+  {
+    tenant: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        description: 'Slug of the tenant. At the own address of a tenant it may be left out.',
+        examples: ['acme'],
+      }),
+    ),
+    return_to: Type.Optional(
+      Type.String({
+        description: 'Path of this service to land at; what is not one is taken for the default page.',
+        examples: ['/session'],
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+/** Providers add parameters of their own, such as `session_state`. */
+export const CallbackQuery = Type.Object(
+  {
+    code: Type.Optional(Type.String({ maxLength: 8192 })),
+    state: Type.Optional(Type.String({ maxLength: 1024 })),
+    iss: Type.Optional(Type.String({ maxLength: 2048, description: 'RFC 9207' })),
+    error: Type.Optional(Type.String({ maxLength: 1024, examples: ['access_denied'] })),
+  },
+  { additionalProperties: true },
+)
+
+export const redirectHeaders = {
+  location: Type.String({ description: 'Where the browser goes' }),
+  'set-cookie': Type.String({ description: 'For the browser only' }),
+}

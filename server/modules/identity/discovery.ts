@@ -1,0 +1,64 @@
+import type { Outbound } from '../../outbound/outbound.ts'
+import { outboundErrorIn } from '../../outbound/outbound-error.ts'
+import { type ProviderMetadata, readMetadata } from './provider-metadata.ts'
+import { ProviderProblem } from './provider-problem.ts'
+
+const documentPath = '/.well-known/openid-configuration'
+
+/** What is wrong with an issuer before anything is fetched; undefined when nothing is. */
+export function problemOfIssuer(issuer: string, outbound: Outbound): string | undefined {
+  const problem = outbound.problemOf(issuer)
+  if (problem !== undefined) return problem
+  if (/[?#]/.test(issuer)) return 'must have no query and no fragment'
+  if (issuer.includes('/.well-known/')) return `must be the issuer itself, without ${documentPath}`
+  return undefined
+}
+
+/**
+ * Fetches and checks the configuration of a provider (OpenID Connect Discovery 1.0, section 4). Throws
+ * {@link ProviderProblem}, whose cause is an OutboundError where the provider could not be asked.
+ */
+export async function discover(issuer: string, outbound: Outbound): Promise<ProviderMetadata> {
+  const url = `${issuer.replace(/\/$/, '')}${documentPath}`
+  return about(url, async () => readMetadata(await getJson(url, outbound), issuer, outbound))
+}
+
+/**
+ * What only configuring checks: that the endpoints resolve to where the Hub may connect, and that there are keys.
+ * Throws {@link ProviderProblem}.
+ */
+export async function checkEndpoints(metadata: ProviderMetadata, outbound: Outbound): Promise<void> {
+  const { authorization_endpoint, token_endpoint, userinfo_endpoint, jwks_uri } = metadata
+  await Promise.all(
+    Object.entries({ authorization_endpoint, token_endpoint, userinfo_endpoint }).map(async ([name, url]) => {
+      const problem = url && (await outbound.resolvedProblemOf(url))
+      if (problem) throw new ProviderProblem(`The ${name} ${url} ${problem}.`)
+    }),
+  )
+  await about(jwks_uri, async () => {
+    const { keys } = ((await getJson(jwks_uri, outbound)) ?? {}) as { keys?: unknown }
+    if (!Array.isArray(keys) || keys.length === 0) throw new ProviderProblem('has no member `keys` with a key in it')
+  })
+}
+
+async function getJson(url: string, outbound: Outbound): Promise<unknown> {
+  const answer = await outbound.fetch(url, { headers: { accept: 'application/json' } })
+  if (answer.status !== 200) throw new ProviderProblem(`answered ${answer.status}, not 200`)
+  try {
+    return await answer.json()
+  } catch {
+    throw new ProviderProblem('is not JSON')
+  }
+}
+
+/** Says in every problem what was fetched. */
+async function about<T>(url: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    const cause = outboundErrorIn(error)
+    if (cause) throw new ProviderProblem(`GET ${url}: the address ${cause.message}.`, { cause })
+    if (error instanceof ProviderProblem) throw new ProviderProblem(`GET ${url}: the document ${error.message}.`)
+    throw error
+  }
+}

@@ -1,0 +1,15 @@
+import { domainToASCII } from 'node:url'
+
+const domainPattern = /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/
+
+/** A domain as domains are compared: lower case, in ASCII (UTS 46). Undefined for what is none, or has no dot. */
+export function readDomain(text: string): string | undefined {
+  const domain = domainToASCII(text.toLowerCase())
+  return domainPattern.test(domain) ? domain : undefined
+}
+
+/** The domain of an e-mail address, as {@link readDomain} writes it. */
+export function domainOfEmail(email: string): string | undefined {
+  const at = email.lastIndexOf('@')
+  return at < 1 ? undefined : readDomain(email.slice(at + 1))
+}

@@ -1,0 +1,36 @@
+import type { IDToken, UserInfoResponse } from 'openid-client'
+import { DomainError } from '../../../contract/domain-error.ts'
+import type { ProviderClaims } from './identity-types.ts'
+
+const nameLengthMax = 200
+/** OpenID Connect Core 1.0, section 2, of `sub`. */
+const subjectLengthMax = 255
+
+/** What the checked ID token says of the person, or userinfo where the token has no address. */
+export function readClaims(connectionId: string, idToken: IDToken, info: UserInfoResponse | undefined): ProviderClaims {
+  const { sub } = idToken
+  if (sub.length === 0 || sub.length > subjectLengthMax || /\p{Cc}/u.test(sub)) {
+    throw new DomainError('authentication-failed', 'The identity provider names a subject that cannot be one.', {
+      extensions: { reason: 'id_token' },
+    })
+  }
+  const source: Record<string, unknown> = info ?? idToken
+  const { email, email_verified: verified } = source
+  const name = source.name ?? idToken.name
+  return {
+    connectionId,
+    subject: sub,
+    email: typeof email === 'string' && email !== '' ? email : undefined,
+    // Some providers write it as text. What is neither yes nor no is no.
+    emailVerified: verified === undefined ? undefined : verified === true || verified === 'true',
+    displayName: typeof name === 'string' ? readName(name) : undefined,
+  }
+}
+
+function readName(text: string): string | undefined {
+  const name = text
+    .replaceAll(/\p{C}+/gu, ' ')
+    .trim()
+    .slice(0, nameLengthMax)
+  return name === '' ? undefined : name
+}

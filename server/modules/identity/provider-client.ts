@@ -1,0 +1,109 @@
+import * as oidc from 'openid-client'
+import type { DatabaseLog } from '../../db/database.ts'
+import type { Outbound } from '../../outbound/outbound.ts'
+import { domainOfEmail } from './email-domains.ts'
+import type { IdentityProvider, LoginSecrets } from './identity-types.ts'
+import { readClaims } from './provider-claims.ts'
+import { refusedCallback, refusedExchange } from './provider-errors.ts'
+import type { ProviderMetadata } from './provider-metadata.ts'
+
+/** What is remembered of a provider between logins. */
+export interface KnownProvider {
+  metadata: ProviderMetadata
+  keys?: oidc.ExportedJWKSCache
+}
+
+const scope = 'openid email profile'
+const timeoutSeconds = 10
+/** The library looks for an unknown key again once its keys are so old. */
+const keysRefreshSeconds = 60
+
+/** One tenant's connection to its provider. `known` throws DomainError `hub-unavailable`. */
+export function createProviderClient(parts: {
+  connectionId: string
+  allowedEmailDomains: readonly string[]
+  clientId: string
+  clientSecret: () => string
+  outbound: Outbound
+  log: DatabaseLog
+  known: () => Promise<KnownProvider>
+}): IdentityProvider {
+  const { connectionId, allowedEmailDomains, outbound } = parts
+  const domains = new Set(allowedEmailDomains)
+
+  function configurationOf({ metadata, keys }: KnownProvider): oidc.Configuration {
+    const secret = parts.clientSecret()
+    const byBasic = metadata.token_endpoint_auth_methods_supported.includes('client_secret_basic')
+    const authentication = byBasic ? oidc.ClientSecretBasic(secret) : oidc.ClientSecretPost(secret)
+    const configuration = new oidc.Configuration(metadata, parts.clientId, undefined, authentication)
+    configuration.timeout = timeoutSeconds
+    configuration[oidc.customFetch] = (url, options) => outbound.fetch(url, options as RequestInit)
+    // Without it the library trusts TLS for the ID token and leaves its signature alone.
+    oidc.enableNonRepudiationChecks(configuration)
+    // The guard has passed every endpoint: what is http, it allows.
+    const { token_endpoint, jwks_uri, userinfo_endpoint = '' } = metadata
+    if ([token_endpoint, jwks_uri, userinfo_endpoint].some((url) => url.startsWith('http:'))) {
+      oidc.allowInsecureRequests(configuration)
+    }
+    // A key that is not among them may have come since: so a rotation holds nobody up for a minute. Only who brings a
+    // code of the provider causes a look.
+    if (keys) oidc.setJwksCache(configuration, { ...keys, uat: keys.uat - keysRefreshSeconds })
+    return configuration
+  }
+
+  /** Keys that were fetched on the way are kept for the next login. */
+  function keepKeys(known: KnownProvider, configuration: oidc.Configuration): void {
+    const fetched = oidc.getJwksCache(configuration)
+    const seeded = known.keys && known.keys.uat - keysRefreshSeconds
+    if (fetched && fetched.uat !== seeded) known.keys = fetched
+  }
+
+  async function exchange(known: KnownProvider, current: URL, login: LoginSecrets) {
+    const configuration = configurationOf(known)
+    const call = { exchanging: false }
+    const fetchOut = configuration[oidc.customFetch] as oidc.CustomFetch
+    configuration[oidc.customFetch] = (url, options) => {
+      call.exchanging = true
+      return fetchOut(url, options)
+    }
+    try {
+      const tokens = await oidc.authorizationCodeGrant(configuration, current, {
+        expectedState: login.state,
+        expectedNonce: login.nonce,
+        pkceCodeVerifier: login.codeVerifier,
+        idTokenExpected: true,
+      })
+      const idToken = tokens.claims() as oidc.IDToken
+      const { userinfo_endpoint } = known.metadata
+      const told = idToken.email !== undefined || userinfo_endpoint === undefined
+      const info = told ? undefined : await oidc.fetchUserInfo(configuration, tokens.access_token, idToken.sub)
+      return readClaims(connectionId, idToken, info)
+    } catch (error) {
+      throw call.exchanging ? refusedExchange(error) : refusedCallback(error, current, known.metadata)
+    } finally {
+      keepKeys(known, configuration)
+    }
+  }
+
+  return {
+    connectionId,
+    allowedEmailDomains,
+    allowsEmail: (email) => domains.has(domainOfEmail(email) ?? ''),
+    async loginUrl({ state, nonce, codeVerifier }, redirectUri) {
+      const configuration = configurationOf(await parts.known())
+      return oidc.buildAuthorizationUrl(configuration, {
+        redirect_uri: redirectUri,
+        scope,
+        state,
+        nonce,
+        code_challenge: await oidc.calculatePKCECodeChallenge(codeVerifier),
+        code_challenge_method: 'S256',
+      })
+    },
+    async finish(callback, login, redirectUri) {
+      const current = new URL(redirectUri)
+      current.search = callback.search
+      return exchange(await parts.known(), current, login)
+    },
+  }
+}

@@ -1,0 +1,61 @@
+import { LRUCache } from 'lru-cache'
+import { DomainError } from '../../../contract/domain-error.ts'
+import type { Database, DatabaseLog } from '../../db/database.ts'
+import type { Outbound } from '../../outbound/outbound.ts'
+import type { ConnectionSecrets } from './connection-secrets.ts'
+import { discover } from './discovery.ts'
+import type { IdentityProviders } from './identity-types.ts'
+import { createProviderClient, type KnownProvider } from './provider-client.ts'
+import { ProviderProblem } from './provider-problem.ts'
+import { currentConnection } from './sso-store.ts'
+
+const rememberedMs = 10 * 60_000
+const providersMax = 1000
+
+/**
+ * The providers of all tenants. The connection is read afresh, so a change holds at once in every process; what the
+ * provider says of itself is remembered for ten minutes, or until the connection changes.
+ */
+export function createProviderDirectory(deps: {
+  database: Database
+  outbound: Outbound
+  secrets: ConnectionSecrets
+  log: DatabaseLog
+}): IdentityProviders {
+  const { database, outbound, secrets, log } = deps
+  const known = new LRUCache<string, KnownProvider, { issuer: string }>({
+    max: providersMax,
+    ttl: rememberedMs,
+    fetchMethod: async (_key, _stale, { context }) => ({ metadata: await discover(context.issuer, outbound) }),
+  })
+
+  return {
+    async of(tenant) {
+      const row = await database.withTenant(tenant.slug, currentConnection, { readOnly: true })
+      if (!row) return undefined
+      const key = `${tenant.slug} ${row.connection_id} ${row.updated_at}`
+      return createProviderClient({
+        connectionId: row.connection_id,
+        allowedEmailDomains: row.allowed_email_domains,
+        clientId: row.client_id,
+        clientSecret: () => secrets.unseal(row, tenant),
+        outbound,
+        log,
+        known: async () => {
+          try {
+            return (await known.fetch(key, { context: { issuer: row.issuer } })) as KnownProvider
+          } catch (error) {
+            if (!(error instanceof ProviderProblem)) throw error
+            throw new DomainError(
+              'hub-unavailable',
+              'The identity provider of this tenant does not answer as it must. Try again in a moment; ' +
+                'if it stays, an administrator of the tenant finds the reason by configuring single sign-on again.',
+              { cause: error },
+            )
+          }
+        },
+      })
+    },
+    isConfigured: async (tx) => (await currentConnection(tx)) !== undefined,
+  }
+}

@@ -1,0 +1,7 @@
+/**
+ * Why an identity provider cannot be used as it is. The message says what was fetched and what was wrong with it; it
+ * carries no secret and no person.
+ */
+export class ProviderProblem extends Error {
+  override readonly name = 'ProviderProblem'
+}

@@ -1,0 +1,41 @@
+import { Type } from 'typebox'
+
+const Issuer = Type.String({
+  minLength: 1,
+  maxLength: 2048,
+  description: 'As the provider writes it, byte for byte',
+  examples: ['https://login.acme.example'],
+})
+// VSCHAR of RFC 6749, appendix A.
+const clientId = { minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]*$', 'x-must-be': 'visible ASCII' }
+const ClientId = Type.String({ ...clientId, examples: ['0oa1gjh63g214q0Hq0g4'] })
+const Domain = Type.String({ minLength: 1, maxLength: 253, examples: ['acme.example'] })
+
+export const SsoConfiguration = Type.Object(
+  {
+    issuer: Issuer,
+    client_id: ClientId,
+    client_secret: Type.String({ ...clientId, maxLength: 1000, format: 'password', examples: ['s9Qm…'] }),
+    allowed_email_domains: Type.Array(Domain, {
+      minItems: 1,
+      maxItems: 100,
+      description: 'Whose addresses may sign in. Subdomains are domains of their own.',
+    }),
+  },
+  { additionalProperties: false },
+)
+
+export const SsoAnswer = Type.Object(
+  {
+    connection_id: Type.String({ examples: ['sso_Vb3xQ8ZrT2vYw0LxNp6BdHs9'] }),
+    issuer: Issuer,
+    client_id: ClientId,
+    allowed_email_domains: Type.Array(Domain),
+    redirect_uri: Type.String({
+      description: 'To be registered at the provider',
+      examples: ['https://hub.example.com/api/v1/auth/callback'],
+    }),
+    updated_at: Type.String({ format: 'date-time', examples: ['2026-03-14T09:26:53.589793Z'] }),
+  },
+  { additionalProperties: false },
+)

@@ -1,0 +1,154 @@
+import { timingSafeEqual } from 'node:crypto'
+import { DomainError, type PointedError, validationFailed } from '../../../contract/domain-error.ts'
+import type { Database, TenantTx } from '../../db/database.ts'
+import type { Tenant } from '../../http/caller.ts'
+import type { Outbound } from '../../outbound/outbound.ts'
+import { randomText } from '../../secrets/random-text.ts'
+import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
+import type { ConnectionSecrets } from './connection-secrets.ts'
+import { checkEndpoints, discover, problemOfIssuer } from './discovery.ts'
+import { readDomain } from './email-domains.ts'
+import { ProviderProblem } from './provider-problem.ts'
+import * as store from './sso-store.ts'
+
+/** In the names of the body. */
+export interface SsoSettings {
+  issuer: string
+  client_id: string
+  client_secret: string
+  allowed_email_domains: string[]
+}
+
+/** In the names of the answer. */
+export interface SsoState extends Omit<SsoSettings, 'client_secret'> {
+  connection_id: string
+  redirect_uri: string
+  updated_at: string
+}
+
+export interface SsoService {
+  /**
+   * Keeps how the tenant's people sign in, after the provider was asked for its configuration. Repeating it changes
+   * nothing and writes no event. Throws `validation-failed` that says what was fetched and what was wrong.
+   */
+  configure(tenant: Tenant, settings: SsoSettings, actor: Actor): Promise<SsoState>
+  /** Throws `not-found` when nothing is configured. */
+  get(tenant: Tenant): Promise<SsoState>
+}
+
+export function createSsoService(deps: {
+  database: Database
+  governance: GovernanceLog
+  outbound: Outbound
+  secrets: ConnectionSecrets
+}): SsoService {
+  const { database, governance, outbound, secrets } = deps
+
+  async function makeConnection(tx: TenantTx, tenant: Tenant, settings: SsoSettings, replaced: string | undefined) {
+    if (replaced !== undefined) await store.replaceConnection(tx, replaced)
+    const connectionId = `sso_${randomText(24)}`
+    return store.addConnection(tx, {
+      connection_id: connectionId,
+      issuer: settings.issuer,
+      client_id: settings.client_id,
+      client_secret_sealed: secrets.seal(settings.client_secret, tenant, connectionId),
+      allowed_email_domains: settings.allowed_email_domains,
+    })
+  }
+
+  async function keep(tx: TenantTx, tenant: Tenant, settings: SsoSettings, actor: Actor) {
+    await store.lockSso(tx)
+    const current = await store.currentConnection(tx)
+    const append = (kind: string, connectionId: string, details: Record<string, string | boolean | object>) =>
+      governance.append(tx, tenant, {
+        kind,
+        subject: `connection:${connectionId}`,
+        details: { ...details } as never,
+        actor,
+      })
+
+    if (current?.issuer !== settings.issuer || current.client_id !== settings.client_id) {
+      const made = await makeConnection(tx, tenant, settings, current?.connection_id)
+      await append('connector.added', made.connection_id, {
+        kind: 'scim_idp',
+        ...describe(made),
+        ...(current && { replaces: current.connection_id }),
+      })
+      return made
+    }
+
+    const secretChanged = !sameText(secrets.unseal(current, tenant), settings.client_secret)
+    const before = current.allowed_email_domains
+    if (!secretChanged && before.join() === settings.allowed_email_domains.join()) return current
+    const changed = await store.changeConnection(tx, {
+      connection_id: current.connection_id,
+      client_secret_sealed: secretChanged
+        ? secrets.seal(settings.client_secret, tenant, current.connection_id)
+        : current.client_secret_sealed,
+      allowed_email_domains: settings.allowed_email_domains,
+    })
+    await append('tenant.config_changed', current.connection_id, {
+      change: 'sso',
+      before: describe(current),
+      after: describe(changed),
+      client_secret_changed: secretChanged,
+    })
+    return changed
+  }
+
+  return {
+    async configure(tenant, settings, actor) {
+      const checked = { ...settings, allowed_email_domains: readDomains(settings.allowed_email_domains) }
+      await askProvider(checked.issuer, outbound)
+      return stateOf(tenant, await database.withTenant(tenant.slug, (tx) => keep(tx, tenant, checked, actor)))
+    },
+    async get(tenant) {
+      const row = await database.withTenant(tenant.slug, store.currentConnection, { readOnly: true })
+      if (!row) {
+        const hint = 'Configure it with POST /api/v1/identity/sso/configure.'
+        throw new DomainError('not-found', `This tenant has no single sign-on. ${hint}`)
+      }
+      return stateOf(tenant, row)
+    },
+  }
+}
+
+async function askProvider(issuer: string, outbound: Outbound): Promise<void> {
+  const refuse = (detail: string) => validationFailed([{ pointer: '/issuer', detail }])
+  const problem = problemOfIssuer(issuer, outbound)
+  if (problem !== undefined) throw refuse(problem)
+  try {
+    await checkEndpoints(await discover(issuer, outbound), outbound)
+  } catch (error) {
+    throw error instanceof ProviderProblem ? refuse(`cannot be used. ${error.message}`) : error
+  }
+}
+
+/** In the form that addresses are compared with, sorted, each once. */
+function readDomains(texts: readonly string[]): string[] {
+  const errors: PointedError[] = []
+  const domains = texts.map((text, index) => {
+    const domain = readDomain(text)
+    const pointer = `/allowed_email_domains/${index}`
+    if (domain === undefined) {
+      errors.push({ pointer, detail: `is ${JSON.stringify(text)}; it must be a domain such as acme.example` })
+    }
+    return domain ?? ''
+  })
+  if (errors.length > 0) throw validationFailed(errors)
+  return [...new Set(domains)].sort()
+}
+
+function describe(row: store.ConnectionRow) {
+  const { connection_id, issuer, client_id, allowed_email_domains } = row
+  return { connection_id, issuer, client_id, allowed_email_domains }
+}
+
+function stateOf(tenant: Tenant, row: store.ConnectionRow): SsoState {
+  return { ...describe(row), redirect_uri: `${tenant.baseUrl}/api/v1/auth/callback`, updated_at: row.updated_at }
+}
+
+function sameText(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)]
+  return left.length === right.length && timingSafeEqual(left, right)
+}

@@ -1,0 +1,64 @@
+import type { Selectable } from 'kysely'
+import type { TenantTx } from '../../db/database.ts'
+import type { TenantTables } from '../../db/schema.ts'
+
+export type ConnectionRow = Omit<Selectable<TenantTables['hub.sso_connections']>, 'tenant_id' | 'replaced_at'>
+
+const columns = [
+  'connection_id',
+  'issuer',
+  'client_id',
+  'client_secret_sealed',
+  'allowed_email_domains',
+  'created_at',
+  'updated_at',
+] as const
+
+/** Two configurations of one tenant come one after the other. */
+export async function lockSso(tx: TenantTx): Promise<void> {
+  await tx.client.query(`select pg_advisory_xact_lock(hashtext('hub.sso_connections'), hashtext($1))`, [tx.tenantId])
+}
+
+export function currentConnection(tx: TenantTx): Promise<ConnectionRow | undefined> {
+  return tx.db
+    .selectFrom('hub.sso_connections')
+    .select(columns)
+    .where('tenant_id', '=', tx.tenantId)
+    .where('replaced_at', 'is', null)
+    .executeTakeFirst()
+}
+
+export async function replaceConnection(tx: TenantTx, connectionId: string): Promise<void> {
+  await tx.client.query(
+    'update hub.sso_connections set replaced_at = now() where tenant_id = $1 and connection_id = $2',
+    [tx.tenantId, connectionId],
+  )
+}
+
+export async function addConnection(
+  tx: TenantTx,
+  row: Omit<ConnectionRow, 'created_at' | 'updated_at'>,
+): Promise<ConnectionRow> {
+  const { rows } = await tx.client.query<ConnectionRow>(
+    `insert into hub.sso_connections (tenant_id, connection_id, issuer, client_id, client_secret_sealed,
+       allowed_email_domains, created_at, updated_at)
+     values ($1, $2, $3, $4, $5, $6, now(), now())
+     returning ${columns.join(', ')}`,
+    [tx.tenantId, row.connection_id, row.issuer, row.client_id, row.client_secret_sealed, row.allowed_email_domains],
+  )
+  return rows[0] as ConnectionRow
+}
+
+export async function changeConnection(
+  tx: TenantTx,
+  row: Pick<ConnectionRow, 'connection_id' | 'client_secret_sealed' | 'allowed_email_domains'>,
+): Promise<ConnectionRow> {
+  const { rows } = await tx.client.query<ConnectionRow>(
+    `update hub.sso_connections
+     set client_secret_sealed = $3, allowed_email_domains = $4, updated_at = now()
+     where tenant_id = $1 and connection_id = $2
+     returning ${columns.join(', ')}`,
+    [tx.tenantId, row.connection_id, row.client_secret_sealed, row.allowed_email_domains],
+  )
+  return rows[0] as ConnectionRow
+}
