@@ -102,7 +102,7 @@ export async function signIn(
 }
 
 /** The slug of a problem, or the status of an answer that is none. */
-export function outcome({ status, body }: Answer): [number, string] {
+export function outcome({ status, body }: Pick<Answer, 'status' | 'body'>): [number, string] {
   return [
     status,
     String(body?.type ?? 'fine')
