@@ -24,8 +24,10 @@ export class SlidingWindow {
   private counts: number[] = []
   private head = 0
 
+  /** Drops what has left the window, and slots of which everything was given back. */
   expire(nowMs: number): void {
-    while (this.head < this.lastMs.length && goneAtMs(this.lastMs[this.head] as number) <= nowMs) {
+    while (this.head < this.lastMs.length) {
+      if (goneAtMs(this.lastMs[this.head] as number) > nowMs && this.counts[this.head] !== 0) break
       this.sum -= this.counts[this.head] as number
       this.head++
     }

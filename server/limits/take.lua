@@ -10,7 +10,7 @@ local clockToleranceMs = 1000
 
 local now = nowMs()
 
--- The counter without what has left the window.
+-- The counter without what has left the window, and without slots of which everything was given back.
 local function open(key)
   local at = now
   local newest = read(key, -1)
@@ -25,7 +25,7 @@ local function open(key)
     end
   end
   local oldest = read(key, 0)
-  while oldest and oldest.last + windowMs <= at do
+  while oldest and (oldest.last + windowMs <= at or oldest.before == oldest.after) do
     redis.call('LPOP', key)
     oldest = read(key, 0)
   end

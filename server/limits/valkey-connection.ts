@@ -42,6 +42,8 @@ export class ValkeyConnection {
   private queue: Call[] = []
   private state: 'starting' | 'up' | 'away' | 'closed' = 'starting'
   private readonly started = Promise.withResolvers<void>()
+  /** Whether the connection there is has failed, and is being closed. */
+  private isGivenUp = false
   private heartbeat: NodeJS.Timeout | undefined
   private known = { processes: 1, untilMs: 0 }
   private lastError = 'it does not answer'
@@ -53,7 +55,10 @@ export class ValkeyConnection {
       this.lastError = error.message || (error.code ?? error.name)
     })
     this.client.on('close', () => this.fail('the connection was closed'))
-    this.client.on('ready', () => void this.tryOut())
+    this.client.on('ready', () => {
+      this.isGivenUp = false
+      void this.tryOut()
+    })
   }
 
   /** Resolves when the server is there, or has not been for as long as a start may take. */
@@ -157,7 +162,9 @@ export class ValkeyConnection {
     else this.lastError = reason
     this.rejectAll(new Error(reason))
     // What is owed on this connection would come before the answers to later questions.
-    if (this.client.status === 'ready') this.client.disconnect(true)
+    if (this.client.status !== 'ready' || this.isGivenUp) return
+    this.isGivenUp = true
+    this.client.disconnect(true)
   }
 
   private leave(reason: string): void {
