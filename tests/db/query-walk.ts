@@ -280,4 +280,21 @@ async function administer(hub: TestHub): Promise<void> {
   // A tenant without keys: what was begun is taken back.
   await auth.serviceAccounts.create({ ...tenant, slug: 'ghost' }, account, operator).catch(() => undefined)
   for (let round = 0; round < 3; round += 1) await auth.serviceAccounts.rotateSecret(tenant, 'walker', operator)
+  await manageAccounts(hub)
+}
+
+async function manageAccounts(hub: TestHub): Promise<void> {
+  const path = '/api/v1/service-accounts'
+  const { client_id: id } = await call(hub, 'acme', 'POST', path, { body: { name: 'managed', scopes: ['hub:read'] } })
+  const { next_cursor: cursor } = await call(hub, 'acme', 'GET', `${path}?limit=1`)
+  await call(hub, 'acme', 'GET', `${path}?limit=1&cursor=${cursor}`)
+  await call(hub, 'acme', 'GET', `${path}/${id}`)
+  await call(hub, 'acme', 'PATCH', `${path}/${id}`, {
+    body: { allowed_addresses: ['10.0.0.0/8'], scopes: ['hub:write'] },
+  })
+  await call(hub, 'acme', 'POST', `${path}/${id}:rotate-secret`)
+  await call(hub, 'acme', 'DELETE', `${path}/${id}`)
+  // Refused, and told.
+  await hub.call('acme', 'GET', path, { scopes: ['hub:read'] })
+  await hub.modules.refusals.settled()
 }
