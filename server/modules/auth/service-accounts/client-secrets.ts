@@ -1,14 +1,9 @@
-import { createHmac, randomInt, timingSafeEqual } from 'node:crypto'
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { randomText } from '../../../secrets/random-text.ts'
 
-const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 const clientIdLength = 24
 /** 43 characters of 62 are 256 bits. */
 const secretLength = 44
-
-/** Letters and digits only: they survive every encoding a client might apply, or forget. */
-function randomText(length: number): string {
-  return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('')
-}
 
 /** `sa` and 24 letters and digits. */
 export function makeClientId(): string {
