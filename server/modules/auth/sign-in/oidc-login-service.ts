@@ -1,14 +1,14 @@
 import { timingSafeEqual } from 'node:crypto'
-import { DomainError, validationFailed } from '../../../../contract/domain-error.ts'
-import { isEmail } from '../../../../contract/email-address.ts'
+import { validationFailed } from '../../../../contract/domain-error.ts'
 import { loginMinutes } from '../../../../contract/limits.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { RefusalLog } from '../../governance/governance-types.ts'
-import type { IdentityProvider, IdentityProviders, ProviderClaims } from '../../identity/identity-types.ts'
+import type { IdentityProviders, ProviderClaims } from '../../identity/identity-types.ts'
 import type { SignInUsers } from '../../roster/roster-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { OpenedSession, Sessions } from '../auth-types.ts'
+import { noSuchLogin, notOfThisLogin, reasonOf, usableEmail } from './oidc-refusals.ts'
 import { returnPath } from './oidc-return-path.ts'
 import { forgetSpentLogins, spendLogin } from './oidc-store.ts'
 import { createLoginTransactions, type LoginTransaction, stateHash } from './oidc-transaction.ts'
@@ -54,7 +54,6 @@ export interface BegunLogin {
 
 const forgottenAtOnce = 500
 const callbackPath = '/api/v1/auth/callback'
-const again = 'Begin the sign-in again.'
 
 export function createOidcLogin(deps: {
   database: Database
@@ -148,59 +147,6 @@ export function createOidcLogin(deps: {
       return (await forgetSpentLogins(tx, loginMinutes * 2, forgottenAtOnce)) === forgottenAtOnce
     },
   }
-}
-
-/** The address, where it is one that may sign in. */
-function usableEmail({ email, emailVerified }: ProviderClaims, provider: IdentityProvider): string {
-  if (email === undefined || !isEmail(email)) {
-    throw refused(
-      'email_missing',
-      'The identity provider does not tell the Hub an e-mail address of yours. Have an administrator release the claim `email` to the Hub.',
-    )
-  }
-  if (emailVerified === false) {
-    throw refused(
-      'email_unverified',
-      'The identity provider has not verified your e-mail address. Verify it there, then sign in again.',
-    )
-  }
-  if (!provider.allowsEmail(email)) {
-    throw refused(
-      'email_domain',
-      'The domain of your e-mail address is not one that this tenant lets sign in. Sign in with an address of the organisation, or have an administrator add the domain.',
-    )
-  }
-  return email
-}
-
-function refused(reason: string, detail: string): DomainError {
-  return new DomainError('authentication-failed', detail, { extensions: { reason } })
-}
-
-function notOfThisLogin(detail: string): DomainError {
-  return validationFailed(
-    [{ pointer: '/query/state', detail }],
-    `This is not the answer to a login of this browser: the state ${detail}. ${again}`,
-  )
-}
-
-/** Nobody learns which tenants exist. */
-function noSuchLogin(slug: string): DomainError {
-  return new DomainError(
-    'invalid-tenant',
-    'There is no tenant of this name that signs in by an identity provider. Check the name, or sign in by a link.',
-    { extensions: { tenant_slug: slug } },
-  )
-}
-
-/** Why a person was not let in; undefined where the provider is away, or the person left off. */
-function reasonOf(error: unknown): string | undefined {
-  if (!(error instanceof DomainError)) return undefined
-  const { reason } = error.extensions
-  if (error.slug === 'authentication-failed') return String(reason ?? 'refused')
-  if (error.slug === 'hub-unavailable') return reason === 'client_refused' ? reason : undefined
-  const cancelled = error.errors?.some(({ pointer }) => pointer === '/query/error')
-  return error.slug === 'validation-failed' && !cancelled ? 'callback' : undefined
 }
 
 const loopbackNames = new Set(['localhost', '127.0.0.1', '[::1]'])
