@@ -1,0 +1,181 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Role } from '../../contract/roles.ts'
+import { startHub, type TestHub } from '../support/hub.ts'
+import { signIn } from './people.ts'
+import { type SecondHub, startSecondHub } from './second-hub.ts'
+
+/** What one Hub revokes, another one on the same database refuses: at once by notification, within five seconds anyhow. */
+
+const promisedMs = 5_000
+let hub: TestHub
+beforeAll(async () => {
+  hub = await startHub()
+})
+afterAll(() => hub.stop())
+
+interface Case {
+  token: string
+  revoke(): Promise<unknown>
+  detail: RegExp
+}
+
+async function person(revoke: (userId: string) => Promise<unknown>, role: Role = 'analyst'): Promise<Case> {
+  const { browser, user } = await signIn(hub, 'acme', { role })
+  const { body } = await browser.token()
+  return { token: body.access_token, revoke: () => revoke(user.userId), detail: /revoked.*session.*rights/ }
+}
+
+async function loggedOut(everywhere: boolean): Promise<Case> {
+  const { browser } = await signIn(hub, 'acme', { role: 'analyst' })
+  const { body } = await browser.token()
+  const revoke = async () => {
+    const { status } = await browser.call('POST', '/api/v1/auth/logout', { body: { everywhere } })
+    expect(status).toBe(204)
+  }
+  return { token: body.access_token, revoke, detail: /revoked.*session/ }
+}
+
+async function done(method: string, path: string, body?: unknown): Promise<void> {
+  const { status, text } = await hub.call('acme', method, path, { body })
+  expect(status, text).toBe(200)
+}
+
+const cases: Record<string, () => Promise<Case>> = {
+  'a disabled service account': async () => {
+    const scopes = ['hub:read'] as const
+    const { client_id, client_secret } = await hub.modules.auth.serviceAccounts.create(
+      await hub.tenant('acme'),
+      { name: 'to be disabled', scopes },
+      { operator: 'test' },
+    )
+    const body = new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret })
+    const answer = await fetch(`${hub.baseUrl}/api/v1/oauth/token`, { method: 'POST', body })
+    const { access_token: token } = (await answer.json()) as { access_token: string }
+    const revoke = () => done('DELETE', `/api/v1/service-accounts/${client_id}`)
+    return { token, revoke, detail: /revoked.*service account/ }
+  },
+  'a deactivated user': () => person((id) => done('POST', `/api/v1/roster/users/${id}:deactivate`)),
+  'a user with another role': () =>
+    person((id) => done('PUT', `/api/v1/roster/users/${id}/role`, { role: 'member' }), 'analyst'),
+  'a session that has ended': () => loggedOut(false),
+  'all sessions of a user': () => loggedOut(true),
+}
+
+/** How long the other Hub goes on taking the token, in milliseconds, after this one has said that it is revoked. */
+async function msUntilRefused(other: SecondHub, { token, revoke, detail }: Case): Promise<number> {
+  expect(await other.use(token)).toMatchObject({ status: 200 })
+  await revoke()
+  const revokedAt = performance.now()
+  for (;;) {
+    const answer = await other.use(token)
+    const ms = performance.now() - revokedAt
+    if (answer.status === 401) {
+      expect(answer.detail).toMatch(detail)
+      return ms
+    }
+    expect(answer.status).toBe(200)
+    if (ms > promisedMs) return ms
+    await delay(10)
+  }
+}
+
+describe('with notifications', () => {
+  let other: SecondHub
+  beforeAll(async () => {
+    other = await startSecondHub(hub)
+  })
+  afterAll(() => other.stop())
+  const took: number[] = []
+
+  for (const [name, make] of Object.entries(cases)) {
+    test(`${name}: refused at once`, async () => {
+      const ms = await msUntilRefused(other, await make())
+      expect(ms).toBeLessThan(promisedMs)
+      took.push(ms)
+    })
+  }
+
+  test('typically within 200 ms, much less than the two seconds between looks', () => {
+    expect(took).toHaveLength(Object.keys(cases).length)
+    expect(took.sort((a, b) => a - b)[Math.floor(took.length / 2)]).toBeLessThan(200)
+  })
+
+  test('the listening connection is cut: refused in time, and notified again afterwards', async () => {
+    const superuser = await hub.superuserClient()
+    const listening = `from pg_stat_activity where datname = current_database() and application_name = 'hub-listen'`
+    const made = await cases['a disabled service account']!()
+    expect((await other.use(made.token)).status).toBe(200)
+    const { rows } = await superuser.query(`select pid, pg_terminate_backend(pid) as cut ${listening}`)
+    expect(rows.length).toBeGreaterThan(0)
+    expect(await msUntilRefused(other, made)).toBeLessThan(promisedMs)
+    const cut = rows.map(({ pid }) => pid)
+    const isBack = async () => {
+      const now = await superuser.query(`select 1 ${listening} and query ~ 'listen' and not pid = any($1)`, [cut])
+      return now.rowCount === rows.length
+    }
+    while (!(await isBack())) await delay(20)
+    expect(await msUntilRefused(other, await cases['a disabled service account']!())).toBeLessThan(1_500)
+  })
+})
+
+describe('without notifications', () => {
+  let other: SecondHub
+  beforeAll(async () => {
+    other = await startSecondHub(hub, { notified: false })
+  })
+  afterAll(() => other.stop())
+
+  test('everything is refused within five seconds all the same', async () => {
+    const all = await Promise.all(Object.values(cases).map((make) => make()))
+    const times = await Promise.all(all.map((each) => msUntilRefused(other, each)))
+    for (const ms of times) expect(ms).toBeLessThan(promisedMs)
+  })
+})
+
+describe('while its database is away', () => {
+  let other: SecondHub
+  beforeAll(async () => {
+    other = await startSecondHub(hub)
+  })
+  afterAll(() => other.stop())
+
+  /** What it says of a token from memory, before anything that needs the database. */
+  const verdict = (token: string): Promise<string> =>
+    other.modules.auth.access.authenticate(token, '127.0.0.1').then(
+      () => 'taken',
+      (error: { slug?: string }) => error.slug ?? String(error),
+    )
+
+  test.each(['shut', 'hold'] as const)('it takes no token that it cannot be sure of (%s)', async (how) => {
+    const revoked = await cases['a deactivated user']!()
+    const good = await hub.token('acme')
+    expect([await verdict(revoked.token), await verdict(good)]).toEqual(['taken', 'taken'])
+    other.gate[how]()
+    const awaySince = performance.now()
+    await revoked.revoke()
+    const revokedAt = performance.now()
+    let takenUntil = awaySince
+    for (;;) {
+      const askedAt = performance.now()
+      const said = await verdict(revoked.token)
+      if (said === 'hub-unavailable') break
+      expect(said).toBe('taken')
+      takenUntil = askedAt
+      await delay(20)
+    }
+    expect(takenUntil - revokedAt).toBeLessThan(promisedMs)
+    expect((await other.use(good)).status).toBe(503)
+
+    other.gate.open()
+    for (;;) {
+      const said = await verdict(revoked.token)
+      if (said === 'authentication-failed') break
+      // Never once after it was unsure.
+      expect(said).toBe('hub-unavailable')
+      await delay(20)
+    }
+    expect(await verdict(good)).toBe('taken')
+    expect((await other.use(good)).status).toBe(200)
+  })
+})

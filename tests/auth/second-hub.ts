@@ -1,0 +1,60 @@
+import { inject as given } from 'vitest'
+import { createApp, createModules, type Modules } from '../../server/app.ts'
+import { loadConfig } from '../../server/config.ts'
+import type { Database } from '../../server/db/database.ts'
+import { openPools } from '../../server/db/pooled-database.ts'
+import type { TestHub } from '../support/hub.ts'
+import { quiet } from './auth-lab.ts'
+import { type DatabaseGate, startDatabaseGate } from './database-gate.ts'
+
+/** Another Hub on the database of a first one, as another process would be: with memory and connections of its own. */
+export interface SecondHub {
+  modules: Modules
+  database: Database
+  /** Between it and its database. */
+  gate: DatabaseGate
+  /** Status and detail of a request with that token. */
+  use(token: string, tenant?: string): Promise<{ status: number; detail: string }>
+  stop(): Promise<void>
+}
+
+export interface SecondHubOptions {
+  /** False: its database has no notifications, as behind some poolers. */
+  notified?: boolean
+  signingDelayMs?: number
+  settings?: Record<string, string>
+  onQuery?: (text: string) => void
+}
+
+export async function startSecondHub(first: TestHub, options: SecondHubOptions = {}): Promise<SecondHub> {
+  const { notified = true, settings, onQuery, ...more } = options
+  const gate = await startDatabaseGate(given('testCluster').superuser)
+  const { app, ingest } = first.test.targets
+  const pools = openPools({ app: gate.target(app), ingest: gate.target(ingest), size: 8, onQuery })
+  const database = notified ? pools : { ...pools, listen: () => ({ close() {} }) }
+  const config = { ...loadConfig({ HUB_LIMIT_FACTOR: '1000' }), ...settings }
+  const baseUrl = () => first.baseUrl
+  const { masterKey } = first.test
+  const modules = await createModules({ config, database, masterKey, baseUrl, log: quiet, ...more })
+  const server = await createApp(modules, { config, baseUrl, logger: first.app.log })
+  return {
+    modules,
+    database,
+    gate,
+    async use(token, tenant = 'acme') {
+      const { statusCode, body } = await server.inject({
+        method: 'GET',
+        url: '/api/v1/hub/records?limit=1',
+        headers: { host: new URL(first.baseUrl).host, authorization: `Bearer ${token}`, 'x-service-tenant': tenant },
+      })
+      return { status: statusCode, detail: JSON.parse(body).detail }
+    },
+    async stop() {
+      gate.open()
+      await server.close()
+      await modules.close()
+      await database.close()
+      await gate.close()
+    },
+  }
+}
