@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startHub, type TestHub } from '../support/hub.ts'
+import { eventsOf } from './auth-lab.ts'
+import { press, sessionCookieOf, whoIsSignedIn } from './link-lab.ts'
 
 let hub: TestHub
 let welcomeUrl: string
@@ -16,9 +18,12 @@ test('the link opens a page that names the tenant and the next commands, as ofte
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
     expect(response.headers.get('cache-control')).toBe('no-store')
-    expect(response.headers.get('referrer-policy')).toBe('no-referrer')
+    expect(response.headers.get('referrer-policy')).toBe('strict-origin')
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(response.headers.get('content-security-policy')).toContain("form-action 'self'")
     expect(page).toContain('Welcome to acme')
+    expect(page).toContain('<strong>admin@acme.example</strong>')
+    expect(page.match(/<form[^>]*>/g)).toEqual(['<form method="post">'])
     expect(page).toContain('service-account create --tenant acme')
     expect(page).toContain(`${hub.baseUrl}/api/v1/oauth/token`)
     expect(page).toContain('npm run hub -- demo --tenant acme')
@@ -49,14 +54,65 @@ test('a link that is unknown, altered, another tenant’s or expired does not op
   ]
   const pages = new Set<string>()
   for (const url of urls) {
-    const response = await fetch(url)
-    expect(response.status).toBe(404)
-    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
-    expect(response.headers.get('cache-control')).toBe('no-store')
-    pages.add(await response.text())
+    for (const response of [await fetch(url), await press(url)]) {
+      expect([url, response.status]).toEqual([url, 404])
+      expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+      expect(response.headers.get('cache-control')).toBe('no-store')
+      expect(response.headers.getSetCookie()).toEqual([])
+      pages.add(await response.text())
+    }
   }
   expect(pages.size).toBe(1)
   expect([...pages][0]).toContain('This link does not open')
+})
+
+describe('its button', () => {
+  test('makes the administrator, signs them in, and works once', async () => {
+    const response = await press(welcomeUrl)
+    expect([response.status, response.headers.get('location')]).toEqual([303, '/session'])
+    const [line, ...others] = response.headers.getSetCookie()
+    expect(others).toEqual([])
+    for (const attribute of ['Path=/', 'HttpOnly', 'Secure', 'SameSite=Strict'])
+      expect(line).toContain(`; ${attribute}`)
+    expect(Number(/Max-Age=(\d+)/.exec(line ?? '')?.[1])).toBeGreaterThan(8 * 3600 - 60)
+    const me = { tenant: 'acme', email: 'admin@acme.example', role: 'admin', session: { method: 'welcome_link' } }
+    expect(await whoIsSignedIn(hub, response)).toMatchObject(me)
+    const kinds = (await eventsOf(hub.test.database, 'acme')).map(({ event_kind }) => event_kind)
+    expect(kinds.filter((kind) => kind === 'auth.login')).toHaveLength(1)
+    for (const again of [await press(welcomeUrl), await fetch(welcomeUrl)]) {
+      expect([again.status, sessionCookieOf(again)]).toEqual([404, undefined])
+    }
+  })
+
+  test('of a further link signs the same person in, and makes an administrator of them again', async () => {
+    const found = await hub.call('acme', 'GET', '/api/v1/roster/users?email=admin@acme.example')
+    const [{ user_id: userId }] = found.body.items
+    const other = await hub.call('acme', 'POST', '/api/v1/roster/users', {
+      body: { email: 'second@acme.example', role: 'admin' },
+    })
+    expect(other.status).toBe(201)
+    const lowered = await hub.call('acme', 'PUT', `/api/v1/roster/users/${userId}/role`, { body: { role: 'member' } })
+    expect(lowered.status).toBe(200)
+    const { welcome } = await hub.modules.tenants.administration.welcomeLink('acme')
+    expect(await whoIsSignedIn(hub, await press(welcome.url))).toMatchObject({ role: 'admin' })
+    const { body } = await hub.call('acme', 'GET', '/api/v1/roster/users?email=admin@acme.example')
+    expect(body.items.map((user: { user_id: string }) => user.user_id)).toEqual([userId])
+  })
+
+  test('does not bring back an administrator who was deactivated', async () => {
+    const { welcome } = await hub.modules.tenants.administration.welcomeLink('acme')
+    const { body } = await hub.call('acme', 'GET', '/api/v1/roster/users?email=admin@acme.example')
+    await hub.call('acme', 'POST', `/api/v1/roster/users/${body.items[0].user_id}:deactivate`)
+    const response = await press(welcome.url)
+    expect([response.status, sessionCookieOf(response)]).toEqual([404, undefined])
+  })
+
+  test('is for pages of the Hub only, and what a browser shows of a refusal is a page', async () => {
+    const { welcome } = await hub.modules.tenants.administration.welcomeLink('globex')
+    const refused = await press(welcome.url, { origin: 'https://evil.example', accept: 'text/html' })
+    expect([refused.status, refused.headers.get('content-type')]).toEqual([403, 'text/html; charset=utf-8'])
+    expect((await press(welcome.url)).status).toBe(303)
+  })
 })
 
 test('the token of a link is never in the log', () => {

@@ -48,7 +48,8 @@ export function createMockLogin(deps: {
   /** The only tenant that there is; while developing, the one of the first start. */
   async function tenantWithoutName(): Promise<Tenant> {
     const slugs = await directory.slugs()
-    const wanted = slugs.length === 1 ? slugs[0] : deps.environment === 'development' ? demoTenant : undefined
+    const hasDemo = deps.environment === 'development' && slugs.includes(demoTenant)
+    const wanted = slugs.length === 1 ? slugs[0] : hasDemo ? demoTenant : undefined
     const tenant = wanted === undefined ? undefined : await directory.find(wanted)
     if (tenant) return tenant
     throw validationFailed([
