@@ -1,5 +1,5 @@
-import { createHmac, createPublicKey, type JsonWebKey } from 'node:crypto'
-import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose'
+import { createHmac, createPublicKey } from 'node:crypto'
+import { decodeJwt, decodeProtectedHeader, type JWK, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { read } from './auth-hub.ts'
@@ -86,8 +86,8 @@ describe('a session token that is made or changed by somebody else', () => {
     [
       'under the public key of access tokens',
       async () => {
-        const { keys } = (await (await fetch(`${hub.baseUrl}/.well-known/jwks.json`)).json()) as { keys: JsonWebKey[] }
-        const publicKey = createPublicKey({ key: keys[0] as JsonWebKey, format: 'jwk' })
+        const { keys } = (await (await fetch(`${hub.baseUrl}/.well-known/jwks.json`)).json()) as { keys: JWK[] }
+        const publicKey = createPublicKey({ key: keys[0] as JWK, format: 'jwk' })
         return new SignJWT(claims())
           .setProtectedHeader(header)
           .sign(Buffer.from(publicKey.export({ type: 'spki', format: 'pem' })))
