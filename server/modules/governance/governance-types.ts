@@ -42,7 +42,7 @@ export interface Refusal {
  * those that repeat it within a minute together, with their count. It never throws and nobody waits for it.
  */
 export interface RefusalLog {
-  note(tenant: Tenant, refusal: Refusal): void
+  note(tenant: Tenant | Promise<Tenant | undefined>, refusal: Refusal): void
   /** Writes what is still held back. */
   settled(): Promise<void>
 }

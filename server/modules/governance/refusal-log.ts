@@ -33,6 +33,8 @@ export function createRefusalLog(deps: {
   const { database, governance, log, repeatMs = 60_000, keysMax = { perTenant: 100, all: 10_000 } } = deps
   const entries = new Map<string, Entry>()
   const keysOfTenants = new Map<string, number>()
+  /** Those whose tenant is still looked up. */
+  const arriving = new Set<Promise<void>>()
   // One after the other: refusals take one connection, however many there are.
   let written: Promise<void> = Promise.resolve()
 
@@ -80,22 +82,38 @@ export function createRefusalLog(deps: {
       )
   }
 
+  function add(tenant: Tenant, refusal: Refusal): void {
+    const key = keyOf(tenant, refusal)
+    const known = entries.get(key)
+    if (known) return repeat(known, refusal)
+    const isFull = entries.size >= keysMax.all || (keysOfTenants.get(tenant.slug) ?? 0) >= keysMax.perTenant
+    if (isFull) {
+      const { kind, requestId } = refusal
+      const others = { kind, requestId, subject: `tenant:${tenant.slug}`, reason: 'others', address: '' }
+      const othersKey = keyOf(tenant, others)
+      return repeat(entries.get(othersKey) ?? open(othersKey, tenant, others), refusal)
+    }
+    open(key, tenant, refusal)
+    write(tenant, refusal, { address: refusal.address, request_id: refusal.requestId })
+  }
+
+  async function addOnceKnown(tenant: Promise<Tenant | undefined>, refusal: Refusal): Promise<void> {
+    try {
+      const found = await tenant
+      if (found) add(found, refusal)
+    } catch (error) {
+      log.error({ err: error, kind: refusal.kind }, 'the tenant of a refusal could not be found')
+    }
+  }
+
   return {
     note(tenant, refusal) {
-      const key = keyOf(tenant, refusal)
-      const known = entries.get(key)
-      if (known) return repeat(known, refusal)
-      const isFull = entries.size >= keysMax.all || (keysOfTenants.get(tenant.slug) ?? 0) >= keysMax.perTenant
-      if (isFull) {
-        const others: Refusal = { ...refusal, subject: `tenant:${tenant.slug}`, reason: 'others', address: '' }
-        const othersKey = keyOf(tenant, others)
-        delete others.details
-        return repeat(entries.get(othersKey) ?? open(othersKey, tenant, others), refusal)
-      }
-      open(key, tenant, refusal)
-      write(tenant, refusal, { address: refusal.address, request_id: refusal.requestId })
+      if (!(tenant instanceof Promise)) return add(tenant, refusal)
+      const arrival = addOnceKnown(tenant, refusal).finally(() => arriving.delete(arrival))
+      arriving.add(arrival)
     },
     async settled() {
+      await Promise.all(arriving)
       for (const key of [...entries.keys()]) {
         // Twice: the first writes what came again, the second finds nothing more and forgets.
         end(key)

@@ -5,12 +5,9 @@ import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 /** Tells the tenant of a token, never the one that was asked for, of what the token was refused for. */
 export function createAccessRefusals(deps: { directory: TenantDirectory; refusals: RefusalLog }) {
   return ({ claims, reason, details, address, requestId }: AccessRefusal): void => {
-    const refusal = { kind: 'auth.access_refused', subject: subjectOf(claims), reason, details } as const
-    deps.directory.find(claims.tenantSlug).then(
-      (tenant) => tenant && deps.refusals.note(tenant, { ...refusal, address, requestId }),
-      // Without the directory there is no log to write to either.
-      () => undefined,
-    )
+    const tenant = deps.directory.find(claims.tenantSlug)
+    const subject = subjectOf(claims)
+    deps.refusals.note(tenant, { kind: 'auth.access_refused', subject, reason, details, address, requestId })
   }
 }
 

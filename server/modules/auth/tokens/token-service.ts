@@ -4,7 +4,7 @@ import { isScope, type Scope } from '../../../../contract/scopes.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { Database } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
-import type { RefusalLog } from '../../governance/governance-types.ts'
+import type { Refusal, RefusalLog } from '../../governance/governance-types.ts'
 import type { TokenKeys } from '../../keys/keys-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { Revocations, TokenRequest, TokenRequestOrigin, TokenService } from '../auth-types.ts'
@@ -15,6 +15,8 @@ import { addressNotAllowed, invalidClient, oauthError, wrongTenant } from './oau
 import { mintAccessToken } from './token-issuer.ts'
 
 const touchIntervalMs = 60_000
+/** Of a slug that a caller made up. */
+const notedSlugLengthMax = 63
 
 /** OAuth 2.0 client credentials (RFC 6749, section 4.4). */
 export function createTokenService(deps: {
@@ -28,22 +30,21 @@ export function createTokenService(deps: {
 }): TokenService {
   const { database, keys, directory, refusals } = deps
 
-  /** Tells the tenant, after the answer: how long that takes must not show in it. */
-  function note(client: KnownClient, reason: string, { address, requestId }: TokenRequestOrigin): void {
-    const kind = reason === 'wrong_tenant' ? 'auth.access_refused' : 'auth.login_failed'
-    const refusal = { kind, subject: `service_account:${client.clientId}`, reason, address, requestId } as const
-    directory.find(client.tenantSlug).then(
-      (tenant) => tenant && refusals.note(tenant, refusal),
-      // Without the directory there is no log to write to either.
-      () => undefined,
-    )
+  /** Tells the tenant; the answer does not wait, or its time would show which client ids there are. */
+  function note(
+    client: KnownClient,
+    what: Pick<Refusal, 'kind' | 'reason' | 'details'>,
+    { address, requestId }: TokenRequestOrigin,
+  ): void {
+    const subject = `service_account:${client.clientId}`
+    refusals.note(directory.find(client.tenantSlug), { ...what, subject, address, requestId })
   }
 
   /** The account whose secret this is, where it may have a token here and now. Throws otherwise. */
   async function authenticate(request: TokenRequest, origin: TokenRequestOrigin) {
     const { servedTenant, address } = origin
     const { client, refusal } = await authenticateClient(deps, request, address)
-    if (client && refusal) note(client, refusal, origin)
+    if (client && refusal) note(client, { kind: 'auth.login_failed', reason: refusal }, origin)
     if (client === undefined || (servedTenant !== undefined && servedTenant !== client.tenantSlug)) {
       throw invalidClient()
     }
@@ -51,7 +52,8 @@ export function createTokenService(deps: {
     const tenant = await directory.find(client.tenantSlug)
     if (tenant === undefined) throw invalidClient()
     if (request.tenantHeader !== undefined && request.tenantHeader !== tenant.slug) {
-      note(client, 'wrong_tenant', origin)
+      const details = { tenant_slug: request.tenantHeader.slice(0, notedSlugLengthMax) }
+      note(client, { kind: 'auth.access_refused', reason: 'wrong_tenant', details }, origin)
       throw wrongTenant(request.tenantHeader)
     }
     return { client, tenant }
