@@ -3,6 +3,7 @@ import { insertDelta } from '../../server/modules/telemetry/rollups/rollup-store
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
 import type { CallOptions, TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
+import { walkSessions } from './session-walk.ts'
 
 /** Calls everything that sends SQL, in all its variants, so that each statement is seen. Answers nothing. */
 
@@ -22,12 +23,14 @@ export async function walkEverything(hub: TestHub): Promise<void> {
     await repeatRequests(hub, tenant)
     await foldAndRebuild(hub, tenant)
     await rateAgain(hub, tenant)
+    await walkSessions(hub, tenant)
     await manageUsers(hub, tenant)
   }
   await queryInAllWays(hub)
   await summarizeInAllWays(hub)
   await configure(hub)
   await administer(hub)
+  await hub.modules.keys.tokens.rotate()
 }
 
 type Tenant = 'acme' | 'globex'
@@ -126,6 +129,7 @@ async function repeatRequests(hub: TestHub, tenant: Tenant): Promise<void> {
   await hub.test.database.withTenant(tenant, (tx) => hub.modules.recordStore.idempotency.forgetExpired(tx))
   await hub.test.database.withTenant(tenant, (tx) => hub.modules.links.forgetExpired(tx))
   await hub.test.database.withTenant(tenant, (tx) => hub.modules.hub.forgetOldClaims(tx))
+  await hub.test.database.withTenant(tenant, (tx) => hub.modules.revocations.forgetOld(tx))
 }
 
 /** What goes on in the background with what was ingested; some of it is left unfinished. */
