@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest'
+import { setImmediate as turn } from 'node:timers/promises'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Database } from '../../server/db/database.ts'
 import type { Tenant } from '../../server/http/caller.ts'
 import type { GovernanceLog, Refusal } from '../../server/modules/governance/governance-types.ts'
@@ -23,7 +24,7 @@ interface Written {
 }
 
 /** The log alone: what it writes is kept in a list, or fails. */
-function openLog(options: { repeatMs?: number; keysMax?: { perTenant: number; all: number }; failing?: boolean } = {}) {
+function openLog(options: { keysMax?: { perTenant: number; all: number }; failing?: boolean } = {}) {
   const written: Written[] = []
   const errors: string[] = []
   const database = { withTenant: (_slug: string, work: (tx: object) => unknown) => work({}) } as unknown as Database
@@ -35,32 +36,36 @@ function openLog(options: { repeatMs?: number; keysMax?: { perTenant: number; al
     },
   } as GovernanceLog
   const log = { ...quiet, error: (_details: object, message: string) => void errors.push(message) }
-  const refusals = createRefusalLog({ database, governance, log, repeatMs: 60_000, ...options })
+  const refusals = createRefusalLog({ database, governance, log, ...options })
   return { refusals, written, errors }
 }
 
 const counts = (written: readonly Written[]) => written.map(({ details }) => details.count)
 
-test('the first is written without waiting, those that repeat it once their time is over', async () => {
-  const { refusals, written } = openLog({ repeatMs: 100 })
+test('the first is written without waiting, those that repeat it once a minute is over', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { refusals, written } = openLog()
+  const afterMinutes = async (minutes: number) => {
+    vi.advanceTimersByTime(minutes * 60_000)
+    for (let turns = 0; turns < 10; turns += 1) await turn()
+    return counts(written)
+  }
   for (let time = 0; time < 4; time += 1) refusals.note(acme, refusal({ requestId: `r${time}` }))
-  await expect.poll(() => counts(written)).toEqual([undefined])
-  await expect.poll(() => counts(written)).toEqual([undefined, 3])
+  expect(await afterMinutes(0)).toEqual([undefined])
+  expect(await afterMinutes(0.99)).toEqual([undefined])
+  expect(await afterMinutes(0.01)).toEqual([undefined, 3])
   expect(written[0]?.details).toEqual({ reason: 'wrong_secret', address: '192.0.2.1', request_id: 'r0' })
   expect(written[1]?.details).toMatchObject({ address: '192.0.2.1', request_id: 'r3' })
   // What goes on is still added up, and not written at once again.
   refusals.note(acme, refusal())
   refusals.note(acme, refusal())
-  await expect.poll(() => counts(written)).toEqual([undefined, 3, 2])
-})
-
-test('one that comes after a quiet time is a first one again', async () => {
-  const { refusals, written } = openLog()
+  expect(await afterMinutes(0.5)).toEqual([undefined, 3])
+  expect(await afterMinutes(0.5)).toEqual([undefined, 3, 2])
+  // After a minute without any, the next one is a first one.
+  expect(await afterMinutes(1)).toEqual([undefined, 3, 2])
   refusals.note(acme, refusal())
-  await refusals.settled()
-  refusals.note(acme, refusal())
-  await refusals.settled()
-  expect(counts(written)).toEqual([undefined, undefined])
+  expect(await afterMinutes(0)).toEqual([undefined, 3, 2, undefined])
 })
 
 test.each<[string, Partial<Refusal>]>([

@@ -5,6 +5,7 @@ import type { Database, DatabaseLog } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { GovernanceLog, Refusal, RefusalLog } from './governance-types.ts'
 
+const repeatMs = 60_000
 const actor = { service: 'access-control' } as const
 
 /** What was refused, and how often again since the last event about it. */
@@ -22,15 +23,13 @@ export function createRefusalLog(deps: {
   database: Database
   governance: GovernanceLog
   log: DatabaseLog
-  /** How long repetitions are added up. */
-  repeatMs?: number
   /**
    * Different refusals that are told apart at one time. What goes beyond is added up as `others`, once for each tenant
    * and kind: with many addresses a stranger causes many, and neither memory nor a log is theirs to fill.
    */
   keysMax?: { perTenant: number; all: number }
 }): RefusalLog {
-  const { database, governance, log, repeatMs = 60_000, keysMax = { perTenant: 100, all: 10_000 } } = deps
+  const { database, governance, log, keysMax = { perTenant: 100, all: 10_000 } } = deps
   const entries = new Map<string, Entry>()
   const keysOfTenants = new Map<string, number>()
   /** Those whose tenant is still looked up. */
@@ -85,16 +84,18 @@ export function createRefusalLog(deps: {
   function add(tenant: Tenant, refusal: Refusal): void {
     const key = keyOf(tenant, refusal)
     const known = entries.get(key)
-    if (known) return repeat(known, refusal)
     const isFull = entries.size >= keysMax.all || (keysOfTenants.get(tenant.slug) ?? 0) >= keysMax.perTenant
-    if (isFull) {
+    if (known) {
+      repeat(known, refusal)
+    } else if (isFull) {
       const { kind, requestId } = refusal
       const others = { kind, requestId, subject: `tenant:${tenant.slug}`, reason: 'others', address: '' }
       const othersKey = keyOf(tenant, others)
-      return repeat(entries.get(othersKey) ?? open(othersKey, tenant, others), refusal)
+      repeat(entries.get(othersKey) ?? open(othersKey, tenant, others), refusal)
+    } else {
+      open(key, tenant, refusal)
+      write(tenant, refusal, { address: refusal.address, request_id: refusal.requestId })
     }
-    open(key, tenant, refusal)
-    write(tenant, refusal, { address: refusal.address, request_id: refusal.requestId })
   }
 
   async function addOnceKnown(tenant: Promise<Tenant | undefined>, refusal: Refusal): Promise<void> {
@@ -108,9 +109,12 @@ export function createRefusalLog(deps: {
 
   return {
     note(tenant, refusal) {
-      if (!(tenant instanceof Promise)) return add(tenant, refusal)
-      const arrival = addOnceKnown(tenant, refusal).finally(() => arriving.delete(arrival))
-      arriving.add(arrival)
+      if (tenant instanceof Promise) {
+        const arrival = addOnceKnown(tenant, refusal).finally(() => arriving.delete(arrival))
+        arriving.add(arrival)
+      } else {
+        add(tenant, refusal)
+      }
     },
     async settled() {
       await Promise.all(arriving)
