@@ -25,6 +25,7 @@ export async function walkEverything(hub: TestHub): Promise<void> {
     await rateAgain(hub, tenant)
     await walkSessions(hub, tenant)
     await manageUsers(hub, tenant)
+    await useLinks(hub, tenant)
   }
   await queryInAllWays(hub)
   await summarizeInAllWays(hub)
@@ -167,6 +168,21 @@ async function rateAgain(hub: TestHub, tenant: Tenant): Promise<void> {
       if (cursor) await call(hub, tenant, 'GET', `${query}&cursor=${cursor}`)
     }
   }
+}
+
+/** A link is mailed once and tried again, looked at and used up. */
+async function useLinks(hub: TestHub, slug: Tenant): Promise<void> {
+  const { links } = hub.modules
+  const tenant = await hub.tenant(slug)
+  const token = links.newToken()
+  const issue = () =>
+    hub.test.database.withTenant(slug, (tx) => links.issueForMail(tx, tenant, 'kim@example.com', token))
+  await issue()
+  await issue()
+  await hub.test.database.withTenant(slug, async (tx) => {
+    await links.look(tx, token)
+    if (!(await links.consume(tx, token))) throw new Error('the link did not open')
+  })
 }
 
 /** People come by themselves and are added, in every way; then they are found, changed and sent away. */

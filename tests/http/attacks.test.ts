@@ -15,7 +15,9 @@ import { event } from '../telemetry/events.ts'
  *  2, 3, 5 forged tokens: attacks-tokens.test.ts
  *  4 token after its account was disabled: api/issue-service-token.test.ts
  *  6 a cursor of another tenant or query: tenant-isolation.test.ts, api/query-records.test.ts; any bit: auth/cursor.test.ts
+ *  8 addresses inside: outbound/addresses.test.ts, outbound/connecting.test.ts; 8 and 9 when configured: api/configure-sso.test.ts
  * 10 another tenant's idempotency key: tenant-isolation.test.ts
+ * 17, 18 return_to and callbacks of no login: auth/oidc-attacks.test.ts
  */
 
 const records = '/api/v1/hub/records'
@@ -42,6 +44,8 @@ describe('13 JSON that two parsers may read differently', () => {
     ingestEvent: event({ metadata: { a: 1 } }),
     ingestBatch: { events: [event({ metadata: { a: 1 } })] },
     createUser: { email: 'kim@acme.example' },
+    requestMagicLink: { email: 'kim@acme.example', tenant: 'acme' },
+    mockLogIn: { email: 'kim@acme.example', tenant: 'acme' },
     replaceUserRole: { role: 'member' },
     deactivateUser: {},
     reactivateUser: {},
@@ -49,6 +53,12 @@ describe('13 JSON that two parsers may read differently', () => {
     updateServiceAccount: { scopes: ['hub:read'] },
     rotateServiceAccountSecret: {},
     replaceArchetypes: { archetypes: [{ archetype_id: 'analyst' }] },
+    configureSso: {
+      issuer: 'https://a.example',
+      client_id: 'c',
+      client_secret: 's',
+      allowed_email_domains: ['a.example'],
+    },
     transitionSkill: { state: 'published' },
     replacePrices: {
       prices: [
