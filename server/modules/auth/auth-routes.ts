@@ -27,6 +27,7 @@ export function addAuthRoutes(
       body: TokenForm,
       bodyFormat: 'form',
       oauthErrors: true,
+      credentials: ['clientBasic', 'body'],
       response: { 200: TokenAnswer },
       problems: ['address-not-allowed'],
     },

@@ -1,5 +1,5 @@
 import type { TObject, TSchema } from 'typebox'
-import { type Access, operations } from '../../../contract/operations.ts'
+import { operations } from '../../../contract/operations.ts'
 import { scopes } from '../../../contract/scopes.ts'
 import type { RouteDescription } from '../../http/route.ts'
 import { exampleOf } from './openapi-examples.ts'
@@ -55,6 +55,18 @@ const securitySchemes = {
     flows: { clientCredentials: { tokenUrl: '/api/v1/oauth/token', scopes } },
   },
   bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'An access token, however it was got' },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'service_session',
+    description: 'The session of a person; browsers get it by signing in, and send it to pages of the same site only',
+  },
+  refresh: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: '__Secure-service_refresh',
+    description: 'What a refresh token is bound to',
+  },
   clientBasic: { type: 'http', scheme: 'basic', description: 'client_id and client_secret of a service account' },
 }
 
@@ -110,7 +122,7 @@ function describeOperation(route: RouteDescription): Record<string, unknown> {
     ],
     ...(takesBody && { requestBody: requestBodyOf(route, schema.body as TSchema) }),
     responses: { ...answersOf(route), ...problemResponses(route) },
-    security: securityOf(operation.access),
+    security: securityOf(route),
   }
 }
 
@@ -168,8 +180,9 @@ function describeHeader(schema: TSchema): unknown {
 }
 
 /** Each alternative as an account's token, and as a token of any origin. */
-function securityOf(access: Access): unknown[] {
+function securityOf({ operation: { access }, schema }: RouteDescription): unknown[] {
   if (access.kind === 'public') return []
-  if (access.kind === 'own') return [{ clientBasic: [] }, {}]
+  if (access.kind === 'own')
+    return (schema.credentials ?? ['body']).map((name) => (name === 'body' ? {} : { [name]: [] }))
   return access.anyOf.flatMap((all) => [{ serviceAccount: all }, { bearer: all }])
 }

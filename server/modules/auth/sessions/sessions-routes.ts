@@ -19,6 +19,7 @@ import {
 import { type Credentials, type SessionCall, SessionOver, type SessionService } from './sessions-types.ts'
 
 const headers = OptionalTenantHeader
+const byEither = ['session', 'bearer'] as const
 
 export function addSessionRoutes(app: FastifyInstance, sessions: SessionService): void {
   addRoute(
@@ -30,6 +31,7 @@ export function addSessionRoutes(app: FastifyInstance, sessions: SessionService)
         '`__Secure-service_refresh`, which the first answer sets: the next ones. Each refresh token is good once, and ' +
         'for 20 seconds afterwards gives the same successor, for tabs that refresh side by side. Using it later ends ' +
         'the session.',
+      credentials: ['session', 'refresh'],
       headers,
       body: RefreshBody,
       bodyOptional: true,
@@ -54,6 +56,7 @@ export function addSessionRoutes(app: FastifyInstance, sessions: SessionService)
     'logOut',
     {
       description: 'By session cookie or access token. The cookies are cleared in every case.',
+      credentials: byEither,
       headers,
       body: LogoutBody,
       bodyOptional: true,
@@ -75,6 +78,7 @@ export function addSessionRoutes(app: FastifyInstance, sessions: SessionService)
     'getMe',
     {
       description: 'By access token, of a person or of a service account, or by session cookie.',
+      credentials: byEither,
       headers,
       response: { 200: MeAnswer },
     },
@@ -86,6 +90,7 @@ export function addSessionRoutes(app: FastifyInstance, sessions: SessionService)
     'listSessions',
     {
       description: 'Those that have neither ended nor expired, the newest first. A service account has none.',
+      credentials: byEither,
       headers,
       querystring: PageQuery,
       response: { 200: SessionList },
@@ -100,7 +105,7 @@ export function addSessionRoutes(app: FastifyInstance, sessions: SessionService)
   addRoute(
     app,
     'endSession',
-    { headers, params: SessionParams, response: { 204: Type.Null() } },
+    { credentials: byEither, headers, params: SessionParams, response: { 204: Type.Null() } },
     async (request, reply) => {
       const { session_id: sessionId } = request.params
       const { current } = await bySignIn(request, reply, (call, credentials) =>
