@@ -88,7 +88,7 @@ export async function startOidcLab(
   }
 }
 
-function openBrowser(hub: TestHub, provider: IdentityProvider): Browser {
+export function openBrowser(hub: TestHub, provider: IdentityProvider): Browser {
   const jar = new CookieJar()
 
   async function go(to: string | URL, headers: Record<string, string> = {}): Promise<Page> {

@@ -18,7 +18,7 @@ let coverage: Awaited<ReturnType<typeof countStoreCalls>>
 
 beforeAll(async () => {
   coverage = await countStoreCalls()
-  hub = await startHub({ onQuery: (text) => seen.add(text.trim()) })
+  hub = await startHub({ onQuery: (text) => seen.add(text.trim()), settings: { HUB_OUTBOUND_ALLOW: '127.0.0.1' } })
   await walkEverything(hub)
   superuser = await hub.superuserClient()
   const { rows } = await superuser.query<{ name: string }>(

@@ -4,6 +4,7 @@ import { prepareTelemetry } from '../api/telemetry-tenants.ts'
 import type { CallOptions, TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
 import { walkSessions } from './session-walk.ts'
+import { walkSso } from './sso-walk.ts'
 
 /** Calls everything that sends SQL, in all its variants, so that each statement is seen. Answers nothing. */
 
@@ -23,6 +24,7 @@ export async function walkEverything(hub: TestHub): Promise<void> {
     await repeatRequests(hub, tenant)
     await foldAndRebuild(hub, tenant)
     await rateAgain(hub, tenant)
+    await walkSso(hub, tenant)
     await walkSessions(hub, tenant)
     await manageUsers(hub, tenant)
     await useLinks(hub, tenant)

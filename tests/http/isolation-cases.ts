@@ -116,6 +116,15 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
   replaceArchetypes: () => [
     attempt(200, '/api/v1/roster/archetypes', { archetypes: [{ archetype_id: 'analyst' }, { archetype_id: 'other' }] }),
   ],
+  configureSso: () => [
+    attempt(400, '/api/v1/identity/sso/configure', {
+      issuer: 'https://169.254.169.254',
+      client_id: 'stolen',
+      client_secret: 'stolen',
+      allowed_email_domains: ['acme.example'],
+    }),
+  ],
+  getSso: () => [attempt(404, '/api/v1/identity/sso/configure')],
   listSkills: () => [attempt(200, '/api/v1/skill-entitlement/skills?limit=1000')],
   transitionSkill: () => {
     const body = { state: 'published' }
