@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type AuthHub, startAuthHub } from './auth-hub.ts'
 import { operator } from './auth-lab.ts'
 
@@ -27,14 +27,47 @@ test('a client gets ten tokens a minute, then an OAuth error with Retry-After', 
   expect((await hub.requestToken(other as unknown as Record<string, string>)).status).toBe(200)
 })
 
-test('guessing runs out by address and client id, and takes nothing from the tenant', async () => {
-  const { client_id, client_secret } = await hub.account('globex')
-  const guess = () => hub.requestToken({ client_id, client_secret: 'wrong' })
-  expect(await statuses(12, guess)).toEqual([...Array(10).fill(401), 429, 429])
-  const neighbour = await hub.account('globex')
-  const ask = () => hub.requestToken({ client_id: neighbour.client_id, client_secret: neighbour.client_secret })
-  expect((await ask()).status).toBe(200)
-  expect(client_secret).not.toBe('')
+describe('guessing', () => {
+  const guesses = (count: number, clientId: (index: number) => string) =>
+    Promise.all(
+      Array.from({ length: count }, (_, index) =>
+        hub.requestToken({ client_id: clientId(index), client_secret: 'wrong' }).then(({ status }) => status),
+      ),
+    )
+  const countOf = (seen: readonly number[], status: number) => seen.filter((each) => each === status).length
+
+  test('runs out by address and client id, then by address, and locks nobody out', { timeout: 60_000 }, async () => {
+    const { client_id, client_secret } = await hub.account('globex')
+    const first = await guesses(500, () => client_id)
+    expect([countOf(first, 401), countOf(first, 429)]).toEqual([10, 490])
+    const second = await guesses(500, (index) => `saGuessed${index}`)
+    expect([countOf(second, 401), countOf(second, 429)]).toEqual([90, 410])
+
+    // From the same address: the account that was guessed at, and another one. Nothing was taken from their tenant.
+    const ask = (fields: Record<string, string>) => hub.requestToken(fields)
+    const right = await ask({ client_id, client_secret })
+    expect(right.status).toBe(200)
+    expect(right.headers.get('ratelimit')).toMatch(/"token";r=9;t=\d+, "tenant";r=99;t=\d+/)
+    const neighbour = await hub.account('globex')
+    const fields = { client_id: neighbour.client_id, client_secret: neighbour.client_secret }
+    expect(await statuses(10, () => ask(fields))).toEqual(Array(10).fill(200))
+    // Still over the limit, and told so: not whether the guess was near.
+    const refused = await ask({ client_id, client_secret: `${client_secret}x` })
+    expect(refused.status).toBe(429)
+    expect(refused.headers.get('ratelimit-policy')).toBe('"address";q=10;w=60')
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+  })
+
+  test('at a bearer token keeps no good token out', async () => {
+    const account = await hub.account('acme', ['hub:read'])
+    const token = (await hub.requestToken({ client_id: account.client_id, client_secret: account.client_secret })).body
+    const path = '/api/v1/service-accounts'
+    const seen = await statuses(105, () => hub.call('acme', 'GET', path, { token: 'wrong' }))
+    expect([countOf(seen, 401), countOf(seen, 429)]).toEqual([100, 5])
+    const good = await hub.call('acme', 'GET', '/api/v1/hub/records', { token: token.access_token })
+    expect(good.status).toBe(200)
+    expect(good.headers.get('ratelimit')).toMatch(/"tenant";r=9999;/)
+  })
 })
 
 test('a tenant’s own limit holds for its tokens', async () => {

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../../../db/database.ts'
+import { atMost } from './at-most.ts'
 import { isClientId } from './client-secrets.ts'
 import { secretsOf } from './client-secrets-store.ts'
 import { readAccount, tenantOfClient } from './service-accounts-store.ts'
@@ -7,6 +8,8 @@ import { readAccount, tenantOfClient } from './service-accounts-store.ts'
 /** How long a change that another process made may go unnoticed; the promise is 5 seconds. */
 const freshMs = 2_000
 const entriesMax = 10_000
+/** Anyone may cause them, with any text for a client id: they must not take every connection from other requests. */
+const readsAtOnce = 4
 /** Stands in for the tenant of an unknown client: looking there takes as long, and finds nothing. */
 const nobody = 'unknown-client'
 
@@ -36,33 +39,34 @@ export interface ClientDirectory {
 
 export function createClientDirectory({ database }: { database: Database }): ClientDirectory {
   const memory = new LRUCache<string, KnownClient>({ max: entriesMax, ttl: freshMs })
+  const inTurn = atMost(readsAtOnce)
+
+  async function read(clientId: string): Promise<KnownClient | undefined> {
+    const tenantSlug = await database.withRegistry((tx) => tenantOfClient(tx, clientId))
+    const { row, secrets } = await database.withTenant(
+      tenantSlug ?? nobody,
+      async (tx) => ({ row: await readAccount(tx, clientId), secrets: await secretsOf(tx, [clientId]) }),
+      { readOnly: true },
+    )
+    if (tenantSlug === undefined || row === undefined) return undefined
+    const client: KnownClient = {
+      clientId,
+      tenantSlug,
+      scopes: row.scopes,
+      disabled: row.disabled_at !== null,
+      expiresAt: row.expires_at,
+      allowedAddresses: row.allowed_addresses,
+      epoch: row.epoch,
+      lastUsedAt: row.last_used_at,
+      secrets: secrets.map((secret) => ({ hash: secret.secret_hash, expiresAt: secret.expires_at })),
+    }
+    memory.set(clientId, client)
+    return client
+  }
+
   return {
     remembered: (clientId) => memory.get(clientId),
-
-    async read(clientId) {
-      if (!isClientId(clientId)) return undefined
-      const tenantSlug = await database.withRegistry((tx) => tenantOfClient(tx, clientId))
-      const { row, secrets } = await database.withTenant(
-        tenantSlug ?? nobody,
-        async (tx) => ({ row: await readAccount(tx, clientId), secrets: await secretsOf(tx, [clientId]) }),
-        { readOnly: true },
-      )
-      if (tenantSlug === undefined || row === undefined) return undefined
-      const client: KnownClient = {
-        clientId,
-        tenantSlug,
-        scopes: row.scopes,
-        disabled: row.disabled_at !== null,
-        expiresAt: row.expires_at,
-        allowedAddresses: row.allowed_addresses,
-        epoch: row.epoch,
-        lastUsedAt: row.last_used_at,
-        secrets: secrets.map((secret) => ({ hash: secret.secret_hash, expiresAt: secret.expires_at })),
-      }
-      memory.set(clientId, client)
-      return client
-    },
-
+    read: async (clientId) => (isClientId(clientId) ? inTurn(() => read(clientId)) : undefined),
     forget: (clientId) => void memory.delete(clientId),
   }
 }

@@ -9,15 +9,17 @@ export interface SecretRow {
 
 /** Of those accounts, oldest first. */
 export function secretsOf(tx: TenantTx, clientIds: readonly string[]): Promise<SecretRow[]> {
-  return tx.db
-    .selectFrom('hub.service_account_secrets')
-    .select(['client_id', 'secret_hash', 'created_at', 'expires_at'])
-    .where('tenant_id', '=', tx.tenantId)
-    .where('client_id', 'in', clientIds)
-    .orderBy('created_at')
-    // The newest has no end, so it comes last of those that were made at once.
-    .orderBy('expires_at')
-    .execute()
+  return (
+    tx.db
+      .selectFrom('hub.service_account_secrets')
+      .select(['client_id', 'secret_hash', 'created_at', 'expires_at'])
+      .where('tenant_id', '=', tx.tenantId)
+      .where('client_id', 'in', clientIds)
+      .orderBy('created_at')
+      // The newest has no end, so it comes last of those that were made at once.
+      .orderBy('expires_at')
+      .execute()
+  )
 }
 
 export async function insertSecret(tx: TenantTx, clientId: string, hash: Buffer, now: string): Promise<void> {
