@@ -89,7 +89,10 @@ export async function serve(config: Config): Promise<void> {
   const isCluster = config.workers > 1 && config.role !== 'worker'
   const metrics = config.metricsPort === undefined ? undefined : new Metrics(isCluster ? 'primary' : undefined)
   const page = metrics && (await openMetrics(config, log))
-  const hub = await (isCluster ? startCluster : startHub)(config, log, { metrics })
+  const hub = await (isCluster ? startCluster : startHub)(config, log, { metrics }).catch((error: unknown) => {
+    page?.close()
+    throw error
+  })
   page?.show(async () => metrics?.page(await hub.workerMetrics?.()) ?? '')
   await greet(hub)
   let stoppingSince = 0

@@ -49,7 +49,7 @@ export class ValkeyConnection {
   private lastError = 'it does not answer'
 
   constructor(options: ValkeyConnectionOptions) {
-    this.options = { patienceMs: 200, onChange: () => {}, ...options }
+    this.options = { patienceMs: 250, onChange: () => {}, ...options }
     this.client = createClient(options.url)
     this.client.on('error', (error: Error & { code?: string }) => {
       this.lastError = error.message || (error.code ?? error.name)

@@ -5,7 +5,7 @@ import type { ValkeyConnection } from './valkey-connection.ts'
 
 /**
  * The limiter of all processes that use one Valkey or Redis: one script call decides all charges of a request, by the
- * server's clock, as `MemoryRateLimiter` would (ADR 0021). While Valkey is away, each process allows its share.
+ * server's clock, as `MemoryRateLimiter` would (ADR 0005). While Valkey is away, each process allows its share.
  */
 export class ValkeyLimiter implements RateLimiter {
   private readonly valkey: Pick<ValkeyConnection, 'isUp' | 'call' | 'processes'>

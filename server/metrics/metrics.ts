@@ -85,8 +85,12 @@ export class Metrics {
   async page(workers: readonly MetricsSnapshot[] = []): Promise<string> {
     if (workers.length === 0) return this.registry.metrics()
     const all = [await this.snapshot(), ...workers]
-    // Every series is kept as it is; by default some would be averaged or left out.
-    for (const metric of all.flat()) metric.aggregator = 'first'
+    for (const metric of all.flat()) {
+      // Every series is kept as it is; by default some would be averaged or left out.
+      metric.aggregator = 'first'
+      // What is not a number is null after its way between processes.
+      metric.values = metric.values.filter(({ value }) => Number.isFinite(value))
+    }
     return AggregatorRegistry.aggregate(all).metrics()
   }
 }

@@ -158,8 +158,10 @@ function addEchoRoutes(app: FastifyInstance): void {
   )
 }
 
+/** @param prepare called before the routes are added */
 export async function startHttpLab(
   options: Partial<Omit<HttpServerOptions, 'config'>> & { config?: Partial<HttpServerOptions['config']> } = {},
+  prepare?: (app: FastifyInstance) => void,
 ): Promise<HttpLab> {
   const log: string[] = []
   const lookedUp: string[] = []
@@ -179,6 +181,7 @@ export async function startHttpLab(
     ...options,
     config: { environment: 'development', trustedProxies: [], limitFactor: 1, ...options.config },
   })
+  prepare?.(app)
   addEchoRoutes(app)
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as AddressInfo

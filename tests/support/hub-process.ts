@@ -21,17 +21,25 @@ export interface HubProcess {
   stop(): Promise<void>
 }
 
-/** @param nodeOptions for this process alone, such as `--cpu-prof` */
+/**
+ * @param nodeOptions for this process alone, such as `--cpu-prof`
+ * @param port where the system is not to choose: with `HUB_BASE_URL`, `url` is that and not where it listens
+ */
 export async function startHubProcess(
   dataDir: string,
   env: Record<string, string> = {},
   nodeOptions: readonly string[] = [],
+  port = 0,
 ): Promise<HubProcess> {
-  const child = spawn(process.execPath, [...nodeOptions, main, 'serve', '--port', '0', '--data-dir', dataDir], {
-    detached: true,
-    env: { PATH: process.env.PATH, HUB_LOG_LEVEL: 'warn', HUB_METRICS_PORT: 'off', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawn(
+    process.execPath,
+    [...nodeOptions, main, 'serve', '--port', String(port), '--data-dir', dataDir],
+    {
+      detached: true,
+      env: { PATH: process.env.PATH, HUB_LOG_LEVEL: 'warn', HUB_METRICS_PORT: 'off', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
   const ended = once(child, 'close')
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
