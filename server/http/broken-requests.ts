@@ -4,12 +4,15 @@ import type { Socket } from 'node:net'
 import { DomainError } from '../../contract/domain-error.ts'
 import { problemDocument } from './problem-document.ts'
 import { requestIdHeader } from './request-id.ts'
-import { apiHeaders } from './security-headers.ts'
 
 const lingerMs = 1000
 
-/** Answers with problem documents what Node's parser refuses, which never becomes a request. */
-export function answerBrokenRequests(server: Server, baseUrl: () => string): void {
+/** Answers with problem documents, and the headers of every answer, what Node's parser refuses: it never becomes a request. */
+export function answerBrokenRequests(
+  server: Server,
+  baseUrl: () => string,
+  headers: Readonly<Record<string, string>>,
+): void {
   // Their size is bounded; by default Node drops, in silence, those after the 2,000th.
   server.maxHeadersCount = 0
   // An unknown expectation may be ignored (RFC 9110, section 10.1.1); Node would answer an empty 417.
@@ -23,7 +26,7 @@ export function answerBrokenRequests(server: Server, baseUrl: () => string): voi
       socket.destroy()
       return
     }
-    socket.end(rawAnswer(asProblem(error), baseUrl(), isHead(error)))
+    socket.end(rawAnswer(asProblem(error), baseUrl(), headers, isHead(error)))
     // Closing while bytes are unread would reset the connection, and the client might never see the answer.
     setTimeout(() => socket.destroy(), lingerMs).unref()
   })
@@ -53,12 +56,17 @@ function isHead(error: Error & { rawPacket?: Buffer }): boolean {
   return error.rawPacket?.toString('latin1', 0, 5) === 'HEAD '
 }
 
-function rawAnswer(error: DomainError, baseUrl: string, withoutBody: boolean): string {
+function rawAnswer(
+  error: DomainError,
+  baseUrl: string,
+  common: Readonly<Record<string, string>>,
+  withoutBody: boolean,
+): string {
   const requestId = randomUUIDv7()
   const document = problemDocument(error, baseUrl, requestId)
   const body = JSON.stringify(document)
   const headers = {
-    ...apiHeaders,
+    ...common,
     [requestIdHeader]: requestId,
     'content-type': 'application/problem+json',
     'content-length': String(Buffer.byteLength(body)),

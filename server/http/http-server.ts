@@ -23,7 +23,7 @@ import { checkHost, checkLoopbackHost, checkVersion } from './request-headers.ts
 import { requestIdHeader, requestIdOf } from './request-id.ts'
 import { logRequests } from './request-log.ts'
 import { RouteIndex } from './route-index.ts'
-import { apiHeaders, strictTransport } from './security-headers.ts'
+import { headersOfEveryAnswer } from './security-headers.ts'
 
 export interface HttpServerOptions extends Omit<AccessChecksOptions, 'limitFactor'> {
   config: Pick<Config, 'environment' | 'trustedProxies' | 'limitFactor'>
@@ -67,7 +67,8 @@ const bodiesBytesMax = 96 * 1024 * 1024
  */
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const { config, logger, baseUrl, browserUrl = baseUrl } = options
-  const sendProblem = problemSender(baseUrl)
+  const headers = headersOfEveryAnswer(config.environment)
+  const sendProblem = problemSender(baseUrl, headers)
   const app = Fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
@@ -89,12 +90,11 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   app.decorate('hubRoutes', new Map())
   app.addHook('onRoute', (route) => index.add(route))
   decorateRequests(app)
-  answerBrokenRequests(app.server, baseUrl)
+  answerBrokenRequests(app.server, baseUrl, headers)
   replaceBodyParsers(app)
   logRequests(app)
 
   const access: AccessChecksOptions = { ...options, limitFactor: config.limitFactor }
-  const headers = { ...apiHeaders, ...(config.environment === 'development' ? {} : strictTransport) }
   app.addHook('onRequest', async (request, reply) => {
     request.callerAddress = (request.ip as string | undefined) ?? 'gone'
     request.rawAnswer = reply.raw

@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { FormBody } from './route-schema.ts'
+import { pageHeaders } from './security-headers.ts'
 
 /** Markup that is safe to send. Only {@link html} makes it. */
 export class Html {
@@ -52,32 +53,22 @@ dt { font-weight: 600 } dd { margin: 0 0 .7rem; overflow-wrap: anywhere }
 th, td { border-bottom: 1px solid var(--line); padding: .4rem .8rem .4rem 0; text-align: left; vertical-align: top }
 `
 
-const styleHash = createHash('sha256').update(style).digest('base64')
+const styleHash = hashSource(style)
 
 /** A script of a page. It stands at the end of the page, calls the own host only, and is named by its hash. */
 export class PageScript {
   readonly markup: Html
-  readonly policy: string
+  readonly hash: string
   constructor(source: string) {
     if (/<\/script|<!--/i.test(source)) throw new Error('This script would end, or begin, markup of its own.')
     this.markup = new Html(`<script>${source}</script>`)
-    this.policy = `script-src 'sha256-${createHash('sha256').update(source).digest('base64')}'; connect-src 'self'; `
+    this.hash = hashSource(source)
   }
 }
 
-/**
- * Nothing is loaded; the one style sheet, and the script where there is one, are named by their hashes. What is sent
- * needs a referrer policy that tells the own origin: under `no-referrer` browsers send forms with `Origin: null` (Fetch,
- * section 3.2). The path is never told, for it may be a secret.
- */
-function pageHeaders(page: Page): Record<string, string> {
-  const formAction = page.hasForm ? "'self'" : "'none'"
-  return {
-    'cache-control': page.noStore ? 'no-store' : 'no-cache',
-    'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; ${page.script?.policy ?? ''}base-uri 'none'; form-action ${formAction}; frame-ancestors 'none'`,
-    'x-content-type-options': 'nosniff',
-    'referrer-policy': page.hasForm || page.script ? 'strict-origin' : 'no-referrer',
-  }
+/** As a content security policy names what stands in the page itself (CSP 3, section 2.3.1). */
+function hashSource(text: string): string {
+  return `sha256-${hash('sha256', text, 'base64')}`
 }
 
 /** A whole HTML page. */
@@ -144,12 +135,13 @@ export function addPageAction(
   })
 }
 
-function answer(page: Page | FastifyReply, reply: FastifyReply): FastifyReply {
-  return 'body' in page ? sendPage(page, reply) : page
+/** A reply is a promise of its end, so awaiting a handler that returned it leaves nothing: it has been sent then. */
+function answer(page: Page | FastifyReply | undefined, reply: FastifyReply): FastifyReply {
+  return page && 'body' in page ? sendPage(page, reply) : reply
 }
 
 /** Answers with a page where something else was expected, as with an error. */
 export function sendPage(page: Page, reply: FastifyReply): FastifyReply {
-  reply.status(page.status ?? 200).headers(pageHeaders(page))
+  reply.status(page.status ?? 200).headers(pageHeaders({ ...page, styleHash, scriptHash: page.script?.hash }))
   return reply.type('text/html; charset=utf-8').send(renderPage(page))
 }

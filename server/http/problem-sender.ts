@@ -4,12 +4,15 @@ import { sendPage } from './page.ts'
 import { asDomainError, problemDocument, withOAuthMembers } from './problem-document.ts'
 import { prefersHtml, problemPage } from './problem-page.ts'
 import { requestIdHeader } from './request-id.ts'
-import { apiHeaders } from './security-headers.ts'
 
 export type SendProblem = (request: FastifyRequest, reply: FastifyReply, error: unknown) => FastifyReply
 
-/** Answers any error as a problem document, with the headers its kind asks for; what is unforeseen is logged. */
-export function problemSender(serviceBaseUrl: () => string): SendProblem {
+/**
+ * Answers any error as a problem document, with the headers its kind asks for; what is unforeseen is logged.
+ *
+ * @param headers of every answer of the service
+ */
+export function problemSender(serviceBaseUrl: () => string, headers: Readonly<Record<string, string>>): SendProblem {
   return (request, reply, thrown) => {
     const error = asDomainError(thrown)
     logFailure(request, error, thrown)
@@ -18,7 +21,7 @@ export function problemSender(serviceBaseUrl: () => string): SendProblem {
     const document = problemDocument(error, baseUrl, request.id)
     const { route, page } = request.routeOptions?.config ?? {}
     const { oauthErrors: isOAuth = false, htmlErrors = page !== undefined } = route?.schema ?? {}
-    reply.status(error.status).headers(apiHeaders).header(requestIdHeader, request.id)
+    reply.status(error.status).headers(headers).header(requestIdHeader, request.id)
     setRetryAfter(reply, error)
     setChallenge(request, reply, error)
     // The parser asks to close; but what is left of the body is thrown away, so that the answer arrives.

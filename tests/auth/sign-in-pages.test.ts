@@ -24,7 +24,7 @@ describe.each(['/sign-in', '/session', '/sign-in?tenant=acme'])('%s', (path) => 
     const style = /<style>([\s\S]*?)<\/style>/.exec(text)?.[1]
     expect(headers['content-security-policy']).toBe(
       `default-src 'none'; style-src ${hashOf(style)}; script-src ${hashOf(script)}; connect-src 'self'; ` +
-        `base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+        `base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'`,
     )
     expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'strict-origin' })
     expect(headers['set-cookie']).toBeUndefined()

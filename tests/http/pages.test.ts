@@ -93,7 +93,7 @@ test('an answer of the API is not cached, framed or shared with other sites', as
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer',
-      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'content-security-policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     })
     expect(headers['access-control-allow-origin']).toBeUndefined()
   }

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../../../contract/domain-error.ts'
 import { scopeNames } from '../../../contract/scopes.ts'
 import { addRoute } from '../../http/route.ts'
+import { openToEveryOrigin } from '../../http/security-headers.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import { ServerMetadata, TokenAnswer, TokenForm, TokenHeaders } from './auth-schemas.ts'
 import type { TokenService } from './auth-types.ts'
@@ -48,8 +49,7 @@ export function addAuthRoutes(
 
   addRoute(app, 'getOAuthMetadata', { response: { 200: ServerMetadata } }, async (request, reply) => {
     const issuer = request.hostTenant?.baseUrl ?? deps.directory.commonUrl()
-    reply.header('cache-control', 'public, max-age=60')
-    reply.header('access-control-allow-origin', '*')
+    openToEveryOrigin(reply, 60)
     return {
       issuer,
       token_endpoint: `${issuer}/api/v1/oauth/token`,

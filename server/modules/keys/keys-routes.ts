@@ -1,6 +1,7 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { addRoute, rawJson } from '../../http/route.ts'
+import { openToEveryOrigin } from '../../http/security-headers.ts'
 import { ProvenanceKeyDocument, TokenKeySet } from './keys-schemas.ts'
 import type { PublishedKeys } from './published-keys-service.ts'
 import type { TokenKeyRing } from './token-keys-service.ts'
@@ -9,7 +10,7 @@ const Unchanged = Type.Null({ description: 'Not modified since the entity tag of
 
 export function addKeysRoutes(app: FastifyInstance, tokens: TokenKeyRing, published: PublishedKeys): void {
   addRoute(app, 'getTokenKeys', { response: { 200: TokenKeySet } }, async (_request, reply) => {
-    cacheFor(reply, 60)
+    openToEveryOrigin(reply, 60)
     return tokens.publicKeySet()
   })
 
@@ -22,18 +23,12 @@ export function addKeysRoutes(app: FastifyInstance, tokens: TokenKeyRing, publis
     },
     async (request, reply) => {
       const { json, etag } = await published.document()
-      cacheFor(reply, 60)
+      openToEveryOrigin(reply, 60)
       reply.header('etag', etag)
       if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send()
       return rawJson(reply, json)
     },
   )
-}
-
-/** Public keys may be read by pages of any origin, and kept for a while. */
-function cacheFor(reply: FastifyReply, seconds: number): void {
-  reply.header('cache-control', `public, max-age=${seconds}`)
-  reply.header('access-control-allow-origin', '*')
 }
 
 /** Weak comparison, as If-None-Match asks for (RFC 9110, section 13.1.2). */
