@@ -1,0 +1,35 @@
+import type { RateClass } from '../limits.ts'
+import { type Scope, scopeNames } from '../scopes.ts'
+
+/**
+ * Who may call an operation.
+ * - `public`: anyone, without a credential;
+ * - `own`: the operation checks a credential of its own (client secret, link);
+ * - `token`: a bearer token of the tenant that holds every scope of at least one alternative. An empty
+ *   alternative means that any valid token of the tenant will do.
+ */
+export type Access = { kind: 'public' } | { kind: 'own' } | { kind: 'token'; anyOf: readonly (readonly Scope[])[] }
+
+export interface Operation {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** OpenAPI path template. */
+  path: string
+  access: Access
+  rateClass: RateClass | null
+  /** It acts with cookies, so a request that a page of another site sent is refused (403 `cross-site-request`). */
+  sameSiteOnly?: true
+  tag: string
+  summary: string
+}
+
+export const anyone: Access = { kind: 'public' }
+export const ownCredential: Access = { kind: 'own' }
+export const scope = (...anyOf: Scope[]): Access => ({ kind: 'token', anyOf: anyOf.map((one) => [one]) })
+export const allScopes = (...all: Scope[]): Access => ({ kind: 'token', anyOf: [all] })
+
+/** The role admin holds every scope, and no other role does; a service account that was given all of them is its equal. */
+export const administrator: Access = { kind: 'token', anyOf: [scopeNames] }
+export const tenantSettings = allScopes('connector:admin', 'roster:write')
+
+// A reader of only some record types gets only those: the Hub module narrows by type.
+export const anyReader = scope('hub:read', 'telemetry:read', 'governance:read')
