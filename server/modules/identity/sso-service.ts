@@ -1,5 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { DomainError, type PointedError, validationFailed } from '../../../contract/domain-error.ts'
+import { formatTimestamp } from '../../../contract/timestamp.ts'
+import type { JsonValue } from '../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
@@ -45,7 +47,8 @@ export function createSsoService(deps: {
   const { database, governance, outbound, secrets } = deps
 
   async function makeConnection(tx: TenantTx, tenant: Tenant, settings: SsoSettings, replaced: string | undefined) {
-    if (replaced !== undefined) await store.replaceConnection(tx, replaced)
+    const now = formatTimestamp(Date.now())
+    if (replaced !== undefined) await store.replaceConnection(tx, replaced, now)
     const connectionId = `sso_${randomText(24)}`
     return store.addConnection(tx, {
       connection_id: connectionId,
@@ -53,19 +56,15 @@ export function createSsoService(deps: {
       client_id: settings.client_id,
       client_secret_sealed: secrets.seal(settings.client_secret, tenant, connectionId),
       allowed_email_domains: settings.allowed_email_domains,
+      updated_at: now,
     })
   }
 
   async function keep(tx: TenantTx, tenant: Tenant, settings: SsoSettings, actor: Actor) {
     await store.lockSso(tx)
     const current = await store.currentConnection(tx)
-    const append = (kind: string, connectionId: string, details: Record<string, string | boolean | object>) =>
-      governance.append(tx, tenant, {
-        kind,
-        subject: `connection:${connectionId}`,
-        details: { ...details } as never,
-        actor,
-      })
+    const append = (kind: string, connectionId: string, details: Record<string, JsonValue>) =>
+      governance.append(tx, tenant, { kind, subject: `connection:${connectionId}`, details, actor })
 
     if (current?.issuer !== settings.issuer || current.client_id !== settings.client_id) {
       const made = await makeConnection(tx, tenant, settings, current?.connection_id)
@@ -86,6 +85,7 @@ export function createSsoService(deps: {
         ? secrets.seal(settings.client_secret, tenant, current.connection_id)
         : current.client_secret_sealed,
       allowed_email_domains: settings.allowed_email_domains,
+      updated_at: formatTimestamp(Date.now()),
     })
     await append('tenant.config_changed', current.connection_id, {
       change: 'sso',

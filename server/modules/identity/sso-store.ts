@@ -28,37 +28,43 @@ export function currentConnection(tx: TenantTx): Promise<ConnectionRow | undefin
     .executeTakeFirst()
 }
 
-export async function replaceConnection(tx: TenantTx, connectionId: string): Promise<void> {
-  await tx.client.query(
-    'update hub.sso_connections set replaced_at = now() where tenant_id = $1 and connection_id = $2',
-    [tx.tenantId, connectionId],
-  )
+export async function replaceConnection(tx: TenantTx, connectionId: string, replacedAt: string): Promise<void> {
+  await tx.client.query('update hub.sso_connections set replaced_at = $3 where tenant_id = $1 and connection_id = $2', [
+    tx.tenantId,
+    connectionId,
+    replacedAt,
+  ])
 }
 
-export async function addConnection(
-  tx: TenantTx,
-  row: Omit<ConnectionRow, 'created_at' | 'updated_at'>,
-): Promise<ConnectionRow> {
+export async function addConnection(tx: TenantTx, row: Omit<ConnectionRow, 'created_at'>): Promise<ConnectionRow> {
   const { rows } = await tx.client.query<ConnectionRow>(
     `insert into hub.sso_connections (tenant_id, connection_id, issuer, client_id, client_secret_sealed,
        allowed_email_domains, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6, now(), now())
+     values ($1, $2, $3, $4, $5, $6, $7, $7)
      returning ${columns.join(', ')}`,
-    [tx.tenantId, row.connection_id, row.issuer, row.client_id, row.client_secret_sealed, row.allowed_email_domains],
+    [
+      tx.tenantId,
+      row.connection_id,
+      row.issuer,
+      row.client_id,
+      row.client_secret_sealed,
+      row.allowed_email_domains,
+      row.updated_at,
+    ],
   )
   return rows[0] as ConnectionRow
 }
 
 export async function changeConnection(
   tx: TenantTx,
-  row: Pick<ConnectionRow, 'connection_id' | 'client_secret_sealed' | 'allowed_email_domains'>,
+  row: Pick<ConnectionRow, 'connection_id' | 'client_secret_sealed' | 'allowed_email_domains' | 'updated_at'>,
 ): Promise<ConnectionRow> {
   const { rows } = await tx.client.query<ConnectionRow>(
     `update hub.sso_connections
-     set client_secret_sealed = $3, allowed_email_domains = $4, updated_at = now()
+     set client_secret_sealed = $3, allowed_email_domains = $4, updated_at = $5
      where tenant_id = $1 and connection_id = $2
      returning ${columns.join(', ')}`,
-    [tx.tenantId, row.connection_id, row.client_secret_sealed, row.allowed_email_domains],
+    [tx.tenantId, row.connection_id, row.client_secret_sealed, row.allowed_email_domains, row.updated_at],
   )
   return rows[0] as ConnectionRow
 }
