@@ -1,6 +1,6 @@
 import { createHmac, createPublicKey } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader, type JWK, SignJWT } from 'jose'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { read } from './auth-hub.ts'
 import { Browser, cookieNames, outcome, type SignedInPerson, signIn } from './people.ts'
@@ -184,6 +184,22 @@ describe('the other tenant', () => {
     const forged = `${first}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.${last}`
     expect(outcome(await withCookies({ session: forged }).token())).toEqual(refused)
   })
+})
+
+test('a session of mock login is worth nothing in production, as in a database taken over from staging', async () => {
+  const settings = {
+    HUB_ENV: 'production',
+    HUB_BASE_URL: 'https://hub.example.com',
+    HUB_SMTP_URL: 'smtp://127.0.0.1:1',
+    HUB_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+  }
+  const production = await startHub({ settings })
+  onTestFinished(() => production.stop())
+  const mock = await signIn(production, 'acme', { method: 'mock' })
+  const real = await signIn(production, 'acme', { method: 'magic_link' })
+  expect(outcome(await mock.browser.token())).toEqual(refused)
+  expect(outcome(await mock.browser.call('GET', '/api/v1/auth/me'))).toEqual(refused)
+  expect((await real.browser.token()).status).toBe(200)
 })
 
 test('no token and no cookie is in the log', async () => {

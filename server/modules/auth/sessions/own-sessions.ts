@@ -10,7 +10,7 @@ import type { SessionAdmission } from './session-admission.ts'
 import { endSession, endSessionsOf, liveSessionsOf, type SessionRow, sessionById } from './sessions-store.ts'
 import type { LiveSession, SessionCall, SessionItem, SessionService } from './sessions-types.ts'
 
-export interface OwnSessionsDeps {
+interface OwnSessionsDeps {
   database: Database
   governance: GovernanceLog
   revoker: TokenRevoker

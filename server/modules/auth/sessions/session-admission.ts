@@ -1,19 +1,17 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
 import { roles } from '../../../../contract/roles.ts'
-import type { Database, TenantTx } from '../../../db/database.ts'
+import type { Database } from '../../../db/database.ts'
 import type { AccessControl, Tenant } from '../../../http/caller.ts'
 import type { RefusalLog } from '../../governance/governance-types.ts'
-import type { SignInUsers } from '../../roster/roster-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
-import type { SignInMethod } from '../auth-types.ts'
+import type { LiveSessions } from './live-sessions.ts'
 import type { NamedSession, SessionTokens } from './session-tokens.ts'
-import { type SessionRow, sessionById } from './sessions-store.ts'
 import { type Credentials, type LiveSession, type SessionCall, SessionOver, type SignedIn } from './sessions-types.ts'
 
-export interface AdmissionDeps {
+interface AdmissionDeps {
   database: Database
   directory: TenantDirectory
-  users: SignInUsers
+  live: LiveSessions
   refusals: RefusalLog
   authenticate: AccessControl['authenticate']
   tokens: SessionTokens
@@ -39,11 +37,7 @@ export function createSessionAdmission(deps: AdmissionDeps): SessionAdmission {
 
   async function ofName(call: SessionCall, session: NamedSession): Promise<LiveSession> {
     if (!isServed(call, session.tenant)) throw new SessionOver()
-    const live = await database.withTenant(
-      session.tenant.slug,
-      async (tx) => asLive(tx, deps.users, session, await sessionById(tx, session.sessionId), now()),
-      { readOnly: true },
-    )
+    const live = await database.withTenant(session.tenant.slug, (tx) => deps.live.find(tx, session), { readOnly: true })
     if (!live) throw new SessionOver()
     return live
   }
@@ -120,31 +114,6 @@ export function createSessionAdmission(deps: AdmissionDeps): SessionAdmission {
         if (all[0]) await countSession(call, all[0])
         throw new SessionOver('The request shows no session that goes on.')
       }),
-  }
-}
-
-/** The session of a row, if it goes on and is that of an active person. */
-export async function asLive(
-  tx: TenantTx,
-  users: SignInUsers,
-  { tenant, userId }: NamedSession,
-  row: SessionRow | undefined,
-  nowMs: number,
-): Promise<LiveSession | undefined> {
-  if (!row || row.user_id !== userId || row.ended_at !== null) return undefined
-  const expiresAtMs = Date.parse(row.expires_at)
-  // Tokens say whole seconds, and one of none would be of no use.
-  if (expiresAtMs - nowMs < 1000) return undefined
-  const user = await users.byId(tx, userId)
-  if (!user?.active) return undefined
-  return {
-    tenant,
-    sessionId: row.session_id,
-    user,
-    method: row.method as SignInMethod,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    expiresAtMs,
   }
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { sessionHours } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
+import type { Config } from '../../../config.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { AccessControl, Tenant } from '../../../http/caller.ts'
 import { cursorKeyPurpose } from '../../../http/cursor.ts'
@@ -11,6 +12,7 @@ import type { SignInUsers } from '../../roster/roster-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { OpenedSession, SignIn, TokenRevoker } from '../auth-types.ts'
 import { webClientId } from '../tokens/token-issuer.ts'
+import { createLiveSessions } from './live-sessions.ts'
 import { createOwnSessions } from './own-sessions.ts'
 import { createRefreshTokens } from './refresh-tokens.ts'
 import { counted, createSessionAdmission } from './session-admission.ts'
@@ -34,6 +36,7 @@ export interface SessionsDeps {
   revocations: TokenRevoker
   governance: GovernanceLog
   refusals: RefusalLog
+  environment: Config['environment']
   /** Reads access tokens. */
   authenticate: AccessControl['authenticate']
   /** The name that a service account was given. */
@@ -47,7 +50,7 @@ export function createSessions(deps: SessionsDeps): SessionService {
   const { governance, users, revocations: revoker, now = () => Date.now() } = deps
   const tokens = createSessionTokens(deps)
   const refreshTokens = createRefreshTokens(deps)
-  const shared = { ...deps, revoker, now }
+  const shared = { ...deps, revoker, now, live: createLiveSessions({ ...deps, now }) }
   const admission = createSessionAdmission({ ...shared, tokens })
   const exchange = createTokenExchange({ ...shared, refreshTokens })
   const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)

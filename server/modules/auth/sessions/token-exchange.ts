@@ -6,23 +6,22 @@ import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { TokenKeys } from '../../keys/keys-types.ts'
-import type { SignInUsers } from '../../roster/roster-types.ts'
 import type { IssuedUserToken, TokenRevoker } from '../auth-types.ts'
 import { mintAccessToken, webClientId } from '../tokens/token-issuer.ts'
+import type { LiveSessions } from './live-sessions.ts'
 import { advanceFamily, dropFamilies, insertFamily, lockFamily } from './refresh-families-store.ts'
 import type { FamilyMember, NamedFamily, RefreshTokens } from './refresh-tokens.ts'
-import { asLive } from './session-admission.ts'
 import type { NamedSession } from './session-tokens.ts'
-import { endSession, lockSession } from './sessions-store.ts'
+import { endSession } from './sessions-store.ts'
 import { type LiveSession, SessionOver } from './sessions-types.ts'
 
 /** Each call with the session cookie begins a family, so tabs and reloads of a day fit in; those used last stay. */
 const familiesMax = 20
 
-export interface TokenExchangeDeps {
+interface TokenExchangeDeps {
   database: Database
   keys: TokenKeys
-  users: SignInUsers
+  live: LiveSessions
   revoker: TokenRevoker
   governance: GovernanceLog
   refreshTokens: RefreshTokens
@@ -47,10 +46,6 @@ type Outcome = { live: LiveSession; member: FamilyMember } | 'over' | 'dropped' 
 
 export function createTokenExchange(deps: TokenExchangeDeps): TokenExchange {
   const { database, refreshTokens, now } = deps
-
-  async function lockLive(tx: TenantTx, session: NamedSession): Promise<LiveSession | undefined> {
-    return asLive(tx, deps.users, session, await lockSession(tx, session.sessionId), now())
-  }
 
   async function tokensOf(live: LiveSession, member: FamilyMember): Promise<IssuedUserToken> {
     const { tenant, sessionId, user, expiresAtMs } = live
@@ -80,7 +75,7 @@ export function createTokenExchange(deps: TokenExchangeDeps): TokenExchange {
 
   /** Inside a transaction that holds the session, so of many at once one rotates and the others find its successor. */
   async function rotate(tx: TenantTx, named: NamedFamily, origin: Origin): Promise<Outcome> {
-    const live = await lockLive(tx, named)
+    const live = await deps.live.lock(tx, named)
     if (!live) return 'over'
     const family = await lockFamily(tx, named.familyId)
     // A generation that is still to come can only be known from before the database was restored.
@@ -133,7 +128,7 @@ export function createTokenExchange(deps: TokenExchangeDeps): TokenExchange {
       const rotatedAt = formatTimestamp(nowMs)
       const familyId = `fam_${randomBytes(18).toString('base64url')}`
       const live = await database.withTenant(session.tenant.slug, async (tx) => {
-        const found = await lockLive(tx, session)
+        const found = await deps.live.lock(tx, session)
         if (!found) return undefined
         await insertFamily(tx, {
           family_id: familyId,
