@@ -68,15 +68,16 @@ export async function openTokenKeyRing(options: TokenKeyRingOptions): Promise<To
 
   function signingKey(): RingKey {
     const active = [...keys.values()].filter((key) => now() < key.signsUntilMs)
-    // The first key of all signs at once: nobody has kept any other.
-    const key = active.findLast((each) => each.signsFromMs <= now()) ?? active[0]
+    const settled = active.findLast((each) => each.signsFromMs <= now())
+    // The very first key signs at once, for nobody has kept any other: it is the one that others take the place of.
+    const key = settled ?? active.find((each) => active.every(({ signsUntilMs }) => each.signsUntilMs <= signsUntilMs))
     if (!key) throw new Error('every token key is retired')
     return key
   }
 
   const mayVerify = (key: RingKey) => now() < verifiesUntilMs(key.signsUntilMs)
 
-  await ensureTokenKey(database, sealingKey)
+  await ensureTokenKey(database, sealingKey, now())
   const lookout = openLookout({
     database,
     log,
@@ -132,12 +133,12 @@ export async function openTokenKeyRing(options: TokenKeyRingOptions): Promise<To
   }
 }
 
-async function ensureTokenKey(database: Database, sealingKey: Buffer): Promise<void> {
+async function ensureTokenKey(database: Database, sealingKey: Buffer, nowMs: number): Promise<void> {
   await database.withRegistry(async (tx) => {
     await lockTokenKeys(tx)
     const rows = await tokenKeys(tx)
     if (rows.some((row) => row.retired_at === null)) return
     const made = await makeTokenKeyRow(sealingKey, 'ES256')
-    await insertTokenKey(tx, { ...made, created_at: formatTimestamp(Date.now()) })
+    await insertTokenKey(tx, { ...made, created_at: formatTimestamp(nowMs) })
   })
 }
