@@ -7,15 +7,20 @@ const Issuer = Type.String({
   examples: ['https://login.acme.example'],
 })
 // VSCHAR of RFC 6749, appendix A.
-const clientId = { minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]*$', 'x-must-be': 'visible ASCII' }
-const ClientId = Type.String({ ...clientId, examples: ['0oa1gjh63g214q0Hq0g4'] })
+const printable = { minLength: 1, pattern: '^[\\x20-\\x7e]*$', 'x-must-be': 'printable ASCII' }
+const ClientId = Type.String({ ...printable, maxLength: 255, examples: ['0oa1gjh63g214q0Hq0g4'] })
 const Domain = Type.String({ minLength: 1, maxLength: 253, examples: ['acme.example'] })
 
 export const SsoConfiguration = Type.Object(
   {
     issuer: Issuer,
     client_id: ClientId,
-    client_secret: Type.String({ ...clientId, maxLength: 1000, format: 'password', examples: ['s9Qm…'] }),
+    client_secret: Type.String({
+      ...printable,
+      maxLength: 1000,
+      format: 'password',
+      examples: ['s9QmVb3xQ8ZrT2vYw0LxNp6BdHs9'],
+    }),
     allowed_email_domains: Type.Array(Domain, {
       minItems: 1,
       maxItems: 100,

@@ -67,12 +67,15 @@ export function problemResponses(route: RouteDescription): Record<string, unknow
       {
         description: found.map((slug) => problems[slug].title).join('; '),
         headers: headersOf(status),
-        content: Object.fromEntries(
-          ['application/problem+json', ...(isPlain ? ['application/json'] : [])].map((type) => [
-            type,
-            contentOf(found),
-          ]),
-        ),
+        content: {
+          ...Object.fromEntries(
+            ['application/problem+json', ...(isPlain ? ['application/json'] : [])].map((type) => [
+              type,
+              contentOf(found),
+            ]),
+          ),
+          ...(route.schema.htmlErrors && { 'text/html': { schema: { type: 'string' } } }),
+        },
       },
     ]),
   )
