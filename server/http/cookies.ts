@@ -69,7 +69,7 @@ function setCookie(reply: FastifyReply, kind: CookieKind, value: string, seconds
   const { name } = cookies[kind]
   // All values are base64url and dots, which need no encoding; another one is an error here, not a changed value.
   if (!/^[\w.~-]*$/.test(value)) throw new Error(`the value for the cookie ${name} is not base64url`)
-  const maxAge = Math.max(0, Math.floor(seconds))
+  const maxAge = Math.max(0, Math.ceil(seconds))
   const line = stringifySetCookie({ ...cookies[kind], value, maxAge, httpOnly: true, secure: true })
   // One line for each name (RFC 6265, section 4.1.1): the last word counts.
   const others = [reply.getHeader('set-cookie') ?? []].flat().filter((each) => !String(each).startsWith(`${name}=`))

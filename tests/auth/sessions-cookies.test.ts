@@ -99,7 +99,7 @@ describe('cookies.ts', () => {
     const { headers } = await app.inject('/twice')
     expect(headers['set-cookie']).toEqual([
       'other=1',
-      'service_session=a.b.c; Max-Age=4; Path=/; HttpOnly; Secure; SameSite=Strict',
+      'service_session=a.b.c; Max-Age=5; Path=/; HttpOnly; Secure; SameSite=Strict',
     ])
   })
 

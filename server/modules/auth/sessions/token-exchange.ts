@@ -49,7 +49,7 @@ export function createTokenExchange(deps: TokenExchangeDeps): TokenExchange {
 
   async function tokensOf(live: LiveSession, member: FamilyMember): Promise<IssuedUserToken> {
     const { tenant, sessionId, user, expiresAtMs } = live
-    const restSeconds = Math.floor((expiresAtMs - now()) / 1000)
+    const restSeconds = Math.ceil((expiresAtMs - now()) / 1000)
     const expiresIn = Math.max(1, Math.min(userTokenSeconds, restSeconds))
     const accessToken = await mintAccessToken(deps.keys, {
       tenant,
