@@ -53,6 +53,17 @@ test('somebody who was deactivated does not come back in', async () => {
   expect([refused.status, refused.body.reason]).toEqual([401, 'deactivated'])
 })
 
+test('a web UI at another address is where a login leads, but for the page of the service itself', async () => {
+  const apart = await startOidcLab({ hub: { settings: { HUB_BROWSER_URL: 'http://127.0.0.1:5173' } } })
+  try {
+    await apart.connect('acme')
+    expect((await apart.browser().signIn('acme', 'kim', '/records')).location).toBe('http://127.0.0.1:5173/records')
+    expect((await apart.browser().signIn('acme', 'kim', '//evil.example')).location).toBe('/session')
+  } finally {
+    await apart.close()
+  }
+})
+
 test('guesses are charged to the address that makes them: who has a login gets through', async () => {
   const limited = await startOidcLab({ hub: { limitFactor: 1 } })
   try {

@@ -9,7 +9,7 @@ import type { SignInUsers } from '../../roster/roster-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { OpenedSession, Sessions } from '../auth-types.ts'
 import { noSuchLogin, notOfThisLogin, reasonOf, usableEmail } from './oidc-refusals.ts'
-import { returnPath } from './oidc-return-path.ts'
+import { defaultReturnPath, returnPath } from './oidc-return-path.ts'
 import { forgetSpentLogins, spendLogin } from './oidc-store.ts'
 import { createLoginTransactions, type LoginTransaction, stateHash } from './oidc-transaction.ts'
 
@@ -70,6 +70,12 @@ export function createOidcLogin(deps: {
   const { database, directory, providers, refusals } = deps
   const transactions = createLoginTransactions(deps.masterKey, deps.now)
   const hasOwnAddress = (tenant: Tenant) => tenant.baseUrl !== directory.commonUrl()
+
+  /** The page that says who is signed in is the service's own; all others are of the web UI, where it is elsewhere. */
+  function landing(tenant: Tenant, path: string): string {
+    const browserUrl = hasOwnAddress(tenant) ? tenant.baseUrl : deps.browserUrl()
+    return path === defaultReturnPath || browserUrl === tenant.baseUrl ? path : `${browserUrl}${path}`
+  }
 
   /** The login that the callback answers. It is over with this call, whatever comes of it. */
   async function spend(sealed: string | undefined, callback: URL, { served }: LoginVisitor) {
@@ -135,8 +141,7 @@ export function createOidcLogin(deps: {
           const user = await deps.users.ofIdentity(tx, tenant, { connectionId, subject, email, displayName })
           return deps.sessions.open(tx, tenant, { user, method: 'oidc', connectionId, address, requestId, userAgent })
         })
-        const browserUrl = hasOwnAddress(tenant) ? tenant.baseUrl : deps.browserUrl()
-        return { session, location: browserUrl === tenant.baseUrl ? login.returnTo : `${browserUrl}${login.returnTo}` }
+        return { session, location: landing(tenant, login.returnTo) }
       } catch (error) {
         noteRefusal(tenant, error, login, visitor)
         throw error
