@@ -15,7 +15,7 @@ export interface Lookout {
   isFresh(): boolean
   /** Looks first, unless it is fresh. Throws `hub-unavailable` when the database does not answer within two seconds. */
   fresh(): Promise<void>
-  /** Looks now. */
+  /** Looks now, and sees whatever was committed before. */
   look(): Promise<void>
   /** Looks soon, because something may have changed. */
   wake(): void
@@ -84,7 +84,11 @@ export function openLookout<Found>(options: LookoutOptions<Found>): Lookout {
 
   return {
     isFresh,
-    look,
+    async look() {
+      // One that is under way may have asked before what the caller wants to see.
+      await current?.done.catch(() => {})
+      await look()
+    },
     async fresh() {
       const giveUp = new AbortController()
       const tooLate = delay(waitMsMax, undefined, { signal: giveUp.signal }).then(() => {

@@ -75,6 +75,11 @@ export async function openTokenKeyRing(options: TokenKeyRingOptions): Promise<To
     return key
   }
 
+  /** The one that signs now, or will. */
+  function newestKey(): RingKey {
+    return [...keys.values()].findLast((key) => key.signsUntilMs === Number.POSITIVE_INFINITY) ?? signingKey()
+  }
+
   const mayVerify = (key: RingKey) => now() < verifiesUntilMs(key.signsUntilMs)
 
   await ensureTokenKey(database, sealingKey, now())
@@ -101,7 +106,9 @@ export async function openTokenKeyRing(options: TokenKeyRingOptions): Promise<To
     upToDate: () => (lookout.isFresh() ? undefined : lookout.fresh()),
     publicKeySet: () => ({ keys: [...keys.values()].filter(mayVerify).map((key) => key.publicJwk) }),
     refresh: () => lookout.look(),
-    async rotate(algorithm = signingKey().algorithm) {
+    async rotate(wanted) {
+      await lookout.look()
+      const algorithm = wanted ?? newestKey().algorithm
       const made = await makeTokenKeyRow(sealingKey, algorithm)
       const { signsFrom, retired } = await database.withRegistry(async (tx) => {
         await lockTokenKeys(tx)
