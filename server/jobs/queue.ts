@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { PgBoss } from 'pg-boss'
+import { type JobResult, PgBoss } from 'pg-boss'
 import { DomainError } from '../../contract/domain-error.ts'
 import type { Config } from '../config.ts'
 import { type ConnectionTarget, clientConfig } from '../db/connection-settings.ts'
@@ -26,6 +26,11 @@ export interface JobDefinition {
   readonly retryDelaySeconds?: number
   /** Seconds between looks for new jobs of this kind. Default 2. */
   readonly pollingIntervalSeconds?: number
+  /**
+   * How many a process takes at one look and does side by side, looking again at once while there are as many. Default
+   * 1: one at each look, so what strangers may cause should have more. Each still fails or succeeds by itself.
+   */
+  readonly atOnce?: number
   /** `signal` fires when the job has run for too long or the worker stops. */
   handler(job: { data: object; signal: AbortSignal }): Promise<void>
 }
@@ -160,16 +165,25 @@ function declareJob(boss: PgBoss, job: JobDefinition): Promise<void> {
 }
 
 async function startJob(boss: PgBoss, job: JobDefinition, log: DatabaseLog): Promise<void> {
-  await boss.work(job.name, { pollingIntervalSeconds: job.pollingIntervalSeconds ?? 2 }, async (batch) => {
-    for (const { data, signal } of batch) {
-      try {
-        await job.handler({ data: data ?? {}, signal })
-      } catch (error) {
-        log.error({ err: error, job: job.name }, 'job failed')
-        throw error
-      }
-    }
-  })
+  const options = {
+    pollingIntervalSeconds: job.pollingIntervalSeconds ?? 2,
+    batchSize: job.atOnce ?? 1,
+    burstWhenBatchFull: true,
+    perJobResults: true,
+  } as const
+  await boss.work(job.name, options, (batch) =>
+    Promise.all(
+      batch.map(async ({ id, data, signal }): Promise<JobResult> => {
+        try {
+          await job.handler({ data: (data as object | null) ?? {}, signal })
+          return { id, status: 'completed' }
+        } catch (error) {
+          log.error({ err: error, job: job.name }, 'job failed')
+          return { id, status: 'failed', output: error }
+        }
+      }),
+    ),
+  )
   if (job.cron) await boss.schedule(job.name, job.cron, {}, { tz: 'UTC' })
   // Of several workers that start together, one runs it.
   if (job.atStart) await boss.send(job.name, {}, { singletonKey: 'start', singletonSeconds: 60 })

@@ -31,6 +31,8 @@ test('a known person gets a message; the answer is the same for everyone else', 
     { email, tenant: 'acme' },
   ]
   for (const body of others) expect(await seen(await lab.request(body))).toEqual(known)
+  await lab.decided()
+  expect(lab.mail.received).toHaveLength(1)
 })
 
 test.each([

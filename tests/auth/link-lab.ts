@@ -1,4 +1,6 @@
+import { expect } from 'vitest'
 import type { Role } from '../../contract/roles.ts'
+import { jobSchema } from '../../server/db/job-schema.ts'
 import type { OpenedSession } from '../../server/modules/auth/auth-types.ts'
 import { startHub, type TestHub, type TestTenant } from '../support/hub.ts'
 import { type MailServer, type ReceivedMail, startMailServer } from '../support/mail-server.ts'
@@ -17,6 +19,8 @@ export interface LinkLab {
   request(body: unknown, headers?: Record<string, string>): Promise<Response>
   /** The address in the mail that comes next after the first `count`. */
   linkAfter(count: number): Promise<string>
+  /** Resolves once every request has been decided. */
+  decided(): Promise<void>
   /** Moves the mailed links of a tenant into the past. */
   age(tenant: TestTenant, interval: string): Promise<void>
   stop(): Promise<void>
@@ -45,6 +49,16 @@ export async function startLinkLab(settings: Record<string, string> = {}): Promi
         body: JSON.stringify(body),
       }),
     linkAfter: async (count) => linkOf(await mail.next(count)),
+    async decided() {
+      const superuser = await hub.superuserClient()
+      const open = async () => {
+        const { rows } = await superuser.query(
+          `select count(*)::int as jobs from ${jobSchema}.job where name = 'mail-sign-in-link' and state < 'completed'`,
+        )
+        return rows[0].jobs
+      }
+      await expect.poll(open, { timeout: 15_000 }).toBe(0)
+    },
     async age(tenant, interval) {
       const superuser = await hub.superuserClient()
       const set = 'created_at = created_at - $2::interval, expires_at = expires_at - $2::interval'

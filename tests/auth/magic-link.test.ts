@@ -149,10 +149,11 @@ describe('who may not sign in by it', () => {
     try {
       expect((await press(earlier)).status).toBe(404)
       await lab.age('acme', '2 minutes')
+      const count = lab.mail.received.length
       await lab.request({ email, tenant: 'acme' })
+      await lab.decided()
+      expect(lab.mail.received).toHaveLength(count)
       const link = await mailedLink('root@acme.example')
-      // Jobs are done in turn: what was asked for before has been decided.
-      expect(lab.mail.received.at(-1)?.to).toEqual(['root@acme.example'])
       expect(await whoIsSignedIn(lab.hub, await press(link))).toMatchObject({ role: 'admin' })
     } finally {
       await superuser.query(`delete from hub.sso_connections where tenant_id = 'acme'`)

@@ -50,6 +50,40 @@ test('runs a job at start and a sent one, and tries a failed one again', { timeo
   expect(warnings).toEqual(['job failed'])
 })
 
+test('does several side by side, each for itself, and looks for more at once', { timeout: 30_000 }, async () => {
+  const queue = createJobQueue(db.targets.app, { role: 'all', drainSeconds: 5 }, { ...log, error: () => {} })
+  const done: number[] = []
+  let running = 0
+  let runningMax = 0
+  let failures = 0
+  queue.registerJob({
+    name: 'many',
+    atOnce: 3,
+    retryDelaySeconds: 1,
+    pollingIntervalSeconds: 10,
+    handler: async ({ data }) => {
+      running += 1
+      runningMax = Math.max(runningMax, running)
+      await delay(20)
+      running -= 1
+      const { n } = data as { n: number }
+      if (n === 1 && failures++ === 0) throw new Error('the first time fails')
+      done.push(n)
+    },
+  })
+  const sending = createJobQueue(db.targets.app, { role: 'api', drainSeconds: 5 }, log)
+  sending.registerJob({ name: 'many', retryDelaySeconds: 1, handler: async () => {} })
+  sending.start()
+  for (let n = 0; n < 8; n += 1) await sending.send('many', { n })
+  await sending.stop()
+  queue.start()
+  // All but the one that failed, long before the second look.
+  await expect.poll(() => [...done].sort(), { timeout: 8000 }).toEqual([0, 2, 3, 4, 5, 6, 7])
+  expect([runningMax, failures]).toEqual([3, 1])
+  await expect.poll(() => [...done].sort(), { timeout: 18_000 }).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
+  await queue.stop()
+})
+
 test('goes on after the database cut its connections', { timeout: 30_000 }, async () => {
   const queue = createJobQueue(db.targets.app, { role: 'all', drainSeconds: 5 }, log)
   let runs = 0

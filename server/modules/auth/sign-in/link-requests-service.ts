@@ -94,6 +94,8 @@ export function createLinkRequests(deps: Deps): LinkRequests {
       name: jobName,
       ...retries,
       pollingIntervalSeconds: 1,
+      // Anybody may cause jobs, and a mail server may take its time: those of others are not to wait for that.
+      atOnce: 5,
       handler: async ({ data }) => {
         const sealed = Buffer.from((data as { sealed: string }).sealed, 'base64')
         await carryOut(JSON.parse(unseal(key, sealed, sealContext).toString()))
