@@ -39,7 +39,8 @@ export const problems = {
     status: 401,
     title: 'Authentication failed',
     meaning: 'The request has no valid credential: it is missing, expired, revoked or not one of this service.',
-    remedy: 'Get a token from POST /api/v1/oauth/token and send it as `Authorization: Bearer <token>`.',
+    remedy:
+      'Get a token from POST /api/v1/oauth/token and send it as `Authorization: Bearer <token>`. People sign in at /sign-in.',
   },
   'insufficient-scope': {
     status: 403,

@@ -27,7 +27,7 @@ export function openApiDocument(routes: ReadonlyMap<string, RouteDescription>): 
       version: contractVersion,
       description:
         'Typed records of an organisation with verifiable provenance, and telemetry of skill invocations. ' +
-        'Errors are problem documents (RFC 7807).',
+        'Errors are problem documents (RFC 7807). People sign in at [/sign-in](/sign-in).',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
