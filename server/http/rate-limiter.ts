@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache'
-import { SlidingWindow, waitSeconds } from './sliding-window.ts'
+import { RecentWindows } from './recent-windows.ts'
+import { type SlidingWindow, waitSeconds } from './sliding-window.ts'
 
 export { windowSeconds } from './sliding-window.ts'
 
@@ -55,35 +55,32 @@ interface MemoryRateLimiterOptions {
  * 6,000 tokens that are good at once (100 a minute, each for an hour). Addresses are chosen by strangers.
  */
 const countersMaxDefault = { tenant: 200_000, token: 200_000, address: 100_000 }
-const sweepMs = 1000
 
 /**
  * The limiter of one process: ADR 0005. No window of 60 s ever has more than the quota, and a request waits at most
  * 0.1 s too long.
  *
- * Counters in which nothing is counted any more are dropped. At the bound the one used least recently is forgotten: its
- * owner begins anew, while whoever is counted with it (the tenant of a token) is not, for each kind has its own room.
+ * Counters in which nothing is counted any more are let go. At the bound those used least recently are forgotten: their
+ * owner begins anew, while whoever is counted with it (the tenant of a token) does not, for each kind has its own room.
  */
 export class MemoryRateLimiter implements RateLimiter {
   private readonly nowMs: () => number
-  private readonly kinds: Record<Charge['policy'], LRUCache<string, SlidingWindow>>
-  private sweptAtMs: number
+  private readonly kinds: Record<Charge['policy'], RecentWindows>
 
   constructor(options: MemoryRateLimiterOptions = {}) {
     this.nowMs = options.nowMs ?? (() => performance.now())
     const max = { ...countersMaxDefault, ...options.countersMax }
+    const nowMs = this.nowMs()
     this.kinds = {
-      tenant: new LRUCache({ max: max.tenant }),
-      token: new LRUCache({ max: max.token }),
-      address: new LRUCache({ max: max.address }),
+      tenant: new RecentWindows(max.tenant, nowMs),
+      token: new RecentWindows(max.token, nowMs),
+      address: new RecentWindows(max.address, nowMs),
     }
-    this.sweptAtMs = this.nowMs()
   }
 
   async take(charges: readonly Charge[]): Promise<RateDecision> {
     const nowMs = this.nowMs()
-    this.sweep(nowMs)
-    const windows = charges.map((charge) => this.windowOf(charge))
+    const windows = charges.map(({ policy, key }) => this.kinds[policy].use(key, nowMs))
     for (const window of windows) window.expire(nowMs)
     const allowed = charges.every((charge, index) => (windows[index] as SlidingWindow).sum < charge.quota)
     let retryAfterSeconds = 0
@@ -102,37 +99,11 @@ export class MemoryRateLimiter implements RateLimiter {
   }
 
   async refund(charges: readonly Charge[], takenAtMs: number): Promise<void> {
-    for (const { policy, key } of charges) this.kinds[policy].get(key)?.remove(takenAtMs)
+    for (const { policy, key } of charges) this.kinds[policy].find(key)?.remove(takenAtMs)
   }
 
   /** Counters held at this moment. */
   get size(): number {
     return Object.values(this.kinds).reduce((sum, { size }) => sum + size, 0)
-  }
-
-  private windowOf({ policy, key }: Charge): SlidingWindow {
-    const kind = this.kinds[policy]
-    let window = kind.get(key)
-    if (window === undefined) {
-      window = new SlidingWindow()
-      kind.set(key, window)
-    }
-    return window
-  }
-
-  /** Drops the counters that are empty, once a second: they are those used least recently. */
-  private sweep(nowMs: number): void {
-    if (nowMs - this.sweptAtMs < sweepMs) return
-    this.sweptAtMs = nowMs
-    for (const kind of Object.values(this.kinds)) {
-      const empty: string[] = []
-      for (const key of kind.rkeys()) {
-        const window = kind.peek(key)
-        window?.expire(nowMs)
-        if (window && window.sum > 0) break
-        empty.push(key)
-      }
-      for (const key of empty) kind.delete(key)
-    }
   }
 }

@@ -99,10 +99,13 @@ test('forgets those who are gone, and never holds more addresses than it may', a
   const { clock, limiter } = limiterAt()
   for (let each = 0; each < 1000; each++) await limiter.take([charge(`token ${each}`, 5)])
   for (let each = 0; each < 1000; each++) await limiter.take([charge(`address ${each}`, 5, 'address')])
-  expect(limiter.size).toBe(1100)
-  clock.nowMs += 61_000
-  await limiter.take([charge('one', 5)])
-  expect(limiter.size).toBe(1)
+  expect(limiter.size).toBeGreaterThanOrEqual(1050)
+  expect(limiter.size).toBeLessThanOrEqual(1100)
+  for (let minute = 0; minute < 2; minute++) {
+    clock.nowMs += 61_000
+    for (const policy of ['token', 'address'] as const) await limiter.take([charge('one', 5, policy)])
+  }
+  expect(limiter.size).toBeLessThanOrEqual(4)
 })
 
 describe('quotas', () => {
