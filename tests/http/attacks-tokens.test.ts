@@ -3,11 +3,18 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { askedStatements } from '../auth/asked-statements.ts'
+import { signIn } from '../auth/people.ts'
 import { type Answer, startHub, type TestHub } from '../support/hub.ts'
 
 /** The attacks on tokens of the threat list, by their numbers; the others are in attacks.test.ts. */
 
 const records = '/api/v1/hub/records'
+const productionSettings = {
+  HUB_ENV: 'production',
+  HUB_BASE_URL: 'https://hub.example',
+  HUB_MASTER_KEY: Buffer.alloc(32, 'production').toString('base64'),
+}
 const queries: string[] = []
 let hub: TestHub
 beforeAll(async () => {
@@ -24,7 +31,7 @@ async function expectRefused(token: string, name: string): Promise<void> {
   const before = queries.length
   const answer = await hub.call('acme', 'GET', records, { token })
   expect([answer.status, slugOf(answer)], name).toEqual([401, 'authentication-failed'])
-  expect(queries.slice(before), name).toEqual([])
+  expect(askedStatements(queries.slice(before)), name).toEqual([])
 }
 
 /** A token signed with the service's own key, but for what is changed. */
@@ -35,6 +42,25 @@ async function signed(claims: object, header: object = {}): Promise<string> {
     .setProtectedHeader({ alg: key.algorithm, typ: 'at+jwt', kid: key.keyId, ...header })
     .sign(key.privateKey)
 }
+
+describe('1 the tenant header swapped', () => {
+  test('for a tenant of others, or one that does not exist, is the same 403, for accounts and for people', async () => {
+    const { browser } = await signIn(hub, 'acme', { role: 'admin' })
+    const tokens = [await hub.token('acme'), (await browser.token()).body.access_token as string]
+    const answers = []
+    for (const token of tokens) {
+      for (const slug of ['globex', 'nowhere', 'ACME', '__proto__']) {
+        const headers = { 'x-service-tenant': slug }
+        const { status, body } = await hub.call('acme', 'GET', records, { token, headers })
+        expect(body.tenant_slug).toBe(slug)
+        const { instance, tenant_slug, ...rest } = body
+        answers.push({ status, ...rest })
+      }
+    }
+    expect(answers[0]).toMatchObject({ status: 403, type: `${hub.baseUrl}/errors/invalid-tenant` })
+    for (const answer of answers) expect(answer).toEqual(answers[0])
+  })
+})
 
 describe('2 a forged token', () => {
   test('the real one is taken, and so is one made here in the same way', async () => {
@@ -112,18 +138,22 @@ describe('2 a forged token', () => {
     ['with a number for a client', { client_id: 7 }],
     ['with a list for scopes', { scope: ['hub:read'] }],
     ['of no tenant', { tenant: undefined }],
+    ['of a client that is not its subject', { client_id: 'saSomebodyElse' }],
+    ['of an account with a session', { sid: 'ses_1' }],
+    ['of a person without a session', { sub: 'usr_1' }],
+    ['without an epoch', { epoch: undefined }],
+    ['with an epoch that is none', { epoch: '1' }],
+    ['with an epoch below nothing', { epoch: -1 }],
+    ['with an address for networks', { allowed_addresses: '127.0.0.1/32' }],
+    ['with networks that are none', { allowed_addresses: ['everywhere'] }],
   ])('signed by the service itself but %s is refused', async (name, claims) => {
     await expectRefused(await signed(claims), name)
   })
 
-  test.each<[string, object]>([
-    ['of an unknown client', { client_id: 'saNobodyAtAll', sub: 'saNobodyAtAll' }],
-    ['whose client belongs to another tenant', { tenant: 'globex' }],
-    ['of an unknown tenant', { tenant: 'nowhere' }],
-    ['whose client is SQL', { client_id: "x' or '1'='1" }],
-  ])('signed by the service itself but %s is refused', async (_name, claims) => {
+  test('signed by the service itself but of an unknown tenant is refused', async () => {
     for (const slug of ['acme', 'globex'] as const) {
-      expect((await hub.call(slug, 'GET', records, { token: await signed(claims) })).status).toBe(401)
+      const answer = await hub.call(slug, 'GET', records, { token: await signed({ tenant: 'nowhere' }) })
+      expect([answer.status, slugOf(answer)]).toEqual([401, 'authentication-failed'])
     }
   })
 })
@@ -169,8 +199,68 @@ describe('3 a token that says where its key is', () => {
 })
 
 // That there is no mock login in production is in tests/auth/mock-login.test.ts.
-test('5 a token of another kind is no access token', async () => {
-  for (const typ of ['refresh+jwt', 'session+jwt', 'JWT', 'at+JWT2', undefined]) {
-    await expectRefused(await signed({}, { typ }), String(typ))
+describe('4 a token after what it stands on has gone', () => {
+  const promisedMs = 5_000
+  const untilRefused = async (token: string) => {
+    const since = performance.now()
+    for (;;) {
+      const answer = await hub.call('acme', 'GET', records, { token })
+      if (answer.status !== 200) return { answer, ms: performance.now() - since }
+    }
   }
+
+  test.each(['service account', 'person', 'session'])('of a %s is 401 within five seconds', async (kind) => {
+    let token: string
+    if (kind === 'service account') {
+      const scopes = ['hub:read'] as const
+      token = await hub.token('acme', scopes)
+      expect((await hub.call('acme', 'GET', records, { token })).status).toBe(200)
+      const path = `/api/v1/service-accounts/${await hub.clientId('acme', scopes)}`
+      expect((await hub.call('acme', 'DELETE', path)).status).toBe(200)
+    } else {
+      const { browser, user } = await signIn(hub, 'acme', { role: 'analyst' })
+      token = (await browser.token()).body.access_token
+      expect((await hub.call('acme', 'GET', records, { token })).status).toBe(200)
+      const { status } =
+        kind === 'person'
+          ? await hub.call('acme', 'POST', `/api/v1/roster/users/${user.userId}:deactivate`)
+          : await browser.call('POST', '/api/v1/auth/logout')
+      expect(status).toBe(kind === 'person' ? 200 : 204)
+    }
+    const { answer, ms } = await untilRefused(token)
+    expect([answer.status, slugOf(answer)]).toEqual([401, 'authentication-failed'])
+    expect(answer.body.detail).toContain('revoked')
+    expect(ms).toBeLessThan(promisedMs)
+  })
+})
+
+describe('5 a token of another kind', () => {
+  test('is no access token, though the service itself signed it', async () => {
+    for (const typ of ['refresh+jwt', 'session+jwt', 'JWT', 'AT+JWT', 'application/at+jwt', 'at+JWT2', undefined]) {
+      await expectRefused(await signed({}, { typ }), String(typ))
+    }
+  })
+
+  test('such as a refresh token or a session is 401', async () => {
+    const { browser, session } = await signIn(hub, 'acme', { role: 'admin' })
+    const { body } = await browser.token()
+    expect((await hub.call('acme', 'GET', records, { token: body.access_token })).status).toBe(200)
+    await expectRefused(body.refresh_token, 'refresh token')
+    await expectRefused(session.sessionToken, 'session')
+  })
+
+  test('such as one of mock login is 401 in production, where there is no mock login', async () => {
+    const body = { email: 'admin@acme.example', tenant: 'acme' }
+    const mock = await hub.call('acme', 'POST', '/api/v1/auth/mock-login', { body, token: null })
+    expect(mock.status).toBe(200)
+    const production = await startHub({ settings: productionSettings })
+    try {
+      const answer = await production.call('acme', 'GET', records, { token: mock.body.access_token })
+      expect([answer.status, slugOf(answer)]).toEqual([401, 'authentication-failed'])
+      const login = await production.call('acme', 'POST', '/api/v1/auth/mock-login', { body, token: null })
+      expect([login.status, slugOf(login)]).toEqual([404, 'not-found'])
+    } finally {
+      await production.stop()
+    }
+  })
 })

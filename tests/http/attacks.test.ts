@@ -12,8 +12,8 @@ import { event } from '../telemetry/events.ts'
 /**
  * The attacks of the threat list, by their numbers, against the whole service. Proven elsewhere:
  *  1 tenant header swapped: tenant-isolation.test.ts, order-of-checks.test.ts
- *  2, 3, 5 forged tokens: attacks-tokens.test.ts
- *  4 token after its account was disabled: api/issue-service-token.test.ts
+ *  1 to 5 in full: attacks-tokens.test.ts; forged tokens also auth/token-attacks.test.ts and auth/wycheproof.test.ts
+ *  4 in another process: auth/revocation-across-hubs.test.ts
  *  6 a cursor of another tenant or query: tenant-isolation.test.ts, api/query-records.test.ts; any bit: auth/cursor.test.ts
  *  8 addresses inside: outbound/addresses.test.ts, outbound/connecting.test.ts; 8 and 9 when configured: api/configure-sso.test.ts
  * 10 another tenant's idempotency key: tenant-isolation.test.ts
