@@ -115,6 +115,24 @@ describe('its button', () => {
   })
 })
 
+test('at a tenant’s own address its links open and sign in, and those of others do not', async () => {
+  const own = { slug: 'customer', mode: 'C' as const, adminEmail: 'a@c.example', baseUrl: 'http://c.localhost' }
+  const { administration } = hub.modules.tenants
+  const mine = (await administration.create(own, { operator: 'test' })).welcome.url
+  const theirs = (await administration.welcomeLink('globex')).welcome.url
+  expect(mine).toMatch(/^http:\/\/c\.localhost\/welcome\/customer\//)
+  const send = (method: string, url: string) =>
+    hub.call('cmode', method, new URL(url).pathname, {
+      token: null,
+      headers: { host: 'c.localhost', origin: 'http://c.localhost', 'x-service-tenant': undefined },
+    })
+  for (const method of ['GET', 'POST']) expect((await send(method, theirs)).status).toBe(404)
+  expect((await send('GET', mine)).status).toBe(200)
+  const { status, headers } = await send('POST', mine)
+  expect([status, headers.location]).toEqual([303, '/session'])
+  expect(String(headers['set-cookie'])).toMatch(/^service_session=/)
+})
+
 test('the token of a link is never in the log', () => {
   const log = hub.logLines.join('\n')
   expect(log).toContain('/welcome/')
