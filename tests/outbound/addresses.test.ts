@@ -79,7 +79,7 @@ test.each(['127.0.0.1', '::1', '::ffff:10.0.0.1', '169.254.169.254'])(
     const guard = createAddressGuard(readAllowList([]), { httpsOnly: false })
     const connect = guardedConnector(guard, resolveBySystem, 1000)
     const failure = await new Promise((resolve) =>
-      connect({ hostname, protocol: 'http:', port: '9' }, (error) => resolve(error)),
+      connect({ hostname, protocol: 'http:', port: '9' }, (...[error]) => resolve(error)),
     )
     expect(failure).toMatchObject({ failure: 'blocked' })
   },
