@@ -11,11 +11,14 @@ export interface DatabaseGate {
   /** Takes connections and bytes and passes nothing on, in either direction. */
   hold(): void
   open(): void
+  /** When it turned connections away, in milliseconds. */
+  refusedAt(): readonly number[]
   close(): Promise<void>
 }
 
 export async function startDatabaseGate(server: ConnectionTarget): Promise<DatabaseGate> {
   const sockets = new Set<Socket>()
+  const refusedAt: number[] = []
   let state: 'open' | 'shut' | 'held' = 'open'
   const keep = (socket: Socket) => {
     sockets.add(socket)
@@ -23,7 +26,10 @@ export async function startDatabaseGate(server: ConnectionTarget): Promise<Datab
   }
   const gate = createServer((near) => {
     keep(near)
-    if (state === 'shut') return near.destroy()
+    if (state === 'shut') {
+      refusedAt.push(performance.now())
+      return near.destroy()
+    }
     const { host = 'localhost', port = 5432 } = server
     const far = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host)
     keep(far)
@@ -49,6 +55,7 @@ export async function startDatabaseGate(server: ConnectionTarget): Promise<Datab
       state = 'open'
       for (const socket of sockets) socket.resume()
     },
+    refusedAt: () => refusedAt,
     async close() {
       for (const socket of sockets) socket.destroy()
       await new Promise((resolve) => gate.close(resolve))
