@@ -1,14 +1,17 @@
 import type { DomainError } from '../../contract/domain-error.ts'
 import { html, type Page } from './page.ts'
 import type { ProblemDocument } from './problem-document.ts'
+import type { ErrorPageHints } from './route-schema.ts'
 
 /** A problem for people: what happened, what to do, and the request id that an administrator can look for. */
-export function problemPage(error: DomainError, document: ProblemDocument): Page {
-  const { title, status, detail, type, instance } = document
+export function problemPage(error: DomainError, document: ProblemDocument, hints?: ErrorPageHints): Page {
+  const { status, detail, type, instance } = document
+  const { title = document.title, next } = hints ?? {}
   const places = error.errors && error.errors.length > 1 ? error.errors : []
   const body = html`<h1>${title}</h1>
 <p>${detail}</p>
 ${places.map((place) => html`<p>${place.pointer} ${place.detail}</p>`)}
+${next ? html`<p><a href="${next.path}">${next.text}</a></p>` : html``}
 <p class="soft"><a href="${type}">What this error means</a>. If it stays, tell your administrator
 the request id <code>${instance}</code>.</p>`
   return { title, body, status, noStore: true }

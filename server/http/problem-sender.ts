@@ -20,14 +20,16 @@ export function problemSender(serviceBaseUrl: () => string, headers: Readonly<Re
     const { baseUrl = serviceBaseUrl() } = request.hubTenant ?? request.hostTenant ?? {}
     const document = problemDocument(error, baseUrl, request.id)
     const { route, page } = request.routeOptions?.config ?? {}
-    const { oauthErrors: isOAuth = false, htmlErrors = page !== undefined } = route?.schema ?? {}
+    const { oauthErrors: isOAuth = false, htmlErrors } = route?.schema ?? {}
     reply.status(error.status).headers(headers).header(requestIdHeader, request.id)
     setRetryAfter(reply, error)
     setChallenge(request, reply, error)
     // The parser asks to close; but what is left of the body is thrown away, so that the answer arrives.
     reply.removeHeader('connection')
     if (error.slug === 'unsupported-media-type') reply.header('accept-encoding', 'gzip, identity')
-    if (htmlErrors && prefersHtml(request.headers.accept)) return sendPage(problemPage(error, document), reply)
+    if ((htmlErrors || page !== undefined) && prefersHtml(request.headers.accept)) {
+      return sendPage(problemPage(error, document, htmlErrors), reply)
+    }
     reply.type(isOAuth && asksForPlainJson(request) ? 'application/json' : 'application/problem+json')
     return reply.send(JSON.stringify(isOAuth ? withOAuthMembers(document) : document))
   }

@@ -35,7 +35,13 @@ export interface RouteSchema {
   /** Errors carry `error` and `error_description` (RFC 6749, section 5.2) and are plain JSON for clients that ask so. */
   oauthErrors?: boolean
   /** Browsers navigate here, so errors are pages for those who ask for HTML. */
-  htmlErrors?: boolean
+  htmlErrors?: ErrorPageHints
+}
+
+/** What a page about an error says besides the error: what came of it for the person, and where to go on. */
+export interface ErrorPageHints {
+  title: string
+  next: { path: string; text: string }
 }
 
 /** Fields of a form; one that was sent more than once is an array. */

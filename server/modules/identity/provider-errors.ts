@@ -15,7 +15,11 @@ export function refusedCallback(error: unknown, callback: URL, metadata: Provide
   if (error instanceof oidc.AuthorizationResponseError) {
     const code = errorCode(error.error)
     const detail = `is ${code}: the identity provider did not sign you in, or you cancelled there`
-    return validationFailed([{ pointer: '/query/error', detail }], `The identity provider answered ${code}. ${again}`)
+    const summary =
+      code === 'access_denied'
+        ? 'You cancelled the sign-in, or the identity provider did not let you in (access_denied).'
+        : `The identity provider answered ${code}.`
+    return validationFailed([{ pointer: '/query/error', detail }], `${summary} ${again}`)
   }
   if (!(error instanceof oidc.ClientError)) return error as Error
   const issuer = callback.searchParams.get('iss')

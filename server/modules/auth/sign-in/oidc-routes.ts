@@ -6,6 +6,9 @@ import { addRoute } from '../../../http/route.ts'
 import type { LoginVisitor, OidcLogin } from './oidc-login-service.ts'
 import { CallbackQuery, LoginQuery, redirectHeaders } from './oidc-schemas.ts'
 
+/** For pages about errors. */
+const notSignedIn = { title: 'You are not signed in', next: { path: '/sign-in', text: 'Sign in' } }
+
 export function addOidcRoutes(app: FastifyInstance, login: OidcLogin): void {
   addRoute(
     app,
@@ -18,7 +21,7 @@ export function addOidcRoutes(app: FastifyInstance, login: OidcLogin): void {
       response: { 302: Type.Null() },
       responseHeaders: { 302: redirectHeaders },
       problems: ['invalid-tenant'],
-      htmlErrors: true,
+      htmlErrors: notSignedIn,
     },
     async (request, reply) => {
       await request.credentialCharges.attempt()
@@ -40,7 +43,7 @@ export function addOidcRoutes(app: FastifyInstance, login: OidcLogin): void {
       response: { 303: Type.Null() },
       responseHeaders: { 303: redirectHeaders },
       problems: ['authentication-failed', 'hub-unavailable'],
-      htmlErrors: true,
+      htmlErrors: notSignedIn,
     },
     async (request, reply) => {
       try {

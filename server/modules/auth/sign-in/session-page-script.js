@@ -4,11 +4,10 @@
   const status = byId('status')
   let token
 
-  function call(path, { method = 'POST', body } = {}) {
-    const headers = {}
-    if (token) headers.authorization = `Bearer ${token.access_token}`
-    if (body) headers['content-type'] = 'application/json'
-    return fetch(`/api/v1/auth/${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+  /** By the cookie of the session, which outlives every access token: signing out works at any time. */
+  function call(path, body) {
+    const headers = body ? { 'content-type': 'application/json' } : {}
+    return fetch(`/api/v1/auth/${path}`, { method: 'POST', headers, ...(body && { body: JSON.stringify(body) }) })
   }
 
   /** A refusal as an error whose message can be shown. */
@@ -42,16 +41,19 @@
    * itself gives is the second try.
    */
   async function refresh() {
+    if (!token) return tokenOfSession()
     const body = { grant_type: 'refresh_token', refresh_token: token.refresh_token }
+    // It is good once. If the answer is lost, sending it again would later pass for the use of a stolen one.
     token = undefined
-    const response = await call('token', { body })
+    const response = await call('token', body)
     if (response.status === 401) await tokenOfSession()
     else keep(await answerOf(response))
   }
 
   async function show() {
     await tokenOfSession()
-    const me = await answerOf(await call('me', { method: 'GET' }))
+    const headers = { authorization: `Bearer ${token.access_token}` }
+    const me = await answerOf(await fetch('/api/v1/auth/me', { headers }))
     byId('who').textContent = [me.display_name, me.email].filter(Boolean).join(', ') || me.subject
     byId('user-id').textContent = me.subject
     byId('tenant').textContent = me.tenant
@@ -59,13 +61,18 @@
     byId('scopes').textContent = me.scopes.join(' ')
     if (me.session) showTime('session-until', new Date(me.session.expires_at))
     byId('signed-in').hidden = false
+    byId('signed-out').hidden = true
     status.textContent = 'You are signed in.'
   }
 
-  function showSignedOut(text) {
+  function forget() {
     token = undefined
     byId('signed-in').hidden = true
     for (const field of document.querySelectorAll('dd')) field.textContent = ''
+  }
+
+  function showSignedOut(text) {
+    forget()
     byId('signed-out').hidden = false
     status.textContent = text
   }
@@ -73,6 +80,7 @@
   /** Does one thing at a time, and says what came of it. */
   async function attempt(work) {
     const buttons = document.querySelectorAll('button')
+    const pressed = document.activeElement
     for (const button of buttons) button.disabled = true
     try {
       await work()
@@ -81,6 +89,8 @@
       else status.textContent = error.status ? error.message : 'The Hub does not answer. Check the connection.'
     } finally {
       for (const button of buttons) button.disabled = false
+      // A button that is disabled loses the focus, and the keyboard its place.
+      if (pressed?.localName === 'button') (byId('signed-in').hidden ? byId('sign-in') : pressed).focus()
     }
   }
 
@@ -98,9 +108,17 @@
   )
   byId('sign-out-everywhere').addEventListener('click', () =>
     attempt(async () => {
-      await answerOf(await call('logout', { body: { everywhere: true } }))
+      await answerOf(await call('logout', { everywhere: true }))
       showSignedOut('You are signed out everywhere.')
     }),
   )
+  // The back button may show a page as it was left, to whoever sits there then.
+  addEventListener('pagehide', () => {
+    forget()
+    status.textContent = 'Looking for your session …'
+  })
+  addEventListener('pageshow', (event) => {
+    if (event.persisted) attempt(show)
+  })
   attempt(show)
 })()

@@ -28,7 +28,7 @@ export function sessionPage() {
 </div>
 <p class="soft">The tokens are kept by this page alone, and are gone when it is closed.</p>
 </div>
-<p id="signed-out" hidden><a href="/sign-in">Sign in</a></p>
+<p id="signed-out" hidden><a id="sign-in" href="/sign-in">Sign in</a></p>
 <p class="soft"><a href="/reference">API reference</a></p>`
   return { title: 'Your session', body, script }
 }
