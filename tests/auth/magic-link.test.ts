@@ -174,3 +174,11 @@ test('signing in is an event about the person, and the log names neither address
   expect(log).not.toContain('@acme.example')
   expect(log).not.toContain('"level":50')
 })
+
+test('whom the tenant was created for gets a link before anyone has signed in, and becomes the administrator', async () => {
+  const count = lab.mail.received.length
+  expect((await lab.request({ email: 'Admin@Globex.example', tenant: 'globex' })).status).toBe(202)
+  const response = await press(await lab.linkAfter(count))
+  expect(lab.mail.received.at(-1)!.to).toEqual(['admin@globex.example'])
+  expect(await whoIsSignedIn(lab.hub, response)).toMatchObject({ tenant: 'globex', role: 'admin' })
+})

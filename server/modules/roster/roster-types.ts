@@ -70,6 +70,11 @@ export interface SignInUsers {
    * also given to a person who exists.
    */
   ensure(tx: TenantTx, tenant: Tenant, email: string, role?: Role): Promise<User>
+  /**
+   * The address, as the tenant was created for it, when it is that one and the tenant has no administrator yet: its
+   * owner becomes the administrator by {@link ensure}, however they prove that the address is theirs.
+   */
+  awaitedAdministrator(tx: TenantTx, email: string): Promise<string | undefined>
   /** The active person with that address. */
   ofEmail(tx: TenantTx, email: string): Promise<User | undefined>
   byId(tx: TenantTx, userId: string): Promise<User | undefined>

@@ -1,6 +1,6 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
 import { magicLinkHours } from '../../../../contract/limits.ts'
-import type { Database, DatabaseLog } from '../../../db/database.ts'
+import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
 import type { JobSender } from '../../../jobs/job-sender.ts'
 import type { JobDefinition } from '../../../jobs/queue.ts'
 import { MailNotSent } from '../../../mail/mail-not-sent.ts'
@@ -59,16 +59,22 @@ export function createLinkRequests(deps: Deps): LinkRequests {
   const { directory, mailer, links, log } = deps
   const key = deriveKey(deps.masterKey, 'sign-in link requests')
 
+  /** The address as it is known, for another spelling may lead to another mailbox; undefined for a stranger. */
+  async function recipient(tx: TenantTx, email: string): Promise<string | undefined> {
+    const user = await deps.users.ofEmail(tx, email)
+    if (!user) return deps.users.awaitedAdministrator(tx, email)
+    return (await maySignInByLink(tx, user, deps.providers)) ? user.email : undefined
+  }
+
   async function carryOut(order: Order): Promise<void> {
     if (Date.now() - order.requestedAtMs > magicLinkHours * 3_600_000) return
     const { tenant: slug, servedTenant = slug } = order
     const tenant = servedTenant === slug ? await directory.find(slug) : undefined
     if (!tenant) return
     const made = await deps.database.withTenant(slug, async (tx) => {
-      const user = await deps.users.ofEmail(tx, order.email)
-      if (!user || !(await maySignInByLink(tx, user, deps.providers))) return undefined
-      const link = await links.issueForMail(tx, tenant, user.email, order.token)
-      return link && { link, email: user.email }
+      const email = await recipient(tx, order.email)
+      const link = email === undefined ? undefined : await links.issueForMail(tx, tenant, email, order.token)
+      return link && email && { link, email }
     })
     if (!made) return
     await mailer.send(linkMail(made.email, tenant, made.link)).catch((error: unknown) => {

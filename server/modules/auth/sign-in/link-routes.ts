@@ -20,7 +20,7 @@ const accepted = {
   status: 'accepted',
   detail:
     'If somebody with this address may sign in to this tenant by mail, a link is on its way. ' +
-    `It is good for ${magicLinkHours} hours. Whoever asked before finds the earlier links good, too.`,
+    `It is good for ${magicLinkHours} hours. Links that were sent before stay good.`,
 } as const
 
 export function addLinkRoutes(app: FastifyInstance, deps: { requests: LinkRequests; signIn: LinkSignIn }): void {

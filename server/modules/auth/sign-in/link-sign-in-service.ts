@@ -60,7 +60,8 @@ export function createLinkSignIn(deps: {
 
   async function ownerOf(tx: TenantTx, tenant: Tenant, { purpose, email }: OpenLink): Promise<User> {
     if (purpose === 'welcome') return users.ensure(tx, tenant, email, 'admin')
-    const user = await users.ofEmail(tx, email)
+    const awaited = await users.awaitedAdministrator(tx, email)
+    const user = await (awaited === undefined ? users.ofEmail(tx, email) : users.ensure(tx, tenant, email))
     if (!user) throw new Refused('deactivated')
     // The tenant may have got an identity provider since the link was mailed.
     if (!(await maySignInByLink(tx, user, deps.providers))) throw new Refused('identity_provider_only')

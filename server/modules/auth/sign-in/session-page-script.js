@@ -36,17 +36,14 @@
     keep(await answerOf(await call('token')))
   }
 
-  /**
-   * Another tab may have begun refresh tokens of its own, and the cookie is then the one of those; so what the session
-   * itself gives is the second try.
-   */
+  /** Somebody else may have signed in with this browser since, so what the session itself gives comes with the person. */
   async function refresh() {
-    if (!token) return tokenOfSession()
+    if (!token) return show()
     const body = { grant_type: 'refresh_token', refresh_token: token.refresh_token }
     // It is good once. If the answer is lost, sending it again would later pass for the use of a stolen one.
     token = undefined
     const response = await call('token', body)
-    if (response.status === 401) await tokenOfSession()
+    if (response.status === 401) await show()
     else keep(await answerOf(response))
   }
 

@@ -61,7 +61,7 @@ export function createSignInUsers(deps: {
 
   /** Gives the role that is wanted, or the first administrator theirs. */
   async function withRole(tx: TenantTx, tenant: Tenant, user: UserRow, given?: Role): Promise<UserRow> {
-    const role = given ?? ((await isFirstAdministrator(tx, user)) ? 'admin' : user.role)
+    const role = given ?? ((await awaitedAdministrator(tx, user.email)) === undefined ? user.role : 'admin')
     if (role === user.role) return user
     await lockRoles(tx)
     const locked = await userById(tx, user.user_id)
@@ -70,10 +70,10 @@ export function createSignInUsers(deps: {
     return changes.changeRole(tx, tenant, locked, role, causeOf(given, 'first_administrator'))
   }
 
-  async function isFirstAdministrator(tx: TenantTx, user: UserRow): Promise<boolean> {
-    if (await hasActiveAdmin(tx)) return false
+  async function awaitedAdministrator(tx: TenantTx, email: string): Promise<string | undefined> {
+    if (await hasActiveAdmin(tx)) return undefined
     const adminEmail = await deps.adminEmail(tx)
-    return adminEmail !== undefined && emailKey(adminEmail) === user.email_key
+    return adminEmail !== undefined && emailKey(adminEmail) === emailKey(email) ? adminEmail : undefined
   }
 
   /** The provider knows of a new address or name before the Hub does. */
@@ -107,6 +107,7 @@ export function createSignInUsers(deps: {
       const user = await personAt(tx, tenant, { email, role })
       return asUser(await withRole(tx, tenant, user, role))
     },
+    awaitedAdministrator,
     async ofEmail(tx, email) {
       const row = await activeUserAt(tx, emailKey(email))
       return row && asUser(row)
