@@ -8,7 +8,18 @@ import { atEnd, cleanUp } from './support/cleanup.ts'
 import { say } from './support/progress.ts'
 
 /** In this order: what comes later leaves more behind in the datasets. */
-const figures = ['batch', 'single', 'latency', 'verify', 'page', 'summary', 'growth', 'memory'] as const
+const figures = [
+  'batch',
+  'single',
+  'latency',
+  'tokens',
+  'authenticated',
+  'verify',
+  'page',
+  'summary',
+  'growth',
+  'memory',
+] as const
 const withSizes: readonly string[] = ['page', 'summary', 'growth']
 
 const { values: flags } = parseArgs({

@@ -4,7 +4,18 @@ import { join } from 'node:path'
 import { type FigureResult, isMet, type Outcome, outcomeRow, type Row } from './support/figure.ts'
 import { rounded } from './support/statistics.ts'
 
-const figures = ['batch', 'single', 'latency', 'page', 'growth', 'verify', 'summary', 'memory']
+const figures = [
+  'batch',
+  'single',
+  'latency',
+  'page',
+  'growth',
+  'verify',
+  'summary',
+  'memory',
+  'tokens',
+  'authenticated',
+]
 const results = join(import.meta.dirname, 'results')
 const readme = join(import.meta.dirname, 'README.md')
 const markers = { from: '<!-- figures: written by npm run bench:report -->', to: '<!-- end of figures -->' }
@@ -52,7 +63,7 @@ function chartOf(outcomes: readonly Outcome[]): string {
 }
 
 function detailsOf(result: FigureResult): string {
-  const { machine, node, commit, measured_at, seconds, rounds, took_s, checks = [], notes } = result
+  const { machine, node, commit, measured_at, seconds, rounds, took_s, checks = [], notes, remarks = [] } = result
   const acknowledged = checks.reduce((sum, check) => sum + check.acknowledged, 0)
   const missing = checks.reduce((sum, check) => sum + check.missing, 0)
   const counted = checks.every((check) => check.summary_invocations === check.stored_events)
@@ -67,6 +78,7 @@ function detailsOf(result: FigureResult): string {
     `### ${result.title}`,
     ...Object.entries(result.tables ?? {}).map(([caption, rows]) => `${caption}:\n\n${tableOf(rows)}`),
     ...checked,
+    ...remarks,
     `<sub>${measured_at.slice(0, 10)}, commit ${commit}, ${machine.cores} cores of ${machine.cpu}, ` +
       `${machine.memory_gib} GiB, Node ${node.slice(1)}, PostgreSQL ${notes?.server_version}; ` +
       `phases of ${seconds} s, ${rounds} rounds, ${took_s} s in all.</sub>`,

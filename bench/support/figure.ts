@@ -36,6 +36,8 @@ export interface Measured {
   /** Details by caption. */
   tables?: Record<string, Row[]>
   checks?: StoreCheck[]
+  /** Paragraphs that belong to the tables. */
+  remarks?: string[]
   /** Settings of the database, and whatever else a reader must know. */
   notes?: Record<string, unknown>
 }

@@ -1,7 +1,7 @@
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 
 /** One answer in so many is kept. */
-const keptOneIn = 500
+export const keptOneIn = 500
 const tokensMin = 5
 
 export interface TokenSample {
