@@ -108,5 +108,5 @@ export async function status(page: Page, text: string): Promise<void> {
 /** Presses a button of the page /session, and waits until what it does is done. */
 export async function press(page: Page, id: string): Promise<void> {
   await page.click(`#${id}`)
-  await page.locator('button:disabled').waitFor({ state: 'detached' })
+  await page.locator('button:disabled').first().waitFor({ state: 'detached' })
 }
