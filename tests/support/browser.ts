@@ -11,13 +11,10 @@ const packages = resolve(import.meta.dirname, '../../node_modules')
  */
 const args = ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader']
 
-/** Pages that were left stay alive for the back button, as in browsers of people; Playwright would drop them. */
-const unwantedArgs = ['--disable-back-forward-cache']
-
 /** The packaged Chromium, without a window. */
 export async function launchBrowser(): Promise<Browser> {
   const executablePath = join(await unpackBrowser(), 'chromium')
-  return chromium.launch({ executablePath, args, ignoreDefaultArgs: unwantedArgs, headless: true })
+  return chromium.launch({ executablePath, args, headless: true })
 }
 
 /**
