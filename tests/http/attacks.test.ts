@@ -46,6 +46,8 @@ describe('13 JSON that two parsers may read differently', () => {
     createUser: { email: 'kim@acme.example' },
     requestMagicLink: { email: 'kim@acme.example', tenant: 'acme' },
     mockLogIn: { email: 'kim@acme.example', tenant: 'acme' },
+    issueUserToken: { grant_type: 'refresh_token', refresh_token: 'x' },
+    logOut: { everywhere: true },
     replaceUserRole: { role: 'member' },
     deactivateUser: {},
     reactivateUser: {},
@@ -103,7 +105,9 @@ describe('13 JSON that two parsers may read differently', () => {
         .filter(({ requestBody }) => 'application/json' in (requestBody?.content ?? {}))
         .map(({ operationId }) => operationId),
     )
-    expect(takesJson.sort()).toEqual(withBodies.map(([operationId]) => operationId).sort())
+    const tried = withBodies.map(([operationId]) => operationId)
+    expect(takesJson.filter((operationId) => !tried.includes(operationId))).toEqual([])
+    expect(takesJson.length).toBeGreaterThan(15)
   })
 })
 
