@@ -17,6 +17,7 @@ import { event } from '../telemetry/events.ts'
  *  6 a cursor of another tenant or query: tenant-isolation.test.ts, api/query-records.test.ts; any bit: auth/cursor.test.ts
  *  8 addresses inside: outbound/addresses.test.ts, outbound/connecting.test.ts; 8 and 9 when configured: api/configure-sso.test.ts
  * 10 another tenant's idempotency key: tenant-isolation.test.ts
+ * 16 a cookie that is there twice: auth/sessions-attacks.test.ts
  * 17, 18 return_to and callbacks of no login: auth/oidc-attacks.test.ts
  */
 
