@@ -2,8 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Database } from '../../../db/database.ts'
 import { atMost } from './at-most.ts'
 import { isClientId } from './client-secrets.ts'
-import { secretsOf } from './client-secrets-store.ts'
-import { readAccount, tenantOfClient } from './service-accounts-store.ts'
+import { type CredentialRow, credentialsOf, tenantOfClient } from './service-accounts-store.ts'
 
 /** How long a change that another process made may go unnoticed; the promise is 5 seconds. */
 const freshMs = 2_000
@@ -38,28 +37,27 @@ export interface ClientDirectory {
 }
 
 export function createClientDirectory({ database }: { database: Database }): ClientDirectory {
-  const memory = new LRUCache<string, KnownClient>({ max: entriesMax, ttl: freshMs })
+  const memory = new LRUCache<string, KnownClient>({ max: entriesMax, ttl: freshMs, ttlResolution: 0 })
   const inTurn = atMost(readsAtOnce)
 
   async function read(clientId: string): Promise<KnownClient | undefined> {
     const tenantSlug = await database.withRegistry((tx) => tenantOfClient(tx, clientId))
-    const { row, secrets } = await database.withTenant(
-      tenantSlug ?? nobody,
-      async (tx) => ({ row: await readAccount(tx, clientId), secrets: await secretsOf(tx, [clientId]) }),
-      { readOnly: true },
-    )
-    if (tenantSlug === undefined || row === undefined) return undefined
+    const rows = await database.withTenant(tenantSlug ?? nobody, (tx) => credentialsOf(tx, clientId), {
+      readOnly: true,
+    })
+    const row = rows[0] as CredentialRow
     const client: KnownClient = {
       clientId,
-      tenantSlug,
+      tenantSlug: tenantSlug ?? nobody,
       scopes: row.scopes,
-      disabled: row.disabled_at !== null,
+      disabled: row.disabled,
       expiresAt: row.expires_at,
       allowedAddresses: row.allowed_addresses,
       epoch: row.epoch,
       lastUsedAt: row.last_used_at,
-      secrets: secrets.map((secret) => ({ hash: secret.secret_hash, expiresAt: secret.expires_at })),
+      secrets: rows.map((each) => ({ hash: each.secret_hash, expiresAt: each.secret_expires_at })),
     }
+    if (tenantSlug === undefined || !row.is_known) return undefined
     memory.set(clientId, client)
     return client
   }

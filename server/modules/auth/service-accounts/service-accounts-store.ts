@@ -33,6 +33,42 @@ export async function unlistClient(tx: RegistryTx, clientId: string): Promise<vo
   await tx.db.deleteFrom('hub.client_directory').where('client_id', '=', clientId).execute()
 }
 
+/** What a token request is checked against: a row for each secret. */
+export interface CredentialRow {
+  is_known: boolean
+  scopes: string[]
+  disabled: boolean
+  expires_at: string | null
+  allowed_addresses: string[] | null
+  epoch: number
+  last_used_at: string | null
+  secret_hash: Buffer
+  secret_expires_at: string | null
+}
+
+/**
+ * An account that there is not has a row of the same shape as one that there is: to read it takes as long, here and in
+ * the database, so that the time of a refusal does not tell which client ids there are.
+ */
+export async function credentialsOf(tx: TenantTx, clientId: string): Promise<CredentialRow[]> {
+  const { rows } = await tx.client.query<CredentialRow>(
+    `select a.client_id is not null as is_known,
+            coalesce(a.scopes, '{hub:read}') as scopes,
+            a.disabled_at is not null as disabled,
+            a.expires_at,
+            a.allowed_addresses,
+            coalesce(a.epoch, 0) as epoch,
+            a.last_used_at,
+            coalesce(s.secret_hash, decode(repeat('00', 32), 'hex')) as secret_hash,
+            s.expires_at as secret_expires_at
+     from (select 1) as one
+     left join hub.service_accounts a on a.tenant_id = $1 and a.client_id = $2
+     left join hub.service_account_secrets s on s.tenant_id = $1 and s.client_id = $2`,
+    [tx.tenantId, clientId],
+  )
+  return rows
+}
+
 export function readAccount(tx: TenantTx, clientId: string): Promise<AccountRow | undefined> {
   return tx.db
     .selectFrom('hub.service_accounts')

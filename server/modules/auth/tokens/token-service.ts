@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { DomainError } from '../../../../contract/domain-error.ts'
 import { serviceTokenSeconds } from '../../../../contract/limits.ts'
 import { isScope, type Scope } from '../../../../contract/scopes.ts'
@@ -30,14 +31,15 @@ export function createTokenService(deps: {
 }): TokenService {
   const { database, keys, directory, refusals } = deps
 
-  /** Tells the tenant; the answer does not wait, or its time would show which client ids there are. */
+  /** Tells the tenant once the answer has left: its time would show which client ids there are. */
   function note(
     client: KnownClient,
     what: Pick<Refusal, 'kind' | 'reason' | 'details'>,
     { address, requestId }: TokenRequestOrigin,
   ): void {
     const subject = `service_account:${client.clientId}`
-    refusals.note(directory.find(client.tenantSlug), { ...what, subject, address, requestId })
+    const tenant = turn().then(() => directory.find(client.tenantSlug))
+    refusals.note(tenant, { ...what, subject, address, requestId })
   }
 
   /** The account whose secret this is, where it may have a token here and now. Throws otherwise. */
