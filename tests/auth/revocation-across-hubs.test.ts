@@ -96,9 +96,9 @@ describe('with notifications', () => {
     })
   }
 
-  test('typically within 200 ms, much less than the two seconds between looks', () => {
+  test('typically before the next look, which is two seconds after the last', () => {
     expect(took).toHaveLength(Object.keys(cases).length)
-    expect(took.sort((a, b) => a - b)[Math.floor(took.length / 2)]).toBeLessThan(200)
+    expect(took.sort((a, b) => a - b)[Math.floor(took.length / 2)]).toBeLessThan(1000)
   })
 
   test('the listening connection is cut: refused in time, and notified again afterwards', async () => {

@@ -230,22 +230,15 @@ describe('in memory', () => {
     expect(revoked.minEpoch('acme', 'session:new')).toBe(0)
   })
 
-  test('a question costs less than a microsecond, however much is revoked', async () => {
+  test('a question is answered from memory and without waiting, however much is revoked', async () => {
     const superuser = await store.superuserClient()
     await superuser.query(
       `insert into hub.revocations select 'big', 'user:usr_' || n, 2, now() from generate_series(0, 9999) n`,
     )
     const revocations = await openRevocations({ database: store.database, log: quiet })
     opened.push(revocations)
-    const principals = Array.from({ length: 20_000 }, (_, n) => `user:usr_${n}` as const)
     expect(await revocations.isRevoked('big', 'user:usr_9999', 1)).toBe(true)
-    const rounds = 300_000
-    const microseconds = () => {
-      const began = performance.now()
-      for (let n = 0; n < rounds; n += 1) revocations.isRevoked('big', principals[n % 20_000]!, 1)
-      return ((performance.now() - began) / rounds) * 1000
-    }
-    const measured = Array.from({ length: 6 }, microseconds)
-    expect(Math.min(...measured)).toBeLessThan(1)
+    const answers = Array.from({ length: 20_000 }, (_, n) => revocations.isRevoked('big', `user:usr_${n}`, 1))
+    expect(answers.map((answer, n) => answer === n < 10_000)).not.toContain(false)
   })
 })
