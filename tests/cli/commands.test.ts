@@ -76,6 +76,18 @@ test('beside a running server, a tenant and an account are made that it knows at
   expect(((await listed.json()) as { items: unknown }).items).toEqual(bundle.archetypes)
 })
 
+test('a service account may end, and be bound to addresses', { timeout: 60_000 }, async () => {
+  const limits = ['--expires-at', '2099-01-31T12:00:00Z', '--allow-address', '10.0.0.7', '2001:db8::/32']
+  const base = ['service-account', 'create', '--tenant', 'acme', '--name', 'bound', '--scope', 'hub:read']
+  expect(await json(...base, ...limits)).toMatchObject({
+    expires_at: '2099-01-31T12:00:00.000000Z',
+    allowed_addresses: ['10.0.0.7/32', '2001:db8::/32'],
+  })
+  const { code, stderr } = await failure(...base, '--expires-at', 'soon', '--allow-address', 'home')
+  expect(code).toBe(1)
+  expect(stderr).toMatch(/expires.at must be an RFC 3339 timestamp[\s\S]*must be an IPv4 or IPv6 address/)
+})
+
 test('limits take a class with hyphens or underscores', { timeout: 60_000 }, async () => {
   for (const name of ['hub-read', 'hub_read']) {
     expect(await json('tenant', 'limits', 'acme', name, '70', '700')).toEqual({
