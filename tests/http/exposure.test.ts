@@ -10,15 +10,39 @@ beforeAll(async () => {
 afterAll(() => hub.stop())
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
-const filled = (path: string) => path.replaceAll(/\{[a-z_]+\}/g, '01890a5d-ac96-774b-bcce-b302099a8057')
+const filled = (path: string) =>
+  path
+    .replace('{session_id}', `ses_${'A'.repeat(24)}`)
+    .replaceAll(/\{[a-z_]+\}/g, '01890a5d-ac96-774b-bcce-b302099a8057')
 const byPath = Map.groupBy(Object.entries(operations), ([, operation]) => operation.path)
+
+/** What is open to everyone. */
+const publicOperations = ['getHealth', 'getOpenApi', 'getTokenKeys', 'getProvenanceKeys', 'getOAuthMetadata']
+
+/** What asks for a credential of its own, and what it answers to a request without one, or without anything at all. */
+const ownCredential: Partial<Record<OperationId, number>> = {
+  issueServiceToken: 400,
+  startLogin: 400,
+  completeLogin: 400,
+  issueUserToken: 401,
+  logOut: 401,
+  getMe: 401,
+  listSessions: 401,
+  endSession: 401,
+  requestMagicLink: 400,
+  mockLogIn: 400,
+}
 
 test('every operation of the table answers, and asks for the credential that the table says', async () => {
   expect([...hub.app.hubRoutes.keys()].sort()).toEqual(Object.keys(operations).sort())
   for (const [id, { method, path, access }] of Object.entries(operations)) {
-    const { status, body } = await hub.call('acme', method, filled(path), { token: null })
-    const expected = access.kind === 'token' ? 401 : access.kind === 'own' ? 400 : 200
+    const { status, body, headers } = await hub.call('acme', method, filled(path), { token: null })
+    const ofItsOwn = ownCredential[id as OperationId]
+    const expected = access.kind === 'token' ? 401 : access.kind === 'own' ? ofItsOwn : 200
     expect([id, status], JSON.stringify(body)).toEqual([id, expected])
+    // A session, above all, is nothing that anybody gets for nothing.
+    const given = [headers['set-cookie'] ?? []].flat().filter((line) => !/=; Max-Age=0;/.test(String(line)))
+    expect([id, given]).toEqual([id, []])
   }
 })
 
@@ -83,7 +107,7 @@ describe('the server', () => {
   })
 
   test('has the pages that are meant for everyone, and no more', async () => {
-    const pages = ['/', '/reference', '/reference/json', '/errors', '/errors/not-found']
+    const pages = ['/', '/reference', '/reference/json', '/errors', '/errors/not-found', '/sign-in', '/session']
     for (const path of pages)
       expect((await hub.call('acme', 'GET', path, { token: null })).status, path).toBeLessThan(400)
     for (const path of [
@@ -91,6 +115,8 @@ describe('the server', () => {
       '/documentation',
       '/metrics',
       '/admin',
+      '/welcome/acme/none',
+      '/sign-in/link/acme/none',
       '/reference/static/../../package.json',
       '/.env',
     ]) {
@@ -99,14 +125,17 @@ describe('the server', () => {
   })
 })
 
-test('every operation belongs to a known access kind', () => {
-  const open = (Object.keys(operations) as OperationId[]).filter((id) => operations[id].access.kind !== 'token')
-  expect(open).toEqual([
-    'getHealth',
-    'getOpenApi',
-    'getTokenKeys',
-    'getProvenanceKeys',
-    'getOAuthMetadata',
-    'issueServiceToken',
-  ])
+test('every other operation takes a token', () => {
+  const ofKind = (kind: string) =>
+    (Object.keys(operations) as OperationId[]).filter((id) => operations[id].access.kind === kind)
+  expect(ofKind('public')).toEqual(publicOperations)
+  expect(ofKind('own')).toEqual(Object.keys(ownCredential))
+})
+
+test('what acts with cookies is for the own pages only', () => {
+  const writing = Object.entries(operations).filter(
+    ([, { method, path }]) => method !== 'GET' && path.startsWith('/api/v1/auth/'),
+  )
+  expect(writing.length).toBeGreaterThan(4)
+  for (const [id, operation] of writing) expect([id, 'sameSiteOnly' in operation]).toEqual([id, true])
 })
