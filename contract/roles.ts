@@ -11,7 +11,3 @@ export const roles = {
 export type Role = keyof typeof roles
 
 export const roleNames = Object.keys(roles) as Role[]
-
-export function isRole(text: string): text is Role {
-  return Object.hasOwn(roles, text)
-}

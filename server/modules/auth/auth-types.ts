@@ -5,7 +5,6 @@ import type { Tenant } from '../../http/caller.ts'
 import type { User } from '../roster/roster-types.ts'
 
 export type {
-  NewServiceAccount,
   ServiceAccountCredentials,
   ServiceAccounts,
 } from './service-accounts/service-accounts-types.ts'
