@@ -6,9 +6,9 @@ import type { Page } from 'playwright-core'
 export interface OtherSite {
   /**
    * As browsers see it from the Hub at 127.0.0.1: another port there is another origin of the same site, which gets
-   * every cookie; the names are other sites.
+   * every cookie; the name is another site.
    */
-  origins: Record<'same site, other port' | 'other site' | 'other site, by another name', string>
+  origins: Record<'same site, other port' | 'other site', string>
   /** Opens a page of it with this body. */
   open(page: Page, origin: string, body: string): Promise<void>
   close(): Promise<void>
@@ -24,8 +24,7 @@ export async function startOtherSite(): Promise<OtherSite> {
   return {
     origins: {
       'same site, other port': `http://127.0.0.1:${port}`,
-      'other site': `http://localhost:${port}`,
-      'other site, by another name': `http://evil.localhost:${port}`,
+      'other site': `http://evil.localhost:${port}`,
     },
     async open(page, origin, body) {
       content = `<!doctype html><html lang="en"><title>Other site</title><body>${body}`

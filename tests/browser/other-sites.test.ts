@@ -25,7 +25,7 @@ beforeEach(async () => {
 })
 
 const lee = 'lee@acme.example'
-const origins = ['same site, other port', 'other site', 'other site, by another name'] as const
+const origins = ['same site, other port', 'other site'] as const
 
 /** The person is signed in as before, and so is a page that was open all the time. */
 async function stillSignedIn(): Promise<void> {
