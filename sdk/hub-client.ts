@@ -31,8 +31,9 @@ const attemptsMax = 6
 const tokenMarginSeconds = 60
 
 /**
- * Calls the Hub as a service account: gets a token when it needs one, waits as `Retry-After` says when it is
- * limited or unavailable, and throws {@link HubProblem} for every other error.
+ * Calls the Hub as a service account: gets a token when it needs one, and once more when the one it has was revoked
+ * (its account has changed), waits as `Retry-After` says when it is limited or unavailable, and throws
+ * {@link HubProblem} for every other error.
  */
 export class HubClient {
   readonly #options: ClientOptions
@@ -58,11 +59,13 @@ export class HubClient {
   }
 
   async #call<T>(method: string, path: string, { body, idempotencyKey }: RequestOptions): Promise<T> {
+    let renewed = false
     for (let attempt = 1; ; attempt += 1) {
+      const token = await this.#accessToken()
       const response = await fetch(`${this.#options.baseUrl}${path}`, {
         method,
         headers: {
-          authorization: `Bearer ${await this.#accessToken()}`,
+          authorization: `Bearer ${token}`,
           'x-service-tenant': this.#options.tenant,
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
           ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
@@ -70,6 +73,13 @@ export class HubClient {
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
       if (response.ok) return (await response.json()) as T
+      if (response.status === 401 && !renewed) {
+        renewed = true
+        await response.body?.cancel()
+        // Another call may have got a new one meanwhile.
+        if (this.#token?.value === token) this.#token = undefined
+        continue
+      }
       await retryOrThrow(response, attempt)
     }
   }
@@ -92,7 +102,9 @@ export class HubClient {
         continue
       }
       const token = (await response.json()) as { access_token: string; expires_in: number }
-      const renewAfterMs = Date.now() + (token.expires_in - tokenMarginSeconds) * 1000
+      // A token that ends with its account may be short; half of it is used then.
+      const goodSeconds = Math.max(token.expires_in - tokenMarginSeconds, token.expires_in / 2)
+      const renewAfterMs = Date.now() + goodSeconds * 1000
       this.#token = { value: token.access_token, renewAfterMs }
       return token.access_token
     }

@@ -80,7 +80,7 @@ export function createSessionAdmission(deps: AdmissionDeps): SessionAdmission {
   /** An access that was tried with another tenant's name is an event of the tenant whose credential it was. */
   function otherTenant(call: SessionCall, tenant: Tenant, subject: string): DomainError {
     const { address, requestId } = call
-    deps.refusals.note(tenant, { kind: 'auth.access_refused', subject, reason: 'tenant', address, requestId })
+    deps.refusals.note(tenant, { kind: 'auth.access_refused', subject, reason: 'wrong_tenant', address, requestId })
     return new DomainError('invalid-tenant', 'The tenant does not exist, or the caller has no access to it.', {
       extensions: { tenant_slug: call.tenantHeader },
     })
