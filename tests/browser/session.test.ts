@@ -155,8 +155,15 @@ test('signing out works after the access token has expired', async () => {
     const { authorization, ...headers } = route.request().headers()
     return route.continue({ headers: { ...headers, ...(authorization && { authorization: 'Bearer expired' }) } })
   })
+  const [session] = (await context.cookies()).filter(({ name }) => name === 'service_session')
+  const goOn = async () => {
+    const headers = { cookie: `service_session=${session?.value}` }
+    return (await fetch(lab.address('/api/v1/auth/token'), { method: 'POST', headers })).status
+  }
+  expect(await goOn()).toBe(200)
   await press(page, 'sign-out')
   await status(page, 'You are signed out.')
+  expect(await goOn()).toBe(401)
   await page.reload()
   await status(page, 'You are not signed in.')
 })
