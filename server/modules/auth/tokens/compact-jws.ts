@@ -1,4 +1,4 @@
-import { sign } from 'node:crypto'
+import { type SignKeyObjectInput, sign } from 'node:crypto'
 import { promisify } from 'node:util'
 import { type CompactJWSHeaderParameters, compactVerify } from 'jose'
 import type { TokenKey, TokenSigningKey } from '../../keys/keys-types.ts'
@@ -45,17 +45,36 @@ const signInBackground = promisify(sign)
 const headers = new WeakMap<TokenSigningKey, Map<string, string>>()
 
 /**
- * Signs claims as a JWT of that type. Measured with ES256 on two cores: 8 µs of the main thread and 25 µs in all, where
- * jose's SignJWT takes 16 and 35; RS256 takes 220 µs, which either way are not the main thread's.
+ * Signs claims as a JWT of that type. ES256 takes 20 µs, less than it costs to have another thread do it; RS256 takes
+ * 220 and is left to the thread pool.
  *
  * @param type `typ` of the header
  */
 export async function signCompactJws(key: TokenSigningKey, type: string, claims: object): Promise<string> {
   const content = `${headerOf(key, type)}.${base64url(JSON.stringify(claims))}`
+  const { algorithm, privateKey } = key
+  const signing = algorithm === 'ES256' ? signTogether : signInBackground
   // JWS has the two numbers of an ECDSA signature side by side (RFC 7518, section 3.4); for RSA it means nothing.
-  const options = { key: key.privateKey, dsaEncoding: 'ieee-p1363' } as const
-  const signature = await signInBackground('sha256', Buffer.from(content), options)
+  const signature = await signing('sha256', Buffer.from(content), { key: privateKey, dsaEncoding: 'ieee-p1363' })
   return `${content}.${signature.toString('base64url')}`
+}
+
+let endOfTurn: Promise<void> | undefined
+
+/**
+ * Signs at the end of this turn of the event loop, with all else that is to be signed then: the answers leave together
+ * too, and do not wake their receivers one by one. Under full load a token takes 65 µs of CPU so, 85 where each is
+ * signed at once, and 95 on the thread pool.
+ */
+async function signTogether(algorithm: 'sha256', data: Buffer, key: SignKeyObjectInput): Promise<Buffer> {
+  endOfTurn ??= new Promise((resolve) => {
+    setImmediate(() => {
+      endOfTurn = undefined
+      resolve()
+    })
+  })
+  await endOfTurn
+  return sign(algorithm, data, key)
 }
 
 /** Made once for each key and type. */
