@@ -109,7 +109,10 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     await admit(request, reply, access)
   })
   // Everything of the request together; a route's own `schema` would stop at its first part.
-  app.addHook('preValidation', async (request) => request.routeOptions.config.route?.validate(request))
+  app.addHook('preValidation', (request, _reply, done) => {
+    request.routeOptions.config.route?.validate(request)
+    done()
+  })
   if (options.checkAnswers) checkAnswersAgainstSchemas(app)
   app.setErrorHandler((error, request, reply) => sendProblem(request, reply, error))
   app.setNotFoundHandler((request, reply) => sendProblem(request, reply, notFound([], request, reply)))

@@ -34,15 +34,25 @@ loopback.addAddress('::1', 'ipv6')
  * (RFC 6761), so another name means that a page of a stranger had it resolved to this machine (DNS rebinding).
  */
 export function checkLoopbackHost(host: string | undefined): void {
-  const name = (host ?? '')
+  if (host !== undefined && host === lastLoopbackHost) return
+  if (!isLoopback(host ?? '')) {
+    throw validationFailed([
+      { pointer: '/headers/host', detail: 'must be localhost or a loopback address: the Hub runs in development here' },
+    ])
+  }
+  lastLoopbackHost = host
+}
+
+/** Asked by every request, and the same for all but the first. */
+let lastLoopbackHost: string | undefined
+
+function isLoopback(host: string): boolean {
+  const name = host
     .replace(/:\d*$/, '')
     .replace(/^\[(.*)\]$/, '$1')
     .toLowerCase()
   const version = isIP(name)
-  if (version === 0 ? /^(.+\.)?localhost$/.test(name) : loopback.check(name, version === 4 ? 'ipv4' : 'ipv6')) return
-  throw validationFailed([
-    { pointer: '/headers/host', detail: 'must be localhost or a loopback address: the Hub runs in development here' },
-  ])
+  return version === 0 ? /^(.+\.)?localhost$/.test(name) : loopback.check(name, version === 4 ? 'ipv4' : 'ipv6')
 }
 
 /** HTTP/1.1 has exactly one Host (RFC 9112, section 3.2). */

@@ -41,7 +41,7 @@ function describeError(error: unknown): unknown {
 /** One line for each request: never its address, headers or body, which may hold secrets. */
 export function logRequests(app: FastifyInstance): void {
   app.decorateRequest('problemSlug', null)
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     request.log.info(
       {
         method: request.method,
@@ -54,5 +54,6 @@ export function logRequests(app: FastifyInstance): void {
       },
       'request',
     )
+    done()
   })
 }
