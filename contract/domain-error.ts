@@ -43,3 +43,10 @@ export function validationFailed(errors: PointedError[], detail?: string): Domai
   const summary = errors.map((error) => `${error.pointer || '/'} ${error.detail}`).join('; ')
   return new DomainError('validation-failed', detail ?? summary, { errors })
 }
+
+/** The 403 for a tenant that does not exist, is not the caller's or is not served here: nobody learns which. */
+export function invalidTenant(tenantSlug: string): DomainError {
+  return new DomainError('invalid-tenant', 'The tenant does not exist, or the caller has no access to it.', {
+    extensions: { tenant_slug: tenantSlug },
+  })
+}

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { DomainError, validationFailed } from '../../contract/domain-error.ts'
+import { DomainError, invalidTenant, validationFailed } from '../../contract/domain-error.ts'
 import type { RateClass } from '../../contract/limits.ts'
 import type { Access } from '../../contract/operations.ts'
 import { admits } from '../../contract/permissions.ts'
@@ -134,13 +134,6 @@ export function tenantHeaderOf(request: FastifyRequest): string | undefined {
   }
   const value = request.headers[tenantHeader]
   return typeof value === 'string' && value !== '' ? value : undefined
-}
-
-/** The 403 for a tenant that does not exist or is not the caller's. */
-export function invalidTenant(tenantSlug: string): DomainError {
-  return new DomainError('invalid-tenant', 'The tenant does not exist, or the caller has no access to it.', {
-    extensions: { tenant_slug: tenantSlug },
-  })
 }
 
 function insufficientScope(anyOf: readonly (readonly Scope[])[], required: Scope[]): DomainError {

@@ -1,4 +1,5 @@
-import { createHmac, hash, timingSafeEqual } from 'node:crypto'
+import { createHmac, hash } from 'node:crypto'
+import { isSameText } from '../../../secrets/same-text.ts'
 import { deriveKey } from '../../../secrets/sealing.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import { createOwnTokens } from './own-tokens.ts'
@@ -63,7 +64,7 @@ export function createRefreshTokens(deps: { masterKey: Buffer; directory: Tenant
         typeof family !== 'string' ||
         typeof generation !== 'number' ||
         typeof bound !== 'string' ||
-        !isSame(bound, hashOf(cookie))
+        !isSameText(bound, hashOf(cookie))
       ) {
         return undefined
       }
@@ -74,8 +75,4 @@ export function createRefreshTokens(deps: { masterKey: Buffer; directory: Tenant
 
 function hashOf(cookie: string): string {
   return hash('sha256', cookie, 'base64url')
-}
-
-function isSame(one: string, other: string): boolean {
-  return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))
 }

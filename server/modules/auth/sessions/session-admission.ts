@@ -1,4 +1,4 @@
-import { DomainError } from '../../../../contract/domain-error.ts'
+import { DomainError, invalidTenant } from '../../../../contract/domain-error.ts'
 import { roles } from '../../../../contract/roles.ts'
 import type { Database } from '../../../db/database.ts'
 import type { AccessControl, Tenant } from '../../../http/caller.ts'
@@ -81,9 +81,7 @@ export function createSessionAdmission(deps: AdmissionDeps): SessionAdmission {
   function otherTenant(call: SessionCall, tenant: Tenant, subject: string): DomainError {
     const { address, requestId } = call
     deps.refusals.note(tenant, { kind: 'auth.access_refused', subject, reason: 'wrong_tenant', address, requestId })
-    return new DomainError('invalid-tenant', 'The tenant does not exist, or the caller has no access to it.', {
-      extensions: { tenant_slug: call.tenantHeader },
-    })
+    return invalidTenant(call.tenantHeader ?? '')
   }
 
   async function shown(call: SessionCall, { bearer, sessionToken }: Credentials): Promise<LiveSession[]> {
