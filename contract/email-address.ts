@@ -4,13 +4,41 @@ import { patterns } from './literals.ts'
 export const emailLengthMax = 254
 
 const emailPattern = new RegExp(patterns.email, 'u')
+/** Labels of RFC 1035, section 2.3.4. The last begins with a letter: with a digit it is of an IP address. */
+const domainPattern = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/
+/** What would end the host of a URL, be left out of it, or stand for another character there. */
+const noDomain = /[\s\p{C}/?#\\%@:]/u
 
 /** Whether it looks like one address. Only a mail that arrives proves that it is one. */
 export function isEmail(text: string): boolean {
-  return text.length <= emailLengthMax && emailPattern.test(text)
+  return text.length <= emailLengthMax && emailPattern.test(text) && domainKey(partsOf(text).domain) !== undefined
 }
 
-/** What addresses are compared by: lower case, in Unicode normalization form C. */
+/**
+ * What addresses are compared by: lower case, in Unicode normalization form C, and the domain as {@link domainKey}
+ * has it. Of a text that is no address, the first two.
+ */
 export function emailKey(email: string): string {
-  return email.normalize('NFC').toLowerCase().normalize('NFC')
+  const { local, domain } = partsOf(email)
+  const key = domainKey(domain)
+  return key === undefined ? folded(email) : `${folded(local)}@${key}`
+}
+
+/**
+ * What domains are compared by, the same for all spellings of one: in ASCII by UTS 46, as the URL Standard applies it.
+ * So a full stop of another script, letters of full width and `xn--` make no difference. Undefined for what is none.
+ */
+export function domainKey(domain: string): string | undefined {
+  if (noDomain.test(domain)) return undefined
+  const host = URL.parse(`http://${folded(domain)}`)?.hostname ?? ''
+  return domainPattern.test(host) ? host : undefined
+}
+
+function partsOf(email: string): { local: string; domain: string } {
+  const at = email.lastIndexOf('@')
+  return at < 0 ? { local: email, domain: '' } : { local: email.slice(0, at), domain: email.slice(at + 1) }
+}
+
+function folded(text: string): string {
+  return text.normalize('NFC').toLowerCase().normalize('NFC')
 }

@@ -64,6 +64,8 @@ test('an address is given once while its owner is active, also to many at once, 
   const { body } = answers.find(({ status }) => status === 409)!
   expect(body.type).toBe(`${lab.url}/errors/concurrent-modification`)
   expect(body.errors.map(pointerOf)).toEqual(['/email'])
+  // The same domain, with the full stop of another script.
+  expect((await create({ email: 'once@acme\u3002example' })).status).toBe(409)
   expect((await create({ email }, 'globex')).status).toBe(201)
 })
 
@@ -88,6 +90,8 @@ describe('refused with a pointer', () => {
     ['an invisible character', { email: 'a\u200b@x.org' }, '/email'],
     ['NUL', { email: 'a\u0000@x.org' }, '/email'],
     ['255 characters', { email: `${'a'.repeat(249)}@x.org` }, '/email'],
+    ['a path behind the domain', { email: 'a@x.org/y' }, '/email'],
+    ['a domain that is none', { email: 'a@x..org' }, '/email'],
     ['an unknown role', { email: 'a@x.org', role: 'owner' }, '/role'],
     ['a role of the prototype', { email: 'a@x.org', role: 'constructor' }, '/role'],
     ['several roles', { email: 'a@x.org', role: ['admin'] }, '/role'],

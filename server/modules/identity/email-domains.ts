@@ -1,11 +1,11 @@
-import { domainToASCII } from 'node:url'
+import { domainKey } from '../../../contract/email-address.ts'
 
-const domainPattern = /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/
+const twoLabels = /\.[^.]{2,}$/
 
 /** A domain as domains are compared: lower case, in ASCII (UTS 46). Undefined for what is none, or has no dot. */
 export function readDomain(text: string): string | undefined {
-  const domain = domainToASCII(text.toLowerCase())
-  return domainPattern.test(domain) ? domain : undefined
+  const domain = domainKey(text)
+  return domain !== undefined && twoLabels.test(domain) ? domain : undefined
 }
 
 /** The domain of an e-mail address, as {@link readDomain} writes it. */
