@@ -12,6 +12,8 @@ interface DomainErrorOptions {
   extensions?: Record<string, unknown>
   retryAfterSeconds?: number
   cause?: unknown
+  /** False where the log knows it already: then it is not told of every request that ends so. */
+  logged?: boolean
 }
 
 /**
@@ -24,6 +26,7 @@ export class DomainError extends Error {
   readonly errors: PointedError[] | undefined
   readonly extensions: Record<string, unknown>
   readonly retryAfterSeconds: number | undefined
+  readonly logged: boolean
 
   constructor(slug: ProblemSlug, detail: string, options: DomainErrorOptions = {}) {
     super(detail, { cause: options.cause })
@@ -31,6 +34,7 @@ export class DomainError extends Error {
     this.errors = options.errors
     this.extensions = options.extensions ?? {}
     this.retryAfterSeconds = options.retryAfterSeconds
+    this.logged = options.logged ?? true
   }
 
   get status(): number {

@@ -31,6 +31,7 @@ export interface Refusal {
   subject: string
   /** A word or two in snake case, such as `wrong_secret`, `email_domain`, `scope`. */
   reason: string
+  /** Of who was refused; empty where it is nobody's doing in particular. */
   address: string
   requestId: string
   /** Never secrets, never addresses of people. */

@@ -94,7 +94,7 @@ export function createRefusalLog(deps: {
       repeat(entries.get(othersKey) ?? open(othersKey, tenant, others), refusal)
     } else {
       open(key, tenant, refusal)
-      write(tenant, refusal, { address: refusal.address, request_id: refusal.requestId })
+      write(tenant, refusal, { ...addressOf(refusal), request_id: refusal.requestId })
     }
   }
 
@@ -132,9 +132,13 @@ function keyOf({ slug }: Tenant, { kind, subject, reason, address }: Refusal): s
   return JSON.stringify([slug, kind, subject, reason, address])
 }
 
+function addressOf({ address }: Refusal): Record<string, JsonValue> {
+  return address === '' ? {} : { address }
+}
+
 function repetitionsOf({ refusal, repeats, firstAtMs, lastAtMs, lastRequestId }: Entry): Record<string, JsonValue> {
   return {
-    ...(refusal.address !== '' && { address: refusal.address }),
+    ...addressOf(refusal),
     request_id: lastRequestId,
     count: repeats,
     first_at: formatTimestamp(firstAtMs),

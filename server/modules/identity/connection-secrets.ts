@@ -4,13 +4,15 @@ import type { ConnectionRow } from './sso-store.ts'
 
 /** Client secrets of connections: sealed at rest, each for its tenant and connection. */
 export interface ConnectionSecrets {
-  seal(secret: string, tenant: Tenant, connectionId: string): Buffer
-  unseal(row: Pick<ConnectionRow, 'connection_id' | 'client_secret_sealed'>, tenant: Tenant): string
+  seal(secret: string, tenant: Owner, connectionId: string): Buffer
+  unseal(row: Pick<ConnectionRow, 'connection_id' | 'client_secret_sealed'>, tenant: Owner): string
 }
+
+type Owner = Pick<Tenant, 'slug'>
 
 export function createConnectionSecrets(masterKey: Buffer): ConnectionSecrets {
   const key = deriveKey(masterKey, 'client secrets of identity providers')
-  const contextOf = (tenant: Tenant, connectionId: string) => `${tenant.slug}/${connectionId}`
+  const contextOf = (tenant: Owner, connectionId: string) => `${tenant.slug}/${connectionId}`
   return {
     seal: (secret, tenant, connectionId) => seal(key, Buffer.from(secret), contextOf(tenant, connectionId)),
     unseal: (row, tenant) => unseal(key, row.client_secret_sealed, contextOf(tenant, row.connection_id)).toString(),

@@ -38,7 +38,7 @@ export interface IdentityProvider {
 
 export interface IdentityProviders {
   /** The provider that the tenant configured, or undefined. */
-  of(tenant: Tenant): Promise<IdentityProvider | undefined>
+  of(tenant: Pick<Tenant, 'slug'>): Promise<IdentityProvider | undefined>
   /** Whether the tenant has one, inside a transaction. */
   isConfigured(tx: TenantTx): Promise<boolean>
 }

@@ -10,7 +10,8 @@ export function addSsoRoutes(app: FastifyInstance, sso: SsoService): void {
     {
       description:
         'Fetches the configuration of the OpenID provider and keeps the connection. The same issuer and client id ' +
-        'change the connection that is there; others make a new one, and people are known anew by their addresses.',
+        'change the connection that is there; others make a new one, and people are known anew by their addresses. ' +
+        'Whoever may call this decides who comes in as whom, as administrator too: the provider vouches for addresses.',
       body: SsoConfiguration,
       response: { 200: SsoAnswer },
     },

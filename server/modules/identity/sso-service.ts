@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto'
 import { DomainError, type PointedError, validationFailed } from '../../../contract/domain-error.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
@@ -6,6 +5,7 @@ import type { Database, TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import { randomText } from '../../secrets/random-text.ts'
+import { isSameText } from '../../secrets/same-text.ts'
 import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
 import type { ConnectionSecrets } from './connection-secrets.ts'
 import { checkEndpoints, discover, problemOfIssuer } from './discovery.ts'
@@ -76,7 +76,7 @@ export function createSsoService(deps: {
       return made
     }
 
-    const secretChanged = !sameText(secrets.unseal(current, tenant), settings.client_secret)
+    const secretChanged = !isSameText(secrets.unseal(current, tenant), settings.client_secret)
     const before = current.allowed_email_domains
     if (!secretChanged && before.join() === settings.allowed_email_domains.join()) return current
     const changed = await store.changeConnection(tx, {
@@ -146,9 +146,4 @@ function describe(row: store.ConnectionRow) {
 
 function stateOf(tenant: Tenant, row: store.ConnectionRow): SsoState {
   return { ...describe(row), redirect_uri: `${tenant.baseUrl}/api/v1/auth/callback`, updated_at: row.updated_at }
-}
-
-function sameText(a: string, b: string): boolean {
-  const [left, right] = [Buffer.from(a), Buffer.from(b)]
-  return left.length === right.length && timingSafeEqual(left, right)
 }

@@ -37,7 +37,7 @@ export function createSignInLinks(): SignInLinks {
     hasWelcomeLink: (tx) => hasLink(tx, 'welcome'),
     async look(tx, token) {
       const link = tokenPattern.test(token) ? await linkByHash(tx, hashOf(token)) : undefined
-      return link && isOpen(link) ? opened(link) : undefined
+      return link && { ...opened(link), isOpen: isOpen(link) }
     },
     async consume(tx, token) {
       if (!tokenPattern.test(token)) return undefined

@@ -17,6 +17,12 @@ export interface OpenLink {
   expiresAt: string
 }
 
+/** A link that was made, whether or not it still opens. */
+export interface KnownLink extends OpenLink {
+  /** Neither used nor expired. */
+  isOpen: boolean
+}
+
 /** Links that sign in: 24 hours, once, stored as a hash. All work inside the caller's transaction. */
 export interface SignInLinks {
   issue(tx: TenantTx, tenant: Tenant, email: string, purpose: LinkPurpose): Promise<IssuedLink>
@@ -30,8 +36,8 @@ export interface SignInLinks {
   issueForMail(tx: TenantTx, tenant: Tenant, email: string, token: string): Promise<IssuedLink | undefined>
   /** Whether the tenant was ever given a welcome link. */
   hasWelcomeLink(tx: TenantTx): Promise<boolean>
-  /** Looks without using it up; undefined when it is unknown, expired or used. */
-  look(tx: TenantTx, token: string): Promise<OpenLink | undefined>
+  /** Looks without using it up; undefined when the tenant has no such link, nor had one within the last week. */
+  look(tx: TenantTx, token: string): Promise<KnownLink | undefined>
   /** Uses it up: of two at once only one gets it. */
   consume(tx: TenantTx, token: string): Promise<OpenLink | undefined>
   /** A chore: forgets a part of those that expired long ago; true when there may be more. */

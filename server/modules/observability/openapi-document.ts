@@ -160,7 +160,7 @@ function answersOf({ schema, operation }: RouteDescription): Record<string, unkn
   }
   return Object.fromEntries(
     Object.entries(schema.response).map(([status, body]) => {
-      const { description, type } = body as { description?: string; type?: string }
+      const { description, type, contentMediaType } = body as Record<string, string | undefined>
       const own = Object.entries(schema.responseHeaders?.[Number(status)] ?? {})
       const headers = {
         'X-Service-Request-ID': { $ref: '#/components/headers/RequestId' },
@@ -168,7 +168,9 @@ function answersOf({ schema, operation }: RouteDescription): Record<string, unkn
         ...Object.fromEntries(own.map(([name, header]) => [headerCase(name), describeHeader(header)])),
       }
       const content =
-        type === 'null' ? {} : { content: { 'application/json': { schema: body, example: exampleOf(body) } } }
+        type === 'null'
+          ? {}
+          : { content: { [contentMediaType ?? 'application/json']: { schema: body, example: exampleOf(body) } } }
       return [status, { description: description ?? operation.summary, headers, ...content }]
     }),
   )

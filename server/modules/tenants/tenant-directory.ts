@@ -54,6 +54,11 @@ export function createTenantDirectory(deps: {
       const row = (await remembered(bySlug, slug))?.row
       return row && asTenant(row, baseUrl())
     },
+    async read(slug) {
+      if (!slugPattern.test(slug)) return undefined
+      const row = await database.withRegistry((tx) => tenantBySlug(tx, slug))
+      return row && asTenant(row, baseUrl())
+    },
     slugs: () => database.withRegistry(allSlugs),
     async limitsOf(slug) {
       return (await remembered(limitsBySlug, slug)) ?? {}

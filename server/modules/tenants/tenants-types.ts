@@ -14,6 +14,8 @@ export interface RateLimit {
 /** The tenants of this service as other modules see them. Look-ups are cached for a few seconds. */
 export interface TenantDirectory {
   find(slug: string): Promise<Tenant | undefined>
+  /** Past the cache, for strangers who may name any tenant: what nobody uses takes no longer than what many use. */
+  read(slug: string): Promise<Tenant | undefined>
   /** Every tenant, read afresh: for work that goes through all of them. */
   slugs(): Promise<readonly string[]>
   /** The tenant's own limits of `hub tenant limits`, only the classes that were set. */

@@ -83,14 +83,18 @@ export function createLinkRequests(deps: Deps): LinkRequests {
     })
   }
 
+  let toldOfNoMail = false
+  /** The log is told once: anybody may ask for links, and again and again. */
+  function noMail(): DomainError {
+    const detail = 'Mail is not configured here, so no sign-in link can be sent. An operator sets HUB_SMTP_URL.'
+    if (!toldOfNoMail) log.warn({}, `a sign-in link was asked for: ${detail}`)
+    toldOfNoMail = true
+    return new DomainError('hub-unavailable', detail, { logged: false })
+  }
+
   return {
     async accept(request) {
-      if (!mailer.available) {
-        throw new DomainError(
-          'hub-unavailable',
-          'Mail is not configured here, so no sign-in link can be sent. An operator sets HUB_SMTP_URL.',
-        )
-      }
+      if (!mailer.available) throw noMail()
       const order: Order = { ...request, token: links.newToken(), requestedAtMs: Date.now() }
       const text = Buffer.alloc(orderBytes, ' ')
       text.write(JSON.stringify(order))

@@ -50,7 +50,9 @@ export function addLinkRoutes(app: FastifyInstance, deps: { requests: LinkReques
 function addLinkPage(app: FastifyInstance, purpose: LinkPurpose, links: LinkSignIn): void {
   addPage(app, paths[purpose], async (request) => {
     const found = await links.look(addressOf(request, purpose))
-    return { ...(found ? pages[purpose](found.tenant, found.link) : closedLinkPage()), noStore: true }
+    if (found) return { ...pages[purpose](found.tenant, found.link), noStore: true }
+    await request.credentialCharges.failed()
+    return { ...closedLinkPage(), noStore: true }
   })
   addPageAction(app, paths[purpose], async (_form, request, reply) => {
     const visitor = {

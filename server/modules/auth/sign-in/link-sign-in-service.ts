@@ -3,11 +3,12 @@ import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { RefusalLog } from '../../governance/governance-types.ts'
 import type { IdentityProviders } from '../../identity/identity-types.ts'
-import type { LinkPurpose, OpenLink, SignInLinks } from '../../links/links-types.ts'
+import type { KnownLink, LinkPurpose, OpenLink, SignInLinks } from '../../links/links-types.ts'
 import type { SignInUsers, User } from '../../roster/roster-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { OpenedSession, Sessions, SignInMethod } from '../auth-types.ts'
 import { maySignInByLink } from './link-rule.ts'
+import { nobody } from './nobody.ts'
 
 /** A link as it stands in an address. */
 export interface LinkAddress {
@@ -54,8 +55,14 @@ export function createLinkSignIn(deps: {
 }): LinkSignIn {
   const { database, directory, links, users, refusals } = deps
 
-  async function tenantOf({ tenant, servedTenant = tenant }: LinkAddress): Promise<Tenant | undefined> {
-    return servedTenant === tenant ? directory.find(tenant) : undefined
+  /** Takes as long for a tenant that does not exist as for a link that a tenant does not have. */
+  async function known(address: LinkAddress): Promise<{ tenant: Tenant; link: KnownLink } | undefined> {
+    const { purpose, token, servedTenant = address.tenant } = address
+    if (servedTenant !== address.tenant) return undefined
+    const tenant = await directory.read(address.tenant)
+    const look = (tx: TenantTx) => links.look(tx, token)
+    const link = await database.withTenant((tenant ?? nobody).slug, look, { readOnly: true })
+    return tenant && link && { tenant, link: { ...link, isOpen: link.isOpen && link.purpose === purpose } }
   }
 
   async function ownerOf(tx: TenantTx, tenant: Tenant, { purpose, email }: OpenLink): Promise<User> {
@@ -68,25 +75,30 @@ export function createLinkSignIn(deps: {
     return user
   }
 
+  async function openSession(tenant: Tenant, { token }: LinkAddress, visitor: Visitor): Promise<OpenedSession> {
+    return database.withTenant(tenant.slug, async (tx) => {
+      const link = await links.consume(tx, token)
+      if (!link) throw new Refused('link_not_open')
+      const user = await ownerOf(tx, tenant, link)
+      return deps.sessions.open(tx, tenant, { user, method: methods[link.purpose], ...visitor })
+    })
+  }
+
   return {
     async look(address) {
-      const tenant = await tenantOf(address)
-      if (!tenant) return undefined
-      const link = await database.withTenant(tenant.slug, (tx) => links.look(tx, address.token), { readOnly: true })
-      return link?.purpose === address.purpose ? { tenant, link } : undefined
+      const found = await known(address)
+      return found?.link.isOpen ? found : undefined
     },
 
     async signIn(address, visitor) {
-      const tenant = await tenantOf(address)
-      if (!tenant) return undefined
+      const found = await known(address)
+      // Of a link that was never made nobody is told: anybody can make one up.
+      if (!found) return undefined
+      const { tenant, link } = found
       try {
-        const session = await database.withTenant(tenant.slug, async (tx) => {
-          const link = await links.consume(tx, address.token)
-          if (link?.purpose !== address.purpose) throw new Refused('link_not_open')
-          const user = await ownerOf(tx, tenant, link)
-          return deps.sessions.open(tx, tenant, { user, method: methods[link.purpose], ...visitor })
-        })
-        return { tenant, session }
+        // Looked at before: who tries again and again what does not open, keeps no row locked.
+        if (!link.isOpen) throw new Refused('link_not_open')
+        return { tenant, session: await openSession(tenant, address, visitor) }
       } catch (error) {
         const reason = reasonOf(error)
         if (reason === undefined) throw error

@@ -1,14 +1,15 @@
-import { timingSafeEqual } from 'node:crypto'
 import { validationFailed } from '../../../../contract/domain-error.ts'
 import { loginMinutes } from '../../../../contract/limits.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
+import { isSameText } from '../../../secrets/same-text.ts'
 import type { RefusalLog } from '../../governance/governance-types.ts'
 import type { IdentityProviders, ProviderClaims } from '../../identity/identity-types.ts'
 import type { SignInUsers } from '../../roster/roster-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { OpenedSession, Sessions } from '../auth-types.ts'
-import { noSuchLogin, notOfThisLogin, reasonOf, usableEmail } from './oidc-refusals.ts'
+import { nobody } from './nobody.ts'
+import { clientRefused, noSuchLogin, notedReason, notOfThisLogin, usableEmail } from './oidc-refusals.ts'
 import { defaultReturnPath, returnPath } from './oidc-return-path.ts'
 import { forgetSpentLogins, spendLogin } from './oidc-store.ts'
 import { createLoginTransactions, type LoginTransaction, stateHash } from './oidc-transaction.ts'
@@ -50,9 +51,13 @@ export interface OidcLogin {
 export interface BegunLogin {
   location: string
   cookie?: string
+  tenant: string
+  /** Of the login itself, at whichever host it was begun. */
+  path: string
 }
 
 const forgottenAtOnce = 500
+const loginPath = '/api/v1/auth/login'
 const callbackPath = '/api/v1/auth/callback'
 
 export function createOidcLogin(deps: {
@@ -84,7 +89,7 @@ export function createOidcLogin(deps: {
     if (!login || !tenant || (served && served.slug !== tenant.slug)) {
       throw notOfThisLogin('must belong to a login that was begun in this browser less than ten minutes ago')
     }
-    if (!sameText(callback.searchParams.get('state') ?? '', login.state)) {
+    if (!isSameText(callback.searchParams.get('state') ?? '', login.state)) {
       throw notOfThisLogin('must be the state of the login that was begun last in this browser')
     }
     const isFirst = await database.withTenant(tenant.slug, (tx) => spendLogin(tx, stateHash(login.state)))
@@ -102,13 +107,14 @@ export function createOidcLogin(deps: {
   }
 
   function noteRefusal(tenant: Tenant, error: unknown, login: LoginTransaction, visitor: LoginVisitor): void {
-    const reason = reasonOf(error)
+    const reason = notedReason(error)
     if (reason === undefined) return
     refusals.note(tenant, {
       kind: 'auth.login_failed',
       subject: `connection:${login.connectionId}`,
       reason,
-      address: visitor.address,
+      // That the provider refuses the Hub is no visitor's doing, and one event for all of them.
+      address: reason === clientRefused ? '' : visitor.address,
       requestId: visitor.requestId,
       details: { method: 'oidc' },
     })
@@ -118,17 +124,18 @@ export function createOidcLogin(deps: {
     async begin({ tenant: slug = '', returnTo }, { served, hostname }) {
       const wanted = slug || served?.slug
       if (!wanted) throw validationFailed([{ pointer: '/query/tenant', detail: 'must be there and name the tenant' }])
-      const tenant = served === undefined || served.slug === wanted ? await directory.find(wanted) : undefined
-      const provider = tenant && (await providers.of(tenant))
+      const tenant = served === undefined || served.slug === wanted ? await directory.read(wanted) : undefined
+      const provider = await providers.of(tenant ?? nobody)
       if (!tenant || !provider) throw noSuchLogin(wanted)
-      const path = returnPath(returnTo)
+      const returnsTo = returnPath(returnTo)
+      const path = `${loginPath}?${new URLSearchParams({ tenant: tenant.slug, return_to: returnsTo })}`
       if ((!served && hasOwnAddress(tenant)) || isOtherLoopback(hostname, tenant)) {
-        const query = new URLSearchParams({ tenant: tenant.slug, return_to: path })
-        return { location: `${tenant.baseUrl}/api/v1/auth/login?${query}` }
+        return { location: `${tenant.baseUrl}${path}`, tenant: tenant.slug, path }
       }
-      const login = transactions.begin({ tenant: tenant.slug, connectionId: provider.connectionId, returnTo: path })
+      const { connectionId } = provider
+      const login = transactions.begin({ tenant: tenant.slug, connectionId, returnTo: returnsTo })
       const location = await provider.loginUrl(login, `${tenant.baseUrl}${callbackPath}`)
-      return { location: location.href, cookie: transactions.seal(login) }
+      return { location: location.href, cookie: transactions.seal(login), tenant: tenant.slug, path }
     },
 
     async finish(sealed, callback, visitor, proven) {
@@ -163,9 +170,4 @@ const loopbackNames = new Set(['localhost', '127.0.0.1', '[::1]'])
 function isOtherLoopback(hostname: string, tenant: Tenant): boolean {
   const home = new URL(tenant.baseUrl).hostname
   return hostname !== home && loopbackNames.has(hostname) && loopbackNames.has(home)
-}
-
-function sameText(a: string, b: string): boolean {
-  const [left, right] = [Buffer.from(a), Buffer.from(b)]
-  return left.length === right.length && timingSafeEqual(left, right)
 }

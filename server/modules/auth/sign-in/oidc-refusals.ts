@@ -48,12 +48,17 @@ export function noSuchLogin(slug: string): DomainError {
   )
 }
 
-/** Why a person was not let in; undefined where the provider is away, or the person left off. */
-export function reasonOf(error: unknown): string | undefined {
-  if (!(error instanceof DomainError)) return undefined
-  const { reason } = error.extensions
-  if (error.slug === 'authentication-failed') return String(reason ?? 'refused')
-  if (error.slug === 'hub-unavailable') return reason === 'client_refused' ? reason : undefined
-  const cancelled = error.errors?.some(({ pointer }) => pointer === '/query/error')
-  return error.slug === 'validation-failed' && !cancelled ? 'callback' : undefined
+/** The reason of the 503 for a provider that refuses the client secret of the Hub. */
+export const clientRefused = 'client_refused'
+
+/** Of people whom the provider has vouched for, with an ID token that holds. */
+const ofPeople = new Set(['email_missing', 'email_unverified', 'email_domain', 'deactivated', 'other_identity'])
+
+/**
+ * The reason that the tenant is told of. Undefined for what anybody can cause without having signed in at the provider,
+ * such as a made-up code: strangers write nothing into a tenant's log.
+ */
+export function notedReason(error: unknown): string | undefined {
+  const reason = error instanceof DomainError ? error.extensions.reason : undefined
+  return typeof reason === 'string' && (ofPeople.has(reason) || reason === clientRefused) ? reason : undefined
 }

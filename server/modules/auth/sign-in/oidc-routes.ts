@@ -2,9 +2,11 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { DomainError } from '../../../../contract/domain-error.ts'
 import { clearCookie, readCookie, setLoginCookie, setSessionCookie } from '../../../http/cookies.ts'
+import { sendPage } from '../../../http/page.ts'
 import { addRoute } from '../../../http/route.ts'
+import { askFirstPage } from './ask-first-page.ts'
 import type { LoginVisitor, OidcLogin } from './oidc-login-service.ts'
-import { CallbackQuery, LoginQuery, redirectHeaders } from './oidc-schemas.ts'
+import { AskFirstPage, CallbackQuery, LoginQuery, redirectHeaders } from './oidc-schemas.ts'
 
 /** For pages about errors. */
 const notSignedIn = { title: 'You are not signed in', next: { path: '/sign-in', text: 'Sign in' } }
@@ -18,7 +20,7 @@ export function addOidcRoutes(app: FastifyInstance, login: OidcLogin): void {
         'A browser navigates here. It is sent to the identity provider of the tenant (OpenID Connect, authorization ' +
         'code with PKCE) with the state of the login in a cookie that is good for ten minutes and once.',
       querystring: LoginQuery,
-      response: { 302: Type.Null() },
+      response: { 200: AskFirstPage, 302: Type.Null() },
       responseHeaders: { 302: redirectHeaders },
       problems: ['invalid-tenant'],
       htmlErrors: notSignedIn,
@@ -26,8 +28,16 @@ export function addOidcRoutes(app: FastifyInstance, login: OidcLogin): void {
     async (request, reply) => {
       await request.credentialCharges.attempt()
       const { tenant, return_to: returnTo } = request.query
-      const { location, cookie } = await login.begin({ tenant, returnTo }, visitorOf(request))
-      if (cookie !== undefined) setLoginCookie(reply, cookie)
+      const { location, cookie, ...begun } = await login.begin({ tenant, returnTo }, visitorOf(request))
+      if (cookie !== undefined) {
+        // Any page could otherwise put its visitors into a tenant of its own, where they take what they write for kept
+        // by their company: with a session at the same provider nothing would ask them. A company's portal is another
+        // site, too, so starting from there costs a click. Where no cookie is set, the address it leads to asks.
+        if (request.headers['sec-fetch-site'] === 'cross-site') {
+          return sendPage(askFirstPage(begun.tenant, begun.path), reply)
+        }
+        setLoginCookie(reply, cookie)
+      }
       return reply.redirect(location, 302)
     },
   )

@@ -30,6 +30,14 @@ export const CallbackQuery = Type.Object(
   { additionalProperties: true },
 )
 
+export const AskFirstPage = Type.String({
+  contentMediaType: 'text/html',
+  description:
+    'For a browser that another site has sent here (`Sec-Fetch-Site: cross-site`): a page whose link goes on, so that ' +
+    'the person decides. No login has begun.',
+  examples: ['<!doctype html>…'],
+})
+
 export const redirectHeaders = {
   location: Type.String({ description: 'Where the browser goes' }),
   'set-cookie': Type.String({ description: 'For the browser only' }),

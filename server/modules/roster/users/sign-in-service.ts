@@ -39,7 +39,7 @@ export function createSignInUsers(deps: {
   const { changes } = deps
 
   /** The active person with that address, else a new one. */
-  async function personAt(tx: TenantTx, tenant: Tenant, wanted: Wanted): Promise<UserRow> {
+  async function personAt(tx: TenantTx, tenant: Tenant, wanted: Wanted): Promise<UserRow & { isNew?: true }> {
     const key = emailKey(wanted.email)
     const known = await activeUserAt(tx, key)
     if (known) return known
@@ -51,7 +51,7 @@ export function createSignInUsers(deps: {
     const inserted = await insertUser(tx, row, now())
     if (inserted) {
       await changes.added(tx, tenant, inserted, causeOf(wanted.role, 'first_sign_in'))
-      return inserted
+      return { ...inserted, isNew: true }
     }
     // Somebody else was faster, and has committed: the conflict waited for that.
     const other = await activeUserAt(tx, key)
@@ -90,16 +90,26 @@ export function createSignInUsers(deps: {
     return moved
   }
 
+  /** The person with the address of an identity that comes for the first time, linked to it for good. */
+  async function firstTime(tx: TenantTx, tenant: Tenant, identity: ProvenIdentity): Promise<UserRow> {
+    const { isNew, ...user } = await personAt(tx, tenant, identity)
+    if (!(await linkIdentity(tx, identity, user.user_id, now()))) {
+      // It may have been linked to this very user just now, by the same person in another window.
+      if ((await ownerOf(tx, identity)) !== user.user_id) throw refused('other_identity')
+    } else if (!isNew) {
+      // From now on the provider says who comes in as somebody whom the tenant knew before.
+      const link = { change: 'user_identity_linked', connection_id: identity.connectionId, role: user.role }
+      await changes.note(tx, tenant, user.user_id, link, { actor })
+    }
+    return user
+  }
+
   return {
     async ofIdentity(tx, tenant, identity) {
       const ownerId = await ownerOf(tx, identity)
       const owner = ownerId === undefined ? undefined : await userById(tx, ownerId)
       if (owner && !isActive(owner)) throw refused('deactivated')
-      const user = owner ?? (await personAt(tx, tenant, identity))
-      if (!owner && !(await linkIdentity(tx, identity, user.user_id, now()))) {
-        // It may have been linked to this very user just now, by the same person in another window.
-        if ((await ownerOf(tx, identity)) !== user.user_id) throw refused('other_identity')
-      }
+      const user = owner ?? (await firstTime(tx, tenant, identity))
       const current = await withIdentity(tx, tenant, user, identity)
       return asUser(await withRole(tx, tenant, current))
     },
