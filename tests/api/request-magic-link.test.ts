@@ -101,6 +101,8 @@ describe('without a mail server', () => {
       }
       expect(bodies.size).toBe(1)
       expect([...bodies][0]).toMatch(/hub-unavailable.*Mail is not configured/)
+      const warnings = hub.logLines.map((line) => JSON.parse(line)).filter(({ level }) => level >= 40)
+      expect(warnings.map(({ msg, err }) => [msg, err])).toEqual([[expect.stringContaining('HUB_SMTP_URL'), undefined]])
     } finally {
       await hub.stop()
     }

@@ -25,6 +25,8 @@ const ask = async (query: string, headers: Record<string, string> = {}) => {
     location: sent.location,
     cookies: [sent['set-cookie'] ?? []].flat(),
     body: status >= 400 ? response.json() : undefined,
+    text: response.payload,
+    sent,
   }
 }
 
@@ -73,6 +75,43 @@ test('sends the browser to the provider, with a cookie', async () => {
   for (const name of ['state', 'nonce', 'code_challenge']) expect(secrets[0]?.get(name)).not.toBe(secrets[1]?.get(name))
 })
 
+describe('from another site', () => {
+  const crossSite = { 'sec-fetch-site': 'cross-site' }
+
+  test('the person is asked first: no login begins before they go on', async () => {
+    const answer = await ask('?tenant=acme&return_to=/records?a=1%26b=2', crossSite)
+    expect([answer.status, answer.location, answer.cookies]).toEqual([200, undefined, []])
+    expect(answer.sent).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'content-security-policy': expect.stringMatching(/^default-src 'none'; .*frame-ancestors 'none'/),
+    })
+    expect(answer.text).toContain('<h1>Sign in to acme?</h1>')
+    expect(answer.text).not.toContain('<form')
+    const links = [...answer.text.matchAll(/href="([^"]*)"/g)].map(([, href = '']) => href.replaceAll('&amp;', '&'))
+    expect(links).toEqual([`${loginPath}?tenant=acme&return_to=%2Frecords%3Fa%3D1%26b%3D2`])
+    const gone = await ask(links[0]?.slice(loginPath.length) ?? '', { 'sec-fetch-site': 'same-origin' })
+    expect([gone.status, gone.cookies.length]).toEqual([302, 1])
+  })
+
+  test.each([{}, ...['none', 'same-origin', 'same-site'].map((from) => ({ 'sec-fetch-site': from }))])(
+    'is not %j',
+    async (headers) => {
+      const answer = await ask('?tenant=acme', headers)
+      expect([answer.status, answer.cookies.length]).toEqual([302, 1])
+    },
+  )
+
+  test('an unknown tenant gets the same answer as otherwise', async () => {
+    for (const slug of ['globex', 'nowhere', '<b>acme</b>']) {
+      const query = `?tenant=${encodeURIComponent(slug)}`
+      const [answer, other] = [await ask(query, crossSite), await ask(query)]
+      expect({ ...answer.body, instance: 0 }).toEqual({ ...other.body, instance: 0 })
+      expect([answer.status, answer.cookies]).toEqual([403, []])
+    }
+  })
+})
+
 test('an unknown tenant and one without a provider get the same answer', async () => {
   const answers = await Promise.all(
     ['globex', 'nowhere', 'NOT A SLUG', '../acme', 'customer'].map((slug) =>
@@ -113,6 +152,14 @@ describe('a tenant with an address of its own', () => {
     const answer = await ask('?tenant=customer&return_to=/records?x=1')
     expect([answer.status, answer.cookies]).toEqual([302, []])
     expect(answer.location).toBe(`${own}${loginPath}?tenant=customer&return_to=%2Frecords%3Fx%3D1`)
+  })
+
+  test('asks who comes from another site, once: there, where the login begins', async () => {
+    const crossSite = { 'sec-fetch-site': 'cross-site' }
+    expect((await ask('?tenant=customer', crossSite)).status).toBe(302)
+    const answer = await ask('?tenant=customer', { ...crossSite, host: 'customer.localhost' })
+    expect([answer.status, answer.cookies]).toEqual([200, []])
+    expect(answer.text).toContain('<h1>Sign in to customer?</h1>')
   })
 
   test('a bad place is not sent on', async () => {

@@ -4,7 +4,7 @@ import { callbackPath, client, kim, loginPath, type OidcLab, startOidcLab } from
 
 let lab: OidcLab
 beforeAll(async () => {
-  lab = await startOidcLab()
+  lab = await startOidcLab({ hub: { settings: { HUB_TRUSTED_PROXIES: '127.0.0.0/8' } } })
   await lab.connect('acme')
 })
 afterAll(() => lab.close())
@@ -153,7 +153,16 @@ describe('keys and secrets that change', () => {
     const refused = await lab.browser().signIn('acme', 'kim')
     expect([refused.status, refused.body.reason]).toEqual([503, 'client_refused'])
     expect(refused.body.detail).toMatch(/configure single sign-on/)
-    expect(await refusals('client_refused')).toHaveLength(1)
+    for (const address of ['192.0.2.1', '192.0.2.2']) {
+      const browser = lab.browser()
+      await browser.go(await browser.toCallback('acme', 'kim'), { 'x-forwarded-for': address })
+    }
+    // Whoever came: it is nobody's doing but the provider's, or the configuration's.
+    const told = (await refusals('client_refused')).map(({ details }) => [details.address, details.count])
+    expect(told).toEqual([
+      [undefined, undefined],
+      [undefined, 2],
+    ])
     await lab.connect('acme', { client_secret: 'a newer secret of the provider' })
     expect((await lab.browser().signIn('acme', 'kim')).status).toBe(303)
     lab.provider.setSecret(client.client_id, client.client_secret)
@@ -248,12 +257,14 @@ describe('people who may not sign in', () => {
 
   test('who cancels gets a 400 and is not written down', async () => {
     const browser = lab.browser()
-    const before = await refusals('callback')
+    await lab.hub.modules.refusals.settled()
+    const before = await lab.events('acme', 'auth.login_failed')
     const refused = await browser.go(await browser.toCallback('acme', null))
     expect([refused.status, refused.body.errors[0].pointer]).toEqual([400, '/query/error'])
     expect(refused.body.detail).toContain('access_denied')
     expect(await browser.cookies()).toEqual({})
-    expect(await refusals('callback')).toEqual(before)
+    await lab.hub.modules.refusals.settled()
+    expect(await lab.events('acme', 'auth.login_failed')).toEqual(before)
   })
 })
 

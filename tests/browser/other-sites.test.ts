@@ -139,6 +139,19 @@ test('the answer to somebody else’s login, behind a link, signs nobody in', as
   await stillSignedIn()
 })
 
+test('a login that another site begins waits for the person to go on', async () => {
+  const login = lab.address('/api/v1/auth/login?tenant=acme&return_to=/session')
+  await site.open(foreign, site.origins['other site'], `<script>location.assign(${JSON.stringify(login)})</script>`)
+  await foreign.waitForURL(login)
+  expect(await foreign.textContent('h1')).toBe('Sign in to acme?')
+  expect(await context.cookies(lab.address('/'))).toEqual([])
+  await foreign.click('#go-on')
+  await foreign.fill('#sub', 'kim')
+  await foreign.click('#sign-in')
+  await foreign.waitForURL(lab.address('/session'))
+  await status(foreign, 'You are signed in.')
+})
+
 test('a link to the page /session from another site finds the session, for its calls come from the Hub', async () => {
   await signInByMock(own, lab, lee)
   await site.open(foreign, site.origins['other site'], `<a href="${lab.address('/session')}">Look</a>`)

@@ -145,6 +145,25 @@ describe('by identity', () => {
     )
     expect(await ofIdentity({ subject: 'eve-2', email: 'eve@example.com', connectionId: 'c2' })).toEqual(linked)
     expect(await ofIdentity({ subject: 'eve', email: 'eve@example.com' })).toEqual(linked)
+    const links = (await lab.eventsAbout('acme', eve.userId)).filter(({ change }) => change === 'user_identity_linked')
+    const told = { change: 'user_identity_linked', role: 'analyst', actor: 'service:sign-in' }
+    expect(links).toEqual([
+      { ...told, connection_id: 'c1' },
+      { ...told, connection_id: 'c2' },
+    ])
+  })
+
+  test('linking an administrator whom another connection vouches for is told; a new person is no link', async () => {
+    const boss = await ensure('boss@example.com', 'admin')
+    await ofIdentity({ subject: 'whoever', email: 'boss@example.com', connectionId: 'c3' })
+    expect((await lab.eventsAbout('acme', boss.userId)).at(-1)).toEqual({
+      change: 'user_identity_linked',
+      connection_id: 'c3',
+      role: 'admin',
+      actor: 'service:sign-in',
+    })
+    const fresh = await ofIdentity({ subject: 'fresh', email: 'newcomer@example.com' })
+    expect((await lab.eventsAbout('acme', fresh.userId)).map(({ change }) => change)).toEqual(['user_created'])
   })
 
   test('a deactivated identity stays out; a new subject with its address is somebody else', async () => {
