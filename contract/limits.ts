@@ -23,6 +23,9 @@ export const relatedAnswerMax = 1000
 /** Canonical text of all records in one answer: 1,000 records of 1 MiB would be more than one answer can hold. */
 export const recordsAnswerBytesMax = 16 * 1024 * 1024
 export const recordBodyBytesMax = 1024 * 1024
+/** Of operations that are called without a bearer token: signing in, and getting one. */
+export const signInBodyBytesMax = 16 * 1024
+export const pageFormBytesMax = 4 * 1024
 export const batchBodyBytesMax = 16 * 1024 * 1024
 export const skillVersionLengthMax = 128
 export const metadataBytesMax = 8 * 1024

@@ -4,30 +4,54 @@ import { DomainError } from '../../contract/domain-error.ts'
 /** Smaller bodies are not worth counting: the number of connections bounds them well enough. */
 const countedBytesMin = 16 * 1024
 
-/** Bounds the memory of large bodies: those of requests that have not been answered, inflated ones too. */
+/** Bounds the memory of large bodies: what has arrived of those that have not been answered, inflated or not. */
 export interface BodyBudget {
+  /** For the body of one request. What it holds is held until the request is answered, or its connection is gone. */
+  bodyOf(answer: ServerResponse): HeldBody
+}
+
+export interface HeldBody {
   /**
-   * Counts bytes of the body of a request until it has been answered, or its connection is gone.
+   * Told of further bytes before they are kept. Whoever announces a body, or is slow to send it, holds nothing by that.
    *
    * @throws DomainError `hub-unavailable` when too much is held already; a body is always taken where it is the only one
    */
-  hold(answer: ServerResponse, bytes: number): void
+  hold(bytes: number): void
+  /** The body was thrown away. */
+  release(): void
 }
 
 export function createBodyBudget(bytesMax: number): BodyBudget {
-  let held = 0
+  let heldOfAll = 0
   return {
-    hold(answer, bytes) {
-      if (bytes < countedBytesMin || answer.closed) return
-      if (held > 0 && held + bytes > bytesMax) {
-        throw new DomainError('hub-unavailable', 'More is being sent than can be held just now. Try again shortly.', {
-          retryAfterSeconds: 1,
-        })
+    bodyOf(answer) {
+      let arrived = 0
+      let held = 0
+      const release = () => {
+        heldOfAll -= held
+        arrived = 0
+        held = 0
       }
-      held += bytes
-      answer.once('close', () => {
-        held -= bytes
-      })
+      return {
+        hold(bytes) {
+          arrived += bytes
+          if (arrived < countedBytesMin || answer.closed) return
+          const ofOthers = heldOfAll - held
+          if (ofOthers > 0 && ofOthers + arrived > bytesMax) {
+            throw new DomainError(
+              'hub-unavailable',
+              'More is being sent than can be held just now. Try again shortly.',
+              {
+                retryAfterSeconds: 1,
+              },
+            )
+          }
+          if (held === 0) answer.once('close', release)
+          heldOfAll = ofOthers + arrived
+          held = arrived
+        },
+        release,
+      }
     },
   }
 }

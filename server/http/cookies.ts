@@ -31,6 +31,11 @@ export function readCookie(request: FastifyRequest, reply: FastifyReply, kind: C
   return values[0] || undefined
 }
 
+/** Whether the request has a cookie of that kind that is not empty, once or more. */
+export function hasCookie(request: FastifyRequest, kind: CookieKind): boolean {
+  return valuesOf(request.headers.cookie, cookies[kind].name).some((value) => value !== '')
+}
+
 /** Sets the cookie of a session until the session ends. */
 export function setSessionCookie(
   reply: FastifyReply,

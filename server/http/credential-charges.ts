@@ -1,13 +1,17 @@
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { DomainError } from '../../contract/domain-error.ts'
 import type { AccessChecksOptions } from './access-checks.ts'
+import { asDomainError } from './problem-document.ts'
 import { callerCharges, quotasOf, rateLimited, setRateLimitHeaders, strangerCharges } from './rate-limit-headers.ts'
 import type { Charge, RateDecision } from './rate-limiter.ts'
 
 /**
  * The rate limit of an operation without a bearer token (class `auth`). Whoever has a credential has it looked at first
- * and is then counted by one of `succeed` and `failed`: so wrong attempts, however many and by whomever, never keep a
- * right one out. What they cost the guesser is the answer, and a secret of 256 bits is not found by guessing.
+ * and is then counted by one of `succeed`, `count` and `failed`: so wrong attempts, however many and by whomever, never
+ * keep a right one out. What they cost the guesser is the answer, and a secret of 256 bits is not found by guessing.
+ *
+ * A handler that throws before it has counted anything need not care: see `refused`.
  */
 export interface CredentialCharges {
   /**
@@ -17,12 +21,20 @@ export interface CredentialCharges {
    */
   attempt(id?: string): Promise<void>
   /**
-   * The credential was wrong, or there was none where one is needed: counts as `attempt` does, without an id against
-   * address and no id. Throws `rate-limited`, which is then the answer instead of the 401.
+   * The credential was wrong, or there was none where one is needed: counts as `attempt` does, but apart from it, and
+   * without an id against address and no id. Throws `rate-limited`, which is then the answer instead of the 401.
    */
   failed(id?: string): Promise<void>
   /** The credential was good: counts against client id (or session) and tenant. Throws `rate-limited`. */
   succeed(id: string, tenantSlug: string): Promise<void>
+  /** As `succeed`, for what is done at any rate, such as signing out: refuses nothing. */
+  count(id: string, tenantSlug: string): Promise<void>
+  /**
+   * The request ends in this problem: where nothing was counted for it yet, it counts as `failed`.
+   *
+   * @returns what to answer with, which is the problem, or `rate-limited`
+   */
+  refused(problem: DomainError): Promise<DomainError>
 }
 
 export function credentialCharges(
@@ -30,41 +42,63 @@ export function credentialCharges(
   reply: FastifyReply,
   { limiter, limitsOf, limitFactor }: AccessChecksOptions,
 ): CredentialCharges {
+  let isCounted = false
   let refund = async () => {}
 
-  async function chargeStranger(charges: readonly Charge[]): Promise<void> {
+  async function chargeStranger(kind: StrangerKind, id: string | undefined): Promise<void> {
+    isCounted = true
+    const { callerAddress } = request
+    const all = everyone(kind, callerAddress, limitFactor)
+    const charges = id === undefined ? [all] : [...guesses(kind, callerAddress, id, limitFactor), all]
     const decision = await limiter.take(charges)
     if (!decision.allowed) refuse(reply, decision)
     refund = () => limiter.refund(charges, decision.takenAtMs)
   }
 
-  return {
-    async attempt(id) {
-      const all = everyone(request.callerAddress, limitFactor)
-      await chargeStranger(id === undefined ? [all] : [...guesses(request.callerAddress, id, limitFactor), all])
-    },
-    async failed(id = '') {
-      const { callerAddress } = request
-      await chargeStranger([...guesses(callerAddress, id, limitFactor), everyone(callerAddress, limitFactor)])
-    },
+  async function chargeCaller(id: string, tenantSlug: string): Promise<RateDecision> {
+    isCounted = true
+    await refund()
+    const quotas = quotasOf('auth', await limitsOf(tenantSlug), limitFactor)
+    const decision = await limiter.take(callerCharges('auth', { token: id, tenantSlug }, quotas))
+    setRateLimitHeaders(reply, decision)
+    return decision
+  }
+
+  const charges: CredentialCharges = {
+    attempt: (id) => chargeStranger('attempts', id),
+    failed: (id = '') => chargeStranger('failures', id),
     async succeed(id, tenantSlug) {
-      await refund()
-      const quotas = quotasOf('auth', await limitsOf(tenantSlug), limitFactor)
-      const decision = await limiter.take(callerCharges('auth', { token: id, tenantSlug }, quotas))
-      setRateLimitHeaders(reply, decision)
+      const decision = await chargeCaller(id, tenantSlug)
       if (!decision.allowed) throw rateLimited(decision)
     },
+    async count(id, tenantSlug) {
+      await chargeCaller(id, tenantSlug)
+    },
+    async refused(problem) {
+      if (isCounted || problem.status >= 500 || problem.slug === 'rate-limited') return problem
+      try {
+        await charges.failed()
+        return problem
+      } catch (error) {
+        return asDomainError(error)
+      }
+    },
   }
+  return charges
 }
 
+/** Counted apart, so that somebody's wrong secrets keep no neighbour from beginning to sign in. */
+type StrangerKind = 'attempts' | 'failures'
+
 /** What an address tries with one id. The id is anybody's text, or somebody's e-mail address: its hash is kept. */
-function guesses(address: string, id: string, factor: number): Charge[] {
-  return strangerCharges('auth', address, id === '' ? '' : hash('sha256', id, 'base64url').slice(0, 22), factor)
+function guesses(kind: StrangerKind, address: string, id: string, factor: number): Charge[] {
+  const hashed = id === '' ? '' : hash('sha256', id, 'base64url').slice(0, 22)
+  return strangerCharges('auth', address, `${kind} ${hashed}`, factor)
 }
 
 /** What an address tries with all ids together. */
-function everyone(address: string, factor: number): Charge {
-  const [charge] = strangerCharges('auth', address, 'all', factor)
+function everyone(kind: StrangerKind, address: string, factor: number): Charge {
+  const [charge] = strangerCharges('auth', address, `${kind} all`, factor)
   return { ...(charge as Charge), quota: quotasOf('auth', {}, factor).perTenant }
 }
 

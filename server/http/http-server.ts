@@ -14,8 +14,11 @@ import { checkAnswersAgainstSchemas } from './answer-check.ts'
 import { createBodyBudget } from './body-budget.ts'
 import { answerBrokenRequests } from './broken-requests.ts'
 import type { Caller, Tenant } from './caller.ts'
+import { callerAddressOf } from './caller-address.ts'
 import { type CredentialCharges, credentialCharges } from './credential-charges.ts'
 import { refuseCrossSite } from './cross-site.ts'
+import { checkSomeCredential } from './own-credentials.ts'
+import { asDomainError } from './problem-document.ts'
 import { problemSender } from './problem-sender.ts'
 import { parseQuery } from './query-string.ts'
 import { readBody } from './request-body.ts'
@@ -54,7 +57,6 @@ declare module 'fastify' {
 }
 
 const requestTimeoutMs = 120_000
-const formBytesMax = 64 * 1024
 /** Of all large bodies together; parsed, they take some times as much. */
 const bodiesBytesMax = 96 * 1024 * 1024
 
@@ -62,8 +64,9 @@ const bodiesBytesMax = 96 * 1024 * 1024
  * The HTTP server before any route: request ids, problem documents, access, limits, bodies, logs. Routes are added by
  * `addRoute` and `addPage` only, and nothing else answers.
  *
- * Order of checks: host, 404/405, version 406, cross-site 403, credential 401, tenant header 400, tenant 403, scope 403, rate 429,
- * media type 415, size 413, JSON 400, schemas 400; then the handler's own.
+ * Order of checks: host, 404/405, version 406, cross-site 403, credential 401 (where the handler looks at it, only whether
+ * there is one), tenant header 400, tenant 403, scope 403, rate 429, media type 415, size 413, JSON 400, schemas 400; then
+ * the handler's own.
  */
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const { config, logger, baseUrl, browserUrl = baseUrl } = options
@@ -96,15 +99,18 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
 
   const access: AccessChecksOptions = { ...options, limitFactor: config.limitFactor }
   app.addHook('onRequest', async (request, reply) => {
-    request.callerAddress = (request.ip as string | undefined) ?? 'gone'
+    request.callerAddress = callerAddressOf(request)
     request.rawAnswer = reply.raw
     reply.header(requestIdHeader, request.id).headers(headers)
     checkHost(request)
     request.hostTenant = (await access.access.tenantAt(request.host)) ?? null
     if (config.environment === 'development') checkLoopbackHost(request.headers.host)
     if (request.is404) throw notFound(index.methodsAt(request.url), request, reply)
-    checkVersion(request.headers.accept)
     const { route, page } = request.routeOptions.config
+    if (route?.operation.access.kind === 'own' || page !== undefined) {
+      request.credentialCharges = credentialCharges(request, reply, access)
+    }
+    checkVersion(request.headers.accept)
     if (route?.operation.sameSiteOnly || page === 'action') refuseCrossSite(request, browserUrl())
     await admit(request, reply, access)
   })
@@ -114,22 +120,23 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     done()
   })
   if (options.checkAnswers) checkAnswersAgainstSchemas(app)
-  app.setErrorHandler((error, request, reply) => sendProblem(request, reply, error))
+  app.setErrorHandler(async (error, request, reply) => {
+    // Every refusal of what takes a credential of its own is counted here, whoever refused it.
+    const charges = request.credentialCharges as CredentialCharges | undefined
+    return sendProblem(request, reply, charges ? await charges.refused(asDomainError(error)) : error)
+  })
   app.setNotFoundHandler((request, reply) => sendProblem(request, reply, notFound([], request, reply)))
   app.setSerializerCompiler(() => JSON.stringify)
   return app
 }
 
 async function admit(request: FastifyRequest, reply: FastifyReply, options: AccessChecksOptions): Promise<void> {
-  const { route, page } = request.routeOptions.config
-  const operation = route?.operation
-  if (page === 'action') request.credentialCharges = credentialCharges(request, reply, options)
-  if (operation === undefined || operation.access.kind === 'public') return
-  if (operation.access.kind === 'own') {
-    request.credentialCharges = credentialCharges(request, reply, options)
-  } else {
-    request.admittedCaller = await admitCaller(request, reply, { ...operation, access: operation.access }, options)
-  }
+  const { route } = request.routeOptions.config
+  if (route === undefined) return
+  const { access, rateClass } = route.operation
+  if (access.kind === 'own') checkSomeCredential(request, reply, route.schema.credentials)
+  if (access.kind !== 'token') return
+  request.admittedCaller = await admitCaller(request, reply, { access, rateClass }, options)
 }
 
 function decorateRequests(app: FastifyInstance): void {
@@ -151,12 +158,11 @@ function replaceBodyParsers(app: FastifyInstance): void {
   const budget = createBodyBudget(bodiesBytesMax)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage) => {
-    const { route, page } = request.routeOptions.config
-    const schema = route?.schema
+    const { config, bodyLimit } = request.routeOptions
     return readBody(request.headers, payload, {
-      format: page === 'action' ? 'form' : (schema?.bodyFormat ?? 'json'),
-      limitBytes: page === 'action' ? formBytesMax : (schema?.bodyLimitBytes ?? recordBodyBytesMax),
-      hold: (bytes) => budget.hold(request.rawAnswer, bytes),
+      format: config.page === 'action' ? 'form' : (config.route?.schema.bodyFormat ?? 'json'),
+      limitBytes: bodyLimit ?? recordBodyBytesMax,
+      held: budget.bodyOf(request.rawAnswer),
     })
   })
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { pageFormBytesMax } from '../../contract/limits.ts'
 import type { FormBody } from './route-schema.ts'
 import { pageHeaders } from './security-headers.ts'
 
@@ -120,7 +121,7 @@ export function addPage(
 }
 
 /**
- * Adds what a form of a page is sent to by POST: an empty body, or `application/x-www-form-urlencoded` of at most 64 KiB.
+ * Adds what a form of a page is sent to by POST: an empty body, or `application/x-www-form-urlencoded` of at most 4 KiB.
  * What a page of another site sends is refused (403 `cross-site-request`) before the body is read. `handler` may set
  * cookies; it answers with a page, or with `reply.redirect(path, 303)`, or throws DomainError. Its fields are not checked.
  */
@@ -129,7 +130,7 @@ export function addPageAction(
   path: string,
   handler: (form: FormBody, request: FastifyRequest, reply: FastifyReply) => Promise<Page | FastifyReply>,
 ): void {
-  app.post(path, { config: { page: 'action' } }, async (request, reply) => {
+  app.post(path, { bodyLimit: pageFormBytesMax, config: { page: 'action' } }, async (request, reply) => {
     const form = (request.body ?? {}) as FormBody
     return answer(await handler(form, request, reply), reply)
   })

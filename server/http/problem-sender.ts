@@ -45,7 +45,7 @@ declare module 'fastify' {
 function logFailure(request: FastifyRequest, error: DomainError, thrown: unknown): void {
   if (error.slug === 'internal')
     request.log.error({ err: thrown === error ? (error.cause ?? error) : thrown }, 'request failed')
-  else if (error.status >= 500) request.log.warn({ err: error.cause ?? error }, 'request could not be served')
+  else if (error.status >= 500 && error.logged) request.log.warn({ err: error.cause ?? error }, 'request could not be served')
 }
 
 function setRetryAfter(reply: FastifyReply, error: DomainError): void {
@@ -53,9 +53,16 @@ function setRetryAfter(reply: FastifyReply, error: DomainError): void {
   if (seconds !== undefined) reply.header('retry-after', String(Math.max(1, Math.ceil(seconds))))
 }
 
-/** `WWW-Authenticate` of RFC 6750, section 3. Operations with a credential of their own set theirs themselves. */
+/**
+ * `WWW-Authenticate`: of RFC 6750, section 3 where a bearer token is needed. Where a client may authenticate by Basic, a
+ * refused Authorization header is answered with a challenge, a refused body is not (RFC 6749, section 5.2).
+ */
 function setChallenge(request: FastifyRequest, reply: FastifyReply, error: DomainError): void {
-  if (request.routeOptions?.config?.route?.operation.access.kind !== 'token') return
+  const { operation, schema } = request.routeOptions?.config?.route ?? {}
+  if (schema?.credentials?.includes('clientBasic') && request.headers.authorization !== undefined) {
+    if (error.slug === 'authentication-failed') reply.header('www-authenticate', 'Basic realm="Org-Memory Hub"')
+  }
+  if (operation?.access.kind !== 'token') return
   if (error.slug === 'authentication-failed') {
     const sent = request.headers.authorization !== undefined
     reply.header('www-authenticate', `Bearer realm="hub"${sent ? ', error="invalid_token"' : ''}`)

@@ -25,10 +25,14 @@ export function callerCharges(
   ]
 }
 
-/** What a request without a valid credential counts against: never the tenant, so that no stranger locks it out. */
-export function strangerCharges(rateClass: RateClass, address: string, clientId: string, factor: number): Charge[] {
+/**
+ * What a request without a valid credential counts against: never the tenant, so that no stranger locks it out.
+ *
+ * @param what tells counters of one address apart
+ */
+export function strangerCharges(rateClass: RateClass, address: string, what: string, factor: number): Charge[] {
   const { perToken } = quotasOf(rateClass, {}, factor)
-  return [{ policy: 'address', key: `${rateClass} address ${networkOf(address)} ${clientId}`, quota: perToken }]
+  return [{ policy: 'address', key: `${rateClass} address ${networkOf(address)} ${what}`, quota: perToken }]
 }
 
 /** An IPv6 host commonly has a /64 to choose addresses from, so that counts as one. */

@@ -1,19 +1,25 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
-import { gunzip } from 'node:zlib'
+import { createGunzip } from 'node:zlib'
 import { DomainError, validationFailed } from '../../contract/domain-error.ts'
+import type { HeldBody } from './body-budget.ts'
 import type { FormBody } from './route-schema.ts'
 import { parseStrictJson } from './strict-json.ts'
 
 /** Beyond the limit this much is read and thrown away, so that a client in the middle of sending gets its 413. */
 const discardedBytesMax = 64 * 1024 * 1024
+/** A connection on which nothing has come for so long, while its body was waited for, is closed. */
+const stalledMs = 30_000
+const inflatedChunkBytes = 64 * 1024
+const formFieldsMax = 100
 
 interface BodyRules {
   format: 'json' | 'form'
   /** Of the inflated body. */
   limitBytes: number
-  /** Told before so many bytes are held in memory, and may throw. */
-  hold(bytes: number): void
+  /** Told of all bytes before they are kept, of the inflated ones too; it may refuse them. */
+  held: HeldBody
+  stalledMs?: number
 }
 
 /**
@@ -21,7 +27,11 @@ interface BodyRules {
  *
  * @throws DomainError
  */
-export async function readBody(headers: IncomingHttpHeaders, stream: Readable, rules: BodyRules): Promise<unknown> {
+export async function readBody(
+  headers: IncomingHttpHeaders,
+  stream: IncomingMessage,
+  rules: BodyRules,
+): Promise<unknown> {
   const announcedBytes = Number(headers['content-length'] ?? 0)
   if (announcedBytes === 0 && headers['transfer-encoding'] === undefined) return undefined
   checkMediaType(headers['content-type'], rules.format)
@@ -31,17 +41,15 @@ export async function readBody(headers: IncomingHttpHeaders, stream: Readable, r
     throw tooLarge(rules.limitBytes)
   }
   try {
-    // A body that does not say how long it is may become as long as is allowed.
-    rules.hold(announcedBytes || rules.limitBytes)
+    const received = await receive(stream, rules)
+    const bytes = isGzip && received.length > 0 ? await inflate(received, rules) : received
+    if (bytes.length === 0) return undefined
+    return rules.format === 'json' ? parseStrictJson(bytes) : parseForm(bytes)
   } catch (error) {
-    discard(stream)
+    // Nothing of it is kept, though what is left of it may take its time to arrive.
+    rules.held.release()
     throw error
   }
-  const received = await collect(stream, rules.limitBytes)
-  const bytes = isGzip && received.length > 0 ? await inflate(received, rules.limitBytes) : received
-  if (isGzip) rules.hold(bytes.length)
-  if (bytes.length === 0) return undefined
-  return rules.format === 'json' ? parseStrictJson(bytes) : parseForm(bytes)
 }
 
 const mediaTypes = { json: 'application/json', form: 'application/x-www-form-urlencoded' } as const
@@ -71,29 +79,47 @@ function tooLarge(limitBytes: number): DomainError {
   )
 }
 
-function collect(stream: Readable, limitBytes: number): Promise<Buffer> {
+async function receive(stream: IncomingMessage, rules: BodyRules): Promise<Buffer> {
+  // Most bodies have arrived with their headers. (Where requests are injected, there is no connection to wait for.)
+  const isWaitedFor = stream.complete === false
+  if (isWaitedFor) stream.setTimeout(rules.stalledMs ?? stalledMs)
+  try {
+    const received = await collect(stream, rules, 'The body ended before its announced length.')
+    if (isWaitedFor) stream.setTimeout(0)
+    return received
+  } catch (error) {
+    discard(stream)
+    throw error
+  }
+}
+
+/** All of a stream, or an error as soon as it is too much. */
+function collect(stream: Readable, { limitBytes, held }: BodyRules, incomplete: string): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let length = 0
     const settle = () => {
       stream.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose)
     }
+    const fail = (error: unknown) => {
+      settle()
+      reject(error)
+    }
     const onData = (chunk: Buffer) => {
       length += chunk.length
+      if (length > limitBytes) return fail(tooLarge(limitBytes))
+      try {
+        held.hold(chunk.length)
+      } catch (error) {
+        return fail(error)
+      }
       chunks.push(chunk)
-      if (length <= limitBytes) return
-      settle()
-      discard(stream)
-      reject(tooLarge(limitBytes))
     }
     const onEnd = () => {
       settle()
       resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length))
     }
-    const onError = (error: Error) => {
-      settle()
-      reject(new DomainError('malformed-json', 'The body ended before its announced length.', { cause: error }))
-    }
+    const onError = (error: Error) => fail(new DomainError('malformed-json', incomplete, { cause: error }))
     const onClose = () => onError(new Error('The connection was closed.'))
     stream.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
   })
@@ -109,19 +135,24 @@ function discard(stream: Readable): void {
 }
 
 /** Inflates on the thread pool, and stops as soon as the limit is passed. */
-function inflate(bytes: Buffer, limitBytes: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    gunzip(bytes, { maxOutputLength: limitBytes }, (error: NodeJS.ErrnoException | null, inflated) => {
-      if (error === null) resolve(inflated)
-      else if (error.code === 'ERR_BUFFER_TOO_LARGE') reject(tooLarge(limitBytes))
-      else reject(new DomainError('malformed-json', 'The body is not a complete gzip stream.', { cause: error }))
-    })
-  })
+async function inflate(bytes: Buffer, rules: BodyRules): Promise<Buffer> {
+  const gunzip = createGunzip({ chunkSize: inflatedChunkBytes })
+  gunzip.end(bytes)
+  try {
+    return await collect(gunzip, rules, 'The body is not a complete gzip stream.')
+  } finally {
+    gunzip.on('error', () => {}).destroy()
+  }
 }
 
 function parseForm(bytes: Buffer): FormBody {
   const form: FormBody = Object.create(null)
-  for (const [name, value] of new URLSearchParams(bytes.toString('utf8'))) {
+  const text = bytes.toString('utf8')
+  // Counted before, because the time that Node takes grows with the square of their number.
+  if (text.split('&', formFieldsMax + 1).length > formFieldsMax) {
+    throw validationFailed([{ pointer: '', detail: `must have ${formFieldsMax} fields at most` }])
+  }
+  for (const [name, value] of new URLSearchParams(text)) {
     if (name.includes('\0') || value.includes('\0')) {
       throw validationFailed([{ pointer: '', detail: 'must not contain the character NUL' }])
     }

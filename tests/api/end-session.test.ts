@@ -61,7 +61,10 @@ describe('is refused', () => {
   test('without a credential, under another tenant’s name, from another site', async () => {
     const { browser, session } = await signIn(hub, 'acme')
     const own = `${path}/${session.sessionId}`
-    expect(outcome(await new Browser(hub.baseUrl).call('DELETE', own))).toEqual([401, 'authentication-failed'])
+    for (const shown of [own, `${path}/xx`, `${own}?verbose=1`]) {
+      const answer = await new Browser(hub.baseUrl).call('DELETE', shown)
+      expect(outcome(answer)).toEqual([401, 'authentication-failed'])
+    }
     const named = await browser.call('DELETE', own, { headers: { 'x-service-tenant': 'globex' } })
     expect(outcome(named)).toEqual([403, 'invalid-tenant'])
     const foreign = await browser.call('DELETE', own, { headers: { origin: 'https://evil.example' } })

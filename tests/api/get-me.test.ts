@@ -77,7 +77,10 @@ test('a service account sees its name and scopes', async () => {
 
 describe('is refused', () => {
   test('without a credential', async () => {
-    expect(outcome(await new Browser(hub.baseUrl).call('GET', path))).toEqual([401, 'authentication-failed'])
+    for (const asked of [path, `${path}?verbose=1`]) {
+      const answer = await new Browser(hub.baseUrl).call('GET', asked)
+      expect(outcome(answer)).toEqual([401, 'authentication-failed'])
+    }
   })
 
   test.each(['nonsense', 'Basic YTpi', 'Bearer', 'Bearer a.b.c'])(

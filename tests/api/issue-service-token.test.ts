@@ -1,3 +1,4 @@
+import { request as httpRequest } from 'node:http'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ServiceAccountCredentials } from '../../server/modules/auth/auth-types.ts'
@@ -113,6 +114,19 @@ describe('a refusal', () => {
     const both = await hub.requestToken(credentials, basic(account.client_id, account.client_secret))
     expectProblem(both, 400, 'invalid_request')
     expect(both.headers.get('www-authenticate')).toBeNull()
+  })
+
+  test('meets two Authorization headers, of which a proxy may have looked at the other', async () => {
+    const { authorization } = basic(account.client_id, account.client_secret)
+    const [status, challenge] = await new Promise<unknown[]>((resolve, reject) => {
+      const headers = ['Host', 'localhost', 'Content-Type', 'application/x-www-form-urlencoded']
+      for (const each of [authorization, 'Basic YTpi']) headers.push('Authorization', each)
+      httpRequest(`${hub.url}/api/v1/oauth/token`, { method: 'POST', headers })
+        .on('response', (answer) => resolve([answer.resume().statusCode, answer.headers['www-authenticate']]))
+        .on('error', reject)
+        .end('grant_type=client_credentials')
+    })
+    expect([status, challenge]).toEqual([401, 'Basic realm="Org-Memory Hub"'])
   })
 
   test('is plain JSON for whoever asks for that, and else a problem document', async () => {

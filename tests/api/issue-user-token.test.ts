@@ -165,3 +165,11 @@ test.each([
 test('a query is refused', async () => {
   expect(outcome(await kim.browser.call('POST', `${path}?tenant=acme`))).toEqual([400, 'validation-failed'])
 })
+
+test('without any cookie nothing else of the call is looked at', async () => {
+  for (const body of ['{bad', '{"grant_type":1}', '']) {
+    const headers = { 'content-type': 'application/json' }
+    const answer = await read(await fetch(hub.baseUrl + path, { method: 'POST', headers, body }))
+    expect(outcome(answer)).toEqual([401, 'authentication-failed'])
+  }
+})

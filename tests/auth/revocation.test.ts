@@ -81,6 +81,21 @@ test('of two epochs the higher one stays, in memory and in the database', async 
   expect(other.revocations.isRevoked('acme', 'user:usr_2', 5)).toBe(false)
 })
 
+test('several are revoked at once, each of them once, and the higher epoch of each stays', async () => {
+  const one = await openLab()
+  await revoke(one.revocations, 'acme', 'session:several-2', 5)
+  await store.database.withTenant('acme', (tx) =>
+    one.revocations.revokeAll(tx, ['session:several-3', 'session:several-2', 'session:several-3'], 1),
+  )
+  const other = await openLab()
+  for (const { revocations } of [one, other]) {
+    expect(await revocations.isRevoked('acme', 'session:several-2', 4)).toBe(true)
+    expect(await revocations.isRevoked('acme', 'session:several-3', 0)).toBe(true)
+    expect(await revocations.isRevoked('acme', 'session:several-3', 1)).toBe(false)
+    expect(await revocations.isRevoked('globex', 'session:several-3', 0)).toBe(false)
+  }
+})
+
 test('the process itself knows it as soon as the transaction has committed, and not when it rolls back', async () => {
   const { revocations, looks } = await openLab()
   await revocations.isRevoked('acme', 'session:s', 0)

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { eventsOf } from './auth-lab.ts'
-import { Browser, outcome, signIn } from './people.ts'
+import { Browser, cookieNames, outcome, signIn } from './people.ts'
 
 let hub: TestHub
+const statements: string[] = []
 beforeAll(async () => {
-  hub = await startHub()
+  hub = await startHub({ onQuery: (text) => void statements.push(text) })
 })
 afterAll(() => hub.stop())
 
@@ -117,6 +118,26 @@ describe('the limit of ten calls a minute', () => {
     expect((await browser.token()).status).toBe(200)
   })
 
+  test('keeps nobody from signing out, whose call is counted all the same', async () => {
+    const email = 'leaves@globex.example'
+    const [phone, laptop] = [await signIn(limited, 'globex', { email }), await signIn(limited, 'globex', { email })]
+    const me = () => phone.browser.call('GET', '/api/v1/auth/me')
+    for (let call = 0; call < 9; call += 1) expect((await me()).status).toBe(200)
+    // The tenth is a look for a session that there is not, and counts as any.
+    expect((await phone.browser.call('DELETE', '/api/v1/auth/sessions/ses_none')).status).toBe(404)
+    expect((await me()).status).toBe(429)
+    const others = `/api/v1/auth/sessions/${laptop.session.sessionId}`
+    expect((await phone.browser.call('DELETE', others)).status).toBe(204)
+    // The address has used up its wrong credentials before, so this is one or the other.
+    expect([401, 429]).toContain((await laptop.browser.token()).status)
+    const out = await phone.browser.call('POST', '/api/v1/auth/logout')
+    expect([out.status, phone.browser.cookie(cookieNames.session)]).toEqual([204, undefined])
+    phone.browser.keep(cookieNames.session, phone.session.sessionToken)
+    const again = await phone.browser.call('POST', '/api/v1/auth/logout')
+    expect([401, 429]).toContain(again.status)
+    expect(phone.browser.cookie(cookieNames.session)).toBeUndefined()
+  })
+
   test('loses no refresh token: a refused rotation has not happened', async () => {
     const { browser } = await signIn(limited, 'cmode')
     let { refresh_token: token } = (await browser.token()).body
@@ -150,4 +171,21 @@ test('endAll ends what a person has, in the transaction that takes the right awa
   })
   expect([(await one.browser.token()).status, (await other.browser.token()).status]).toEqual([401, 401])
   expect((await stays.browser.token()).status).toBe(200)
+})
+
+test('endAll writes the end of any number of sessions at once', async () => {
+  const email = 'many-devices@acme.example'
+  const people = await Promise.all(Array.from({ length: 20 }, () => signIn(hub, 'acme', { email })))
+  const tokens = await Promise.all(people.map(async ({ browser }) => (await browser.token()).body.access_token))
+  statements.length = 0
+  const { sessions } = hub.modules.auth
+  await hub.test.database.withTenant('acme', (tx) => sessions.endAll(tx, people[0]!.user.userId))
+  expect(statements.filter((text) => /insert into hub\.revocations/.test(text))).toHaveLength(1)
+  for (const bearer of tokens) {
+    const me = await new Browser(hub.baseUrl).call('GET', '/api/v1/auth/me', { bearer })
+    expect(me.body.detail).toContain('revoked')
+  }
+  statements.length = 0
+  await hub.test.database.withTenant('acme', (tx) => sessions.endAll(tx, people[0]!.user.userId))
+  expect(statements.filter((text) => /hub\.revocations|pg_notify/.test(text))).toEqual([])
 })

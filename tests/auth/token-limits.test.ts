@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type AuthHub, startAuthHub } from './auth-hub.ts'
 import { operator } from './auth-lab.ts'
 
@@ -56,6 +56,18 @@ describe('guessing', () => {
     expect(refused.status).toBe(429)
     expect(refused.headers.get('ratelimit-policy')).toBe('"address";q=10;w=60')
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+  })
+
+  test('with a header, or a form, that cannot be read runs out as well', async () => {
+    const other = await startAuthHub({ limitFactor: 1 })
+    onTestFinished(() => other.close())
+    const basic = () => other.requestToken({}, { authorization: 'Basic %%%' })
+    expect(await statuses(9, basic)).toEqual(Array(9).fill(401))
+    expect((await other.requestToken({ grant_type: '' })).status).toBe(400)
+    const refused = await basic()
+    expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([429, null])
+    const { client_id, client_secret } = await other.account('acme')
+    expect((await other.requestToken({ client_id, client_secret })).status).toBe(200)
   })
 
   test('at a bearer token keeps no good token out', async () => {

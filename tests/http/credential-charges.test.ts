@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { expect, test } from 'vitest'
-import type { DomainError } from '../../contract/domain-error.ts'
+import { DomainError } from '../../contract/domain-error.ts'
 import type { AccessControl } from '../../server/http/caller.ts'
 import { type CredentialCharges, credentialCharges } from '../../server/http/credential-charges.ts'
 import { MemoryRateLimiter, type RateLimiter } from '../../server/http/rate-limiter.ts'
@@ -78,4 +78,43 @@ test('an attempt that succeeds is no longer counted as a stranger’s', async ()
 test('an id that is an e-mail address is not kept as such', () => {
   expect(keys.some((key) => key.includes('192.0.2.3'))).toBe(true)
   expect(keys.filter((key) => key.includes('example.com'))).toEqual([])
+})
+
+test('wrong credentials of an office keep nobody there from beginning to sign in, nor the reverse', async () => {
+  expect(await passing((index) => chargesAt('192.0.2.8').failed(`id-${index}`))).toBe(100)
+  expect(await passing(() => chargesAt('192.0.2.8').failed('a'))).toBe(0)
+  expect(await passing(() => chargesAt('192.0.2.8').attempt('a'))).toBe(10)
+  expect(await passing(() => chargesAt('192.0.2.8').attempt())).toBe(90)
+  expect(await passing(() => chargesAt('192.0.2.9').attempt())).toBe(100)
+  expect(await passing(() => chargesAt('192.0.2.9').failed('a'))).toBe(10)
+})
+
+test('what is done at any rate is counted, and never refused', async () => {
+  for (let index = 0; index < 30; index += 1) await chargesAt('192.0.2.10').count('d', 'initech')
+  expect(await passing(() => chargesAt('192.0.2.10').succeed('d', 'initech'))).toBe(0)
+})
+
+test('a refusal of what nothing was counted for counts as a wrong credential', async () => {
+  const problem = new DomainError('validation-failed', 'wrong')
+  for (let index = 0; index < 10; index += 1) expect(await chargesAt('192.0.2.11').refused(problem)).toBe(problem)
+  expect(await chargesAt('192.0.2.11').refused(problem)).toMatchObject({ slug: 'rate-limited' })
+  expect(await passing(() => chargesAt('192.0.2.11').failed())).toBe(0)
+})
+
+test('a refusal is not counted twice, nor where the service itself failed', async () => {
+  const address = '192.0.2.12'
+  const counted: ((charges: CredentialCharges) => Promise<void>)[] = [
+    (charges) => charges.attempt(),
+    (charges) => charges.failed('a'),
+    (charges) => charges.succeed('e', 'umbrella'),
+    (charges) => charges.count('e', 'umbrella'),
+  ]
+  for (const count of counted) {
+    const charges = chargesAt(address)
+    await count(charges)
+    await charges.refused(new DomainError('not-found', 'There is none.'))
+  }
+  await chargesAt(address).refused(new DomainError('hub-unavailable', 'Later.'))
+  await chargesAt(address).refused(new DomainError('rate-limited', 'Later.'))
+  expect(await passing(() => chargesAt(address).failed())).toBe(10)
 })

@@ -1,6 +1,11 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { Readable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { readBody } from '../../server/http/request-body.ts'
 import { type HttpLab, startHttpLab } from './http-lab.ts'
 
 let lab: HttpLab
@@ -97,6 +102,34 @@ describe('size', () => {
       duplex: 'half',
     } as RequestInit)
     expect(response.status).toBe(413)
+  })
+})
+
+describe('a body that stalls', () => {
+  const held = { hold: () => {}, release: () => {} }
+
+  test('is waited for as long as something comes, and then its connection is closed', async () => {
+    const outcomes: Promise<unknown>[] = []
+    const server = createServer((request, answer) => {
+      const rules = { format: 'json', limitBytes: 1000, held, stalledMs: 150 } as const
+      const read = readBody(request.headers, request, rules)
+      outcomes.push(read.catch((error) => error.message))
+      void read.then((body) => setTimeout(() => answer.end(JSON.stringify(body)), 300)).catch(() => {})
+    }).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+    const head = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n'
+    socket.write(head)
+    for (const piece of ['{"a"', ':', '1', '}', '  ']) {
+      await delay(50)
+      socket.write(piece)
+    }
+    // Whatever takes its time afterwards is not the sender's fault.
+    expect(String(await once(socket, 'data'))).toMatch(/{"a":1}$/)
+    socket.write(`${head}{`)
+    await once(socket, 'close')
+    expect(await Promise.all(outcomes)).toEqual([{ a: 1 }, 'The body ended before its announced length.'])
   })
 })
 

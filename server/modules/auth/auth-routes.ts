@@ -1,14 +1,13 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { DomainError } from '../../../contract/domain-error.ts'
+import type { FastifyInstance } from 'fastify'
 import { scopeNames } from '../../../contract/scopes.ts'
+import { countHeader } from '../../http/request-headers.ts'
 import { addRoute } from '../../http/route.ts'
 import { openToEveryOrigin } from '../../http/security-headers.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import { ServerMetadata, TokenAnswer, TokenForm, TokenHeaders } from './auth-schemas.ts'
 import type { TokenService } from './auth-types.ts'
+import { invalidClient } from './tokens/oauth-error.ts'
 import { readTokenRequest } from './tokens/token-request.ts'
-
-const challenge = 'Basic realm="Org-Memory Hub"'
 
 export function addAuthRoutes(
   app: FastifyInstance,
@@ -32,7 +31,8 @@ export function addAuthRoutes(
       response: { 200: TokenAnswer },
       problems: ['address-not-allowed'],
     },
-    challengingBasic(async (request, reply) => {
+    async (request, reply) => {
+      if (countHeader(request, 'authorization') > 1) throw invalidClient('The Authorization header is there twice.')
       const tokenRequest = readTokenRequest(request.body ?? {}, request.headers)
       const origin = {
         address: request.callerAddress,
@@ -44,7 +44,7 @@ export function addAuthRoutes(
       reply.header('cache-control', 'no-store')
       reply.header('pragma', 'no-cache')
       return token
-    }),
+    },
   )
 
   addRoute(app, 'getOAuthMetadata', { response: { 200: ServerMetadata } }, async (request, reply) => {
@@ -61,16 +61,4 @@ export function addAuthRoutes(
       service_documentation: `${issuer}/`,
     }
   })
-}
-
-/** A refused Authorization header is answered with a challenge, a refused body is not (RFC 6749, section 5.2). */
-function challengingBasic<Request extends Pick<FastifyRequest, 'headers'>, Answer>(
-  handler: (request: Request, reply: FastifyReply) => Promise<Answer>,
-): (request: Request, reply: FastifyReply) => Promise<Answer> {
-  return (request, reply) =>
-    handler(request, reply).catch((error: unknown) => {
-      const refused = error instanceof DomainError && error.slug === 'authentication-failed'
-      if (refused && request.headers.authorization !== undefined) reply.header('www-authenticate', challenge)
-      throw error
-    })
 }

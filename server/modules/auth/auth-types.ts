@@ -70,6 +70,8 @@ export interface TokenRevoker {
    * are of epoch 0, so 1 ends it.
    */
   revoke(tx: TenantTx, principal: Principal, minEpoch: number): Promise<void>
+  /** As `revoke`, of any number in one statement. */
+  revokeAll(tx: TenantTx, principals: readonly Principal[], minEpoch: number): Promise<void>
 }
 
 /** What is revoked, from memory: kept true by notifications and by a look at the database every two seconds. */
@@ -99,6 +101,7 @@ export interface SignIn {
 
 export interface OpenedSession {
   sessionId: string
+  userId: string
   /** Milliseconds since 1970; absolute. */
   expiresAtMs: number
   /** The JWT for the cookie `service_session`. */

@@ -7,14 +7,16 @@ export type RevocationRow = Pick<RegistryTables['hub.revocations'], 'tenant_slug
 export const revocationsChannel = 'hub_revocations'
 
 /** The higher of two epochs stays. Processes are woken when the transaction commits. */
-export async function writeRevocation(tx: TenantTx, principal: string, minEpoch: number): Promise<void> {
+export async function writeRevocations(tx: TenantTx, principals: readonly string[], minEpoch: number): Promise<void> {
+  if (principals.length === 0) return
+  // In one order, so that two who revoke the same wait for each other and not in a circle.
   await tx.client.query(
     `insert into hub.revocations as r (tenant_slug, principal, min_epoch, revoked_at)
-     values ($1, $2, $3, clock_timestamp())
+     select $1, principal, $3, clock_timestamp() from unnest($2::text[]) as principal order by principal
      on conflict (tenant_slug, principal) do update
      set min_epoch = case when excluded.min_epoch > r.min_epoch then excluded.min_epoch else r.min_epoch end,
          revoked_at = excluded.revoked_at`,
-    [tx.tenantId, principal, minEpoch],
+    [tx.tenantId, [...new Set(principals)], minEpoch],
   )
   await tx.client.query('select pg_notify($1, $2)', [revocationsChannel, ''])
 }

@@ -2,7 +2,7 @@ import { serviceTokenSeconds } from '../../../../contract/limits.ts'
 import type { Database, DatabaseLog, Listener } from '../../../db/database.ts'
 import { openLookout } from '../../../db/lookout.ts'
 import type { Revocations } from '../auth-types.ts'
-import { deleteOldRevocations, revocationsChannel, revocationsSince, writeRevocation } from './revocations-store.ts'
+import { deleteOldRevocations, revocationsChannel, revocationsSince, writeRevocations } from './revocations-store.ts'
 import { createRevokedEpochs } from './revoked-epochs.ts'
 
 /** Longer than any access token lives, by the clock of any process. */
@@ -50,15 +50,20 @@ export async function openRevocations(deps: {
     await lookout.fresh()
   }
 
+  const revokeAll: Revocations['revokeAll'] = async (tx, principals, minEpoch) => {
+    await writeRevocations(tx, principals, minEpoch)
+    tx.afterCommit(() => {
+      for (const principal of principals) revoked.add(tx.tenantId, principal, minEpoch)
+    })
+  }
+
   return {
     isRevoked(tenantSlug, principal, epoch) {
       if (lookout.isFresh()) return epoch < revoked.minEpoch(tenantSlug, principal)
       return fresh().then(() => epoch < revoked.minEpoch(tenantSlug, principal))
     },
-    async revoke(tx, principal, minEpoch) {
-      await writeRevocation(tx, principal, minEpoch)
-      tx.afterCommit(() => revoked.add(tx.tenantId, principal, minEpoch))
-    },
+    revoke: (tx, principal, minEpoch) => revokeAll(tx, [principal], minEpoch),
+    revokeAll,
     async forgetOld(tx) {
       const deleted = await deleteOldRevocations(tx, { olderThanSeconds: rememberedSeconds, limit: deletedAtOnce })
       return deleted === deletedAtOnce

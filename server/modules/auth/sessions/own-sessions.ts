@@ -36,7 +36,8 @@ export function createOwnSessions(
 
   async function endAll(tx: TenantTx, userId: string): Promise<void> {
     const ended = await endSessionsOf(tx, userId, formatTimestamp(now()))
-    for (const sessionId of ended) await deps.revoker.revoke(tx, `session:${sessionId}`, 1)
+    const principals = ended.map((sessionId) => `session:${sessionId}` as const)
+    await deps.revoker.revokeAll(tx, principals, 1)
   }
 
   async function noteLogout(

@@ -19,8 +19,8 @@ interface AdmissionDeps {
 }
 
 /**
- * Decides who makes a call, and counts it: what is let in against its session or account, what is refused against its
- * address. All throw `authentication-failed`, `invalid-tenant` and `rate-limited`.
+ * Decides who makes a call, and counts what is let in against its session or account. All throw `authentication-failed`,
+ * `invalid-tenant` and what the charge throws.
  */
 export interface SessionAdmission {
   byCookie(call: SessionCall, sessionToken: string | undefined): Promise<LiveSession>
@@ -96,22 +96,20 @@ export function createSessionAdmission(deps: AdmissionDeps): SessionAdmission {
   }
 
   return {
-    byCookie: (call, sessionToken) => counted(call, async () => countSession(call, await ofCookie(call, sessionToken))),
-    byName: (call, session) => counted(call, async () => countSession(call, await ofName(call, session))),
-    bySignIn: (call, { bearer, sessionToken }) =>
-      counted(call, async () => {
-        if (bearer !== undefined) return countSignIn(call, await ofBearer(call, bearer))
-        const session = await ofCookie(call, sessionToken)
-        return countSignIn(call, { kind: 'person', session, scopes: [...roles[session.user.role]] })
-      }),
-    byAnything: (call, credentials) =>
-      counted(call, async () => {
-        const all = await shown(call, credentials)
-        const [first, ...rest] = all.filter((live) => !isOtherTenant(call, live.tenant))
-        if (first) return [await countSession(call, first), ...rest]
-        if (all[0]) await countSession(call, all[0])
-        throw new SessionOver('The request shows no session that goes on.')
-      }),
+    byCookie: async (call, sessionToken) => countSession(call, await ofCookie(call, sessionToken)),
+    byName: async (call, session) => countSession(call, await ofName(call, session)),
+    async bySignIn(call, { bearer, sessionToken }) {
+      if (bearer !== undefined) return countSignIn(call, await ofBearer(call, bearer))
+      const session = await ofCookie(call, sessionToken)
+      return countSignIn(call, { kind: 'person', session, scopes: [...roles[session.user.role]] })
+    },
+    async byAnything(call, credentials) {
+      const all = await shown(call, credentials)
+      const [first, ...rest] = all.filter((live) => !isOtherTenant(call, live.tenant))
+      if (first) return [await countSession(call, first), ...rest]
+      if (all[0]) await countSession(call, all[0])
+      throw new SessionOver('The request shows no session that goes on.')
+    },
   }
 }
 
@@ -130,17 +128,6 @@ async function unlessUnknown<Found>(found: Promise<Found>): Promise<Found | unde
     return await found
   } catch (error) {
     if (error instanceof DomainError && error.slug === 'authentication-failed') return undefined
-    throw error
-  }
-}
-
-/** Counts what is refused for its credential. */
-export async function counted<Found>(call: SessionCall, admit: () => Promise<Found>): Promise<Found> {
-  try {
-    return await admit()
-  } catch (error) {
-    const slug = error instanceof DomainError ? error.slug : undefined
-    if (slug === 'authentication-failed' || slug === 'invalid-tenant') await call.charge.failed()
     throw error
   }
 }

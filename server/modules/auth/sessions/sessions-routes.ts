@@ -7,7 +7,6 @@ import { bearerToken, tenantHeaderOf } from '../../../http/access-checks.ts'
 import { clearCookie, clearSignInCookies, readCookie, setRefreshCookie } from '../../../http/cookies.ts'
 import { addRoute } from '../../../http/route.ts'
 import { UserTokenAnswer } from '../auth-schemas.ts'
-import { counted } from './session-admission.ts'
 import {
   LogoutBody,
   MeAnswer,
@@ -41,7 +40,7 @@ export function addSessionRoutes(app: FastifyInstance, sessions: SessionService)
       const refreshToken = refreshTokenOf(request.body ?? {})
       const issued = await clearingWhatIsOver(reply, async () => {
         const call = callOf(request)
-        const cookies = await cookiesOf(call, request, reply)
+        const cookies = cookiesOf(request, reply)
         return refreshToken === undefined
           ? sessions.issue(call, cookies.session)
           : sessions.refresh(call, refreshToken, cookies.refresh)
@@ -64,8 +63,8 @@ export function addSessionRoutes(app: FastifyInstance, sessions: SessionService)
     },
     async (request, reply) => {
       await clearingWhatIsOver(reply, async () => {
-        const call = callOf(request)
-        await sessions.logOut(call, await credentialsOf(call, request, reply), request.body?.everywhere ?? false)
+        const everywhere = request.body?.everywhere ?? false
+        await sessions.logOut(unlimited(callOf(request), request), credentialsOf(request, reply), everywhere)
       })
       clearSignInCookies(reply)
       clearCookie(reply, 'login')
@@ -109,7 +108,7 @@ export function addSessionRoutes(app: FastifyInstance, sessions: SessionService)
     async (request, reply) => {
       const { session_id: sessionId } = request.params
       const { current } = await bySignIn(request, reply, (call, credentials) =>
-        sessions.end(call, credentials, sessionId),
+        sessions.end(unlimited(call, request), credentials, sessionId),
       )
       if (current) clearSignInCookies(reply)
       return reply.code(204).send()
@@ -127,19 +126,21 @@ function callOf(request: FastifyRequest): SessionCall {
   }
 }
 
-/** Also looks at the cookie that the call does not need: one that is there twice was planted. */
-function cookiesOf(call: SessionCall, request: FastifyRequest, reply: FastifyReply) {
-  return counted(call, async () => ({
-    session: readCookie(request, reply, 'session'),
-    refresh: readCookie(request, reply, 'refresh'),
-  }))
+/** For what ends sessions: it is counted, but who wants to be signed out is not told to wait. */
+function unlimited(call: SessionCall, { credentialCharges }: FastifyRequest): SessionCall {
+  return { ...call, charge: { succeed: credentialCharges.count } }
 }
 
-function credentialsOf(call: SessionCall, request: FastifyRequest, reply: FastifyReply): Promise<Credentials> {
-  return counted(call, async () => ({
+/** Also looks at the cookie that the call does not need: one that is there twice was planted. */
+function cookiesOf(request: FastifyRequest, reply: FastifyReply) {
+  return { session: readCookie(request, reply, 'session'), refresh: readCookie(request, reply, 'refresh') }
+}
+
+function credentialsOf(request: FastifyRequest, reply: FastifyReply): Credentials {
+  return {
     bearer: request.headers.authorization === undefined ? undefined : bearerToken(request),
     sessionToken: readCookie(request, reply, 'session'),
-  }))
+  }
 }
 
 /** Cookies of a session that is over are cleared, unless the call went by an access token and they are another's. */
@@ -149,7 +150,7 @@ async function bySignIn<Answer>(
   work: (call: SessionCall, credentials: Credentials) => Promise<Answer>,
 ): Promise<Answer> {
   const call = callOf(request)
-  const credentials = await credentialsOf(call, request, reply)
+  const credentials = credentialsOf(request, reply)
   if (credentials.bearer !== undefined) return work(call, credentials)
   return clearingWhatIsOver(reply, () => work(call, credentials))
 }

@@ -15,7 +15,7 @@ import { webClientId } from '../tokens/token-issuer.ts'
 import { createLiveSessions } from './live-sessions.ts'
 import { createOwnSessions } from './own-sessions.ts'
 import { createRefreshTokens } from './refresh-tokens.ts'
-import { counted, createSessionAdmission } from './session-admission.ts'
+import { createSessionAdmission } from './session-admission.ts'
 import { createSessionTokens } from './session-tokens.ts'
 import { deleteExpiredSessions, insertSession } from './sessions-store.ts'
 import type { SessionService } from './sessions-types.ts'
@@ -79,18 +79,14 @@ export function createSessions(deps: SessionsDeps): SessionService {
       actor: { subject: user.userId, clientId: webClientId, address, requestId },
     })
     const sessionToken = await tokens.sign({ tenant, sessionId, userId: user.userId, createdAtMs, expiresAtMs })
-    return { sessionId, expiresAtMs, sessionToken }
+    return { sessionId, userId: user.userId, expiresAtMs, sessionToken }
   }
 
   return {
     ...createOwnSessions({ ...shared, admission, cursorKey }),
     open,
 
-    async firstToken(_tenant, { sessionToken }) {
-      const session = await tokens.open(sessionToken, now())
-      if (!session) throw new Error('the session that was just opened has no valid token')
-      return exchange.begin(session)
-    },
+    firstToken: (tenant, { sessionId, userId }) => exchange.begin({ tenant, sessionId, userId }),
 
     async issue(call, sessionToken) {
       const { tenant, sessionId, user } = await admission.byCookie(call, sessionToken)
@@ -98,11 +94,8 @@ export function createSessions(deps: SessionsDeps): SessionService {
     },
 
     async refresh(call, refreshToken, cookie) {
-      const family = await counted(call, async () => {
-        const opened = cookie === undefined ? undefined : await refreshTokens.open(refreshToken, cookie, now())
-        if (!opened) throw unknownRefreshToken()
-        return opened
-      })
+      const family = cookie === undefined ? undefined : await refreshTokens.open(refreshToken, cookie, now())
+      if (!family) throw unknownRefreshToken()
       await admission.byName(call, family)
       return exchange.follow(family, { address: call.address, requestId: call.requestId })
     },

@@ -4,11 +4,9 @@ import type { Tenant, TokenClaims } from '../../../http/caller.ts'
 import type { User } from '../../roster/roster-types.ts'
 import type { IssuedUserToken, Me, Sessions, SignInMethod } from '../auth-types.ts'
 
-/** Counts a call against the limits of class `auth`. Both throw DomainError `rate-limited`. */
+/** Counts a call against the limits of class `auth`, once its credential was found to be good. */
 export interface SessionCharge {
-  /** There is no valid credential: against the caller's address. */
-  failed(): Promise<void>
-  /** Against the session, or the service account, and its tenant. */
+  /** Against the session, or the service account, and its tenant. Throws `rate-limited`, unless the call is one that always acts. */
   succeed(id: string, tenantSlug: string): Promise<void>
 }
 

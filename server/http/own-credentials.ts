@@ -1,0 +1,35 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { DomainError } from '../../contract/domain-error.ts'
+import { clearSignInCookies, hasCookie } from './cookies.ts'
+import type { RouteSchema } from './route-schema.ts'
+
+type Way = NonNullable<RouteSchema['credentials']>[number]
+
+const names: Partial<Record<Way, string>> = {
+  session: 'session cookie',
+  refresh: 'refresh cookie',
+  bearer: 'access token',
+}
+
+/**
+ * Refuses a request that shows none of the credentials that its operation takes, before anything else of it is looked
+ * at. Whether one is good is for the handler to see, and one in the body shows itself too late.
+ *
+ * @throws DomainError `authentication-failed`
+ */
+export function checkSomeCredential(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  ways: readonly Way[] = ['body'],
+): void {
+  if (ways.some((way) => isShown(request, way))) return
+  clearSignInCookies(reply)
+  const missing = ways.map((way) => names[way]).join(' and no ')
+  throw new DomainError('authentication-failed', `The request has no ${missing}. Sign in first.`)
+}
+
+function isShown(request: FastifyRequest, way: Way): boolean {
+  if (way === 'body') return true
+  if (way === 'session' || way === 'refresh') return hasCookie(request, way)
+  return request.headers.authorization !== undefined
+}
