@@ -12,6 +12,8 @@ export const serveLock = String(prefix | 2n)
 export const ownerLock = String(prefix | 3n)
 /** Held while the owner and the database of an embedded server are made. */
 export const bootstrapLock = String(prefix | 4n)
+/** Held by the transaction that makes a token key. */
+export const tokenKeysLock = String(prefix | 5n)
 
 /**
  * Class of the locks of two integers, which are another space than those of one bigint: the second is a hash of the
@@ -24,3 +26,15 @@ export const ratingLockClass = 0x6f726770
 
 /** As {@link rollupLockClass}. Held by the transaction that makes a link to be mailed. Spells "orgl". */
 export const mailedLinkLockClass = 0x6f72676c
+
+/** As {@link rollupLockClass}. Held by the transaction that changes who is an administrator. Spells "orgu". */
+export const rolesLockClass = 0x6f726775
+
+/** As {@link rollupLockClass}. Held by the transaction that replaces the archetypes of a tenant. Spells "orga". */
+export const archetypesLockClass = 0x6f726761
+
+/** As {@link rollupLockClass}. Held by the transaction that configures single sign-on. Spells "orgs". */
+export const ssoLockClass = 0x6f726773
+
+/** As {@link rollupLockClass}. Held by the transaction that replaces the prices of a tenant. Spells "orgo". */
+export const pricesLockClass = 0x6f72676f

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import { ssoLockClass } from '../../db/advisory-locks.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { TenantTables } from '../../db/schema.ts'
 
@@ -16,7 +17,7 @@ const columns = [
 
 /** Two configurations of one tenant come one after the other. */
 export async function lockSso(tx: TenantTx): Promise<void> {
-  await tx.client.query(`select pg_advisory_xact_lock(hashtext('hub.sso_connections'), hashtext($1))`, [tx.tenantId])
+  await tx.client.query('select pg_advisory_xact_lock($1, hashtext($2))', [ssoLockClass, tx.tenantId])
 }
 
 export function currentConnection(tx: TenantTx): Promise<ConnectionRow | undefined> {

@@ -1,3 +1,4 @@
+import { tokenKeysLock } from '../../db/advisory-locks.ts'
 import type { RegistryTx, TenantTx } from '../../db/database.ts'
 import type { RegistryTables, TenantTables } from '../../db/schema.ts'
 
@@ -7,7 +8,7 @@ export type ProvenanceKeyRow = TenantTables['hub.provenance_keys']
 
 /** Of several processes that start at once on an empty database, one makes the first token key. */
 export async function lockTokenKeys(tx: RegistryTx): Promise<void> {
-  await tx.client.query(`select pg_advisory_xact_lock(hashtext('hub.token_keys'))`)
+  await tx.client.query('select pg_advisory_xact_lock($1::bigint)', [tokenKeysLock])
 }
 
 export function tokenKeys(tx: RegistryTx): Promise<TokenKeyRow[]> {

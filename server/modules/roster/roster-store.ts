@@ -1,3 +1,4 @@
+import { archetypesLockClass } from '../../db/advisory-locks.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { TenantTables } from '../../db/schema.ts'
 
@@ -34,7 +35,7 @@ export function archetypesAfter(tx: TenantTx, after: string, count: number): Pro
 
 /** Two replacements of one tenant's bundle come one after the other. */
 export async function lockBundle(tx: TenantTx): Promise<void> {
-  await tx.client.query(`select pg_advisory_xact_lock(hashtext('hub.archetypes'), hashtext($1))`, [tx.tenantId])
+  await tx.client.query('select pg_advisory_xact_lock($1, hashtext($2))', [archetypesLockClass, tx.tenantId])
 }
 
 export async function deleteArchetypes(tx: TenantTx, ids: readonly string[]): Promise<void> {

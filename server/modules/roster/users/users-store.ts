@@ -1,4 +1,5 @@
 import type { Role } from '../../../../contract/roles.ts'
+import { rolesLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { TenantTables } from '../../../db/schema.ts'
 
@@ -19,7 +20,7 @@ const columns = [
 
 /** Changes of who is an administrator come one after the other: each sees how many the others left. */
 export async function lockRoles(tx: TenantTx): Promise<void> {
-  await tx.client.query(`select pg_advisory_xact_lock(hashtext('hub.users'), hashtext($1))`, [tx.tenantId])
+  await tx.client.query('select pg_advisory_xact_lock($1, hashtext($2))', [rolesLockClass, tx.tenantId])
 }
 
 export function userById(tx: TenantTx, userId: string): Promise<UserRow | undefined> {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { pricesLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { TenantTables } from '../../../db/schema.ts'
 import type { PriceOverride } from './price-override-types.ts'
@@ -24,7 +25,7 @@ export async function allPrices(tx: TenantTx): Promise<PriceOverride[]> {
 
 /** Two replacements of one tenant's prices come one after the other. */
 export async function lockPrices(tx: TenantTx): Promise<void> {
-  await tx.client.query(`select pg_advisory_xact_lock(hashtext('hub.price_overrides'), hashtext($1))`, [tx.tenantId])
+  await tx.client.query('select pg_advisory_xact_lock($1, hashtext($2))', [pricesLockClass, tx.tenantId])
 }
 
 export async function deletePrices(tx: TenantTx): Promise<void> {
