@@ -12,6 +12,7 @@ import { explainingFailure } from './listen.ts'
 import { Metrics } from './metrics/metrics.ts'
 import { openMetricsPage } from './metrics/metrics-page.ts'
 import type { RunningHub } from './running-hub.ts'
+import { startupWarnings } from './startup-warnings.ts'
 
 /**
  * Starts, in this process, everything that the role asks for: database, migrations, API, background jobs.
@@ -94,6 +95,7 @@ export async function serve(config: Config): Promise<void> {
     throw error
   })
   page?.show(async () => metrics?.page(await hub.workerMetrics?.()) ?? '')
+  for (const warning of startupWarnings(config)) log.warn(warning)
   await greet(hub)
   let stoppingSince = 0
   const stop = async (signal: NodeJS.Signals) => {

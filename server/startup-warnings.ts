@@ -1,0 +1,11 @@
+import type { Config } from './config.ts'
+
+/** What runs, but hardly as it was meant: told once, when the Hub starts to serve. */
+export function startupWarnings(config: Pick<Config, 'environment' | 'role' | 'trustedProxies'>): string[] {
+  // In development it listens on this machine only; a worker answers nobody.
+  if (config.environment === 'development' || config.role === 'worker' || config.trustedProxies.length > 0) return []
+  return [
+    'HUB_TRUSTED_PROXIES is not set: whoever comes through a proxy counts as one caller, with one address for limits, ' +
+      'address lists and events. Name your proxies there; without any, all is well',
+  ]
+}
