@@ -133,6 +133,42 @@ describe('a body that stalls', () => {
   })
 })
 
+test('what arrives is held before it is kept, inflated too, and let go when it is thrown away', async () => {
+  const calls: (number | 'release')[] = []
+  let room = 1_000_000
+  const held = {
+    hold: (bytes: number) => {
+      calls.push(bytes)
+      if (bytes > room) throw new Error('no room')
+      room -= bytes
+    },
+    release: () => void calls.push('release'),
+  }
+  const server = createServer((request, answer) => {
+    const read = readBody(request.headers, request, { format: 'json', limitBytes: 1_000_000, held })
+    read.then(
+      (body) => answer.end(String((body as string).length)),
+      (error) => answer.end(error.message),
+    )
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const body = gzipSync(JSON.stringify('x'.repeat(400_000)))
+  const send = async () => {
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    return (await fetch(url, { method: 'POST', headers, body })).text()
+  }
+  expect(await send()).toBe('400000')
+  expect(calls).not.toContain('release')
+  expect(calls.reduce<number>((sum, each) => sum + Number(each), 0)).toBe(body.length + 400_002)
+  // As it is inflated, not afterwards.
+  expect(calls.length).toBeGreaterThan(3)
+  room = 100_000
+  expect(await send()).toBe('no room')
+  expect(calls.at(-1)).toBe('release')
+})
+
 describe('gzip', () => {
   const send = (body: Buffer, headers: Record<string, string> = {}) =>
     lab.call('POST', batch, { body, headers: { 'content-encoding': 'gzip', ...headers } })
