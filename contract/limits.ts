@@ -32,8 +32,7 @@ export const metadataBytesMax = 8 * 1024
 export const jsonDepthMax = 64
 export const magicLinkHours = 24
 /** Sign-in mails to one address of a tenant; those who ask for more find the earlier ones, whose links stay good. */
-export const signInMailsPerHour = 5
-export const signInMailPauseSeconds = 60
+export const signInMailsPerHour = 20
 export const archetypesMax = 10_000
 export const displayNameLengthMax = 200
 export const eventFutureMinutesMax = 5

@@ -99,13 +99,10 @@ test('the address is found in any case, and mailed as the roster has it', async 
   expect(lab.mail.received.map(({ to }) => to)).toEqual([[email]])
 })
 
-test('a flood of requests comes to five messages an hour, whose links all open', async () => {
-  for (let minute = 0; minute < 12; minute += 1) {
-    for (let i = 0; i < 3; i += 1) await run(await ordered({ email, tenant: 'acme' }))
-    await lab.age('acme', '61 seconds')
-  }
+test('a flood of requests comes to twenty messages an hour, whose links all open', async () => {
+  for (let i = 0; i < 25; i += 1) await run(await ordered({ email, tenant: 'acme' }))
   const links = lab.mail.received.map(linkOf)
-  expect(links).toHaveLength(5)
+  expect(links).toHaveLength(20)
   for (const link of links) expect((await fetch(link)).status).toBe(200)
 })
 

@@ -1,15 +1,15 @@
 import { hash, randomBytes } from 'node:crypto'
-import { magicLinkHours, signInMailPauseSeconds, signInMailsPerHour } from '../../../contract/limits.ts'
+import { magicLinkHours, signInMailsPerHour } from '../../../contract/limits.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import {
   consumeLink,
+  countLinks,
   deleteLinks,
   hasLink,
   insertLink,
   type LinkRow,
-  latestLinks,
   linkByHash,
   lockMailedLinks,
 } from './links-store.ts'
@@ -68,13 +68,11 @@ async function issueAs(
   return linkOf(tenant, row, token)
 }
 
-/** What a flood of requests for an address comes to: a handful of mails, each of whose links opens. */
+/** A flood of requests for an address comes to so many mails, each of whose links opens. */
 async function hadEnough(tx: TenantTx, email: string): Promise<boolean> {
-  const now = Date.now()
-  const wanted = { email, purpose: 'sign_in', since: formatTimestamp(now - hourMs), count: signInMailsPerHour }
-  const [newest, ...earlier] = await latestLinks(tx, wanted)
-  if (newest === undefined) return false
-  return Date.parse(newest) > now - signInMailPauseSeconds * 1000 || earlier.length + 1 >= signInMailsPerHour
+  const since = formatTimestamp(Date.now() - hourMs)
+  const mailed = await countLinks(tx, { email, purpose: 'sign_in', since, max: signInMailsPerHour })
+  return mailed >= signInMailsPerHour
 }
 
 function linkOf(tenant: Tenant, row: Pick<LinkRow, 'purpose' | 'expires_at'>, token: string): IssuedLink {

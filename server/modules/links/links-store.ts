@@ -54,11 +54,11 @@ export async function lockMailedLinks(tx: TenantTx): Promise<void> {
   })
 }
 
-/** When the links of that address and purpose were made, of the newest `count` since then; the newest first. */
-export async function latestLinks(
+/** How many were made for the address since then, counted up to `max`. */
+export async function countLinks(
   tx: TenantTx,
-  wanted: { email: string; purpose: string; since: string; count: number },
-): Promise<string[]> {
+  wanted: { email: string; purpose: string; since: string; max: number },
+): Promise<number> {
   const rows = await tx.db
     .selectFrom('hub.magic_links')
     .select('created_at')
@@ -66,10 +66,9 @@ export async function latestLinks(
     .where('email', '=', wanted.email)
     .where('purpose', '=', wanted.purpose)
     .where('created_at', '>', wanted.since)
-    .orderBy('created_at', 'desc')
-    .limit(wanted.count)
+    .limit(wanted.max)
     .execute()
-  return rows.map((row) => row.created_at)
+  return rows.length
 }
 
 /** At most `count` at once, so that no transaction is long. Answers how many. */

@@ -30,7 +30,7 @@ export function addLinkRoutes(app: FastifyInstance, deps: { requests: LinkReques
     {
       description:
         'The answer is the same, and takes as long, whether or not there is such a person or tenant. An address is ' +
-        'sent at most one link a minute and five an hour; those sent before stay good. While a tenant has single ' +
+        'sent at most twenty links an hour; those sent before stay good. While a tenant has single ' +
         'sign-on, links are sent to its administrators only.',
       body: MagicLinkBody,
       response: { 202: MagicLinkAnswer },
