@@ -1,3 +1,4 @@
+import { validationFailed } from './domain-error.ts'
 import { patterns } from './literals.ts'
 
 /** RFC 5321, section 4.5.3.1.3: a path of 256 octets, without its angle brackets. */
@@ -12,6 +13,11 @@ const noDomain = /[\s\p{C}/?#\\%@:]/u
 /** Whether it looks like one address. Only a mail that arrives proves that it is one. */
 export function isEmail(text: string): boolean {
   return text.length <= emailLengthMax && emailPattern.test(text) && domainKey(partsOf(text).domain) !== undefined
+}
+
+/** What the pattern of a schema cannot say: the domain is one. Throws `validation-failed` for the member `email`. */
+export function requireEmail(text: string): void {
+  if (!isEmail(text)) throw validationFailed([{ pointer: '/email', detail: 'must be an e-mail address' }])
 }
 
 /**

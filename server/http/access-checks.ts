@@ -18,7 +18,7 @@ import { countHeader } from './request-headers.ts'
 
 export const tenantHeader = 'x-service-tenant'
 /** Of a slug that a caller made up. */
-const notedSlugLengthMax = 63
+export const notedSlugLengthMax = 63
 
 export interface AccessChecksOptions {
   access: AccessControl
@@ -38,7 +38,7 @@ export async function admitCaller(
   operation: { access: Access & { kind: 'token' }; rateClass: RateClass | null },
   options: AccessChecksOptions,
 ): Promise<Caller> {
-  const claims = await authenticate(request, operation.rateClass, options)
+  const claims = await authenticate(request, reply, operation.rateClass, options)
   const tenant = await tenantOf(request, claims, options.access)
   request.hubTenant = tenant
   if (!admits(operation.access, claims.scopes)) {
@@ -69,6 +69,7 @@ export async function admitCaller(
 
 async function authenticate(
   request: FastifyRequest,
+  reply: FastifyReply,
   rateClass: RateClass | null,
   { access, limiter, limitFactor }: AccessChecksOptions,
 ): Promise<TokenClaims> {
@@ -77,6 +78,7 @@ async function authenticate(
   } catch (error) {
     if (!(error instanceof DomainError) || error.slug !== 'authentication-failed' || !rateClass) throw error
     const decision = await limiter.take(strangerCharges(rateClass, request.callerAddress, '', limitFactor))
+    setRateLimitHeaders(reply, decision)
     if (!decision.allowed) throw rateLimited(decision)
     throw error
   }

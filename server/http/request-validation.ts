@@ -3,7 +3,6 @@ import addFormats from 'ajv-formats'
 import type { FastifyRequest } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
 import { type PointedError, validationFailed } from '../../contract/domain-error.ts'
-import { isEmail } from '../../contract/email-address.ts'
 import { jsonPointer } from './json-breaches.ts'
 import { malformed, type Query } from './query-string.ts'
 import { countHeader } from './request-headers.ts'
@@ -28,9 +27,6 @@ const ajv = addFormats.default(
     keywords: annotations,
   }),
 )
-
-// RFC 6531: letters of any script, which `email` does not have.
-ajv.addFormat('idn-email', isEmail)
 
 /** A compiled check of one JSON value, as the answers of routes and the tests use it. */
 export function compileSchema(schema: TSchema): (value: unknown) => PointedError[] {

@@ -87,7 +87,6 @@ const formatNames: Record<string, string> = {
   date: 'a date, such as 2026-01-31',
   uri: 'an absolute URI',
   email: 'an e-mail address',
-  'idn-email': 'an e-mail address',
 }
 
 function mustBe(schema: Annotated, otherwise: string): string {

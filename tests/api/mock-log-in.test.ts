@@ -81,6 +81,7 @@ test('a person who was deactivated is refused, and the tenant is told', async ()
 test.each([
   [{}, ['/email']],
   [{ email: 'kim', tenant: 'Acme!' }, ['/email', '/tenant']],
+  [{ email: 'kim@acme.example/x', tenant: 'acme' }, ['/email']],
   [{ email, tenant: 'acme', role: 'admin' }, ['/role']],
   [{ email: 7 }, ['/email']],
 ])('%j is a bad request at %j', async (body, pointers) => {

@@ -1,4 +1,5 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
+import { requireEmail } from '../../../../contract/email-address.ts'
 import { magicLinkHours } from '../../../../contract/limits.ts'
 import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
 import type { JobSender } from '../../../jobs/job-sender.ts'
@@ -94,6 +95,7 @@ export function createLinkRequests(deps: Deps): LinkRequests {
 
   return {
     async accept(request) {
+      requireEmail(request.email)
       if (!mailer.available) throw noMail()
       const order: Order = { ...request, token: links.newToken(), requestedAtMs: Date.now() }
       const text = Buffer.alloc(orderBytes, ' ')

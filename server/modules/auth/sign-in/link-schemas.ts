@@ -4,7 +4,6 @@ import { patterns } from '../../../../contract/literals.ts'
 
 export const Email = Type.String({
   pattern: patterns.email,
-  format: 'idn-email',
   maxLength: emailLengthMax,
   examples: ['kim@example.com'],
 })

@@ -1,4 +1,5 @@
-import { DomainError, validationFailed } from '../../../../contract/domain-error.ts'
+import { DomainError, invalidTenant, validationFailed } from '../../../../contract/domain-error.ts'
+import { requireEmail } from '../../../../contract/email-address.ts'
 import type { Config } from '../../../config.ts'
 import type { Database } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
@@ -40,9 +41,7 @@ export function createMockLogin(deps: {
     const served = servedTenant === null || servedTenant.slug === named
     const tenant = served ? await directory.find(named) : undefined
     if (tenant) return tenant
-    throw new DomainError('invalid-tenant', 'The tenant does not exist, or is not served at this address.', {
-      extensions: { tenant_slug: named },
-    })
+    throw invalidTenant(named)
   }
 
   /** The only tenant that there is; while developing, the one of the first start. */
@@ -58,6 +57,7 @@ export function createMockLogin(deps: {
   }
 
   return async (login) => {
+    requireEmail(login.email)
     const tenant = await tenantOf(login)
     const { address, requestId, userAgent } = login
     try {

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { DomainError } from '../../../../contract/domain-error.ts'
 import { clearCookie, readCookie, setLoginCookie, setSessionCookie } from '../../../http/cookies.ts'
 import { sendPage } from '../../../http/page.ts'
 import { addRoute } from '../../../http/route.ts'
@@ -56,19 +55,14 @@ export function addOidcRoutes(app: FastifyInstance, login: OidcLogin): void {
       htmlErrors: notSignedIn,
     },
     async (request, reply) => {
-      try {
-        const sealed = readCookie(request, reply, 'login')
-        // Whatever comes of it, this login is over.
-        clearCookie(reply, 'login')
-        const callback = new URL(request.url, 'http://callback.invalid')
-        const proven = request.credentialCharges.succeed
-        const { session, location } = await login.finish(sealed, callback, visitorOf(request), proven)
-        setSessionCookie(reply, session)
-        return reply.redirect(location, 303)
-      } catch (error) {
-        if (isRefusal(error)) await request.credentialCharges.failed()
-        throw error
-      }
+      const sealed = readCookie(request, reply, 'login')
+      // Whatever comes of it, this login is over.
+      clearCookie(reply, 'login')
+      const callback = new URL(request.url, 'http://callback.invalid')
+      const proven = request.credentialCharges.succeed
+      const { session, location } = await login.finish(sealed, callback, visitorOf(request), proven)
+      setSessionCookie(reply, session)
+      return reply.redirect(location, 303)
     },
   )
 }
@@ -81,9 +75,4 @@ function visitorOf(request: FastifyRequest): LoginVisitor {
     hostname: request.hostname,
     served: request.hostTenant ?? undefined,
   }
-}
-
-/** Not those of the service itself, which are no attempts of the caller. */
-function isRefusal(error: unknown): boolean {
-  return error instanceof DomainError && (error.slug === 'validation-failed' || error.slug === 'authentication-failed')
 }

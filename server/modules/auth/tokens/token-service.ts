@@ -4,6 +4,7 @@ import { serviceTokenSeconds } from '../../../../contract/limits.ts'
 import { isScope, type Scope } from '../../../../contract/scopes.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { Database } from '../../../db/database.ts'
+import { notedSlugLengthMax } from '../../../http/access-checks.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { Refusal, RefusalLog } from '../../governance/governance-types.ts'
 import type { TokenKeys } from '../../keys/keys-types.ts'
@@ -16,8 +17,6 @@ import { addressNotAllowed, invalidClient, oauthError, wrongTenant } from './oau
 import { mintAccessToken } from './token-issuer.ts'
 
 const touchIntervalMs = 60_000
-/** Of a slug that a caller made up. */
-const notedSlugLengthMax = 63
 
 /** OAuth 2.0 client credentials (RFC 6749, section 4.4). */
 export function createTokenService(deps: {

@@ -14,12 +14,7 @@ const UserId = Type.String({
   description: 'Of the user: `sub` of their tokens, `created_by` of their records',
   examples: [exampleId],
 })
-const Email = Type.String({
-  pattern: patterns.email,
-  format: 'idn-email',
-  maxLength: emailLengthMax,
-  examples: ['kim@acme.example'],
-})
+const Email = Type.String({ pattern: patterns.email, maxLength: emailLengthMax, examples: ['kim@acme.example'] })
 const RoleName = Type.Enum(roleNames, { examples: ['analyst'] })
 const DisplayName = Type.String({
   maxLength: displayNameLengthMax,

@@ -1,5 +1,5 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
-import { emailKey } from '../../../../contract/email-address.ts'
+import { emailKey, requireEmail } from '../../../../contract/email-address.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Caller } from '../../../http/caller.ts'
 import { openCursor, signCursor } from '../../../http/cursor.ts'
@@ -37,6 +37,7 @@ export function createUsers(deps: { database: Database; changes: UserChanges; cu
 
     async create(caller, { email, display_name = null, role = 'member' }) {
       requireScopesOf(caller, role)
+      requireEmail(email)
       const row = { user_id: makeUserId(), email, email_key: emailKey(email), display_name, role }
       return database.withTenant(caller.tenant.slug, async (tx) => {
         const user = await insertUser(tx, row, now())
