@@ -87,6 +87,8 @@ test('wrong credentials of an office keep nobody there from beginning to sign in
   expect(await passing(() => chargesAt('192.0.2.8').attempt())).toBe(90)
   expect(await passing(() => chargesAt('192.0.2.9').attempt())).toBe(100)
   expect(await passing(() => chargesAt('192.0.2.9').failed('a'))).toBe(10)
+  expect(await passing(() => chargesAt('192.0.2.13').failed('a'))).toBe(10)
+  expect(await passing(() => chargesAt('192.0.2.13').attempt('a'))).toBe(10)
 })
 
 test('what is done at any rate is counted, and never refused', async () => {
