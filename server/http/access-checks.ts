@@ -129,6 +129,16 @@ function noteRefusal(
   access.refused?.({ claims, reason, details, address: request.callerAddress, requestId: request.id })
 }
 
+/**
+ * The tenant that a request names in its body, or by `X-Service-Tenant` as other calls do. Throws `invalid-tenant` when
+ * the two contradict each other.
+ */
+export function tenantNamedBy(request: FastifyRequest, inBody: string | undefined): string | undefined {
+  const inHeader = tenantHeaderOf(request)
+  if (inHeader !== undefined && inBody !== undefined && inHeader !== inBody) throw invalidTenant(inHeader)
+  return inBody ?? inHeader
+}
+
 /** The slug of `X-Service-Tenant`, or undefined without one. Throws `validation-failed` when it is repeated. */
 export function tenantHeaderOf(request: FastifyRequest): string | undefined {
   if (countHeader(request, tenantHeader) > 1) {

@@ -30,7 +30,8 @@ export interface CredentialCharges {
   /** As `succeed`, for what is done at any rate, such as signing out: refuses nothing. */
   count(id: string, tenantSlug: string): Promise<void>
   /**
-   * The request ends in this problem: where nothing was counted for it yet, it counts as `failed`.
+   * The request ends in this problem: where nothing was counted for it yet, a 401 counts as `failed`, and anything else
+   * against the address alone, at the class's number for tenants.
    *
    * @returns what to answer with, which is the problem, or `rate-limited`
    */
@@ -51,7 +52,10 @@ export function credentialCharges(
     const all = everyone(kind, callerAddress, limitFactor)
     const charges = id === undefined ? [all] : [...guesses(kind, callerAddress, id, limitFactor), all]
     const decision = await limiter.take(charges)
-    if (!decision.allowed) refuse(reply, decision)
+    // The header names a policy once: the counter that has least left.
+    const policies = decision.policies.toSorted((a, b) => a.remaining - b.remaining).slice(0, 1)
+    setRateLimitHeaders(reply, { ...decision, policies })
+    if (!decision.allowed) throw rateLimited({ ...decision, policies })
     refund = () => limiter.refund(charges, decision.takenAtMs)
   }
 
@@ -77,7 +81,8 @@ export function credentialCharges(
     async refused(problem) {
       if (isCounted || problem.status >= 500 || problem.slug === 'rate-limited') return problem
       try {
-        await charges.failed()
+        // Who sends what cannot be read guesses nothing: it counts against the address alone.
+        await (problem.status === 401 ? charges.failed() : chargeStranger('failures', undefined))
         return problem
       } catch (error) {
         return asDomainError(error)
@@ -100,11 +105,4 @@ function guesses(kind: StrangerKind, address: string, id: string, factor: number
 function everyone(kind: StrangerKind, address: string, factor: number): Charge {
   const [charge] = strangerCharges('auth', address, `${kind} all`, factor)
   return { ...(charge as Charge), quota: quotasOf('auth', {}, factor).perTenant }
-}
-
-/** The header names a policy once: the one that is used up. */
-function refuse(reply: FastifyReply, decision: RateDecision): never {
-  const usedUp = { ...decision, policies: decision.policies.filter((each) => each.remaining === 0).slice(0, 1) }
-  setRateLimitHeaders(reply, usedUp)
-  throw rateLimited(usedUp)
 }

@@ -160,11 +160,16 @@ function replaceBodyParsers(app: FastifyInstance): void {
   app.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage) => {
     const { config, bodyLimit } = request.routeOptions
     return readBody(request.headers, payload, {
-      format: config.page === 'action' ? 'form' : (config.route?.schema.bodyFormat ?? 'json'),
+      format: config.page === 'action' ? formatOfAction(request) : (config.route?.schema.bodyFormat ?? 'json'),
       limitBytes: bodyLimit ?? recordBodyBytesMax,
       held: budget.bodyOf(request.rawAnswer),
     })
   })
+}
+
+/** Browsers send forms, programs what they always send. */
+function formatOfAction(request: FastifyRequest): 'form' | 'json' {
+  return request.headers['content-type']?.startsWith('application/json') ? 'json' : 'form'
 }
 
 /** `%3A` in a path is a colon here: clients differ in whether they encode the one before a verb. */

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { pageFormBytesMax } from '../../contract/limits.ts'
-import type { FormBody } from './route-schema.ts'
 import { pageHeaders } from './security-headers.ts'
 
 /** Markup that is safe to send. Only {@link html} makes it. */
@@ -121,19 +120,18 @@ export function addPage(
 }
 
 /**
- * Adds what a form of a page is sent to by POST: an empty body, or `application/x-www-form-urlencoded` of at most 4 KiB.
+ * Adds what the button of a page is sent to by POST. Its body, a form or JSON of at most 4 KiB or none, is not looked at.
  * What a page of another site sends is refused (403 `cross-site-request`) before the body is read. `handler` may set
- * cookies; it answers with a page, or with `reply.redirect(path, 303)`, or throws DomainError. Its fields are not checked.
+ * cookies; it answers with a page, or with `reply.redirect(path, 303)`, or throws DomainError.
  */
 export function addPageAction(
   app: FastifyInstance,
   path: string,
-  handler: (form: FormBody, request: FastifyRequest, reply: FastifyReply) => Promise<Page | FastifyReply>,
+  handler: (request: FastifyRequest, reply: FastifyReply) => Promise<Page | FastifyReply>,
 ): void {
-  app.post(path, { bodyLimit: pageFormBytesMax, config: { page: 'action' } }, async (request, reply) => {
-    const form = (request.body ?? {}) as FormBody
-    return answer(await handler(form, request, reply), reply)
-  })
+  app.post(path, { bodyLimit: pageFormBytesMax, config: { page: 'action' } }, async (request, reply) =>
+    answer(await handler(request, reply), reply),
+  )
 }
 
 /** A reply is a promise of its end, so awaiting a handler that returned it leaves nothing: it has been sent then. */

@@ -45,7 +45,8 @@ declare module 'fastify' {
 function logFailure(request: FastifyRequest, error: DomainError, thrown: unknown): void {
   if (error.slug === 'internal')
     request.log.error({ err: thrown === error ? (error.cause ?? error) : thrown }, 'request failed')
-  else if (error.status >= 500 && error.logged) request.log.warn({ err: error.cause ?? error }, 'request could not be served')
+  else if (error.status >= 500 && error.logged)
+    request.log.warn({ err: error.cause ?? error }, 'request could not be served')
 }
 
 function setRetryAfter(reply: FastifyReply, error: DomainError): void {

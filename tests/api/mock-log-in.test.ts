@@ -53,6 +53,13 @@ test('signs in as a real login does: tokens, both cookies, the event', async () 
   expect(login).toMatchObject({ subject: `user:${kim}`, details: { method: 'mock' } })
 })
 
+test('the tenant may be named by the header, as in other calls; a header that contradicts the body is refused', async () => {
+  const byHeader = await logIn({ email }, { 'x-service-tenant': 'acme' })
+  expect([byHeader.status, decodeJwt(byHeader.body.access_token).tenant]).toEqual([200, 'acme'])
+  const contradicting = await logIn({ email, tenant: 'acme' }, { 'x-service-tenant': 'globex' })
+  expect(contradicting).toMatchObject({ status: 403, body: { tenant_slug: 'globex' } })
+})
+
 test('people of the roster keep their role; anybody else becomes a member', async () => {
   const scopes = async (who: string) => {
     const { body } = await logIn({ email: who, tenant: 'acme' })

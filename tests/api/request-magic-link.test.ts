@@ -71,8 +71,13 @@ test('requests are counted by where they come from, and no tenant is charged', a
   const limited = await startLinkLab({ HUB_LIMIT_FACTOR: '0.05' })
   try {
     const statuses: number[] = []
-    for (let i = 0; i < 8; i += 1) statuses.push((await limited.request({ email, tenant: 'acme' })).status)
-    expect(statuses).toEqual([202, 202, 202, 202, 202, 429, 429, 429])
+    // One for each of them: 0.05 of the 10 for address and mailbox, rounded up, and 5 for all mailboxes together.
+    expect((await limited.request({ email, tenant: 'acme' })).status).toBe(202)
+    expect((await limited.request({ email, tenant: 'acme' })).status).toBe(429)
+    for (let i = 0; i < 6; i += 1) {
+      statuses.push((await limited.request({ email: `kim${i}@acme.example`, tenant: 'acme' })).status)
+    }
+    expect(statuses).toEqual([202, 202, 202, 202, 429, 429])
     const refused = await limited.request({ email: 'lee@acme.example', tenant: 'globex' })
     expect([refused.status, Number(refused.headers.get('retry-after'))]).toEqual([429, expect.any(Number)])
     // Whoever has a credential is let in all the same.

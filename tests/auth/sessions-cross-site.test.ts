@@ -66,7 +66,7 @@ describe('a request with a session cookie', () => {
       () => ({ 'sec-fetch-site': 'same-site', origin: 'http://blog.localhost' }),
       foreign,
     ],
-    ['of a page of the site that hides which', () => ({ 'sec-fetch-site': 'same-site' }), foreign],
+    ['of the site, from something that names no page', () => ({ 'sec-fetch-site': 'same-site' }), fine],
     ['of another site', () => ({ 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }), foreign],
     ['of another site that hides which', () => ({ 'sec-fetch-site': 'cross-site' }), foreign],
     ['of another site that claims to be the web UI', () => ({ 'sec-fetch-site': 'cross-site', origin: ui }), foreign],
@@ -152,10 +152,7 @@ describe('the form of a page', () => {
   })
   addPage(app, '/form', async () => ({ title: 'Form', body: html`<form method="post"></form>`, hasForm: true }))
   addPage(app, '/plain', async () => ({ title: 'Plain', body: html`<p>No form</p>` }))
-  addPageAction(app, '/form', async (form, _request, reply) => {
-    if (Object.keys(form).length === 0) return reply.redirect('/plain', 303)
-    return { title: 'Sent', body: html`<p>${JSON.stringify(form)}</p>`, noStore: true }
-  })
+  addPageAction(app, '/form', async (_request, reply) => reply.redirect('/plain', 303))
   afterAll(() => app.close())
 
   const post = (headers: Record<string, string>, payload = '') =>
@@ -170,19 +167,23 @@ describe('the form of a page', () => {
     expect(plain.headers['referrer-policy']).toBe('no-referrer')
   })
 
-  test('is taken with fields and without', async () => {
-    const form = { 'content-type': 'application/x-www-form-urlencoded' }
-    const sent = await post({ ...form, origin: 'http://localhost' }, 'a=1&b=%3Cscript%3E')
-    expect([sent.statusCode, sent.headers['cache-control']]).toEqual([200, 'no-store'])
-    expect(sent.payload).toContain('{&quot;a&quot;:&quot;1&quot;,&quot;b&quot;:&quot;&lt;script&gt;&quot;}')
+  test('is taken as a form, as JSON and without a body', async () => {
+    for (const [type, payload] of [
+      ['application/x-www-form-urlencoded', 'a=1&b=2'],
+      ['application/json', '{}'],
+      ['application/json', ''],
+    ] as const) {
+      const sent = await post({ 'content-type': type, origin: 'http://localhost' }, payload)
+      expect([sent.statusCode, sent.headers.location]).toEqual([303, '/plain'])
+    }
     const empty = await post({ origin: 'http://localhost', 'sec-fetch-site': 'same-origin' })
     expect([empty.statusCode, empty.headers.location]).toEqual([303, '/plain'])
   })
 
-  test('is refused from another site, as JSON, and when it is too long', async () => {
+  test('is refused from another site, as something else, and when it is too long', async () => {
     expect((await post({ origin: 'https://evil.example' })).statusCode).toBe(403)
     expect((await post({ 'sec-fetch-site': 'cross-site' })).statusCode).toBe(403)
-    expect((await post({ 'content-type': 'application/json' }, '{}')).statusCode).toBe(415)
+    expect((await post({ 'content-type': 'text/plain' }, '{}')).statusCode).toBe(415)
     const form = { 'content-type': 'application/x-www-form-urlencoded' }
     expect((await post(form, `a=${'x'.repeat(70_000)}`)).statusCode).toBe(413)
   })

@@ -96,8 +96,10 @@ test('what is done at any rate is counted, and never refused', async () => {
   expect(await passing(() => chargesAt('192.0.2.10').succeed('d', 'initech'))).toBe(0)
 })
 
-test('a refusal of what nothing was counted for counts as a wrong credential', async () => {
-  const problem = new DomainError('validation-failed', 'wrong')
+test('a refusal of what nothing was counted for counts as a wrong credential, or against the address alone', async () => {
+  const unreadable = new DomainError('validation-failed', 'wrong')
+  for (let index = 0; index < 80; index += 1) await chargesAt('192.0.2.11').refused(unreadable)
+  const problem = new DomainError('authentication-failed', 'none')
   for (let index = 0; index < 10; index += 1) expect(await chargesAt('192.0.2.11').refused(problem)).toBe(problem)
   expect(await chargesAt('192.0.2.11').refused(problem)).toMatchObject({ slug: 'rate-limited' })
   expect(await passing(() => chargesAt('192.0.2.11').failed())).toBe(0)

@@ -37,7 +37,7 @@ export function addLinkRoutes(app: FastifyInstance, deps: { requests: LinkReques
       problems: ['hub-unavailable'],
     },
     async (request, reply) => {
-      await request.credentialCharges.attempt()
+      await request.credentialCharges.attempt(request.body.email)
       await deps.requests.accept({ ...request.body, servedTenant: request.hostTenant?.slug })
       reply.status(202)
       return accepted
@@ -54,7 +54,7 @@ function addLinkPage(app: FastifyInstance, purpose: LinkPurpose, links: LinkSign
     await request.credentialCharges.failed()
     return { ...closedLinkPage(), noStore: true }
   })
-  addPageAction(app, paths[purpose], async (_form, request, reply) => {
+  addPageAction(app, paths[purpose], async (request, reply) => {
     const visitor = {
       address: request.callerAddress,
       requestId: request.id,

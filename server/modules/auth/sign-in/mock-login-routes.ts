@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
+import { tenantNamedBy } from '../../../http/access-checks.ts'
 import { setRefreshCookie, setSessionCookie } from '../../../http/cookies.ts'
 import { addRoute } from '../../../http/route.ts'
 import { UserTokenAnswer } from '../auth-schemas.ts'
@@ -16,16 +17,19 @@ export function addMockLoginRoutes(app: FastifyInstance, signIn: (login: MockLog
     {
       description:
         'Signs in as the person with that address, without any proof. People of the roster keep their role, anybody ' +
-        'else becomes a member. Without `tenant`, the tenant of the host is meant, else the only one there is, else ' +
+        'else becomes a member. Without `tenant` or the tenant header, the tenant of the host is meant, else the only one there is, else ' +
         'in development `demo`. There is no such endpoint in production.',
       body: MockLoginBody,
       response: { 200: UserTokenAnswer },
       problems: ['invalid-tenant', 'authentication-failed'],
     },
     async (request, reply) => {
+      const { email } = request.body
+      const tenant = tenantNamedBy(request, request.body.tenant)
       await request.credentialCharges.attempt()
       const { session, issued } = await signIn({
-        ...request.body,
+        email,
+        tenant,
         servedTenant: request.hostTenant,
         address: request.callerAddress,
         requestId: request.id,

@@ -1,8 +1,8 @@
 import { isScope } from '../../../../contract/scopes.ts'
 import type { TokenClaims } from '../../../http/caller.ts'
 
-/** Clocks of several processes differ a little. */
-export const clockSkewSeconds = 5
+/** Clocks of several processes differ a little: a token may be a moment too new, but is never used beyond its end. */
+const clockSkewSeconds = 5
 
 interface AccessClaims {
   claims: TokenClaims

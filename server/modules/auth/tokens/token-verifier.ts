@@ -6,7 +6,7 @@ import type { TokenKeys } from '../../keys/keys-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { Principal, Revocations } from '../auth-types.ts'
 import { addressFilter } from '../service-accounts/allowed-addresses.ts'
-import { clockSkewSeconds, readAccessClaims } from './access-claims.ts'
+import { readAccessClaims } from './access-claims.ts'
 import { verifyCompactJws } from './compact-jws.ts'
 import { accessTokenType } from './token-issuer.ts'
 
@@ -70,7 +70,7 @@ async function verify(
   const read = header.typ === accessTokenType ? readAccessClaims(payload) : undefined
   if (!read) throw invalidToken()
   const { claims, issuer, audience } = read
-  const usableUntilMs = (claims.expiresAt + clockSkewSeconds) * 1000
+  const usableUntilMs = claims.expiresAt * 1000
   if (usableUntilMs <= Date.now()) throw expired()
   // Only a token that this service signed comes this far, so the look-up is not for strangers to cause.
   const tenant = await directory.find(claims.tenantSlug)
