@@ -17,6 +17,8 @@ export interface Mail {
 export interface Mailer {
   /** Whether mail can reach anybody: by SMTP, or in development on the console. */
   readonly available: boolean
+  /** Whether every message is listed on the console of this Hub: in development. */
+  readonly listed: boolean
   /** Throws {@link MailNotSent} when the server does not take the message. */
   send(mail: Mail): Promise<void>
   close(): void
@@ -42,6 +44,7 @@ export function createMailer(
   const listed = config.environment === 'development'
   return {
     available: listed || smtp !== undefined,
+    listed,
     async send(mail) {
       if (listed) print(mail.consoleLine.replaceAll(/\p{Cc}/gu, ' '))
       else if (!smtp) throw new MailNotSent('no mail server is configured', { permanent: true })

@@ -98,7 +98,7 @@ export function createAuthModule(deps: AuthModuleDeps): AuthModule {
       addAuthRoutes(app, { tokens, directory })
       addSessionRoutes(app, sessions)
       addOidcRoutes(app, oidcLogin)
-      addLinkRoutes(app, { requests: linkRequests, signIn: linkSignIn })
+      addLinkRoutes(app, { requests: linkRequests, signIn: linkSignIn, mailer: deps.mailer })
       if (mockLogin) addMockLoginRoutes(app, createMockLogin({ ...deps, sessions }))
       addSignInPages(app, { mockLogin })
       addServiceAccountRoutes(app, serviceAccounts)

@@ -3,6 +3,7 @@ import { magicLinkHours } from '../../../../contract/limits.ts'
 import { setSessionCookie } from '../../../http/cookies.ts'
 import { addPage, addPageAction } from '../../../http/page.ts'
 import { addRoute } from '../../../http/route.ts'
+import type { Mailer } from '../../../mail/mailer.ts'
 import type { LinkPurpose } from '../../links/links-types.ts'
 import { closedLinkPage, signInLinkPage } from './link-pages.ts'
 import type { LinkRequests } from './link-requests-service.ts'
@@ -16,14 +17,19 @@ const paths: Record<LinkPurpose, string> = {
 }
 const pages = { welcome: welcomePage, sign_in: signInLinkPage }
 
-const accepted = {
-  status: 'accepted',
+const accepted = (listed: boolean) => ({
+  status: 'accepted' as const,
   detail:
     'If somebody with this address may sign in to this tenant by mail, a link is on its way. ' +
-    `It is good for ${magicLinkHours} hours. Links that were sent before stay good.`,
-} as const
+    `It is good for ${magicLinkHours} hours. Links that were sent before stay good.` +
+    (listed ? ' This Hub runs in development: the link is also on the console where it was started.' : ''),
+})
 
-export function addLinkRoutes(app: FastifyInstance, deps: { requests: LinkRequests; signIn: LinkSignIn }): void {
+export function addLinkRoutes(
+  app: FastifyInstance,
+  deps: { requests: LinkRequests; signIn: LinkSignIn; mailer: Pick<Mailer, 'listed'> },
+): void {
+  const answer = accepted(deps.mailer.listed)
   addRoute(
     app,
     'requestMagicLink',
@@ -40,7 +46,7 @@ export function addLinkRoutes(app: FastifyInstance, deps: { requests: LinkReques
       await request.credentialCharges.attempt(request.body.email)
       await deps.requests.accept({ ...request.body, servedTenant: request.hostTenant?.slug })
       reply.status(202)
-      return accepted
+      return answer
     },
   )
   for (const purpose of ['welcome', 'sign_in'] as const) addLinkPage(app, purpose, deps.signIn)

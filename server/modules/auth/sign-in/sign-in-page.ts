@@ -22,7 +22,8 @@ so you would not stay signed in. Over plain http on your own machine, use Chrome
 Hub by https and allow its cookies.</p>
 <form id="company-form">
 <label for="tenant">Tenant</label>
-<input id="tenant" name="tenant" type="text" required pattern="${inputPattern(patterns.tenantSlug)}" maxlength="63"
+<p id="tenant-hint" class="soft">The short name of your organisation, such as <code>acme</code>, for every way to sign in.</p>
+<input id="tenant" name="tenant" type="text" aria-describedby="tenant-hint" required pattern="${inputPattern(patterns.tenantSlug)}" maxlength="63"
 title="A name such as acme: lower-case letters, digits and hyphens" autocomplete="organization" autocapitalize="none"
 spellcheck="false" value="${tenant}"${tenantIsFixed ? html` readonly` : html``}>
 <button id="company" type="submit">Continue with your company</button>
