@@ -89,8 +89,8 @@ describe('ES256', () => {
     await signUntilThere(sign)
     const more = await signTogether(sign, 200)
     expect(more.filter((each) => !isGood(each))).toEqual([])
-    // No more than it can be sent at once: 16 tasks of 4.
-    expect(more.filter(isMarked)).toHaveLength(64)
+    // No more than it can be sent at once: 4 tasks of 4.
+    expect(more.filter(isMarked)).toHaveLength(16)
     const [alone] = await signTogether(sign, 1)
     expect(isSigned(alone!.content, alone!.signature)).toBe(true)
   })

@@ -15,7 +15,7 @@ interface Outcome {
 }
 
 /** Tasks that it is sent before the first is done. */
-const pendingMax = 16
+const pendingMax = 4
 
 /** A thread that signs, started when it is first wanted. One that ends is replaced when the next is wanted. */
 export class SigningThread {
