@@ -157,7 +157,9 @@ function decorateRequests(app: FastifyInstance): void {
 function replaceBodyParsers(app: FastifyInstance): void {
   const budget = createBodyBudget(bodiesBytesMax)
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage) => {
+  // Named ones are found at once; for those that only `*` takes, Fastify parses the header of every request anew.
+  const mediaTypes = ['application/json', 'application/x-www-form-urlencoded', '*']
+  app.addContentTypeParser(mediaTypes, (request: FastifyRequest, payload: IncomingMessage) => {
     const { config, bodyLimit } = request.routeOptions
     return readBody(request.headers, payload, {
       format: config.page === 'action' ? formatOfAction(request) : (config.route?.schema.bodyFormat ?? 'json'),
