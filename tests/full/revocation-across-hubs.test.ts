@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Role } from '../../contract/roles.ts'
+import { signIn } from '../auth/people.ts'
+import { type SecondHub, startSecondHub } from '../auth/second-hub.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
-import { signIn } from './people.ts'
-import { type SecondHub, startSecondHub } from './second-hub.ts'
 
 /** What one Hub revokes, another one on the same database refuses: at once by notification, within five seconds anyhow. */
 

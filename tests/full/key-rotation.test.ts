@@ -5,10 +5,10 @@ import { verifyCompactJws } from '../../server/modules/auth/tokens/compact-jws.t
 import { mintAccessToken } from '../../server/modules/auth/tokens/token-issuer.ts'
 import type { TokenAlgorithm } from '../../server/modules/keys/keys-types.ts'
 import { openTokenKeyRing, type TokenKeyRing } from '../../server/modules/keys/token-keys-service.ts'
+import { quiet } from '../auth/auth-lab.ts'
+import { type SecondHub, startSecondHub } from '../auth/second-hub.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
-import { quiet } from './auth-lab.ts'
-import { type SecondHub, startSecondHub } from './second-hub.ts'
 
 const second = 1_000
 const minute = 60 * second

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Charge } from '../../server/http/rate-limiter.ts'
 import { ValkeyConnection } from '../../server/limits/valkey-connection.ts'
 import { ValkeyLimiter } from '../../server/limits/valkey-limiter.ts'
-import { FakeValkey } from './fake-valkey.ts'
+import { FakeValkey } from '../limits/fake-valkey.ts'
 
 const quota = 10
 const charges: readonly Charge[] = [
