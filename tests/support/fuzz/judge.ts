@@ -39,6 +39,7 @@ function complaintsAboutProblem(
 ): string[] {
   const complaints: string[] = []
   const mediaType = headers['content-type']?.split(';')[0]
+  if (mediaType === 'text/html' && asksForPage(request)) return complaintsAboutPage(headers, body, hasNoBody)
   const isOAuth = request.operation.operationId === 'issueServiceToken'
   const mayBePlain = isOAuth && /application\/json/i.test(headerOf(request.headers, 'Accept') ?? '')
   if (mediaType !== 'application/problem+json' && !(mayBePlain && mediaType === 'application/json')) {
@@ -72,7 +73,24 @@ function complaintsAboutProblem(
   return complaints
 }
 
+/** Browsers navigate to these; what they are answered with is for people. */
+const navigatedTo = ['startLogin', 'completeLogin']
+
+function asksForPage({ operation, headers }: GeneratedRequest): boolean {
+  return navigatedTo.includes(operation.operationId) && /text\/html/i.test(headerOf(headers, 'Accept') ?? '')
+}
+
+function complaintsAboutPage(headers: WireAnswer['headers'], body: Buffer, hasNoBody: boolean): string[] {
+  if (hasNoBody) return []
+  const text = body.toString()
+  const complaints = leaks.test(text) ? [`shows its inside: ${leaks.exec(text)?.[0]}`] : []
+  if (!text.startsWith('<!doctype html>')) complaints.push(`no page: ${text.slice(0, 200)}`)
+  if (!text.includes(String(headers['x-service-request-id']))) complaints.push('a page without the request id')
+  return complaints
+}
+
 function complaintsAboutSuccess(request: GeneratedRequest, { status, headers, body }: WireAnswer): string[] {
+  if (request.operation.operationId === 'startLogin' && headers['content-type']?.startsWith('text/html')) return []
   const validate = isForOperation(request) ? request.operation.answers.get(status) : undefined
   if (!validate) return []
   if (!headers['content-type']?.startsWith('application/json')) return [`content type ${headers['content-type']}`]

@@ -27,6 +27,14 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
     { name: 'fuzz', scopes: ['hub:read', 'telemetry:write'] },
     { operator: 'test' },
   )
+  const spare = async (path: string, body: (index: number) => object, id: string): Promise<string[]> => {
+    const answers = await Promise.all(movers.map((_, index) => hub.call('acme', 'POST', path, { body: body(index) })))
+    return answers.map((answer) => answer.body[id])
+  }
+  const accountOf = (index: number) => ({ name: `spare-${index}`, scopes: ['hub:read'] })
+  const accounts = await spare('/api/v1/service-accounts', accountOf, 'client_id')
+  const userOf = (index: number) => ({ email: `spare-${index}@acme.example` })
+  const users = await spare('/api/v1/roster/users', userOf, 'user_id')
   const page = await hub.call('acme', 'GET', '/api/v1/hub/records?limit=2')
   const skills = await hub.call('acme', 'GET', '/api/v1/skill-entitlement/skills?limit=2')
   const cursors = [page.body.next_cursor, skills.body.next_cursor]
@@ -46,6 +54,8 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
     cursor: (random) => random.pick(cursors),
     expires_at: () => '2099-01-01T00:00:00Z',
     client_id: () => account.client_id,
+    user_id: (random) => random.pick(users),
+    email: (random) => `fuzz-${random.int(1, 2 ** 31)}@acme.example`,
     client_secret: () => account.client_secret,
     scope: (random) => random.pick(['hub:read', 'telemetry:write hub:read']),
     'Idempotency-Key': (random) => (random.chance(0.8) ? `key-${random.int(1, 2 ** 31)}` : 'the-same-key'),
@@ -69,6 +79,10 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
     namedFor: (operationId) => (name, random) => {
       // Skills that move to `retired` are not those that telemetry is sent for.
       if (operationId === 'transitionSkill' && name === 'skill_id') return random.pick(movers)
+      // Accounts that are changed and disabled are not the one that asks for tokens.
+      if (/ServiceAccount/.test(operationId) && name === 'client_id') return random.pick(accounts)
+      // In records and telemetry it is `user:…`.
+      if (name === 'user_id' && !/User(Role)?$/.test(operationId)) return undefined
       if (operationId === 'replaceArchetypes' && name === 'archetype_id') {
         return random.chance(0.3) ? 'analyst' : `archetype-${random.int(1, 50)}`
       }

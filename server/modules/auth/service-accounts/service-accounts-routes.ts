@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { pageSizeDefault } from '../../../../contract/limits.ts'
 import { PageQuery } from '../../../../contract/request-schemas.ts'
-import { addRoute } from '../../../http/route.ts'
+import { addRoute, emptyBody } from '../../../http/route.ts'
 import {
   AccountAnswer,
   AccountChangesBody,
@@ -88,6 +88,8 @@ export function addServiceAccountRoutes(app: FastifyInstance, accounts: ServiceA
       description:
         'Two secrets are live at most: the one before this stays good for 24 hours, any older one ends at once.',
       params: AccountParams,
+      body: emptyBody,
+      bodyOptional: true,
       response: { 200: RotatedSecretAnswer },
       problems: ['not-found', 'concurrent-modification'],
     },
