@@ -108,8 +108,7 @@ describe('13 JSON that two parsers may read differently', () => {
         .map(({ operationId }) => operationId),
     )
     const tried = withBodies.map(([operationId]) => operationId)
-    expect(takesJson.filter((operationId) => !tried.includes(operationId))).toEqual([])
-    expect(takesJson.length).toBeGreaterThan(15)
+    expect([...new Set(tried)].sort()).toEqual(takesJson.sort())
   })
 })
 
