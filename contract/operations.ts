@@ -1,3 +1,5 @@
+import { exportOperations } from './operations/exports.ts'
+import { governanceOperations } from './operations/governance.ts'
 import { hubOperations } from './operations/hub.ts'
 import type { Operation } from './operations/operation.ts'
 import { serviceOperations } from './operations/service.ts'
@@ -12,6 +14,8 @@ export const operations = {
   ...serviceOperations,
   ...signInOperations,
   ...hubOperations,
+  ...governanceOperations,
+  ...exportOperations,
   ...telemetryOperations,
   ...tenantOperations,
 } as const satisfies Record<string, Operation>

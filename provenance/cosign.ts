@@ -76,15 +76,20 @@ export function decodeCosign(text: string): Cosign {
 }
 
 /**
- * Builds a seal, the cosigns of its records in leaf order, and the upper nodes of its tree, which is computed once.
+ * Builds a seal, the cosigns of its records in leaf order, and the upper nodes and root of its tree, which is computed once.
  * Throws as `buildSeal`.
  */
 export function sealRecords(
   input: SealInput,
   crypto: SealCrypto,
-): { seal: Seal; cosigns: string[]; upperNodes: Uint8Array } {
+): { seal: Seal; cosigns: string[]; upperNodes: Uint8Array; root: Uint8Array } {
   const { seal, levels } = sealAndTree(input, crypto)
-  return { seal, cosigns: encodeAll(seal, input.salts, levels), upperNodes: upperNodesOf(levels) }
+  return {
+    seal,
+    cosigns: encodeAll(seal, input.salts, levels),
+    upperNodes: upperNodesOf(levels),
+    root: levels.at(-1)![0]!,
+  }
 }
 
 /** The cosigns of all records of a stored seal, in leaf order; the tree is computed once. Throws `seal-malformed`. */

@@ -16,6 +16,7 @@ export {
   parseKeyDocumentAsync,
   type VerifierKey,
 } from './keys.ts'
+export { logLeafHash, sealNote } from './log.ts'
 export { inclusionPath, merkleRoot, nodeHash, rootFromInclusionPath } from './merkle.ts'
 export {
   formatNote,

@@ -12,20 +12,27 @@ import { type AuthModule, createAuthModule } from './modules/auth/auth-module.ts
 import type { Revocations } from './modules/auth/auth-types.ts'
 import { openRevocations } from './modules/auth/revocation/revocations.ts'
 import { createEntitlementModule, type EntitlementModule } from './modules/entitlement/entitlement-module.ts'
+import { createExportsModule, type ExportsModule } from './modules/exports/exports-module.ts'
 import { createGovernanceLog } from './modules/governance/governance-log.ts'
 import type { RefusalLog } from './modules/governance/governance-types.ts'
 import { createRefusalLog } from './modules/governance/refusal-log.ts'
+import { createErasureList } from './modules/hub/erasure/erasure-list.ts'
 import { createHubModule, createRecordStore, type HubModule, type RecordStore } from './modules/hub/hub-module.ts'
+import { createRecordClock } from './modules/hub/record-clock.ts'
+import type { TimeSource } from './modules/hub/record-clock-types.ts'
 import { createIdentityModule, type IdentityModule } from './modules/identity/identity-module.ts'
 import { createKeysModule, type KeysModule } from './modules/keys/keys-module.ts'
 import { createSignInLinks } from './modules/links/links-service.ts'
 import type { SignInLinks } from './modules/links/links-types.ts'
+import { createLogModule, type LogModule } from './modules/log/log-module.ts'
 import { createObservabilityModule } from './modules/observability/observability-module.ts'
 import { createRosterModule, type RosterModule } from './modules/roster/roster-module.ts'
 import { createRollupModule, type RollupModule } from './modules/telemetry/rollups/rollup-module.ts'
 import { createTelemetryModule, type TelemetryModule } from './modules/telemetry/telemetry-module.ts'
 import { createTenantsModule, type TenantsModule } from './modules/tenants/tenants-module.ts'
 import { createOutbound } from './outbound/outbound.ts'
+import { openStorage } from './storage/open-storage.ts'
+import type { Storage } from './storage/storage.ts'
 
 /** Every module of the service, wired to the others. */
 export interface Modules {
@@ -41,6 +48,9 @@ export interface Modules {
   entitlement: EntitlementModule
   telemetry: TelemetryModule
   rollups: RollupModule
+  log: LogModule
+  exports: ExportsModule
+  storage: Storage
   observability: ReturnType<typeof createObservabilityModule>
   refusals: RefusalLog
   /** To be connected to the queue of the process, where there is one. */
@@ -50,7 +60,10 @@ export interface Modules {
 }
 
 export interface ModulesOptions {
-  config: Pick<Config, 'environment' | 'version' | 'browserUrl' | 'baseUrl' | 'smtpUrl' | 'outboundAllow'>
+  config: Pick<
+    Config,
+    'environment' | 'version' | 'browserUrl' | 'baseUrl' | 'smtpUrl' | 'outboundAllow' | 'storageUrl' | 'dataDir'
+  >
   database: Database
   masterKey: Buffer
   /** The common address, without a trailing slash; only known once the service listens. */
@@ -58,6 +71,8 @@ export interface ModulesOptions {
   log: DatabaseLog
   /** Of new token keys, see the key ring; shorter in tests. */
   signingDelayMs?: number
+  /** Of records, holds, buffers and exports; in tests it may be set forward. */
+  time?: TimeSource
 }
 
 /**
@@ -67,7 +82,12 @@ export interface ModulesOptions {
 export async function createModules(options: ModulesOptions): Promise<Modules> {
   const { config, database, masterKey, baseUrl, log } = options
   const keys = await createKeysModule(options)
-  const recordStore = createRecordStore({ database, keys: keys.provenance })
+  const recordStore = createRecordStore({
+    database,
+    keys: keys.provenance,
+    clock: createRecordClock(options.time),
+    sealed: (tenantId) => tenantLog.sealed(tenantId),
+  })
   const governance = createGovernanceLog(recordStore.records)
   const shared = { database, masterKey, governance, log }
   const jobSender = new JobSender()
@@ -112,14 +132,40 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     browserUrl: browserUrlOf(config, baseUrl),
   })
   const entitlement = createEntitlementModule({ ...shared, catalogueChanged })
-  const hub = createHubModule({ ...shared, ...recordStore, keys: keys.provenance, skills: entitlement.registry })
+  const storage = openStorage(config)
+  const { directory } = tenants
+  const tenantLog: LogModule = createLogModule({ ...shared, keys: keys.provenance, directory, storage, outbound })
+  const hub = createHubModule({
+    ...shared,
+    ...recordStore,
+    keys: keys.provenance,
+    skills: entitlement.registry,
+    logs: tenantLog.logs,
+    directory,
+    erasureList: createErasureList(storage),
+    erasureParticipants: () => [],
+  })
+  const exports = createExportsModule({
+    ...shared,
+    clock: recordStore.clock,
+    storage,
+    keys: keys.provenance,
+    logs: tenantLog.logs,
+    records: hub.sealedRecords,
+    verification: hub.verification,
+    directory,
+    jobSender,
+  })
   const rollups = createRollupModule({ database, listTenants: () => tenants.directory.slugs(), log })
   const telemetry: TelemetryModule = createTelemetryModule({
     ...shared,
     ...recordStore,
     archetypes: roster.bundle,
     skills: entitlement.registry,
-    ingested: rollups.folder.ingested,
+    ingested: (tenantId) => {
+      rollups.folder.ingested(tenantId)
+      tenantLog.sealed(tenantId)
+    },
     findTenant: (slug) => tenants.directory.find(slug),
     jobSender,
   })
@@ -139,6 +185,9 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     entitlement,
     telemetry,
     rollups,
+    log: tenantLog,
+    exports,
+    storage,
     observability,
     refusals,
     close: async () => {
@@ -171,9 +220,9 @@ export async function createApp(modules: Modules, options: AppOptions): Promise<
     browserUrl: browserUrlOf(options.config, options.baseUrl),
   })
   if (metrics) countRequests(app, metrics)
-  const { keys, identity, hub, roster, entitlement, telemetry } = modules
-  for (const { routes } of [keys, tenants, auth, identity, hub, roster, entitlement, telemetry, observability])
-    routes(app)
+  const { keys, identity, hub, log, exports, roster, entitlement, telemetry } = modules
+  const parts = [keys, tenants, auth, identity, hub, log, exports, roster, entitlement, telemetry, observability]
+  for (const { routes } of parts) routes(app)
   await app.ready()
   return app
 }

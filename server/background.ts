@@ -34,19 +34,24 @@ export function createBackground(parts: {
       { name: 'forget claims of old reports', run: (tx) => modules.hub.forgetOldClaims(tx) },
       { name: 'forget old revocations', run: (tx) => modules.revocations.forgetOld(tx) },
       ...modules.auth.chores,
+      ...modules.exports.chores,
     ]),
   )
-  for (const job of [...modules.telemetry.jobs, ...modules.auth.jobs]) queue.registerJob(job)
+  const { telemetry, auth, hub, exports } = modules
+  for (const job of [...telemetry.jobs, ...auth.jobs, ...hub.jobs, ...exports.jobs]) queue.registerJob(job)
   modules.jobSender.connect(queue)
   const { folder } = modules.rollups
   return {
     queue,
     start: () => {
       queue.start()
-      if (config.role !== 'api') folder.start()
+      if (config.role === 'api') return
+      folder.start()
+      modules.log.start()
+      hub.sweeper.start()
     },
     stop: async () => {
-      await Promise.all([queue.stop(), folder.stop()])
+      await Promise.all([queue.stop(), folder.stop(), modules.log.stop(), hub.sweeper.stop()])
     },
   }
 }

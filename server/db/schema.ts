@@ -21,6 +21,8 @@ export interface RegistryTables {
     public_key: Buffer
     created_at: Timestamp
     retired_at: Timestamp | null
+    /** A note by which the key before introduces it; null for the first of a log. */
+    succession: string | null
   }
   'hub.token_keys': {
     key_id: string
@@ -52,6 +54,7 @@ export interface TenantTables {
     private_key_sealed: Buffer
     created_at: Timestamp
     retired_at: Timestamp | null
+    succession: string | null
   }
   'hub.service_accounts': {
     tenant_id: string
@@ -96,7 +99,8 @@ export interface TenantTables {
     skill_id: string
     skill_version: string
     state: string
-    name: string
+    /** Null once its record was erased. */
+    name: string | null
     record_id: string
     created_at: Timestamp
   }
@@ -135,7 +139,10 @@ export interface TenantTables {
     purged_at: Timestamp | null
     purged_by: string | null
     purge_reason: string | null
+    /** The end of the year 9999 while a hold freezes the buffer. */
     hard_delete_after: Timestamp | null
+    event_id: string | null
+    buffer_left_micros: number | null
   }
   'hub.legal_hold_releases': {
     tenant_id: string
@@ -261,5 +268,86 @@ export interface TenantTables {
     /** `[generation, milliseconds since 1970][]` */
     rotations: unknown
     created_at: Timestamp
+  }
+  'hub.seal_arrivals': {
+    tenant_id: string
+    arrival_id: string
+    seal_ids: string[]
+    first_ids: string[]
+    last_ids: string[]
+    log_leaves: Buffer | null
+  }
+  'hub.log_entries': { tenant_id: string; log_index: number; seal_id: string; first_id: string; last_id: string }
+  'hub.log_tiles': { tenant_id: string; level: number; tile_index: number; hashes: Buffer }
+  'hub.log_heads': { tenant_id: string; tree_size: number; root: Buffer; checkpoint: string; signed_at: Timestamp }
+  'hub.legal_holds': {
+    tenant_id: string
+    hold_id: string
+    name: string
+    reason: string
+    /** A `RecordFilter`, normalised. */
+    filter: unknown
+    created_at: Timestamp
+    created_by: string
+    released_at: Timestamp | null
+    released_by: string | null
+    release_reason: string | null
+  }
+  'hub.legal_hold_records': { tenant_id: string; record_id: string; hold_id: string }
+  'hub.retention_rules': {
+    tenant_id: string
+    record_type: string
+    min_days: number | null
+    max_days: number | null
+  }
+  'hub.retention_settings': { tenant_id: string; four_eyes: boolean }
+  'hub.tombstones': {
+    tenant_id: string
+    record_id: string
+    record_type: string
+    seal_id: string
+    leaf_index: number
+    purged_at: Timestamp
+    purged_by: string
+    purge_reason: string
+    purge_event_id: string | null
+    event_id: string
+    erased_at: Timestamp
+  }
+  'hub.exports': {
+    tenant_id: string
+    job_id: string
+    status: string
+    format: string
+    compression: string | null
+    /** A `RecordFilter`, normalised. */
+    filter: unknown
+    record_types: string[]
+    verify: boolean
+    include_provenance: boolean
+    created_by: string
+    created_at: Timestamp
+    estimated_completion_at: Timestamp
+    tree_size: number | null
+    from_index: number | null
+    to_index: number | null
+    done: number
+    total: number
+    started_at: Timestamp | null
+    completed_at: Timestamp | null
+    expires_at: Timestamp | null
+    size_bytes: number | null
+    verification_summary: unknown
+    error: unknown
+  }
+  'hub.sweeps': {
+    tenant_id: string
+    lane: string
+    log_index: number
+    started_at: Timestamp
+    updated_at: Timestamp
+    finished_at: Timestamp | null
+    checked: number
+    failed: number
   }
 }

@@ -6,8 +6,10 @@ import { createRecordStore } from '../../server/modules/hub/hub-module.ts'
 import type { RecordDraft } from '../../server/modules/hub/hub-types.ts'
 import { createRecordPurger } from '../../server/modules/hub/purge-service.ts'
 import { createRecordReading } from '../../server/modules/hub/read-service.ts'
-import { createRecordClock, type TimeSource } from '../../server/modules/hub/record-clock.ts'
+import { createRecordClock } from '../../server/modules/hub/record-clock.ts'
+import type { TimeSource } from '../../server/modules/hub/record-clock-types.ts'
 import { createRecordRelations } from '../../server/modules/hub/relation-service.ts'
+import { createStoredVerification } from '../../server/modules/hub/stored-verification.ts'
 import { createTamperReporter } from '../../server/modules/hub/tamper-reporter.ts'
 import { createVerificationPool } from '../../server/modules/hub/verification-pool.ts'
 import { createProvenanceKeys } from '../../server/modules/keys/provenance-keys-service.ts'
@@ -25,7 +27,8 @@ export async function openRecordLab(options: TestDatabaseOptions & { time?: Time
   const governance = createGovernanceLog({ sealer, writer })
   const log = { error: (details: object, message: string) => console.error(message, details) }
   const tampering = createTamperReporter({ database, governance, log, ...(options.now ? { now: options.now } : {}) })
-  const verification = createVerificationPool()
+  const pool = createVerificationPool()
+  const verification = createStoredVerification({ keys, pool, tampering })
   const deps = { ...store, database, keys, governance, tampering, verification, cursorKey: Buffer.alloc(32, 7) }
 
   /** Another process on the same database: nothing is shared but what is stored. */
@@ -74,7 +77,7 @@ export async function openRecordLab(options: TestDatabaseOptions & { time?: Time
     purger: createRecordPurger(deps),
     relations: parsedRelations(createRecordRelations(deps)),
     drop: async () => {
-      await verification.close()
+      await pool.close()
       await test.drop()
     },
   }

@@ -1,23 +1,33 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
 import { cursorKeyPurpose } from '../../http/cursor.ts'
+import type { JobDefinition } from '../../jobs/queue.ts'
 import { deriveKey } from '../../secrets/sealing.ts'
 import type { SkillRegistry } from '../entitlement/entitlement-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
+import type { TenantLogs } from '../log/log-types.ts'
+import type { TenantDirectory } from '../tenants/tenants-types.ts'
+import type { Erasure, ErasureList, ErasureParticipant } from './erasure/erasure-types.ts'
 import { addHubRoutes } from './hub-routes.ts'
 import type { Records } from './hub-types.ts'
 import { createIdempotency } from './idempotency-service.ts'
 import type { Idempotency } from './idempotency-types.ts'
 import { createRecordPurger } from './purge-service.ts'
 import { createRecordReading } from './read-service.ts'
-import { createRecordClock, type RecordClock, recordIdFloor } from './record-clock.ts'
+import { createRecordClock, recordIdFloor } from './record-clock.ts'
+import type { RecordClock } from './record-clock-types.ts'
 import { readReceipts } from './record-receipts.ts'
 import { createRecordSealer } from './record-sealer.ts'
 import { createRecordWriter } from './record-writer-store.ts'
 import { createRecordRelations } from './relation-service.ts'
+import { sealedRecords } from './sealed-records.ts'
+import type { SealedRecords } from './sealed-records-types.ts'
+import { createStoredVerification } from './stored-verification.ts'
+import type { Sweeper } from './sweep/sweep-types.ts'
 import { createTamperReporter } from './tamper-reporter.ts'
 import { createVerificationPool } from './verification-pool.ts'
+import type { StoredVerification } from './verification-types.ts'
 import { createRecordWriting } from './write-service.ts'
 
 /** Records and idempotency, which the modules that write records need before the Hub itself can be made. */
@@ -29,6 +39,11 @@ export interface RecordStore {
 
 export interface HubModule {
   routes(app: FastifyInstance): void
+  sealedRecords: SealedRecords
+  verification: StoredVerification
+  erasure: Erasure
+  sweeper: Sweeper
+  jobs: readonly JobDefinition[]
   /** Ends threads, and resolves when the work that goes on after answers has ended; called before the database is closed. */
   settled(): Promise<void>
   /** A chore: forgets a part of what keeps reports of tampering to one a day, and answers whether there may be more. */
@@ -40,13 +55,15 @@ export function createRecordStore(deps: {
   database: Database
   keys: ProvenanceKeys
   clock?: RecordClock
+  /** Hears of tenants whose transactions have stored seals, after their commit. */
+  sealed?: (tenantId: string) => void
 }): RecordStore {
-  const clock = deps.clock ?? createRecordClock()
+  const { clock = createRecordClock(), sealed = () => {} } = deps
   return {
     clock,
     records: {
       sealer: createRecordSealer({ keys: deps.keys, clock }),
-      writer: createRecordWriter(),
+      writer: createRecordWriter(sealed),
       receipts: readReceipts,
       firstIdAt: recordIdFloor,
     },
@@ -61,15 +78,23 @@ export function createHubModule(
     masterKey: Buffer
     governance: GovernanceLog
     skills: SkillRegistry
-    log: Pick<DatabaseLog, 'error'>
+    logs: TenantLogs
+    directory: TenantDirectory
+    erasureList: ErasureList
+    /** Whoever else has to forget what is erased; known once all modules are made. */
+    erasureParticipants: () => readonly ErasureParticipant[]
+    log: DatabaseLog
   },
 ): HubModule {
   const tampering = createTamperReporter(deps)
-  const verification = createVerificationPool()
+  const pool = createVerificationPool()
+  const verification = createStoredVerification({ ...deps, pool, tampering })
+  const notYet = (): never => {
+    throw new Error('not built yet')
+  }
   const services = {
     reading: createRecordReading({
       ...deps,
-      tampering,
       verification,
       cursorKey: deriveKey(deps.masterKey, cursorKeyPurpose),
     }),
@@ -79,9 +104,14 @@ export function createHubModule(
   }
   return {
     routes: (app) => addHubRoutes(app, services),
+    sealedRecords,
+    verification,
+    erasure: { run: notYet, purgeOverdue: notYet, reapply: notYet },
+    sweeper: { sweep: notYet, start: () => {}, stop: async () => {} },
+    jobs: [],
     forgetOldClaims: (tx) => tampering.forgetOldClaims(tx),
     settled: async () => {
-      await verification.close()
+      await pool.close()
       await tampering.settled()
     },
   }

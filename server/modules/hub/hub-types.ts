@@ -62,6 +62,11 @@ export interface Seal {
   /** Of its tree, see `upperNodesOf`. */
   upperNodes: Uint8Array
   signature: Uint8Array
+  /** Its leaf in the tenant's log. */
+  logLeaf: Uint8Array
+  /** Between which ids its records lie, both included. */
+  firstId: string
+  lastId: string
 }
 
 export interface SealedBatch {

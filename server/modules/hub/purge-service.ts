@@ -5,7 +5,7 @@ import type { Database, TenantTx } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import { entityTagOf, requireMatch } from './entity-tag.ts'
-import type { RecordClock, RecordMoment } from './record-clock.ts'
+import type { RecordClock, RecordMoment } from './record-clock-types.ts'
 import { recordNotFound } from './record-errors.ts'
 import type { StoredRecord } from './record-query-types.ts'
 import { findReleases, insertRelease, lockState, type RecordState, saveState } from './record-state-store.ts'
@@ -93,6 +93,8 @@ export function createRecordPurger(deps: {
           purged_by: caller.subject,
           purge_reason: reason,
           hard_delete_after: formatTimestamp(Math.floor(micros / 1000) + recoveryBufferDays * dayMs, micros % 1000),
+          event_id: null,
+          buffer_left_micros: null,
         }
         await saveState(tx, recordId, changed)
         await governance.append(tx, tenant, {
@@ -117,6 +119,8 @@ export function createRecordPurger(deps: {
           purged_by: null,
           purge_reason: null,
           hard_delete_after: null,
+          event_id: null,
+          buffer_left_micros: null,
         })
         await governance.append(tx, tenant, {
           kind: 'hub.record_restored',

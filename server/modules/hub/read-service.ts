@@ -2,37 +2,21 @@ import { setImmediate } from 'node:timers/promises'
 import { type PointedError, validationFailed } from '../../../contract/domain-error.ts'
 import { pageSizeDefault } from '../../../contract/limits.ts'
 import { parseTimestamp } from '../../../contract/timestamp.ts'
-import type { Database, TenantTx } from '../../db/database.ts'
+import type { Database } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import { type CursorBinding, openCursor, signCursor } from '../../http/cursor.ts'
-import type { ProvenanceKeys } from '../keys/keys-types.ts'
 import { entityTagOf } from './entity-tag.ts'
 import type { RecordQuery } from './hub-schemas.ts'
 import { answerText, withVerification } from './record-answer.ts'
-import { type RecordClock, recordIdFloor } from './record-clock.ts'
+import { recordIdFloor } from './record-clock.ts'
+import type { RecordClock } from './record-clock-types.ts'
 import { recordNotFound } from './record-errors.ts'
 import { findPage, findWholePage, pageMode } from './record-page-store.ts'
-import type {
-  AnsweredRecord,
-  PagePosition,
-  PageRequest,
-  RecordCriteria,
-  RecordSort,
-  StoredRecord,
-} from './record-query-types.ts'
-import { findReleases } from './record-state-store.ts'
-import { findLinks, findRecord, findSeals } from './record-store.ts'
-import {
-  type Evidence,
-  failedChecks,
-  summaryOf,
-  type Verification,
-  type VerificationSummary,
-  verifyStored,
-} from './record-verification.ts'
+import type { AnsweredRecord, PagePosition, PageRequest, RecordCriteria, RecordSort } from './record-query-types.ts'
+import { findRecord } from './record-store.ts'
+import { summaryOf } from './record-verification.ts'
 import { canSee, visibleTypes } from './record-visibility.ts'
-import type { TamperReporter } from './tamper-reporter.ts'
-import type { VerificationPool } from './verification-pool.ts'
+import type { StoredVerification, Verification, VerificationSummary } from './verification-types.ts'
 
 /** Record ids are in lower case, as they are stored. Answers are JSON texts, made of the stored ones. */
 export interface RecordReading {
@@ -44,41 +28,22 @@ export interface RecordReading {
 export function createRecordReading(deps: {
   database: Database
   clock: RecordClock
-  keys: ProvenanceKeys
   cursorKey: Buffer
-  tampering: TamperReporter
-  verification: VerificationPool
+  verification: StoredVerification
 }): RecordReading {
-  const { database, clock, keys, cursorKey, tampering, verification: pool } = deps
-
-  /** Outside of any transaction. What fails is reported after the answer. */
-  async function verifyAll(
-    tenant: Tenant,
-    records: readonly StoredRecord[],
-    evidence: Evidence,
-  ): Promise<Verification[]> {
-    const verifications = await verifyStored(tenant.slug, records, evidence, { keys, pool })
-    tampering.report(
-      tenant,
-      verifications.flatMap((verification, i) =>
-        verification.verified ? [] : [{ recordId: records[i]!.record_id, failedChecks: failedChecks(verification) }],
-      ),
-    )
-    return verifications
-  }
+  const { database, clock, cursorKey, verification } = deps
 
   async function readOne(caller: Caller, recordId: string, verify: boolean) {
-    const { row, evidence } = await database.withTenant(
+    const { row, check } = await database.withTenant(
       caller.tenant.slug,
       async (tx) => {
         const row = await findRecord(tx, recordId, clock.next().createdAt)
         if (row === undefined || !canSee(caller.scopes, row.record_type)) throw recordNotFound(recordId)
-        return { row, evidence: verify ? await gather(tx, [row]) : undefined }
+        return { row, check: verify ? await verification.prepare(tx, caller.tenant, [row]) : undefined }
       },
       { readOnly: true },
     )
-    const [verification] = evidence ? await verifyAll(caller.tenant, [row], evidence) : []
-    return { row, verification }
+    return { row, verification: check && (await check())[0] }
   }
 
   async function readPage(tenant: Tenant, criteria: RecordCriteria, page: PageRequest) {
@@ -87,16 +52,16 @@ export function createRecordReading(deps: {
   }
 
   async function readVerified(tenant: Tenant, criteria: RecordCriteria, page: PageRequest) {
-    const { found, evidence } = await database.withTenant(
+    const { found, check } = await database.withTenant(
       tenant.slug,
       async (tx) => {
         const found = await findWholePage(tx, criteria, page)
-        return { found, evidence: await gather(tx, found.records) }
+        return { found, check: await verification.prepare(tx, tenant, found.records) }
       },
       pageMode,
     )
     const [verifications, answers] = await Promise.all([
-      verifyAll(tenant, found.records, evidence),
+      check(),
       // While other threads verify: they have their task by then.
       setImmediate().then(() => textsOf(tenant, found.records)),
     ])
@@ -149,17 +114,6 @@ function pageText(
 ): string {
   const verified = summary ? `,"verification_summary":${JSON.stringify(summary)}` : ''
   return `{"records":[${records.join(',')}],"next_cursor":${JSON.stringify(nextCursor)}${verified}}`
-}
-
-/** What verification compares besides the records' own rows. */
-async function gather(tx: TenantTx, rows: readonly StoredRecord[]): Promise<Evidence> {
-  const idsOf = (some: readonly StoredRecord[]) => some.map((row) => row.record_id)
-  const purgedEvents = rows.filter((row) => row.record_type === 'governance_event' && row.purged_at !== null)
-  return {
-    seals: await findSeals(tx, [...new Set(rows.map((row) => row.seal_id))]),
-    links: await findLinks(tx, idsOf(rows)),
-    releases: await findReleases(tx, idsOf(purgedEvents)),
-  }
 }
 
 function criteriaOf(query: RecordQuery, caller: Caller): RecordCriteria {

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../../provenance/json.ts'
 import { cosignOf } from './record-cosign.ts'
 import type { AnsweredRecord, StoredPlace } from './record-query-types.ts'
-import type { Verification } from './record-verification.ts'
+import type { Verification } from './verification-types.ts'
 
 const closingBrace = 0x7d
 

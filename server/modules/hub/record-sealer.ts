@@ -1,11 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import { schemaVersion } from '../../../contract/literals.ts'
-import { canonicalize, formatRecordHash, recordHash, sealRecords, sealSizeMax } from '../../../provenance/index.ts'
+import {
+  canonicalize,
+  formatRecordHash,
+  logLeafHash,
+  recordHash,
+  sealNote,
+  sealRecords,
+  sealSizeMax,
+} from '../../../provenance/index.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { ProvenanceKeys, ProvenanceSigner } from '../keys/keys-types.ts'
 import type { CommonMembers, RecordDraft, RecordSealer, Seal, SealedRecord } from './hub-types.ts'
 import { nodeCrypto } from './node-crypto.ts'
-import type { RecordClock } from './record-clock.ts'
+import type { RecordClock } from './record-clock-types.ts'
 import { indexColumnsOf } from './record-columns.ts'
 
 const saltBytes = 16
@@ -69,7 +77,7 @@ function hashRecord(tenant: Tenant, draft: RecordDraft, clock: RecordClock, salt
 /** Gives the records of the group their places in a new seal. */
 function sealGroup(signer: ProvenanceSigner, group: readonly HashedRecord[], clock: RecordClock): Seal {
   const moment = clock.next()
-  const { seal, cosigns, upperNodes } = sealRecords(
+  const { seal, cosigns, upperNodes, root } = sealRecords(
     {
       logName: signer.logName,
       keyId: signer.keyId,
@@ -92,5 +100,21 @@ function sealGroup(signer: ProvenanceSigner, group: readonly HashedRecord[], clo
     leaves: seal.leaves,
     upperNodes,
     signature: seal.signature,
+    logLeaf: logLeafHash(
+      sealNote(
+        {
+          logName: signer.logName,
+          sealId: seal.sealId,
+          leafCount: group.length,
+          timeMicros: seal.timeMicros,
+          root,
+        },
+        seal.keyId,
+        seal.signature,
+      ),
+      nodeCrypto.sha256,
+    ),
+    firstId: group[0]!.recordId,
+    lastId: group.at(-1)!.recordId,
   }
 }

@@ -12,6 +12,8 @@ const neverPurged: RecordState = {
   purged_by: null,
   purge_reason: null,
   hard_delete_after: null,
+  event_id: null,
+  buffer_left_micros: null,
 }
 
 /** The state of a record that exists, locked until the transaction ends: whoever comes second sees what changed. */
@@ -23,7 +25,15 @@ export async function lockState(tx: TenantTx, recordId: string): Promise<RecordS
     .execute()
   return tx.db
     .selectFrom('hub.record_states')
-    .select(['revision', 'purged_at', 'purged_by', 'purge_reason', 'hard_delete_after'])
+    .select([
+      'revision',
+      'purged_at',
+      'purged_by',
+      'purge_reason',
+      'hard_delete_after',
+      'event_id',
+      'buffer_left_micros',
+    ])
     .where('tenant_id', '=', tx.tenantId)
     .where('record_id', '=', recordId)
     .forUpdate()

@@ -1,27 +1,9 @@
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
-import type { StoredRecord } from './record-query-types.ts'
 import type { Release } from './record-state-store.ts'
+import type { SealedRow } from './sealed-records-types.ts'
 import type { VerificationPool } from './verification-pool.ts'
 import { passed, type TaskEvidence, taskOf } from './verification-task.ts'
-
-/** Interface 2.4. */
-export interface Verification {
-  verified: boolean
-  checks: {
-    provenance_hash_matches: boolean
-    provenance_cosign_valid: boolean
-    schema_version_supported: boolean
-    no_active_legal_hold_violation: boolean
-  }
-}
-
-/** Interface 2.5. */
-export interface VerificationSummary {
-  checked: number
-  verified: number
-  tampered: number
-  cosign_invalid: number
-}
+import type { Verification, VerificationSummary } from './verification-types.ts'
 
 /** What is stored about records apart from their own rows, as far as verification compares it. */
 export interface Evidence extends TaskEvidence {
@@ -32,7 +14,7 @@ export interface Evidence extends TaskEvidence {
 /** Verifies stored records (see `checkRecords`). Throws `hub-unavailable` when there is too much to verify already. */
 export async function verifyStored(
   tenantId: string,
-  records: readonly StoredRecord[],
+  records: readonly SealedRow[],
   evidence: Evidence,
   deps: { keys: ProvenanceKeys; pool: VerificationPool },
 ): Promise<Verification[]> {
@@ -68,7 +50,7 @@ export function failedChecks(verification: Verification): string[] {
 }
 
 /** A governance event stays unless a release for it was active when it was purged. */
-function wasPurgedUnderHold(row: StoredRecord, releases: readonly Release[]): boolean {
+function wasPurgedUnderHold(row: SealedRow, releases: readonly Release[]): boolean {
   const purgedAt = row.purged_at
   if (row.record_type !== 'governance_event' || purgedAt === null) return false
   return !releases.some((release) => release.record_id === row.record_id && isReleaseActive(release, purgedAt))

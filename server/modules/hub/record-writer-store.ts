@@ -7,7 +7,8 @@ import { copyColumns, encodeRows } from './record-copy.ts'
 /** Rows per INSERT: a statement takes at most 65,535 parameters. */
 const rowsPerInsert = 1000
 
-export function createRecordWriter(): RecordWriter {
+/** @param sealed hears of the tenant after a commit of {@link RecordWriter.insert} */
+export function createRecordWriter(sealed: (tenantId: string) => void = () => {}): RecordWriter {
   return {
     async insert(tx, batch) {
       requireTenant(tx, batch)
@@ -17,6 +18,8 @@ export function createRecordWriter(): RecordWriter {
       for (const rows of chunksOf(batch.seals.map((seal) => sealRow(batch.tenantId, seal)))) {
         await tx.db.insertInto('hub.seals').values(rows).execute()
       }
+      await tx.client.query(insertArrival.text, arrivalValues(batch))
+      tx.afterCommit(() => sealed(batch.tenantId))
       for (const rows of chunksOf(linkRows(batch))) await tx.db.insertInto('hub.record_links').values(rows).execute()
     },
 
@@ -24,7 +27,8 @@ export function createRecordWriter(): RecordWriter {
       if (batch.records.some((record) => record.relatedRecords.length > 0)) {
         throw new Error('records with links are written through insert()')
       }
-      return [...copies(batch), ...batch.seals.map((seal) => sealStep(batch.tenantId, seal))]
+      const seals = batch.seals.map((seal) => sealStep(batch.tenantId, seal))
+      return [...copies(batch), ...seals, { statement: insertArrival, values: arrivalValues(batch) }]
     },
   }
 }
@@ -53,6 +57,26 @@ const insertSeal = {
 function sealStep(tenantId: string, seal: Seal): IngestStep {
   const { seal_id, key_id, sealed_at, leaves, upper_nodes, signature } = sealRow(tenantId, seal)
   return { statement: insertSeal, values: [tenantId, seal_id, key_id, sealed_at, leaves, upper_nodes, signature] }
+}
+
+/** What tells the tenant's log of the seals of a transaction. */
+const insertArrival = {
+  name: 'hub_insert_arrival',
+  text: `insert into hub.seal_arrivals (tenant_id, arrival_id, seal_ids, first_ids, last_ids, log_leaves)
+         values ($1, $2, $3::uuid[], $4::uuid[], $5::uuid[], $6)`,
+}
+
+function arrivalValues({ tenantId, seals }: SealedBatch): (string | Buffer)[] {
+  // As literals of arrays: the steps of an ingest transaction are sent as they are.
+  const ids = (of: (seal: Seal) => string) => `{${seals.map(of).join(',')}}`
+  return [
+    tenantId,
+    seals[0]!.sealId,
+    ids((seal) => seal.sealId),
+    ids((seal) => seal.firstId),
+    ids((seal) => seal.lastId),
+    Buffer.concat(seals.map((seal) => seal.logLeaf)),
+  ]
 }
 
 function recordRow(tenantId: string, record: SealedRecord) {

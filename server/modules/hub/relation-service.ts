@@ -2,7 +2,7 @@ import { recordsAnswerBytesMax, relatedAnswerMax } from '../../../contract/limit
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
 import { answerText } from './record-answer.ts'
-import type { RecordClock } from './record-clock.ts'
+import type { RecordClock } from './record-clock-types.ts'
 import { recordNotFound } from './record-errors.ts'
 import type { StoredRecord } from './record-query-types.ts'
 import { findRecord, findRecords, findSizes } from './record-store.ts'

@@ -1,4 +1,5 @@
-import type { StoredRecord, StoredSeal } from './record-query-types.ts'
+import type { StoredSeal } from './record-query-types.ts'
+import type { SealedRow } from './sealed-records-types.ts'
 
 /**
  * What a page's verification needs, in a form that is cheap to hand to another thread: few arrays of texts. Bytes are
@@ -55,7 +56,7 @@ interface PublicKey {
 const latin1 = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 
 export function taskOf(
-  rows: readonly StoredRecord[],
+  rows: readonly SealedRow[],
   { seals, links }: TaskEvidence,
   keys: readonly PublicKey[],
 ): VerificationTask {

@@ -7,7 +7,7 @@ import type { SkillRegistry } from '../entitlement/entitlement-types.ts'
 import type { RecordDraft, RecordReceipt, Records, SealedRecord } from './hub-types.ts'
 import type { Idempotency } from './idempotency-types.ts'
 import type { RecordBody } from './record-body-schemas.ts'
-import type { RecordClock } from './record-clock.ts'
+import type { RecordClock } from './record-clock-types.ts'
 import { recordNotFound } from './record-errors.ts'
 import { findRecordIds } from './record-store.ts'
 

@@ -88,6 +88,7 @@ export function createProvenanceKeys(deps: {
         public_key: Buffer.from(key.publicKey),
         created_at: key.createdAt,
         retired_at: null,
+        succession: null,
       })
     },
   }
@@ -106,6 +107,7 @@ async function makeKey(tx: TenantTx, sealingKey: Buffer): Promise<PublishedKey> 
     private_key_sealed: seal(sealingKey, pkcs8, contextOf(tx.tenantId, keyId)),
     created_at: formatTimestamp(Date.now()),
     retired_at: null,
+    succession: null,
   }
   await insertProvenanceKey(tx, row)
   return { keyId, name, publicKey: raw, createdAt: row.created_at }

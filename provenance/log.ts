@@ -1,0 +1,21 @@
+import { concatBytes, fromHex, type Sha256, toBase64, utf8 } from './bytes.ts'
+import { type SealStatement, sealNoteText } from './seal.ts'
+
+/**
+ * The tenant's log: an RFC 6962 tree whose leaves are the signed notes of the tenant's seals, in the order in which
+ * they were taken in.
+ */
+
+const leafPrefix = Uint8Array.of(0)
+
+/** The whole signed note of a seal, signature line and all: the data of its leaf in the log. */
+export function sealNote(statement: SealStatement, keyId: string, signature: Uint8Array): string {
+  const { logName } = statement
+  const signed = toBase64(concatBytes(fromHex(keyId).subarray(0, 4), signature))
+  return `${sealNoteText(statement)}\n— ${logName} ${signed}\n`
+}
+
+/** SHA-256(0x00 ‖ note), RFC 6962 §2.1. */
+export function logLeafHash(note: string, sha256: Sha256): Uint8Array {
+  return sha256(concatBytes(leafPrefix, utf8(note)))
+}
