@@ -38,3 +38,9 @@ export const ssoLockClass = 0x6f726773
 
 /** As {@link rollupLockClass}. Held by the transaction that replaces the prices of a tenant. Spells "orgo". */
 export const pricesLockClass = 0x6f72676f
+
+/**
+ * As {@link rollupLockClass}. Held by the transaction that places or releases a hold, or changes retention; shared by
+ * those that purge or erase records. Spells "orgk".
+ */
+export const holdsLockClass = 0x6f72676b

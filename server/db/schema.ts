@@ -287,6 +287,8 @@ export interface TenantTables {
     reason: string
     /** A `RecordFilter`, normalised. */
     filter: unknown
+    /** Null with a filter. */
+    record_count: number | null
     created_at: Timestamp
     created_by: string
     released_at: Timestamp | null

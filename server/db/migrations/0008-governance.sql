@@ -90,6 +90,8 @@ create table hub.legal_holds (
   name text not null,
   reason text not null,
   filter jsonb,
+  -- How many records it names; null if it has a filter.
+  record_count integer,
   created_at timestamptz not null,
   created_by text not null,
   released_at timestamptz,
@@ -101,6 +103,9 @@ select hub.distribute('hub.legal_holds');
 select hub.isolate('hub.legal_holds');
 grant select, insert on hub.legal_holds to hub_app;
 grant update (released_at, released_by, release_reason) on hub.legal_holds to hub_app;
+create index legal_holds_in_force on hub.legal_holds (tenant_id, hold_id) where released_at is null;
+create index legal_holds_with_filter on hub.legal_holds (tenant_id, hold_id) where filter is not null;
+create index legal_holds_by_releaser on hub.legal_holds (tenant_id, released_by, hold_id) where released_by is not null;
 
 create table hub.legal_hold_records (
   tenant_id text not null,
@@ -137,6 +142,19 @@ grant select, insert, update on hub.retention_settings to hub_app;
 -- a purged record, hard_delete_after is the end of the year 9999, and what was left of the buffer stands beside it, in microseconds.
 alter table hub.record_states add column event_id uuid, add column buffer_left_micros bigint;
 create index record_states_by_end on hub.record_states (tenant_id, hard_delete_after) where hard_delete_after is not null;
+-- What was purged or restored before has its event too.
+alter table hub.record_states no force row level security;
+alter table hub.records no force row level security;
+update hub.record_states s set event_id = e.event_id from (
+  select distinct on (tenant_id, subject) tenant_id, subject, record_id as event_id from (
+    -- Not parsed: what somebody has edited must not stop the migration.
+    select tenant_id, record_id, substring(canonical from '"subject":"(record:[0-9a-f-]+)"') as subject from hub.records
+    where event_kind in ('hub.record_purged', 'hub.record_restored')
+  ) events
+  order by tenant_id, subject, record_id desc
+) e where e.tenant_id = s.tenant_id and e.subject = 'record:' || s.record_id::text;
+alter table hub.record_states force row level security;
+alter table hub.records force row level security;
 
 -- ── Erasure ──────────────────────────────────────────────────────────────────────────────────────────────
 
