@@ -10,9 +10,13 @@ const leafPrefix = Uint8Array.of(0)
 
 /** The whole signed note of a seal, signature line and all: the data of its leaf in the log. */
 export function sealNote(statement: SealStatement, keyId: string, signature: Uint8Array): string {
-  const { logName } = statement
+  return signedNote(sealNoteText(statement), statement.logName, keyId, signature)
+}
+
+/** A note with the one signature of a key: its hash in a signature line is the beginning of the key id. */
+export function signedNote(text: string, logName: string, keyId: string, signature: Uint8Array): string {
   const signed = toBase64(concatBytes(fromHex(keyId).subarray(0, 4), signature))
-  return `${sealNoteText(statement)}\n— ${logName} ${signed}\n`
+  return `${text}\n— ${logName} ${signed}\n`
 }
 
 /** SHA-256(0x00 ‖ note), RFC 6962 §2.1. */
