@@ -6,7 +6,7 @@ import { readServeNotice } from '../server/db/serve-notice.ts'
 import type { Tenant } from '../server/http/caller.ts'
 import type { ServiceAccounts } from '../server/modules/auth/auth-types.ts'
 import type { Actor } from '../server/modules/governance/governance-types.ts'
-import type { TokenKeyRotator } from '../server/modules/keys/keys-types.ts'
+import type { ProvenanceKeyRotator, TokenKeyRotator } from '../server/modules/keys/keys-types.ts'
 import type { Archetypes } from '../server/modules/roster/roster-types.ts'
 import type { TelemetryRating } from '../server/modules/telemetry/prices/rating-types.ts'
 import type { Rollups } from '../server/modules/telemetry/rollups/rollup-service.ts'
@@ -25,6 +25,7 @@ export interface Services {
   directory: TenantDirectory
   serviceAccounts: ServiceAccounts
   tokenKeys: TokenKeyRotator
+  provenanceKeys: ProvenanceKeyRotator
   archetypes: Archetypes
   rollups: Rollups
   rating: TelemetryRating
@@ -59,6 +60,7 @@ export function withServices<T>(work: (services: Services) => Promise<T>): Promi
         directory: modules.tenants.directory,
         serviceAccounts: modules.auth.serviceAccounts,
         tokenKeys: modules.keys.tokens,
+        provenanceKeys: modules.provenanceKeyRotation,
         archetypes: modules.roster.archetypes,
         rollups: modules.rollups.rollups,
         rating: modules.telemetry.rating,

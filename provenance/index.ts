@@ -1,6 +1,8 @@
 /** The provenance core: docs/provenance.md specifies what it computes. Imports nothing; runs in Node and browsers. */
 export type { Sha256 } from './bytes.ts'
 export { canonicalDepthMax, canonicalize } from './canonical.ts'
+export { type Checkpoint, checkpointText, parseCheckpoint } from './checkpoint.ts'
+export { joinRoots, rootOfRange, type Subtree, subtreesOf, TreeBuilder } from './compact-range.ts'
 export type { AsyncCrypto, SyncCrypto } from './computation.ts'
 export { type ConsistencyProof, consistencyPath, verifyConsistency } from './consistency.ts'
 export { type Cosign, cosignOfLeaf, cosignsOfSeal, decodeCosign, encodeCosign, sealRecords } from './cosign.ts'
@@ -16,7 +18,7 @@ export {
   parseKeyDocumentAsync,
   type VerifierKey,
 } from './keys.ts'
-export { logLeafHash, sealNote } from './log.ts'
+export { logLeafHash, sealNote, signedNote } from './log.ts'
 export { inclusionPath, merkleRoot, nodeHash, rootFromInclusionPath } from './merkle.ts'
 export {
   formatNote,
@@ -39,6 +41,14 @@ export {
   sealNoteText,
   sealSizeMax,
 } from './seal.ts'
+export {
+  type Succession,
+  type SuccessionStatement,
+  successionNote,
+  successionNoteText,
+  verifySuccession,
+  verifySuccessionSync,
+} from './succession.ts'
 export {
   type Checks,
   type Failure,

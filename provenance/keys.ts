@@ -15,6 +15,8 @@ export type VerifierKey = {
   /** RFC 3339. */
   readonly createdAt: string
   readonly retiredAt?: string
+  /** The note by which the key before introduces it (see `verifySuccession`); none in the first of a log. */
+  readonly succession?: string
 }
 
 /** Public keys by key id. */
@@ -31,6 +33,7 @@ export type KeyDocumentEntry = {
   readonly vkey: string
   readonly created_at: string
   readonly retired_at?: string
+  readonly succession?: string
 }
 
 /** First 16 bytes, in hex, of SHA-256(name ‖ "\n" ‖ 0x01 ‖ public key). Throws `key-malformed`. */
@@ -48,6 +51,7 @@ export function keyDocumentEntry(key: VerifierKey, sha256: Sha256): KeyDocumentE
     vkey: formatVkey(key.name, key.publicKey, sha256),
     created_at: key.createdAt,
     ...(key.retiredAt === undefined ? {} : { retired_at: key.retiredAt }),
+    ...(key.succession === undefined ? {} : { succession: key.succession }),
   }
 }
 
@@ -93,8 +97,14 @@ function* keyIn(entry: JsonObject, at: string): Computation<VerifierKey> {
     throw new ProvenanceError('key-malformed', `${at}/key_id is not that of its name and public_key`)
   }
   const createdAt = time(entry, 'created_at', at)
-  if (entry.retired_at === undefined) return { keyId, name, publicKey, createdAt }
-  return { keyId, name, publicKey, createdAt, retiredAt: time(entry, 'retired_at', at) }
+  return {
+    keyId,
+    name,
+    publicKey,
+    createdAt,
+    ...(entry.retired_at === undefined ? {} : { retiredAt: time(entry, 'retired_at', at) }),
+    ...(entry.succession === undefined ? {} : { succession: text(entry, 'succession', at) }),
+  }
 }
 
 function text(entry: JsonObject, member: string, at: string): string {

@@ -113,7 +113,8 @@ export function verifyNote(note: Note, keys: readonly NoteKey[], crypto: AsyncCr
   return runAsync(isNoteSigned(note, keys), crypto)
 }
 
-function* isNoteSigned(note: Note, keys: readonly NoteKey[]): Computation<boolean> {
+/** {@link verifyNoteSync} for any runtime. */
+export function* isNoteSigned(note: Note, keys: readonly NoteKey[]): Computation<boolean> {
   const message = utf8(note.text)
   let isSigned = false
   for (const key of keys) {

@@ -22,6 +22,8 @@ import { createRecordClock } from './modules/hub/record-clock.ts'
 import type { TimeSource } from './modules/hub/record-clock-types.ts'
 import { createIdentityModule, type IdentityModule } from './modules/identity/identity-module.ts'
 import { createKeysModule, type KeysModule } from './modules/keys/keys-module.ts'
+import type { ProvenanceKeyRotator } from './modules/keys/keys-types.ts'
+import { createProvenanceKeyRotation } from './modules/keys/provenance-key-rotation.ts'
 import { createSignInLinks } from './modules/links/links-service.ts'
 import type { SignInLinks } from './modules/links/links-types.ts'
 import { createLogModule, type LogModule } from './modules/log/log-module.ts'
@@ -37,6 +39,7 @@ import type { Storage } from './storage/storage.ts'
 /** Every module of the service, wired to the others. */
 export interface Modules {
   keys: KeysModule
+  provenanceKeyRotation: ProvenanceKeyRotator
   tenants: TenantsModule
   auth: AuthModule
   revocations: Revocations
@@ -62,7 +65,15 @@ export interface Modules {
 export interface ModulesOptions {
   config: Pick<
     Config,
-    'environment' | 'version' | 'browserUrl' | 'baseUrl' | 'smtpUrl' | 'outboundAllow' | 'storageUrl' | 'dataDir'
+    | 'environment'
+    | 'version'
+    | 'browserUrl'
+    | 'baseUrl'
+    | 'smtpUrl'
+    | 'outboundAllow'
+    | 'storageUrl'
+    | 'dataDir'
+    | 'aws'
   >
   database: Database
   masterKey: Buffer
@@ -174,6 +185,11 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
   return {
     jobSender,
     keys,
+    provenanceKeyRotation: createProvenanceKeyRotation({
+      ...shared,
+      keys: keys.provenance,
+      logs: tenantLog.logs,
+    }),
     tenants,
     auth,
     revocations,

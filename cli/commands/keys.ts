@@ -1,10 +1,12 @@
 import { type Command, Option } from 'commander'
-import type { TokenAlgorithm } from '../../server/modules/keys/keys-types.ts'
-import { type OutputOptions, printResult } from '../output.ts'
-import { withServices } from '../services.ts'
+import type { ProvenanceKeyRotation, TokenAlgorithm, TokenKeyRotation } from '../../server/modules/keys/keys-types.ts'
+import { describeError, exitFailure, type OutputOptions, printResult } from '../output.ts'
+import { chosenTenants, operator, type Services, tenantNamed, withServices } from '../services.ts'
 
 interface RotateOptions extends OutputOptions {
   algorithm?: TokenAlgorithm
+  only?: 'token' | 'provenance'
+  tenant?: string
 }
 
 export function addKeysCommand(program: Command): void {
@@ -13,21 +15,75 @@ export function addKeysCommand(program: Command): void {
     .description('The keys of the Hub')
     .command('rotate')
     .description(
-      'Make a new key for access tokens, which takes over in a minute. No request fails: it is published at once in ' +
-        '/.well-known/jwks.json, and the keys before it verify until the last token they signed has expired.',
+      'Make new keys. The one for access tokens takes over in a minute, and no request fails: it is published at once ' +
+        'in /.well-known/jwks.json, and the keys before it verify until the last token they signed has expired. The one ' +
+        'with which the records of a tenant are sealed takes over at once, introduced by the one before, whose ' +
+        'signatures stay valid for ever: both are in /.well-known/provenance-keys.json.',
     )
     .addOption(
-      new Option('--algorithm <name>', 'what it signs with; default: as the key before').choices(['ES256', 'RS256']),
+      new Option('--algorithm <name>', 'what tokens are signed with; default: as the key before').choices([
+        'ES256',
+        'RS256',
+      ]),
     )
+    .addOption(new Option('--only <kind>', 'one kind of key; default: both').choices(['token', 'provenance']))
+    .option('--tenant <slug>', 'only the key with which the records of this tenant are sealed')
     .option('--json', 'print one JSON object')
-    .action((options: RotateOptions) =>
-      withServices(async ({ tokenKeys }) => {
-        const rotation = await tokenKeys.rotate(options.algorithm)
-        const lines = rotation.retired.map(
-          (key) => `  ${key.key_id} (${key.algorithm}) signs until then, and verifies until ${key.verifies_until}`,
+    .action((options: RotateOptions, command: Command) => {
+      const kinds = kindsOf(options, command)
+      return withServices(async (services) => {
+        // First, so that a tenant that does not exist changes nothing.
+        const tenants = kinds.provenance ? await chosenTenants(services, options.tenant) : []
+        const token = kinds.token ? await services.tokenKeys.rotate(options.algorithm) : undefined
+        const provenance = kinds.provenance ? await rotateAll(services, tenants) : undefined
+        const lines = [...(token ? tokenLines(token) : []), ...(provenance ?? []).map(provenanceLine)]
+        printResult(
+          options,
+          { ...token, ...(provenance && { provenance }) },
+          lines.join('\n') || 'There are no tenants.',
         )
-        const text = `Token key ${rotation.key_id} (${rotation.algorithm}) signs from ${rotation.signs_from} on.`
-        printResult(options, rotation, [text, ...lines].join('\n'))
-      }),
-    )
+      })
+    })
+}
+
+/** Which kinds of keys are rotated. Ends where options contradict one another. */
+function kindsOf(
+  { algorithm, only, tenant }: RotateOptions,
+  command: Command,
+): { token: boolean; provenance: boolean } {
+  if (tenant !== undefined && only === 'token') {
+    command.error('error: token keys are common to all tenants: --tenant is for provenance keys')
+  }
+  const token = only !== 'provenance' && tenant === undefined
+  if (algorithm !== undefined && !token) {
+    command.error('error: --algorithm is for token keys: provenance keys are always Ed25519')
+  }
+  return { token, provenance: only !== 'token' }
+}
+
+/** One tenant whose key cannot be rotated does not keep the others from it. */
+async function rotateAll(services: Services, slugs: readonly string[]): Promise<ProvenanceKeyRotation[]> {
+  const rotations: ProvenanceKeyRotation[] = []
+  for (const slug of slugs) {
+    try {
+      rotations.push(await services.provenanceKeys.rotate(await tenantNamed(services, slug), operator))
+    } catch (error) {
+      process.stderr.write(`hub: the provenance key of ${slug} was not rotated: ${describeError(error)}\n`)
+      process.exitCode = exitFailure
+    }
+  }
+  return rotations
+}
+
+function tokenLines(rotation: TokenKeyRotation): string[] {
+  return [
+    `Token key ${rotation.key_id} (${rotation.algorithm}) signs from ${rotation.signs_from} on.`,
+    ...rotation.retired.map(
+      (key) => `  ${key.key_id} (${key.algorithm}) signs until then, and verifies until ${key.verifies_until}`,
+    ),
+  ]
+}
+
+function provenanceLine({ tenant, key_id, retired_key_id }: ProvenanceKeyRotation): string {
+  return `Tenant ${tenant}: provenance key ${key_id} seals from now on; ${retired_key_id} has introduced it, and still verifies.`
 }

@@ -69,6 +69,7 @@ export async function openRecordLab(options: TestDatabaseOptions & { time?: Time
     ...store,
     load,
     keys,
+    governance,
     tampering,
     reporterOfAnotherProcess,
     openTenant,

@@ -27,7 +27,7 @@ export function derivedUuid(label: string): string {
   return `0198c1c8-7d3f-7${hex.slice(0, 3)}-8${hex.slice(3, 6)}-${hex.slice(6, 18)}`
 }
 
-function logKey(name: string, label: string): LogKey {
+export function logKey(name: string, label: string): LogKey {
   const seed = derived(`seed ${label}`, 32)
   const pkcs8 = concatBytes(fromHex('302e020100300506032b657004220420'), seed)
   const privateKey = createPrivateKey({ key: Buffer.from(pkcs8), format: 'der', type: 'pkcs8' })

@@ -12,6 +12,8 @@ test('the public surface', () => {
       ['buildSeal', 'leafHash', 'sealNoteText', 'sealRecords', 'sealSizeMax'],
       ['cosignOfLeaf', 'cosignsOfSeal', 'decodeCosign', 'encodeCosign'],
       ['isJsonObject', 'itemOfAnswer', 'supportedSchemaVersions', 'unhashedMembers'],
+      ['logLeafHash', 'sealNote'],
+      ['successionNote', 'successionNoteText', 'verifySuccession', 'verifySuccessionSync'],
       ['verifyRecord', 'verifyRecordSync', 'verifyRecords', 'verifyRecordsSync'],
     ]
       .flat()

@@ -39,6 +39,29 @@ export function publishedKeys(tx: RegistryTx): Promise<PublishedKeyRow[]> {
   return tx.db.selectFrom('hub.published_keys').selectAll().orderBy('created_at').orderBy('key_id').execute()
 }
 
+/** Published keys of a log that are not retired, other than one. */
+export async function retirePublishedKeys(
+  tx: RegistryTx,
+  keys: { logName: string; keep: string; retiredAt: string },
+): Promise<void> {
+  await tx.db
+    .updateTable('hub.published_keys')
+    .set({ retired_at: keys.retiredAt })
+    .where('name', '=', keys.logName)
+    .where('key_id', '!=', keys.keep)
+    .where('retired_at', 'is', null)
+    .execute()
+}
+
+export async function retirePublishedKey(tx: RegistryTx, keyId: string, retiredAt: string): Promise<void> {
+  await tx.db
+    .updateTable('hub.published_keys')
+    .set({ retired_at: retiredAt })
+    .where('key_id', '=', keyId)
+    .where('retired_at', 'is', null)
+    .execute()
+}
+
 /** Keys are added and retired, never removed: two counts tell whether the document has changed. */
 export async function publishedKeysVersion(tx: RegistryTx): Promise<string> {
   const counts = await tx.db
@@ -64,4 +87,16 @@ export async function insertProvenanceKey(tx: TenantTx, row: Omit<ProvenanceKeyR
     .insertInto('hub.provenance_keys')
     .values({ ...row, tenant_id: tx.tenantId })
     .execute()
+}
+
+/** Retires a key that signs; false when it does not any more. Whoever comes second waits for the first. */
+export async function retireProvenanceKey(tx: TenantTx, keyId: string, retiredAt: string): Promise<boolean> {
+  const retired = await tx.db
+    .updateTable('hub.provenance_keys')
+    .set({ retired_at: retiredAt })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('key_id', '=', keyId)
+    .where('retired_at', 'is', null)
+    .executeTakeFirst()
+  return retired.numUpdatedRows === 1n
 }

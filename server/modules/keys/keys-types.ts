@@ -1,5 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import type { RegistryTx, TenantTx } from '../../db/database.ts'
+import type { Tenant } from '../../http/caller.ts'
+import type { Actor } from '../governance/governance-types.ts'
 
 /** A tenant's current signing key. `sign` is Ed25519 over the bytes of a note. */
 export interface ProvenanceSigner {
@@ -31,6 +33,8 @@ export interface PublishedKey {
   /** RFC 3339, UTC. */
   createdAt: string
   retiredAt?: string
+  /** The note by which the key before introduces it; none in the first. */
+  succession?: string
 }
 
 /** Makes the first key of a new tenant. Both steps may be repeated: a key that is there stays. */
@@ -39,6 +43,46 @@ export interface ProvenanceKeyMaker {
   ensureKey(tx: TenantTx): Promise<PublishedKey>
   /** Adds the public half to the published ones. */
   publish(tx: RegistryTx, key: PublishedKey): Promise<void>
+}
+
+/** A new key of a tenant, which is not stored yet, and the one that has signed its introduction. */
+export interface SuccessorKey {
+  key: PublishedKey
+  predecessorId: string
+  /** Sealed under the master key. */
+  privateKeySealed: Buffer
+}
+
+/** The steps in which a key takes the place of another. */
+export interface ProvenanceKeySuccession {
+  /** Makes a key, introduced by the tenant's current one. Stores nothing. */
+  prepareSuccessor(tenantId: string): Promise<SuccessorKey>
+  /**
+   * Stores it and retires its predecessor: from the commit on this process signs with it, others within five seconds.
+   *
+   * @throws DomainError `concurrent-modification` when another key has taken that place meanwhile
+   */
+  succeed(tx: TenantTx, successor: SuccessorKey): Promise<void>
+  /** Shows as retired, among the published keys, those of the log but the one that `keep` tells of. */
+  retirePublished(tx: RegistryTx, logName: string, keep: string): Promise<void>
+  /** {@link retirePublished} of one that never signed anything. */
+  withdraw(tx: RegistryTx, keyId: string): Promise<void>
+}
+
+/** What a rotation did, in the names of the command's answer. */
+export interface ProvenanceKeyRotation {
+  tenant: string
+  key_id: string
+  retired_key_id: string
+}
+
+export interface ProvenanceKeyRotator {
+  /**
+   * Gives the tenant a new key, introduced by the one before, and signs the head of its log with it.
+   *
+   * @throws DomainError `concurrent-modification` when somebody else rotates it at the same time
+   */
+  rotate(tenant: Tenant, actor: Actor): Promise<ProvenanceKeyRotation>
 }
 
 export type TokenAlgorithm = 'ES256' | 'RS256'

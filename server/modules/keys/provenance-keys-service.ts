@@ -1,22 +1,27 @@
-import {
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  hash,
-  type KeyObject,
-  randomBytes,
-  sign,
-} from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { DomainError } from '../../../contract/domain-error.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
-import { fromHex } from '../../../provenance/bytes.ts'
-import { keyIdOf } from '../../../provenance/keys.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import { remembered } from '../../remembered.ts'
-import { deriveKey, seal, unseal } from '../../secrets/sealing.ts'
-import { insertProvenanceKey, insertPublishedKey, type ProvenanceKeyRow, provenanceKeys } from './keys-store.ts'
-import type { ProvenanceKeyMaker, ProvenanceKeys, ProvenanceSigner, PublishedKey } from './keys-types.ts'
+import { deriveKey } from '../../secrets/sealing.ts'
+import {
+  insertProvenanceKey,
+  insertPublishedKey,
+  type ProvenanceKeyRow,
+  provenanceKeys,
+  retireProvenanceKey,
+  retirePublishedKey,
+  retirePublishedKeys,
+} from './keys-store.ts'
+import type {
+  ProvenanceKeyMaker,
+  ProvenanceKeySuccession,
+  ProvenanceKeys,
+  ProvenanceSigner,
+  PublishedKey,
+} from './keys-types.ts'
+import { makeProvenanceKeyRow, publishedKeyOf, signerFrom } from './provenance-key-row.ts'
 
 /** From then on a tenant's keys are read anew beside the answer, and from `staleMs` on before it. */
 const refreshMs = 2_500
@@ -33,7 +38,7 @@ interface TenantKeys {
 export function createProvenanceKeys(deps: {
   database: Database
   masterKey: Buffer
-}): ProvenanceKeys & ProvenanceKeyMaker {
+}): ProvenanceKeys & ProvenanceKeyMaker & ProvenanceKeySuccession {
   const sealingKey = deriveKey(deps.masterKey, 'provenance keys')
   const cache = new LRUCache<string, TenantKeys>({
     max: tenantsCachedMax,
@@ -60,15 +65,17 @@ export function createProvenanceKeys(deps: {
     return keys
   }
 
+  async function signerOf(tenantId: string, tx?: TenantTx): Promise<ProvenanceSigner> {
+    const keys = tx ? await keysWithin(tx) : await remembered(cache, tenantId)
+    if (keys?.signer) return keys.signer
+    cache.delete(tenantId)
+    throw new DomainError('internal', 'The tenant has no signing key. Ask the operator to look at the log.', {
+      cause: new Error(`tenant ${tenantId} has no active provenance key`),
+    })
+  }
+
   return {
-    async signerOf(tenantId, tx) {
-      const keys = tx ? await keysWithin(tx) : await remembered(cache, tenantId)
-      if (keys?.signer) return keys.signer
-      cache.delete(tenantId)
-      throw new DomainError('internal', 'The tenant has no signing key. Ask the operator to look at the log.', {
-        cause: new Error(`tenant ${tenantId} has no active provenance key`),
-      })
-    },
+    signerOf,
     async publicKeysOf(tenantId, needed = []) {
       const keys = (await fetchKeys(tenantId))?.publicKeys ?? []
       const known = new Set(keys.map((key) => key.keyId))
@@ -77,7 +84,7 @@ export function createProvenanceKeys(deps: {
     },
     async ensureKey(tx) {
       const existing = (await provenanceKeys(tx)).findLast((row) => row.retired_at === null)
-      const key = existing ? published(existing) : await makeKey(tx, sealingKey)
+      const key = publishedKeyOf(existing ?? (await makeFirstKey(tx, sealingKey)))
       tx.afterCommit(() => cache.delete(tx.tenantId))
       return key
     },
@@ -88,69 +95,48 @@ export function createProvenanceKeys(deps: {
         public_key: Buffer.from(key.publicKey),
         created_at: key.createdAt,
         retired_at: null,
-        succession: null,
+        succession: key.succession ?? null,
       })
     },
+    async prepareSuccessor(tenantId) {
+      // Not from the cache: whoever rotates twice wants two keys.
+      cache.delete(tenantId)
+      const predecessor = await signerOf(tenantId)
+      const row = makeProvenanceKeyRow(sealingKey, { tenantId, name: predecessor.logName }, predecessor)
+      return { key: publishedKeyOf(row), predecessorId: predecessor.keyId, privateKeySealed: row.private_key_sealed }
+    },
+    async succeed(tx, { key, predecessorId, privateKeySealed }) {
+      if (!(await retireProvenanceKey(tx, predecessorId, key.createdAt))) {
+        throw new DomainError(
+          'concurrent-modification',
+          `The provenance key ${predecessorId} was rotated by somebody else at the same time.`,
+        )
+      }
+      await insertProvenanceKey(tx, {
+        key_id: key.keyId,
+        name: key.name,
+        public_key: Buffer.from(key.publicKey),
+        private_key_sealed: privateKeySealed,
+        created_at: key.createdAt,
+        retired_at: null,
+        succession: key.succession ?? null,
+      })
+      tx.afterCommit(() => cache.delete(tx.tenantId))
+    },
+    retirePublished: (tx, logName, keep) =>
+      retirePublishedKeys(tx, { logName, keep, retiredAt: formatTimestamp(Date.now()) }),
+    withdraw: (tx, keyId) => retirePublishedKey(tx, keyId, formatTimestamp(Date.now())),
   }
 }
 
-async function makeKey(tx: TenantTx, sealingKey: Buffer): Promise<PublishedKey> {
-  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+async function makeFirstKey(tx: TenantTx, sealingKey: Buffer): Promise<ProvenanceKeyRow> {
   const name = `orghub/log/${randomBytes(16).toString('base64url')}`
-  const raw = rawPublicKey(publicKey)
-  const keyId = keyIdOf(name, raw, sha256)
-  const pkcs8 = privateKey.export({ format: 'der', type: 'pkcs8' })
-  const row = {
-    key_id: keyId,
-    name,
-    public_key: raw,
-    private_key_sealed: seal(sealingKey, pkcs8, contextOf(tx.tenantId, keyId)),
-    created_at: formatTimestamp(Date.now()),
-    retired_at: null,
-    succession: null,
-  }
+  const row = makeProvenanceKeyRow(sealingKey, { tenantId: tx.tenantId, name })
   await insertProvenanceKey(tx, row)
-  return { keyId, name, publicKey: raw, createdAt: row.created_at }
+  return { ...row, tenant_id: tx.tenantId }
 }
 
 function openKeys(rows: readonly ProvenanceKeyRow[], sealingKey: Buffer): TenantKeys {
   const current = rows.findLast((row) => row.retired_at === null)
-  return { signer: current && signerFrom(current, sealingKey), publicKeys: rows.map(published) }
-}
-
-function signerFrom(row: ProvenanceKeyRow, sealingKey: Buffer): ProvenanceSigner {
-  const pkcs8 = unseal(sealingKey, row.private_key_sealed, contextOf(row.tenant_id, row.key_id))
-  const privateKey = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' })
-  // A signature that the published half does not verify would condemn honest records.
-  if (!rawPublicKey(createPublicKey(privateKey)).equals(row.public_key)) {
-    throw new Error(`provenance key ${row.key_id}: its private half does not belong to its public half`)
-  }
-  return {
-    keyId: row.key_id,
-    keyIdBytes: fromHex(row.key_id),
-    logName: row.name,
-    sign: (message) => sign(null, message, privateKey),
-  }
-}
-
-function published(row: ProvenanceKeyRow): PublishedKey {
-  return {
-    keyId: row.key_id,
-    name: row.name,
-    publicKey: row.public_key,
-    createdAt: row.created_at,
-    ...(row.retired_at === null ? {} : { retiredAt: row.retired_at }),
-  }
-}
-
-function contextOf(tenantId: string, keyId: string): string {
-  return `provenance key ${keyId} of ${tenantId}`
-}
-
-function rawPublicKey(key: KeyObject): Buffer {
-  return Buffer.from(key.export({ format: 'jwk' }).x ?? '', 'base64url')
-}
-
-function sha256(bytes: Uint8Array): Uint8Array {
-  return hash('sha256', bytes, 'buffer')
+  return { signer: current && signerFrom(current, sealingKey), publicKeys: rows.map(publishedKeyOf) }
 }

@@ -32,6 +32,7 @@ function entryOf(row: PublishedKeyRow) {
       publicKey: row.public_key,
       createdAt: row.created_at,
       ...(row.retired_at === null ? {} : { retiredAt: row.retired_at }),
+      ...(row.succession === null ? {} : { succession: row.succession }),
     },
     (bytes) => hash('sha256', bytes, 'buffer'),
   )

@@ -45,3 +45,9 @@ export interface TenantLogs {
   leaves(tx: TenantTx, from: number, to: number): Promise<Uint8Array[]>
   rangeProof(tx: TenantTx, from: number, to: number, treeSize: number): Promise<RangeProof>
 }
+
+/** Checkpoints that are kept outside of the database. */
+export interface KeptCheckpoints {
+  /** The one of the largest tree that was kept of a log; undefined where none was, or none can be read back. */
+  newest(logName: string): Promise<{ treeSize: number; checkpoint: string } | undefined>
+}

@@ -1,0 +1,75 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, type KeyObject, sign } from 'node:crypto'
+import { formatTimestamp } from '../../../contract/timestamp.ts'
+import { fromHex } from '../../../provenance/bytes.ts'
+import { keyIdOf } from '../../../provenance/keys.ts'
+import { successionNote } from '../../../provenance/succession.ts'
+import { seal, unseal } from '../../secrets/sealing.ts'
+import type { ProvenanceKeyRow } from './keys-store.ts'
+import type { ProvenanceSigner, PublishedKey } from './keys-types.ts'
+
+/** A new key of a log as it is stored, with its private half sealed; introduced by the one before, if there is one. */
+export function makeProvenanceKeyRow(
+  sealingKey: Buffer,
+  log: { tenantId: string; name: string },
+  predecessor?: ProvenanceSigner,
+): Omit<ProvenanceKeyRow, 'tenant_id'> {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+  const raw = rawPublicKey(publicKey)
+  const keyId = keyIdOf(log.name, raw, sha256)
+  const pkcs8 = privateKey.export({ format: 'der', type: 'pkcs8' })
+  const nowMs = Date.now()
+  return {
+    key_id: keyId,
+    name: log.name,
+    public_key: raw,
+    private_key_sealed: seal(sealingKey, pkcs8, contextOf(log.tenantId, keyId)),
+    created_at: formatTimestamp(nowMs),
+    retired_at: null,
+    succession: predecessor ? introduction(predecessor, raw, nowMs) : null,
+  }
+}
+
+function introduction(from: ProvenanceSigner, publicKey: Uint8Array, nowMs: number): string {
+  const { logName, keyId: fromKeyId } = from
+  const statement = { logName, fromKeyId, to: { name: logName, publicKey }, timeMicros: nowMs * 1000 }
+  return successionNote(statement, { sha256, sign: (message) => from.sign(message) })
+}
+
+/** @throws Error when the key was sealed under another master key or for another tenant, or its halves differ */
+export function signerFrom(row: ProvenanceKeyRow, sealingKey: Buffer): ProvenanceSigner {
+  const pkcs8 = unseal(sealingKey, row.private_key_sealed, contextOf(row.tenant_id, row.key_id))
+  const privateKey = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' })
+  // A signature that the published half does not verify would condemn honest records.
+  if (!rawPublicKey(createPublicKey(privateKey)).equals(row.public_key)) {
+    throw new Error(`provenance key ${row.key_id}: its private half does not belong to its public half`)
+  }
+  return {
+    keyId: row.key_id,
+    keyIdBytes: fromHex(row.key_id),
+    logName: row.name,
+    sign: (message) => sign(null, message, privateKey),
+  }
+}
+
+export function publishedKeyOf(row: Omit<ProvenanceKeyRow, 'tenant_id' | 'private_key_sealed'>): PublishedKey {
+  return {
+    keyId: row.key_id,
+    name: row.name,
+    publicKey: row.public_key,
+    createdAt: row.created_at,
+    ...(row.retired_at === null ? {} : { retiredAt: row.retired_at }),
+    ...(row.succession === null ? {} : { succession: row.succession }),
+  }
+}
+
+function contextOf(tenantId: string, keyId: string): string {
+  return `provenance key ${keyId} of ${tenantId}`
+}
+
+function rawPublicKey(key: KeyObject): Buffer {
+  return Buffer.from(key.export({ format: 'jwk' }).x ?? '', 'base64url')
+}
+
+function sha256(bytes: Uint8Array): Uint8Array {
+  return hash('sha256', bytes, 'buffer')
+}
