@@ -66,4 +66,12 @@ export const hubOperations = {
     tag: 'Governance',
     summary: 'Release a governance event for purging',
   },
+  listReleases: {
+    method: 'GET',
+    path: '/api/v1/hub/records/{record_id}/legal-hold-releases',
+    access: scope('hub:purge', 'governance:read'),
+    rateClass: 'hub-read',
+    tag: 'Governance',
+    summary: 'List the releases of a governance event',
+  },
 } as const satisfies Record<string, Operation>

@@ -94,6 +94,7 @@ describe('a tenant', () => {
           await lab.modules.recordStore.records.writer.insert(tx, batch)
           return { recordId: batch.records[0]?.recordId ?? '' }
         },
+        appendAll: () => expect.unreachable(),
       },
       links: lab.modules.links,
       baseUrl: () => baseUrl,

@@ -2,6 +2,7 @@ import type { RecordType } from '../../contract/literals.ts'
 import { type Scope, scopeNames } from '../../contract/scopes.ts'
 import type { Caller, Tenant } from '../../server/http/caller.ts'
 import { createGovernanceLog } from '../../server/modules/governance/governance-log.ts'
+import { createHoldCheck } from '../../server/modules/hub/holds/hold-check.ts'
 import { createRecordStore } from '../../server/modules/hub/hub-module.ts'
 import type { RecordDraft } from '../../server/modules/hub/hub-types.ts'
 import { createRecordPurger } from '../../server/modules/hub/purge-service.ts'
@@ -75,7 +76,7 @@ export async function openRecordLab(options: TestDatabaseOptions & { time?: Time
     openTenant,
     write,
     reading: parsedReading(createRecordReading(deps)),
-    purger: createRecordPurger(deps),
+    purger: createRecordPurger({ ...deps, holds: createHoldCheck() }),
     relations: parsedRelations(createRecordRelations(deps)),
     drop: async () => {
       await pool.close()

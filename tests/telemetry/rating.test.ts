@@ -63,6 +63,7 @@ function openProcess({ rated = () => {}, nowMs, beforeEvent, errors = [] }: Proc
   return createRatingRuns({
     ...{ database, records, rated, prices: createTenantPrices({ database }) },
     governance: {
+      ...log,
       append: (...event) => {
         beforeEvent?.()
         return log.append(...event)

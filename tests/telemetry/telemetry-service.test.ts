@@ -54,6 +54,7 @@ describe('tenant.live', () => {
     let isAway = true
     const { telemetry, warnings } = lab.openProcess({
       governance: {
+        ...lab.governance,
         append: (...args) => (isAway ? Promise.reject(new Error('away')) : lab.governance.append(...args)),
       },
     })

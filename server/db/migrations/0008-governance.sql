@@ -105,7 +105,7 @@ grant select, insert on hub.legal_holds to hub_app;
 grant update (released_at, released_by, release_reason) on hub.legal_holds to hub_app;
 create index legal_holds_in_force on hub.legal_holds (tenant_id, hold_id) where released_at is null;
 create index legal_holds_with_filter on hub.legal_holds (tenant_id, hold_id) where filter is not null;
-create index legal_holds_by_releaser on hub.legal_holds (tenant_id, released_by, hold_id) where released_by is not null;
+create index legal_holds_released on hub.legal_holds (tenant_id, released_at) where released_at is not null;
 
 create table hub.legal_hold_records (
   tenant_id text not null,

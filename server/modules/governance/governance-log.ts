@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../../provenance/json.ts'
 import type { RecordDraft, RecordSealer, RecordWriter } from '../hub/hub-types.ts'
-import type { Actor, GovernanceLog } from './governance-types.ts'
+import type { Actor, GovernanceEvent, GovernanceLog } from './governance-types.ts'
 
 /** `created_by` of every record that the service writes itself. */
 const serviceSubject = 'service:hub'
@@ -8,21 +8,23 @@ const serviceSubject = 'service:hub'
 /** Governance events are records like any other: sealed, co-signed and found by `event_kind`. */
 export function createGovernanceLog(deps: { sealer: RecordSealer; writer: RecordWriter }): GovernanceLog {
   const { sealer, writer } = deps
+  const appendAll: GovernanceLog['appendAll'] = async (tx, tenant, events) => {
+    if (events.length === 0) return []
+    const batch = await sealer.seal(tenant, events.map(draftOf), tx)
+    await writer.insert(tx, batch)
+    return batch.records.map(({ recordId }) => ({ recordId }))
+  }
   return {
-    async append(tx, tenant, event) {
-      const draft: RecordDraft = {
-        recordType: 'governance_event',
-        createdBy: serviceSubject,
-        fields: {
-          event_kind: event.kind,
-          subject: event.subject,
-          details: { ...event.details, ...actorDetails(event.actor) },
-        },
-      }
-      const batch = await sealer.seal(tenant, [draft], tx)
-      await writer.insert(tx, batch)
-      return { recordId: batch.records[0]!.recordId }
-    },
+    append: async (tx, tenant, event) => (await appendAll(tx, tenant, [event]))[0]!,
+    appendAll,
+  }
+}
+
+function draftOf({ kind, subject, details, actor }: GovernanceEvent): RecordDraft {
+  return {
+    recordType: 'governance_event',
+    createdBy: serviceSubject,
+    fields: { event_kind: kind, subject, details: { ...details, ...actorDetails(actor) } },
   }
 }
 

@@ -8,7 +8,7 @@ export type Actor =
   | { operator: string }
   | { service: string }
 
-interface GovernanceEvent {
+export interface GovernanceEvent {
   /** A kind of interface section 6 or decisions section 10, such as `hub.record_purged`. */
   kind: string
   /** What it concerns: `record:<id>`, `skill:<id>`, `tenant:<slug>`, … */
@@ -22,6 +22,8 @@ interface GovernanceEvent {
 export interface GovernanceLog {
   /** Appends inside the transaction that causes the event, so that neither exists without the other. */
   append(tx: TenantTx, tenant: Tenant, event: GovernanceEvent): Promise<{ recordId: string }>
+  /** The same for many at once, in their order: they share seals and statements. */
+  appendAll(tx: TenantTx, tenant: Tenant, events: readonly GovernanceEvent[]): Promise<{ recordId: string }[]>
 }
 
 /** A sign-in or an access that was refused. */

@@ -9,6 +9,9 @@ import type { ProvenanceKeys } from '../keys/keys-types.ts'
 import type { TenantLogs } from '../log/log-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import type { Erasure, ErasureList, ErasureParticipant } from './erasure/erasure-types.ts'
+import { createEventReleases } from './holds/event-releases.ts'
+import { createHoldCheck } from './holds/hold-check.ts'
+import { addReleaseRoutes } from './holds/releases-routes.ts'
 import { addHubRoutes } from './hub-routes.ts'
 import type { Records } from './hub-types.ts'
 import { createIdempotency } from './idempotency-service.ts'
@@ -89,21 +92,23 @@ export function createHubModule(
   const tampering = createTamperReporter(deps)
   const pool = createVerificationPool()
   const verification = createStoredVerification({ ...deps, pool, tampering })
+  const holds = createHoldCheck()
   const notYet = (): never => {
     throw new Error('not built yet')
   }
+  const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
+  const releases = createEventReleases({ ...deps, cursorKey })
   const services = {
-    reading: createRecordReading({
-      ...deps,
-      verification,
-      cursorKey: deriveKey(deps.masterKey, cursorKeyPurpose),
-    }),
+    reading: createRecordReading({ ...deps, verification, cursorKey }),
     writing: createRecordWriting(deps),
-    purger: createRecordPurger(deps),
+    purger: createRecordPurger({ ...deps, holds }),
     relations: createRecordRelations(deps),
   }
   return {
-    routes: (app) => addHubRoutes(app, services),
+    routes: (app) => {
+      addHubRoutes(app, services)
+      addReleaseRoutes(app, releases)
+    },
     sealedRecords,
     verification,
     erasure: { run: notYet, purgeOverdue: notYet, reapply: notYet },

@@ -14,8 +14,6 @@ import {
   RecordPage,
   RecordSchema,
   RelatedSchema,
-  ReleaseBody,
-  ReleaseSchema,
   RestoredSchema,
   recordIdParams,
   recordsQuery,
@@ -126,7 +124,7 @@ function addPurgeRoutes(app: FastifyInstance, purger: RecordPurger): void {
       headers: ifMatchHeader,
       response: { 200: PurgedSchema },
       responseHeaders: { 200: etagHeader },
-      problems: ['concurrent-modification', 'legal-hold'],
+      problems: ['concurrent-modification', 'legal-hold', 'retention'],
     },
     async (request, reply) => {
       const { answer, etag } = await purger.purge(request.caller, idOf(request), {
@@ -156,16 +154,6 @@ function addPurgeRoutes(app: FastifyInstance, purger: RecordPurger): void {
       })
       reply.header('etag', etag)
       return answer
-    },
-  )
-
-  addRoute(
-    app,
-    'releaseRecord',
-    { params: recordIdParams, body: ReleaseBody, response: { 201: ReleaseSchema } },
-    async (request, reply) => {
-      reply.code(201)
-      return purger.release(request.caller, idOf(request), request.body)
     },
   )
 }

@@ -1,16 +1,16 @@
-import { DomainError, validationFailed } from '../../../contract/domain-error.ts'
 import { recoveryBufferDays } from '../../../contract/limits.ts'
-import { formatTimestamp, parseTimestamp } from '../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import { entityTagOf, requireMatch } from './entity-tag.ts'
-import type { RecordClock, RecordMoment } from './record-clock-types.ts'
+import type { HoldCheck } from './holds/holds-types.ts'
+import { timeOfMicros } from './later-moment.ts'
+import { requirePurgeable } from './purge-rules.ts'
+import type { RecordClock } from './record-clock-types.ts'
 import { recordNotFound } from './record-errors.ts'
 import type { StoredRecord } from './record-query-types.ts'
-import { findReleases, insertRelease, lockState, type RecordState, saveState } from './record-state-store.ts'
+import { lockState, type RecordState, saveState } from './record-state-store.ts'
 import { findRecord } from './record-store.ts'
-import { isReleaseActive } from './record-verification.ts'
 
 interface PurgeAnswer {
   record_id: string
@@ -24,14 +24,6 @@ interface RestoreAnswer {
   is_purged: false
 }
 
-interface ReleaseAnswer {
-  release_id: string
-  record_id: string
-  reason: string
-  created_at: string
-  expires_at?: string
-}
-
 /** An answer and the entity tag of the state it left the record in. */
 interface Tagged<Answer> {
   answer: Answer
@@ -40,70 +32,70 @@ interface Tagged<Answer> {
 
 /** Record ids are in lower case, as they are stored. */
 export interface RecordPurger {
+  /** @throws DomainError as `requirePurgeable` does */
   purge(
     caller: Caller,
     recordId: string,
     request: { reason: string; ifMatch?: string | undefined },
   ): Promise<Tagged<PurgeAnswer>>
   restore(caller: Caller, recordId: string, request: { ifMatch?: string | undefined }): Promise<Tagged<RestoreAnswer>>
-  release(
-    caller: Caller,
-    recordId: string,
-    request: { reason: string; expires_at?: string | undefined },
-  ): Promise<ReleaseAnswer>
 }
 
 interface LockedRecord {
   record: StoredRecord
   state: RecordState
-  /** Read under the lock, so that the times of a record's changes are in their order. */
-  moment: RecordMoment
+  /** Microseconds, read under the lock, so that the times of a record's changes are in their order. */
+  micros: number
 }
 
-const dayMs = 86_400_000
+export const recoveryBufferMicros = recoveryBufferDays * 86_400_000_000
 
-/** Soft deletion (interface 3.1). The row lock of `lockState` puts concurrent changes of one record in a row. */
+/**
+ * Soft deletion (interface 3.1). The row lock of `lockState` puts concurrent changes of one record in a row; the lock
+ * of holds keeps one from being placed, or released, in the midst of a purge.
+ */
 export function createRecordPurger(deps: {
   database: Database
   clock: RecordClock
   governance: GovernanceLog
+  holds: HoldCheck
 }): RecordPurger {
-  const { database, clock, governance } = deps
+  const { database, clock, governance, holds } = deps
 
   /** The record and its state, locked; the check of `If-Match` comes before anything the state decides. */
   async function lockRecord(tx: TenantTx, recordId: string, ifMatch: string | undefined): Promise<LockedRecord> {
+    await holds.lock(tx)
     const record = await findRecord(tx, recordId, clock.next().createdAt)
     if (record === undefined) throw recordNotFound(recordId)
     const state = await lockState(tx, recordId)
     requireMatch(ifMatch, entityTagOf(recordId, state.revision))
-    return { record, state, moment: clock.next() }
+    return { record, state, micros: clock.next().micros }
   }
 
   return {
     purge(caller, recordId, { reason, ifMatch }) {
-      const { tenant } = caller
+      const { tenant, subject } = caller
       return database.withTenant(tenant.slug, async (tx) => {
-        const { record, state, moment } = await lockRecord(tx, recordId, ifMatch)
-        const { createdAt: now, micros } = moment
-        if (state.purged_at !== null) return purged(recordId, state)
-        if (record.record_type === 'governance_event') await requireRelease(tx, recordId, now)
+        const { record, state, micros } = await lockRecord(tx, recordId, ifMatch)
+        if (state.purged_at !== null) return purged(recordId, state, micros)
+        const moment = await requirePurgeable(tx, record, { subject, micros, holds })
         const changed: RecordState = {
           revision: state.revision + 1,
-          purged_at: now,
-          purged_by: caller.subject,
+          purged_at: moment.text,
+          purged_by: subject,
           purge_reason: reason,
-          hard_delete_after: formatTimestamp(Math.floor(micros / 1000) + recoveryBufferDays * dayMs, micros % 1000),
+          hard_delete_after: timeOfMicros(moment.micros + recoveryBufferMicros),
           event_id: null,
           buffer_left_micros: null,
         }
-        await saveState(tx, recordId, changed)
-        await governance.append(tx, tenant, {
+        const event = await governance.append(tx, tenant, {
           kind: 'hub.record_purged',
           subject: `record:${recordId}`,
-          details: { reason, purged_at: now, record_type: record.record_type },
+          details: purgeDetails(record.record_type, changed),
           actor: caller,
         })
-        return purged(recordId, changed)
+        await saveState(tx, recordId, { ...changed, event_id: event.recordId })
+        return purged(recordId, changed, moment.micros)
       })
     },
 
@@ -113,68 +105,47 @@ export function createRecordPurger(deps: {
         const { record, state } = await lockRecord(tx, recordId, ifMatch)
         if (state.purged_at === null) return restored(recordId, state.revision)
         const revision = state.revision + 1
+        const event = await governance.append(tx, tenant, {
+          kind: 'hub.record_restored',
+          subject: `record:${recordId}`,
+          details: { purged_at: state.purged_at, record_type: record.record_type, revision },
+          actor: caller,
+        })
         await saveState(tx, recordId, {
           revision,
           purged_at: null,
           purged_by: null,
           purge_reason: null,
           hard_delete_after: null,
-          event_id: null,
+          event_id: event.recordId,
           buffer_left_micros: null,
         })
-        await governance.append(tx, tenant, {
-          kind: 'hub.record_restored',
-          subject: `record:${recordId}`,
-          details: { purged_at: state.purged_at, record_type: record.record_type },
-          actor: caller,
-        })
         return restored(recordId, revision)
-      })
-    },
-
-    release(caller, recordId, { reason, expires_at }) {
-      const { tenant } = caller
-      const { recordId: releaseId, createdAt: now } = clock.next()
-      const expiresAt = expires_at === undefined ? null : requireFuture(expires_at, now)
-      return database.withTenant(tenant.slug, async (tx) => {
-        const record = await findRecord(tx, recordId, now)
-        if (record === undefined) throw recordNotFound(recordId)
-        if (record.record_type !== 'governance_event') {
-          throw validationFailed([
-            {
-              pointer: '/path/record_id',
-              detail: `is a ${record.record_type}; only a governance_event takes a release`,
-            },
-          ])
-        }
-        await insertRelease(tx, {
-          release_id: releaseId,
-          record_id: recordId,
-          reason,
-          created_at: now,
-          created_by: caller.subject,
-          expires_at: expiresAt,
-        })
-        const until = expiresAt === null ? {} : { expires_at: expiresAt }
-        await governance.append(tx, tenant, {
-          kind: 'hub.legal_hold_released',
-          subject: `record:${recordId}`,
-          details: { release_id: releaseId, reason, ...until },
-          actor: caller,
-        })
-        return { release_id: releaseId, record_id: recordId, reason, created_at: now, ...until }
       })
     },
   }
 }
 
-function purged(recordId: string, state: RecordState): Tagged<PurgeAnswer> {
+/** What the event of a purge says of the state, which verification compares. */
+export function purgeDetails(recordType: string, state: RecordState) {
+  return {
+    record_type: recordType,
+    reason: state.purge_reason,
+    purged_at: state.purged_at,
+    hard_delete_after: state.hard_delete_after,
+    revision: state.revision,
+  }
+}
+
+/** While a hold freezes the buffer, it ends when it would if the hold were released now. */
+function purged(recordId: string, state: RecordState, nowMicros: number): Tagged<PurgeAnswer> {
+  const { purged_at, hard_delete_after, buffer_left_micros: left } = state
   return {
     answer: {
       record_id: recordId,
       is_purged: true,
-      purged_at: state.purged_at ?? '',
-      hard_delete_after: state.hard_delete_after ?? '',
+      purged_at: purged_at ?? '',
+      hard_delete_after: left === null ? (hard_delete_after ?? '') : timeOfMicros(nowMicros + left),
     },
     etag: entityTagOf(recordId, state.revision),
   }
@@ -182,23 +153,4 @@ function purged(recordId: string, state: RecordState): Tagged<PurgeAnswer> {
 
 function restored(recordId: string, revision: number): Tagged<RestoreAnswer> {
   return { answer: { record_id: recordId, is_purged: false }, etag: entityTagOf(recordId, revision) }
-}
-
-async function requireRelease(tx: TenantTx, recordId: string, now: string): Promise<void> {
-  const releases = await findReleases(tx, [recordId])
-  if (releases.some((release) => isReleaseActive(release, now))) return
-  throw new DomainError(
-    'legal-hold',
-    'A governance_event is kept until it is released, and there is no active release for this one: ' +
-      `POST /api/v1/hub/records/${recordId}/legal-hold-releases first.`,
-  )
-}
-
-function requireFuture(expiresAt: string, now: string): string {
-  const parsed = parseTimestamp(expiresAt)
-  if (parsed === undefined) {
-    throw validationFailed([{ pointer: '/expires_at', detail: 'must be an RFC 3339 timestamp' }])
-  }
-  if (parsed.text <= now) throw validationFailed([{ pointer: '/expires_at', detail: 'must be in the future' }])
-  return parsed.text
 }

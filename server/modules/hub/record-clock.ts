@@ -48,6 +48,19 @@ export function recordIdFloor(epochMs: number, microsOfMs: number): string {
   return `${timePart(epochMs, microsOfMs)}-8000-000000000000`
 }
 
+/**
+ * The time that an id carries, which is `created_at` of its record: RFC 3339, UTC, six fractional digits. For an id
+ * that is no UUIDv7 it is some time, for somebody may have edited it.
+ */
+export function timeOfRecordId(recordId: string): string {
+  const epochMs = Number.parseInt(recordId.slice(0, 8) + recordId.slice(9, 13), 16)
+  const fraction = Number.parseInt(recordId.slice(15, 18), 16)
+  // Rounding down to the fraction loses nothing: it has 4,096 values for 1,000 microseconds.
+  return formatTimestamp(Math.min(epochMs, lastEpochMs), Math.min(Math.ceil((fraction * 1000) / 4096), 999))
+}
+
+const lastEpochMs = Date.parse('9999-12-31T23:59:59.999Z')
+
 /** unix_ts_ms, version and rand_a; rand_a is the fraction of the millisecond (RFC 9562, section 6.2, method 3). */
 function timePart(epochMs: number, microsOfMs: number): string {
   const ms = epochMs.toString(16).padStart(12, '0')

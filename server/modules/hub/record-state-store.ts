@@ -68,6 +68,24 @@ export async function findReleases(tx: TenantTx, recordIds: readonly string[]): 
     .execute()
 }
 
+/** The next releases of a record by age, in a transaction of `inIndexOrder`. */
+export async function releasesAfter(
+  tx: TenantTx,
+  recordId: string,
+  after: string | undefined,
+  count: number,
+): Promise<Release[]> {
+  return tx.db
+    .selectFrom('hub.legal_hold_releases')
+    .select(['release_id', 'record_id', 'reason', 'created_at', 'created_by', 'expires_at'])
+    .where('tenant_id', '=', tx.tenantId)
+    .where('record_id', '=', recordId)
+    .where('release_id', '>', after ?? '00000000-0000-0000-0000-000000000000')
+    .orderBy('release_id')
+    .limit(count)
+    .execute()
+}
+
 /** Claims the one report of a record and UTC day; false when it has been made. */
 export async function claimTamperReport(tx: TenantTx, recordId: string, day: string): Promise<boolean> {
   const claimed = await tx.db

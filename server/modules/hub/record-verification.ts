@@ -1,4 +1,5 @@
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
+import { lacksRelease } from './holds/release-rule.ts'
 import type { Release } from './record-state-store.ts'
 import type { SealedRow } from './sealed-records-types.ts'
 import type { VerificationPool } from './verification-pool.ts'
@@ -51,12 +52,5 @@ export function failedChecks(verification: Verification): string[] {
 
 /** A governance event stays unless a release for it was active when it was purged. */
 function wasPurgedUnderHold(row: SealedRow, releases: readonly Release[]): boolean {
-  const purgedAt = row.purged_at
-  if (row.record_type !== 'governance_event' || purgedAt === null) return false
-  return !releases.some((release) => release.record_id === row.record_id && isReleaseActive(release, purgedAt))
-}
-
-/** Whether a release permits purging at a time; both in the one text form of timestamps, which sorts as time does. */
-export function isReleaseActive(release: Pick<Release, 'created_at' | 'expires_at'>, at: string): boolean {
-  return release.created_at <= at && (release.expires_at === null || at < release.expires_at)
+  return row.purged_at !== null && lacksRelease({ ...row, purged_at: row.purged_at }, releases)
 }

@@ -3,7 +3,7 @@ import type { TenantTx } from '../../../db/database.ts'
 
 /** A record as holds look at it. */
 export interface HeldRecord extends FilteredRecord {
-  /** RFC 3339, UTC, six fractional digits; of the canonical text. */
+  /** RFC 3339, UTC, six fractional digits; the same in the canonical text and in the id. */
   created_at: string
 }
 

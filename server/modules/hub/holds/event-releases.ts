@@ -1,0 +1,110 @@
+import { validationFailed } from '../../../../contract/domain-error.ts'
+import { parseTimestamp } from '../../../../contract/timestamp.ts'
+import type { Database, TenantTx } from '../../../db/database.ts'
+import type { Caller, Tenant } from '../../../http/caller.ts'
+import { openCursor, signCursor } from '../../../http/cursor.ts'
+import type { GovernanceLog } from '../../governance/governance-types.ts'
+import type { RecordClock } from '../record-clock-types.ts'
+import { recordNotFound } from '../record-errors.ts'
+import { insertRelease, type Release, releasesAfter } from '../record-state-store.ts'
+import { findRecord } from '../record-store.ts'
+
+interface ReleaseAnswer {
+  release_id: string
+  record_id: string
+  reason: string
+  created_at: string
+  expires_at?: string
+}
+
+interface ReleasePage {
+  items: (ReleaseAnswer & { created_by: string })[]
+  next_cursor: string | null
+}
+
+/** What lets governance events be purged. Record ids are in lower case, as they are stored. */
+export interface EventReleases {
+  /** @throws DomainError `validation-failed` for a record of another type, and for an end that has passed */
+  create(
+    caller: Caller,
+    recordId: string,
+    request: { reason: string; expires_at?: string | undefined },
+  ): Promise<ReleaseAnswer>
+  /** All of the record, ended ones too, the oldest first. */
+  list(tenant: Tenant, recordId: string, page: { limit: number; cursor?: string | undefined }): Promise<ReleasePage>
+}
+
+export function createEventReleases(deps: {
+  database: Database
+  clock: RecordClock
+  governance: GovernanceLog
+  cursorKey: Buffer
+}): EventReleases {
+  const { database, clock, governance, cursorKey } = deps
+
+  async function requireEvent(tx: TenantTx, recordId: string, now: string): Promise<void> {
+    const record = await findRecord(tx, recordId, now)
+    if (record === undefined) throw recordNotFound(recordId)
+    if (record.record_type === 'governance_event') return
+    const detail = `is a ${record.record_type}; only a governance_event takes a release`
+    throw validationFailed([{ pointer: '/path/record_id', detail }])
+  }
+
+  return {
+    create(caller, recordId, { reason, expires_at }) {
+      const { tenant } = caller
+      const { recordId: releaseId, createdAt: now } = clock.next()
+      const expiresAt = expires_at === undefined ? null : requireFuture(expires_at, now)
+      return database.withTenant(tenant.slug, async (tx) => {
+        await requireEvent(tx, recordId, now)
+        const release: Release = {
+          release_id: releaseId,
+          record_id: recordId,
+          reason,
+          created_at: now,
+          created_by: caller.subject,
+          expires_at: expiresAt,
+        }
+        await insertRelease(tx, release)
+        await governance.append(tx, tenant, {
+          kind: 'hub.legal_hold_released',
+          subject: `record:${recordId}`,
+          details: { release_id: releaseId, reason, ...(expiresAt === null ? {} : { expires_at: expiresAt }) },
+          actor: caller,
+        })
+        return answerOf(release)
+      })
+    },
+
+    async list(tenant, recordId, { limit, cursor }) {
+      const binding = { tenant: tenant.slug, operation: 'listReleases', query: { record_id: recordId } }
+      const after = cursor === undefined ? undefined : (openCursor(cursorKey, binding, cursor) as string)
+      const rows = await database.withTenant(
+        tenant.slug,
+        async (tx) => {
+          await requireEvent(tx, recordId, clock.next().createdAt)
+          return releasesAfter(tx, recordId, after, limit + 1)
+        },
+        { readOnly: true, inIndexOrder: true },
+      )
+      const last = rows.length > limit ? rows[limit - 1] : undefined
+      return {
+        items: rows.slice(0, limit).map((row) => ({ ...answerOf(row), created_by: row.created_by })),
+        next_cursor: last ? signCursor(cursorKey, binding, last.release_id) : null,
+      }
+    },
+  }
+}
+
+function answerOf({ release_id, record_id, reason, created_at, expires_at }: Release): ReleaseAnswer {
+  return { release_id, record_id, reason, created_at, ...(expires_at === null ? {} : { expires_at }) }
+}
+
+function requireFuture(expiresAt: string, now: string): string {
+  const parsed = parseTimestamp(expiresAt)
+  if (parsed === undefined) {
+    throw validationFailed([{ pointer: '/expires_at', detail: 'must be an RFC 3339 timestamp' }])
+  }
+  if (parsed.text <= now) throw validationFailed([{ pointer: '/expires_at', detail: 'must be in the future' }])
+  return parsed.text
+}

@@ -1,0 +1,139 @@
+import type { RecordFilter } from '../../../../contract/record-filter.ts'
+import { holdsLockClass } from '../../../db/advisory-locks.ts'
+import type { TenantTx } from '../../../db/database.ts'
+import type { TenantTables } from '../../../db/schema.ts'
+import type { HoldName } from './holds-types.ts'
+
+export type HoldRow = Omit<TenantTables['hub.legal_holds'], 'tenant_id' | 'filter'> & { filter: RecordFilter | null }
+
+/** A hold over one record that it names. */
+export type NamedHold = HoldName & { record_id: string }
+
+/** A hold over all records that match. */
+export type FilterHold = HoldName & { filter: RecordFilter }
+
+const columns = `hold_id, name, reason, filter, record_count, created_at, created_by, released_at, released_by,
+  release_reason`
+
+/** Until the transaction ends, holds stay as they are; others may share the lock. */
+export async function shareHoldsLock(tx: TenantTx): Promise<void> {
+  await tx.client.query('select pg_advisory_xact_lock_shared($1, hashtext($2))', [holdsLockClass, tx.tenantId])
+}
+
+/** Waits for all who share the lock, and keeps them waiting until the transaction ends. */
+export async function takeHoldsLock(tx: TenantTx): Promise<void> {
+  await tx.client.query('select pg_advisory_xact_lock($1, hashtext($2))', [holdsLockClass, tx.tenantId])
+}
+
+export async function insertHold(tx: TenantTx, hold: HoldRow, recordIds: readonly string[]): Promise<void> {
+  const { filter, ...row } = hold
+  await tx.db
+    .insertInto('hub.legal_holds')
+    .values({ tenant_id: tx.tenantId, ...row, filter: filter && JSON.stringify(filter) })
+    .execute()
+  if (recordIds.length === 0) return
+  await tx.client.query(
+    `insert into hub.legal_hold_records (tenant_id, record_id, hold_id)
+     select $1, id, $3 from unnest($2::uuid[]) as named (id) on conflict do nothing`,
+    [tx.tenantId, recordIds, hold.hold_id],
+  )
+}
+
+export async function findHold(tx: TenantTx, holdId: string): Promise<HoldRow | undefined> {
+  const { rows } = await tx.client.query<HoldRow>(
+    `select ${columns} from hub.legal_holds where tenant_id = $1 and hold_id = $2`,
+    [tx.tenantId, holdId],
+  )
+  return rows[0]
+}
+
+export async function markReleased(
+  tx: TenantTx,
+  holdId: string,
+  release: Pick<HoldRow, 'released_at' | 'released_by' | 'release_reason'>,
+): Promise<void> {
+  await tx.db
+    .updateTable('hub.legal_holds')
+    .set(release)
+    .where('tenant_id', '=', tx.tenantId)
+    .where('hold_id', '=', holdId)
+    .execute()
+}
+
+/** The next holds by age, in a transaction of `inIndexOrder`. */
+export async function holdsAfter(
+  tx: TenantTx,
+  active: boolean | undefined,
+  after: string | undefined,
+  count: number,
+): Promise<HoldRow[]> {
+  const inForce = active === undefined ? '' : `and released_at is ${active ? '' : 'not'} null`
+  const { rows } = await tx.client.query<HoldRow>(
+    `select ${columns} from hub.legal_holds
+     where tenant_id = $1 and hold_id > $2 ${inForce} order by hold_id limit $3`,
+    [tx.tenantId, after ?? '00000000-0000-0000-0000-000000000000', count],
+  )
+  return rows
+}
+
+/** Records that the hold names, in the order of their ids. */
+export async function recordIdsOf(
+  tx: TenantTx,
+  holdId: string,
+  after: string | undefined,
+  count: number,
+): Promise<string[]> {
+  const { rows } = await tx.client.query<{ record_id: string }>(
+    `select record_id from hub.legal_hold_records
+     where tenant_id = $1 and hold_id = $2 and record_id > $3 order by record_id limit $4`,
+    [tx.tenantId, holdId, after ?? '00000000-0000-0000-0000-000000000000', count],
+  )
+  return rows.map((row) => row.record_id)
+}
+
+/** Holds in force that name any of the records. */
+export async function holdsNaming(tx: TenantTx, recordIds: readonly string[]): Promise<NamedHold[]> {
+  const { rows } = await tx.client.query<NamedHold>(
+    `select n.record_id, h.hold_id, h.name
+     from hub.legal_hold_records n join hub.legal_holds h on h.tenant_id = $1 and h.hold_id = n.hold_id
+     where n.tenant_id = $1 and n.record_id = any($2::uuid[]) and h.released_at is null
+     order by h.hold_id`,
+    [tx.tenantId, recordIds],
+  )
+  return rows
+}
+
+/** Holds in force that have a filter. */
+export async function holdsWithFilter(tx: TenantTx): Promise<FilterHold[]> {
+  const { rows } = await tx.client.query<FilterHold>(
+    `select hold_id, name, filter from hub.legal_holds
+     where tenant_id = $1 and filter is not null and released_at is null order by hold_id`,
+    [tx.tenantId],
+  )
+  return rows
+}
+
+/** When a hold of the tenant was last released. */
+export async function lastRelease(tx: TenantTx): Promise<string | null> {
+  const { rows } = await tx.client.query<{ last: string | null }>(
+    `select max(released_at) as last from hub.legal_holds where tenant_id = $1 and released_at is not null`,
+    [tx.tenantId],
+  )
+  return rows[0]?.last ?? null
+}
+
+/** Holds that the subject has released and that name the record, or have a filter. */
+export async function holdsReleasedBy(
+  tx: TenantTx,
+  subject: string,
+  recordId: string,
+): Promise<(HoldName & { filter: RecordFilter | null })[]> {
+  const { rows } = await tx.client.query<HoldName & { filter: RecordFilter | null }>(
+    `select hold_id, name, filter from hub.legal_holds h
+     where tenant_id = $1 and released_at is not null and released_by = $2 and (filter is not null or exists (
+       select from hub.legal_hold_records n where n.tenant_id = $1 and n.record_id = $3 and n.hold_id = h.hold_id))
+     order by hold_id`,
+    [tx.tenantId, subject, recordId],
+  )
+  return rows
+}

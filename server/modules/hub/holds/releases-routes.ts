@@ -1,0 +1,34 @@
+import type { FastifyInstance } from 'fastify'
+import { pageSizeDefault } from '../../../../contract/limits.ts'
+import { PageQuery } from '../../../../contract/request-schemas.ts'
+import { addRoute } from '../../../http/route.ts'
+import { ReleaseBody, ReleaseSchema, recordIdParams } from '../hub-schemas.ts'
+import type { EventReleases } from './event-releases.ts'
+import { ReleaseList } from './releases-schemas.ts'
+
+export function addReleaseRoutes(app: FastifyInstance, releases: EventReleases): void {
+  addRoute(
+    app,
+    'releaseRecord',
+    { params: recordIdParams, body: ReleaseBody, response: { 201: ReleaseSchema } },
+    async (request, reply) => {
+      reply.code(201)
+      return releases.create(request.caller, request.params.record_id.toLowerCase(), request.body)
+    },
+  )
+
+  addRoute(
+    app,
+    'listReleases',
+    {
+      description: 'The oldest first, those that have ended too.',
+      params: recordIdParams,
+      querystring: PageQuery,
+      response: { 200: ReleaseList },
+    },
+    async (request) => {
+      const { limit = pageSizeDefault, cursor } = request.query
+      return releases.list(request.caller.tenant, request.params.record_id.toLowerCase(), { limit, cursor })
+    },
+  )
+}

@@ -1,0 +1,29 @@
+import { formatTimestamp, parseTimestamp } from '../../../contract/timestamp.ts'
+
+export interface Moment {
+  /** RFC 3339, UTC, six fractional digits. */
+  text: string
+  /** Microseconds since the epoch. */
+  micros: number
+}
+
+/**
+ * The moment, or else the microsecond after the latest of the times. Clocks of processes differ by a little: what
+ * follows under a lock must be later in time too, for verification replays it by its times.
+ */
+export function momentAfter(micros: number, times: readonly (string | null | undefined)[]): Moment {
+  const latest = times.reduce((max, time) => Math.max(max, time ? microsOf(time) + 1 : 0), micros)
+  return { text: timeOfMicros(latest), micros: latest }
+}
+
+/** @param text in the one form of timestamps */
+export function microsOf(text: string): number {
+  const parsed = parseTimestamp(text)
+  if (parsed === undefined) throw new Error(`not a timestamp: ${text}`)
+  return parsed.epochMs * 1000 + parsed.microsOfMs
+}
+
+export function timeOfMicros(micros: number): string {
+  const epochMs = Math.floor(micros / 1000)
+  return formatTimestamp(epochMs, micros - epochMs * 1000)
+}

@@ -1,0 +1,96 @@
+import { DomainError } from '../../../contract/domain-error.ts'
+import { matchesFilter } from '../../../contract/record-filter.ts'
+import type { TenantTx } from '../../db/database.ts'
+import { heldRecordOf } from './holds/hold-check.ts'
+import { holdsReleasedBy, lastRelease } from './holds/holds-store.ts'
+import type { HeldRecord, HoldCheck, HoldName } from './holds/holds-types.ts'
+import { isReleaseActive } from './holds/release-rule.ts'
+import { type Moment, momentAfter } from './later-moment.ts'
+import type { StoredRecord } from './record-query-types.ts'
+import { findReleases, type Release } from './record-state-store.ts'
+import { keptUntil } from './retention/retention-rules.ts'
+import { findRetention } from './retention/retention-store.ts'
+
+/**
+ * Decides whether the subject may purge the record now, under the lock of holds.
+ *
+ * @param micros of the clock, read under the lock
+ * @returns when it is purged: not before the releases that let it go
+ * @throws DomainError `legal-hold`, with the holds as the member `holds`, or else `retention`
+ */
+export async function requirePurgeable(
+  tx: TenantTx,
+  row: StoredRecord,
+  { subject, micros, holds }: { subject: string; micros: number; holds: HoldCheck },
+): Promise<Moment> {
+  const record = heldRecordOf(row)
+  const isEvent = record.record_type === 'governance_event'
+  const releases = isEvent ? await findReleases(tx, [record.record_id]) : []
+  const moment = momentAfter(micros, [await lastRelease(tx), ...releases.map((release) => release.created_at)])
+  const retention = await findRetention(tx)
+
+  const [active = []] = await holds.activeOver(tx, [record])
+  const reasons = active.length > 0 ? [heldBy(active)] : []
+  if (isEvent && !releases.some((release) => isReleaseActive(release, moment.text))) {
+    reasons.push(unreleased(record.record_id))
+  }
+  const ownDoing = retention.four_eyes ? await releasedBy(tx, subject, record, releases) : undefined
+  if (ownDoing) reasons.push(...ownDoing.reasons)
+  if (reasons.length > 0) {
+    throw new DomainError('legal-hold', reasons.join(' '), {
+      extensions: { holds: [...active, ...(ownDoing?.holds ?? [])] },
+    })
+  }
+
+  const until = keptUntil(retention, record)
+  if (until !== undefined && moment.text < until) {
+    throw new DomainError(
+      'retention',
+      `A ${record.record_type} must be kept until ${until}, by the retention rule for its type. Purge it then, ` +
+        'or change the rule with PUT /api/v1/hub/retention-rules.',
+      { extensions: { keep_until: until } },
+    )
+  }
+  return moment
+}
+
+/** With four eyes: what the subject has released of the record, which somebody else is then to purge. */
+async function releasedBy(
+  tx: TenantTx,
+  subject: string,
+  record: HeldRecord,
+  releases: readonly Release[],
+): Promise<{ reasons: string[]; holds: HoldName[] } | undefined> {
+  const ended = await holdsReleasedBy(tx, subject, record.record_id)
+  const holds = ended
+    .filter(({ filter }) => filter === null || matchesFilter(filter, record, record.created_at))
+    .map(({ hold_id, name }) => ({ hold_id, name }))
+  const reasons = [
+    ...(holds.length > 0 ? [`You released ${namesOf(holds)}.`] : []),
+    ...(releases.some((release) => release.created_by === subject) ? ['You created a release of this record.'] : []),
+  ]
+  if (reasons.length === 0) return undefined
+  return { reasons: [...reasons, 'Four eyes are required: somebody else has to purge it.'], holds }
+}
+
+function heldBy(holds: readonly HoldName[]): string {
+  return (
+    `The record is under ${namesOf(holds)}. It can be purged when every hold over it has been released: ` +
+    'POST /api/v1/hub/legal-holds/{hold_id}:release.'
+  )
+}
+
+const namedMax = 10
+
+function namesOf(holds: readonly HoldName[]): string {
+  const named = holds.slice(0, namedMax).map(({ hold_id, name }) => `${JSON.stringify(name)} (${hold_id})`)
+  const more = holds.length > namedMax ? ` and ${holds.length - namedMax} more` : ''
+  return `the legal hold${holds.length > 1 ? 's' : ''} ${named.join(', ')}${more}`
+}
+
+function unreleased(recordId: string): string {
+  return (
+    'A governance_event is kept until it is released, and there is no active release for this one: ' +
+    `POST /api/v1/hub/records/${recordId}/legal-hold-releases first.`
+  )
+}

@@ -1,0 +1,79 @@
+import { type RecordType, recordTypes } from '../../../../contract/literals.ts'
+import type { TenantTx } from '../../../db/database.ts'
+import { lookUpState } from '../record-sql-store.ts'
+import type { RetentionRule, RetentionRules } from './retention-types.ts'
+
+export async function findRetention(tx: TenantTx): Promise<RetentionRules> {
+  const rows = await tx.db
+    .selectFrom('hub.retention_rules')
+    .select(['record_type', 'min_days', 'max_days'])
+    .where('tenant_id', '=', tx.tenantId)
+    .execute()
+  const settings = await tx.db
+    .selectFrom('hub.retention_settings')
+    .select('four_eyes')
+    .where('tenant_id', '=', tx.tenantId)
+    .executeTakeFirst()
+  const rules = rows.map(
+    ({ record_type, min_days, max_days }): RetentionRule => ({
+      record_type: record_type as RecordType,
+      ...(min_days === null ? {} : { min_days }),
+      ...(max_days === null ? {} : { max_days }),
+    }),
+  )
+  return { rules: inOrder(rules), four_eyes: settings?.four_eyes ?? false }
+}
+
+/** Under the lock of holds. */
+export async function saveRetention(tx: TenantTx, { rules, four_eyes }: RetentionRules): Promise<void> {
+  await tx.db.deleteFrom('hub.retention_rules').where('tenant_id', '=', tx.tenantId).execute()
+  if (rules.length > 0) {
+    await tx.db
+      .insertInto('hub.retention_rules')
+      .values(
+        rules.map(({ record_type, min_days = null, max_days = null }) => ({
+          tenant_id: tx.tenantId,
+          record_type,
+          min_days,
+          max_days,
+        })),
+      )
+      .execute()
+  }
+  await tx.db
+    .insertInto('hub.retention_settings')
+    .values({ tenant_id: tx.tenantId, four_eyes })
+    .onConflict((conflict) => conflict.column('tenant_id').doUpdateSet({ four_eyes }))
+    .execute()
+}
+
+export function inOrder(rules: readonly RetentionRule[]): RetentionRule[] {
+  return [...rules].sort((a, b) => recordTypes.indexOf(a.record_type) - recordTypes.indexOf(b.record_type))
+}
+
+/** Which records a rule finds too old. */
+export interface OverdueCriteria {
+  recordType: RecordType
+  /** Smallest record id of the time up to which they must have been created; excluded. */
+  beforeId: string
+}
+
+/**
+ * The next records that are too old and not purged, by age, in a transaction of `inIndexOrder`. They may be held.
+ *
+ * @param after the last id of the part before
+ */
+export async function findOverdue(
+  tx: TenantTx,
+  { recordType, beforeId }: OverdueCriteria,
+  after: string | undefined,
+  count: number,
+): Promise<string[]> {
+  const { rows } = await tx.client.query<{ record_id: string }>(
+    `select r.record_id from hub.records r ${lookUpState}
+     where r.tenant_id = $1 and r.record_type = $2 and r.record_id < $3 and r.record_id > $4 and s.purged_at is null
+     order by r.record_id limit $5`,
+    [tx.tenantId, recordType, beforeId, after ?? '00000000-0000-0000-0000-000000000000', count],
+  )
+  return rows.map((row) => row.record_id)
+}
