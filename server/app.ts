@@ -26,6 +26,7 @@ import type { ProvenanceKeyRotator } from './modules/keys/keys-types.ts'
 import { createProvenanceKeyRotation } from './modules/keys/provenance-key-rotation.ts'
 import { createSignInLinks } from './modules/links/links-service.ts'
 import type { SignInLinks } from './modules/links/links-types.ts'
+import { type CheckpointStore, openKeptCheckpoints } from './modules/log/kept/kept-checkpoints.ts'
 import { createLogModule, type LogModule } from './modules/log/log-module.ts'
 import { createObservabilityModule } from './modules/observability/observability-module.ts'
 import { createRosterModule, type RosterModule } from './modules/roster/roster-module.ts'
@@ -52,6 +53,7 @@ export interface Modules {
   telemetry: TelemetryModule
   rollups: RollupModule
   log: LogModule
+  checkpoints: CheckpointStore
   exports: ExportsModule
   storage: Storage
   observability: ReturnType<typeof createObservabilityModule>
@@ -73,6 +75,7 @@ export interface ModulesOptions {
     | 'outboundAllow'
     | 'storageUrl'
     | 'dataDir'
+    | 'checkpointSinks'
     | 'aws'
   >
   database: Database
@@ -145,6 +148,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
   const entitlement = createEntitlementModule({ ...shared, catalogueChanged })
   const storage = openStorage(config)
   const { directory } = tenants
+  const checkpoints = openKeptCheckpoints({ config, database, directory, logs: () => tenantLog.logs, log })
   const tenantLog: LogModule = createLogModule({ ...shared, keys: keys.provenance, directory, storage, outbound })
   const hub = createHubModule({
     ...shared,
@@ -202,6 +206,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     telemetry,
     rollups,
     log: tenantLog,
+    checkpoints,
     exports,
     storage,
     observability,
@@ -209,6 +214,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     close: async () => {
       mailer.close()
       await Promise.all([keys.close(), hub.settled(), refusals.settled(), outbound.close(), revocations.close()])
+      await checkpoints.close()
     },
   }
 }

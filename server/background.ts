@@ -47,11 +47,14 @@ export function createBackground(parts: {
       queue.start()
       if (config.role === 'api') return
       folder.start()
+      modules.checkpoints.keeper.start()
       modules.log.start()
       hub.sweeper.start()
     },
     stop: async () => {
       await Promise.all([queue.stop(), folder.stop(), modules.log.stop(), hub.sweeper.stop()])
+      // Once nothing is signed any more.
+      await modules.checkpoints.keeper.stop()
     },
   }
 }

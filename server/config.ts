@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { type CheckpointSinkSettings, readCheckpointSinks } from './config/checkpoint-sink.ts'
 import { defaultDataDirectory } from './config/data-directory.ts'
 import { SettingReader } from './config/setting-reader.ts'
 import { readSmtpUrl } from './config/smtp-url.ts'
+import { type AwsSettings, readAwsSettings, readStorageUrl } from './config/storage-url.ts'
 import { ConfigError } from './startup-error.ts'
 
 const environments = ['development', 'staging', 'production'] as const
@@ -42,6 +44,10 @@ export interface Config {
   readonly outboundAllow: readonly string[]
   readonly valkeyUrl: string | undefined
   readonly storageUrl: string | undefined
+  /** For a storage in a bucket, where its URL does not say them. */
+  readonly aws: AwsSettings
+  /** Where signed states of the logs are kept apart from the database; a folder of the data directory by default. */
+  readonly checkpointSinks: readonly CheckpointSinkSettings[]
   readonly smtpUrl: string | undefined
   readonly operatorToken: string | undefined
   /** Multiplies every rate limit. */
@@ -81,6 +87,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, overrides: Conf
   )
   const baseUrl = readBaseUrl(reader, environment)
   const dataDirSource = reader.source('HUB_DATA_DIR', { name: '--data-dir', value: overrides.dataDir })
+  const dataDir = dataDirSource ? resolve(dataDirSource.text) : defaultDataDirectory(checkout, process.getuid?.() === 0)
   const config: Config = {
     version: packageVersion(),
     environment,
@@ -95,7 +102,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, overrides: Conf
     baseUrl: baseUrl ?? localUrl(host, port),
     baseUrlConfigured: baseUrl !== undefined,
     browserUrl: readBrowserUrl(reader, environment, baseUrl) ?? baseUrl ?? localUrl(host, port),
-    dataDir: dataDirSource ? resolve(dataDirSource.text) : defaultDataDirectory(checkout, process.getuid?.() === 0),
+    dataDir,
     dataDirConfigured: dataDirSource !== undefined,
     databaseUrl: reader.url(
       'HUB_DATABASE_URL',
@@ -107,7 +114,9 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, overrides: Conf
     trustedProxies: reader.networks('HUB_TRUSTED_PROXIES', { hosts: false }),
     outboundAllow: reader.networks('HUB_OUTBOUND_ALLOW', { hosts: true }),
     valkeyUrl: reader.url('HUB_VALKEY_URL', ['redis', 'rediss', 'valkey', 'valkeys'], 'redis://cache.example.com:6379'),
-    storageUrl: reader.url('HUB_STORAGE_URL', ['file', 's3'], 's3://bucket/prefix'),
+    storageUrl: checkedStorageUrl(reader),
+    aws: readAwsSettings((variable) => reader.text(variable)),
+    checkpointSinks: checkedCheckpointSinks(reader, environment, dataDir),
     smtpUrl: checkedSmtpUrl(reader),
     operatorToken: readOperatorToken(reader, environment),
     limitFactor: reader.factor(reader.source('HUB_LIMIT_FACTOR'), 1),
@@ -196,6 +205,35 @@ function checkedSmtpUrl(reader: SettingReader): string | undefined {
   } catch (error) {
     const example = 'smtps://user:password@mail.example.com?from=hub@example.com'
     reader.report('HUB_SMTP_URL', (error as Error).message, `Use, for example, ${example}`)
+    return undefined
+  }
+}
+
+function checkedCheckpointSinks(
+  reader: SettingReader,
+  environment: Config['environment'],
+  dataDir: string,
+): readonly CheckpointSinkSettings[] {
+  const text = reader.text('HUB_CHECKPOINT_SINK')
+  if (text === undefined) return Object.freeze([{ kind: 'file' as const, directory: resolve(dataDir, 'checkpoints') }])
+  try {
+    return readCheckpointSinks(text, { httpsOnly: environment !== 'development' })
+  } catch (error) {
+    const fix = 'Use, for example, file:///mnt/elsewhere/hub-checkpoints,https://keeper.example.com/checkpoints or off'
+    reader.report('HUB_CHECKPOINT_SINK', (error as Error).message, fix)
+    return []
+  }
+}
+
+function checkedStorageUrl(reader: SettingReader): string | undefined {
+  const text = reader.text('HUB_STORAGE_URL')
+  if (text === undefined) return undefined
+  try {
+    readStorageUrl(text)
+    return text
+  } catch (error) {
+    const fix = 'Use, for example, s3://bucket/prefix?region=eu-central-1 or file:///var/lib/hub/storage'
+    reader.report('HUB_STORAGE_URL', (error as Error).message, fix)
     return undefined
   }
 }

@@ -1,0 +1,81 @@
+import type { Config } from '../../../config.ts'
+import type { Database, DatabaseLog } from '../../../db/database.ts'
+import { createOutbound, type Outbound } from '../../../outbound/outbound.ts'
+import type { TenantDirectory } from '../../tenants/tenants-types.ts'
+import type { KeptCheckpoints, LogHead, TenantLogs } from '../log-types.ts'
+import { openCheckpointFolder } from './checkpoint-file.ts'
+import { createCheckpointKeeper } from './checkpoint-keeper.ts'
+import { openCheckpointWebhook } from './checkpoint-webhook.ts'
+import type { CheckpointKeeper, KeptCheckpoint, PutAside } from './kept-types.ts'
+
+export interface CheckpointStore extends KeptCheckpoints {
+  keeper: CheckpointKeeper
+  /** The files of a log, those that are there and those that are not. */
+  filesOf(logName: string): readonly string[]
+  /**
+   * For a database that was set back on purpose: gives the files another name whose log was further than it is now, so
+   * that what follows is not taken for a forgery.
+   *
+   * @param mark part of the new names, such as a time
+   */
+  putAside(logName: string, treeSize: number, mark: string): Promise<PutAside[]>
+  close(): Promise<void>
+}
+
+/** Signed states of the logs apart from the database, as `HUB_CHECKPOINT_SINK` says. */
+export function openKeptCheckpoints(deps: {
+  config: Pick<Config, 'checkpointSinks' | 'environment'>
+  database: Database
+  directory: TenantDirectory
+  logs: () => TenantLogs
+  log: DatabaseLog
+}): CheckpointStore {
+  const { config, database, directory, logs, log } = deps
+  const files = config.checkpointSinks.filter((sink) => sink.kind === 'file')
+  const folders = files.map((sink) => openCheckpointFolder(sink.directory))
+  const webhooks = config.checkpointSinks.filter((sink) => sink.kind === 'webhook')
+  const outbounds = webhooks.map((sink) => outboundTo(sink.url, config.environment))
+  const sinks = [...folders, ...webhooks.map((sink, i) => openCheckpointWebhook(sink.url, outbounds[i]!))]
+
+  async function* storedHeads(): AsyncGenerator<{ logName: string; head: LogHead }> {
+    for (const slug of await directory.slugs()) {
+      const tenant = await directory.find(slug)
+      const head = await database.withTenant(slug, (tx) => logs().head(tx), { readOnly: true })
+      if (tenant && head) yield { logName: tenant.logName, head }
+    }
+  }
+
+  async function newest(logName: string): Promise<{ treeSize: number; checkpoint: string } | undefined> {
+    const found = await Promise.all(folders.map((folder) => folder.newest(logName)))
+    const largest = found.reduce<KeptCheckpoint | undefined>(
+      (best, each) => (each && each.tree_size > (best?.tree_size ?? -1) ? each : best),
+      undefined,
+    )
+    return largest && { treeSize: largest.tree_size, checkpoint: largest.checkpoint }
+  }
+
+  return {
+    keeper: createCheckpointKeeper({ sinks, storedHeads, log }),
+    newest,
+    filesOf: (logName) => folders.map((folder) => folder.fileOf(logName)),
+    async putAside(logName, treeSize, mark) {
+      const aside: PutAside[] = []
+      for (const folder of folders) {
+        const kept = await folder.newest(logName)
+        if (kept === undefined || kept.tree_size <= treeSize) continue
+        const file = await folder.putAside(logName, mark)
+        if (file !== undefined) aside.push({ log_name: logName, tree_size: kept.tree_size, file })
+      }
+      return aside
+    },
+    close: async () => {
+      await Promise.all(outbounds.map((outbound) => outbound.close()))
+    },
+  }
+}
+
+/** The operator's own address may be anywhere, also in their own network. */
+function outboundTo(url: string, environment: Config['environment']): Outbound {
+  const host = new URL(url).hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
+  return createOutbound({ environment, outboundAllow: [host] })
+}
