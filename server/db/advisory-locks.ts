@@ -44,3 +44,9 @@ export const pricesLockClass = 0x6f72676f
  * those that purge or erase records. Spells "orgk".
  */
 export const holdsLockClass = 0x6f72676b
+
+/** As {@link rollupLockClass}. Held by the transaction that gives seals of a tenant their places in its log. Spells "orgt". */
+export const logLockClass = 0x6f726774
+
+/** As {@link rollupLockClass}. Held by the transaction that erases records of a tenant. Spells "orge". */
+export const erasureLockClass = 0x6f726765

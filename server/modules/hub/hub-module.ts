@@ -8,12 +8,15 @@ import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
 import type { TenantLogs } from '../log/log-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
+import { hardDeleteJob } from './erasure/erasure-job.ts'
+import { createErasure } from './erasure/erasure-service.ts'
 import type { Erasure, ErasureList, ErasureParticipant } from './erasure/erasure-types.ts'
 import { createEventReleases } from './holds/event-releases.ts'
 import { createHoldCheck } from './holds/hold-check.ts'
 import { addReleaseRoutes } from './holds/releases-routes.ts'
 import { addHubRoutes } from './hub-routes.ts'
 import type { Records } from './hub-types.ts'
+import { idempotencyErasure } from './idempotency-erasure.ts'
 import { createIdempotency } from './idempotency-service.ts'
 import type { Idempotency } from './idempotency-types.ts'
 import { createRecordPurger } from './purge-service.ts'
@@ -70,7 +73,7 @@ export function createRecordStore(deps: {
       receipts: readReceipts,
       firstIdAt: recordIdFloor,
     },
-    idempotency: createIdempotency(deps),
+    idempotency: createIdempotency({ ...deps, now: () => Math.floor(clock.next().micros / 1000) }),
   }
 }
 
@@ -93,6 +96,12 @@ export function createHubModule(
   const pool = createVerificationPool()
   const verification = createStoredVerification({ ...deps, pool, tampering })
   const holds = createHoldCheck()
+  const erasure = createErasure({
+    ...deps,
+    holds,
+    verification,
+    erasureParticipants: () => [idempotencyErasure(deps.idempotency), ...deps.erasureParticipants()],
+  })
   const notYet = (): never => {
     throw new Error('not built yet')
   }
@@ -111,9 +120,9 @@ export function createHubModule(
     },
     sealedRecords,
     verification,
-    erasure: { run: notYet, purgeOverdue: notYet, reapply: notYet },
+    erasure,
     sweeper: { sweep: notYet, start: () => {}, stop: async () => {} },
-    jobs: [],
+    jobs: [hardDeleteJob({ ...deps, erasure })],
     forgetOldClaims: (tx) => tampering.forgetOldClaims(tx),
     settled: async () => {
       await pool.close()

@@ -11,10 +11,12 @@ import {
   claimStep,
   deleteExpiredKey,
   deleteExpiredKeys,
+  deleteKeysNaming,
   findKey,
   insertKey,
 } from './idempotency-store.ts'
 import type { Claim, Idempotency, IdempotentRequest } from './idempotency-types.ts'
+import { timeOfRecordId } from './record-clock.ts'
 
 const keyPattern = new RegExp(patterns.idempotencyKey)
 
@@ -23,6 +25,9 @@ const forgottenAtOnce = 10_000
 
 /** A key can be taken, and expire or be rolled back, between two looks; more often than this is a fault. */
 const attemptsMax = 5
+
+/** A key is claimed when its record is made, by the same clock or that of another process. */
+const clockMsMax = 24 * 3_600_000
 
 // PostgreSQL, appendix A.
 const uniqueViolation = '23505'
@@ -104,6 +109,13 @@ export function createIdempotency(deps: { database: Database; now?: () => number
     },
 
     forgetExpired: async (tx) => (await deleteExpiredKeys(tx, expiredBefore(), forgottenAtOnce)) === forgottenAtOnce,
+
+    async forgetRecords(tx, recordIds) {
+      const times = recordIds.map(timeOfRecordId).sort()
+      if (times.length === 0) return
+      const around = (time: string, ms: number) => formatTimestamp(Date.parse(time) + ms)
+      await deleteKeysNaming(tx, recordIds, around(times[0]!, -clockMsMax), around(times.at(-1)!, clockMsMax))
+    },
 
     claimSteps(claims, patient) {
       const order = [...claims.keys()].sort((a, b) =>

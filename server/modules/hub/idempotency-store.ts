@@ -95,3 +95,20 @@ export async function deleteExpiredKeys(tx: TenantTx, expiredBefore: string, cou
     .executeTakeFirst()
   return Number(deleted.numDeletedRows)
 }
+
+/**
+ * Deletes keys that were claimed between two times and whose answers name any of the records: one by `record_id`, or
+ * those of a batch by `record_ids`.
+ */
+export async function deleteKeysNaming(
+  tx: TenantTx,
+  recordIds: readonly string[],
+  from: string,
+  to: string,
+): Promise<void> {
+  await tx.client.query(
+    `delete from hub.idempotency_keys where tenant_id = $1 and created_at between $3 and $4
+       and (answer ->> 'record_id' = any($2::text[]) or answer -> 'record_ids' ?| $2::text[])`,
+    [tx.tenantId, recordIds, from, to],
+  )
+}

@@ -67,4 +67,7 @@ export interface Idempotency {
    * already; this keeps the table small.
    */
   forgetExpired(tx: TenantTx): Promise<boolean>
+
+  /** Deletes the keys whose answers name any of the records, which are being erased. */
+  forgetRecords(tx: TenantTx, recordIds: readonly string[]): Promise<void>
 }

@@ -1,10 +1,52 @@
+import { randomUUID } from 'node:crypto'
+import { text } from 'node:stream/consumers'
 import type { Storage } from '../../../storage/storage.ts'
-import type { ErasureList } from './erasure-types.ts'
+import type { ErasureList, KeptErasure } from './erasure-types.ts'
 
-/** Beside the exports, in the storage: a restored database does not bring back what was erased. */
-export function createErasureList(_storage: Storage): ErasureList {
-  const notYet = (): never => {
-    throw new Error('not built yet')
+/**
+ * Beside the exports, in the storage: a restored database does not bring back what was erased. Every part of a run is
+ * an object of its own, one erasure a line in JSON, and none is ever written again.
+ */
+export function createErasureList(storage: Storage): ErasureList {
+  async function* linesOf(key: string): AsyncIterable<string> {
+    const file = await storage.read(key)
+    if (file === undefined) throw new Error(`the erasure list ${key} in ${storage.place} is gone`)
+    for (const line of (await text(file)).split('\n')) if (line !== '') yield line
   }
-  return { keep: notYet, read: notYet }
+
+  return {
+    async keep(erasures) {
+      for (const [tenant, own] of Map.groupBy(erasures, (erasure) => erasure.tenant)) {
+        const lines = own.map((erasure) => `${JSON.stringify(erasure)}\n`).join('')
+        await storage.write(keyOf(tenant, own[0]!.erased_at), Buffer.from(lines))
+      }
+    },
+
+    async *read(tenant) {
+      for await (const key of storage.list(`erasures/${tenant}/`)) {
+        if (!key.endsWith('.jsonl')) continue
+        for await (const line of linesOf(key)) yield erasureIn(line, tenant, key)
+      }
+    },
+  }
+}
+
+/** In the order of time, for whoever looks at the folder. */
+function keyOf(tenant: string, erasedAt: string): string {
+  return `erasures/${tenant}/${erasedAt.replaceAll(/[-:.]/g, '')}-${randomUUID()}.jsonl`
+}
+
+const members = ['tenant', 'record_id', 'purged_at', 'purged_by', 'purge_reason', 'erased_at'] as const
+
+function erasureIn(line: string, tenant: string, key: string): KeptErasure {
+  let value: Partial<KeptErasure> | null
+  try {
+    value = JSON.parse(line) as Partial<KeptErasure> | null
+  } catch {
+    value = null
+  }
+  if (value?.tenant !== tenant || members.some((member) => typeof value[member] !== 'string')) {
+    throw new Error(`the erasure list ${key} has a line that is no erasure of ${tenant}: it was changed`)
+  }
+  return value as KeptErasure
 }

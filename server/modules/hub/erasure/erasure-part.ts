@@ -1,0 +1,204 @@
+import { leafHash } from '../../../../provenance/index.ts'
+import type { DatabaseLog, TenantTx } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import type { GovernanceLog } from '../../governance/governance-types.ts'
+import { heldRecordOf } from '../holds/hold-check.ts'
+import type { HoldCheck } from '../holds/holds-types.ts'
+import { idsWithoutRelease } from '../holds/release-rule.ts'
+import { momentAfter } from '../later-moment.ts'
+import { nodeCrypto } from '../node-crypto.ts'
+import { parseCanonical } from '../record-answer.ts'
+import { timeOfRecordId } from '../record-clock.ts'
+import type { RecordClock } from '../record-clock-types.ts'
+import {
+  type ErasableRecord,
+  eraseRecords,
+  findErasable,
+  findRelied,
+  insertTombstones,
+  lockErasure,
+  lockPurged,
+  type PurgedState,
+} from './erasure-store.ts'
+import type { ErasedRecord, ErasureList, ErasureParticipant, KeptErasure } from './erasure-types.ts'
+
+/** A record that may be erased. */
+export interface ErasureOrder {
+  recordId: string
+  /** As its purge was proven; it must be the same still, and its buffer over by `until`. */
+  purge?: { purged_at: string; event_id: string | null; until: string }
+  /** Instead: it was erased before, and is there again. */
+  kept?: KeptErasure
+}
+
+/** When and why a record was purged. */
+type Purge = Pick<PurgedState, 'purged_at' | 'purged_by' | 'purge_reason' | 'event_id'>
+
+interface Erasable {
+  record: ErasableRecord
+  purge: Purge
+  isRepeated: boolean
+}
+
+export interface ErasurePart {
+  /** Erases, within the transaction, those that nothing keeps. Answers how many. */
+  erase(tx: TenantTx, tenant: Tenant, orders: readonly ErasureOrder[]): Promise<number>
+}
+
+export function createErasurePart(deps: {
+  clock: RecordClock
+  governance: GovernanceLog
+  holds: HoldCheck
+  erasureList: ErasureList
+  erasureParticipants: () => readonly ErasureParticipant[]
+  log: Pick<DatabaseLog, 'error'>
+}): ErasurePart {
+  const { clock, governance, holds, erasureList, log } = deps
+
+  /** What may go, of what is stored and, but for what was erased before, still purged as it was. */
+  async function erasable(tx: TenantTx, orders: readonly ErasureOrder[]): Promise<Erasable[]> {
+    const ids = orders.map((order) => order.recordId)
+    const states = new Map((await lockPurged(tx, ids)).map((state) => [state.record_id, state]))
+    const orderOf = new Map(orders.map((order) => [order.recordId, order]))
+    const found = (await findErasable(tx, ids)).flatMap((record): Erasable[] => {
+      const { kept, purge } = orderOf.get(record.record_id)!
+      const state = states.get(record.record_id)
+      if (kept) return [{ record, purge: purgeOfKept(kept, state), isRepeated: true }]
+      return state && purge && isStill(state, purge) ? [{ record, purge: state, isRepeated: false }] : []
+    })
+    return unkept(tx, found)
+  }
+
+  async function unkept(tx: TenantTx, found: readonly Erasable[]): Promise<Erasable[]> {
+    const active = await holds.activeOver(
+      tx,
+      found.map(({ record }) => heldRecordOf(record)),
+    )
+    const unreleased = await idsWithoutRelease(
+      tx,
+      found.flatMap(({ record: { record_id, record_type }, purge: { purged_at }, isRepeated }) =>
+        isRepeated ? [] : [{ record_id, record_type, purged_at }],
+      ),
+    )
+    const relied = await findRelied(tx, found.flatMap(evidenceOf))
+    return found.filter(({ record }, at) => {
+      const { record_id: id } = record
+      return active[at]!.length === 0 && !unreleased.has(id) && !relied.has(id) && isInItsSeal(tx, record)
+    })
+  }
+
+  /** Else nothing could prove later that it existed: somebody has changed what was stored, and that must be seen. */
+  function isInItsSeal(tx: TenantTx, record: ErasableRecord): boolean {
+    const { salt, provenance_hash, leaf } = record
+    const isSound =
+      salt.length === 16 &&
+      provenance_hash.length === 32 &&
+      leaf !== null &&
+      Buffer.compare(leaf, leafHash(salt, provenance_hash, nodeCrypto.sha256)) === 0
+    if (!isSound) {
+      const details = { tenant: tx.tenantId, record_id: record.record_id }
+      log.error(details, 'a purged record is not in the seal that it names, so it is not erased: verify it')
+    }
+    return isSound
+  }
+
+  return {
+    async erase(tx, tenant, orders) {
+      if (orders.length === 0) return 0
+      await lockErasure(tx)
+      await holds.lock(tx)
+      const going = await erasable(tx, orders)
+      if (going.length === 0) return 0
+      const purges = going.map(({ purge }) => purge.purged_at)
+      const erasedAt = momentAfter(clock.next().micros, purges).text
+      const events = await governance.appendAll(
+        tx,
+        tenant,
+        going.map((one) => ({
+          kind: 'hub.record_hard_deleted',
+          subject: `record:${one.record.record_id}`,
+          details: detailsOf(one, erasedAt),
+          actor: { service: 'erasure' },
+        })),
+      )
+      await insertTombstones(
+        tx,
+        going.map(({ record, purge }, at) => ({
+          record_id: record.record_id,
+          record_type: record.record_type,
+          seal_id: record.seal_id,
+          leaf_index: record.leaf_index,
+          purged_at: purge.purged_at,
+          purged_by: purge.purged_by,
+          purge_reason: purge.purge_reason,
+          purge_event_id: purge.event_id,
+          event_id: events[at]!.recordId,
+          erased_at: erasedAt,
+        })),
+      )
+      const erased = going.map((one) => erasedRecordOf(one, erasedAt))
+      for (const participant of deps.erasureParticipants()) await participant.forget(tx, erased)
+      const ids = erased.map((record) => record.record_id)
+      if ((await eraseRecords(tx, ids)) !== ids.length) throw new Error('a locked record was deleted meanwhile')
+      // Last, and before the commit: whatever is in the list twice is erased once.
+      await erasureList.keep(going.flatMap((one) => (one.isRepeated ? [] : [keptOf(tenant, one, erasedAt)])))
+      return ids.length
+    },
+  }
+}
+
+function isStill(state: PurgedState, purge: NonNullable<ErasureOrder['purge']>): boolean {
+  return (
+    state.purged_at === purge.purged_at &&
+    state.event_id === purge.event_id &&
+    state.hard_delete_after !== null &&
+    state.hard_delete_after <= purge.until
+  )
+}
+
+/** The event of the purge is known where the restored database has it. */
+function purgeOfKept({ purged_at, purged_by, purge_reason }: KeptErasure, state: PurgedState | undefined): Purge {
+  const event_id = state?.purged_at === purged_at ? state.event_id : null
+  return { purged_at, purged_by, purge_reason, event_id }
+}
+
+/** Where a record is an event that tells of another one's purge or erasure, which may rest on it. */
+function evidenceOf({ record }: Erasable): { event_id: string; record_id: string }[] {
+  const { record_id, event_kind, canonical } = record
+  if (event_kind === null || !/^hub\.record_(purged|restored|hard_deleted)$/.test(event_kind)) return []
+  const subject = parseCanonical(canonical)?.subject
+  const about = /^record:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(String(subject))?.[1]
+  return about === undefined ? [] : [{ event_id: record_id, record_id: about }]
+}
+
+function detailsOf({ record, purge, isRepeated }: Erasable, erasedAt: string) {
+  return {
+    record_type: record.record_type,
+    purged_at: purge.purged_at,
+    purged_by: purge.purged_by,
+    reason: purge.purge_reason,
+    erased_at: erasedAt,
+    leaf_hash: record.leaf!.toString('base64'),
+    seal_id: record.seal_id,
+    leaf_index: record.leaf_index,
+    ...(isRepeated ? { repeated: true } : {}),
+  }
+}
+
+/** One that was there again may have been copied until now. */
+function erasedRecordOf({ record, purge, isRepeated }: Erasable, erasedAt: string): ErasedRecord {
+  const { record_id, record_type, user_id, canonical } = record
+  const purged_at = isRepeated ? erasedAt : purge.purged_at
+  return { record_id, record_type, created_at: timeOfRecordId(record_id), purged_at, user_id, canonical }
+}
+
+function keptOf(tenant: Tenant, { record, purge }: Erasable, erasedAt: string): KeptErasure {
+  return {
+    tenant: tenant.slug,
+    record_id: record.record_id,
+    purged_at: purge.purged_at,
+    purged_by: purge.purged_by,
+    purge_reason: purge.purge_reason,
+    erased_at: erasedAt,
+  }
+}

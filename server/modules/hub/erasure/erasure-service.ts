@@ -1,0 +1,125 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { DomainError } from '../../../../contract/domain-error.ts'
+import type { Database, DatabaseLog } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import type { GovernanceLog } from '../../governance/governance-types.ts'
+import type { HoldCheck } from '../holds/holds-types.ts'
+import type { RecordClock } from '../record-clock-types.ts'
+import type { StoredVerification } from '../verification-types.ts'
+import { createErasurePart, type ErasureOrder } from './erasure-part.ts'
+import { type DueRecord, findDue, findStored } from './erasure-store.ts'
+import type { Erasure, ErasureList, ErasureParticipant, KeptErasure } from './erasure-types.ts'
+import { createOverduePurge } from './overdue-service.ts'
+import { createPurgeEvidence } from './purge-evidence.ts'
+
+/** What one transaction erases at most, so that it soon ends. */
+const recordsMax = 500
+const bytesMax = 16 * 1024 * 1024
+
+/** A part that meets what others are changing just then is tried again. */
+const attemptsMax = 20
+const pauseMsMax = 1000
+
+export function createErasure(deps: {
+  database: Database
+  clock: RecordClock
+  governance: GovernanceLog
+  holds: HoldCheck
+  verification: StoredVerification
+  erasureList: ErasureList
+  erasureParticipants: () => readonly ErasureParticipant[]
+  log: DatabaseLog
+}): Erasure {
+  const { database, clock, log } = deps
+  const part = createErasurePart(deps)
+  const evidence = createPurgeEvidence(deps)
+  const overdue = createOverduePurge(deps)
+
+  function erase(tenant: Tenant, orders: readonly ErasureOrder[]): Promise<number> {
+    return again(() => database.withTenant(tenant.slug, (tx) => part.erase(tx, tenant, orders)))
+  }
+
+  return {
+    purgeOverdue: overdue.purge,
+
+    async run(tenant, { signal, asOf } = {}) {
+      const until = asOf ?? clock.next().createdAt
+      const total = { erased: 0, held: 0 }
+      for (let after: DueRecord | undefined; !signal?.aborted; ) {
+        const found = await database.withTenant(tenant.slug, (tx) => findDue(tx, until, after, recordsMax), {
+          readOnly: true,
+          inIndexOrder: true,
+        })
+        const due = fitting(found)
+        if (due.length === 0) break
+        after = due.at(-1)
+        const proven = await evidence.proven(tenant, due)
+        const orders = proven.map(({ record_id, purged_at, event_id }) => ({
+          recordId: record_id,
+          purge: { purged_at, event_id, until },
+        }))
+        const erased = await erase(tenant, orders)
+        total.erased += erased
+        total.held += due.length - erased
+      }
+      return total
+    },
+
+    async reapply(tenant, erasures) {
+      let erased = 0
+      for await (const some of partsOf(erasures, recordsMax)) {
+        const kept = new Map(some.map((erasure) => [erasure.record_id, erasure]))
+        const stored = await database.withTenant(tenant.slug, (tx) => findStored(tx, [...kept.keys()]), {
+          readOnly: true,
+        })
+        if (stored.size === 0) continue
+        const done = await erase(
+          tenant,
+          [...stored].map((recordId) => ({ recordId, kept: kept.get(recordId)! })),
+        )
+        erased += done
+        if (done < stored.size) {
+          log.warn(
+            { tenant: tenant.slug, records: stored.size - done },
+            'records that were erased before are there again and stay, because a legal hold is over them: release it and reapply the erasures',
+          )
+        }
+      }
+      return erased
+    },
+  }
+}
+
+/** The first of them whose texts fit one transaction, and one at least. */
+function fitting(due: readonly DueRecord[]): DueRecord[] {
+  let bytes = 0
+  return due.filter((record, at) => {
+    bytes += record.bytes
+    return at === 0 || bytes <= bytesMax
+  })
+}
+
+async function* partsOf(erasures: AsyncIterable<KeptErasure>, count: number): AsyncIterable<KeptErasure[]> {
+  let part: KeptErasure[] = []
+  for await (const erasure of erasures) {
+    part.push(erasure)
+    if (part.length === count) {
+      yield part
+      part = []
+    }
+  }
+  if (part.length > 0) yield part
+}
+
+/** Work that is refused as `concurrent-modification` is done again, a little later each time. */
+async function again<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work()
+    } catch (error) {
+      const isBusy = error instanceof DomainError && error.slug === 'concurrent-modification'
+      if (!isBusy || attempt === attemptsMax) throw error
+      await delay(Math.random() * Math.min(pauseMsMax, attempt * 50))
+    }
+  }
+}

@@ -1,0 +1,170 @@
+import { erasureLockClass } from '../../../db/advisory-locks.ts'
+import type { TenantTx } from '../../../db/database.ts'
+import type { TenantTables } from '../../../db/schema.ts'
+import type { RecordState } from '../record-state-store.ts'
+
+/** A purged record whose buffer is over, as it is found before anything is locked. */
+export interface DueRecord {
+  record_id: string
+  hard_delete_after: string
+  purged_at: string
+  /** The governance event of its purge; null where there is none. */
+  event_id: string | null
+  /** Bytes of its canonical text. */
+  bytes: number
+}
+
+/** A record that may be erased, with all that is told of it to others. */
+export interface ErasableRecord {
+  record_id: string
+  record_type: string
+  created_by: string
+  skill_id: string | null
+  archetype_id: string | null
+  user_id: string | null
+  event_kind: string | null
+  canonical: string
+  seal_id: string
+  leaf_index: number
+  salt: Buffer
+  provenance_hash: Buffer
+  /** Of its seal at that index; null where the seal has none or is gone. */
+  leaf: Buffer | null
+}
+
+/** The state of a purged record. */
+export type PurgedState = Pick<RecordState, 'hard_delete_after' | 'event_id'> & {
+  record_id: string
+  purged_at: string
+  purged_by: string
+  purge_reason: string
+}
+
+export type Tombstone = Omit<TenantTables['hub.tombstones'], 'tenant_id'>
+
+/** One transaction of a tenant erases at a time; held until it ends. */
+export async function lockErasure(tx: TenantTx): Promise<void> {
+  await tx.client.query('select pg_advisory_xact_lock($1, hashtext($2))', [erasureLockClass, tx.tenantId])
+}
+
+/** The next purged records whose buffer was over by then, in a transaction of `inIndexOrder`. */
+export async function findDue(
+  tx: TenantTx,
+  until: string,
+  after: Pick<DueRecord, 'record_id' | 'hard_delete_after'> | undefined,
+  count: number,
+): Promise<DueRecord[]> {
+  const { rows } = await tx.client.query<DueRecord>(
+    `select s.record_id, s.hard_delete_after, s.purged_at, s.event_id, r.bytes
+     from (
+       select record_id, hard_delete_after, purged_at, event_id from hub.record_states
+       where tenant_id = $1 and purged_at is not null and hard_delete_after <= $2
+         and (hard_delete_after, record_id) > ($3::timestamptz, $4::uuid)
+       order by hard_delete_after, record_id limit $5
+     ) s
+     cross join lateral (
+       select octet_length(canonical) as bytes from hub.records where tenant_id = $1 and record_id = s.record_id offset 0
+     ) r
+     order by s.hard_delete_after, s.record_id`,
+    [tx.tenantId, until, after?.hard_delete_after ?? '-infinity', after?.record_id ?? nil, count],
+  )
+  return rows
+}
+
+const nil = '00000000-0000-0000-0000-000000000000'
+
+/** Those of the records that are purged, locked until the transaction ends, in the order of their ids. */
+export async function lockPurged(tx: TenantTx, recordIds: readonly string[]): Promise<PurgedState[]> {
+  const { rows } = await tx.client.query<PurgedState>(
+    `select record_id, purged_at, coalesce(purged_by, '') as purged_by, coalesce(purge_reason, '') as purge_reason,
+       hard_delete_after, event_id
+     from hub.record_states
+     where tenant_id = $1 and record_id = any($2::uuid[]) and purged_at is not null
+     order by record_id for update`,
+    [tx.tenantId, recordIds],
+  )
+  return rows
+}
+
+/** Those of the records that are stored, in the order of their ids. */
+export async function findErasable(tx: TenantTx, recordIds: readonly string[]): Promise<ErasableRecord[]> {
+  const { rows } = await tx.client.query<ErasableRecord>(
+    `select r.record_id, r.record_type, r.created_by, r.skill_id, r.archetype_id, r.user_id, r.event_kind, r.canonical,
+       r.seal_id, r.leaf_index, r.salt, r.provenance_hash, c.leaf
+     from hub.records r
+     left join lateral (
+       select substr(leaves, 32 * r.leaf_index::integer + 1, 32) as leaf
+       from hub.seals where tenant_id = $1 and seal_id = r.seal_id offset 0
+     ) c on true
+     where r.tenant_id = $1 and r.record_id = any($2::uuid[])
+     order by r.record_id`,
+    [tx.tenantId, recordIds],
+  )
+  return rows
+}
+
+/** Which of the ids are of records that are stored. */
+export async function findStored(tx: TenantTx, recordIds: readonly string[]): Promise<Set<string>> {
+  const { rows } = await tx.client.query<{ record_id: string }>(
+    'select record_id from hub.records where tenant_id = $1 and record_id = any($2::uuid[])',
+    [tx.tenantId, recordIds],
+  )
+  return new Set(rows.map((row) => row.record_id))
+}
+
+export async function insertTombstones(tx: TenantTx, tombstones: readonly Tombstone[]): Promise<void> {
+  if (tombstones.length === 0) return
+  await tx.db
+    .insertInto('hub.tombstones')
+    .values(tombstones.map((tombstone) => ({ tenant_id: tx.tenantId, ...tombstone })))
+    .execute()
+}
+
+/** Deletes records that have their tombstones, their links and their states. Answers how many there were. */
+export async function eraseRecords(tx: TenantTx, recordIds: readonly string[]): Promise<number> {
+  const { rows } = await tx.client.query<{ erased: number }>('select hub.erase_records($1, $2::uuid[]) as erased', [
+    tx.tenantId,
+    recordIds,
+  ])
+  return rows[0]!.erased
+}
+
+export async function findTombstone(tx: TenantTx, recordId: string): Promise<Tombstone | undefined> {
+  return tx.db
+    .selectFrom('hub.tombstones')
+    .select(['record_id', 'record_type', 'seal_id', 'leaf_index', 'purged_at', 'purged_by', 'purge_reason'])
+    .select(['purge_event_id', 'event_id', 'erased_at'])
+    .where('tenant_id', '=', tx.tenantId)
+    .where('record_id', '=', recordId)
+    .executeTakeFirst()
+}
+
+/** Events among the ids that a tombstone, or the state of a record that is still there, rests on. */
+export async function findRelied(
+  tx: TenantTx,
+  events: readonly { event_id: string; record_id: string }[],
+): Promise<Set<string>> {
+  if (events.length === 0) return new Set()
+  const { rows } = await tx.client.query<{ event_id: string }>(
+    `select e.event_id from unnest($2::uuid[], $3::uuid[]) as e (event_id, record_id)
+     where exists (
+         select from hub.tombstones t where t.tenant_id = $1 and t.record_id = e.record_id
+           and (t.event_id = e.event_id or t.purge_event_id = e.event_id))
+       or exists (
+         select from hub.record_states s where s.tenant_id = $1 and s.record_id = e.record_id
+           and s.event_id = e.event_id)`,
+    [tx.tenantId, events.map((event) => event.event_id), events.map((event) => event.record_id)],
+  )
+  return new Set(rows.map((row) => row.event_id))
+}
+
+/** The type of a record that is stored, whatever its state. */
+export async function findType(tx: TenantTx, recordId: string): Promise<string | undefined> {
+  const row = await tx.db
+    .selectFrom('hub.records')
+    .select('record_type')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('record_id', '=', recordId)
+    .executeTakeFirst()
+  return row?.record_type
+}

@@ -1,0 +1,93 @@
+import { recoveryBufferDays } from '../../../../contract/limits.ts'
+import type { Database, TenantTx } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import type { GovernanceLog } from '../../governance/governance-types.ts'
+import { heldRecordOf } from '../holds/hold-check.ts'
+import { lastRelease } from '../holds/holds-store.ts'
+import type { HoldCheck } from '../holds/holds-types.ts'
+import { momentAfter, timeOfMicros } from '../later-moment.ts'
+import { purgeDetails } from '../purge-service.ts'
+import type { RecordClock } from '../record-clock-types.ts'
+import { overdueCriteria } from '../retention/retention-rules.ts'
+import { findOverdue, findRetention } from '../retention/retention-store.ts'
+import { lockActive, savePurges } from './overdue-store.ts'
+
+/** What one transaction purges at most. */
+const recordsMax = 500
+const dayMicros = 86_400_000_000
+
+/** Who purges what retention rules find too old. */
+const retentionSubject = 'service:retention'
+
+export interface OverduePurge {
+  /** As {@link Erasure.purgeOverdue}. */
+  purge(tenant: Tenant, options?: { signal?: AbortSignal; asOf?: string }): Promise<number>
+}
+
+/** Purges what is too old by the retention rules of its tenant; the ordinary recovery buffer follows. */
+export function createOverduePurge(deps: {
+  database: Database
+  clock: RecordClock
+  governance: GovernanceLog
+  holds: HoldCheck
+}): OverduePurge {
+  const { database, clock, governance, holds } = deps
+
+  /** The rules may have changed since the records were found. */
+  async function stillOverdue(tx: TenantTx, now: string, recordIds: readonly string[]) {
+    const limits = overdueCriteria(await findRetention(tx), now)
+    const records = await lockActive(tx, recordIds)
+    const active = await holds.activeOver(tx, records.map(heldRecordOf))
+    return records.filter(({ record_type, record_id }, at) => {
+      const limit = limits.find(({ recordType }) => recordType === record_type)
+      return limit !== undefined && record_id < limit.beforeId && active[at]!.length === 0
+    })
+  }
+
+  async function purgePart(tx: TenantTx, tenant: Tenant, now: string, recordIds: readonly string[]): Promise<number> {
+    await holds.lock(tx)
+    const records = await stillOverdue(tx, now, recordIds)
+    if (records.length === 0) return 0
+    const moment = momentAfter(clock.next().micros, [await lastRelease(tx)])
+    const purge = {
+      purged_at: moment.text,
+      purged_by: retentionSubject,
+      purge_reason: 'Older than the retention rule of its type allows',
+      hard_delete_after: timeOfMicros(moment.micros + recoveryBufferDays * dayMicros),
+      buffer_left_micros: null,
+    }
+    const events = await governance.appendAll(
+      tx,
+      tenant,
+      records.map(({ record_id, record_type, revision }) => ({
+        kind: 'hub.record_purged',
+        subject: `record:${record_id}`,
+        details: purgeDetails(record_type, { ...purge, revision: revision + 1, event_id: null }),
+        actor: { service: 'retention' },
+      })),
+    )
+    const eventOf = new Map(records.map(({ record_id }, at) => [record_id, events[at]!.recordId]))
+    await savePurges(tx, purge, eventOf)
+    return records.length
+  }
+
+  return {
+    async purge(tenant, { signal, asOf } = {}) {
+      const now = asOf ?? clock.next().createdAt
+      const rules = await database.withTenant(tenant.slug, findRetention, { readOnly: true })
+      let purged = 0
+      for (const criteria of overdueCriteria(rules, now)) {
+        for (let after: string | undefined; !signal?.aborted; ) {
+          const ids = await database.withTenant(tenant.slug, (tx) => findOverdue(tx, criteria, after, recordsMax), {
+            readOnly: true,
+            inIndexOrder: true,
+          })
+          if (ids.length === 0) break
+          purged += await database.withTenant(tenant.slug, (tx) => purgePart(tx, tenant, now, ids))
+          after = ids.at(-1)
+        }
+      }
+      return purged
+    },
+  }
+}

@@ -1,0 +1,62 @@
+import type { Database, DatabaseLog } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import { parseCanonical } from '../record-answer.ts'
+import type { StoredRecord } from '../record-query-types.ts'
+import { findRecords } from '../record-store.ts'
+import type { StoredVerification } from '../verification-types.ts'
+import type { DueRecord } from './erasure-store.ts'
+
+/** Tells purges that the service made from those that somebody wrote into the database. */
+export interface PurgeEvidence {
+  /**
+   * Those whose governance event is there, tells of this purge and verifies: nobody has a record erased by editing its
+   * state. What lacks it is logged. Not to be called inside a transaction.
+   */
+  proven(tenant: Tenant, due: readonly DueRecord[]): Promise<DueRecord[]>
+}
+
+/** Events beyond their own buffer count, too: they stay for as long as something rests on them. */
+const beforeAll = '0001-01-01T00:00:00.000000Z'
+
+export function createPurgeEvidence(deps: {
+  database: Database
+  verification: StoredVerification
+  log: Pick<DatabaseLog, 'error'>
+}): PurgeEvidence {
+  const { database, verification, log } = deps
+  return {
+    async proven(tenant, due) {
+      const ids = due.flatMap(({ event_id }) => event_id ?? [])
+      const { events, check } = await database.withTenant(
+        tenant.slug,
+        async (tx) => {
+          const events = await findRecords(tx, [...new Set(ids)], beforeAll)
+          return { events, check: await verification.prepare(tx, tenant, events) }
+        },
+        { readOnly: true },
+      )
+      const verifications = await check()
+      const sound = new Map(
+        events.flatMap((event, at) => (verifications[at]!.verified ? [[event.record_id, event] as const] : [])),
+      )
+      return due.filter((record) => {
+        const isProven = tellsOf(sound.get(record.event_id ?? ''), record)
+        if (!isProven) {
+          const details = { tenant: tenant.slug, record_id: record.record_id }
+          log.error(details, 'no governance event tells of the purge of a record, so it is not erased: verify it')
+        }
+        return isProven
+      })
+    },
+  }
+}
+
+function tellsOf(event: StoredRecord | undefined, { record_id, purged_at }: DueRecord): boolean {
+  const { event_kind, subject, details, created_by } = parseCanonical(event?.canonical ?? '') ?? {}
+  return (
+    event_kind === 'hub.record_purged' &&
+    created_by === 'service:hub' &&
+    subject === `record:${record_id}` &&
+    (details as { purged_at?: unknown } | undefined)?.purged_at === purged_at
+  )
+}
