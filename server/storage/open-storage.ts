@@ -1,17 +1,36 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { DomainError } from '../../contract/domain-error.ts'
+import { readStorageUrl } from '../config/storage-url.ts'
 import type { Config } from '../config.ts'
+import { FileStorage } from './file-storage.ts'
+import { S3Storage } from './s3-storage.ts'
 import type { Storage } from './storage.ts'
 
-/** The storage of `HUB_STORAGE_URL`; a folder of the data directory without it. */
-export function openStorage(config: Pick<Config, 'storageUrl' | 'dataDir'>): Storage {
-  const notYet = (): never => {
-    throw new Error('not built yet')
-  }
-  return {
-    write: notYet,
-    read: notYet,
-    size: notYet,
-    delete: notYet,
-    list: notYet,
-    place: config.storageUrl?.toString() ?? config.dataDir,
-  }
+/**
+ * The storage of `HUB_STORAGE_URL`; the folder `storage` of the data directory without it. Nothing is made or asked
+ * before its first use.
+ *
+ * @throws Error for an address that the configuration would not have taken
+ */
+export function openStorage(config: Pick<Config, 'storageUrl' | 'dataDir'> & Partial<Pick<Config, 'aws'>>): Storage {
+  if (config.storageUrl === undefined) return new FileStorage(join(config.dataDir, 'storage'))
+  const settings = readStorageUrl(config.storageUrl, config.aws)
+  return settings.kind === 'file' ? new FileStorage(settings.directory) : new S3Storage(settings)
+}
+
+/**
+ * Writes, reads and deletes a small file.
+ *
+ * @throws DomainError `hub-unavailable` that says what cannot be done, its cause the storage's own error
+ */
+export async function checkStorage(storage: Storage): Promise<void> {
+  const key = `checks/${randomUUID()}`
+  const content = Buffer.from('A file that tells whether files can be kept here. It can be deleted.\n')
+  await storage.write(key, content)
+  const found = await storage.read(key)
+  const isSame = found !== undefined && content.equals(await buffer(found))
+  await storage.delete(key)
+  if (!isSame) throw new DomainError('hub-unavailable', 'The storage of files does not give back what was written.')
 }

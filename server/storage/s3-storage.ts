@@ -1,0 +1,156 @@
+import type { Readable } from 'node:stream'
+import type { S3Client } from '@aws-sdk/client-s3'
+import type { Disk } from 'flydrive'
+import type { S3StorageSettings } from '../config/storage-url.ts'
+import { uploadToS3 } from './s3-upload.ts'
+import type { Storage } from './storage.ts'
+import { contentOf, failureOf } from './storage-content.ts'
+import { checkKey, storageFailed } from './storage-errors.ts'
+
+const connectionMsMax = 5000
+const silenceMsMax = 60_000
+
+interface Parts {
+  sdk: typeof import('@aws-sdk/client-s3')
+  client: S3Client
+  disk: Disk
+}
+
+/** Files in a bucket of Amazon S3, or of a service that speaks its protocol. */
+export class S3Storage implements Storage {
+  readonly place: string
+  readonly #settings: S3StorageSettings
+  #parts: Promise<Parts> | undefined
+
+  constructor(settings: S3StorageSettings) {
+    this.#settings = settings
+    this.place = `the bucket ${settings.bucket}${settings.prefix && `, under ${settings.prefix}/`}`
+  }
+
+  async write(key: string, content: Readable | Uint8Array): Promise<void> {
+    const target = this.#target(key)
+    const source = contentOf(content)
+    try {
+      const { sdk, client } = await this.#open()
+      await uploadToS3(sdk, client, target, source)
+    } catch (error) {
+      throw failureOf(error)
+    }
+  }
+
+  async read(key: string, range?: { start: number; end: number }): Promise<Readable | undefined> {
+    const target = this.#target(key)
+    try {
+      const { sdk, client } = await this.#open()
+      const Range = range && `bytes=${range.start}-${range.end}`
+      const { Body } = await client.send(new sdk.GetObjectCommand({ ...target, Range }))
+      return Body as Readable
+    } catch (error) {
+      if (isMissing(error)) return undefined
+      throw storageFailed(error)
+    }
+  }
+
+  async size(key: string): Promise<number | undefined> {
+    const target = this.#target(key)
+    try {
+      const { sdk, client } = await this.#open()
+      const { ContentLength } = await client.send(new sdk.HeadObjectCommand(target))
+      return ContentLength
+    } catch (error) {
+      if (isMissing(error)) return undefined
+      throw storageFailed(error)
+    }
+  }
+
+  async delete(key: string): Promise<void> {
+    const target = this.#target(key)
+    try {
+      const { disk, sdk, client } = await this.#open()
+      await disk.delete(target.Key)
+      await abortUnfinished(sdk, client, target)
+    } catch (error) {
+      if (!isMissing(error)) throw storageFailed(error)
+    }
+  }
+
+  async *list(prefix: string): AsyncIterable<string> {
+    if (prefix !== '') checkKey(prefix.replace(/\/$/, ''))
+    const { prefix: own } = this.#settings
+    const whole = own === '' ? prefix : `${own}/${prefix}`
+    let paginationToken: string | undefined
+    do {
+      let page: Awaited<ReturnType<Disk['listAll']>>
+      try {
+        const { disk } = await this.#open()
+        page = await disk.listAll(whole === '' ? '/' : whole, {
+          recursive: true,
+          ...(paginationToken && { paginationToken }),
+        })
+      } catch (error) {
+        throw storageFailed(error)
+      }
+      for (const object of page.objects) {
+        // flydrive takes the slash off the end of a prefix, which then finds the neighbours too.
+        if (object.isFile && object.key.startsWith(whole)) yield object.key.slice(whole.length - prefix.length)
+      }
+      paginationToken = page.paginationToken
+    } while (paginationToken)
+  }
+
+  #target(key: string): { Bucket: string; Key: string } {
+    checkKey(key)
+    const { bucket, prefix } = this.#settings
+    return { Bucket: bucket, Key: prefix === '' ? key : `${prefix}/${key}` }
+  }
+
+  /** Loaded with its first use: the client is large, and most services have no bucket. */
+  #open(): Promise<Parts> {
+    this.#parts ??= openParts(this.#settings)
+    return this.#parts
+  }
+}
+
+async function openParts({ bucket, region, endpoint, credentials }: S3StorageSettings): Promise<Parts> {
+  const [sdk, { Disk }, { S3Driver }] = await Promise.all([
+    import('@aws-sdk/client-s3'),
+    import('flydrive'),
+    import('flydrive/drivers/s3'),
+  ])
+  const client = new sdk.S3Client({
+    region: region ?? 'us-east-1',
+    ...(credentials && { credentials }),
+    // Services other than Amazon's seldom have a name for each bucket, or know Amazon's newer checksums.
+    ...(endpoint !== undefined && {
+      endpoint,
+      forcePathStyle: true,
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+    }),
+    requestHandler: { connectionTimeout: connectionMsMax, socketTimeout: silenceMsMax },
+  })
+  const disk = new Disk(new S3Driver({ client, bucket, visibility: 'private', supportsACL: false }))
+  return { sdk, client, disk }
+}
+
+/** What writers that were killed have left, and what any that still write have so far: those fail. */
+async function abortUnfinished(
+  sdk: Parts['sdk'],
+  client: S3Client,
+  { Bucket, Key }: { Bucket: string; Key: string },
+): Promise<void> {
+  const { Uploads = [] } = await client
+    .send(new sdk.ListMultipartUploadsCommand({ Bucket, Prefix: Key }))
+    // Not every service can tell, and not every key may ask.
+    .catch(() => ({ Uploads: [] }))
+  for (const upload of Uploads) {
+    if (upload.Key === Key && upload.UploadId !== undefined) {
+      await client.send(new sdk.AbortMultipartUploadCommand({ Bucket, Key, UploadId: upload.UploadId }))
+    }
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  const { name } = error as Error
+  return name === 'NoSuchKey' || name === 'NotFound'
+}
