@@ -1,0 +1,86 @@
+import { appendFile, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openCheckpointFolder } from '../../server/modules/log/kept/checkpoint-file.ts'
+import { RolledBackError } from '../../server/modules/log/kept/kept-types.ts'
+import { openNoteMaker, rootOf } from './checkpoint-notes.ts'
+
+let parent: string
+beforeEach(async () => {
+  parent = await mkdtemp(join(tmpdir(), 'hub-kept-'))
+})
+afterEach(() => rm(parent, { recursive: true, force: true }))
+
+const maker = openNoteMaker()
+const folderOf = () => openCheckpointFolder(join(parent, 'a', 'checkpoints'))
+const linesOf = async (file: string) => (await readFile(file, 'utf8')).split('\n')
+
+test('each state is a line that says what is in its note, and nobody else may read it', async () => {
+  const folder = folderOf()
+  expect(await folder.newest(maker.logName)).toBeUndefined()
+  for (const size of [3, 70, 5000]) await folder.keep(maker.kept(size))
+  const file = folder.fileOf(maker.logName)
+  const lines = await linesOf(file)
+  expect(lines).toHaveLength(4)
+  expect(JSON.parse(lines[1]!)).toEqual(maker.kept(70))
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+  expect((await stat(join(parent, 'a', 'checkpoints'))).mode & 0o777).toBe(0o700)
+  expect(await folder.newest(maker.logName)).toEqual(maker.kept(5000))
+})
+
+test('logs whose names differ have files of their own', async () => {
+  const folder = folderOf()
+  const names = ['orghub/log/a', 'orghub/log/b', 'orghub.log/b', 'orghub/log/ä', 'orghub/log/a.b']
+  for (const name of names) await folder.keep(openNoteMaker(name).kept(1))
+  const files = await readdir(folder.place)
+  expect(files).toHaveLength(names.length)
+  for (const name of names) expect((await folder.newest(name))?.log_name).toBe(name)
+})
+
+test('what is kept already is not kept again, unless another key signed it', async () => {
+  const folder = folderOf()
+  await folder.keep(maker.kept(9))
+  await folder.keep(maker.kept(9))
+  expect(await linesOf(folder.fileOf(maker.logName))).toHaveLength(2)
+  await folder.keep(openNoteMaker(maker.logName).kept(9))
+  expect(await linesOf(folder.fileOf(maker.logName))).toHaveLength(3)
+})
+
+test.each([
+  ['smaller', 8, undefined],
+  ['of the same size and other', 9, rootOf('other')],
+])('a log that is %s is refused and the file stays', async (_, size, root) => {
+  const folder = folderOf()
+  await folder.keep(maker.kept(9))
+  const before = await readFile(folder.fileOf(maker.logName))
+  await expect(folder.keep(maker.kept(size, root))).rejects.toThrow(RolledBackError)
+  expect(await readFile(folder.fileOf(maker.logName))).toEqual(before)
+})
+
+test('a line that a crash has cut off is passed over, and does not swallow the next', async () => {
+  const folder = folderOf()
+  await folder.keep(maker.kept(9))
+  await appendFile(folder.fileOf(maker.logName), '{"kept_at":"2026-01-01T00:00:00.0000')
+  expect(await folder.newest(maker.logName)).toEqual(maker.kept(9))
+  await folder.keep(maker.kept(10))
+  expect(await folder.newest(maker.logName)).toEqual(maker.kept(10))
+  expect(await linesOf(folder.fileOf(maker.logName))).toHaveLength(4)
+})
+
+test('the newest of a long file is found at its end', async () => {
+  const folder = folderOf()
+  for (let size = 1; size <= 400; size += 1) await folder.keep(maker.kept(size))
+  expect((await folder.newest(maker.logName))?.tree_size).toBe(400)
+})
+
+test('a file put aside keeps what it has, and the log begins anew', async () => {
+  const folder = folderOf()
+  await folder.keep(maker.kept(9))
+  const aside = await folder.putAside(maker.logName, 'until-today')
+  expect(aside).toContain('until-today.jsonl')
+  expect(JSON.parse((await linesOf(aside!))[0]!)).toEqual(maker.kept(9))
+  await folder.keep(maker.kept(2))
+  expect(await folder.newest(maker.logName)).toEqual(maker.kept(2))
+  expect(await openCheckpointFolder(join(parent, 'none')).putAside(maker.logName, 'x')).toBeUndefined()
+})
