@@ -149,8 +149,15 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
   const storage = openStorage(config)
   const { directory } = tenants
   const checkpoints = openKeptCheckpoints({ config, database, directory, logs: () => tenantLog.logs, log })
-  const tenantLog: LogModule = createLogModule({ ...shared, keys: keys.provenance, directory, storage, outbound })
-  const hub = createHubModule({
+  const tenantLog: LogModule = createLogModule({
+    ...shared,
+    keys: keys.provenance,
+    directory,
+    clock: recordStore.clock,
+    sealedRecords: () => hub.sealedRecords,
+    headSigned: (tenant, head) => checkpoints.keeper.headSigned(tenant, head),
+  })
+  const hub: HubModule = createHubModule({
     ...shared,
     ...recordStore,
     keys: keys.provenance,

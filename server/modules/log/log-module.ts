@@ -1,42 +1,37 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database, DatabaseLog } from '../../db/database.ts'
-import type { Outbound } from '../../outbound/outbound.ts'
-import type { Storage } from '../../storage/storage.ts'
+import type { Tenant } from '../../http/caller.ts'
+import type { RecordClock } from '../hub/record-clock-types.ts'
+import type { SealedRecords } from '../hub/sealed-records-types.ts'
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
-import type { TenantLogs } from './log-types.ts'
+import type { LogHead, TenantLogs } from './log-types.ts'
+import { createTenantLogs } from './tenant-logs.ts'
 
 export interface LogModule {
   logs: TenantLogs
   /** To be called after a commit that stored seals: they are taken in within a second. */
   sealed(tenantId: string): void
   routes(app: FastifyInstance): void
-  /** Takes seals in and keeps checkpoints outside, in the background. */
+  /** Takes seals in, in the background. */
   start(): void
   stop(): Promise<void>
 }
 
-export function createLogModule(_deps: {
+export function createLogModule(deps: {
   database: Database
+  masterKey: Buffer
   keys: ProvenanceKeys
   directory: TenantDirectory
-  storage: Storage
-  outbound: Outbound
+  clock: RecordClock
+  /** Known once the Hub is made. */
+  sealedRecords: () => SealedRecords
+  /** Hears of each new head after its commit; it must not throw. */
+  headSigned: (tenant: Tenant, head: LogHead) => void
   log: DatabaseLog
 }): LogModule {
-  const notYet = (): never => {
-    throw new Error('not built yet')
-  }
   return {
-    logs: {
-      integrate: notYet,
-      head: notYet,
-      entries: notYet,
-      entryOf: notYet,
-      inclusionPath: notYet,
-      leaves: notYet,
-      rangeProof: notYet,
-    },
+    logs: createTenantLogs(deps),
     sealed: () => {},
     routes: () => {},
     start: () => {},

@@ -1,0 +1,177 @@
+import {
+  checkpointText,
+  logLeafHash,
+  ProvenanceError,
+  parseCheckpoint,
+  parseNote,
+  sealNote,
+  signedNote,
+  verifyNoteSync,
+} from '../../../provenance/index.ts'
+import { sealTree } from '../../../provenance/seal.ts'
+import type { TenantTx } from '../../db/database.ts'
+import type { Tenant } from '../../http/caller.ts'
+import type { RecordClock } from '../hub/record-clock-types.ts'
+import type { ProvenanceSigner, PublishedKey } from '../keys/keys-types.ts'
+import { logCrypto } from './log-crypto.ts'
+import {
+  type Arrival,
+  deleteArrivals,
+  findArrivals,
+  findEntered,
+  findEntries,
+  findHead,
+  findSealParts,
+  findTiles,
+  insertEntries,
+  lockLog,
+  type SealParts,
+  saveHead,
+  saveTiles,
+} from './log-store.ts'
+import type { LogEntry, LogHead } from './log-types.ts'
+import { edgeTiles, LogDamage, Tiles, TreeEdge } from './tree-tiles.ts'
+
+const { sha256 } = logCrypto
+const hashBytes = 32
+
+/** None of the keys that are known signed the head: there may be a newer one. */
+export class UnknownSigner extends Error {}
+
+interface Leaf {
+  entry: Omit<LogEntry, 'logIndex'>
+  hash: Uint8Array
+}
+
+/**
+ * Gives the seals of the oldest arrivals the next places in the tenant's log, and signs the state with them. `more` where
+ * there may be further arrivals. Nothing is signed that does not continue what was signed before: with the tiles, the
+ * entries or the head edited it throws {@link LogDamage}.
+ */
+export async function integrateArrivals(
+  tx: TenantTx,
+  parts: {
+    tenant: Tenant
+    signer: ProvenanceSigner
+    /** Of the tenant, retired ones too. */
+    knownKeys: readonly PublishedKey[]
+    clock: RecordClock
+    arrivalsMax: number
+  },
+): Promise<{ head: LogHead; signed: boolean; more: boolean }> {
+  const { tenant, signer, arrivalsMax } = parts
+  await lockLog(tx)
+  const before = await findHead(tx)
+  const arrivals = await findArrivals(tx, arrivalsMax)
+  const more = arrivals.length === arrivalsMax
+  if (before) {
+    requireSigned(before, tenant, parts.knownKeys)
+    if (arrivals.length === 0 && isSignedBy(before.checkpoint, signer)) return { head: before, signed: false, more }
+  }
+
+  const size = before?.treeSize ?? 0
+  if ((await findEntries(tx, size, 1)).length > 0) throw new LogDamage(`it has entries beyond the ${size} of its head`)
+  const edge = new TreeEdge(size, new Tiles(await findTiles(tx, edgeTiles(size)), sha256), sha256)
+  if (before && Buffer.compare(edge.root(), before.root) !== 0)
+    throw new LogDamage(`its tiles do not lead to the root of its head`)
+
+  const leaves = await leavesOf(tx, tenant, arrivals)
+  const { tiles, root } = edge.extended(leaves.map((leaf) => leaf.hash))
+  if (leaves.length > 0) {
+    await insertEntries(
+      tx,
+      leaves.map(({ entry }, i) => ({ ...entry, logIndex: size + i })),
+    )
+    await saveTiles(tx, tiles)
+  }
+  const moment = parts.clock.next()
+  const treeSize = size + leaves.length
+  const text = checkpointText({ logName: tenant.logName, treeSize, root, timeMicros: moment.micros })
+  const checkpoint = signedNote(text, tenant.logName, signer.keyId, signer.sign(Buffer.from(text)))
+  const head = { treeSize, root, checkpoint }
+  await saveHead(tx, head, moment.createdAt)
+  if (arrivals.length > 0) {
+    await deleteArrivals(
+      tx,
+      arrivals.map((arrival) => arrival.arrival_id),
+    )
+  }
+  return { head, signed: true, more }
+}
+
+/** Whether the signature of the checkpoint is by that key, as far as its beginning tells. */
+export function isSignedBy(checkpoint: string, signer: ProvenanceSigner): boolean {
+  return parseNote(checkpoint).signatures.some(({ keyHash }) =>
+    keyHash.every((byte, i) => byte === signer.keyIdBytes[i]),
+  )
+}
+
+function requireSigned(head: LogHead, tenant: Tenant, keys: readonly PublishedKey[]): void {
+  const signed = checkpointOf(head)
+  const agrees =
+    signed.logName === tenant.logName &&
+    signed.treeSize === head.treeSize &&
+    Buffer.compare(signed.root, head.root) === 0
+  if (!agrees) throw new LogDamage('its head is not what its checkpoint says')
+  if (!verifyNoteSync(parseNote(head.checkpoint), keys, logCrypto)) throw new UnknownSigner()
+}
+
+function checkpointOf(head: LogHead) {
+  try {
+    return parseCheckpoint(head.checkpoint)
+  } catch (error) {
+    if (error instanceof ProvenanceError) throw new LogDamage('the checkpoint of its head cannot be read')
+    throw error
+  }
+}
+
+/** In the order of the arrivals; a seal that has its place is left out. */
+async function leavesOf(tx: TenantTx, tenant: Tenant, arrivals: readonly Arrival[]): Promise<Leaf[]> {
+  if (arrivals.length === 0) return []
+  const sealIds = arrivals.flatMap((arrival) => arrival.seal_ids)
+  const taken = await findEntered(tx, sealIds)
+  const withoutLeaves = arrivals.filter((arrival) => !hasLeaves(arrival)).flatMap((arrival) => arrival.seal_ids)
+  const stored = new Map(
+    (withoutLeaves.length === 0 ? [] : await findSealParts(tx, withoutLeaves)).map((seal) => [seal.seal_id, seal]),
+  )
+  const leaves: Leaf[] = []
+  for (const arrival of arrivals) {
+    arrival.seal_ids.forEach((sealId, i) => {
+      if (taken.has(sealId)) return
+      taken.add(sealId)
+      const { first_ids, last_ids, log_leaves } = arrival
+      leaves.push({
+        entry: { sealId, firstId: first_ids[i] ?? sealId, lastId: last_ids[i] ?? sealId },
+        hash: hasLeaves(arrival)
+          ? log_leaves!.subarray(i * hashBytes, (i + 1) * hashBytes)
+          : leafOfStored(tenant.logName, sealId, stored.get(sealId)),
+      })
+    })
+  }
+  return leaves
+}
+
+function hasLeaves({ log_leaves, seal_ids }: Arrival): boolean {
+  return log_leaves !== null && log_leaves.length === seal_ids.length * hashBytes
+}
+
+/**
+ * The leaf of a seal from before there was a log. One that is gone, or that nobody can read any more, has a leaf that
+ * says so, and that no seal has: the sweeper reports it.
+ */
+function leafOfStored(logName: string, sealId: string, stored: SealParts | undefined): Uint8Array {
+  const lost = `orghub/lost-seal/v1\nlog ${logName}\nseal ${sealId}\n`
+  return logLeafHash(noteOfStored(logName, stored) ?? lost, sha256)
+}
+
+function noteOfStored(logName: string, stored: SealParts | undefined): string | undefined {
+  if (stored === undefined || stored.time_micros === null) return undefined
+  const { seal_id: sealId, key_id: keyId, time_micros: timeMicros, leaves: leafBytes, signature } = stored
+  try {
+    const { root, leaves } = sealTree({ sealId, keyId, timeMicros, leaves: leafBytes, signature }, sha256)
+    return sealNote({ logName, sealId, leafCount: leaves.length, timeMicros, root }, keyId, signature)
+  } catch (error) {
+    if (error instanceof ProvenanceError) return undefined
+    throw error
+  }
+}

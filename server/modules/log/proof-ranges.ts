@@ -1,0 +1,36 @@
+/** The leaves from `begin` to `end` (excluded), whose tree has one hash in a proof. */
+export interface LeafRange {
+  begin: number
+  end: number
+}
+
+/** The hashes of PATH(m, D[n]) of RFC 6962 §2.1.1, in its order. The index is below the size. */
+export function inclusionRanges(logIndex: number, treeSize: number): LeafRange[] {
+  const ranges: LeafRange[] = []
+  for (let width = 1, index = logIndex; width < treeSize; width *= 2, index = Math.floor(index / 2)) {
+    const begin = (index % 2 === 0 ? index + 1 : index - 1) * width
+    if (begin < treeSize) ranges.push({ begin, end: Math.min(begin + width, treeSize) })
+  }
+  return ranges
+}
+
+/** The hashes of PROOF(m, D[n]) of RFC 6962 §2.1.2, in its order. The first size is from 1 to the second. */
+export function consistencyRanges(firstSize: number, secondSize: number): LeafRange[] {
+  const ranges: LeafRange[] = []
+  let [begin, end] = [0, secondSize]
+  while (end !== firstSize) {
+    let width = 1
+    while (width * 2 < end - begin) width *= 2
+    const split = begin + width
+    if (firstSize <= split) {
+      ranges.push({ begin: split, end })
+      end = split
+    } else {
+      ranges.push({ begin, end: split })
+      begin = split
+    }
+  }
+  // The whole first tree is known to who verifies it.
+  if (begin > 0) ranges.push({ begin, end })
+  return ranges.reverse()
+}

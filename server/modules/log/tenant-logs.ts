@@ -1,0 +1,87 @@
+import { DomainError } from '../../../contract/domain-error.ts'
+import type { Database } from '../../db/database.ts'
+import type { Tenant } from '../../http/caller.ts'
+import type { RecordClock } from '../hub/record-clock-types.ts'
+import type { ProvenanceKeys } from '../keys/keys-types.ts'
+import { integrateArrivals, isSignedBy, UnknownSigner } from './log-integration.ts'
+import { findEntries, findEntryOf, findHead, findHeadAndWaiting } from './log-store.ts'
+import type { LogHead, TenantLogs } from './log-types.ts'
+import { oneAtATime } from './one-at-a-time.ts'
+import { readInclusionPath, readLeaves, readRangeProof } from './tree-reading.ts'
+import { LogDamage } from './tree-tiles.ts'
+
+/** Arrivals of one transaction: of 1,000 telemetry events each, they take some hundred milliseconds. */
+const arrivalsMax = 500
+
+/** @param deps.headSigned hears of each new head after its commit; it must not throw */
+export function createTenantLogs(deps: {
+  database: Database
+  keys: ProvenanceKeys
+  clock: RecordClock
+  headSigned?: (tenant: Tenant, head: LogHead) => void
+}): TenantLogs & { hasArrivals(tenantId: string): Promise<boolean> } {
+  const { database, keys, clock, headSigned = () => {} } = deps
+  const turns = oneAtATime<LogHead>()
+
+  const look = (tenantId: string) => database.withTenant(tenantId, findHeadAndWaiting, { readOnly: true })
+
+  async function takeIn(tenant: Tenant): Promise<LogHead> {
+    for (;;) {
+      const { head, signed, more } = await takeSome(tenant)
+      if (more) continue
+      if (signed) headSigned(tenant, head)
+      return head
+    }
+  }
+
+  async function takeSome(tenant: Tenant) {
+    const some = async (needed: readonly string[]) => {
+      const knownKeys = await keys.publicKeysOf(tenant.slug, needed)
+      return database.withTenant(tenant.slug, async (tx) => {
+        const signer = await keys.signerOf(tenant.slug, tx)
+        return integrateArrivals(tx, { tenant, signer, knownKeys, clock, arrivalsMax })
+      })
+    }
+    try {
+      return await some([])
+    } catch (error) {
+      if (!(error instanceof UnknownSigner)) throw error
+    }
+    try {
+      // A key that nobody has: all are read anew, for another process may have made one.
+      return await some([''])
+    } catch (error) {
+      if (error instanceof UnknownSigner) throw new LogDamage('none of its keys signed its head')
+      throw error
+    }
+  }
+
+  return {
+    async integrate(tenant) {
+      const { head, waiting } = await look(tenant.slug)
+      if (head && !waiting && isSignedBy(head.checkpoint, await keys.signerOf(tenant.slug))) return head
+      return turns(tenant.slug, () => explained(takeIn(tenant)))
+    },
+    hasArrivals: async (tenantId) => (await look(tenantId)).waiting,
+    head: findHead,
+    entries: findEntries,
+    entryOf: findEntryOf,
+    inclusionPath: (tx, logIndex, treeSize) => explained(readInclusionPath(tx, logIndex, treeSize)),
+    leaves: (tx, from, to) => explained(readLeaves(tx, from, to)),
+    rangeProof: (tx, from, to, treeSize) => explained(readRangeProof(tx, from, to, treeSize)),
+  }
+}
+
+/** Somebody edited the log itself. What the service signed stays true, so it signs nothing that contradicts it. */
+export async function explained<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof LogDamage)) throw error
+    throw new DomainError(
+      'internal',
+      `The tenant's log was damaged: ${error.message}. Nothing is added to it until the operator has looked at it with \`hub log audit\`.`,
+      { cause: error },
+    )
+  }
+}

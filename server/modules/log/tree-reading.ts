@@ -1,0 +1,62 @@
+import { joinRoots, type Subtree, subtreesOf } from '../../../provenance/index.ts'
+import type { TenantTx } from '../../db/database.ts'
+import { logCrypto } from './log-crypto.ts'
+import { findTiles } from './log-store.ts'
+import type { RangeProof } from './log-types.ts'
+import { consistencyRanges, inclusionRanges, type LeafRange } from './proof-ranges.ts'
+import { leavesIn, Tiles, tilesOfLeaves, tilesUnder } from './tree-tiles.ts'
+
+const { sha256 } = logCrypto
+
+/*
+ * Each reads its tiles in one statement, of which there are three or so for each level however large the tree is. Every
+ * size that the log has reached stays provable, because complete subtrees never change. They throw `LogDamage` where the
+ * tiles have not got what they are to have.
+ */
+
+/** PATH(m, D[n]) of RFC 6962 §2.1.1. */
+export function readInclusionPath(tx: TenantTx, logIndex: number, treeSize: number): Promise<Uint8Array[]> {
+  return readRoots(tx, inclusionRanges(logIndex, treeSize))
+}
+
+/** PROOF(m, D[n]) of RFC 6962 §2.1.2, and the two roots. */
+export async function readConsistency(
+  tx: TenantTx,
+  from: number,
+  to: number,
+): Promise<{ path: Uint8Array[]; fromRoot: Uint8Array; toRoot: Uint8Array }> {
+  const whole = (end: number) => ({ begin: 0, end })
+  const [fromRoot, toRoot, ...path] = await readRoots(tx, [whole(from), whole(to), ...consistencyRanges(from, to)])
+  return { path, fromRoot: fromRoot!, toRoot: toRoot! }
+}
+
+/** The leaves from `from` to `to`, excluded. */
+export async function readLeaves(tx: TenantTx, from: number, to: number): Promise<Uint8Array[]> {
+  if (from >= to) return []
+  return leavesIn(new Tiles(await findTiles(tx, tilesOfLeaves(from, to)), sha256), from, to)
+}
+
+export async function readRangeProof(tx: TenantTx, from: number, to: number, treeSize: number): Promise<RangeProof> {
+  const [before, behind] = [subtreesOf(0, from), subtreesOf(to, treeSize)]
+  const tiles = await readTilesUnder(tx, [...before, ...behind])
+  return {
+    left: before.map((subtree) => tiles.rootOf(subtree)),
+    right: behind.map((subtree) => tiles.rootOf(subtree)),
+  }
+}
+
+/** The hash of the tree over each range. */
+async function readRoots(tx: TenantTx, ranges: readonly LeafRange[]): Promise<Uint8Array[]> {
+  const parts = ranges.map(({ begin, end }) => subtreesOf(begin, end))
+  const tiles = await readTilesUnder(tx, parts.flat())
+  return parts.map((subtrees) =>
+    joinRoots(
+      subtrees.map((subtree) => tiles.rootOf(subtree)),
+      sha256,
+    ),
+  )
+}
+
+async function readTilesUnder(tx: TenantTx, subtrees: readonly Subtree[]): Promise<Tiles> {
+  return new Tiles(await findTiles(tx, tilesUnder(subtrees)), sha256)
+}

@@ -1,0 +1,23 @@
+import type { Tenant } from '../../server/http/caller.ts'
+import type { LogHead } from '../../server/modules/log/log-types.ts'
+import { createTenantLogs } from '../../server/modules/log/tenant-logs.ts'
+import { openRecordLab } from '../hub/record-lab.ts'
+import type { TestDatabaseOptions } from '../support/database.ts'
+
+/** The tenants' logs on a real database, without HTTP and without anything in the background. */
+export async function openLogLab(options: TestDatabaseOptions = {}) {
+  const lab = await openRecordLab(options)
+  const heads: LogHead[] = []
+  const headSigned = (_tenant: Tenant, head: LogHead) => heads.push(head)
+  const openLogs = () => createTenantLogs({ ...lab, headSigned })
+  return {
+    ...lab,
+    logs: openLogs(),
+    /** Another process on the same database. */
+    logsOfAnotherProcess: openLogs,
+    /** Every head that was signed. */
+    heads,
+  }
+}
+
+export type LogLab = Awaited<ReturnType<typeof openLogLab>>
