@@ -346,6 +346,8 @@ export interface TenantTables {
     tenant_id: string
     lane: string
     log_index: number
+    after_id: string | null
+    claimed_until: Timestamp | null
     started_at: Timestamp
     updated_at: Timestamp
     finished_at: Timestamp | null

@@ -206,6 +206,12 @@ $$;
 revoke all on function hub.erase_records(text, uuid[]) from public;
 grant execute on function hub.erase_records(text, uuid[]) to hub_app;
 
+-- Rows of the grain 'erased' are quarters of the view 'all': what erased events have added to the rows of other grains,
+-- for a rebuild, which could not reckon it any more.
+alter table hub.telemetry_rollups drop constraint telemetry_rollups_grain;
+alter table hub.telemetry_rollups
+  add constraint telemetry_rollups_grain check (grain in ('quarter', 'day', 'erased'));
+
 -- A version stays known when its skill_definition is erased; what it was called does not.
 alter table hub.skill_versions alter column name drop not null;
 
@@ -257,10 +263,15 @@ create table hub.sweeps (
   tenant_id text not null,
   lane text not null,
   log_index bigint not null,
+  -- Once the log was gone through: up to which id all records were asked for their place in it.
+  after_id uuid,
+  -- Until then the process that claimed it goes on alone.
+  claimed_until timestamptz,
   started_at timestamptz not null,
   updated_at timestamptz not null,
   -- The last whole pass.
   finished_at timestamptz,
+  -- Of this pass.
   checked bigint not null,
   failed bigint not null,
   primary key (tenant_id, lane)

@@ -1,15 +1,27 @@
+import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
+import { bytesToUuid } from '../../../provenance/bytes.ts'
+import type { JsonValue } from '../../../provenance/json.ts'
 import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import { claimTamperReport, deleteTamperReports } from './record-state-store.ts'
 
-interface TamperFinding {
-  recordId: string
+/** Of a record's verification, or, with a subject, of whatever else does not agree with the rest. */
+export type TamperFinding = {
   /** Names of the checks that failed. */
   failedChecks: readonly string[]
-}
+} & (
+  | { recordId: string }
+  | {
+      /** `record:<id>`, `seal:<id>` or `log:<name>` */
+      subject: string
+      found: Record<string, JsonValue>
+      /** The part of the service that found it. */
+      service: string
+    }
+)
 
 export interface TamperReporter {
   /**
@@ -28,7 +40,7 @@ const dayMs = 24 * 3_600_000
 const claimDays = 2
 const forgottenAtOnce = 10_000
 
-/** Spares the database the same claim at every read of a broken record. */
+/** Spares the database the same claim at every read of a broken record, and in every pass of the sweeper. */
 const rememberedMax = 10_000
 
 /** Findings that wait to be written: a page has 1,000 records, and each is one transaction. */
@@ -40,7 +52,18 @@ interface Waiting {
   day: string
 }
 
-/** Writes `hub.tamper_detected`, once per record and UTC day, whoever finds it and however often. */
+const subjectOf = (finding: TamperFinding) => ('subject' in finding ? finding.subject : `record:${finding.recordId}`)
+
+/** What claims are kept under: a record's own id, and a name-based one (RFC 9562, section 5.8) of any other subject. */
+function claimIdOf(subject: string): string {
+  if (subject.startsWith('record:')) return subject.slice('record:'.length)
+  const bytes = hash('sha256', `orghub/tamper-report/v1\n${subject}`, 'buffer').subarray(0, 16)
+  bytes[6] = (bytes[6]! & 0x0f) | 0x80
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80
+  return bytesToUuid(bytes)
+}
+
+/** Writes `hub.tamper_detected`, once per subject and UTC day, whoever finds it and however often. */
 export function createTamperReporter(deps: {
   database: Database
   governance: GovernanceLog
@@ -50,20 +73,20 @@ export function createTamperReporter(deps: {
 }): TamperReporter {
   const { database, governance, log, now = Date.now, waitingMax: max = waitingMax } = deps
   const remembered = new LRUCache<string, true>({ max: rememberedMax })
-  /** By day, tenant and record, in the order in which they came; the first is being written. */
+  /** By day, tenant and subject, in the order in which they came; the first is being written. */
   const waiting = new Map<string, Waiting>()
   let leftOut = 0
   let underWay: Promise<void> | undefined
 
   async function write(tenant: Tenant, finding: TamperFinding, day: string): Promise<void> {
-    const { recordId, failedChecks } = finding
+    const subject = subjectOf(finding)
     await database.withTenant(tenant.slug, async (tx) => {
-      if (!(await claimTamperReport(tx, recordId, day))) return
+      if (!(await claimTamperReport(tx, claimIdOf(subject), day))) return
       await governance.append(tx, tenant, {
         kind: 'hub.tamper_detected',
-        subject: `record:${recordId}`,
-        details: { failed_checks: [...failedChecks] },
-        actor: { service: 'verification' },
+        subject,
+        details: { failed_checks: [...finding.failedChecks], ...('found' in finding ? { found: finding.found } : {}) },
+        actor: { service: 'service' in finding ? finding.service : 'verification' },
       })
     })
   }
@@ -75,7 +98,7 @@ export function createTamperReporter(deps: {
         await write(tenant, finding, day)
         remembered.set(name, true)
       } catch (error) {
-        log.error({ err: error, tenant: tenant.slug, record_id: finding.recordId }, 'tampering could not be reported')
+        log.error({ err: error, tenant: tenant.slug, subject: subjectOf(finding) }, 'tampering could not be reported')
       }
       waiting.delete(name)
     }
@@ -88,7 +111,7 @@ export function createTamperReporter(deps: {
     report(tenant, findings) {
       const day = formatTimestamp(now()).slice(0, 10)
       for (const finding of findings) {
-        const name = `${day} ${tenant.slug} ${finding.recordId}`
+        const name = `${day} ${tenant.slug} ${subjectOf(finding)}`
         if (remembered.has(name) || waiting.has(name)) continue
         if (waiting.size < max) waiting.set(name, { tenant, finding, day })
         else leftOut += 1
