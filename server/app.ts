@@ -12,6 +12,7 @@ import { type AuthModule, createAuthModule } from './modules/auth/auth-module.ts
 import type { Revocations } from './modules/auth/auth-types.ts'
 import { openRevocations } from './modules/auth/revocation/revocations.ts'
 import { createEntitlementModule, type EntitlementModule } from './modules/entitlement/entitlement-module.ts'
+import { createExportErasure } from './modules/exports/export-erasure.ts'
 import { createExportsModule, type ExportsModule } from './modules/exports/exports-module.ts'
 import { createGovernanceLog } from './modules/governance/governance-log.ts'
 import type { RefusalLog } from './modules/governance/governance-types.ts'
@@ -165,9 +166,9 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     logs: tenantLog.logs,
     directory,
     erasureList: createErasureList(storage),
-    erasureParticipants: () => [],
+    erasureParticipants: () => [rollups.erasure, entitlement.erasure, createExportErasure(exports.expiry)],
   })
-  const exports = createExportsModule({
+  const exports: ExportsModule = createExportsModule({
     ...shared,
     clock: recordStore.clock,
     storage,
@@ -178,7 +179,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     directory,
     jobSender,
   })
-  const rollups = createRollupModule({ database, listTenants: () => tenants.directory.slugs(), log })
+  const rollups: RollupModule = createRollupModule({ database, listTenants: () => tenants.directory.slugs(), log })
   const telemetry: TelemetryModule = createTelemetryModule({
     ...shared,
     ...recordStore,

@@ -7,13 +7,18 @@ const StateSchema = Type.Enum(skillStates, {
   examples: ['published'],
 })
 
+const erasedName = 'empty once its skill_definition was erased'
+
 const Moment = Type.String({ format: 'date-time', examples: ['2026-01-05T09:30:00.000000Z'] })
 
 export const SkillSchema = Type.Object(
   {
     skill_id: Type.String({ pattern: patterns.identifier, examples: ['summarise-ticket'] }),
     state: StateSchema,
-    name: Type.String({ description: 'Name of the version registered last', examples: ['Summarise a ticket'] }),
+    name: Type.String({
+      description: `Name of the version registered last; ${erasedName}`,
+      examples: ['Summarise a ticket'],
+    }),
     registered_at: Moment,
     updated_at: Moment,
     versions: Type.Array(
@@ -21,7 +26,7 @@ export const SkillSchema = Type.Object(
         {
           skill_version: Type.String({ examples: ['1.0.0'] }),
           state: StateSchema,
-          name: Type.String({ examples: ['Summarise a ticket'] }),
+          name: Type.String({ description: `Name of the version; ${erasedName}`, examples: ['Summarise a ticket'] }),
           record_id: Type.String({ format: 'uuid', description: 'The skill_definition record of the version' }),
           registered_at: Moment,
         },

@@ -106,20 +106,26 @@ async function withVersions(tx: TenantTx, rows: readonly SkillRow[]): Promise<Sk
 }
 
 function asSkill(row: SkillRow, versions: readonly VersionRow[]): Skill {
+  const last = versions.at(-1)
   return {
     skill_id: row.skill_id,
     state: row.state,
-    name: versions.at(-1)?.name ?? row.skill_id,
+    name: last ? nameOf(last) : row.skill_id,
     registered_at: row.created_at,
     updated_at: row.updated_at,
     versions: versions.map((version) => ({
       skill_version: version.skill_version,
       state: version.state,
-      name: version.name,
+      name: nameOf(version),
       record_id: version.record_id,
       registered_at: version.created_at,
     })),
   }
+}
+
+/** Empty when the record of the version was erased. */
+function nameOf(version: VersionRow): string {
+  return version.name ?? ''
 }
 
 function skillNotFound(skillId: string): DomainError {

@@ -14,7 +14,8 @@ export interface VersionRow {
   skill_id: string
   skill_version: string
   state: SkillState
-  name: string
+  /** Null once its record was erased. */
+  name: string | null
   record_id: string
   created_at: string
 }
@@ -108,4 +109,12 @@ export async function moveVersions(
     [tx.tenantId, skillId, from, to],
   )
   return rows.map((row) => row.skill_version).sort()
+}
+
+/** A version stays known when its record goes; its name was content. */
+export async function forgetNames(tx: TenantTx, recordIds: readonly string[]): Promise<void> {
+  await tx.client.query(
+    'update hub.skill_versions set name = null where tenant_id = $1 and record_id = any($2::uuid[])',
+    [tx.tenantId, recordIds],
+  )
 }

@@ -64,3 +64,21 @@ export async function putRatings(tx: TenantTx, ratings: readonly Rating[], rated
     ],
   )
 }
+
+/** The last ratings of these events, as far as they were rated again; null where there was no price. */
+export async function findRatings(tx: TenantTx, recordIds: readonly string[]): Promise<Map<string, number | null>> {
+  const { rows } = await tx.client.query<[string, number | null]>({
+    text: `select record_id, cost_computed_micros from hub.telemetry_ratings
+      where tenant_id = $1 and record_id = any ($2::uuid[])`,
+    values: [tx.tenantId, recordIds],
+    rowMode: 'array',
+  })
+  return new Map(rows)
+}
+
+export async function deleteRatings(tx: TenantTx, recordIds: readonly string[]): Promise<void> {
+  await tx.client.query('delete from hub.telemetry_ratings where tenant_id = $1 and record_id = any ($2::uuid[])', [
+    tx.tenantId,
+    recordIds,
+  ])
+}

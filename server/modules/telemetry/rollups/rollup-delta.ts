@@ -189,6 +189,19 @@ export function readDelta(text: string): DeltaEntry[] {
   }))
 }
 
+/** The delta with other names in place of some, whatever it is that they name. In what a newer version wrote, too. */
+export function renamedDelta(text: string, nameOf: ReadonlyMap<string, string>): string {
+  try {
+    const { s, ...rest } = parseDelta(text)
+    return JSON.stringify({ ...rest, s: s.map((name) => nameOf.get(name) ?? name) })
+  } catch (error) {
+    if (!(error instanceof UnreadableDelta)) throw error
+  }
+  let renamed = text
+  for (const [name, other] of nameOf) renamed = renamed.replaceAll(JSON.stringify(name), JSON.stringify(other))
+  return renamed
+}
+
 function addEntry(figures: Figures, entry: Entry): void {
   figures.invocations += entry[at.invocations] as number
   figures.failures += entry[at.failures] as number

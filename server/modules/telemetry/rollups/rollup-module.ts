@@ -1,10 +1,14 @@
 import type { Database, DatabaseLog } from '../../../db/database.ts'
+import type { ErasureParticipant } from '../../hub/erasure/erasure-types.ts'
+import { createRollupErasure } from './rollup-erasure.ts'
 import { createFolder, type Folder } from './rollup-folder.ts'
 import { createRollups, type Rollups } from './rollup-service.ts'
 
 export interface RollupModule {
   rollups: Rollups
   folder: Folder
+  /** Keeps the sums of erased events, and forgets whose they were. */
+  erasure: ErasureParticipant
 }
 
 export function createRollupModule(deps: {
@@ -14,5 +18,5 @@ export function createRollupModule(deps: {
   log: DatabaseLog
 }): RollupModule {
   const rollups = createRollups(deps)
-  return { rollups, folder: createFolder({ ...deps, rollups }) }
+  return { rollups, folder: createFolder({ ...deps, rollups }), erasure: createRollupErasure() }
 }

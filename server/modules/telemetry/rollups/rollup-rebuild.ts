@@ -2,6 +2,7 @@ import type { DatabaseLog, TenantTx } from '../../../db/database.ts'
 import { readStoredEvent } from '../stored-event.ts'
 import { latencyBinOf } from './latency-sketch.ts'
 import { Cells } from './rollup-cells.ts'
+import { addErasedCells, beforeFirst, type ErasedPlace } from './rollup-erased-store.ts'
 import { storeCells } from './rollup-folding.ts'
 import { deleteOpenDays, deleteRows, eventsAfter, type StoredEvent } from './rollup-rebuild-store.ts'
 import { deleteAllDeltas, lockRollups } from './rollup-store.ts'
@@ -24,7 +25,7 @@ export interface Rebuilt {
 }
 
 /**
- * Reckons the rollups of a tenant anew, from its records and their last ratings. To run in a snapshot: a transaction's
+ * Reckons the rollups of a tenant anew, from its records and their last ratings, and from what is kept of erased ones. To run in a snapshot: a transaction's
  * records and its delta become visible together, so the deltas that are seen are counted with the records and go, and
  * those of later transactions stay. Answers `busy`, and does nothing, while another transaction changes them.
  */
@@ -56,11 +57,23 @@ export async function rebuildRollups(tx: TenantTx, log: Pick<DatabaseLog, 'error
       all.clear()
     }
   }
+  rebuilt.rows += await addErased(tx)
   return rebuilt
 }
 
+/** Adds what events that are no more have added before. Answers how many rows. */
+async function addErased(tx: TenantTx): Promise<number> {
+  let rows = 0
+  for (let after: ErasedPlace | undefined = beforeFirst; after !== undefined; ) {
+    const all = new Cells()
+    after = await addErasedCells(tx, all, after)
+    rows += await storeCells(tx, all)
+  }
+  return rows
+}
+
 /** False, and nothing counted, for text that is no event: someone has changed it in the database. */
-function countEvent(all: Cells, stored: StoredEvent): boolean {
+export function countEvent(all: Cells, stored: StoredEvent): boolean {
   const event = readStoredEvent(stored)
   if (!event) return false
   const { skill_id, archetype_id, user_id, llm_platform, llm_model = null } = event

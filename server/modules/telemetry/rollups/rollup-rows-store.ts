@@ -1,23 +1,23 @@
 import { hash } from 'node:crypto'
 import type { TenantTx } from '../../../db/database.ts'
 import { type Cell, type Dimensions, type Figures, idsOf } from './rollup-cells.ts'
-import { type Grain, quartersPerDay, type View } from './rollup-types.ts'
+import { type Grain, quartersPerDay, type StoredGrain, type View } from './rollup-types.ts'
 
 /** Rows per statement: requests wait while one is written or read. */
 const rowsMax = 125
 const digestBytes = 16
 
-const figureColumns =
+export const figureColumns =
   'invocations, failures, tokens_in, tokens_out, cost_estimate_micros, cost_computed_micros, unpriced, latency'
-type FigureValues = [number, number, string, string, string, string, number, Buffer]
+export type FigureValues = [number, number, string, string, string, string, number, Buffer]
 
 /** Stands for the dimensions in the key of a row. */
-function cellDigest(dimensions: Dimensions): Buffer {
+export function cellDigest(dimensions: Dimensions): Buffer {
   return Buffer.from(hash('sha256', idsOf(dimensions), 'latin1').slice(0, digestBytes), 'latin1')
 }
 
 /** Adds to the cells what their rows hold already, then stores them as those rows. Answers how many there are. */
-export async function mergeIntoRows(tx: TenantTx, grain: Grain, cells: Iterable<Cell>): Promise<number> {
+export async function mergeIntoRows(tx: TenantTx, grain: StoredGrain, cells: Iterable<Cell>): Promise<number> {
   let stored = 0
   for (const part of partsOf(cells)) {
     const digests = part.map((cell) => cellDigest(cell.dimensions))
@@ -48,7 +48,7 @@ function* partsOf(cells: Iterable<Cell>): Generator<Cell[]> {
   if (part.length > 0) yield part
 }
 
-async function addStored(tx: TenantTx, grain: Grain, cells: readonly Cell[], digests: readonly Buffer[]) {
+async function addStored(tx: TenantTx, grain: StoredGrain, cells: readonly Cell[], digests: readonly Buffer[]) {
   // OFFSET makes it one look-up by key per row. As a plain join it was planned as a scan of the whole tenant where the
   // table had grown since its statistics were taken: 100 ms for 500 rows instead of 3.
   const { rows } = await tx.client.query<[number, ...FigureValues]>({
@@ -62,7 +62,12 @@ async function addStored(tx: TenantTx, grain: Grain, cells: readonly Cell[], dig
   for (const [place, ...values] of rows) addValues(cells[place - 1]!.figures, values)
 }
 
-async function upsert(tx: TenantTx, grain: Grain, cells: readonly Cell[], digests: readonly Buffer[]): Promise<void> {
+async function upsert(
+  tx: TenantTx,
+  grain: StoredGrain,
+  cells: readonly Cell[],
+  digests: readonly Buffer[],
+): Promise<void> {
   const figures = cells.map((cell) => cell.figures)
   const dimensions = cells.map((cell) => cell.dimensions)
   await tx.client.query({
@@ -99,7 +104,7 @@ async function upsert(tx: TenantTx, grain: Grain, cells: readonly Cell[], digest
   })
 }
 
-function addValues(figures: Figures, values: FigureValues): void {
+export function addValues(figures: Figures, values: FigureValues): void {
   const [invocations, failures, tokensIn, tokensOut, costEstimate, costComputed, unpriced, latency] = values
   figures.invocations += invocations
   figures.failures += failures

@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { rollupLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
 
@@ -12,6 +13,15 @@ export async function lockRollups(tx: TenantTx): Promise<boolean> {
     values: [rollupLockClass, tx.tenantId],
   })
   return rows[0]?.locked === true
+}
+
+/** As {@link lockRollups}, but waits for a while. */
+export async function waitForRollups(tx: TenantTx): Promise<boolean> {
+  for (let attempts = 0; attempts < 10; attempts += 1) {
+    if (await lockRollups(tx)) return true
+    await delay(Math.random() * 100)
+  }
+  return lockRollups(tx)
 }
 
 /** Adds to the numbers what `entries`, as rollup-delta.ts writes them, say, once this transaction commits. */
@@ -35,6 +45,20 @@ export async function waitingDeltas(
     rowMode: 'array',
   })
   return rows.map(([deltaId, bytes]) => ({ deltaId, bytes }))
+}
+
+/** Deltas that may name any of the ids: their text has one of them. */
+export async function deltasNaming(
+  tx: TenantTx,
+  ids: readonly string[],
+): Promise<{ deltaId: string; entries: string }[]> {
+  const { rows } = await tx.client.query<[string, string]>({
+    text: `select delta_id, entries from hub.telemetry_deltas
+      where tenant_id = $1 and exists (select from unnest($2::text[]) as id where strpos(entries, id) > 0)`,
+    values: [tx.tenantId, ids.map((id) => JSON.stringify(id))],
+    rowMode: 'array',
+  })
+  return rows.map(([deltaId, entries]) => ({ deltaId, entries }))
 }
 
 export async function readDeltas(

@@ -34,6 +34,12 @@ export const views = Object.keys(viewDimensions) as View[]
 
 export type Grain = 'quarter' | 'day'
 
+/**
+ * Rows of this grain, which nobody reads but a rebuild, are quarters of the view `all` that keep what erased events
+ * have added to the others.
+ */
+export type StoredGrain = Grain | 'erased'
+
 /** The quarter that a time lies in; negative before 1970. */
 export function quarterOf(epochMs: number): number {
   return Math.floor(epochMs / quarterMs)

@@ -1,0 +1,34 @@
+import type { ErasedRecord, ErasureParticipant } from '../hub/erasure/erasure-types.ts'
+import type { ExportExpiry } from './exports-types.ts'
+
+interface Life {
+  createdAt: string
+  purgedAt: string
+}
+
+/** Exports that were made while a record lived may hold it. */
+export function createExportErasure(expiry: ExportExpiry): ErasureParticipant {
+  return {
+    name: 'exports',
+    async forget(tx, records) {
+      for (const life of together(records.map(lifeOf))) await expiry.expireHolding(tx, life)
+    },
+  }
+}
+
+const beforeAll = '0001-01-01T00:00:00.000000Z'
+
+function lifeOf({ created_at, purged_at }: ErasedRecord): Life {
+  return { createdAt: created_at ?? beforeAll, purgedAt: purged_at }
+}
+
+/** Spans of time that overlap as one: records that are erased together mostly lived at the same time. */
+function together(lives: readonly Life[]): Life[] {
+  const merged: Life[] = []
+  for (const life of [...lives].sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1))) {
+    const last = merged.at(-1)
+    if (last === undefined || life.createdAt > last.purgedAt) merged.push({ ...life })
+    else if (life.purgedAt > last.purgedAt) last.purgedAt = life.purgedAt
+  }
+  return merged
+}

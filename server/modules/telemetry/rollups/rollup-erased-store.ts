@@ -1,0 +1,94 @@
+import type { TenantTx } from '../../../db/database.ts'
+import type { Cells } from './rollup-cells.ts'
+import { addValues, cellDigest, type FigureValues, figureColumns } from './rollup-rows-store.ts'
+import type { StoredGrain } from './rollup-types.ts'
+
+const rowsPerRead = 1000
+/** Of one user, in one statement. */
+const quartersPerUpdate = 500
+
+/** A row of the grain `erased`, in their order. */
+export interface ErasedPlace {
+  quarter: number
+  cell: Buffer
+}
+
+export const beforeFirst: ErasedPlace = { quarter: -(2 ** 53), cell: Buffer.alloc(0) }
+
+/** Adds the next rows of the grain `erased` to cells of the view `all`. Answers the last; undefined when there are no more. */
+export async function addErasedCells(tx: TenantTx, all: Cells, after: ErasedPlace): Promise<ErasedPlace | undefined> {
+  const { rows } = await tx.client.query<
+    [number, Buffer, string, string, string, string, string | null, ...FigureValues]
+  >({
+    text: `select first_quarter, cell, skill_id, archetype_id, user_id, llm_platform, llm_model, ${figureColumns}
+        from hub.telemetry_rollups
+        where tenant_id = $1 and grain = 'erased' and view = 'all' and (first_quarter, cell) > ($2, $3)
+        order by first_quarter, cell limit ${rowsPerRead}`,
+    values: [tx.tenantId, after.quarter, after.cell],
+    rowMode: 'array',
+  })
+  for (const [quarter, , skill_id, archetype_id, user_id, llm_platform, llm_model, ...values] of rows) {
+    addValues(all.figuresOf('all', quarter, { skill_id, archetype_id, user_id, llm_platform, llm_model }), values)
+  }
+  const last = rows.at(-1)
+  return rows.length === rowsPerRead && last ? { quarter: last[0], cell: last[1] } : undefined
+}
+
+/** Users of whom no record is stored but those that are being erased. */
+export async function usersWithout(
+  tx: TenantTx,
+  userIds: readonly string[],
+  erasedIds: readonly string[],
+): Promise<string[]> {
+  const { rows } = await tx.client.query<{ user_id: string }>(
+    `select u.user_id from unnest($2::text[]) as u (user_id)
+     where not exists (
+       select from hub.records r
+       where r.tenant_id = $1 and r.user_id = u.user_id and r.record_id <> all ($3::uuid[]))`,
+    [tx.tenantId, userIds, erasedIds],
+  )
+  return rows.map((row) => row.user_id)
+}
+
+/** The digest of `cellDigest` with another user, in SQL. */
+const renamedDigest = `substring(sha256(convert_to(coalesce(skill_id, '') || ' ' || coalesce(archetype_id, '') || ' '
+  || $3 || ' ' || coalesce(llm_platform, '') || ' ' || coalesce(llm_model, ''), 'UTF8')) from 1 for 16)`
+
+/** Gives all rows of a user, of every grain and view, another user id, which none has yet. */
+export async function renameUser(tx: TenantTx, userId: string, other: string): Promise<void> {
+  for (const grain of ['quarter', 'day', 'erased'] as const) {
+    for (;;) {
+      const quarters = await quartersOf(tx, grain, userId)
+      if (quarters.length === 0) break
+      const ofUser = { skill_id: null, archetype_id: null, llm_platform: null, llm_model: null }
+      await tx.client.query(
+        `update hub.telemetry_rollups set user_id = $3, cell = $6
+         where tenant_id = $1 and grain = $2 and view = 'user' and first_quarter = any ($4::bigint[]) and cell = $5`,
+        [
+          tx.tenantId,
+          grain,
+          other,
+          quarters,
+          cellDigest({ ...ofUser, user_id: userId }),
+          cellDigest({ ...ofUser, user_id: other }),
+        ],
+      )
+      await tx.client.query(
+        `update hub.telemetry_rollups set user_id = $3, cell = ${renamedDigest}
+         where tenant_id = $1 and view = 'all' and user_id = $5 and grain = $2 and first_quarter = any ($4::bigint[])`,
+        [tx.tenantId, grain, other, quarters, userId],
+      )
+    }
+  }
+}
+
+/** Some of the quarters in which the user has rows. */
+async function quartersOf(tx: TenantTx, grain: StoredGrain, userId: string): Promise<number[]> {
+  const { rows } = await tx.client.query<{ first_quarter: number }>(
+    `select distinct first_quarter from hub.telemetry_rollups
+     where tenant_id = $1 and view = 'all' and user_id = $2 and grain = $3
+     order by first_quarter limit ${quartersPerUpdate}`,
+    [tx.tenantId, userId, grain],
+  )
+  return rows.map((row) => row.first_quarter)
+}

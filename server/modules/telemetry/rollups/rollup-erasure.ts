@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto'
+import { DomainError } from '../../../../contract/domain-error.ts'
+import { isJsonObject, type JsonValue } from '../../../../provenance/json.ts'
+import type { TenantTx } from '../../../db/database.ts'
+import type { ErasedRecord, ErasureParticipant } from '../../hub/erasure/erasure-types.ts'
+import { deleteRatings, findRatings, lockRatings } from '../prices/rating-store.ts'
+import { Cells } from './rollup-cells.ts'
+import { renamedDelta } from './rollup-delta.ts'
+import { renameUser, usersWithout } from './rollup-erased-store.ts'
+import { countEvent } from './rollup-rebuild.ts'
+import { mergeIntoRows } from './rollup-rows-store.ts'
+import { deleteDeltas, deltasNaming, insertDelta, waitForRollups } from './rollup-store.ts'
+
+/**
+ * The sums stay when events are erased, but tell nobody whose they were: what the events have added is kept for a
+ * rebuild, and once no record of a user remains, a random name stands for the user everywhere in them.
+ */
+export function createRollupErasure(): ErasureParticipant {
+  return {
+    name: 'sums of telemetry',
+    async forget(tx, records) {
+      const events = records.filter((record) => record.record_type === 'telemetry_event')
+      const users = [...new Set(records.flatMap(usersOf))]
+      if (events.length === 0 && users.length === 0) return
+      // Else an event might be rated again, and the sums corrected by what is under its user, after it is gone.
+      await lockRatings(tx)
+      if (!(await waitForRollups(tx))) throw busy(tx.tenantId)
+      await carryOver(tx, events)
+      await forgetUsers(
+        tx,
+        users,
+        records.map((record) => record.record_id),
+      )
+    },
+  }
+}
+
+async function carryOver(tx: TenantTx, events: readonly ErasedRecord[]): Promise<void> {
+  if (events.length === 0) return
+  const ids = events.map((event) => event.record_id)
+  const ratings = await findRatings(tx, ids)
+  const all = new Cells()
+  for (const { record_id: recordId, canonical } of events) {
+    const ratedMicros = ratings.get(recordId)
+    // One that cannot be read is in no sum that a rebuild makes.
+    countEvent(all, { recordId, canonical, rated: ratedMicros !== undefined, ratedMicros: ratedMicros ?? null })
+  }
+  await mergeIntoRows(tx, 'erased', all.values())
+  await deleteRatings(tx, ids)
+}
+
+async function forgetUsers(tx: TenantTx, users: readonly string[], erasedIds: readonly string[]): Promise<void> {
+  if (users.length === 0) return
+  // First: whoever has no record by then has none behind what is read here.
+  const deltas = await deltasNaming(tx, users)
+  const gone = await usersWithout(tx, users, erasedIds)
+  const nameOf = new Map(gone.map((user) => [user, `user:erased-${randomBytes(16).toString('hex')}`]))
+  if (nameOf.size === 0) return
+  const renamed = deltas
+    .map(({ deltaId, entries }) => ({ deltaId, before: entries, after: renamedDelta(entries, nameOf) }))
+    .filter(({ before, after }) => before !== after)
+  await deleteDeltas(
+    tx,
+    renamed.map(({ deltaId }) => deltaId),
+  )
+  for (const { after } of renamed) await insertDelta(tx, after)
+  for (const [user, other] of nameOf) await renameUser(tx, user, other)
+}
+
+/** Of the column, and of the text, which sums are made of. */
+function usersOf({ user_id, record_type, canonical }: ErasedRecord): string[] {
+  const named = record_type === 'telemetry_event' ? userIn(canonical) : undefined
+  return [user_id, named].filter((user): user is string => typeof user === 'string')
+}
+
+function userIn(canonical: string): JsonValue | undefined {
+  try {
+    const event = JSON.parse(canonical) as JsonValue
+    return isJsonObject(event) ? event.user_id : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function busy(tenantId: string): DomainError {
+  return new DomainError(
+    'concurrent-modification',
+    `Another process is changing the rollups of tenant ${tenantId}. Try again when it is done.`,
+  )
+}
