@@ -30,6 +30,12 @@ export const batchBodyBytesMax = 16 * 1024 * 1024
 export const skillVersionLengthMax = 128
 export const metadataBytesMax = 8 * 1024
 export const jsonDepthMax = 64
+/** Records that one legal hold may name; one with a filter is over any number. */
+export const holdRecordsMax = 10_000
+export const holdNameLengthMax = 200
+/** Of those that a hold names, so many are told with it. */
+export const holdRecordsAnswered = 1000
+export const retentionDaysMax = 36_500
 export const magicLinkHours = 24
 /** Sign-in mails to one address of a tenant; those who ask for more find the earlier ones, whose links stay good. */
 export const signInMailsPerHour = 20

@@ -13,6 +13,8 @@ import { createErasure } from './erasure/erasure-service.ts'
 import type { Erasure, ErasureList, ErasureParticipant } from './erasure/erasure-types.ts'
 import { createEventReleases } from './holds/event-releases.ts'
 import { createHoldCheck } from './holds/hold-check.ts'
+import { addHoldRoutes } from './holds/holds-routes.ts'
+import { createHolds } from './holds/holds-service.ts'
 import { addReleaseRoutes } from './holds/releases-routes.ts'
 import { addHubRoutes } from './hub-routes.ts'
 import type { Records } from './hub-types.ts'
@@ -27,6 +29,8 @@ import { readReceipts } from './record-receipts.ts'
 import { createRecordSealer } from './record-sealer.ts'
 import { createRecordWriter } from './record-writer-store.ts'
 import { createRecordRelations } from './relation-service.ts'
+import { addRetentionRoutes } from './retention/retention-routes.ts'
+import { createRetention } from './retention/retention-service.ts'
 import { sealedRecords } from './sealed-records.ts'
 import type { SealedRecords } from './sealed-records-types.ts'
 import { createStoredVerification } from './stored-verification.ts'
@@ -117,6 +121,8 @@ export function createHubModule(
     routes: (app) => {
       addHubRoutes(app, services)
       addReleaseRoutes(app, releases)
+      addHoldRoutes(app, createHolds({ ...deps, holds, cursorKey }))
+      addRetentionRoutes(app, createRetention(deps))
     },
     sealedRecords,
     verification,

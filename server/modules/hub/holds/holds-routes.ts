@@ -1,0 +1,69 @@
+import type { FastifyInstance } from 'fastify'
+import { pageSizeDefault } from '../../../../contract/limits.ts'
+import { addRoute } from '../../../http/route.ts'
+import {
+  HoldList,
+  HoldParams,
+  HoldSchema,
+  HoldsQuery,
+  holdLocation,
+  PlaceHoldBody,
+  ReleaseHoldBody,
+  WholeHoldSchema,
+} from './holds-schemas.ts'
+import type { Holds } from './holds-service.ts'
+
+/** UUIDs are written in either case (RFC 9562, section 4). */
+function idOf(request: { params: { hold_id: string } }): string {
+  return request.params.hold_id.toLowerCase()
+}
+
+export function addHoldRoutes(app: FastifyInstance, holds: Holds): void {
+  addRoute(
+    app,
+    'placeHold',
+    {
+      description:
+        'While a hold is over a record, it cannot be purged or erased; many may be over one. It takes either ' +
+        '`record_ids` or a `filter`, which also covers records that are written later. Records that are purged ' +
+        'already keep what is left of their recovery buffer until no hold is over them.',
+      body: PlaceHoldBody,
+      response: { 201: HoldSchema },
+      responseHeaders: { 201: holdLocation },
+      problems: ['invalid-tenant'],
+    },
+    async (request, reply) => {
+      const hold = await holds.place(request.caller, request.body)
+      reply.code(201).header('location', `/api/v1/hub/legal-holds/${hold.hold_id}`)
+      return hold
+    },
+  )
+
+  addRoute(
+    app,
+    'listHolds',
+    { description: 'The oldest first.', querystring: HoldsQuery, response: { 200: HoldList } },
+    async (request) => {
+      const { limit = pageSizeDefault, cursor, ...filter } = request.query
+      return holds.list(request.caller.tenant, filter, { limit, cursor })
+    },
+  )
+
+  addRoute(app, 'getHold', { params: HoldParams, response: { 200: WholeHoldSchema } }, async (request) =>
+    holds.get(request.caller.tenant, idOf(request)),
+  )
+
+  addRoute(
+    app,
+    'releaseHold',
+    {
+      description:
+        'Ends the hold for good. Records that it kept in their recovery buffer have what was left of it, unless ' +
+        'another hold is over them. Repeating it gives the same answer.',
+      params: HoldParams,
+      body: ReleaseHoldBody,
+      response: { 200: HoldSchema },
+    },
+    async (request) => holds.release(request.caller, idOf(request), request.body.reason),
+  )
+}

@@ -1,0 +1,90 @@
+import { type Static, Type } from 'typebox'
+import { NextCursor } from '../../../../contract/answer-schemas.ts'
+import { holdNameLengthMax, holdRecordsAnswered, holdRecordsMax } from '../../../../contract/limits.ts'
+import { patterns } from '../../../../contract/literals.ts'
+import { recordFilterMembers } from '../../../../contract/record-filter.ts'
+import { PageQuery } from '../../../../contract/request-schemas.ts'
+
+const exampleId = '019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'
+const subject = { description: 'Subject of the token', examples: ['usr_7Kd2mQx9RtVb4LhZs8WcNp3F'] }
+
+const uuid = (description: string) => Type.String({ pattern: patterns.uuid, description, examples: [exampleId] })
+const time = (description: string) => Type.String({ description, examples: ['2026-03-14T09:26:53.589793Z'] })
+const Name = Type.String({
+  minLength: 1,
+  maxLength: holdNameLengthMax,
+  pattern: '^[^\\s\\p{C}]([^\\p{C}]*[^\\s\\p{C}])?$',
+  'x-must-be': `1 to ${holdNameLengthMax} characters without line breaks, or spaces at its ends`,
+  description: 'Of the matter',
+  examples: ['Case 17'],
+})
+const reason = (example: string) => Type.String({ minLength: 1, maxLength: 500, examples: [example] })
+
+const { tenant_id: _tenantId, ...storedFilterMembers } = recordFilterMembers
+
+export const HoldParams = Type.Object({ hold_id: uuid('Id of the hold') }, { additionalProperties: false })
+
+export const PlaceHoldBody = Type.Object(
+  {
+    name: Name,
+    reason: reason('Litigation over the renewal of 2025'),
+    record_ids: Type.Optional(
+      Type.Array(uuid('A record'), {
+        minItems: 1,
+        maxItems: holdRecordsMax,
+        description: 'The records, each once; or else `filter`',
+      }),
+    ),
+    filter: Type.Optional(
+      Type.Object(recordFilterMembers, {
+        additionalProperties: false,
+        description: 'All records that match, those that are written later too; or else `record_ids`',
+        examples: [{ record_type: ['output', 'decision'], user_id: 'user:ada@example.com' }],
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+export type PlaceHoldBody = Static<typeof PlaceHoldBody>
+
+export const ReleaseHoldBody = Type.Object({ reason: reason('The matter is settled') }, { additionalProperties: false })
+
+const holdMembers = {
+  hold_id: uuid('Id of the hold'),
+  name: Type.String({ examples: ['Case 17'] }),
+  reason: Type.String({ examples: ['Litigation over the renewal of 2025'] }),
+  active: Type.Boolean({ description: 'Not released' }),
+  record_count: Type.Optional(Type.Integer({ description: 'How many records it names; absent with `filter`' })),
+  filter: Type.Optional(Type.Object(storedFilterMembers, { additionalProperties: false })),
+  created_at: time('When it began'),
+  created_by: Type.String(subject),
+  released_at: Type.Optional(time('When it ended')),
+  released_by: Type.Optional(Type.String(subject)),
+  release_reason: Type.Optional(Type.String({ examples: ['The matter is settled'] })),
+}
+
+export const HoldSchema = Type.Object(holdMembers, { additionalProperties: false })
+
+export const WholeHoldSchema = Type.Object(
+  {
+    ...holdMembers,
+    record_ids: Type.Optional(
+      Type.Array(uuid('A record'), {
+        description: `The first ${holdRecordsAnswered} of those that it names, in the order of their ids`,
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+export const HoldsQuery = Type.Object(
+  { ...PageQuery.properties, active: Type.Optional(Type.Boolean({ description: 'Without it, both' })) },
+  { additionalProperties: false },
+)
+
+export const HoldList = Type.Object(
+  { items: Type.Array(HoldSchema), next_cursor: NextCursor },
+  { additionalProperties: false },
+)
+
+export const holdLocation = { Location: Type.String({ examples: [`/api/v1/hub/legal-holds/${exampleId}`] }) }

@@ -1,0 +1,70 @@
+import { type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
+import type { JsonObject } from '../../../../provenance/json.ts'
+import type { Database } from '../../../db/database.ts'
+import type { GovernanceLog } from '../../governance/governance-types.ts'
+import { takeHoldsLock } from '../holds/holds-store.ts'
+import { findRetention, inOrder, saveRetention } from './retention-store.ts'
+import type { Retention, RetentionRule, RetentionRules } from './retention-types.ts'
+
+export function createRetention(deps: { database: Database; governance: GovernanceLog }): Retention {
+  const { database, governance } = deps
+  return {
+    get: (tenant) => database.withTenant(tenant.slug, findRetention, { readOnly: true }),
+
+    replace(caller, body) {
+      requireSound(body.rules)
+      const { tenant } = caller
+      const rules = inOrder(body.rules)
+      return database.withTenant(tenant.slug, async (tx) => {
+        // Purges share it: each goes by the rules from before, or by those from now on.
+        await takeHoldsLock(tx)
+        const before = await findRetention(tx)
+        const after = { rules, four_eyes: body.four_eyes ?? before.four_eyes }
+        if (asText(before) === asText(after)) return before
+        await saveRetention(tx, after)
+        await governance.append(tx, tenant, {
+          kind: 'tenant.config_changed',
+          subject: `tenant:${tenant.slug}`,
+          details: { change: 'retention_rules', before: asJson(before), after: asJson(after) },
+          actor: caller,
+        })
+        return findRetention(tx)
+      })
+    },
+  }
+}
+
+function requireSound(rules: readonly RetentionRule[]): void {
+  const errors: PointedError[] = []
+  const types = new Set<string>()
+  for (const [at, { record_type, min_days, max_days }] of rules.entries()) {
+    const pointer = `/rules/${at}`
+    if (types.has(record_type)) {
+      errors.push({ pointer: `${pointer}/record_type`, detail: `has a rule already: one for ${record_type} is enough` })
+    }
+    types.add(record_type)
+    if (min_days === undefined && max_days === undefined) {
+      errors.push({ pointer, detail: 'needs min_days, max_days or both' })
+    }
+    if (min_days !== undefined && max_days !== undefined && max_days < min_days) {
+      errors.push({ pointer: `${pointer}/max_days`, detail: `must not be less than min_days, which is ${min_days}` })
+    }
+    if (record_type === 'governance_event' && max_days !== undefined) {
+      const detail = 'cannot stand in the rule for governance_event: these are purged by hand, after a release'
+      errors.push({ pointer: `${pointer}/max_days`, detail })
+    }
+  }
+  if (errors.length > 0) throw validationFailed(errors)
+}
+
+/** Equal for equal rules in whatever order their members were sent. */
+function asText({ rules, four_eyes }: RetentionRules): string {
+  return JSON.stringify([
+    four_eyes,
+    rules.map(({ record_type, min_days, max_days }) => [record_type, min_days ?? null, max_days ?? null]),
+  ])
+}
+
+function asJson({ rules, four_eyes }: RetentionRules): JsonObject {
+  return { rules: rules.map((rule): JsonObject => ({ ...rule })), four_eyes }
+}
