@@ -52,6 +52,7 @@ export function withServices<T>(work: (services: Services) => Promise<T>): Promi
   return withDatabase(async ({ config, database, log }) => {
     const baseUrl = () => addressOf(config)
     const modules = await createModules({ config, database, masterKey: database.masterKey, baseUrl, log })
+    modules.log.tellOthers()
     try {
       return await work({
         config,
@@ -67,6 +68,7 @@ export function withServices<T>(work: (services: Services) => Promise<T>): Promi
         migrationsApplied: database.migrationsApplied,
       })
     } finally {
+      await modules.log.stop()
       await modules.close()
     }
   })

@@ -45,7 +45,7 @@ export function createBackground(parts: {
     queue,
     start: () => {
       queue.start()
-      if (config.role === 'api') return
+      if (config.role === 'api') return modules.log.tellOthers()
       folder.start()
       modules.checkpoints.keeper.start()
       modules.log.start()

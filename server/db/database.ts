@@ -53,11 +53,11 @@ export interface Database {
    */
   ingest(tenantId: string, steps: readonly IngestStep[]): Promise<void>
   /**
-   * Calls `wake` soon after each NOTIFY on the channel, and whenever listening begins, for then some may have been
-   * missed. A hint and no more: it never comes where a pooler does not pass notifications on, and everyone who may
-   * connect to the database can cause it. Closed with the database, if not before.
+   * Calls `wake` soon after each NOTIFY on the channel, with what it says, and without a word whenever listening begins,
+   * for then some may have been missed. A hint and no more: it never comes where a pooler does not pass notifications
+   * on, and everyone who may connect to the database can cause it. Closed with the database, if not before.
    */
-  listen(channel: string, wake: () => void): Listener
+  listen(channel: string, wake: (payload?: string) => void): Listener
   /** Resolves when the database answers. */
   ping(): Promise<void>
   /** Waits for running transactions, then closes every connection. */

@@ -10,7 +10,7 @@ const pauseMsMax = 10_000
 export function openListener(
   target: ConnectionTarget,
   channel: string,
-  wake: () => void,
+  wake: (payload?: string) => void,
   log: DatabaseLog | undefined,
 ): Listener {
   let closed = false
@@ -39,7 +39,7 @@ export function openListener(
     }
     client.on('error', onLost)
     client.on('end', () => onLost(new Error('the connection ended')))
-    client.on('notification', wake)
+    client.on('notification', ({ payload }) => wake(payload))
     try {
       await client.connect()
       await client.query(`listen ${pg.escapeIdentifier(channel)}`)

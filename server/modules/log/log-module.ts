@@ -5,6 +5,8 @@ import type { RecordClock } from '../hub/record-clock-types.ts'
 import type { SealedRecords } from '../hub/sealed-records-types.ts'
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
+import { type ArrivalNews, createArrivalNews, hearArrivals } from './arrival-news.ts'
+import { createIntegrator } from './integrator.ts'
 import type { LogHead, TenantLogs } from './log-types.ts'
 import { createTenantLogs } from './tenant-logs.ts'
 
@@ -15,6 +17,8 @@ export interface LogModule {
   routes(app: FastifyInstance): void
   /** Takes seals in, in the background. */
   start(): void
+  /** Instead of {@link start}: tells the processes that do. */
+  tellOthers(): void
   stop(): Promise<void>
 }
 
@@ -30,11 +34,29 @@ export function createLogModule(deps: {
   headSigned: (tenant: Tenant, head: LogHead) => void
   log: DatabaseLog
 }): LogModule {
+  const { database, directory } = deps
+  const logs = createTenantLogs(deps)
+  const integrator = createIntegrator({
+    logs,
+    findTenant: (slug) => directory.find(slug),
+    listTenants: () => directory.slugs(),
+    hear: (heard) => hearArrivals(database, heard),
+    log: deps.log,
+  })
+  let news: ArrivalNews | undefined
   return {
-    logs: createTenantLogs(deps),
-    sealed: () => {},
+    logs,
+    sealed(tenantId) {
+      if (news) news.tell(tenantId)
+      else integrator.sealed(tenantId)
+    },
     routes: () => {},
-    start: () => {},
-    stop: async () => {},
+    start: integrator.start,
+    tellOthers() {
+      news ??= createArrivalNews(database)
+    },
+    async stop() {
+      await Promise.all([integrator.stop(), news?.close()])
+    },
   }
 }

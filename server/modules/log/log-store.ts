@@ -1,5 +1,5 @@
 import { logLockClass } from '../../db/advisory-locks.ts'
-import type { TenantTx } from '../../db/database.ts'
+import type { RegistryTx, TenantTx } from '../../db/database.ts'
 import type { LogEntry, LogHead } from './log-types.ts'
 import type { Tile, TileKey } from './tree-tiles.ts'
 
@@ -72,6 +72,20 @@ export async function deleteArrivals(tx: TenantTx, arrivalIds: readonly string[]
     text: 'delete from hub.seal_arrivals where tenant_id = $1 and arrival_id = any ($2::uuid[])',
     values: [tx.tenantId, [...arrivalIds]],
   })
+}
+
+/** Wakes the processes that take seals in. */
+export const arrivalsChannel = 'hub_arrivals'
+
+/** A notification has 8,000 bytes at most, and a slug 63. */
+const tenantsPerNotification = 100
+
+/** Names the tenants to whoever listens, once this transaction commits. */
+export async function notifyArrivals(tx: RegistryTx, tenantIds: readonly string[]): Promise<void> {
+  for (let at = 0; at < tenantIds.length; at += tenantsPerNotification) {
+    const some = tenantIds.slice(at, at + tenantsPerNotification).join(' ')
+    await tx.client.query('select pg_notify($1, $2)', [arrivalsChannel, some])
+  }
 }
 
 /** What the note of a stored seal is made of. */
