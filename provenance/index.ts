@@ -6,6 +6,15 @@ export { joinRoots, rootOfRange, type Subtree, subtreesOf, TreeBuilder } from '.
 export type { AsyncCrypto, SyncCrypto } from './computation.ts'
 export { type ConsistencyProof, consistencyPath, verifyConsistency } from './consistency.ts'
 export { type Cosign, cosignOfLeaf, cosignsOfSeal, decodeCosign, encodeCosign, sealRecords } from './cosign.ts'
+export {
+  type CertificateChecks,
+  type CertificateFailure,
+  type CertificateResult,
+  type DeletionCertificate,
+  isDeletionCertificate,
+  verifyDeletionCertificate,
+  verifyDeletionCertificateSync,
+} from './deletion-certificate.ts'
 export { ProvenanceError, type ProvenanceErrorCode } from './errors.ts'
 export { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 export {

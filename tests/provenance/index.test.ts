@@ -12,6 +12,7 @@ test('the public surface', () => {
       ['buildSeal', 'leafHash', 'sealNoteText', 'sealRecords', 'sealSizeMax'],
       ['cosignOfLeaf', 'cosignsOfSeal', 'decodeCosign', 'encodeCosign'],
       ['isJsonObject', 'itemOfAnswer', 'supportedSchemaVersions', 'unhashedMembers'],
+      ['isDeletionCertificate', 'verifyDeletionCertificate', 'verifyDeletionCertificateSync'],
       ['logLeafHash', 'sealNote'],
       ['successionNote', 'successionNoteText', 'verifySuccession', 'verifySuccessionSync'],
       ['verifyRecord', 'verifyRecordSync', 'verifyRecords', 'verifyRecordsSync'],

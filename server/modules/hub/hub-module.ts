@@ -8,7 +8,9 @@ import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
 import type { TenantLogs } from '../log/log-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
+import { createDeletionCertificates } from './erasure/certificate-service.ts'
 import { hardDeleteJob } from './erasure/erasure-job.ts'
+import { addErasureRoutes } from './erasure/erasure-routes.ts'
 import { createErasure } from './erasure/erasure-service.ts'
 import type { Erasure, ErasureList, ErasureParticipant } from './erasure/erasure-types.ts'
 import { createEventReleases } from './holds/event-releases.ts'
@@ -120,6 +122,7 @@ export function createHubModule(
   return {
     routes: (app) => {
       addHubRoutes(app, services)
+      addErasureRoutes(app, createDeletionCertificates(deps))
       addReleaseRoutes(app, releases)
       addHoldRoutes(app, createHolds({ ...deps, holds, cursorKey }))
       addRetentionRoutes(app, createRetention(deps))

@@ -16,7 +16,7 @@ export interface PurgeEvidence {
 }
 
 /** Events beyond their own buffer count, too: they stay for as long as something rests on them. */
-const beforeAll = '0001-01-01T00:00:00.000000Z'
+export const eventsStay = '0001-01-01T00:00:00.000000Z'
 
 export function createPurgeEvidence(deps: {
   database: Database
@@ -30,7 +30,7 @@ export function createPurgeEvidence(deps: {
       const { events, check } = await database.withTenant(
         tenant.slug,
         async (tx) => {
-          const events = await findRecords(tx, [...new Set(ids)], beforeAll)
+          const events = await findRecords(tx, [...new Set(ids)], eventsStay)
           return { events, check: await verification.prepare(tx, tenant, events) }
         },
         { readOnly: true },

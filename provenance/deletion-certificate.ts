@@ -1,0 +1,254 @@
+import { concatBytes, equalBytes, fromBase64, utf8 } from './bytes.ts'
+import { readDeletionCertificate } from './certificate-members.ts'
+import { parseCheckpoint } from './checkpoint.ts'
+import { type AsyncCrypto, type Computation, runAsync, runSync, type SyncCrypto, sha256Of } from './computation.ts'
+import { decodeCosign } from './cosign.ts'
+import { ProvenanceError } from './errors.ts'
+import type { JsonObject, JsonValue } from './json.ts'
+import type { KeyRing } from './keys.ts'
+import { inclusionRoot } from './merkle.ts'
+import { isNoteSigned, parseNote } from './note.ts'
+import { parseSealNote } from './seal-note.ts'
+import { itemOfAnswer, type VerifyResult, verifyRecords, verifyRecordsSync } from './verify.ts'
+
+/**
+ * What `GET /api/v1/hub/records/{id}/deletion-certificate` answers: a record existed, was sealed and is in the log, and
+ * signed events tell when and why it went. Hashes are in base64. docs/provenance.md specifies it.
+ */
+export type DeletionCertificate = {
+  readonly record_id: string
+  readonly record_type: string
+  readonly tenant_id: string
+  readonly seal_id: string
+  readonly leaf_index: number
+  /** What is left of the record: a salted hash of its hash. */
+  readonly leaf_hash: string
+  /** From the leaf up to the root of the seal. */
+  readonly leaf_path: readonly string[]
+  /** The whole signed note of the seal. */
+  readonly seal_note: string
+  readonly log_index: number
+  readonly tree_size: number
+  /** From the seal up to the root of the log. */
+  readonly inclusion_path: readonly string[]
+  /** Signed note of the log with `tree_size` leaves. */
+  readonly checkpoint: string
+  readonly purged_at: string
+  readonly purged_by: string
+  readonly purge_reason: string
+  readonly erased_at: string
+  /** As the API answers records. That of the purge is missing only where an erasure was repeated after a restore. */
+  readonly events: { readonly purged?: JsonObject; readonly erased: JsonObject }
+}
+
+export type CertificateChecks = {
+  /** It has all members, each of its form. */
+  readonly well_formed: boolean
+  /** A key of the log signed the seal that it names. */
+  readonly seal_signed: boolean
+  /** The leaf leads to the root of the seal. */
+  readonly leaf_in_seal: boolean
+  /** The seal leads to the root of a signed state of the log. */
+  readonly seal_in_log: boolean
+  /** The events are what the service signed, with keys of the same log. */
+  readonly events_verified: boolean
+  /** The events tell of this record and leaf, and say what the certificate says. */
+  readonly events_agree: boolean
+}
+
+export type CertificateFailure = { readonly check: keyof CertificateChecks; readonly detail: string }
+
+export type CertificateResult = {
+  readonly verified: boolean
+  readonly checks: CertificateChecks
+  /** One for each check that failed. */
+  readonly failures: readonly CertificateFailure[]
+}
+
+/** Whether JSON is meant to be a certificate: nothing else that the service answers has these members. */
+export function isDeletionCertificate(json: JsonObject): boolean {
+  return ['leaf_path', 'seal_note', 'erased_at', 'events'].every((member) => Object.hasOwn(json, member))
+}
+
+/** Verifies a certificate with nothing but the keys of its log. Never throws for what the certificate contains. */
+export function verifyDeletionCertificateSync(json: JsonValue, keys: KeyRing, crypto: SyncCrypto): CertificateResult {
+  const certificate = readDeletionCertificate(json)
+  if (typeof certificate === 'string') return malformed(certificate)
+  const events = verifyRecordsSync(eventsOf(certificate).map(itemOfAnswer), keys, crypto)
+  return runSync(verification(certificate, keys, events), crypto)
+}
+
+/** {@link verifyDeletionCertificateSync} with WebCrypto. */
+export async function verifyDeletionCertificate(
+  json: JsonValue,
+  keys: KeyRing,
+  crypto: AsyncCrypto,
+): Promise<CertificateResult> {
+  const certificate = readDeletionCertificate(json)
+  if (typeof certificate === 'string') return malformed(certificate)
+  const events = await verifyRecords(eventsOf(certificate).map(itemOfAnswer), keys, crypto)
+  return runAsync(verification(certificate, keys, events), crypto)
+}
+
+function eventsOf({ events }: DeletionCertificate): JsonObject[] {
+  return events.purged === undefined ? [events.erased] : [events.erased, events.purged]
+}
+
+/** A sentence, or undefined where nothing is wrong. */
+type Problem = string | undefined
+
+function* verification(
+  certificate: DeletionCertificate,
+  keys: KeyRing,
+  events: readonly VerifyResult[],
+): Computation<CertificateResult> {
+  const seal = read(() => parseSealNote(certificate.seal_note))
+  const logName = typeof seal === 'string' ? '' : seal.logName
+  const problems: [keyof CertificateChecks, Problem][] = [
+    ['well_formed', undefined],
+    ['seal_signed', yield* problemWithSeal(certificate, keys)],
+    ['leaf_in_seal', yield* problemWithLeaf(certificate)],
+    ['seal_in_log', yield* problemWithLog(certificate, keys, logName)],
+    ['events_verified', problemWithEvents(certificate, keys, events, logName)],
+    ['events_agree', problemWithStatements(certificate)],
+  ]
+  return resultOf(problems)
+}
+
+function* problemWithSeal({ seal_note, seal_id, leaf_index }: DeletionCertificate, keys: KeyRing) {
+  const seal = read(() => parseSealNote(seal_note))
+  if (typeof seal === 'string') return seal
+  if (seal.sealId !== seal_id) return `the note is of the seal ${seal.sealId}, not ${seal_id}`
+  if (leaf_index >= seal.leafCount) return `the seal has ${seal.leafCount} leaves, and none ${leaf_index}`
+  return yield* problemWithSignature(seal_note, seal.logName, keys)
+}
+
+function* problemWithLeaf({ seal_note, leaf_index, leaf_hash, leaf_path }: DeletionCertificate): Computation<Problem> {
+  const seal = read(() => parseSealNote(seal_note))
+  if (typeof seal === 'string') return seal
+  const path = read(() => leaf_path.map(fromBase64))
+  const leaf = read(() => fromBase64(leaf_hash))
+  if (typeof path === 'string') return path
+  if (typeof leaf === 'string') return leaf
+  return yield* problemWithPath(leaf_index, seal.leafCount, leaf, path, seal.root, 'the leaf', 'the seal')
+}
+
+function* problemWithLog(certificate: DeletionCertificate, keys: KeyRing, logName: string): Computation<Problem> {
+  const { seal_note, checkpoint: note, log_index, tree_size, inclusion_path } = certificate
+  const checkpoint = read(() => parseCheckpoint(note))
+  if (typeof checkpoint === 'string') return checkpoint
+  if (checkpoint.logName !== logName)
+    return `the checkpoint is of the log ${checkpoint.logName}, the seal of ${logName}`
+  if (checkpoint.treeSize !== tree_size) return `the checkpoint is of ${checkpoint.treeSize} leaves, not ${tree_size}`
+  const unsigned = yield* problemWithSignature(note, logName, keys)
+  if (unsigned !== undefined) return unsigned
+  const path = read(() => inclusion_path.map(fromBase64))
+  if (typeof path === 'string') return path
+  const leaf = yield* sha256Of(concatBytes(Uint8Array.of(0), utf8(seal_note)))
+  return yield* problemWithPath(log_index, tree_size, leaf, path, checkpoint.root, 'the seal', 'the log')
+}
+
+function* problemWithSignature(source: string, logName: string, keys: KeyRing): Computation<Problem> {
+  const ofLog = [...keys.values()].filter((key) => key.name === logName)
+  if (ofLog.length === 0) return `no key of the log ${logName} is known`
+  const note = read(() => parseNote(source))
+  if (typeof note === 'string') return note
+  return (yield* isNoteSigned(note, ofLog)) ? undefined : `no known key of the log ${logName} signed the note`
+}
+
+function* problemWithPath(
+  index: number,
+  size: number,
+  leaf: Uint8Array,
+  path: readonly Uint8Array[],
+  root: Uint8Array,
+  what: string,
+  where: string,
+): Computation<Problem> {
+  try {
+    const reached = yield* inclusionRoot(index, size, leaf, path)
+    return equalBytes(reached, root) ? undefined : `${what} does not lead to the root of ${where}`
+  } catch (error) {
+    if (!(error instanceof ProvenanceError)) throw error
+    return error.message
+  }
+}
+
+function problemWithEvents(
+  certificate: DeletionCertificate,
+  keys: KeyRing,
+  results: readonly VerifyResult[],
+  logName: string,
+): Problem {
+  for (const [at, event] of eventsOf(certificate).entries()) {
+    const name = at === 0 ? '/events/erased' : '/events/purged'
+    const result = results[at]!
+    if (!result.verified) return `${name}: ${result.failures.map(({ detail }) => detail).join('; ')}`
+    const signer = keys.get(decodeCosign(String(event.provenance_cosign)).keyId)
+    if (signer?.name !== logName) return `${name} is of the log ${signer?.name}, the seal of ${logName}`
+  }
+  return undefined
+}
+
+function problemWithStatements(certificate: DeletionCertificate): Problem {
+  const { record_id, tenant_id, record_type, purged_at, erased_at, events } = certificate
+  const common = {
+    created_by: 'service:hub',
+    record_type: 'governance_event',
+    tenant_id,
+    subject: `record:${record_id}`,
+  }
+  const { purged_by, purge_reason: reason, leaf_hash, seal_id, leaf_index } = certificate
+  const told = { record_type, purged_at, reason }
+  const erasure = { ...told, purged_by, erased_at, leaf_hash, seal_id, leaf_index }
+  const ofErased =
+    difference(events.erased, { ...common, event_kind: 'hub.record_hard_deleted' }) ??
+    difference(detailsOf(events.erased), erasure, '/details')
+  if (ofErased !== undefined) return `/events/erased${ofErased}`
+  if (events.purged === undefined) {
+    return detailsOf(events.erased).repeated === true ? undefined : '/events/purged is missing'
+  }
+  const ofPurged =
+    difference(events.purged, { ...common, event_kind: 'hub.record_purged' }) ??
+    difference(detailsOf(events.purged), { ...told, actor: purged_by }, '/details')
+  if (ofPurged !== undefined) return `/events/purged${ofPurged}`
+  return purged_at < erased_at ? undefined : 'it was erased before it was purged'
+}
+
+function detailsOf({ details }: JsonObject): JsonObject {
+  return typeof details === 'object' && details !== null && !Array.isArray(details) ? (details as JsonObject) : {}
+}
+
+function difference(event: JsonObject, expected: Readonly<Record<string, JsonValue>>, at = ''): Problem {
+  const other = Object.entries(expected).find(([member, value]) => event[member] !== value)
+  return other && `${at}/${other[0]} is ${JSON.stringify(event[other[0]])}, not ${JSON.stringify(other[1])}`
+}
+
+/** What was read, or what is wrong with it. */
+function read<Value>(work: () => Value): Value | string {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof ProvenanceError)) throw error
+    return error.message
+  }
+}
+
+const checkNames = [
+  'well_formed',
+  'seal_signed',
+  'leaf_in_seal',
+  'seal_in_log',
+  'events_verified',
+  'events_agree',
+] as const
+
+function malformed(detail: string): CertificateResult {
+  return resultOf(checkNames.map((check) => [check, check === 'well_formed' ? detail : 'the certificate is malformed']))
+}
+
+function resultOf(problems: readonly (readonly [keyof CertificateChecks, Problem])[]): CertificateResult {
+  const failures = problems.flatMap(([check, detail]) => (detail === undefined ? [] : [{ check, detail }]))
+  const checks = Object.fromEntries(problems.map(([check, detail]) => [check, detail === undefined]))
+  return { verified: failures.length === 0, checks: checks as CertificateChecks, failures }
+}

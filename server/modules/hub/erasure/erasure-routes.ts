@@ -1,0 +1,19 @@
+import type { FastifyInstance } from 'fastify'
+import { addRoute, rawJson } from '../../../http/route.ts'
+import { recordIdParams } from '../hub-schemas.ts'
+import type { DeletionCertificates } from './certificate-service.ts'
+import { DeletionCertificateSchema } from './erasure-schemas.ts'
+
+export function addErasureRoutes(app: FastifyInstance, certificates: DeletionCertificates): void {
+  addRoute(
+    app,
+    'getDeletionCertificate',
+    {
+      params: recordIdParams,
+      response: { 200: DeletionCertificateSchema },
+      problems: ['concurrent-modification'],
+    },
+    async (request, reply) =>
+      rawJson(reply, await certificates.get(request.caller, request.params.record_id.toLowerCase())),
+  )
+}
