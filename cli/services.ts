@@ -6,6 +6,7 @@ import { readServeNotice } from '../server/db/serve-notice.ts'
 import type { Tenant } from '../server/http/caller.ts'
 import type { ServiceAccounts } from '../server/modules/auth/auth-types.ts'
 import type { Actor } from '../server/modules/governance/governance-types.ts'
+import type { Erasure } from '../server/modules/hub/erasure/erasure-types.ts'
 import type { ProvenanceKeyRotator, TokenKeyRotator } from '../server/modules/keys/keys-types.ts'
 import type { Archetypes } from '../server/modules/roster/roster-types.ts'
 import type { TelemetryRating } from '../server/modules/telemetry/prices/rating-types.ts'
@@ -28,6 +29,7 @@ export interface Services {
   provenanceKeys: ProvenanceKeyRotator
   archetypes: Archetypes
   rollups: Rollups
+  erasure: Erasure
   rating: TelemetryRating
   /** By opening the database. */
   migrationsApplied: readonly string[]
@@ -64,6 +66,7 @@ export function withServices<T>(work: (services: Services) => Promise<T>): Promi
         provenanceKeys: modules.provenanceKeyRotation,
         archetypes: modules.roster.archetypes,
         rollups: modules.rollups.rollups,
+        erasure: modules.hub.erasure,
         rating: modules.telemetry.rating,
         migrationsApplied: database.migrationsApplied,
       })
