@@ -50,3 +50,6 @@ export const logLockClass = 0x6f726774
 
 /** As {@link rollupLockClass}. Held by the transaction that erases records of a tenant. Spells "orge". */
 export const erasureLockClass = 0x6f726765
+
+/** As {@link rollupLockClass}. Held by the transaction that orders an export. Spells "orgx". */
+export const exportsLockClass = 0x6f726778

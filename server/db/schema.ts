@@ -330,15 +330,15 @@ export interface TenantTables {
     created_by: string
     created_at: Timestamp
     estimated_completion_at: Timestamp
-    tree_size: number | null
-    from_index: number | null
-    to_index: number | null
+    attempt: number
+    tries: number
     done: number
     total: number
     started_at: Timestamp | null
     completed_at: Timestamp | null
     expires_at: Timestamp | null
     size_bytes: number | null
+    has_files: boolean
     verification_summary: unknown
     error: unknown
   }

@@ -232,16 +232,20 @@ create table hub.exports (
   created_by text not null,
   created_at timestamptz not null,
   estimated_completion_at timestamptz not null,
-  -- The part of the log that it covers, and the size of the log that it is proven against.
-  tree_size bigint,
-  from_index bigint,
-  to_index bigint,
+  -- Whoever begins to write it counts this up, and whoever still works for an earlier number stops.
+  attempt integer not null,
+  -- Attempts, but for those that a worker gave up because it was told to stop.
+  tries integer not null,
+  -- Records of the range of the log that it covers.
   done bigint not null,
   total bigint not null,
+  -- Of the last attempt.
   started_at timestamptz,
   completed_at timestamptz,
   expires_at timestamptz,
   size_bytes bigint,
+  -- Whether there may be something of it in the storage.
+  has_files boolean not null,
   verification_summary jsonb,
   -- A problem slug and a sentence.
   error jsonb,
@@ -251,10 +255,11 @@ create table hub.exports (
 select hub.distribute('hub.exports');
 select hub.isolate('hub.exports');
 grant select, insert on hub.exports to hub_app;
-grant update (status, estimated_completion_at, tree_size, from_index, to_index, done, total, started_at, completed_at,
-  expires_at, size_bytes, verification_summary, error) on hub.exports to hub_app;
+grant update (status, estimated_completion_at, attempt, tries, done, total, started_at, completed_at, expires_at,
+  size_bytes, has_files, verification_summary, error) on hub.exports to hub_app;
 create index exports_by_age on hub.exports (tenant_id, created_at, job_id);
-create index exports_by_end on hub.exports (tenant_id, expires_at) where expires_at is not null;
+-- Those that are under way, and those whose files are to go one day.
+create index exports_open on hub.exports (tenant_id, job_id) where status in ('queued', 'running') or has_files;
 
 -- ── The sweeper ──────────────────────────────────────────────────────────────────────────────────────────
 

@@ -15,7 +15,7 @@ import { findPage, findWholePage, pageMode } from './record-page-store.ts'
 import type { AnsweredRecord, PagePosition, PageRequest, RecordCriteria, RecordSort } from './record-query-types.ts'
 import { findRecord } from './record-store.ts'
 import { summaryOf } from './record-verification.ts'
-import { canSee, visibleTypes } from './record-visibility.ts'
+import { canSee, visibleTypes } from '../../../contract/record-visibility.ts'
 import type { StoredVerification, Verification, VerificationSummary } from './verification-types.ts'
 
 /** Record ids are in lower case, as they are stored. Answers are JSON texts, made of the stored ones. */
@@ -41,7 +41,8 @@ export function createRecordReading(deps: {
         if (row === undefined || !canSee(caller.scopes, row.record_type)) throw recordNotFound(recordId)
         return { row, check: verify ? await verification.prepare(tx, caller.tenant, [row]) : undefined }
       },
-      { readOnly: true },
+      // What a record is compared with must not change, nor the record be erased, between two statements.
+      { readOnly: true, snapshot: verify },
     )
     return { row, verification: check && (await check())[0] }
   }
@@ -58,7 +59,7 @@ export function createRecordReading(deps: {
         const found = await findWholePage(tx, criteria, page)
         return { found, check: await verification.prepare(tx, tenant, found.records) }
       },
-      pageMode,
+      { ...pageMode, snapshot: true },
     )
     const [verifications, answers] = await Promise.all([
       check(),

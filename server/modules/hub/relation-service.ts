@@ -6,7 +6,7 @@ import type { RecordClock } from './record-clock-types.ts'
 import { recordNotFound } from './record-errors.ts'
 import type { StoredRecord } from './record-query-types.ts'
 import { findRecord, findRecords, findSizes } from './record-store.ts'
-import { canSee, visibleTypes } from './record-visibility.ts'
+import { canSee, visibleTypes } from '../../../contract/record-visibility.ts'
 import { type Direction, findEdges, findNeighbours } from './relation-store.ts'
 
 export interface RecordRelations {

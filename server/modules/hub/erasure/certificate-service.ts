@@ -9,7 +9,7 @@ import { answerText } from '../record-answer.ts'
 import { sealOf } from '../record-cosign.ts'
 import { recordNotFound } from '../record-errors.ts'
 import { findRecords, findSeals } from '../record-store.ts'
-import { canSee } from '../record-visibility.ts'
+import { canSee } from '../../../../contract/record-visibility.ts'
 import { findTombstone, findType, type Tombstone } from './erasure-store.ts'
 import { eventsStay } from './purge-evidence.ts'
 

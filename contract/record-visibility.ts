@@ -1,5 +1,5 @@
-import { type RecordType, recordTypes } from '../../../contract/literals.ts'
-import type { Scope } from '../../../contract/scopes.ts'
+import { type RecordType, recordTypes } from './literals.ts'
+import type { Scope } from './scopes.ts'
 
 const typesByScope = [
   ['hub:read', recordTypes],
@@ -16,4 +16,10 @@ export function visibleTypes(scopes: ReadonlySet<Scope>, asked?: RecordType): re
 
 export function canSee(scopes: ReadonlySet<Scope>, recordType: string): boolean {
   return visibleTypes(scopes)?.includes(recordType as RecordType) ?? true
+}
+
+/** The narrowest scope that shows records of the type. */
+export function readScopeOf(recordType: RecordType): Scope {
+  const [scope] = typesByScope.findLast(([, types]) => types.some((type) => type === recordType)) ?? typesByScope[0]
+  return scope
 }
