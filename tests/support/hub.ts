@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import type pg from 'pg'
 import { pino } from 'pino'
@@ -6,6 +9,7 @@ import { scopeNames } from '../../contract/scopes.ts'
 import { createApp, createModules, type Modules } from '../../server/app.ts'
 import { loadConfig } from '../../server/config.ts'
 import type { Tenant } from '../../server/http/caller.ts'
+import type { TimeSource } from '../../server/modules/hub/record-clock-types.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 import { connectJobQueue } from './job-queue.ts'
 
@@ -37,6 +41,8 @@ export interface TestHub {
   modules: Modules
   test: TestDatabase
   baseUrl: string
+  /** Its data directory, for what is kept in files. */
+  dataDir: string
   /** Lines of the service's log. */
   logLines: string[]
   tenant(slug: TestTenant): Promise<Tenant>
@@ -55,6 +61,8 @@ export interface TestHubOptions {
   poolSize?: number
   /** Further settings, such as `HUB_OUTBOUND_ALLOW`. */
   settings?: Readonly<Record<string, string>>
+  /** Of records, holds, buffers and exports. */
+  time?: TimeSource
 }
 
 /** The whole service in this process, on a database of its own. Answers are checked against their schemas. */
@@ -63,11 +71,18 @@ export async function startHub(options: TestHubOptions = {}): Promise<TestHub> {
   const logLines: string[] = []
   const log = pino({ level: 'info' }, { write: (line: string) => void logLines.push(line) })
   const limitFactor = String(options.limitFactor ?? 1000)
-  const config = loadConfig({ HUB_LIMIT_FACTOR: limitFactor, HUB_PORT: '0', ...options.settings })
+  const dataDir = await mkdtemp(join(tmpdir(), 'hub-test-'))
+  const config = loadConfig({
+    HUB_LIMIT_FACTOR: limitFactor,
+    HUB_PORT: '0',
+    HUB_DATA_DIR: dataDir,
+    ...options.settings,
+  })
   const address = { url: 'http://127.0.0.1' }
   const baseUrl = () => address.url
   const { database, masterKey } = test
-  const modules = await createModules({ config, database, masterKey, baseUrl, log })
+  const { time } = options
+  const modules = await createModules({ config, database, masterKey, baseUrl, log, ...(time ? { time } : {}) })
   const jobs = connectJobQueue(modules, test, log)
   for (const [slug, mode] of Object.entries(testTenants)) {
     await modules.tenants.administration.create(
@@ -112,6 +127,7 @@ export async function startHub(options: TestHubOptions = {}): Promise<TestHub> {
     modules,
     test,
     baseUrl: address.url,
+    dataDir,
     logLines,
     tenant,
     token: async (slug, scopes) => (await grants(slug, scopes)).token,
@@ -123,6 +139,7 @@ export async function startHub(options: TestHubOptions = {}): Promise<TestHub> {
       await jobs.stop()
       await modules.close()
       await test.drop()
+      await rm(dataDir, { recursive: true, force: true })
     },
   }
 }

@@ -1,4 +1,5 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
+import { canSee } from '../../../../contract/record-visibility.ts'
 import { inclusionPath, sealNote } from '../../../../provenance/index.ts'
 import { type Seal, sealTree } from '../../../../provenance/seal.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
@@ -9,7 +10,6 @@ import { answerText } from '../record-answer.ts'
 import { sealOf } from '../record-cosign.ts'
 import { recordNotFound } from '../record-errors.ts'
 import { findRecords, findSeals } from '../record-store.ts'
-import { canSee } from '../../../../contract/record-visibility.ts'
 import { findTombstone, findType, type Tombstone } from './erasure-store.ts'
 import { eventsStay } from './purge-evidence.ts'
 
