@@ -2,7 +2,9 @@ import type { RecordType } from '../../contract/literals.ts'
 import { type Scope, scopeNames } from '../../contract/scopes.ts'
 import type { Caller, Tenant } from '../../server/http/caller.ts'
 import { createGovernanceLog } from '../../server/modules/governance/governance-log.ts'
+import { createEventReleases } from '../../server/modules/hub/holds/event-releases.ts'
 import { createHoldCheck } from '../../server/modules/hub/holds/hold-check.ts'
+import { createHolds } from '../../server/modules/hub/holds/holds-service.ts'
 import { createRecordStore } from '../../server/modules/hub/hub-module.ts'
 import type { RecordDraft } from '../../server/modules/hub/hub-types.ts'
 import { createRecordPurger } from '../../server/modules/hub/purge-service.ts'
@@ -10,6 +12,7 @@ import { createRecordReading } from '../../server/modules/hub/read-service.ts'
 import { createRecordClock } from '../../server/modules/hub/record-clock.ts'
 import type { TimeSource } from '../../server/modules/hub/record-clock-types.ts'
 import { createRecordRelations } from '../../server/modules/hub/relation-service.ts'
+import { createRetention } from '../../server/modules/hub/retention/retention-service.ts'
 import { createStoredVerification } from '../../server/modules/hub/stored-verification.ts'
 import { createTamperReporter } from '../../server/modules/hub/tamper-reporter.ts'
 import { createVerificationPool } from '../../server/modules/hub/verification-pool.ts'
@@ -30,6 +33,7 @@ export async function openRecordLab(options: TestDatabaseOptions & { time?: Time
   const tampering = createTamperReporter({ database, governance, log, ...(options.now ? { now: options.now } : {}) })
   const pool = createVerificationPool()
   const verification = createStoredVerification({ keys, pool, tampering })
+  const holds = createHoldCheck()
   const deps = { ...store, database, keys, governance, tampering, verification, cursorKey: Buffer.alloc(32, 7) }
 
   /** Another process on the same database: nothing is shared but what is stored. */
@@ -76,7 +80,10 @@ export async function openRecordLab(options: TestDatabaseOptions & { time?: Time
     openTenant,
     write,
     reading: parsedReading(createRecordReading(deps)),
-    purger: createRecordPurger({ ...deps, holds: createHoldCheck() }),
+    purger: createRecordPurger({ ...deps, holds }),
+    holds: createHolds({ ...deps, holds }),
+    releases: createEventReleases(deps),
+    retention: createRetention(deps),
     relations: parsedRelations(createRecordRelations(deps)),
     drop: async () => {
       await pool.close()

@@ -233,7 +233,8 @@ describe('editing any stored value of a record makes its verification false', ()
     )
     expect(await lab.reading.verify(caller, id)).toMatchObject({
       verified: false,
-      checks: { provenance_hash_matches: true, no_active_legal_hold_violation: false },
+      // Nor is there an event that tells of it.
+      checks: { provenance_hash_matches: false, no_active_legal_hold_violation: false },
     })
   })
 

@@ -4,6 +4,18 @@ import type { TenantTables } from '../../db/schema.ts'
 
 export type RecordState = Omit<TenantTables['hub.record_states'], 'tenant_id' | 'record_id'>
 
+export type StateOfRecord = RecordState & { record_id: string }
+
+const stateColumns = [
+  'revision',
+  'purged_at',
+  'purged_by',
+  'purge_reason',
+  'hard_delete_after',
+  'event_id',
+  'buffer_left_micros',
+] as const
+
 export type Release = Omit<TenantTables['hub.legal_hold_releases'], 'tenant_id'>
 
 const neverPurged: RecordState = {
@@ -25,19 +37,21 @@ export async function lockState(tx: TenantTx, recordId: string): Promise<RecordS
     .execute()
   return tx.db
     .selectFrom('hub.record_states')
-    .select([
-      'revision',
-      'purged_at',
-      'purged_by',
-      'purge_reason',
-      'hard_delete_after',
-      'event_id',
-      'buffer_left_micros',
-    ])
+    .select(stateColumns)
     .where('tenant_id', '=', tx.tenantId)
     .where('record_id', '=', recordId)
     .forUpdate()
     .executeTakeFirstOrThrow()
+}
+
+/** The stored states of those of the records that ever had one. */
+export async function findStates(tx: TenantTx, recordIds: readonly string[]): Promise<StateOfRecord[]> {
+  return tx.db
+    .selectFrom('hub.record_states')
+    .select(['record_id', ...stateColumns])
+    .where('tenant_id', '=', tx.tenantId)
+    .where('record_id', '=', sql<string>`any(${[...recordIds]})`)
+    .execute()
 }
 
 /** Only under the lock of {@link lockState}. */

@@ -1,15 +1,15 @@
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
-import { lacksRelease } from './holds/release-rule.ts'
-import type { Release } from './record-state-store.ts'
 import type { SealedRow } from './sealed-records-types.ts'
+import { stateAgrees, wasPurgedUnderHold } from './state-check.ts'
+import type { StateEvidence } from './state-evidence.ts'
 import type { VerificationPool } from './verification-pool.ts'
 import { passed, type TaskEvidence, taskOf } from './verification-task.ts'
 import type { Verification, VerificationSummary } from './verification-types.ts'
 
 /** What is stored about records apart from their own rows, as far as verification compares it. */
 export interface Evidence extends TaskEvidence {
-  /** Releases of the purged governance events among the records. */
-  releases: readonly Release[]
+  /** `seals` and `links` are also those of the events in it. */
+  states: StateEvidence
 }
 
 /** Verifies stored records (see `checkRecords`). Throws `hub-unavailable` when there is too much to verify already. */
@@ -21,18 +21,24 @@ export async function verifyStored(
 ): Promise<Verification[]> {
   const keyIds = [...new Set(evidence.seals.map((seal) => seal.key_id))]
   const keys = await deps.keys.publicKeysOf(tenantId, keyIds)
-  const results = await deps.pool.check(taskOf(records, evidence, keys))
+  const { states } = evidence
+  const events = [...states.events.values()]
+  const results = await deps.pool.check(taskOf([...records, ...events], evidence, keys))
+  const soundEvents = new Set(events.filter((_, at) => results[records.length + at] === passedAll))
   return records.map((record, at) => {
     const result = results[at]!
+    const isStateSound = stateAgrees(record, states, (event) => soundEvents.has(event))
     const checks = {
-      provenance_hash_matches: (result & passed.hash) !== 0,
+      provenance_hash_matches: (result & passed.hash) !== 0 && isStateSound,
       provenance_cosign_valid: (result & passed.cosign) !== 0,
       schema_version_supported: (result & passed.schemaVersion) !== 0,
-      no_active_legal_hold_violation: !wasPurgedUnderHold(record, evidence.releases),
+      no_active_legal_hold_violation: !wasPurgedUnderHold(record, states),
     }
     return { verified: Object.values(checks).every(Boolean), checks }
   })
 }
+
+const passedAll = passed.hash | passed.cosign | passed.schemaVersion
 
 /** A record can be both tampered with and badly cosigned; an unsupported schema version alone is neither. */
 export function summaryOf(verifications: readonly Verification[]): VerificationSummary {
@@ -48,9 +54,4 @@ export function summaryOf(verifications: readonly Verification[]): VerificationS
 /** Names of the checks that failed. */
 export function failedChecks(verification: Verification): string[] {
   return Object.entries(verification.checks).flatMap(([check, passed]) => (passed ? [] : [check]))
-}
-
-/** A governance event stays unless a release for it was active when it was purged. */
-function wasPurgedUnderHold(row: SealedRow, releases: readonly Release[]): boolean {
-  return row.purged_at !== null && lacksRelease({ ...row, purged_at: row.purged_at }, releases)
 }

@@ -1,9 +1,9 @@
 import type { TenantTx } from '../../db/database.ts'
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
-import { findReleases } from './record-state-store.ts'
 import { findLinks, findSeals } from './record-store.ts'
 import { type Evidence, failedChecks, verifyStored } from './record-verification.ts'
 import type { SealedRow } from './sealed-records-types.ts'
+import { gatherStates } from './state-evidence.ts'
 import type { TamperReporter } from './tamper-reporter.ts'
 import type { VerificationPool } from './verification-pool.ts'
 import type { StoredVerification } from './verification-types.ts'
@@ -35,11 +35,11 @@ export function createStoredVerification(deps: {
 
 /** What verification compares besides the records' own rows. */
 async function gather(tx: TenantTx, rows: readonly SealedRow[]): Promise<Evidence> {
-  const idsOf = (some: readonly SealedRow[]) => some.map((row) => row.record_id)
-  const purgedEvents = rows.filter((row) => row.record_type === 'governance_event' && row.purged_at !== null)
+  const states = await gatherStates(tx, rows)
+  const all = [...rows, ...states.events.values()]
   return {
-    seals: await findSeals(tx, [...new Set(rows.map((row) => row.seal_id))]),
-    links: await findLinks(tx, idsOf(rows)),
-    releases: await findReleases(tx, idsOf(purgedEvents)),
+    seals: await findSeals(tx, [...new Set(all.map((row) => row.seal_id))]),
+    links: await findLinks(tx, [...new Set(all.map((row) => row.record_id))]),
+    states,
   }
 }

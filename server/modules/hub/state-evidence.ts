@@ -1,0 +1,62 @@
+import type { TenantTx } from '../../db/database.ts'
+import { findFilterPeriods, findNamedPeriods, type HoldPeriod } from './holds/hold-history-store.ts'
+import type { StoredRecord } from './record-query-types.ts'
+import { findReleases, findStates, type Release, type StateOfRecord } from './record-state-store.ts'
+import { findRecords } from './record-store.ts'
+import type { SealedRow } from './sealed-records-types.ts'
+
+/** What verification compares the states of records with: those that have changed, and all that bears on them. */
+export interface StateEvidence {
+  states: ReadonlyMap<string, StateOfRecord>
+  /** The governance events that the states name, by id; they are verified with the records. */
+  events: ReadonlyMap<string, StoredRecord>
+  /** Of the purged governance events among the records. */
+  releases: readonly Release[]
+  /** Holds that name the purged ones among the records. */
+  naming: ReadonlyMap<string, readonly HoldPeriod[]>
+  /** Holds with a filter that were in force at some time between the first of the purges and the last. */
+  filtering: readonly HoldPeriod[]
+}
+
+/** Of records that nobody ever purged. */
+const nothing: StateEvidence = {
+  states: new Map(),
+  events: new Map(),
+  releases: [],
+  naming: new Map(),
+  filtering: [],
+}
+
+/** Events beyond their own buffer too: they stay for as long as a state rests on them. */
+const beforeAll = '0001-01-01T00:00:00.000000Z'
+
+/** Asks the database only where a record has changed its state. */
+export async function gatherStates(tx: TenantTx, rows: readonly SealedRow[]): Promise<StateEvidence> {
+  const changed = rows.filter((row) => row.purged_at !== null || (row.revision ?? 0) > 0)
+  if (changed.length === 0) return nothing
+  const states = await findStates(tx, idsOf(changed))
+  const events = await findRecords(tx, [...new Set(states.flatMap((state) => state.event_id ?? []))], beforeAll)
+  return {
+    ...nothing,
+    states: new Map(states.map((state) => [state.record_id, state])),
+    events: new Map(events.map((event) => [event.record_id, event])),
+    ...(await gatherHolds(tx, changed, states)),
+  }
+}
+
+async function gatherHolds(tx: TenantTx, rows: readonly SealedRow[], states: readonly StateOfRecord[]) {
+  const times = states.flatMap((state) => state.purged_at ?? []).sort()
+  const [first, last] = [times[0], times.at(-1)]
+  if (first === undefined || last === undefined) return {}
+  const purged = rows.filter((row) => row.purged_at !== null)
+  const named = await findNamedPeriods(tx, idsOf(purged))
+  return {
+    releases: await findReleases(tx, idsOf(purged.filter((row) => row.record_type === 'governance_event'))),
+    naming: Map.groupBy(named, (hold) => hold.record_id),
+    filtering: await findFilterPeriods(tx, first, last),
+  }
+}
+
+function idsOf(rows: readonly { record_id: string }[]): string[] {
+  return rows.map((row) => row.record_id)
+}
