@@ -36,6 +36,16 @@ export const holdNameLengthMax = 200
 /** Of those that a hold names, so many are told with it. */
 export const holdRecordsAnswered = 1000
 export const retentionDaysMax = 36_500
+/** From the completion of an export its files can be downloaded for so long; then they are deleted. */
+export const exportHours = 24
+/** An export that has not ended by then, from its order, has failed. */
+export const exportRunHoursMax = 24
+/** Exports of a tenant that wait or run at a time. */
+export const exportsOpenMax = 20
+/** Exports that one process writes side by side, in all and of one tenant. */
+export const exportsAtOnce = { all: 3, ofTenant: 2 } as const
+/** How often an export is begun anew after a failure that may pass, or after its process has died. */
+export const exportTriesMax = 6
 export const magicLinkHours = 24
 /** Sign-in mails to one address of a tenant; those who ask for more find the earlier ones, whose links stay good. */
 export const signInMailsPerHour = 20

@@ -120,6 +120,12 @@ export const problems = {
     meaning: 'The body has a content type or encoding that this operation does not take.',
     remedy: 'Send `Content-Type: application/json`; the token endpoint takes application/x-www-form-urlencoded.',
   },
+  'range-not-satisfiable': {
+    status: 416,
+    title: 'Range not satisfiable',
+    meaning: 'The `Range` header asks for bytes behind the end of the file.',
+    remedy: 'Ask for a range within the size that `Content-Range` names, or for the whole file without `Range`.',
+  },
   'legal-hold': {
     status: 422,
     title: 'Legal hold',

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import type { PointedError } from '../../contract/domain-error.ts'
 import { compileSchema } from './request-validation.ts'
@@ -14,6 +15,7 @@ export function checkAnswersAgainstSchemas(app: FastifyInstance): void {
     if (route === undefined || request.problemSlug !== null) return payload
     const schema = route.schema.response[reply.statusCode]
     if (schema === undefined) throw new Error(`${route.operationId} does not say that it answers ${reply.statusCode}`)
+    if (payload instanceof Readable) return payload
     const checks = compiled.get(route.schema) ?? new Map<number, Check>()
     compiled.set(route.schema, checks)
     const check = checks.get(reply.statusCode) ?? compileSchema(schema)

@@ -1,13 +1,14 @@
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { DomainError } from '../../contract/domain-error.ts'
+import type { RateClass } from '../../contract/limits.ts'
 import type { AccessChecksOptions } from './access-checks.ts'
 import { asDomainError } from './problem-document.ts'
 import { callerCharges, quotasOf, rateLimited, setRateLimitHeaders, strangerCharges } from './rate-limit-headers.ts'
 import type { Charge, RateDecision } from './rate-limiter.ts'
 
 /**
- * The rate limit of an operation without a bearer token (class `auth`). Whoever has a credential has it looked at first
+ * The rate limit of an operation without a bearer token (of its class, which mostly is `auth`). Whoever has a credential has it looked at first
  * and is then counted by one of `succeed`, `count` and `failed`: so wrong attempts, however many and by whomever, never
  * keep a right one out. What they cost the guesser is the answer, and a secret of 256 bits is not found by guessing.
  *
@@ -43,14 +44,15 @@ export function credentialCharges(
   reply: FastifyReply,
   { limiter, limitsOf, limitFactor }: AccessChecksOptions,
 ): CredentialCharges {
+  const rateClass = request.routeOptions.config.route?.operation.rateClass ?? 'auth'
   let isCounted = false
   let refund = async () => {}
 
   async function chargeStranger(kind: StrangerKind, id: string | undefined): Promise<void> {
     isCounted = true
     const { callerAddress } = request
-    const all = everyone(kind, callerAddress, limitFactor)
-    const charges = id === undefined ? [all] : [...guesses(kind, callerAddress, id, limitFactor), all]
+    const all = everyone(rateClass, kind, callerAddress, limitFactor)
+    const charges = id === undefined ? [all] : [...guesses(rateClass, kind, callerAddress, id, limitFactor), all]
     const decision = await limiter.take(charges)
     // The header names a policy once: the counter that has least left.
     const policies = decision.policies.toSorted((a, b) => a.remaining - b.remaining).slice(0, 1)
@@ -62,8 +64,8 @@ export function credentialCharges(
   async function chargeCaller(id: string, tenantSlug: string): Promise<RateDecision> {
     isCounted = true
     await refund()
-    const quotas = quotasOf('auth', await limitsOf(tenantSlug), limitFactor)
-    const decision = await limiter.take(callerCharges('auth', { token: id, tenantSlug }, quotas))
+    const quotas = quotasOf(rateClass, await limitsOf(tenantSlug), limitFactor)
+    const decision = await limiter.take(callerCharges(rateClass, { token: id, tenantSlug }, quotas))
     setRateLimitHeaders(reply, decision)
     return decision
   }
@@ -96,13 +98,13 @@ export function credentialCharges(
 type StrangerKind = 'attempts' | 'failures'
 
 /** What an address tries with one id. The id is anybody's text, or somebody's e-mail address: its hash is kept. */
-function guesses(kind: StrangerKind, address: string, id: string, factor: number): Charge[] {
+function guesses(rateClass: RateClass, kind: StrangerKind, address: string, id: string, factor: number): Charge[] {
   const hashed = id === '' ? '' : hash('sha256', id, 'base64url').slice(0, 22)
-  return strangerCharges('auth', address, `${kind} ${hashed}`, factor)
+  return strangerCharges(rateClass, address, `${kind} ${hashed}`, factor)
 }
 
 /** What an address tries with all ids together. */
-function everyone(kind: StrangerKind, address: string, factor: number): Charge {
-  const [charge] = strangerCharges('auth', address, `${kind} all`, factor)
-  return { ...(charge as Charge), quota: quotasOf('auth', {}, factor).perTenant }
+function everyone(rateClass: RateClass, kind: StrangerKind, address: string, factor: number): Charge {
+  const [charge] = strangerCharges(rateClass, address, `${kind} all`, factor)
+  return { ...(charge as Charge), quota: quotasOf(rateClass, {}, factor).perTenant }
 }

@@ -3,11 +3,18 @@ import { type JobResult, PgBoss } from 'pg-boss'
 import { DomainError } from '../../contract/domain-error.ts'
 import type { Config } from '../config.ts'
 import { type ConnectionTarget, clientConfig } from '../db/connection-settings.ts'
-import type { DatabaseLog } from '../db/database.ts'
+import type { DatabaseLog, TenantTx } from '../db/database.ts'
 import { asServiceError } from '../db/database-errors.ts'
 import { jobSchema } from '../db/job-schema.ts'
 
 const connectionsMax = 4
+/** How often jobs of processes that died are looked for. The second is less, so that every look of the first is one. */
+const superviseIntervalSeconds = 15
+const monitorIntervalSeconds = 10
+/** A process that has not said for so long that it works on a long job has died; it says so three times as often. */
+const heartbeatSeconds = 15
+/** Pauses between further tries of a long job grow no longer. */
+const retrySecondsMax = 60
 const startRetryMsMax = 10_000
 /** How long whoever sends a job waits for the queue to start. */
 const sendMsMax = 5000
@@ -31,8 +38,24 @@ export interface JobDefinition {
    * 1: one at each look, so what strangers may cause should have more. Each still fails or succeeds by itself.
    */
   readonly atOnce?: number
+  /**
+   * For long jobs: how many a process does side by side, in all and of one group (see {@link SendOptions}); the others
+   * wait without keeping those of other groups waiting. A job whose process has died is tried again within a minute.
+   */
+  readonly sideBySide?: { readonly all: number; readonly ofGroup: number }
+  /** The signal fires after so long. Default 15 minutes, and at most a day. */
+  readonly secondsMax?: number
   /** `signal` fires when the job has run for too long or the worker stops. */
   handler(job: { data: object; signal: AbortSignal }): Promise<void>
+}
+
+export interface SendOptions {
+  /** A second job with the same key is dropped while the first waits. */
+  readonly singletonKey?: string
+  /** Whom it is for, where that is not to keep others waiting. */
+  readonly group?: string
+  /** Queues it exactly if this transaction commits. */
+  readonly tx?: Pick<TenantTx, 'client'>
 }
 
 export interface JobQueue {
@@ -40,11 +63,8 @@ export interface JobQueue {
   registerJob(job: JobDefinition): void
   /** Begins in the background and returns at once; retries for as long as the database is away. */
   start(): void
-  /**
-   * Queues a job. With a `singletonKey`, a second one with the same key is dropped while the first waits. Throws
-   * `hub-unavailable` while the database is away.
-   */
-  send(name: string, data: object, options?: { singletonKey?: string }): Promise<void>
+  /** Queues a job. Throws `hub-unavailable` while the database is away. */
+  send(name: string, data: object, options?: SendOptions): Promise<void>
   /** Lets running jobs finish, for as long as the drain time allows; what is cut off is tried again later. */
   stop(): Promise<void>
 }
@@ -74,11 +94,15 @@ export function createJobQueue(
     start: () => {
       starting = startWithRetries(boss, [...jobs.values()], works, log, stopped.signal)
     },
-    send: async (name, data, options) => {
+    send: async (name, data, { singletonKey, group, tx } = {}) => {
       if (!jobs.has(name)) throw new Error(`job ${name} is not registered`)
       try {
         await withinMs(sendMsMax, starting)
-        await boss.send(name, data, options)
+        await boss.send(name, data, {
+          ...(singletonKey !== undefined && { singletonKey }),
+          ...(group !== undefined && { group: { id: group } }),
+          ...(tx !== undefined && { db: { executeSql: (text, values) => tx.client.query(text, values) } }),
+        })
       } catch (error) {
         throw asServiceError(error)
       }
@@ -109,6 +133,8 @@ function openBoss(target: ConnectionTarget, works: boolean, log: DatabaseLog): P
     createSchema: false,
     reindex: false,
     supervise: works,
+    superviseIntervalSeconds,
+    monitorIntervalSeconds,
     schedule: works,
   })
   // Without a listener a lost connection would end the process; pg-boss goes on by itself.
@@ -161,6 +187,8 @@ function declareJob(boss: PgBoss, job: JobDefinition): Promise<void> {
     retryLimit: job.retryLimit ?? 3,
     retryDelay: job.retryDelaySeconds ?? 5,
     retryBackoff: true,
+    ...(job.secondsMax !== undefined && { expireInSeconds: job.secondsMax }),
+    ...(job.sideBySide && { heartbeatSeconds, retryDelayMax: retrySecondsMax }),
   })
 }
 
@@ -170,6 +198,11 @@ async function startJob(boss: PgBoss, job: JobDefinition, log: DatabaseLog): Pro
     batchSize: job.atOnce ?? 1,
     burstWhenBatchFull: true,
     perJobResults: true,
+    ...(job.sideBySide && {
+      localConcurrency: job.sideBySide.all,
+      localGroupConcurrency: job.sideBySide.ofGroup,
+      heartbeatRefreshSeconds: heartbeatSeconds / 3,
+    }),
   } as const
   await boss.work(job.name, options, (batch) =>
     Promise.all(

@@ -9,7 +9,7 @@ export function connectJobQueue(modules: Modules, test: TestDatabase, log: Datab
   function started(): JobQueue {
     if (queue) return queue
     queue = createJobQueue(test.targets.app, { role: 'all', drainSeconds: 5 }, log)
-    for (const job of [...modules.telemetry.jobs, ...modules.auth.jobs]) queue.registerJob(job)
+    for (const job of [...modules.telemetry.jobs, ...modules.auth.jobs, ...modules.exports.jobs]) queue.registerJob(job)
     queue.start()
     return queue
   }
