@@ -1,5 +1,7 @@
 import { concatBytes, fromHex, type Sha256, toBase64, utf8 } from './bytes.ts'
-import { type SealStatement, sealNoteText } from './seal.ts'
+import type { Cosign } from './cosign.ts'
+import { rootFromInclusionPath } from './merkle.ts'
+import { leafHash, type SealStatement, sealNoteText } from './seal.ts'
 
 /**
  * The tenant's log: an RFC 6962 tree whose leaves are the signed notes of the tenant's seals, in the order in which
@@ -11,6 +13,17 @@ const leafPrefix = Uint8Array.of(0)
 /** The whole signed note of a seal, signature line and all: the data of its leaf in the log. */
 export function sealNote(statement: SealStatement, keyId: string, signature: Uint8Array): string {
   return signedNote(sealNoteText(statement), statement.logName, keyId, signature)
+}
+
+/**
+ * The note of the seal of a record, from the record's hash and cosignature alone. Throws `seal-malformed` for a hash that
+ * has not 32 bytes.
+ */
+export function sealNoteOfRecord(logName: string, cosign: Cosign, recordHash: Uint8Array, sha256: Sha256): string {
+  const { keyId, sealId, timeMicros, leafCount, leafIndex, path, signature } = cosign
+  const leaf = leafHash(cosign.salt, recordHash, sha256)
+  const root = rootFromInclusionPath(leafIndex, leafCount, leaf, path, sha256)
+  return sealNote({ logName, sealId, leafCount, timeMicros, root }, keyId, signature)
 }
 
 /** A note with the one signature of a key: its hash in a signature line is the beginning of the key id. */

@@ -155,7 +155,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     keys: keys.provenance,
     directory,
     clock: recordStore.clock,
-    sealedRecords: () => hub.sealedRecords,
+    records: () => hub.loggedRecords,
     headSigned: (tenant, head) => checkpoints.keeper.headSigned(tenant, head),
   })
   const hub: HubModule = createHubModule({

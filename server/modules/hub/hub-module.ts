@@ -23,6 +23,8 @@ import type { Records } from './hub-types.ts'
 import { idempotencyErasure } from './idempotency-erasure.ts'
 import { createIdempotency } from './idempotency-service.ts'
 import type { Idempotency } from './idempotency-types.ts'
+import { loggedRecords } from './logged-records.ts'
+import type { LoggedRecords } from './logged-records-types.ts'
 import { createRecordPurger } from './purge-service.ts'
 import { createRecordReading } from './read-service.ts'
 import { createRecordClock, recordIdFloor } from './record-clock.ts'
@@ -52,6 +54,7 @@ export interface RecordStore {
 export interface HubModule {
   routes(app: FastifyInstance): void
   sealedRecords: SealedRecords
+  loggedRecords: LoggedRecords
   verification: StoredVerification
   erasure: Erasure
   sweeper: Sweeper
@@ -128,6 +131,7 @@ export function createHubModule(
       addRetentionRoutes(app, createRetention(deps))
     },
     sealedRecords,
+    loggedRecords,
     verification,
     erasure,
     sweeper: { sweep: notYet, start: () => {}, stop: async () => {} },

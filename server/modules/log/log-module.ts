@@ -1,12 +1,17 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database, DatabaseLog } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
+import { cursorKeyPurpose } from '../../http/cursor.ts'
+import { deriveKey } from '../../secrets/sealing.ts'
+import type { LoggedRecords } from '../hub/logged-records-types.ts'
 import type { RecordClock } from '../hub/record-clock-types.ts'
-import type { SealedRecords } from '../hub/sealed-records-types.ts'
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import { type ArrivalNews, createArrivalNews, hearArrivals } from './arrival-news.ts'
 import { createIntegrator } from './integrator.ts'
+import { createLogFeed } from './log-feed.ts'
+import { createLogProofs } from './log-proofs.ts'
+import { addLogRoutes } from './log-routes.ts'
 import type { LogHead, TenantLogs } from './log-types.ts'
 import { createTenantLogs } from './tenant-logs.ts'
 
@@ -29,7 +34,7 @@ export function createLogModule(deps: {
   directory: TenantDirectory
   clock: RecordClock
   /** Known once the Hub is made. */
-  sealedRecords: () => SealedRecords
+  records: () => LoggedRecords
   /** Hears of each new head after its commit; it must not throw. */
   headSigned: (tenant: Tenant, head: LogHead) => void
   log: DatabaseLog
@@ -50,7 +55,11 @@ export function createLogModule(deps: {
       if (news) news.tell(tenantId)
       else integrator.sealed(tenantId)
     },
-    routes: () => {},
+    routes: (app) =>
+      addLogRoutes(app, {
+        proofs: createLogProofs({ ...deps, logs }),
+        feed: createLogFeed({ ...deps, logs, cursorKey: deriveKey(deps.masterKey, cursorKeyPurpose) }),
+      }),
     start: integrator.start,
     tellOthers() {
       news ??= createArrivalNews(database)

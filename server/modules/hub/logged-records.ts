@@ -1,0 +1,29 @@
+import { canSee, visibleTypes } from '../../../contract/record-visibility.ts'
+import { findPlacesOfEntries } from './logged-records-store.ts'
+import type { LoggedRecords } from './logged-records-types.ts'
+import { answerText, provenanceHashOf } from './record-answer.ts'
+import { cosignOf } from './record-cosign.ts'
+import { recordNotFound } from './record-errors.ts'
+import { findRecord, findRecords } from './record-store.ts'
+
+export const loggedRecords: LoggedRecords = {
+  places: (tx, entries, { scopes, now }) =>
+    findPlacesOfEntries(tx, entries, { recordTypes: visibleTypes(scopes), now }),
+
+  async answers(tx, places, { now }) {
+    const ids = places.filter((place) => !place.erased).map((place) => place.recordId)
+    const records = await findRecords(tx, ids, now)
+    return new Map(records.map((record) => [record.record_id, answerText(tx.tenantId, record)]))
+  },
+
+  async placeOf(tx, recordId, { scopes, now }) {
+    const record = await findRecord(tx, recordId, now)
+    if (record === undefined || !canSee(scopes, record.record_type)) throw recordNotFound(recordId)
+    return {
+      sealId: record.seal_id,
+      leafIndex: record.leaf_index,
+      provenanceHash: provenanceHashOf(record),
+      provenanceCosign: cosignOf(record),
+    }
+  },
+}

@@ -1,0 +1,112 @@
+import { validationFailed } from '../../../contract/domain-error.ts'
+import { pageSizeDefault, recordsAnswerBytesMax } from '../../../contract/limits.ts'
+import { sealSizeMax } from '../../../provenance/index.ts'
+import type { Database, TenantTx } from '../../db/database.ts'
+import type { Caller } from '../../http/caller.ts'
+import { type CursorBinding, openCursor, signCursor } from '../../http/cursor.ts'
+import type { LoggedPlace, LoggedRecords, Viewer } from '../hub/logged-records-types.ts'
+import type { RecordClock } from '../hub/record-clock-types.ts'
+import type { EntriesQuery } from './log-schemas.ts'
+import type { TenantLogs } from './log-types.ts'
+
+/** What one call looks at, visible or not: each entry has up to 64 records. */
+const entriesPerCallMax = 1000
+/** Entries that are looked at together: few at first, for they may have many records. */
+const entriesAtOnce = { first: 8, most: 256 }
+
+/** The records in the order of the log. */
+export interface LogFeed {
+  /** The answer of `listLogEntries`, in JSON. Throws DomainError `validation-failed` and `invalid-cursor`. */
+  follow(caller: Caller, query: EntriesQuery): Promise<string>
+}
+
+export function createLogFeed(deps: {
+  database: Database
+  logs: TenantLogs
+  records: () => LoggedRecords
+  clock: RecordClock
+  cursorKey: Buffer
+}): LogFeed {
+  const { database, logs, records, clock, cursorKey } = deps
+
+  return {
+    async follow({ tenant, scopes }, query) {
+      const binding = { tenant: tenant.slug, operation: 'listLogEntries', query: {} }
+      const after = positionOf(query, cursorKey, binding)
+      await logs.integrate(tenant)
+      // As one moment shows them: a record that is erased meanwhile is neither lost nor there twice.
+      return database.withTenant(
+        tenant.slug,
+        async (tx) => {
+          const end = ((await logs.head(tx))?.treeSize ?? 0) * sealSizeMax
+          if (after > end) throw beyondTheLog(query, end)
+          const viewer = { scopes, now: clock.next().createdAt }
+          const { places, at } = await look(tx, viewer, { after, end, limit: query.limit ?? pageSizeDefault })
+          const answers = await records().answers(tx, places, viewer)
+          const items = places.map((place) => itemText(place, answers.get(place.recordId)))
+          const next = at < end ? JSON.stringify(signCursor(cursorKey, binding, at)) : 'null'
+          return `{"items":[${items.join(',')}],"next_cursor":${next},"last_position":${at}}`
+        },
+        { readOnly: true, snapshot: true },
+      )
+    },
+  }
+
+  /** The places behind a position that fit the page, and up to which position everything has been looked at. */
+  async function look(
+    tx: TenantTx,
+    viewer: Viewer,
+    page: { after: number; end: number; limit: number },
+  ): Promise<{ places: LoggedPlace[]; at: number }> {
+    const places: LoggedPlace[] = []
+    let at = page.after
+    let bytes = 0
+    let looked = 0
+    for (
+      let count = entriesAtOnce.first;
+      at < page.end && places.length < page.limit && looked < entriesPerCallMax;
+      count = Math.min(2 * count, entriesAtOnce.most, entriesPerCallMax - looked)
+    ) {
+      const entries = await logs.entries(tx, Math.floor(at / sealSizeMax), count)
+      for (const place of await records().places(tx, entries, viewer)) {
+        if (positionAt(place) <= at) continue
+        bytes += place.bytes
+        const isFull = places.length === page.limit || (bytes > recordsAnswerBytesMax && places.length > 0)
+        if (isFull) return { places, at: positionAt(place) - 1 }
+        places.push(place)
+      }
+      looked += entries.length
+      // Entries that somebody deleted are passed over, and not waited for.
+      const last = entries.at(-1)
+      at = last === undefined ? page.end : (last.logIndex + 1) * sealSizeMax
+    }
+    return { places, at }
+  }
+}
+
+/** From 1 on, so that 0 is before everything. */
+function positionAt({ logIndex, leafIndex }: LoggedPlace): number {
+  return logIndex * sealSizeMax + leafIndex + 1
+}
+
+function positionOf({ after, cursor }: EntriesQuery, key: Buffer, binding: CursorBinding): number {
+  if (cursor === undefined) return after ?? 0
+  if (after !== undefined) {
+    throw validationFailed([{ pointer: '/query/after', detail: 'must not stand beside cursor, which says the same' }])
+  }
+  return openCursor(key, binding, cursor) as number
+}
+
+/** To wait until the log has grown so far would be to lose what comes until then. */
+function beyondTheLog({ cursor }: EntriesQuery, end: number) {
+  const detail =
+    `is beyond the end of the log, ${end}. Where the service answered with it, the log was rolled back: ` +
+    'compare its checkpoint with one that you kept'
+  return validationFailed([{ pointer: cursor === undefined ? '/query/after' : '/query/cursor', detail }])
+}
+
+function itemText(place: LoggedPlace, record: string | undefined): string {
+  const { logIndex, leafIndex, sealId, recordId } = place
+  const members = `"position":${positionAt(place)},"log_index":${logIndex},"leaf_index":${leafIndex},"seal_id":"${sealId}","record_id":"${recordId}"`
+  return record === undefined ? `{${members},"erased":true}` : `{${members},"record":${record}}`
+}

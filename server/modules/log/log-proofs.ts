@@ -1,0 +1,115 @@
+import { DomainError, validationFailed } from '../../../contract/domain-error.ts'
+import { formatTimestamp } from '../../../contract/timestamp.ts'
+import { toBase64 } from '../../../provenance/bytes.ts'
+import {
+  decodeCosign,
+  ProvenanceError,
+  parseCheckpoint,
+  parseRecordHash,
+  sealNoteOfRecord,
+} from '../../../provenance/index.ts'
+import type { Database } from '../../db/database.ts'
+import type { Caller, Tenant } from '../../http/caller.ts'
+import type { LoggedRecords, RecordPlace } from '../hub/logged-records-types.ts'
+import type { RecordClock } from '../hub/record-clock-types.ts'
+import { logCrypto } from './log-crypto.ts'
+import type { TenantLogs } from './log-types.ts'
+import { explained } from './tenant-logs.ts'
+import { readConsistency } from './tree-reading.ts'
+
+/** What is signed of the log, and what proves it. All cover what was committed before the call. */
+export type LogProofs = ReturnType<typeof createLogProofs>
+
+export function createLogProofs(deps: {
+  database: Database
+  logs: TenantLogs
+  records: () => LoggedRecords
+  clock: RecordClock
+}) {
+  const { database, logs, records, clock } = deps
+  return {
+    async checkpoint(tenant: Tenant) {
+      const { checkpoint, treeSize, root } = await logs.integrate(tenant)
+      const { timeMicros = 0 } = parseCheckpoint(checkpoint)
+      return {
+        checkpoint,
+        log_name: tenant.logName,
+        tree_size: treeSize,
+        root_hash: toBase64(root),
+        signed_at: formatTimestamp(Math.floor(timeMicros / 1000), timeMicros % 1000),
+      }
+    },
+
+    /** Throws DomainError `validation-failed` for sizes that the log has not, or not in that order. */
+    async consistency(tenant: Tenant, { from, to: asked }: { from: number; to?: number | undefined }) {
+      const { treeSize } = await logs.integrate(tenant)
+      const to = asked ?? treeSize
+      if (to > treeSize) throw beyond('to', treeSize)
+      if (from > treeSize) throw beyond('from', treeSize)
+      if (from > to) throw validationFailed([{ pointer: '/query/from', detail: `must not be greater than to, ${to}` }])
+      const { path, fromRoot, toRoot } = await database.withTenant(
+        tenant.slug,
+        (tx) => explained(readConsistency(tx, from, to)),
+        { readOnly: true },
+      )
+      return { from, to, from_root: toBase64(fromRoot), to_root: toBase64(toRoot), path: path.map(toBase64) }
+    },
+
+    /** Throws DomainError `not-found` for a record that the caller cannot read, and for one that is not in the log. */
+    async inclusion({ tenant, scopes }: Caller, recordId: string) {
+      const place = await database.withTenant(
+        tenant.slug,
+        (tx) => records().placeOf(tx, recordId, { scopes, now: clock.next().createdAt }),
+        { readOnly: true },
+      )
+      const { treeSize, checkpoint } = await logs.integrate(tenant)
+      return database.withTenant(
+        tenant.slug,
+        async (tx) => {
+          const entry = await logs.entryOf(tx, place.sealId)
+          if (entry === undefined || entry.logIndex >= treeSize) throw notInLog(recordId)
+          const { logIndex } = entry
+          const [leaf] = await logs.leaves(tx, logIndex, logIndex + 1)
+          const path = await logs.inclusionPath(tx, logIndex, treeSize)
+          const note = noteOf(tenant, place)
+          return {
+            record_id: recordId,
+            provenance_hash: place.provenanceHash,
+            provenance_cosign: place.provenanceCosign,
+            seal_id: place.sealId,
+            ...(note === undefined ? {} : { seal_note: note }),
+            log_index: logIndex,
+            tree_size: treeSize,
+            leaf_hash: toBase64(leaf!),
+            inclusion_path: path.map(toBase64),
+            checkpoint,
+          }
+        },
+        { readOnly: true },
+      )
+    },
+  }
+}
+
+/** Undefined where somebody edited the seal so that it leads to none. */
+function noteOf({ logName }: Tenant, { provenanceHash, provenanceCosign }: RecordPlace): string | undefined {
+  try {
+    const hash = parseRecordHash(provenanceHash)
+    return sealNoteOfRecord(logName, decodeCosign(provenanceCosign), hash, logCrypto.sha256)
+  } catch (error) {
+    if (error instanceof ProvenanceError) return undefined
+    throw error
+  }
+}
+
+function beyond(parameter: 'from' | 'to', treeSize: number): DomainError {
+  const detail = `is beyond the log, which has ${treeSize} entries`
+  return validationFailed([{ pointer: `/query/${parameter}`, detail }])
+}
+
+function notInLog(recordId: string): DomainError {
+  return new DomainError(
+    'not-found',
+    `The log of this tenant has no entry for the seal of record ${recordId}, so nothing proves when it was there. Verify the record, and tell the operator.`,
+  )
+}

@@ -1,0 +1,65 @@
+import type { FastifyInstance } from 'fastify'
+import { addRoute, rawJson } from '../../http/route.ts'
+import type { LogFeed } from './log-feed.ts'
+import type { LogProofs } from './log-proofs.ts'
+import {
+  CheckpointSchema,
+  ConsistencyQuery,
+  ConsistencySchema,
+  EntriesPage,
+  EntriesQuery,
+  ProofParams,
+  ProofSchema,
+} from './log-schemas.ts'
+
+export function addLogRoutes(app: FastifyInstance, { proofs, feed }: { proofs: LogProofs; feed: LogFeed }): void {
+  addRoute(
+    app,
+    'getLogCheckpoint',
+    {
+      description:
+        'The log has every seal of the tenant, and with them every record, in an order that never changes. Keep ' +
+        'checkpoints where nobody of the service can reach them: they show a history that was rewritten later.',
+      response: { 200: CheckpointSchema },
+    },
+    async (request) => proofs.checkpoint(request.caller.tenant),
+  )
+
+  addRoute(
+    app,
+    'getLogConsistency',
+    {
+      description: 'Proves that the log of the later state begins with all that was in the earlier one.',
+      querystring: ConsistencyQuery,
+      response: { 200: ConsistencySchema },
+    },
+    async (request) => proofs.consistency(request.caller.tenant, request.query),
+  )
+
+  addRoute(
+    app,
+    'getRecordProof',
+    {
+      description: 'Purged records have one too, until they are erased; then the deletion certificate has it.',
+      params: ProofParams,
+      response: { 200: ProofSchema },
+    },
+    // UUIDs are written in either case (RFC 9562, section 4).
+    async (request) => proofs.inclusion(request.caller, request.params.record_id.toLowerCase()),
+  )
+
+  // Records are sent as they are stored: a serialiser of the schema would refuse one that someone has edited.
+  addRoute(
+    app,
+    'listLogEntries',
+    {
+      description:
+        'A change feed that loses nothing: a record that is committed later stands behind those that were there, ' +
+        'whatever its time. Ask again with `after` set to `last_position`. A page may have few items, or none, though ' +
+        'there are more: it goes on as long as `next_cursor` is not null.',
+      querystring: EntriesQuery,
+      response: { 200: EntriesPage },
+    },
+    async (request, reply) => rawJson(reply, await feed.follow(request.caller, request.query)),
+  )
+}

@@ -1,0 +1,127 @@
+import { type Static, type TSchema, Type } from 'typebox'
+import { ProvenanceCosign, ProvenanceHash } from '../../../contract/answer-schemas.ts'
+import { pageSizeDefault, pageSizeMax } from '../../../contract/limits.ts'
+import { patterns } from '../../../contract/literals.ts'
+
+const exampleId = '019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'
+const exampleHash = 'w2jD3Bo0Wq6mYd1M0nZ0fQ5xk8Jm3bV1s9yB2g6d3vA='
+const exampleLog = 'orghub/log/4k2WcXbFd0aVtnYzS1mQ7e'
+
+const uuid = (description: string) => Type.String({ pattern: patterns.uuid, description, examples: [exampleId] })
+const hash = (description: string) => Type.String({ description, examples: [exampleHash] })
+const count = (description: string, examples: number[]) =>
+  Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description, examples })
+const object = <Properties extends Record<string, TSchema>>(properties: Properties, options = {}) =>
+  Type.Object(properties, { additionalProperties: false, ...options })
+
+const checkpoint = Type.String({
+  description: 'The signed note (C2SP tlog-checkpoint); the keys are at /.well-known/provenance-keys.json',
+  examples: [`${exampleLog}\n4711\n${exampleHash}\ntime 1773480413589793\n\n— ${exampleLog} zYi7Qa…\n`],
+})
+const treeSize = count('Leaves of the log', [4711])
+const path = (description: string) => Type.Array(hash('32 bytes in base64'), { description, examples: [[exampleHash]] })
+
+export const CheckpointSchema = object(
+  {
+    checkpoint,
+    log_name: Type.String({ description: 'Opaque name of the log, which its keys have too', examples: [exampleLog] }),
+    tree_size: treeSize,
+    root_hash: hash('Root of the tree, in base64'),
+    signed_at: Type.String({ format: 'date-time', examples: ['2026-03-14T09:26:53.589793Z'] }),
+  },
+  { title: 'Checkpoint' },
+)
+
+const size = (description: string) =>
+  Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description, examples: [1] })
+
+export const ConsistencyQuery = object({
+  from: size('Leaves of the earlier state'),
+  to: Type.Optional(size('Leaves of the later state; default is the newest')),
+})
+
+export const ConsistencySchema = object(
+  {
+    from: count('Leaves of the earlier state', [1]),
+    to: treeSize,
+    from_root: hash('Root of the earlier state, in base64'),
+    to_root: hash('Root of the later state, in base64'),
+    path: path('The consistency proof of RFC 6962, section 2.1.2'),
+  },
+  { title: 'Consistency proof' },
+)
+
+export const ProofParams = object({ record_id: uuid('Id of the record') })
+
+export const ProofSchema = object(
+  {
+    record_id: uuid('Id of the record'),
+    provenance_hash: ProvenanceHash,
+    provenance_cosign: ProvenanceCosign,
+    seal_id: uuid('The seal of the record'),
+    seal_note: Type.Optional(
+      Type.String({
+        description:
+          'The signed note of the seal, which record and cosignature lead to. Absent where what is stored of it was damaged',
+        examples: [
+          `orghub/seal/v1\nlog ${exampleLog}\nseal ${exampleId}\ntime 1773480413589793\nleaves 1\nroot …\n\n— …\n`,
+        ],
+      }),
+    ),
+    log_index: count('Index of the seal in the log', [17]),
+    tree_size: treeSize,
+    leaf_hash: hash('Leaf of the seal in the log: SHA-256(0x00 ‖ seal_note), in base64'),
+    inclusion_path: path('The inclusion proof of RFC 6962, section 2.1.1, from the leaf to the root'),
+    checkpoint,
+  },
+  { title: 'Inclusion proof' },
+)
+
+export const EntriesQuery = object({
+  after: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      default: 0,
+      description: 'Position behind which to begin: `last_position` of the answer before, or 0',
+      examples: [0],
+    }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: pageSizeMax,
+      default: pageSizeDefault,
+      description: 'At most so many; a page may end early, and `next_cursor` goes on',
+    }),
+  ),
+  cursor: Type.Optional(
+    Type.String({ minLength: 1, description: '`next_cursor` of the page before, in place of `after`' }),
+  ),
+})
+
+export type EntriesQuery = Static<typeof EntriesQuery>
+
+const EntrySchema = object({
+  position: count('Place in the feed: it grows from entry to entry, not always by one', [1089]),
+  log_index: count('Index of the seal in the log', [17]),
+  leaf_index: count('Place of the record in its seal', [0]),
+  seal_id: uuid('The seal of the record'),
+  record_id: uuid('Id of the record'),
+  record: Type.Optional(
+    Type.Object(
+      { record_id: uuid('UUIDv7'), is_purged: Type.Boolean({ examples: [false] }) },
+      { additionalProperties: true, description: 'As `getRecord` answers it; absent once it is erased' },
+    ),
+  ),
+  erased: Type.Optional(Type.Literal(true, { description: 'Only its place is left of the record' })),
+})
+
+export const EntriesPage = object({
+  items: Type.Array(EntrySchema),
+  next_cursor: Type.Union([Type.String(), Type.Null()], {
+    description: 'For `cursor` of the next page; null where there is nothing more now',
+    examples: [null],
+  }),
+  last_position: count('Everything up to here has been looked at: `after` of the next call', [1152]),
+})
