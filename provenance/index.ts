@@ -27,7 +27,7 @@ export {
   parseKeyDocumentAsync,
   type VerifierKey,
 } from './keys.ts'
-export { logLeafHash, sealNote, signedNote } from './log.ts'
+export { logLeafHash, sealNote, sealNoteOfRecord, signedNote } from './log.ts'
 export { inclusionPath, merkleRoot, nodeHash, rootFromInclusionPath } from './merkle.ts'
 export {
   formatNote,
