@@ -4,6 +4,7 @@ import { addArchetypesCommand } from './commands/archetypes.ts'
 import { addDemoCommand } from './commands/demo.ts'
 import { addJobsCommand } from './commands/jobs.ts'
 import { addKeysCommand } from './commands/keys.ts'
+import { addLogCommand } from './commands/log.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
 import { addPricesCommand } from './commands/prices.ts'
 import { addRollupsCommand } from './commands/rollups.ts'
@@ -27,6 +28,7 @@ addRollupsCommand(program)
 addPricesCommand(program)
 addJobsCommand(program)
 addKeysCommand(program)
+addLogCommand(program)
 addDemoCommand(program)
 
 try {

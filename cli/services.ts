@@ -8,6 +8,9 @@ import type { ServiceAccounts } from '../server/modules/auth/auth-types.ts'
 import type { Actor } from '../server/modules/governance/governance-types.ts'
 import type { Erasure } from '../server/modules/hub/erasure/erasure-types.ts'
 import type { ProvenanceKeyRotator, TokenKeyRotator } from '../server/modules/keys/keys-types.ts'
+import type { LogAudit } from '../server/modules/log/audit/audit-types.ts'
+import { createLogAudit } from '../server/modules/log/audit/log-audit.ts'
+import type { CheckpointStore } from '../server/modules/log/kept/kept-checkpoints.ts'
 import type { Archetypes } from '../server/modules/roster/roster-types.ts'
 import type { TelemetryRating } from '../server/modules/telemetry/prices/rating-types.ts'
 import type { Rollups } from '../server/modules/telemetry/rollups/rollup-service.ts'
@@ -31,6 +34,8 @@ export interface Services {
   rollups: Rollups
   erasure: Erasure
   rating: TelemetryRating
+  logAudit: LogAudit
+  checkpoints: CheckpointStore
   /** By opening the database. */
   migrationsApplied: readonly string[]
 }
@@ -68,6 +73,8 @@ export function withServices<T>(work: (services: Services) => Promise<T>): Promi
         rollups: modules.rollups.rollups,
         erasure: modules.hub.erasure,
         rating: modules.telemetry.rating,
+        logAudit: createLogAudit({ database, logs: modules.log.logs }),
+        checkpoints: modules.checkpoints,
         migrationsApplied: database.migrationsApplied,
       })
     } finally {

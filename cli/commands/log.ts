@@ -1,0 +1,124 @@
+import { access } from 'node:fs/promises'
+import type { Command } from 'commander'
+import type { LogAuditResult } from '../../server/modules/log/audit/audit-types.ts'
+import { type CheckpointSource, openCheckpointSource } from '../../server/modules/log/audit/checkpoint-source.ts'
+import { describeError, exitFailure, type OutputOptions, printResult } from '../output.ts'
+import { chosenTenants, type Services, tenantNamed, withServices } from '../services.ts'
+
+interface AuditOptions extends OutputOptions {
+  tenant?: string
+  against?: string
+}
+
+/** Where nothing can be said of the log, good or bad. */
+const exitUnchecked = 2
+
+interface AgainstResult {
+  file: string
+  checkpoints: number
+  /** Lines that are no checkpoint. */
+  unreadable: number
+  /** Checkpoints of logs that no audited tenant has, by the name of the log. */
+  others: { log_name: string; checkpoints: number }[]
+}
+
+export function addLogCommand(program: Command): void {
+  program
+    .command('log')
+    .description('The logs of tenants')
+    .command('audit')
+    .description(
+      'Verify a log from its records up: seals, tree, signatures, and that it continues every checkpoint that was kept. ' +
+        'Exit code 0: all is good, 1: something is not, 2: it could not be checked.',
+    )
+    .option('--tenant <slug>', 'only of this tenant')
+    .option(
+      '--against <file>',
+      'a file of kept checkpoints, a signed note, or a saved answer of the API; default: what HUB_CHECKPOINT_SINK kept',
+    )
+    .option('--json', 'print one JSON object')
+    .action(async (options: AuditOptions) => {
+      try {
+        process.exitCode = await withServices((services) => audit(services, options))
+      } catch (error) {
+        process.stderr.write(`hub: ${describeError(error)}\n`)
+        process.exitCode = exitUnchecked
+      }
+    })
+}
+
+async function audit(services: Services, options: AuditOptions): Promise<number> {
+  const given = options.against === undefined ? undefined : await openCheckpointSource(options.against)
+  const results: LogAuditResult[] = []
+  const logNames = new Set<string>()
+  for (const slug of await chosenTenants(services, options.tenant)) {
+    const tenant = await tenantNamed(services, slug)
+    logNames.add(tenant.logName)
+    const sources = given ? [given] : await keptSources(services, tenant.logName)
+    results.push(await services.logAudit.audit(tenant, sources))
+  }
+  const against = given && (await countIn(given, logNames))
+  const verified = results.every((result) => result.verified) && (against?.others.length ?? 0) === 0
+  const text = [...results.map(describe), ...(against ? describeAgainst(against) : [])].join('\n')
+  printResult(
+    options,
+    { verified, tenants: results, ...(against && { against }) },
+    text || 'There are no tenants, so there is nothing to audit.',
+  )
+  return verified ? 0 : exitFailure
+}
+
+async function keptSources({ checkpoints }: Services, logName: string): Promise<CheckpointSource[]> {
+  const sources: CheckpointSource[] = []
+  for (const file of checkpoints.filesOf(logName)) {
+    const isThere = await access(file).then(
+      () => true,
+      () => false,
+    )
+    if (isThere) sources.push(await openCheckpointSource(file))
+  }
+  return sources
+}
+
+async function countIn(source: CheckpointSource, logNames: ReadonlySet<string>): Promise<AgainstResult> {
+  const others = new Map<string, number>()
+  let checkpoints = 0
+  let unreadable = 0
+  const count = () => {
+    unreadable += 1
+  }
+  for await (const { logName } of source.read(count)) {
+    checkpoints += 1
+    if (!logNames.has(logName)) others.set(logName, (others.get(logName) ?? 0) + 1)
+  }
+  return {
+    file: source.file,
+    checkpoints,
+    unreadable,
+    others: [...others].map(([log_name, number]) => ({ log_name, checkpoints: number })),
+  }
+}
+
+function describe(result: LogAuditResult): string {
+  const { tenant, verified, tree_size, seals, records, erased, checkpoints, failed, failures } = result
+  const lines = [
+    `Tenant ${tenant}: ${verified ? 'good' : 'FAILED'}. ${counted(tree_size, 'entry', 'entries')}, ${counted(seals, 'seal')} and ${counted(records, 'record')} verified, ${erased} erased, compared with ${counted(checkpoints, 'checkpoint')}.`,
+    ...failures.map(({ at, reason }) => `  ${at}: ${reason}`),
+  ]
+  if (failed > failures.length) lines.push(`  and ${failed - failures.length} more`)
+  return lines.join('\n')
+}
+
+function describeAgainst({ file, unreadable, others }: AgainstResult): string[] {
+  return [
+    ...others.map(
+      (other) =>
+        `FAILED: ${counted(other.checkpoints, 'checkpoint')} in ${file} of ${other.log_name}, which is another log.`,
+    ),
+    ...(unreadable > 0 ? [`${counted(unreadable, 'line')} of ${file} could not be read and was passed over.`] : []),
+  ]
+}
+
+function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`
+}

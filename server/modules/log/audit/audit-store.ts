@@ -1,0 +1,151 @@
+import type { RegistryTx, TenantTx } from '../../../db/database.ts'
+import type { LogEntry } from '../log-types.ts'
+
+export interface PublicKeyRow {
+  key_id: string
+  name: string
+  public_key: Buffer
+  created_at: string
+  retired_at: string | null
+  succession: string | null
+}
+
+/** All that were ever published for a log, oldest first. */
+export async function publishedKeysOf(tx: RegistryTx, logName: string): Promise<PublicKeyRow[]> {
+  const { rows } = await tx.client.query<PublicKeyRow>(
+    `select key_id, name, public_key, created_at, retired_at, succession from hub.published_keys
+     where name = $1 order by created_at, key_id`,
+    [logName],
+  )
+  return rows
+}
+
+/** Of a stored record, without its text. Nothing is assumed of the values. */
+export interface RecordHead {
+  record_id: string
+  record_type: string
+  seal_id: string
+  leaf_index: number
+  salt: Buffer
+  provenance_hash: Buffer
+  text_bytes: number
+}
+
+/** The records that lie where the entries say and name their seals. */
+export async function findRecordHeads(tx: TenantTx, entries: readonly LogEntry[]): Promise<RecordHead[]> {
+  const { rows } = await tx.client.query<RecordHead>({
+    name: 'hub_audit_records',
+    text: `
+      select r.record_id, r.record_type, r.seal_id, r.leaf_index, r.salt, r.provenance_hash,
+        octet_length(r.canonical) as text_bytes
+      from unnest($2::uuid[], $3::uuid[], $4::uuid[]) with ordinality as e (seal_id, first_id, last_id, place)
+      cross join lateral (
+        select * from hub.records
+        where tenant_id = $1 and record_id between e.first_id and e.last_id and seal_id = e.seal_id offset 0
+      ) r
+      order by e.place, r.leaf_index, r.record_id`,
+    values: [
+      tx.tenantId,
+      entries.map((entry) => entry.sealId),
+      entries.map((entry) => entry.firstId),
+      entries.map((entry) => entry.lastId),
+    ],
+  })
+  return rows
+}
+
+/** By id; those that are not there are missing. */
+export async function findTexts(tx: TenantTx, recordIds: readonly string[]): Promise<Map<string, string>> {
+  const { rows } = await tx.client.query<{ record_id: string; canonical: string }>({
+    name: 'hub_audit_texts',
+    text: 'select record_id, canonical from hub.records where tenant_id = $1 and record_id = any ($2::uuid[])',
+    values: [tx.tenantId, [...recordIds]],
+  })
+  return new Map(rows.map((row) => [row.record_id, row.canonical]))
+}
+
+export interface Tombstone {
+  record_id: string
+  seal_id: string
+  leaf_index: number
+  event_id: string
+}
+
+export async function findTombstones(tx: TenantTx, sealIds: readonly string[]): Promise<Tombstone[]> {
+  const { rows } = await tx.client.query<Tombstone>({
+    name: 'hub_audit_tombstones',
+    text: `select record_id, seal_id, leaf_index, event_id from hub.tombstones
+      where tenant_id = $1 and seal_id = any ($2::uuid[])`,
+    values: [tx.tenantId, [...sealIds]],
+  })
+  return rows
+}
+
+/** Which of the records were erased themselves. */
+export async function findErased(tx: TenantTx, recordIds: readonly string[]): Promise<Set<string>> {
+  const { rows } = await tx.client.query<{ record_id: string }>({
+    name: 'hub_audit_erased',
+    text: 'select record_id from hub.tombstones where tenant_id = $1 and record_id = any ($2::uuid[])',
+    values: [tx.tenantId, [...recordIds]],
+  })
+  return new Set(rows.map((row) => row.record_id))
+}
+
+export interface RecordPage {
+  last: string | null
+  count: number
+  unexplained: string[]
+}
+
+/**
+ * A page of all records behind an id, and which of them lie where no entry of the log, and nothing that waits for its
+ * place in it, has them.
+ */
+export async function findUnexplained(tx: TenantTx, after: string | null, limit: number): Promise<RecordPage> {
+  const { rows } = await tx.client.query<RecordPage>({
+    name: 'hub_audit_unexplained',
+    text: `
+      with page as materialized (
+        select record_id, seal_id from hub.records
+        where tenant_id = $1 and ($2::uuid is null or record_id > $2) order by record_id limit $3
+      )
+      select (select record_id from page order by record_id desc limit 1) as last,
+        (select count(*) from page)::int as count,
+        array(
+          select p.record_id::text from page p
+          where not exists (
+            select from hub.log_entries e
+            where e.tenant_id = $1 and e.seal_id = p.seal_id and p.record_id between e.first_id and e.last_id
+          ) and not exists (
+            select from hub.seal_arrivals a where a.tenant_id = $1 and p.seal_id = any (a.seal_ids)
+          )
+          order by 1
+        ) as unexplained`,
+    values: [tx.tenantId, after, limit],
+  })
+  return rows[0]!
+}
+
+/** The last tile of each level. */
+export async function lastTiles(
+  tx: TenantTx,
+): Promise<{ level: number; tiles: number; last_index: number; last_hashes: number }[]> {
+  const { rows } = await tx.client.query<{ level: number; tiles: number; last_index: number; last_hashes: number }>({
+    name: 'hub_audit_last_tiles',
+    text: `
+      select level, count(*)::int as tiles, max(tile_index) as last_index,
+        (array_agg(octet_length(hashes) order by tile_index desc))[1] / 32 as last_hashes
+      from hub.log_tiles where tenant_id = $1 group by level order by level`,
+    values: [tx.tenantId],
+  })
+  return rows
+}
+
+export async function countEntries(tx: TenantTx): Promise<number> {
+  const { rows } = await tx.client.query<{ count: number }>({
+    name: 'hub_audit_count_entries',
+    text: 'select count(*)::int as count from hub.log_entries where tenant_id = $1',
+    values: [tx.tenantId],
+  })
+  return rows[0]?.count ?? 0
+}

@@ -1,0 +1,119 @@
+import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import {
+  type Checkpoint,
+  isJsonObject,
+  type JsonValue,
+  ProvenanceError,
+  parseCheckpoint,
+} from '../../../../provenance/index.ts'
+import { StartupError } from '../../../startup-error.ts'
+
+/** A checkpoint as it was kept, not verified yet. */
+export interface FoundCheckpoint extends Checkpoint {
+  /** Of the file, from 1 on. */
+  line: number
+  /** The signed note. */
+  note: string
+}
+
+/** A file with checkpoints, which may be read more than once. */
+export interface CheckpointSource {
+  readonly file: string
+  /** In the order of the file. Lines that are none, such as one that a crash has cut off, are counted and passed over. */
+  read(unreadable?: (line: number) => void): AsyncGenerator<FoundCheckpoint>
+}
+
+/** Of a file with one checkpoint in it. */
+const singleBytesMax = 1_000_000
+
+/**
+ * A file in one of three forms: lines of JSON as the file sink writes them, one signed note, or the JSON that
+ * `GET /api/v1/hub/log/checkpoint` answers.
+ *
+ * @throws StartupError when it cannot be read, or has no checkpoint in it
+ */
+export async function openCheckpointSource(file: string): Promise<CheckpointSource> {
+  const start = await beginningOf(file)
+  const single = readSingle(start)
+  const source = single ? sourceOfOne(file, single) : sourceOfLines(file)
+  for await (const _ of source.read()) return source
+  throw new StartupError(
+    `There is no checkpoint in ${file}.`,
+    'Name a file of HUB_CHECKPOINT_SINK, a signed note, or a saved answer of GET /api/v1/hub/log/checkpoint.',
+  )
+}
+
+function sourceOfOne(file: string, found: FoundCheckpoint): CheckpointSource {
+  return {
+    file,
+    async *read() {
+      yield found
+    },
+  }
+}
+
+function sourceOfLines(file: string): CheckpointSource {
+  return {
+    file,
+    async *read(unreadable = () => {}) {
+      const input = createReadStream(file, 'utf8')
+      let line = 0
+      try {
+        for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+          line += 1
+          if (text.trim() === '') continue
+          const found = readJson(text, line)
+          if (found) yield found
+          else unreadable(line)
+        }
+      } finally {
+        input.destroy()
+      }
+    },
+  }
+}
+
+/** The whole file as one checkpoint, if it is one. */
+function readSingle(text: string | undefined): FoundCheckpoint | undefined {
+  if (text === undefined) return undefined
+  return text.trimStart().startsWith('{') ? readJson(text, 1) : readNote(text, 1)
+}
+
+function readJson(text: string, line: number): FoundCheckpoint | undefined {
+  let json: JsonValue
+  try {
+    json = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  if (!isJsonObject(json) || typeof json.checkpoint !== 'string') return undefined
+  return readNote(json.checkpoint, line)
+}
+
+function readNote(note: string, line: number): FoundCheckpoint | undefined {
+  try {
+    return { ...parseCheckpoint(note), line, note }
+  } catch (error) {
+    if (error instanceof ProvenanceError) return undefined
+    throw error
+  }
+}
+
+/** All of a small file; undefined where it is too large to be a single checkpoint. */
+async function beginningOf(file: string): Promise<string | undefined> {
+  try {
+    const handle = await open(file, 'r')
+    try {
+      const { size } = await handle.stat()
+      return size > singleBytesMax ? undefined : await handle.readFile('utf8')
+    } finally {
+      await handle.close()
+    }
+  } catch (cause) {
+    throw new StartupError(`The file ${file} cannot be read: ${(cause as Error).message}`, 'Name another file.', {
+      cause,
+    })
+  }
+}

@@ -1,0 +1,179 @@
+import { DomainError } from '../../../../contract/domain-error.ts'
+import { formatTimestamp } from '../../../../contract/timestamp.ts'
+import {
+  joinRoots,
+  ProvenanceError,
+  parseCheckpoint,
+  parseNote,
+  TreeBuilder,
+  verifyNoteSync,
+} from '../../../../provenance/index.ts'
+import type { Database } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import { logCrypto } from '../log-crypto.ts'
+import { findTiles } from '../log-store.ts'
+import type { LogHead, TenantLogs } from '../log-types.ts'
+import { countEntries, findUnexplained, lastTiles, publishedKeysOf, type RecordPage } from './audit-store.ts'
+import type { LogAudit } from './audit-types.ts'
+import { CheckpointComparison } from './checkpoint-comparison.ts'
+import { Findings } from './findings.ts'
+import { auditKeys, type LogKeys } from './key-audit.ts'
+import { auditPage, pageEntries } from './page-audit.ts'
+import { type ExpectedTile, ExpectedTiles, hashesOfLevels, tileProblem } from './tile-audit.ts'
+
+const recordsPerPage = 5_000
+const snapshot = { readOnly: true, snapshot: true } as const
+
+export function createLogAudit(deps: { database: Database; logs: TenantLogs }): LogAudit {
+  const { database, logs } = deps
+
+  /** With what waits taken in; as it is stored where that cannot be done. */
+  async function currentHead(tenant: Tenant, findings: Findings): Promise<LogHead | undefined> {
+    try {
+      return await logs.integrate(tenant)
+    } catch (error) {
+      if (!isDamage(error)) throw error
+      findings.add('head', `what waits for its place cannot be taken in: ${error.message}`)
+      return database.withTenant(tenant.slug, (tx) => logs.head(tx), snapshot)
+    }
+  }
+
+  async function rootAt(tenant: Tenant, size: number): Promise<Uint8Array> {
+    try {
+      const { left } = await database.withTenant(tenant.slug, (tx) => logs.rangeProof(tx, size, size, size), snapshot)
+      return joinRoots(left, logCrypto.sha256)
+    } catch (error) {
+      // The damage itself is reported elsewhere; no checkpoint agrees with it.
+      if (isDamage(error)) return new Uint8Array(0)
+      throw error
+    }
+  }
+
+  async function auditTiles(tenant: Tenant, expected: readonly ExpectedTile[], findings: Findings): Promise<void> {
+    if (expected.length === 0) return
+    const stored = await database.withTenant(tenant.slug, (tx) => findTiles(tx, expected), snapshot)
+    for (const { level, tileIndex, hashes } of expected) {
+      const tile = stored.find((each) => each.level === level && each.tileIndex === tileIndex)
+      const problem = tileProblem(hashes, tile?.hashes)
+      if (problem !== undefined) findings.add(`tile:${level}/${tileIndex}`, problem)
+    }
+  }
+
+  /** Nothing stands behind the end of the log, as one moment shows it. */
+  async function auditEnd(tenant: Tenant, findings: Findings): Promise<void> {
+    const found = await database.withTenant(
+      tenant.slug,
+      async (tx) => ({
+        size: (await logs.head(tx))?.treeSize ?? 0,
+        entries: await countEntries(tx),
+        tiles: await lastTiles(tx),
+      }),
+      snapshot,
+    )
+    if (found.entries > found.size) {
+      findings.add('head', `there are ${found.entries} entries, but its tree has ${found.size}`)
+    }
+    const expected = hashesOfLevels(found.size)
+    for (const { level, tiles, last_index, last_hashes } of found.tiles) {
+      const hashes = last_index * pageEntries + last_hashes
+      if (hashes > (expected[level] ?? 0) || tiles > last_index + 1) {
+        findings.add(`tile:${level}/${last_index}`, `the tree has ${expected[level] ?? 0} hashes there, not ${hashes}`)
+      }
+    }
+  }
+
+  /** Records that were put in beside the log. */
+  async function auditUnexplained(tenant: Tenant, findings: Findings): Promise<void> {
+    let page: RecordPage | undefined
+    do {
+      const after: string | null = page?.last ?? null
+      page = await database.withTenant(tenant.slug, (tx) => findUnexplained(tx, after, recordsPerPage), snapshot)
+      for (const id of page.unexplained) findings.add(`record:${id}`, 'no entry of the log has it: it was put in')
+    } while (page.count === recordsPerPage)
+  }
+
+  return {
+    async audit(tenant, against) {
+      const { slug, logName } = tenant
+      const findings = new Findings()
+      const keyRows = await database.withRegistry((tx) => publishedKeysOf(tx, logName))
+      const keys = auditKeys(keyRows, findings)
+      const head = await currentHead(tenant, findings)
+      const size = head?.treeSize ?? 0
+      const signedAt = head && auditHead(head, logName, keys, findings)
+
+      const tree = new TreeBuilder(logCrypto.sha256)
+      const upper = new ExpectedTiles()
+      const counts = { seals: 0, records: 0, erased: 0 }
+      const comparisons: CheckpointComparison[] = []
+      for (const source of against) {
+        comparisons.push(await CheckpointComparison.begin(source, logName, keys.keys, findings))
+      }
+      const rootOf = (at: number) => rootAt(tenant, at)
+      const compare = async () => {
+        for (const comparison of comparisons) await comparison.reached(tree.size, () => tree.root(), rootOf)
+      }
+
+      await compare()
+      for (let tileIndex = 0; tileIndex * pageEntries < size; tileIndex += 1) {
+        const page = await database.withTenant(
+          slug,
+          (tx) => auditPage(tx, tileIndex, size, { logName, keys }),
+          snapshot,
+        )
+        for (const { at, reason } of page.failures) findings.add(at, reason)
+        counts.seals += page.seals
+        counts.records += page.records
+        counts.erased += page.erased
+        for (const leaf of page.leaves) {
+          tree.append(leaf)
+          await compare()
+        }
+        if (page.leaves.length === pageEntries) await auditTiles(tenant, upper.add(page.leaves), findings)
+      }
+      await auditTiles(tenant, upper.rest(), findings)
+      if (head && Buffer.compare(tree.root(), head.root) !== 0) {
+        findings.add('head', 'its root is not that of the tree')
+      }
+      for (const comparison of comparisons) await comparison.end(size, rootOf)
+      await auditEnd(tenant, findings)
+      await auditUnexplained(tenant, findings)
+      return {
+        tenant: slug,
+        log_name: logName,
+        verified: findings.failed === 0,
+        tree_size: size,
+        root_hash: Buffer.from(tree.root()).toString('base64'),
+        ...(signedAt !== undefined && { signed_at: signedAt }),
+        ...counts,
+        checkpoints: comparisons.reduce((sum, comparison) => sum + comparison.count, 0),
+        failed: findings.failed,
+        failures: findings.listed,
+      }
+    },
+  }
+}
+
+/** Whether somebody has edited the log itself, rather than that it cannot be read now. */
+function isDamage(error: unknown): error is Error {
+  return error instanceof ProvenanceError || (error instanceof DomainError && error.slug === 'internal')
+}
+
+/** Answers when it was signed, as it says itself. */
+function auditHead(head: LogHead, logName: string, keys: LogKeys, findings: Findings): string | undefined {
+  try {
+    const signed = parseCheckpoint(head.checkpoint)
+    const agrees =
+      signed.logName === logName && signed.treeSize === head.treeSize && Buffer.compare(signed.root, head.root) === 0
+    if (!agrees) findings.add('head', 'its checkpoint says another name, size or root')
+    if (!verifyNoteSync(parseNote(head.checkpoint), [...keys.keys.values()], logCrypto)) {
+      findings.add('head', 'no trusted key of the log signed its checkpoint')
+    }
+    const { timeMicros } = signed
+    return timeMicros === undefined ? undefined : formatTimestamp(Math.floor(timeMicros / 1000), timeMicros % 1000)
+  } catch (error) {
+    if (!(error instanceof ProvenanceError)) throw error
+    findings.add('head', `its checkpoint cannot be read: ${error.message}`)
+    return undefined
+  }
+}

@@ -1,0 +1,46 @@
+import { type KeyRing, logLeafHash, ProvenanceError, sealNote, sealNoteText } from '../../../../provenance/index.ts'
+import { sealTree } from '../../../../provenance/seal.ts'
+import { logCrypto } from '../log-crypto.ts'
+import type { SealParts } from '../log-store.ts'
+
+export interface CheckedSeal {
+  /** Of the seal's note: what its leaf in the log is. Undefined where the stored values can be none. */
+  leaf: Uint8Array | undefined
+  /** Of its records, in their order. */
+  leaves: readonly Uint8Array[]
+  /** What is wrong with it by itself. */
+  problem: string | undefined
+}
+
+/**
+ * @param keys those of the log that are to be trusted
+ * @param distrusted why others are not, by key id
+ */
+export function checkSeal(
+  logName: string,
+  stored: SealParts,
+  { keys, distrusted }: { keys: KeyRing; distrusted: ReadonlyMap<string, string> },
+): CheckedSeal {
+  const { seal_id: sealId, key_id: keyId, time_micros: timeMicros, signature } = stored
+  if (timeMicros === null) return unreadable('its time cannot be read')
+  try {
+    const tree = sealTree({ sealId, keyId, timeMicros, leaves: stored.leaves, signature }, logCrypto.sha256)
+    const statement = { logName, sealId, leafCount: tree.leaves.length, timeMicros, root: tree.root }
+    const leaf = logLeafHash(sealNote(statement, keyId, signature), logCrypto.sha256)
+    const key = keys.get(keyId)
+    const problem =
+      key === undefined
+        ? `no trusted key of the log has the id ${keyId}${distrusted.has(keyId) ? `: ${distrusted.get(keyId)}` : ''}`
+        : logCrypto.verifyEd25519(key.publicKey, Buffer.from(sealNoteText(statement)), signature)
+          ? undefined
+          : 'its signature does not verify'
+    return { leaf, leaves: tree.leaves, problem }
+  } catch (error) {
+    if (error instanceof ProvenanceError) return unreadable(error.message)
+    throw error
+  }
+}
+
+function unreadable(problem: string): CheckedSeal {
+  return { leaf: undefined, leaves: [], problem }
+}
