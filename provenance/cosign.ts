@@ -51,7 +51,11 @@ export function encodeCosign(cosign: Cosign): string {
 export function decodeCosign(text: string): Cosign {
   if (!text.startsWith(prefix)) throw malformed(`does not begin with ${prefix}`)
   if (text.length > textLengthMax) throw malformed('is too long')
-  const bytes = decode(text.slice(prefix.length))
+  return readCosign(decode(text.slice(prefix.length)))
+}
+
+/** The fields of a cosign's binary form, as views of it. Throws `cosign-malformed`. */
+export function readCosign(bytes: Uint8Array): Cosign {
   if (bytes[0] !== undefined && bytes[0] !== version) {
     throw new ProvenanceError('cosign-version-unsupported', `the cosignature has version ${bytes[0]}, not ${version}`)
   }

@@ -10,6 +10,7 @@ export type ProvenanceErrorCode =
   | 'seal-malformed'
   | 'cosign-malformed'
   | 'cosign-version-unsupported'
+  | 'manifest-malformed'
 
 /** The only error this directory throws for bad input. `message` says what was wrong and where. */
 export class ProvenanceError extends Error {

@@ -1,0 +1,57 @@
+import { concatBytes } from './bytes.ts'
+import type { Computation } from './computation.ts'
+import type { ExportVerifier } from './export-verifier.ts'
+
+const lineFeed = 10
+/** Far beyond what a record may have: a file without line feeds must not be read into memory. */
+const lineBytesMax = 64 * 1024 * 1024
+
+/** Cuts a stream of bytes into lines of JSON, and verifies each. */
+export class ExportLines {
+  readonly #verifier: ExportVerifier
+  #line = 1
+  /** The beginning of a line that is not all there. */
+  #parts: Uint8Array[] = []
+  #partsLength = 0
+  #isGivenUp = false
+
+  constructor(verifier: ExportVerifier) {
+    this.#verifier = verifier
+  }
+
+  /** @param chunk is kept until the line ends that it ends in */
+  *chunk(chunk: Uint8Array): Computation<void> {
+    let from = 0
+    while (!this.#isGivenUp) {
+      const to = chunk.indexOf(lineFeed, from)
+      if (to < 0) break
+      yield* this.#row(chunk.subarray(from, to))
+      from = to + 1
+    }
+    if (this.#isGivenUp || from === chunk.length) return
+    this.#parts.push(chunk.subarray(from))
+    this.#partsLength += chunk.length - from
+    if (this.#partsLength <= lineBytesMax) return
+    this.#verifier.unreadable(
+      this.#line,
+      `record-malformed: a line of more than ${lineBytesMax} bytes; nothing behind it was read`,
+    )
+    this.#isGivenUp = true
+    this.#parts = []
+  }
+
+  /** The last line, if it does not end in a line feed. */
+  *end(): Computation<void> {
+    if (this.#parts.length > 0) yield* this.#row(new Uint8Array(0))
+  }
+
+  *#row(rest: Uint8Array): Computation<void> {
+    let row = rest
+    if (this.#parts.length > 0) {
+      row = concatBytes(...this.#parts, rest)
+      this.#parts = []
+      this.#partsLength = 0
+    }
+    yield* this.#verifier.jsonRow(this.#line++, row)
+  }
+}

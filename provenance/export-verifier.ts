@@ -1,0 +1,237 @@
+import { equalBytes, toHex } from './bytes.ts'
+import { type Computation, sha256Of } from './computation.ts'
+import { cosignBytes } from './cosign-bytes.ts'
+import { findMembers, isSupportedVersion, type RecordMembers, RowReader, recordIdAt } from './export-row.ts'
+import { Findings, type NamedRow, type VerificationFailure } from './findings.ts'
+import type { JsonObject } from './json.ts'
+import type { KeyRing } from './keys.ts'
+import { checkManifest } from './manifest-check.ts'
+import { type ParsedRow, parseCanonical, parsedRecord, parseRow } from './parsed-row.ts'
+import type { PreparedManifest } from './prepared-manifest.ts'
+import { RangeSeals } from './range-seals.ts'
+import { leafHashInput } from './seal.ts'
+import { LooseSeals } from './seal-placement.ts'
+import type { SealCheck } from './sealed-rows.ts'
+import { UnplacedRows } from './unplaced-rows.ts'
+
+/** What was checked and what came of it. */
+export type VerificationReport = {
+  /** Nothing at all is wrong. */
+  readonly verified: boolean
+  /** Rows. */
+  readonly checked: number
+  /** Rows with something wrong. */
+  readonly failed: number
+  /** Records that the manifest says are in the file, and are not. */
+  readonly missing: number
+  readonly failures: readonly VerificationFailure[]
+  /** With those that are not listed. */
+  readonly failureCount: number
+  readonly signatures: number
+  /** What could be said with a manifest; undefined without one. */
+  readonly manifest:
+    | {
+        readonly isSigned: boolean
+        /** The range leads to the root of the signed checkpoint. False where rows carry no provenance, too. */
+        readonly isInLog: boolean
+        /** Leaves of the range of which no row is in the file; undefined where a seal is not known. */
+        readonly leftOut: number | undefined
+        readonly file: 'matches' | 'differs' | 'not-compared'
+      }
+    | undefined
+}
+
+/** The file as it was downloaded, in so far as it was read. */
+export type FileDigest = { readonly sizeBytes: number; readonly sha256: Uint8Array }
+
+/**
+ * Verifies an export, row by row and in bounded memory, with or without its manifest. The same for Node, the command
+ * line and browsers: each method is a {@link Computation} for `runSync` or `runAsync`.
+ *
+ * `line` is where failures say that a row is: the 1-based line in JSONL and CSV, the 1-based row in Parquet.
+ */
+export class ExportVerifier {
+  readonly #manifest: PreparedManifest | undefined
+  readonly #keys: KeyRing
+  readonly #check: SealCheck
+  readonly #placement: RangeSeals | LooseSeals | undefined
+  readonly #reader = new RowReader()
+  readonly #members: RecordMembers = { recordIdAt: 0, schemaVersionAt: 0 }
+  #rows = 0
+  #lastLine = 0
+
+  /**
+   * @param keys the trusted ones
+   * @param manifest of the file, if there is one
+   */
+  constructor(keys: KeyRing, manifest?: PreparedManifest) {
+    this.#keys = keys
+    this.#manifest = manifest
+    const findings = new Findings()
+    const logName = manifest?.head.log.name
+    this.#check = { keys, logName, findings, unplaced: new UnplacedRows(), signatures: 0 }
+    if (manifest === undefined) this.#placement = new LooseSeals(this.#check)
+    else if (manifest.seals !== undefined) {
+      this.#placement = new RangeSeals(this.#check, manifest.head, manifest.seals.all(), manifest.seals.index)
+    }
+  }
+
+  /** A row of JSON, without its line feed. */
+  *jsonRow(line: number, row: Uint8Array): Computation<void> {
+    this.#begin(line)
+    const reader = this.#reader
+    if (this.#placement === undefined) return
+    if (!reader.read(row)) return yield* this.#parsed(line, yield* parseRow(row))
+    const hash = yield* sha256Of(reader.hashInput)
+    if (!equalBytes(hash, reader.hash)) return yield* this.#parsed(line, yield* parseRow(row))
+    yield* this.#sealed(line, hash, reader.cosign, reader.isPurged, [])
+  }
+
+  /** A record as the API answers it, out of a document that has no member twice (`duplicateMember`). */
+  *record(line: number, record: JsonObject): Computation<void> {
+    this.#begin(line)
+    if (this.#placement !== undefined) yield* this.#parsed(line, yield* parsedRecord(record))
+  }
+
+  /**
+   * A row whose canonical text stands beside other columns.
+   *
+   * @param problems what is wrong with those, each a code, a colon and what it means
+   */
+  *cells(
+    line: number,
+    { canonical, hash, cosign }: { canonical: string; hash: string; cosign: string },
+    problems: readonly string[],
+  ): Computation<void> {
+    this.#begin(line)
+    if (this.#placement === undefined) return
+    const parsed = yield* parseCanonical(canonical, hash, cosign)
+    yield* this.#parsed(line, { ...parsed, problems: [...parsed.problems, ...problems] })
+  }
+
+  /** A row that cannot be read at all. */
+  unreadable(line: number, problem: string): void {
+    this.#begin(line)
+    this.#check.findings.row({ line, recordId: null, hasFailed: false }, problem)
+    this.#check.unplaced.add(line)
+  }
+
+  /** Something wrong with the file as a whole. */
+  wrong(problem: string): void {
+    this.#check.findings.whole(problem)
+  }
+
+  /**
+   * Checks what only the end can show. To be called once, last.
+   *
+   * @param file undefined where what was read is not the file that the manifest is about
+   */
+  *finish(file: FileDigest | undefined): Computation<VerificationReport> {
+    const { findings } = this.#check
+    yield* this.#placement?.finish(this.#lastLine + 1) ?? nothing()
+    const manifest = this.#manifest && (yield* this.#checkManifest(this.#manifest, file))
+    return {
+      verified: findings.isEmpty,
+      checked: this.#rows,
+      failed: findings.failedRows,
+      missing: findings.missing,
+      failures: findings.list(),
+      failureCount: findings.total,
+      signatures: this.#check.signatures,
+      manifest,
+    }
+  }
+
+  #begin(line: number): void {
+    this.#rows++
+    this.#lastLine = line
+  }
+
+  /** A row whose text has the hash that it states: all that is left is whether that hash is sealed. */
+  *#sealed(
+    line: number,
+    hash: Uint8Array,
+    cosign: Uint8Array,
+    isPurged: boolean,
+    problems: string[],
+  ): Computation<void> {
+    const { canonical } = this.#reader
+    findMembers(canonical, this.#members)
+    const recordId = recordIdAt(canonical, this.#members.recordIdAt)
+    if (!isSupportedVersion(canonical, this.#members.schemaVersionAt)) {
+      problems.push('schema-version-unsupported: schema_version is not 1.0')
+    }
+    yield* this.#place({ line, recordId, hasFailed: false }, hash, cosign.slice(), isPurged, problems)
+  }
+
+  *#parsed(line: number, { recordId, hash, cosign, isPurged, problems }: ParsedRow): Computation<void> {
+    const row = { line, recordId, hasFailed: false }
+    if (hash !== undefined && cosign !== undefined) return yield* this.#place(row, hash, cosign, isPurged, problems)
+    for (const problem of problems) this.#check.findings.row(row, problem)
+    this.#check.unplaced.add(line)
+  }
+
+  *#place(
+    row: NamedRow,
+    hash: Uint8Array,
+    cosign: Uint8Array,
+    isPurged: boolean,
+    problems: readonly string[],
+  ): Computation<void> {
+    const salt = cosign.subarray(cosignBytes.salt, cosignBytes.signature)
+    const leaf = yield* sha256Of(leafHashInput(salt, hash))
+    const claim = { line: row.line, recordId: row.recordId, hasFailed: false, leaf, cosign }
+    for (const problem of problems) this.#check.findings.row(claim, problem)
+    if (isPurged && this.#manifest !== undefined) {
+      this.#check.findings.row(claim, 'purged: is_purged is true, and an export leaves purged records out')
+    }
+    yield* this.#placement!.place(claim)
+  }
+
+  *#checkManifest(
+    { head, members, seals }: PreparedManifest,
+    file: FileDigest | undefined,
+  ): Computation<NonNullable<VerificationReport['manifest']>> {
+    const { findings } = this.#check
+    const { problems, checkpoint } = yield* checkManifest(members, this.#keys, seals)
+    for (const problem of problems) findings.whole(problem)
+    const matches = file && this.#compareFile(head.file, file)
+    if (head.file.rows !== this.#rows) {
+      findings.whole(`file-rows: the file has ${this.#rows} rows, and the manifest says ${head.file.rows}`)
+    }
+    if (head.counts.exported !== head.file.rows) {
+      findings.whole(`manifest-counts: it counts ${head.counts.exported} records and ${head.file.rows} rows`)
+    }
+    // Of a seal without any row it is not known how many it should have.
+    findings.missing = Math.max(findings.missing, head.counts.exported - this.#rows)
+    const range = this.#placement instanceof RangeSeals ? this.#placement : undefined
+    if (range?.leftOut !== undefined && range.leftOut !== head.counts.left_out) {
+      findings.whole(`manifest-counts: ${range.leftOut} records are left out, and it says ${head.counts.left_out}`)
+    }
+    const root = range && (yield* range.root(head))
+    const isInLog = root !== undefined && checkpoint !== undefined && equalBytes(root, checkpoint.root)
+    if (root !== undefined && checkpoint !== undefined && !isInLog) {
+      findings.whole("log-root: the range's seals do not lead to the root in the checkpoint")
+    } else if (range !== undefined && root === undefined) {
+      findings.whole('log-root: the range cannot be compared with the checkpoint, because a seal in it is not known')
+    }
+    return {
+      isSigned: !problems.some((problem) => problem.startsWith('manifest-')),
+      isInLog,
+      leftOut: range?.leftOut,
+      file: matches === undefined ? 'not-compared' : matches ? 'matches' : 'differs',
+    }
+  }
+
+  #compareFile(stated: { size_bytes: number; sha256: string }, file: FileDigest): boolean {
+    const { findings } = this.#check
+    if (stated.size_bytes !== file.sizeBytes) {
+      findings.whole(`file-size: the file has ${file.sizeBytes} bytes, and the manifest says ${stated.size_bytes}`)
+    }
+    const isSame = toHex(file.sha256) === stated.sha256
+    if (!isSame) findings.whole('file-hash: the file does not have the SHA-256 that the manifest states')
+    return isSame && stated.size_bytes === file.sizeBytes
+  }
+}
+
+function* nothing(): Computation<void> {}

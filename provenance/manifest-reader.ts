@@ -1,0 +1,151 @@
+import { concatBytes, utf8 } from './bytes.ts'
+import { duplicateMember } from './duplicate-members.ts'
+import { ProvenanceError } from './errors.ts'
+import type { JsonObject, JsonValue } from './json.ts'
+
+/** A manifest whole, or read so far: a manifest can be larger than a text may be. Each call begins from the start. */
+export type ManifestSource = () => Iterable<Uint8Array>
+
+type Part =
+  | { readonly kind: 'member'; readonly name: string; readonly value: JsonValue }
+  | { readonly kind: 'seal'; readonly value: JsonValue }
+
+/** All members but `seals`. Throws `manifest-malformed` where it is not one JSON object, or has a member twice. */
+export function readManifestHead(source: ManifestSource, onSeal: (seal: JsonValue) => void): JsonObject {
+  const members: [string, JsonValue][] = []
+  for (const part of partsOf(source())) {
+    if (part.kind === 'seal') onSeal(part.value)
+    else members.push([part.name, part.value])
+  }
+  return Object.fromEntries(members)
+}
+
+/** The elements of `seals`, one after the other. Throws as {@link readManifestHead}. */
+export function* readManifestSeals(source: ManifestSource): Generator<JsonValue, void> {
+  for (const part of partsOf(source())) if (part.kind === 'seal') yield part.value
+}
+
+function* partsOf(chunks: Iterable<Uint8Array>): Generator<Part, void> {
+  const reader = new ByteReader(chunks)
+  const names = new Set<string>()
+  reader.expect('{')
+  if (reader.next() === char('}')) return
+  for (;;) {
+    const name = reader.value()
+    if (typeof name !== 'string') throw malformed('the name of a member is not a string')
+    if (names.has(name)) throw malformed(`the member ${JSON.stringify(name)} occurs twice`)
+    names.add(name)
+    reader.expect(':')
+    if (name === 'seals' && reader.next() === char('[')) {
+      reader.expect('[')
+      while (reader.next() !== char(']')) {
+        yield { kind: 'seal', value: reader.value() }
+        if (reader.next() !== char(']')) reader.expect(',', ']')
+      }
+      reader.expect(']')
+      yield { kind: 'member', name, value: true }
+    } else {
+      yield { kind: 'member', name, value: reader.value() }
+    }
+    if (reader.next() === char('}')) break
+    reader.expect(',')
+  }
+  reader.expect('}')
+  if (reader.next() !== -1) throw malformed('something stands behind the object')
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const spaces = new Set([0x20, 0x0a, 0x0d, 0x09])
+
+/** Cuts a stream of JSON into values; what is inside them is left to JSON.parse. */
+class ByteReader {
+  readonly #chunks: Iterator<Uint8Array>
+  #chunk: Uint8Array = new Uint8Array(0)
+  #at = 0
+
+  constructor(chunks: Iterable<Uint8Array>) {
+    this.#chunks = chunks[Symbol.iterator]()
+  }
+
+  /** The next byte that is no space, which is not taken; -1 at the end. */
+  next(): number {
+    for (;;) {
+      const byte = this.#peek()
+      if (!spaces.has(byte)) return byte
+      this.#at++
+    }
+  }
+
+  /** Takes the next byte that is no space. */
+  expect(...expected: string[]): void {
+    const byte = this.next()
+    if (!expected.some((one) => char(one) === byte)) throw malformed(`expected ${expected.join(' or ')}`)
+    this.#at++
+  }
+
+  /** Takes the next value. */
+  value(): JsonValue {
+    this.next()
+    const parts: Uint8Array[] = []
+    let from = this.#at
+    let depth = 0
+    let isInText = false
+    for (;;) {
+      while (this.#at >= this.#chunk.length) {
+        parts.push(this.#chunk.subarray(from))
+        if (!this.#pull()) throw malformed('it ends before its time')
+        from = 0
+      }
+      const byte = this.#chunk[this.#at]!
+      if (isInText) {
+        if (byte === 0x22) isInText = false
+        else if (byte === 0x5c) this.#at++
+      } else if (byte === 0x22) isInText = true
+      else if (byte === 0x7b || byte === 0x5b) depth++
+      else if (depth > 0 && (byte === 0x7d || byte === 0x5d)) depth--
+      else if (depth === 0 && isDelimiter(byte)) break
+      this.#at++
+    }
+    parts.push(this.#chunk.subarray(from, this.#at))
+    return parse(parts.length === 1 ? parts[0]! : concatBytes(...parts))
+  }
+
+  #peek(): number {
+    while (this.#at >= this.#chunk.length) if (!this.#pull()) return -1
+    return this.#chunk[this.#at]!
+  }
+
+  #pull(): boolean {
+    const { value, done } = this.#chunks.next()
+    if (done) return false
+    this.#at -= this.#chunk.length
+    this.#chunk = value
+    return true
+  }
+}
+
+function isDelimiter(byte: number): boolean {
+  return byte === 0x2c || byte === 0x3a || byte === 0x7d || byte === 0x5d || spaces.has(byte)
+}
+
+function parse(bytes: Uint8Array): JsonValue {
+  let value: JsonValue
+  let text: string
+  try {
+    text = decoder.decode(bytes)
+    value = JSON.parse(text) as JsonValue
+  } catch {
+    throw malformed('it is not JSON')
+  }
+  const twice = duplicateMember(text)
+  if (twice !== undefined) throw malformed(`the member ${JSON.stringify(twice)} occurs twice`)
+  return value
+}
+
+function char(text: string): number {
+  return utf8(text)[0]!
+}
+
+function malformed(detail: string): ProvenanceError {
+  return new ProvenanceError('manifest-malformed', `the manifest cannot be read: ${detail}`)
+}

@@ -1,0 +1,145 @@
+import { equalBytes, utf8 } from './bytes.ts'
+import { canonicalize } from './canonical.ts'
+import { type Computation, sha256Of } from './computation.ts'
+import { decodeCosign } from './cosign.ts'
+import { cosignBytes, decodeCosignInto } from './cosign-bytes.ts'
+import { duplicateMember } from './duplicate-members.ts'
+import { ProvenanceError } from './errors.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
+import { parseRecordHash, recordHashInput } from './record-hash.ts'
+import { itemOfAnswer, supportedSchemaVersions, unhashedMembers } from './verify.ts'
+
+/** A row that was read member by member, and what is wrong with it so far: its place in a seal is still to be seen. */
+export type ParsedRow = {
+  readonly recordId: string | null
+  readonly isPurged: boolean
+  /** The stored hash and the cosignature in binary, where both are well-formed. */
+  readonly hash: Uint8Array | undefined
+  readonly cosign: Uint8Array | undefined
+  readonly problems: readonly string[]
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Reads the JSON of a record as the API answers it, whatever its spaces and the order of its members. */
+export function* parseRow(row: Uint8Array): Computation<ParsedRow> {
+  let text: string
+  let value: JsonValue
+  try {
+    text = decoder.decode(row)
+  } catch {
+    return unreadable('the row is not UTF-8')
+  }
+  try {
+    value = JSON.parse(text) as JsonValue
+  } catch (error) {
+    const at = /at position (\d+)/.exec(String(error))?.[1]
+    return unreadable(`the row is not JSON${at === undefined ? '' : ` (at character ${Number(at) + 1})`}`)
+  }
+  if (!isJsonObject(value)) return unreadable('the row is not a JSON object')
+  const twice = duplicateMember(text)
+  // Which of the two is meant depends on who reads it.
+  if (twice !== undefined) return unreadable(`the member ${JSON.stringify(twice)} occurs twice`, value)
+  return yield* parsedRecord(value)
+}
+
+/** {@link parseRow} of a record that is parsed already. */
+export function* parsedRecord(record: JsonObject): Computation<ParsedRow> {
+  const item = itemOfAnswer(record)
+  const problems: string[] = []
+  const hash = attempt(problems, () => parseRecordHash(item.hash))
+  const cosign = attempt(problems, () => binaryCosign(item.cosign))
+  const hashed = Object.fromEntries(Object.entries(record).filter(([member]) => !unhashedMembers.includes(member)))
+  const input = attempt(problems, () => recordHashInput(canonicalize(hashed)))
+  if (input !== undefined && hash !== undefined && !equalBytes(yield* sha256Of(input), hash)) {
+    problems.push('hash-mismatch: the record does not have the stored hash')
+  }
+  problems.push(...problemsOfMembers(record))
+  return { recordId: idOf(record), isPurged: record.is_purged === true, hash, cosign, problems }
+}
+
+/** What is wrong with a canonical text that is not the sealed one, or why its own members cannot be sealed ones. */
+export function* parseCanonical(canonical: string, hash: string, cosign: string): Computation<ParsedRow> {
+  let value: JsonValue | undefined
+  try {
+    value = JSON.parse(canonical) as JsonValue
+  } catch {
+    value = undefined
+  }
+  if (value === undefined || !isJsonObject(value)) return unreadable('the canonical text is not a JSON object')
+  if (unhashedMembers.some((member) => Object.hasOwn(value, member))) {
+    return unreadable('the canonical text has members that are not part of one', value)
+  }
+  const parsed = yield* parsedRecord({ ...value, provenance_hash: hash, provenance_cosign: cosign })
+  const isCanonical = attempt([], () => canonicalize(value)) === canonical
+  if (isCanonical) return parsed
+  return { ...parsed, problems: ['record-not-canonical: the text is not canonical', ...parsed.problems] }
+}
+
+/** The binary form of a cosignature. Throws ProvenanceError. */
+export function binaryCosign(text: string): Uint8Array {
+  const source = utf8(text)
+  const binary = new Uint8Array(cosignBytes.lengthMax)
+  const length = decodeCosignInto(source, 0, source.length, binary)
+  if (length >= 0) return binary.subarray(0, length)
+  decodeCosign(text)
+  throw new ProvenanceError('cosign-malformed', 'the cosignature is not well-formed')
+}
+
+function problemsOfMembers(record: JsonObject): string[] {
+  const problems: string[] = []
+  const { schema_version: version, is_purged: isPurged, verification } = record
+  if (typeof version !== 'string' || !supportedSchemaVersions.includes(version)) {
+    problems.push(`schema-version-unsupported: schema_version is not ${supportedSchemaVersions.join(' or ')}`)
+  }
+  if (isPurged !== undefined && typeof isPurged !== 'boolean') {
+    problems.push('record-malformed: is_purged is neither true nor false')
+  }
+  if (verification !== undefined && !isVerified(verification)) {
+    problems.push('hub-verification: by its member "verification", the Hub itself found something wrong with it')
+  }
+  return problems
+}
+
+const checkNames = [
+  'no_active_legal_hold_violation',
+  'provenance_cosign_valid',
+  'provenance_hash_matches',
+  'schema_version_supported',
+]
+
+function isVerified(verification: JsonValue): boolean {
+  if (!isJsonObject(verification) || verification.verified !== true || !isJsonObject(verification.checks ?? null)) {
+    return false
+  }
+  const checks = verification.checks as JsonObject
+  return (
+    Object.keys(verification).length === 2 &&
+    Object.keys(checks).sort().join() === checkNames.join() &&
+    Object.values(checks).every((passed) => passed === true)
+  )
+}
+
+function idOf(record: JsonObject): string | null {
+  return Object.hasOwn(record, 'record_id') && typeof record.record_id === 'string' ? record.record_id : null
+}
+
+function unreadable(detail: string, record?: JsonObject): ParsedRow {
+  return {
+    recordId: record === undefined ? null : idOf(record),
+    isPurged: false,
+    hash: undefined,
+    cosign: undefined,
+    problems: [`record-malformed: ${detail}`],
+  }
+}
+
+function attempt<Value>(problems: string[], read: () => Value): Value | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof ProvenanceError)) throw error
+    problems.push(`${error.code}: ${error.message}`)
+    return undefined
+  }
+}

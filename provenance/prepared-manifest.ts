@@ -1,0 +1,46 @@
+import { utf8 } from './bytes.ts'
+import { canonicalize } from './canonical.ts'
+import type { Computation } from './computation.ts'
+import { ProvenanceError } from './errors.ts'
+import type { JsonObject, JsonValue } from './json.ts'
+import { type ManifestHead, manifestHeadIn, sealEntryIn } from './manifest-check.ts'
+import { type ManifestSource, readManifestHead, readManifestSeals } from './manifest-reader.ts'
+import { SealIndex } from './seal-index.ts'
+import type { StreamHash } from './stream-hash.ts'
+
+/** A manifest that was read once, from beginning to end; nothing of it is verified yet. */
+export type PreparedManifest = {
+  readonly head: ManifestHead
+  /** As parsed, which its signature is over; `seals` is only noted. */
+  readonly members: JsonObject
+  /** Undefined where it has none: rows without provenance. */
+  readonly seals:
+    | { readonly count: number; readonly sha256: Uint8Array; readonly index: SealIndex; all(): Iterable<JsonValue> }
+    | undefined
+}
+
+/**
+ * Reads a manifest. Throws ProvenanceError `manifest-malformed` where it is not one, whatever its signature says.
+ *
+ * @param hash a new one, which is used up
+ */
+export function* prepareManifest(source: ManifestSource, hash: StreamHash): Computation<PreparedManifest> {
+  const index = new SealIndex()
+  let count = 0
+  const members = readManifestHead(source, (seal) => {
+    const entry = sealEntryIn(seal, count)
+    if (entry.kind === 'rows' && !index.add(entry.sealId)) {
+      throw new ProvenanceError(
+        'manifest-malformed',
+        `/seals/${count} of the manifest names a seal for the second time`,
+      )
+    }
+    hash.update(utf8(`${canonicalize(seal)}\n`))
+    count++
+  })
+  const head = manifestHeadIn(members)
+  if (members.seals === undefined) return { head, members, seals: undefined }
+  if (members.seals !== true) throw new ProvenanceError('manifest-malformed', '/seals of the manifest is not an array')
+  const sha256 = yield* hash.digest()
+  return { head, members, seals: { count, sha256, index, all: () => readManifestSeals(source) } }
+}

@@ -1,0 +1,219 @@
+import { bytesToUuid, utf8 } from './bytes.ts'
+import { type Computation, sha256Of } from './computation.ts'
+import { cosignBytes } from './cosign-bytes.ts'
+import type { JsonValue } from './json.ts'
+import { LogRange } from './log-range.ts'
+import { type ManifestHead, type SealEntry, sealEntryIn } from './manifest-check.ts'
+import type { SealIndex } from './seal-index.ts'
+import type { SealPlacement } from './seal-placement.ts'
+import { type Claim, type SealCheck, SealRows } from './sealed-rows.ts'
+
+/** Seals whose rows may still come: an order that is a little off is then told apart from rows that are not there. */
+const openSealsMax = 256
+/** How many seals a row may be ahead of the last before it is thought to be the one that is out of place. */
+const seeAheadMax = 128
+/** Entries behind one that is not settled. */
+const waitingMax = 65_536
+/** Rows that are far ahead, before it is thought that what lies between is not there. */
+const aheadRowsMax = 1024
+
+/** An entry of the log whose seal is not settled, or lies behind one that is not. */
+type Entry = {
+  /** In the log. */
+  readonly index: number
+  readonly sealId: string
+  readonly blinded: ReadonlyMap<number, Uint8Array>
+  rows: SealRows
+  /** The row that was read when this one's were to be expected. */
+  readonly line: number
+  isSettled: boolean
+  logLeaf: Uint8Array | undefined
+}
+
+/** Rows against the seals of a manifest, which come in the order of the log as the rows do; neither is ever held whole. */
+export class RangeSeals implements SealPlacement {
+  readonly #check: SealCheck
+  readonly #index: SealIndex
+  readonly #seals: Iterator<JsonValue, void>
+  readonly #range: LogRange
+  /** Of the log: of the seal that comes next. */
+  #logIndex: number
+  readonly #from: number
+  /** Among the seals with rows: of the one that comes next. */
+  #ordinal = 0
+  /** By ordinal, in order. */
+  readonly #open = new Map<number, Entry>()
+  /** In the order of the log, from the first that is not settled. */
+  readonly #waiting: Entry[] = []
+  readonly #ahead = new Map<number, Claim[]>()
+  #aheadRows = 0
+  #current: { ordinal: number; entry: Entry } | undefined
+  #last = { ordinal: -1, leafIndex: -1, line: 0 }
+  /** Leaves that no row stands for; undefined as soon as a seal is not known. */
+  leftOut: number | undefined = 0
+
+  /** @param seals the elements of `seals` */
+  constructor(check: SealCheck, head: ManifestHead, seals: Iterable<JsonValue>, index: SealIndex) {
+    this.#check = check
+    this.#index = index
+    this.#seals = seals[Symbol.iterator]() as Iterator<JsonValue, void>
+    this.#from = head.log.from
+    this.#logIndex = head.log.from
+    this.#range = new LogRange(head.log.from, head.log.left)
+  }
+
+  *place(claim: Claim): Computation<void> {
+    const current = this.#current
+    if (current?.entry.rows.isHeadOf(claim.cosign)) {
+      this.#checkOrder(claim, current.ordinal)
+      current.entry.rows.add(claim, true)
+      if (current.entry.rows.isComplete) yield* this.#settle(current.ordinal, current.entry)
+      return
+    }
+    const ordinal = this.#index.find(claim.cosign, cosignBytes.sealId)
+    if (ordinal < 0) {
+      const sealId = sealIdOf(claim)
+      this.#fail(claim, `not-in-range: its seal ${sealId} is not among those of the manifest that have rows`)
+      return
+    }
+    if (ordinal >= this.#ordinal) {
+      if (ordinal >= this.#ordinal + seeAheadMax) return yield* this.#keepAhead(claim, ordinal)
+      while (this.#ordinal <= ordinal && (yield* this.#pull(claim.line)));
+    }
+    const entry = this.#open.get(ordinal)
+    if (entry === undefined) {
+      this.#fail(claim, `duplicate: all rows of its seal ${sealIdOf(claim)} were read before, or it is far from them`)
+      return
+    }
+    this.#checkOrder(claim, ordinal)
+    entry.rows.add(claim)
+    this.#current = { ordinal, entry }
+    if (entry.rows.isComplete) yield* this.#settle(ordinal, entry)
+  }
+
+  *finish(line: number): Computation<void> {
+    while (yield* this.#pull(line));
+    for (const [ordinal, entry] of this.#open) yield* this.#close(ordinal, entry)
+  }
+
+  /** After {@link finish}: the root of the log that the range leads to; undefined where a seal is not known. */
+  root({ log }: ManifestHead): Computation<Uint8Array | undefined> {
+    return this.#range.root(log.right, log.tree_size)
+  }
+
+  /** Takes the next seal of the manifest. False when there is none. */
+  *#pull(line: number): Computation<boolean> {
+    const { value, done } = this.#seals.next()
+    if (done || value === undefined) return false
+    const seal = sealEntryIn(value, this.#logIndex - this.#from)
+    const index = this.#logIndex++
+    if (seal.kind === 'rows') yield* this.#openEntry(seal, index, line)
+    else yield* this.#passEntry(seal, index, line)
+    return true
+  }
+
+  *#openEntry(seal: SealEntry & { kind: 'rows' }, index: number, line: number): Computation<void> {
+    const { sealId, blinded } = seal
+    const rows = new SealRows(blinded)
+    const entry: Entry = { index, sealId, blinded, rows, line, isSettled: false, logLeaf: undefined }
+    const ordinal = this.#ordinal++
+    this.#open.set(ordinal, entry)
+    this.#waiting.push(entry)
+    if (this.leftOut !== undefined) this.leftOut += blinded.size
+    for (const claim of this.#ahead.get(ordinal) ?? []) {
+      this.#aheadRows--
+      entry.rows.add(claim)
+    }
+    this.#ahead.delete(ordinal)
+    if (entry.rows.isComplete) yield* this.#settle(ordinal, entry)
+    const oldest = this.#open.entries().next()
+    const isCrowded = this.#open.size > openSealsMax || this.#waiting.length > waitingMax
+    if (isCrowded && !oldest.done) yield* this.#close(...oldest.value)
+  }
+
+  /** A seal of which no row is in the file. */
+  *#passEntry(seal: SealEntry & { kind: 'note' | 'lost' }, index: number, line: number): Computation<void> {
+    let logLeaf: Uint8Array
+    if (seal.kind === 'lost') {
+      logLeaf = seal.leaf
+      this.leftOut = undefined
+      const problem = `seal-lost: the Hub's store no longer has the seal of log entry ${index}, nor its records`
+      this.#check.findings.missingRow(line, problem)
+    } else {
+      logLeaf = yield* sha256Of(utf8(`\0${seal.note}`))
+      const leaves = /^orghub\/seal\/v1\nlog \S+\nseal [0-9a-f-]{36}\ntime \d+\nleaves ([1-9]\d?)\nroot \S+\n\n/.exec(
+        seal.note,
+      )
+      if (leaves === null) {
+        this.#check.findings.whole(`manifest-seals: /seals/${index - this.#from} has a note that is not of a seal`)
+        this.leftOut = undefined
+      } else if (this.leftOut !== undefined) this.leftOut += Number(leaves[1])
+    }
+    const none = { sealId: '', blinded: new Map(), rows: new SealRows(undefined) }
+    this.#waiting.push({ ...none, index, line, isSettled: true, logLeaf })
+    yield* this.#appendSettled()
+  }
+
+  *#keepAhead(claim: Claim, ordinal: number): Computation<void> {
+    this.#checkOrder(claim, ordinal)
+    this.#ahead.set(ordinal, [...(this.#ahead.get(ordinal) ?? []), claim])
+    this.#aheadRows++
+    if (this.#aheadRows < aheadRowsMax) return
+    const next = Math.min(...this.#ahead.keys())
+    while (this.#ordinal <= next && (yield* this.#pull(claim.line)));
+  }
+
+  *#settle(ordinal: number, entry: Entry): Computation<void> {
+    const { logLeaf, failed } = yield* entry.rows.settle(this.#check)
+    if (logLeaf === undefined) {
+      // Its rows are perhaps still to come, and these are of another seal, whatever they say.
+      entry.rows = new SealRows(entry.blinded)
+      for (const { line } of failed) this.#check.unplaced.add(line)
+      return
+    }
+    yield* this.#done(ordinal, entry, logLeaf)
+  }
+
+  /** Settles what can no longer become complete. */
+  *#close(ordinal: number, entry: Entry): Computation<void> {
+    if (entry.rows.hasRows) yield* this.#settle(ordinal, entry)
+    if (entry.isSettled) return
+    if (this.#check.unplaced.take(entry.line - 64, entry.line + 64, 1) === 0) {
+      const problem = `missing: no row of seal ${entry.sealId} (log entry ${entry.index}) is here`
+      this.#check.findings.missingRow(entry.line, problem)
+    }
+    yield* this.#done(ordinal, entry, undefined)
+  }
+
+  *#done(ordinal: number, entry: Entry, logLeaf: Uint8Array | undefined): Computation<void> {
+    entry.isSettled = true
+    entry.logLeaf = logLeaf
+    // Nothing else of it is needed while it waits for its place in the log.
+    entry.rows = new SealRows(undefined)
+    this.#open.delete(ordinal)
+    if (this.#current?.entry === entry) this.#current = undefined
+    yield* this.#appendSettled()
+  }
+
+  *#appendSettled(): Computation<void> {
+    while (this.#waiting[0]?.isSettled) yield* this.#range.append(this.#waiting.shift()!.logLeaf)
+  }
+
+  #checkOrder(claim: Claim, ordinal: number): void {
+    const leafIndex = claim.cosign[cosignBytes.leafIndex]!
+    const { ordinal: lastOrdinal, leafIndex: lastIndex, line } = this.#last
+    if (ordinal < lastOrdinal || (ordinal === lastOrdinal && leafIndex < lastIndex)) {
+      this.#check.findings.row(claim, `out-of-order: it belongs before line ${line}`)
+    }
+    this.#last = { ordinal, leafIndex, line: claim.line }
+  }
+
+  #fail(claim: Claim, reason: string): void {
+    this.#check.findings.row(claim, reason)
+    this.#check.unplaced.add(claim.line)
+  }
+}
+
+function sealIdOf({ cosign }: Claim): string {
+  return bytesToUuid(cosign.subarray(cosignBytes.sealId, cosignBytes.time))
+}

@@ -1,0 +1,59 @@
+import type { Computation } from './computation.ts'
+import { cosignBytes } from './cosign-bytes.ts'
+import { type Claim, type SealCheck, SealRows } from './sealed-rows.ts'
+
+/** Gathers rows by their seals and settles each seal as soon as may be. */
+export type SealPlacement = {
+  place(claim: Claim): Computation<void>
+  /** @param line behind the last row */
+  finish(line: number): Computation<void>
+}
+
+/** Seals whose rows may still come, where nothing says which there are. */
+const looseSealsMax = 64
+
+/** Without a manifest: rows of one seal are mostly near each other, and those that are not are verified one by one. */
+export class LooseSeals implements SealPlacement {
+  readonly #check: SealCheck
+  /** The one that got its first row longest ago comes first. */
+  readonly #open = new Map<string, SealRows>()
+  #current: SealRows | undefined
+  seals = 0
+
+  constructor(check: SealCheck) {
+    this.#check = check
+  }
+
+  *place(claim: Claim): Computation<void> {
+    if (this.#current?.isHeadOf(claim.cosign)) this.#current.add(claim, true)
+    else {
+      // All that the rows of a seal have in common: what differs in it is another seal.
+      const { leafIndex, signature, path } = cosignBytes
+      const head = String.fromCharCode(
+        ...claim.cosign.subarray(0, leafIndex),
+        ...claim.cosign.subarray(signature, path),
+      )
+      this.#current = this.#open.get(head)
+      if (this.#current === undefined) {
+        const oldest = this.#open.entries().next()
+        if (this.#open.size === looseSealsMax && !oldest.done) yield* this.#settle(...oldest.value)
+        this.#current = new SealRows(undefined)
+        this.#open.set(head, this.#current)
+        this.seals++
+      }
+      this.#current.add(claim)
+    }
+    if (!this.#current.isComplete) return
+    for (const [head, rows] of this.#open) if (rows === this.#current) yield* this.#settle(head, rows)
+    this.#current = undefined
+  }
+
+  *finish(): Computation<void> {
+    for (const [head, rows] of this.#open) yield* this.#settle(head, rows)
+  }
+
+  *#settle(head: string, rows: SealRows): Computation<void> {
+    this.#open.delete(head)
+    yield* rows.settle(this.#check)
+  }
+}

@@ -1,0 +1,19 @@
+import { concatBytes } from './bytes.ts'
+import { type Computation, sha256Of } from './computation.ts'
+
+/** SHA-256 of what comes in pieces, none of which it keeps longer than it needs to. */
+export type StreamHash = {
+  update(bytes: Uint8Array): void
+  digest(): Computation<Uint8Array>
+}
+
+/** For crypto that cannot hash in pieces, such as WebCrypto: keeps all of them. */
+export function bufferedHash(): StreamHash {
+  const parts: Uint8Array[] = []
+  return {
+    update: (bytes) => parts.push(bytes.slice()),
+    *digest() {
+      return yield* sha256Of(concatBytes(...parts))
+    },
+  }
+}
