@@ -3,6 +3,7 @@ import { insertDelta } from '../../server/modules/telemetry/rollups/rollup-store
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
 import type { CallOptions, TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
+import { walkHolds } from './holds-walk.ts'
 import { walkSessions } from './session-walk.ts'
 import { walkSso } from './sso-walk.ts'
 
@@ -24,6 +25,7 @@ export async function walkEverything(hub: TestHub): Promise<void> {
     await repeatRequests(hub, tenant)
     await foldAndRebuild(hub, tenant)
     await rateAgain(hub, tenant)
+    await walkHolds(hub, tenant)
     await walkSso(hub, tenant)
     await walkSessions(hub, tenant)
     await manageUsers(hub, tenant)

@@ -41,6 +41,9 @@ describe('13 JSON that two parsers may read differently', () => {
   const withBodies = Object.entries({
     writeRecord: { record_type: 'artifact', title: 'x', content: { a: 1 } },
     releaseRecord: { reason: 'x' },
+    placeHold: { name: 'x', reason: 'x', filter: {} },
+    releaseHold: { reason: 'x' },
+    replaceRetentionRules: { rules: [] },
     provisionHub: { retention_days: 30 },
     ingestEvent: event({ metadata: { a: 1 } }),
     ingestBatch: { events: [event({ metadata: { a: 1 } })] },

@@ -5,6 +5,8 @@ export const unknownId = '019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'
 const records = '/api/v1/hub/records'
 const accounts = '/api/v1/service-accounts'
 const users = '/api/v1/roster/users'
+const holds = '/api/v1/hub/legal-holds'
+const retention = '/api/v1/hub/retention-rules'
 
 /** What acme has and globex wants. */
 export interface Loot {
@@ -12,6 +14,7 @@ export interface Loot {
   governance: string
   clientId: string
   userId: string
+  hold: string
 }
 
 export interface Attempt {
@@ -49,6 +52,9 @@ const byClientId =
   ({ clientId }: Loot) => [
     attempt(404, `${accounts}/${clientId}${rest}`, body, { path: `${accounts}/sa${'Z'.repeat(24)}${rest}`, body }),
   ]
+const ofHold =
+  (rest = '', body?: unknown) =>
+  ({ hold }: Loot) => [attempt(404, `${holds}/${hold}${rest}`, body, { path: `${holds}/${unknownId}${rest}`, body })]
 const artifact = (related: string) => ({ record_type: 'artifact', title: 'x', related_records: [related] })
 const summaries = (path: string) =>
   ['skill', 'archetype', 'user', 'platform', 'model']
@@ -87,6 +93,23 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
     const withUnknown = { path: `${records}/${unknownId}/legal-hold-releases`, body }
     return [attempt(404, `${records}/${loot.governance}/legal-hold-releases`, body, withUnknown)]
   },
+  listReleases: (loot) => [
+    attempt(404, `${records}/${loot.governance}/legal-hold-releases`, undefined, {
+      path: `${records}/${unknownId}/legal-hold-releases`,
+    }),
+  ],
+  placeHold: (loot) => {
+    const body = (id: string) => ({ name: 'own', reason: 'own', record_ids: [id] })
+    return [
+      attempt(400, holds, body(loot.record), { path: holds, body: body(unknownId) }),
+      attempt(201, holds, { name: 'own', reason: 'own', filter: { skill_id: 'secret-skill' } }),
+    ]
+  },
+  listHolds: () => [attempt(200, `${holds}?limit=1000`), attempt(200, `${holds}?active=true`)],
+  getHold: ofHold(),
+  releaseHold: ofHold(':release', { reason: 'free' }),
+  getRetentionRules: () => [attempt(200, retention)],
+  replaceRetentionRules: () => [attempt(200, retention, { rules: [{ record_type: 'output', min_days: 1 }] })],
   provisionHub: () => [attempt(200, '/api/v1/hub/provision', { retention_days: 30 })],
   getProvision: () => [attempt(200, '/api/v1/hub/provision')],
   ingestEvent: () => [

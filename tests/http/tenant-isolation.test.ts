@@ -66,7 +66,11 @@ async function fillAcme(): Promise<Loot> {
     ...{ email: `${marker}@acme.example`, display_name: marker, role: 'auditor' },
   })
   await acme('POST', '/api/v1/roster/users', { email: 'taken@acme.example' })
-  return { record, governance, clientId: await hub.clientId('acme'), userId }
+  const matter = { name: marker, reason: marker, filter: { user_id: `user:${marker}` } }
+  const { hold_id: hold } = await acme('POST', '/api/v1/hub/legal-holds', matter)
+  const rules = [{ record_type: 'telemetry_event', min_days: 7 }]
+  await acme('PUT', '/api/v1/hub/retention-rules', { rules, four_eyes: true })
+  return { record, governance, clientId: await hub.clientId('acme'), userId, hold }
 }
 
 /** Every row that acme has, in any table, but for its own record of refusals: those of its tokens belong there. */
@@ -173,7 +177,7 @@ describe.each(tokenOperations)('%s', (id) => {
       if (answer.status < 300) expect(answer.text).not.toContain(loot.record)
       if (made.withUnknown) {
         const unknown = await as({ token: 'globex', header: 'globex' }, id, { ...made, ...made.withUnknown })
-        const own = [loot.record, loot.governance, 'secret-skill']
+        const own = [loot.record, loot.governance, loot.hold, 'secret-skill']
         expect(comparable(answer, ...own)).toEqual(comparable(unknown, unknownId, 'no-such-skill'))
       }
     }
