@@ -7,6 +7,7 @@ import type { Tenant } from '../server/http/caller.ts'
 import type { ServiceAccounts } from '../server/modules/auth/auth-types.ts'
 import type { Actor } from '../server/modules/governance/governance-types.ts'
 import type { Erasure } from '../server/modules/hub/erasure/erasure-types.ts'
+import type { Sweeper } from '../server/modules/hub/sweep/sweep-types.ts'
 import type { ProvenanceKeyRotator, TokenKeyRotator } from '../server/modules/keys/keys-types.ts'
 import type { LogAudit } from '../server/modules/log/audit/audit-types.ts'
 import { createLogAudit } from '../server/modules/log/audit/log-audit.ts'
@@ -33,6 +34,7 @@ export interface Services {
   archetypes: Archetypes
   rollups: Rollups
   erasure: Erasure
+  sweeper: Sweeper
   rating: TelemetryRating
   logAudit: LogAudit
   checkpoints: CheckpointStore
@@ -72,6 +74,7 @@ export function withServices<T>(work: (services: Services) => Promise<T>): Promi
         archetypes: modules.roster.archetypes,
         rollups: modules.rollups.rollups,
         erasure: modules.hub.erasure,
+        sweeper: modules.hub.sweeper,
         rating: modules.telemetry.rating,
         logAudit: createLogAudit({ database, logs: modules.log.logs }),
         checkpoints: modules.checkpoints,

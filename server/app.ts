@@ -166,6 +166,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     logs: tenantLog.logs,
     directory,
     erasureList: createErasureList(storage),
+    keptCheckpoints: checkpoints,
     erasureParticipants: () => [rollups.erasure, entitlement.erasure, createExportErasure(exports.expiry)],
   })
   const exports: ExportsModule = createExportsModule({

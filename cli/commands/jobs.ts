@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander'
 import { parseTimestamp } from '../../contract/timestamp.ts'
 import { StartupError } from '../../server/startup-error.ts'
-import { type OutputOptions, printResult } from '../output.ts'
+import { exitFailure, type OutputOptions, printResult } from '../output.ts'
 import { chosenTenants, type Services, tenantNamed, withServices } from '../services.ts'
 
 interface RunOptions extends OutputOptions {
@@ -15,6 +15,8 @@ interface Job {
   /** It can be done as if it were another time. */
   takesTime?: boolean
   describe(done: Record<string, number>): string
+  /** What it did shows that something is wrong: the command ends with exit code 1. */
+  hasFailed?(done: Record<string, number>): boolean
 }
 
 /** What the service does by itself sooner or later. */
@@ -32,6 +34,12 @@ const jobs: Readonly<Record<string, Job>> = {
     describe: ({ purged, erased, held }) =>
       `${purged} purged by a retention rule, ${erased} erased, ${held} kept although their buffer is over`,
     takesTime: true,
+  },
+  sweep: {
+    run: async (services, slug) => ({ ...(await services.sweeper.sweep(await tenantNamed(services, slug))) }),
+    describe: ({ checked, failed, inconsistent }) =>
+      `${checked} records verified, ${failed} failed or missing, ${inconsistent} other things that do not agree`,
+    hasFailed: ({ failed = 0, inconsistent = 0 }) => failed + inconsistent > 0,
   },
 }
 
@@ -55,6 +63,7 @@ export function addJobsCommand(program: Command): void {
           const done = await job.run(services, tenant, time)
           tenants.push({ tenant, ...done })
           lines.push(`Tenant ${tenant}: ${job.describe(done)}.`)
+          if (job.hasFailed?.(done)) process.exitCode = exitFailure
         }
         printResult(options, { job: name, tenants }, lines.join('\n') || 'There are no tenants.')
       }),

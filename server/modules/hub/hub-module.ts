@@ -6,7 +6,7 @@ import { deriveKey } from '../../secrets/sealing.ts'
 import type { SkillRegistry } from '../entitlement/entitlement-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
-import type { TenantLogs } from '../log/log-types.ts'
+import type { KeptCheckpoints, TenantLogs } from '../log/log-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import { createDeletionCertificates } from './erasure/certificate-service.ts'
 import { hardDeleteJob } from './erasure/erasure-job.ts'
@@ -39,6 +39,7 @@ import { sealedRecords } from './sealed-records.ts'
 import type { SealedRecords } from './sealed-records-types.ts'
 import { createStoredVerification } from './stored-verification.ts'
 import type { Sweeper } from './sweep/sweep-types.ts'
+import { createSweeper } from './sweep/sweeper.ts'
 import { createTamperReporter } from './tamper-reporter.ts'
 import { createVerificationPool } from './verification-pool.ts'
 import type { StoredVerification } from './verification-types.ts'
@@ -96,6 +97,8 @@ export function createHubModule(
     logs: TenantLogs
     directory: TenantDirectory
     erasureList: ErasureList
+    /** With which the sweeper compares the logs, where any are kept. */
+    keptCheckpoints?: KeptCheckpoints
     /** Whoever else has to forget what is erased; known once all modules are made. */
     erasureParticipants: () => readonly ErasureParticipant[]
     log: DatabaseLog
@@ -111,9 +114,6 @@ export function createHubModule(
     verification,
     erasureParticipants: () => [idempotencyErasure(deps.idempotency), ...deps.erasureParticipants()],
   })
-  const notYet = (): never => {
-    throw new Error('not built yet')
-  }
   const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
   const releases = createEventReleases({ ...deps, cursorKey })
   const services = {
@@ -134,7 +134,7 @@ export function createHubModule(
     loggedRecords,
     verification,
     erasure,
-    sweeper: { sweep: notYet, start: () => {}, stop: async () => {} },
+    sweeper: createSweeper({ ...deps, records: sealedRecords, verification, tampering }),
     jobs: [hardDeleteJob({ ...deps, erasure })],
     forgetOldClaims: (tx) => tampering.forgetOldClaims(tx),
     settled: async () => {

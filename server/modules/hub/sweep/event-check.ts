@@ -1,0 +1,84 @@
+import { toBase64 } from '../../../../provenance/bytes.ts'
+import { isJsonObject, type JsonObject } from '../../../../provenance/json.ts'
+import { parseCanonical } from '../record-answer.ts'
+import type { Finding } from './finding.ts'
+import type { StandingRow, TombstoneRow } from './sweep-store.ts'
+
+/** A governance event of the service that tells what became of a record, out of a text that was verified. */
+export interface ToldChange {
+  eventId: string
+  kind: string
+  recordId: string
+  details: JsonObject
+}
+
+const changeKinds = new Set(['hub.record_purged', 'hub.record_restored', 'hub.record_hard_deleted'])
+
+/** Undefined for any other record. */
+export function toldChange(row: { record_id: string; event_kind: string | null; canonical: string }) {
+  if (row.event_kind === null || !changeKinds.has(row.event_kind)) return undefined
+  const { event_kind, created_by, subject, details } = parseCanonical(row.canonical) ?? {}
+  const recordId = typeof subject === 'string' ? recordSubject.exec(subject)?.[1] : undefined
+  if (typeof event_kind !== 'string' || created_by !== 'service:hub') return undefined
+  if (recordId === undefined || !isJsonObject(details)) return undefined
+  return { eventId: row.record_id, kind: event_kind, recordId, details } satisfies ToldChange
+}
+
+const recordSubject = /^record:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
+
+/** Whether a record is at least where the event has left it: its state is as new, or it was erased since. */
+export function checkChange(told: ToldChange, standing: StandingRow | undefined): Finding[] {
+  const { eventId, kind, recordId, details } = told
+  const subject = `record:${recordId}`
+  const hasTombstone = standing?.has_tombstone === true
+  if (kind === 'hub.record_hard_deleted') {
+    if (hasTombstone) return []
+    return [{ subject, failedChecks: ['tombstone_present'], found: { event: eventId } }]
+  }
+  // Of one that is gone without a tombstone, a leaf is missing.
+  if (hasTombstone || standing === undefined) return []
+  const stored = standing.revision ?? 0
+  // Events from before they told the revision: that there is a state at all is what can be known.
+  const claimed = typeof details.revision === 'number' ? details.revision : 1
+  if (stored >= claimed) return []
+  return [
+    {
+      subject,
+      failedChecks: ['state_follows_events'],
+      found: { event: eventId, event_kind: kind, revision: claimed, stored_revision: stored },
+    },
+  ]
+}
+
+/**
+ * Whether an erasure was the service's: a verified event tells of exactly this one.
+ *
+ * @param event the event that the tombstone names, if it is there and verifies
+ * @param leaf that of the record in its seal; undefined where the seal cannot be read
+ */
+export function checkTombstone(
+  tombstone: TombstoneRow,
+  event: ToldChange | undefined,
+  leaf: Uint8Array | undefined,
+): Finding[] {
+  const { record_id, seal_id, leaf_index, purged_at, purged_by, purge_reason, erased_at, record_type } = tombstone
+  const isProven =
+    event?.kind === 'hub.record_hard_deleted' &&
+    event.recordId === record_id &&
+    event.details.seal_id === seal_id &&
+    event.details.leaf_index === leaf_index &&
+    event.details.record_type === record_type &&
+    event.details.purged_at === purged_at &&
+    event.details.purged_by === purged_by &&
+    event.details.reason === purge_reason &&
+    event.details.erased_at === erased_at &&
+    (leaf === undefined || event.details.leaf_hash === toBase64(leaf))
+  if (isProven) return []
+  return [
+    {
+      subject: `record:${record_id}`,
+      failedChecks: ['tombstone_proven'],
+      found: { seal: seal_id, leaf_index, event: tombstone.event_id },
+    },
+  ]
+}

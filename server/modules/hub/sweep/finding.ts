@@ -1,0 +1,38 @@
+import type { JsonValue } from '../../../../provenance/json.ts'
+
+/** Something that does not agree with the rest of what is stored. Names of checks say what should be so. */
+export interface Finding {
+  /** `record:<id>`, `seal:<id>` or `log:<name>` */
+  subject: string
+  failedChecks: SweepCheck[]
+  /** Ids, places and counts; never contents. */
+  found: Record<string, JsonValue>
+}
+
+/** What the sweeper checks besides the verification of each record; docs/auditor.md explains them. */
+export type SweepCheck =
+  | 'seal_present'
+  | 'seal_in_log'
+  | 'leaves_accounted_for'
+  | 'leaf_claimed_once'
+  | 'readable'
+  | 'tombstone_proven'
+  | 'tombstone_present'
+  | 'state_follows_events'
+  | 'record_in_log'
+  | 'log_entries_complete'
+  | 'log_tree_readable'
+  | 'log_tree_matches_head'
+  | 'log_head_present'
+  | 'log_head_signed'
+  | 'kept_checkpoint_signed'
+  | 'log_continues_kept_checkpoint'
+
+/** Of a list in a finding; how many there are in all stands beside it. */
+const listedMax = 64
+
+/** A list as a finding has it: events stay small however much was damaged. */
+export function listed<Item extends string | number>(name: string, items: readonly Item[]): Record<string, JsonValue> {
+  const shown: JsonValue = items.slice(0, listedMax)
+  return items.length > listedMax ? { [name]: shown, [`${name}_count`]: items.length } : { [name]: shown }
+}

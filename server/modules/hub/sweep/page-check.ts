@@ -1,0 +1,166 @@
+import { equalBytes } from '../../../../provenance/bytes.ts'
+import { ProvenanceError, rootOfRange } from '../../../../provenance/index.ts'
+import type { Database, TenantTx } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import type { LogEntry, LogHead, TenantLogs } from '../../log/log-types.ts'
+import { nodeCrypto } from '../node-crypto.ts'
+import { findRecords } from '../record-store.ts'
+import type { RecordsOfEntries, SealedRecords } from '../sealed-records-types.ts'
+import type { StoredVerification, Verification } from '../verification-types.ts'
+import { checkChange, checkTombstone, type ToldChange, toldChange } from './event-check.ts'
+import { type Finding, listed, type SweepCheck } from './finding.ts'
+import { isLogDamage } from './log-damage.ts'
+import { checkSeal } from './seal-check.ts'
+import { findStandings, findTombstonesOfSeals, type StandingRow, type TombstoneRow } from './sweep-store.ts'
+
+export interface PageChecked {
+  /** Places of the log that the page covers, whether or not their entries are there; 0 at its end. */
+  places: number
+  /** Records that were verified. */
+  checked: number
+  /** Of them those that failed, and leaves of which nothing is left. */
+  failed: number
+  findings: Finding[]
+}
+
+/** Everything about some entries of the log, as one moment shows it. */
+interface PageRead {
+  places: number
+  entries: LogEntry[]
+  /** Of the tree, by log index; empty where they cannot be read. */
+  logLeaves: ReadonlyMap<number, Uint8Array>
+  stored: RecordsOfEntries
+  tombstones: TombstoneRow[]
+  standings: ReadonlyMap<string, StandingRow>
+  /** Of the log itself. */
+  findings: Finding[]
+  /** Verifies the records, then the events that tombstones name. */
+  verify: () => Promise<Verification[]>
+  tombstoneEvents: { record_id: string; event_kind: string | null; canonical: string }[]
+}
+
+/** Events beyond their own buffer count, too: they stay for as long as a tombstone rests on them. */
+const beforeAll = '0001-01-01T00:00:00.000000Z'
+
+/**
+ * Checks entries of the log: the tree over them, their seals, and each of their records, or what stands in its place. All
+ * is read in one snapshot, in which a change and what it leaves behind are both to be seen or neither.
+ */
+export function createPageCheck(deps: {
+  database: Database
+  logs: TenantLogs
+  records: SealedRecords
+  verification: StoredVerification
+}) {
+  const { database, logs, records, verification } = deps
+
+  async function read(tx: TenantTx, tenant: Tenant, from: number, limit: number): Promise<PageRead> {
+    const head = await logs.head(tx)
+    const to = Math.min(from + limit, head?.treeSize ?? 0)
+    const entries = (await logs.entries(tx, from, limit)).filter(({ logIndex }) => logIndex < to)
+    const { leaves, findings } = await readTree(tx, tenant, head, from, to)
+    findings.push(...missingEntries(tenant, entries, from, to))
+    const stored = await records.ofEntries(tx, entries)
+    const tombstones = await findTombstonesOfSeals(
+      tx,
+      entries.map((entry) => entry.sealId),
+    )
+    const eventIds = [...new Set(tombstones.map((tombstone) => tombstone.event_id))]
+    const tombstoneEvents = await findRecords(tx, eventIds, beforeAll)
+    const told = stored.records.flatMap((record) => toldChange(record)?.recordId ?? [])
+    const standings = await findStandings(tx, [...new Set(told)])
+    return {
+      places: Math.max(0, to - from),
+      entries,
+      logLeaves: new Map(leaves.map((leaf, at) => [from + at, leaf])),
+      stored,
+      tombstones,
+      standings: new Map(standings.map((standing) => [standing.record_id, standing])),
+      findings,
+      verify: await verification.prepare(tx, tenant, [...stored.records, ...tombstoneEvents]),
+      tombstoneEvents,
+    }
+  }
+
+  /** The leaves, if with the rest of the tree they lead to the root that is signed. */
+  async function readTree(tx: TenantTx, tenant: Tenant, head: LogHead | undefined, from: number, to: number) {
+    const found = { from, to, tree_size: head?.treeSize ?? 0 }
+    const bad = (check: SweepCheck) => ({
+      leaves: [],
+      findings: [{ subject: `log:${tenant.logName}`, failedChecks: [check], found }] as Finding[],
+    })
+    if (head === undefined || from >= to) return { leaves: [], findings: [] }
+    try {
+      const leaves = await logs.leaves(tx, from, to)
+      const { left, right } = await logs.rangeProof(tx, from, to, head.treeSize)
+      const root = rootOfRange(from, leaves, left, right, head.treeSize, nodeCrypto.sha256)
+      return equalBytes(root, head.root) ? { leaves, findings: [] } : { ...bad('log_tree_matches_head'), leaves }
+    } catch (error) {
+      if (isLogDamage(error) || error instanceof ProvenanceError) return bad('log_tree_readable')
+      throw error
+    }
+  }
+
+  return async (tenant: Tenant, from: number, limit: number): Promise<PageChecked> => {
+    const page = await database.withTenant(tenant.slug, (tx) => read(tx, tenant, from, limit), {
+      readOnly: true,
+      snapshot: true,
+    })
+    return judge(tenant, page, await page.verify())
+  }
+}
+
+function missingEntries(tenant: Tenant, entries: readonly LogEntry[], from: number, to: number): Finding[] {
+  const there = new Set(entries.map((entry) => entry.logIndex))
+  const missing = Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i).filter((at) => !there.has(at))
+  if (missing.length === 0) return []
+  return [
+    { subject: `log:${tenant.logName}`, failedChecks: ['log_entries_complete'], found: listed('missing', missing) },
+  ]
+}
+
+function judge(tenant: Tenant, page: PageRead, verifications: readonly Verification[]): PageChecked {
+  const { records } = page.stored
+  const findings = [...page.findings]
+  const isVerified = records.map((_, at) => verifications[at]!.verified)
+  let failed = isVerified.filter((verified) => !verified).length
+
+  const claims = groupBy([...records, ...page.tombstones], (claim) => claim.seal_id)
+  const leavesOfSeals = new Map<string, readonly Uint8Array[]>()
+  for (const entry of page.entries) {
+    const sealed = checkSeal(tenant.logName, entry, {
+      seal: page.stored.seals.get(entry.sealId),
+      logLeaf: page.logLeaves.get(entry.logIndex),
+      claims: claims.get(entry.sealId) ?? [],
+    })
+    findings.push(...sealed.findings)
+    failed += sealed.missing
+    if (sealed.leaves) leavesOfSeals.set(entry.sealId, sealed.leaves)
+  }
+
+  const events = new Map(
+    page.tombstoneEvents.flatMap((event, at): [string, ToldChange][] => {
+      const told = verifications[records.length + at]!.verified ? toldChange(event) : undefined
+      return told ? [[told.eventId, told]] : []
+    }),
+  )
+  for (const tombstone of page.tombstones) {
+    const leaf = leavesOfSeals.get(tombstone.seal_id)?.[tombstone.leaf_index]
+    findings.push(...checkTombstone(tombstone, events.get(tombstone.event_id), leaf))
+  }
+  records.forEach((record, at) => {
+    const told = isVerified[at] ? toldChange(record) : undefined
+    if (told) findings.push(...checkChange(told, page.standings.get(told.recordId)))
+  })
+  return { places: page.places, checked: records.length, failed, findings }
+}
+
+function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>()
+  for (const item of items) {
+    const group = groups.get(keyOf(item))
+    if (group) group.push(item)
+    else groups.set(keyOf(item), [item])
+  }
+  return groups
+}

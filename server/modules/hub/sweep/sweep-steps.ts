@@ -1,0 +1,143 @@
+import { DomainError } from '../../../../contract/domain-error.ts'
+import type { Database, DatabaseLog } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import type { ProvenanceKeys } from '../../keys/keys-types.ts'
+import type { KeptCheckpoints, TenantLogs } from '../../log/log-types.ts'
+import type { SealedRecords } from '../sealed-records-types.ts'
+import type { TamperReporter } from '../tamper-reporter.ts'
+import type { StoredVerification } from '../verification-types.ts'
+import type { Finding } from './finding.ts'
+import { createHeadCheck } from './head-check.ts'
+import { createPageCheck, type PageChecked } from './page-check.ts'
+import { createRecordScan } from './record-scan.ts'
+import type { Swept } from './sweep-types.ts'
+
+export interface SweepDeps {
+  database: Database
+  logs: TenantLogs
+  keys: ProvenanceKeys
+  records: SealedRecords
+  verification: StoredVerification
+  keptCheckpoints?: KeptCheckpoints | undefined
+  tampering: TamperReporter
+  log: DatabaseLog
+}
+
+/** What one step did, and what it cost in records read. */
+export interface Stepped extends Swept {
+  cost: number
+}
+
+/** The steps of a pass, each a short piece of work that reports what it finds. */
+export interface SweepSteps {
+  head(tenant: Tenant): Promise<Stepped>
+  /** How many entries of the log cost about as much as so many records. */
+  entriesWorth(records: number): number
+  /** Entries of the log from an index on; `next` is where to go on, undefined at the end. */
+  page(tenant: Tenant, from: number): Promise<Stepped & { next: number | undefined }>
+  /** Records by id. */
+  scan(tenant: Tenant, afterId: string): Promise<Stepped & { next: string | undefined }>
+}
+
+/**
+ * Records of a page, as far as it can be told before it is read: large enough for the threads of verification, and small
+ * enough that neither the snapshot nor other work waits for long.
+ */
+const pageRecords = 1_000
+/** What {@link SealedRecords.ofEntries} takes. */
+const pageEntriesMax = 500
+const pageEntriesMin = 16
+const scanRecords = 5_000
+/** What an entry costs besides its records, in records: a signature, a tree of its own. */
+const entryCost = 4
+/** Only two columns are read of each record, and nothing is verified. */
+const scanCost = 0.1
+
+/** Then it is not about some entries: the pass ends with the error. */
+const unreadableMax = 100
+
+export function createSweepSteps(deps: SweepDeps): SweepSteps {
+  const { tampering, log } = deps
+  const checkHead = createHeadCheck({ keptCheckpoints: undefined, ...deps })
+  const checkPage = createPageCheck(deps)
+  const scanRecordsOf = createRecordScan(deps)
+  /** Records of an entry, of late. */
+  let density = 1
+  /** Entries in a row. */
+  let unreadable = 0
+
+  function report(tenant: Tenant, findings: readonly Finding[]): number {
+    tampering.report(
+      tenant,
+      findings.map((finding) => ({ ...finding, service: 'sweeper' })),
+    )
+    return findings.length
+  }
+
+  async function checkReadableHead(tenant: Tenant): Promise<Finding[]> {
+    try {
+      return await checkHead(tenant)
+    } catch (error) {
+      if (!isAboutStoredValues(error)) throw error
+      log.error({ err: error, tenant: tenant.slug }, 'the head of a log cannot be read')
+      return [{ subject: `log:${tenant.logName}`, failedChecks: ['readable'], found: {} }]
+    }
+  }
+
+  /**
+   * A page that cannot be read is halved, down to the one entry whose rows hold what no column should: that is tampering,
+   * too, and must not keep the sweeper from the rest.
+   */
+  async function checkReadable(tenant: Tenant, from: number, limit: number): Promise<PageChecked> {
+    try {
+      const page = await checkPage(tenant, from, limit)
+      unreadable = 0
+      return page
+    } catch (error) {
+      if (!isAboutStoredValues(error)) throw error
+      if (limit > 1) return checkReadable(tenant, from, Math.floor(limit / 2))
+      unreadable += 1
+      if (unreadable > unreadableMax) throw error
+      log.error({ err: error, tenant: tenant.slug, log_index: from }, 'what is stored under an entry cannot be read')
+      const finding: Finding = {
+        subject: `log:${tenant.logName}`,
+        failedChecks: ['readable'],
+        found: { log_index: from },
+      }
+      return { places: 1, checked: 0, failed: 0, findings: [finding] }
+    }
+  }
+
+  return {
+    entriesWorth: (count) => Math.ceil(count / (density + entryCost)),
+    async head(tenant) {
+      return { checked: 0, failed: 0, inconsistent: report(tenant, await checkReadableHead(tenant)), cost: 1 }
+    },
+    async page(tenant, from) {
+      const limit = Math.min(pageEntriesMax, Math.max(pageEntriesMin, Math.floor(pageRecords / density)))
+      const { places, checked, failed, findings } = await checkReadable(tenant, from, limit)
+      if (places > 0) density = Math.max(1, checked / places)
+      return {
+        checked,
+        failed,
+        inconsistent: report(tenant, findings),
+        cost: checked + places * entryCost + 1,
+        next: places === 0 ? undefined : from + places,
+      }
+    },
+    async scan(tenant, afterId) {
+      const { lastId, records, findings } = await scanRecordsOf(tenant, afterId, scanRecords)
+      const inconsistent = report(tenant, findings)
+      return { checked: 0, failed: 0, inconsistent, cost: records * scanCost + 1, next: lastId }
+    },
+  }
+}
+
+/**
+ * Neither the database nor the service refused: a value that is stored is none that its column should have, or a page of
+ * the table is corrupt (class XX of PostgreSQL, appendix A).
+ */
+function isAboutStoredValues(error: unknown): boolean {
+  if (!(error instanceof Error) || error instanceof DomainError) return false
+  return !('severity' in error) || String((error as { code?: string }).code).startsWith('XX')
+}

@@ -1,0 +1,108 @@
+import type { TenantTx } from '../../../db/database.ts'
+
+/** Times as PostgreSQL writes them in our form: an edited one may be none that a parser takes. */
+const timeText = (column: string) =>
+  `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as ${column}`
+
+export interface TombstoneRow {
+  record_id: string
+  record_type: string
+  seal_id: string
+  leaf_index: number
+  /** Null for what is no time of ours, such as `infinity`. */
+  purged_at: string | null
+  purged_by: string
+  purge_reason: string
+  event_id: string
+  erased_at: string | null
+}
+
+export async function findTombstonesOfSeals(tx: TenantTx, sealIds: readonly string[]): Promise<TombstoneRow[]> {
+  if (sealIds.length === 0) return []
+  const { rows } = await tx.client.query<TombstoneRow>({
+    name: 'hub_tombstones_of_seals',
+    text: `select record_id, record_type, seal_id, leaf_index, ${timeText('purged_at')}, purged_by, purge_reason, event_id,
+       ${timeText('erased_at')}
+     from hub.tombstones where tenant_id = $1 and seal_id = any($2::uuid[]) order by record_id`,
+    values: [tx.tenantId, sealIds],
+  })
+  return rows
+}
+
+/** What there is of a record besides its text. */
+export interface StandingRow {
+  record_id: string
+  /** Null where its state never changed, or was deleted. */
+  revision: number | null
+  has_tombstone: boolean
+}
+
+/** Of the records among the ids that are stored, or have a tombstone. */
+export async function findStandings(tx: TenantTx, recordIds: readonly string[]): Promise<StandingRow[]> {
+  if (recordIds.length === 0) return []
+  const { rows } = await tx.client.query<StandingRow>(
+    `select w.record_id, s.revision, t.record_id is not null as has_tombstone
+     from unnest($2::uuid[]) as w (record_id)
+     left join lateral (
+       select record_id from hub.records where tenant_id = $1 and record_id = w.record_id offset 0) r on true
+     left join lateral (
+       select revision from hub.record_states where tenant_id = $1 and record_id = w.record_id offset 0) s on true
+     left join lateral (
+       select record_id from hub.tombstones where tenant_id = $1 and record_id = w.record_id offset 0) t on true
+     where r.record_id is not null or t.record_id is not null`,
+    [tx.tenantId, recordIds],
+  )
+  return rows
+}
+
+/** A record, or a tombstone, that the log does not explain. */
+export interface UnexplainedRow {
+  record_id: string
+  seal_id: string
+  is_tombstone: boolean
+}
+
+export interface RecordRange {
+  /** Of the last record; undefined where there is none: then the range has no end. */
+  lastId: string | undefined
+  records: number
+  unexplained: UnexplainedRow[]
+}
+
+const lastOfPage = `
+  select max(record_id::text) as last_id, count(*)::integer as records from (
+    select record_id from hub.records where tenant_id = $1 and record_id > $2 order by record_id limit $3) page`
+
+/** Whether seals are on their way into the log is asked last, of the few that are not in it. */
+const isUnexplained = `
+  left join lateral (
+    select first_id, last_id from hub.log_entries where tenant_id = $1 and seal_id = p.seal_id offset 0) e on true
+  where (e.first_id is null or p.record_id not between e.first_id and e.last_id)
+    and not exists (select from hub.seal_arrivals a where a.tenant_id = $1 and p.seal_id = any(a.seal_ids))`
+
+/**
+ * The next records by id, in a transaction of `inIndexOrder`: which of them, and of the tombstones between them, have no
+ * seal in the log, nor on its way there, among whose ids they are.
+ */
+export async function findUnexplained(tx: TenantTx, afterId: string, limit: number): Promise<RecordRange> {
+  const page = await tx.client.query<{ last_id: string | null; records: number }>(lastOfPage, [
+    tx.tenantId,
+    afterId,
+    limit,
+  ])
+  const { last_id: lastId, records } = page.rows[0]!
+  const endId = records < limit ? maxId : lastId!
+  const { rows } = await tx.client.query<UnexplainedRow>(
+    `select p.record_id, p.seal_id, false as is_tombstone from (
+       select record_id, seal_id from hub.records
+       where tenant_id = $1 and record_id > $2 and record_id <= $3) p ${isUnexplained}
+     union all
+     select p.record_id, p.seal_id, true from (
+       select record_id, seal_id from hub.tombstones
+       where tenant_id = $1 and record_id > $2 and record_id <= $3) p ${isUnexplained}`,
+    [tx.tenantId, afterId, endId],
+  )
+  return { lastId: records < limit ? undefined : lastId!, records, unexplained: rows }
+}
+
+const maxId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'

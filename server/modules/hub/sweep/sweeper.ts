@@ -1,0 +1,173 @@
+import { DomainError } from '../../../../contract/domain-error.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import type { TenantDirectory } from '../../tenants/tenants-types.ts'
+import type { RecordClock } from '../record-clock-types.ts'
+import { createLanes, type Lanes } from './lanes.ts'
+import { createPace, type Pace, pause } from './pace.ts'
+import { createSweepSteps, type SweepDeps } from './sweep-steps.ts'
+import type { Sweeper } from './sweep-types.ts'
+import { createWholePass } from './whole-pass.ts'
+
+/** Rates and times; docs/adr/0030-sweeper.md reckons with them. */
+export interface SweepPlan {
+  /** Records that the passes of a process verify in a second. */
+  passRate: number
+  /** Records that it verifies in a second where logs grow. */
+  recentRate: number
+  /** Between two passes of a tenant, and between two looks at the end of its log; more where there are many tenants. */
+  passEveryMs: number
+  lookEveryMs: number
+  /** Passes that begin, and looks, in a second: what thousands of tenants cost that have nothing new. */
+  passesPerSecond: number
+  looksPerSecond: number
+  /** Records of a tenant before it is another one's turn. */
+  turnRecords: number
+  listEveryMs: number
+  retryMs: number
+  retryMsMax: number
+}
+
+export const sweepPlan: SweepPlan = {
+  passRate: 2_500,
+  recentRate: 2_500,
+  passEveryMs: 20_000,
+  lookEveryMs: 10_000,
+  passesPerSecond: 5,
+  looksPerSecond: 100,
+  turnRecords: 5_000,
+  listEveryMs: 10_000,
+  retryMs: 1_000,
+  retryMsMax: 30_000,
+}
+
+/** With nothing to do. */
+const idleMs = 250
+
+interface TenantState {
+  lookAtMs: number
+  passAtMs: number
+  /** A pass that waits for its next turn. */
+  isUnfinished: boolean
+  failures: number
+}
+
+/**
+ * Two loops within the process, one for each lane, each doing one thing at a time. Several processes may run them: a claim
+ * keeps two from the same lane of a tenant.
+ */
+export function createSweeper(
+  deps: SweepDeps & { directory: Pick<TenantDirectory, 'find' | 'slugs'>; clock: RecordClock },
+  plan: SweepPlan = sweepPlan,
+): Sweeper {
+  const { directory, log } = deps
+  const steps = createSweepSteps(deps)
+  const lanes = createLanes(deps, steps)
+  const states = new Map<string, TenantState>()
+  let listedAtMs = Number.NEGATIVE_INFINITY
+  let stopping: AbortController | undefined
+  let running: Promise<unknown> = Promise.resolve()
+  const nowMs = () => performance.now()
+
+  async function listTenants(): Promise<void> {
+    if (nowMs() - listedAtMs < plan.listEveryMs) return
+    const slugs = new Set(await directory.slugs())
+    listedAtMs = nowMs()
+    for (const slug of states.keys()) if (!slugs.has(slug)) states.delete(slug)
+    for (const slug of slugs) {
+      if (!states.has(slug)) states.set(slug, { lookAtMs: 0, passAtMs: 0, isUnfinished: false, failures: 0 })
+    }
+  }
+
+  const lookEveryMs = () => Math.max(plan.lookEveryMs, (states.size / plan.looksPerSecond) * 1000)
+  const passEveryMs = () => Math.max(plan.passEveryMs, (states.size / plan.passesPerSecond) * 1000)
+
+  /** What the end of each log has new. */
+  async function lookRound(lane: Lanes, pace: Pace, signal: AbortSignal): Promise<boolean> {
+    let isBusy = false
+    for (const [slug, state] of [...states]) {
+      if (signal.aborted) return false
+      if (state.lookAtMs > nowMs()) continue
+      await tend(slug, state, 'lookAtMs', async (tenant) => {
+        const turn = await lane.recent(tenant, { pace, signal, turnRecords: plan.turnRecords })
+        isBusy ||= turn === 'more'
+        state.lookAtMs = turn === 'more' ? 0 : nowMs() + lookEveryMs()
+      })
+      await pause(1000 / plan.looksPerSecond, signal)
+    }
+    return isBusy
+  }
+
+  /** Those that go on, and those that begin, in turns: a large tenant has its share however many small ones there are. */
+  async function passRound(lane: Lanes, pace: Pace, signal: AbortSignal): Promise<boolean> {
+    const due = [...states].filter(([, state]) => state.passAtMs <= nowMs())
+    const unfinished = due.filter(([, state]) => state.isUnfinished)
+    const beginning = due.filter(([, state]) => !state.isUnfinished)
+    for (let at = 0; at < Math.max(beginning.length, unfinished.length); at++) {
+      for (const each of [beginning[at], unfinished[at % Math.max(1, unfinished.length)]]) {
+        if (signal.aborted) return false
+        if (each === undefined || each[1].passAtMs > nowMs()) continue
+        const [slug, state] = each
+        await tend(slug, state, 'passAtMs', async (tenant) => {
+          const turn = await lane.pass(tenant, { pace, signal, turnRecords: plan.turnRecords })
+          state.isUnfinished = turn === 'more'
+          state.passAtMs = turn === 'more' ? 0 : nowMs() + passEveryMs()
+        })
+      }
+      if (at < beginning.length) await pause(1000 / plan.passesPerSecond, signal)
+    }
+    return due.length > 0
+  }
+
+  async function tend(
+    slug: string,
+    state: TenantState,
+    dueAt: 'lookAtMs' | 'passAtMs',
+    work: (tenant: Tenant) => Promise<void>,
+  ): Promise<void> {
+    try {
+      const tenant = await directory.find(slug)
+      if (tenant) await work(tenant)
+      else state[dueAt] = nowMs() + plan.listEveryMs
+      state.failures = 0
+    } catch (error) {
+      // The whole round waits.
+      if (error instanceof DomainError && error.slug === 'hub-unavailable') throw error
+      state.failures += 1
+      state[dueAt] = nowMs() + Math.min(plan.retryMs * 2 ** state.failures, plan.retryMsMax)
+      log.error({ err: error, tenant: slug }, 'the records of a tenant could not be verified anew')
+    }
+  }
+
+  async function loop(round: typeof passRound, rate: number, signal: AbortSignal): Promise<void> {
+    const pace = createPace(rate, signal)
+    let failures = 0
+    while (!signal.aborted) {
+      try {
+        await listTenants()
+        const isBusy = await round(lanes, pace, signal)
+        failures = 0
+        if (!isBusy) await pause(idleMs, signal)
+      } catch (error) {
+        failures += 1
+        const retryMs = Math.min(plan.retryMs * 2 ** (failures - 1), plan.retryMsMax)
+        if (failures === 1) log.warn({ err: error, retryMs }, 'stored records are not verified anew meanwhile')
+        await pause(retryMs, signal)
+      }
+    }
+  }
+
+  return {
+    sweep: createWholePass(deps, steps),
+    start() {
+      if (stopping) return
+      stopping = new AbortController()
+      const { signal } = stopping
+      running = Promise.all([loop(lookRound, plan.recentRate, signal), loop(passRound, plan.passRate, signal)])
+    },
+    async stop() {
+      stopping?.abort()
+      await running
+      stopping = undefined
+    },
+  }
+}
