@@ -82,6 +82,8 @@ export async function startHub(options: TestHubOptions = {}): Promise<TestHub> {
   const baseUrl = () => address.url
   const { database, masterKey } = test
   const { time } = options
+  // For records of months to come.
+  if (time) await (await test.superuserClient()).query('select hub.ensure_record_partitions(24)')
   const modules = await createModules({ config, database, masterKey, baseUrl, log, ...(time ? { time } : {}) })
   const jobs = connectJobQueue(modules, test, log)
   for (const [slug, mode] of Object.entries(testTenants)) {
