@@ -82,8 +82,7 @@ export const EntriesQuery = object({
     Type.Integer({
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
-      default: 0,
-      description: 'Position behind which to begin: `last_position` of the answer before, or 0',
+      description: 'Position behind which to begin: `last_position` of the answer before; default is 0, the beginning',
       examples: [0],
     }),
   ),
