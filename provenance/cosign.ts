@@ -120,6 +120,22 @@ export function cosignOfLeaf(seal: Seal, leafIndex: number, salt: Uint8Array, sh
   return encode(headOfSeal(seal, leaves.length), leafIndex, salt, path)
 }
 
+/**
+ * What makes the cosign of any record of a stored seal; the tree is computed once. It throws `seal-malformed` for an index
+ * or a salt that is none, as this does for a seal.
+ */
+export function cosignerOfSeal(seal: Seal, sha256: Sha256): (leafIndex: number, salt: Uint8Array) => string {
+  const leaves = leavesOfSeal(seal)
+  const levels = treeLevels(leaves, sha256)
+  const sealHead = headOfSeal(seal, leaves.length)
+  return (leafIndex, salt) => {
+    if (leaves[leafIndex] === undefined || salt.length !== 16) {
+      throw new ProvenanceError('seal-malformed', `the seal has no leaf ${leafIndex} with a salt of 16 bytes`)
+    }
+    return encode(sealHead, leafIndex, salt, pathInLevels(levels, leafIndex))
+  }
+}
+
 type Head = {
   readonly key: Uint8Array
   readonly seal: Uint8Array
