@@ -4,6 +4,7 @@ import { prepareTelemetry } from '../api/telemetry-tenants.ts'
 import type { CallOptions, TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
 import { walkHolds } from './holds-walk.ts'
+import { walkLog } from './log-walk.ts'
 import { walkSessions } from './session-walk.ts'
 import { walkSso } from './sso-walk.ts'
 
@@ -26,6 +27,7 @@ export async function walkEverything(hub: TestHub): Promise<void> {
     await foldAndRebuild(hub, tenant)
     await rateAgain(hub, tenant)
     await walkHolds(hub, tenant)
+    await walkLog(hub, tenant)
     await walkSso(hub, tenant)
     await walkSessions(hub, tenant)
     await manageUsers(hub, tenant)

@@ -5,6 +5,7 @@ export const unknownId = '019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'
 const records = '/api/v1/hub/records'
 const accounts = '/api/v1/service-accounts'
 const users = '/api/v1/roster/users'
+const log = '/api/v1/hub/log'
 const holds = '/api/v1/hub/legal-holds'
 const retention = '/api/v1/hub/retention-rules'
 
@@ -110,6 +111,10 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
   releaseHold: ofHold(':release', { reason: 'free' }),
   getRetentionRules: () => [attempt(200, retention)],
   replaceRetentionRules: () => [attempt(200, retention, { rules: [{ record_type: 'output', min_days: 1 }] })],
+  getLogCheckpoint: () => [attempt(200, `${log}/checkpoint`)],
+  getLogConsistency: () => [attempt(200, `${log}/consistency?from=1`)],
+  listLogEntries: () => [attempt(200, `${log}/entries?limit=1000`)],
+  getRecordProof: byId('/proof'),
   provisionHub: () => [attempt(200, '/api/v1/hub/provision', { retention_days: 30 })],
   getProvision: () => [attempt(200, '/api/v1/hub/provision')],
   ingestEvent: () => [
