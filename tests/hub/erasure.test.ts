@@ -224,25 +224,38 @@ test('what is too old by a retention rule is purged, and erased when its buffer 
 })
 
 test('erasures are done again after a backup was restored', async () => {
-  const id = await write(hub, 'acme', decision)
-  const held = await write(hub, 'acme', decision)
-  await sql('create table public.backup as select * from hub.records where record_id = any($1)', [[id, held]])
-  await purge(id, 'Request 18')
-  await purge(held)
+  const [plain, held, released] = [
+    await write(hub, 'acme', decision),
+    await write(hub, 'acme', decision),
+    await write(hub, 'acme', decision),
+  ]
+  const ids = [plain, held, released]
+  const hold = async (id: string) => {
+    const answer = await hub.call('acme', 'POST', '/api/v1/hub/legal-holds', {
+      body: { name: 'Case', reason: 'x', record_ids: [id] },
+    })
+    return answer.body.hold_id as string
+  }
+  const before = await hold(released)
+  await sql('create table public.backup as select * from hub.records where record_id = any($1)', [ids])
+  await hub.call('acme', 'POST', `/api/v1/hub/legal-holds/${before}:release`, { body: { reason: 'Closed' } })
+  for (const id of ids) await purge(id, 'Request 18')
   time.step({ days: 31 })
-  expect(await run()).toMatchObject({ erased: 2 })
+  expect(await run()).toMatchObject({ erased: 3 })
+
   await sql('insert into hub.records select * from public.backup', [])
-  await sql('delete from hub.tombstones where record_id = any($1)', [[id, held]])
-  expect((await hub.call('acme', 'GET', pathOf(id))).body.is_purged).toBe(false)
-  const hold = { name: 'Case', reason: 'x', record_ids: [held] }
-  await hub.call('acme', 'POST', '/api/v1/hub/legal-holds', { body: hold })
+  await sql('delete from hub.tombstones where record_id = any($1)', [ids])
+  await sql('update hub.legal_holds set released_at = null, released_by = null where hold_id = $1', [before])
+  expect((await hub.call('acme', 'GET', pathOf(plain))).body.is_purged).toBe(false)
+  await hold(held)
 
   const list = createErasureList(hub.modules.storage)
   const acme = await hub.tenant('acme')
-  expect(await hub.modules.hub.erasure.reapply(acme, list.read('acme'))).toBe(1)
-  expect([await isStored(id), await isStored(held)]).toEqual([false, true])
+  expect(await hub.modules.hub.erasure.reapply(acme, list.read('acme'))).toBe(2)
+  expect([await isStored(plain), await isStored(held), await isStored(released)]).toEqual([false, true, false])
   expect(await hub.modules.hub.erasure.reapply(acme, list.read('acme'))).toBe(0)
-  const certificate = await hub.call('acme', 'GET', pathOf(id, '/deletion-certificate'))
+  expect(await hub.modules.hub.erasure.reapply(await hub.tenant('globex'), list.read('globex'))).toBe(0)
+  const certificate = await hub.call('acme', 'GET', pathOf(plain, '/deletion-certificate'))
   expect(certificate.body).toMatchObject({
     purge_reason: 'Request 18',
     events: { erased: { details: { repeated: true } } },

@@ -3,7 +3,7 @@ import type { DatabaseLog, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import { heldRecordOf } from '../holds/hold-check.ts'
-import type { HoldCheck } from '../holds/holds-types.ts'
+import type { HoldCheck, HoldName } from '../holds/holds-types.ts'
 import { idsWithoutRelease } from '../holds/release-rule.ts'
 import { momentAfter } from '../later-moment.ts'
 import { nodeCrypto } from '../node-crypto.ts'
@@ -37,7 +37,8 @@ type Purge = Pick<PurgedState, 'purged_at' | 'purged_by' | 'purge_reason' | 'eve
 interface Erasable {
   record: ErasableRecord
   purge: Purge
-  isRepeated: boolean
+  /** When it was erased before it was there again. */
+  erasedBefore?: string
 }
 
 export interface ErasurePart {
@@ -63,8 +64,8 @@ export function createErasurePart(deps: {
     const found = (await findErasable(tx, ids)).flatMap((record): Erasable[] => {
       const { kept, purge } = orderOf.get(record.record_id)!
       const state = states.get(record.record_id)
-      if (kept) return [{ record, purge: purgeOfKept(kept, state), isRepeated: true }]
-      return state && purge && isStill(state, purge) ? [{ record, purge: state, isRepeated: false }] : []
+      if (kept) return [{ record, purge: purgeOfKept(kept, state), erasedBefore: kept.erased_at }]
+      return state && purge && isStill(state, purge) ? [{ record, purge: state }] : []
     })
     return unkept(tx, found)
   }
@@ -76,14 +77,15 @@ export function createErasurePart(deps: {
     )
     const unreleased = await idsWithoutRelease(
       tx,
-      found.flatMap(({ record: { record_id, record_type }, purge: { purged_at }, isRepeated }) =>
-        isRepeated ? [] : [{ record_id, record_type, purged_at }],
+      found.flatMap(({ record: { record_id, record_type }, purge: { purged_at }, erasedBefore }) =>
+        erasedBefore ? [] : [{ record_id, record_type, purged_at }],
       ),
     )
     const relied = await findRelied(tx, found.flatMap(evidenceOf))
-    return found.filter(({ record }, at) => {
+    return found.filter(({ record, erasedBefore }, at) => {
       const { record_id: id } = record
-      return active[at]!.length === 0 && !unreleased.has(id) && !relied.has(id) && isInItsSeal(tx, record)
+      const holding = active[at]!.filter((hold) => erasedBefore === undefined || isLater(hold, erasedBefore))
+      return holding.length === 0 && !unreleased.has(id) && !relied.has(id) && isInItsSeal(tx, record)
     })
   }
 
@@ -141,10 +143,18 @@ export function createErasurePart(deps: {
       const ids = erased.map((record) => record.record_id)
       if ((await eraseRecords(tx, ids)) !== ids.length) throw new Error('a locked record was deleted meanwhile')
       // Last, and before the commit: whatever is in the list twice is erased once.
-      await erasureList.keep(going.flatMap((one) => (one.isRepeated ? [] : [keptOf(tenant, one, erasedAt)])))
+      await erasureList.keep(going.flatMap((one) => (one.erasedBefore ? [] : [keptOf(tenant, one, erasedAt)])))
       return ids.length
     },
   }
+}
+
+/**
+ * None was in force when the record was erased before. So one from before then, which a restored backup has, was
+ * released by then; but a later one counts, for that erasure may not have been committed.
+ */
+function isLater({ hold_id }: HoldName, erasedBefore: string): boolean {
+  return timeOfRecordId(hold_id) > erasedBefore
 }
 
 function isStill(state: PurgedState, purge: NonNullable<ErasureOrder['purge']>): boolean {
@@ -171,7 +181,7 @@ function evidenceOf({ record }: Erasable): { event_id: string; record_id: string
   return about === undefined ? [] : [{ event_id: record_id, record_id: about }]
 }
 
-function detailsOf({ record, purge, isRepeated }: Erasable, erasedAt: string) {
+function detailsOf({ record, purge, erasedBefore }: Erasable, erasedAt: string) {
   return {
     record_type: record.record_type,
     purged_at: purge.purged_at,
@@ -181,14 +191,14 @@ function detailsOf({ record, purge, isRepeated }: Erasable, erasedAt: string) {
     leaf_hash: record.leaf!.toString('base64'),
     seal_id: record.seal_id,
     leaf_index: record.leaf_index,
-    ...(isRepeated ? { repeated: true } : {}),
+    ...(erasedBefore ? { repeated: true } : {}),
   }
 }
 
 /** One that was there again may have been copied until now. */
-function erasedRecordOf({ record, purge, isRepeated }: Erasable, erasedAt: string): ErasedRecord {
+function erasedRecordOf({ record, purge, erasedBefore }: Erasable, erasedAt: string): ErasedRecord {
   const { record_id, record_type, user_id, canonical } = record
-  const purged_at = isRepeated ? erasedAt : purge.purged_at
+  const purged_at = erasedBefore ? erasedAt : purge.purged_at
   return { record_id, record_type, created_at: timeOfRecordId(record_id), purged_at, user_id, canonical }
 }
 

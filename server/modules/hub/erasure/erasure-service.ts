@@ -81,7 +81,7 @@ export function createErasure(deps: {
         if (done < stored.size) {
           log.warn(
             { tenant: tenant.slug, records: stored.size - done },
-            'records that were erased before are there again and stay, because a legal hold is over them: release it and reapply the erasures',
+            'records of the erasure list are stored and stay, because a later legal hold is over them',
           )
         }
       }
