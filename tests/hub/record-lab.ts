@@ -1,7 +1,10 @@
+import { expect } from 'vitest'
 import type { RecordType } from '../../contract/literals.ts'
 import { type Scope, scopeNames } from '../../contract/scopes.ts'
 import type { Caller, Tenant } from '../../server/http/caller.ts'
 import { createGovernanceLog } from '../../server/modules/governance/governance-log.ts'
+import { createErasure } from '../../server/modules/hub/erasure/erasure-service.ts'
+import type { ErasureList } from '../../server/modules/hub/erasure/erasure-types.ts'
 import { createEventReleases } from '../../server/modules/hub/holds/event-releases.ts'
 import { createHoldCheck } from '../../server/modules/hub/holds/hold-check.ts'
 import { createHolds } from '../../server/modules/hub/holds/holds-service.ts'
@@ -29,16 +32,28 @@ export async function openRecordLab(options: TestDatabaseOptions & { time?: Time
   const store = createRecordStore({ database, keys, clock })
   const { sealer, writer } = store.records
   const governance = createGovernanceLog({ sealer, writer })
-  const log = { error: (details: object, message: string) => console.error(message, details) }
+  const log = {
+    error: (details: object, message: string) => console.error(message, details),
+    info: () => {},
+    warn: () => {},
+  }
   const tampering = createTamperReporter({ database, governance, log, ...(options.now ? { now: options.now } : {}) })
   const pool = createVerificationPool()
   const verification = createStoredVerification({ keys, pool, tampering })
   const holds = createHoldCheck()
+  const erasureList: ErasureList = { keep: async () => {}, read: () => expect.unreachable() }
   const deps = { ...store, database, keys, governance, tampering, verification, cursorKey: Buffer.alloc(32, 7) }
 
   /** Another process on the same database: nothing is shared but what is stored. */
   const reporterOfAnotherProcess = (other: { waitingMax?: number; log?: typeof log } = {}) =>
     createTamperReporter({ database, governance, log, ...other })
+
+  const withHolds = { ...deps, holds }
+  /** Holds and purges of another process, whose clock shows another time. */
+  const ofAnotherProcess = (time: TimeSource) => {
+    const other = { ...withHolds, clock: createRecordClock(time) }
+    return { holds: createHolds(other), purger: createRecordPurger(other) }
+  }
 
   async function openTenant(slug: string): Promise<Tenant> {
     const key = await database.withTenant(slug, (tx) => keys.ensureKey(tx))
@@ -77,13 +92,15 @@ export async function openRecordLab(options: TestDatabaseOptions & { time?: Time
     governance,
     tampering,
     reporterOfAnotherProcess,
+    ofAnotherProcess,
     openTenant,
     write,
     reading: parsedReading(createRecordReading(deps)),
-    purger: createRecordPurger({ ...deps, holds }),
-    holds: createHolds({ ...deps, holds }),
+    purger: createRecordPurger(withHolds),
+    holds: createHolds(withHolds),
     releases: createEventReleases(deps),
     retention: createRetention(deps),
+    erasure: createErasure({ ...withHolds, erasureList, erasureParticipants: () => [], log }),
     relations: parsedRelations(createRecordRelations(deps)),
     drop: async () => {
       await pool.close()

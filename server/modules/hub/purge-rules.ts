@@ -61,7 +61,7 @@ async function releasedBy(
   record: HeldRecord,
   releases: readonly Release[],
 ): Promise<{ reasons: string[]; holds: HoldName[] } | undefined> {
-  const ended = await holdsReleasedBy(tx, subject, record.record_id)
+  const ended = await holdsReleasedBy(tx, subject, record)
   const holds = ended
     .filter(({ filter }) => filter === null || matchesFilter(filter, record, record.created_at))
     .map(({ hold_id, name }) => ({ hold_id, name }))

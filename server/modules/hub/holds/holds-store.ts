@@ -2,7 +2,7 @@ import type { RecordFilter } from '../../../../contract/record-filter.ts'
 import { holdsLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { TenantTables } from '../../../db/schema.ts'
-import type { HoldName } from './holds-types.ts'
+import type { HeldRecord, HoldName } from './holds-types.ts'
 
 export type HoldRow = Omit<TenantTables['hub.legal_holds'], 'tenant_id' | 'filter'> & { filter: RecordFilter | null }
 
@@ -122,18 +122,18 @@ export async function lastRelease(tx: TenantTx): Promise<string | null> {
   return rows[0]?.last ?? null
 }
 
-/** Holds that the subject has released and that name the record, or have a filter. */
+/** Holds that the subject has released since the record was written and that name the record, or have a filter. */
 export async function holdsReleasedBy(
   tx: TenantTx,
   subject: string,
-  recordId: string,
+  { record_id, created_at }: Pick<HeldRecord, 'record_id' | 'created_at'>,
 ): Promise<(HoldName & { filter: RecordFilter | null })[]> {
   const { rows } = await tx.client.query<HoldName & { filter: RecordFilter | null }>(
     `select hold_id, name, filter from hub.legal_holds h
-     where tenant_id = $1 and released_at is not null and released_by = $2 and (filter is not null or exists (
+     where tenant_id = $1 and released_at > $4::timestamptz and released_by = $2 and (filter is not null or exists (
        select from hub.legal_hold_records n where n.tenant_id = $1 and n.record_id = $3 and n.hold_id = h.hold_id))
      order by hold_id`,
-    [tx.tenantId, subject, recordId],
+    [tx.tenantId, subject, record_id, created_at],
   )
   return rows
 }
