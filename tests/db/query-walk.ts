@@ -3,6 +3,7 @@ import { insertDelta } from '../../server/modules/telemetry/rollups/rollup-store
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
 import type { CallOptions, TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
+import { walkErasure } from './erasure-walk.ts'
 import { walkHolds } from './holds-walk.ts'
 import { walkLog } from './log-walk.ts'
 import { walkSessions } from './session-walk.ts'
@@ -32,6 +33,7 @@ export async function walkEverything(hub: TestHub): Promise<void> {
     await walkSessions(hub, tenant)
     await manageUsers(hub, tenant)
     await useLinks(hub, tenant)
+    await walkErasure(hub, tenant)
   }
   await queryInAllWays(hub)
   await summarizeInAllWays(hub)

@@ -114,6 +114,7 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
   getLogCheckpoint: () => [attempt(200, `${log}/checkpoint`)],
   getLogConsistency: () => [attempt(200, `${log}/consistency?from=1`)],
   listLogEntries: () => [attempt(200, `${log}/entries?limit=1000`)],
+  getDeletionCertificate: byId('/deletion-certificate'),
   getRecordProof: byId('/proof'),
   provisionHub: () => [attempt(200, '/api/v1/hub/provision', { retention_days: 30 })],
   getProvision: () => [attempt(200, '/api/v1/hub/provision')],
