@@ -173,6 +173,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     ...shared,
     clock: recordStore.clock,
     storage,
+    refusals,
     keys: keys.provenance,
     logs: tenantLog.logs,
     records: hub.sealedRecords,
@@ -222,7 +223,14 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     refusals,
     close: async () => {
       mailer.close()
-      await Promise.all([keys.close(), hub.settled(), refusals.settled(), outbound.close(), revocations.close()])
+      await Promise.all([
+        keys.close(),
+        hub.settled(),
+        exports.settled(),
+        refusals.settled(),
+        outbound.close(),
+        revocations.close(),
+      ])
       await checkpoints.close()
     },
   }

@@ -52,6 +52,8 @@ export function createBackground(parts: {
       hub.sweeper.start()
     },
     stop: async () => {
+      // Before the queue waits for it.
+      exports.stop()
       await Promise.all([queue.stop(), folder.stop(), modules.log.stop(), hub.sweeper.stop()])
       // Once nothing is signed any more.
       await modules.checkpoints.keeper.stop()

@@ -144,8 +144,9 @@ async function abortUnfinished(
     // Not every service can tell, and not every key may ask.
     .catch(() => ({ Uploads: [] }))
   for (const upload of Uploads) {
-    if (upload.Key === Key && upload.UploadId !== undefined) {
-      await client.send(new sdk.AbortMultipartUploadCommand({ Bucket, Key, UploadId: upload.UploadId }))
+    if (upload.Key === Key || upload.Key?.startsWith(`${Key}.`)) {
+      const { UploadId, Key: key } = upload
+      await client.send(new sdk.AbortMultipartUploadCommand({ Bucket, Key: key, UploadId }))
     }
   }
 }

@@ -11,7 +11,10 @@ export interface Storage {
   read(key: string, range?: { start: number; end: number }): Promise<Readable | undefined>
   /** In bytes; undefined where there is no such file. */
   size(key: string): Promise<number | undefined>
-  /** Nothing happens where there is no such file. */
+  /**
+   * Nothing happens where there is no such file. Goes, too: what is being written, or was left behind by a process that
+   * died while it wrote, of this key and of those that go on from it after a `.`; whoever still writes it fails.
+   */
   delete(key: string): Promise<void>
   /** Keys that begin with the prefix, a folder that ends in `/`, in any order. */
   list(prefix: string): AsyncIterable<string>

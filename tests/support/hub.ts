@@ -8,6 +8,7 @@ import type { Scope } from '../../contract/scopes.ts'
 import { scopeNames } from '../../contract/scopes.ts'
 import { createApp, createModules, type Modules } from '../../server/app.ts'
 import { loadConfig } from '../../server/config.ts'
+import type { Database, DatabaseLog } from '../../server/db/database.ts'
 import type { Tenant } from '../../server/http/caller.ts'
 import type { TimeSource } from '../../server/modules/hub/record-clock-types.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
@@ -63,6 +64,8 @@ export interface TestHubOptions {
   settings?: Readonly<Record<string, string>>
   /** Of records, holds, buffers and exports. */
   time?: TimeSource
+  /** Puts something else in the place of a module, before anything runs. */
+  adapt?: (modules: Modules, parts: { database: Database; masterKey: Buffer; log: DatabaseLog }) => void
 }
 
 /** The whole service in this process, on a database of its own. Answers are checked against their schemas. */
@@ -85,6 +88,7 @@ export async function startHub(options: TestHubOptions = {}): Promise<TestHub> {
   // For records of months to come.
   if (time) await (await test.superuserClient()).query('select hub.ensure_record_partitions(24)')
   const modules = await createModules({ config, database, masterKey, baseUrl, log, ...(time ? { time } : {}) })
+  options.adapt?.(modules, { database, masterKey, log })
   const jobs = connectJobQueue(modules, test, log)
   for (const [slug, mode] of Object.entries(testTenants)) {
     await modules.tenants.administration.create(

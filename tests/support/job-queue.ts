@@ -14,5 +14,9 @@ export function connectJobQueue(modules: Modules, test: TestDatabase, log: Datab
     return queue
   }
   modules.jobSender.connect({ send: (...job) => started().send(...job) })
-  return { stop: async () => queue?.stop() }
+  const stop = async () => {
+    modules.exports.stop()
+    await queue?.stop()
+  }
+  return { stop }
 }

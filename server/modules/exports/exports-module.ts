@@ -1,26 +1,53 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database, DatabaseLog } from '../../db/database.ts'
+import { cursorKeyPurpose } from '../../http/cursor.ts'
 import type { TenantChore } from '../../jobs/housekeeping.ts'
 import type { JobSender } from '../../jobs/job-sender.ts'
 import type { JobDefinition } from '../../jobs/queue.ts'
+import { deriveKey } from '../../secrets/sealing.ts'
 import type { Storage } from '../../storage/storage.ts'
-import type { GovernanceLog } from '../governance/governance-types.ts'
+import type { GovernanceLog, RefusalLog } from '../governance/governance-types.ts'
 import type { RecordClock } from '../hub/record-clock-types.ts'
 import type { SealedRecords } from '../hub/sealed-records-types.ts'
 import type { StoredVerification } from '../hub/verification-types.ts'
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
 import type { TenantLogs } from '../log/log-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
-import type { ExportExpiry } from './exports-types.ts'
+import { addDownloadRoutes } from './download-routes.ts'
+import { createDownloads } from './download-service.ts'
+import { createDownloadUrls } from './download-url.ts'
+import { createExportCleanup } from './export-cleanup.ts'
+import { createExportFiles } from './export-files.ts'
+import { exportJob, exportJobData, exportJobName } from './export-job.ts'
+import { createExportRuns } from './export-runs.ts'
+import { addExportsRoutes } from './exports-routes.ts'
+import { createExports } from './exports-service.ts'
+import type { ExportExpiry, ExportWriter } from './exports-types.ts'
+
+// Until the writer is there.
+const createExportWriter = (_deps: object): ExportWriter => ({
+  write: async () => {
+    throw new Error('not built yet')
+  },
+  fileNames: ({ jobId, format, compression }) => {
+    const file = `${jobId}.${format}${compression ? '.gz' : ''}`
+    return { file, manifest: `${file}.manifest.json` }
+  },
+  keyOf: (tenant, jobId, fileName) => `exports/${tenant}/${jobId}/${fileName}`,
+})
 
 export interface ExportsModule {
   expiry: ExportExpiry
   routes(app: FastifyInstance): void
   jobs: readonly JobDefinition[]
   chores: readonly TenantChore[]
+  /** Stops writing; what is unfinished is begun again by the next worker, or after the next start. */
+  stop(): void
+  /** Resolves when no files are being deleted; called before the database is closed. */
+  settled(): Promise<void>
 }
 
-export function createExportsModule(_deps: {
+export function createExportsModule(deps: {
   database: Database
   masterKey: Buffer
   clock: RecordClock
@@ -30,14 +57,36 @@ export function createExportsModule(_deps: {
   records: SealedRecords
   verification: StoredVerification
   governance: GovernanceLog
+  refusals: Pick<RefusalLog, 'note'>
   directory: TenantDirectory
-  jobSender: JobSender
+  jobSender: Pick<JobSender, 'send'>
   log: DatabaseLog
+  /** Another one, in tests. */
+  writer?: ExportWriter
 }): ExportsModule {
+  const { writer = createExportWriter(deps) } = deps
+  const urls = createDownloadUrls(deps.masterKey)
+  const files = createExportFiles({ ...deps, writer })
+  const runs = createExportRuns({ ...deps, writer, files })
+  const exports = createExports({
+    ...deps,
+    cursorKey: deriveKey(deps.masterKey, cursorKeyPurpose),
+    urls,
+    writer,
+    files,
+    begin: (tx, jobId) =>
+      deps.jobSender.send(exportJobName, exportJobData(tx.tenantId, jobId), { tx, group: tx.tenantId }),
+    stopAttempt: (jobId) => runs.stopAttempt(jobId),
+  })
+  const downloads = createDownloads({ ...deps, writer, urls })
   return {
-    expiry: { expireHolding: async () => {} },
-    routes: () => {},
-    jobs: [],
-    chores: [],
+    ...createExportCleanup({ ...deps, files }),
+    routes: (app) => {
+      addExportsRoutes(app, exports)
+      addDownloadRoutes(app, downloads)
+    },
+    jobs: [exportJob(runs)],
+    stop: () => runs.stop(),
+    settled: () => files.settled(),
   }
 }

@@ -1,6 +1,7 @@
+import type { Readable } from 'node:stream'
 import type { RecordFilter } from '../../../contract/record-filter.ts'
 import type { TenantTx } from '../../db/database.ts'
-import type { Tenant } from '../../http/caller.ts'
+import type { Caller, Tenant } from '../../http/caller.ts'
 
 export type ExportFormat = 'jsonl' | 'csv' | 'parquet'
 export type ExportStatus = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled' | 'expired'
@@ -51,6 +52,76 @@ export interface ExportWriter {
   fileNames(order: Pick<ExportOrder, 'jobId' | 'format' | 'compression'>): ExportFileNames
   /** Where a file of an export is kept. */
   keyOf(tenant: string, jobId: string, fileName: string): string
+}
+
+/** An export as the API answers it. */
+export interface ExportAnswer {
+  job_id: string
+  status: ExportStatus
+  format: ExportFormat
+  created_at: string
+  estimated_completion_ts: string
+  progress: { done: number; total: number }
+  download_url?: string
+  manifest_url?: string
+  verification_summary?: NonNullable<WrittenExport['verificationSummary']>
+  error?: { type: string; title: string; detail: string }
+}
+
+/** The body of an order, as its schema lets it through; see the schema for what is assumed. */
+export interface NewExport {
+  filter?: RecordFilter & { tenant_id?: string }
+  format?: ExportFormat
+  compression?: 'gzip'
+  verify?: boolean
+  include_provenance?: boolean
+}
+
+/** Exports as those who order them see them: to whom an export shows a type that they may not read, it is not there. */
+export interface Exports {
+  /**
+   * Throws `invalid-tenant` for the filter of another tenant, `insufficient-scope` where a type is asked for that the
+   * caller may not read, `rate-limited` when too many of the tenant are under way, `validation-failed`.
+   */
+  create(caller: Caller, order: NewExport): Promise<ExportAnswer>
+  /** The newest first. */
+  list(
+    caller: Caller,
+    page: { limit: number; cursor?: string | undefined },
+  ): Promise<{ items: ExportAnswer[]; next_cursor: string | null }>
+  /** Throws `not-found`. */
+  get(caller: Caller, jobId: string): Promise<ExportAnswer>
+  /** Throws `not-found`, and `concurrent-modification` for one that has ended otherwise. */
+  cancel(caller: Caller, jobId: string): Promise<ExportAnswer>
+}
+
+/** What a caller with a signed address asks for. */
+export interface DownloadRequest {
+  jobId: string
+  fileName: string
+  tenant: string | undefined
+  expires: string | undefined
+  signature: string | undefined
+}
+
+/** A file of an export that may be downloaded. */
+export interface Download {
+  tenant: Tenant
+  jobId: string
+  fileName: string
+  contentType: string
+  sizeBytes: number
+  /** Strong: these bytes and no others. */
+  etag: string
+  /** From `start` to `end`, both included. */
+  read(range?: { start: number; end: number }): Promise<Readable>
+}
+
+export interface Downloads {
+  /** Throws `invalid-download-url`, always in the same words. */
+  open(request: DownloadRequest, hostTenant: Tenant | null): Promise<Download>
+  /** Writes `hub.export_downloaded`, once a minute for a file and an address. */
+  note(download: Download, by: { address: string; requestId: string }): Promise<void>
 }
 
 /** What erasure asks of exports. */

@@ -1,0 +1,58 @@
+import { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { DomainError } from '../../../contract/domain-error.ts'
+import { addRoute } from '../../http/route.ts'
+import { readRange } from './byte-range.ts'
+import { DownloadHeaders, DownloadParams, DownloadQuery, downloadAnswers } from './exports-schemas.ts'
+import type { Download, Downloads } from './exports-types.ts'
+
+export function addDownloadRoutes(app: FastifyInstance, downloads: Downloads): void {
+  addRoute(
+    app,
+    'downloadExport',
+    {
+      description:
+        'The address is its own credential: `download_url` or `manifest_url` of the export, as it is. It takes neither ' +
+        'a token nor a tenant header, and ends 24 hours after the export was completed. A part can be asked for with ' +
+        '`Range`, so that a download that broke off can be resumed. The download is an event ' +
+        '`hub.export_downloaded`, once a minute for a file and an address.',
+      params: DownloadParams,
+      querystring: DownloadQuery,
+      headers: DownloadHeaders,
+      ...downloadAnswers,
+      problems: ['invalid-download-url', 'range-not-satisfiable', 'hub-unavailable'],
+    },
+    async (request, reply) => {
+      const { job_id: jobId, file_name: fileName } = request.params
+      const { tenant, expires, signature } = request.query
+      const download = await downloads.open({ jobId, fileName, tenant, expires, signature }, request.hostTenant)
+      request.hubTenant = download.tenant
+      await request.credentialCharges.succeed(`export ${jobId}`, download.tenant.slug)
+      const range = rangeOf(request, reply, download)
+      reply.headers({
+        'content-type': download.contentType,
+        'content-disposition': `attachment; filename="${fileName}"`,
+        'accept-ranges': 'bytes',
+        'cache-control': 'private, no-store',
+        etag: download.etag,
+        'content-length': range ? range.end - range.start + 1 : download.sizeBytes,
+      })
+      if (range) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${download.sizeBytes}`)
+      // Its answer says how long the body would be; an empty one keeps that.
+      if (request.method === 'HEAD') return reply.send(Readable.from([]))
+      await downloads.note(download, { address: request.callerAddress, requestId: request.id })
+      return reply.send(await download.read(range))
+    },
+  )
+}
+
+/** The part that is asked for, where the file is still the one that the caller has the rest of. */
+function rangeOf(request: FastifyRequest, reply: FastifyReply, { etag, sizeBytes }: Download) {
+  const { range: header, 'if-range': ifRange } = request.headers
+  // Range is for GET alone (RFC 9110, section 14.2). A weak tag or a time says less than it takes (section 13.1.5).
+  if (request.method !== 'GET' || (ifRange !== undefined && ifRange !== etag)) return undefined
+  const range = readRange(header, sizeBytes)
+  if (range !== 'unsatisfiable') return range
+  reply.header('content-range', `bytes */${sizeBytes}`)
+  throw new DomainError('range-not-satisfiable', `The file has ${sizeBytes} bytes, and the range begins behind them.`)
+}

@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { DomainError } from '../../../contract/domain-error.ts'
+import type { Database } from '../../db/database.ts'
+import type { Tenant } from '../../http/caller.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { GovernanceLog } from '../governance/governance-types.ts'
+import type { RecordClock } from '../hub/record-clock-types.ts'
+import type { TenantDirectory } from '../tenants/tenants-types.ts'
+import { type DownloadUrls, secondOf } from './download-url.ts'
+import { isDownloadable, orderOf } from './export-answer.ts'
+import { type ExportRow, findExport } from './exports-store.ts'
+import type { Download, DownloadRequest, Downloads, ExportFormat, ExportOrder, ExportWriter } from './exports-types.ts'
+
+const contentTypes: Record<ExportFormat, string> = {
+  jsonl: 'application/x-ndjson; charset=utf-8',
+  csv: 'text/csv; charset=utf-8; header=present',
+  parquet: 'application/vnd.apache.parquet',
+}
+const minuteMicros = 60_000_000
+const notedMax = 10_000
+
+export function createDownloads(deps: {
+  database: Database
+  clock: RecordClock
+  storage: Storage
+  writer: Pick<ExportWriter, 'fileNames' | 'keyOf'>
+  urls: DownloadUrls
+  governance: GovernanceLog
+  directory: TenantDirectory
+}): Downloads {
+  const { database, clock, storage, writer } = deps
+  /** Until when further parts of a download by the same address belong to one that was noted. */
+  const noted = new LRUCache<string, number>({ max: notedMax })
+
+  async function signedExport(request: DownloadRequest, hostTenant: Tenant | null) {
+    const { tenant: slug = '', expires = '', signature = '', jobId, fileName } = request
+    if (!deps.urls.isSigned({ tenant: slug, jobId, fileName, expires, signature })) return undefined
+    if (hostTenant !== null && hostTenant.slug !== slug) return undefined
+    const tenant = await deps.directory.find(slug)
+    const row = tenant && (await database.withTenant(slug, (tx) => findExport(tx, jobId), { readOnly: true }))
+    if (!row || !isDownloadable(row, clock.next().createdAt)) return undefined
+    if (row.expires_at === null || String(secondOf(row.expires_at)) !== expires) return undefined
+    const key = writer.keyOf(slug, jobId, fileName)
+    // Gone under our eyes, as by the erasure of a record that was in it.
+    const sizeBytes = await storage.size(key)
+    return sizeBytes === undefined ? undefined : { tenant, row, key, sizeBytes }
+  }
+
+  return {
+    async open(request, hostTenant) {
+      const found = await signedExport(request, hostTenant)
+      if (!found) throw invalidUrl()
+      const { tenant, row, key, sizeBytes } = found
+      const { jobId, fileName } = request
+      return {
+        tenant,
+        jobId,
+        fileName,
+        contentType: contentTypeOf(orderOf(row), fileName, writer),
+        sizeBytes,
+        etag: entityTag(row, fileName, sizeBytes),
+        async read(range) {
+          const content = await storage.read(key, range)
+          if (!content) throw invalidUrl()
+          return content
+        },
+      }
+    },
+
+    async note({ tenant, jobId, fileName }, { address, requestId }) {
+      const key = JSON.stringify([tenant.slug, jobId, fileName, address])
+      const { micros } = clock.next()
+      if (micros < (noted.get(key) ?? 0)) return
+      noted.set(key, micros + minuteMicros)
+      try {
+        await database.withTenant(tenant.slug, (tx) =>
+          deps.governance.append(tx, tenant, {
+            kind: 'hub.export_downloaded',
+            subject: `export:${jobId}`,
+            details: { file: fileName },
+            actor: { subject: 'download-url', clientId: '', address, requestId },
+          }),
+        )
+      } catch (error) {
+        noted.delete(key)
+        throw error
+      }
+    },
+  }
+}
+
+function contentTypeOf(order: ExportOrder, fileName: string, writer: Pick<ExportWriter, 'fileNames'>): string {
+  if (fileName === writer.fileNames(order).manifest) return 'application/json; charset=utf-8'
+  // The file itself, not an encoding of another: so it is kept as it is named.
+  return order.compression === 'gzip' ? 'application/gzip' : contentTypes[order.format]
+}
+
+/** The files of a completed export never change; another attempt would have completed at another time. */
+function entityTag(row: ExportRow, fileName: string, sizeBytes: number): string {
+  const content = JSON.stringify([row.job_id, row.attempt, row.completed_at, fileName, sizeBytes])
+  return `"${createHash('sha256').update(content).digest('base64url').slice(0, 27)}"`
+}
+
+function invalidUrl(): DomainError {
+  return new DomainError(
+    'invalid-download-url',
+    'This address opens no file: it was altered or has ended. Poll the export for the address that it has now.',
+  )
+}

@@ -1,0 +1,45 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { parseTimestamp } from '../../../contract/timestamp.ts'
+import type { Tenant } from '../../http/caller.ts'
+import { deriveKey } from '../../secrets/sealing.ts'
+
+/** What an address is signed for. */
+interface SignedFile {
+  jobId: string
+  fileName: string
+  /** RFC 3339. */
+  expiresAt: string
+}
+
+/** Addresses of files that are their own credential: whoever has one may download that file until it ends. */
+export interface DownloadUrls {
+  sign(tenant: Tenant, file: SignedFile): string
+  /** Whether the signature is the one of these parts, compared in constant time. Says nothing about the time. */
+  isSigned(parts: { tenant: string; jobId: string; fileName: string; expires: string; signature: string }): boolean
+}
+
+/** HMAC-SHA256 over tenant, job, file and the second of expiry, under a key of its own. */
+export function createDownloadUrls(masterKey: Buffer): DownloadUrls {
+  const key = deriveKey(masterKey, 'download addresses')
+  const macOf = (...parts: string[]) => createHmac('sha256', key).update(JSON.stringify(parts)).digest()
+  return {
+    sign(tenant, { jobId, fileName, expiresAt }) {
+      const expires = String(secondOf(expiresAt))
+      const signature = macOf(tenant.slug, jobId, fileName, expires).toString('base64url')
+      const query = new URLSearchParams({ tenant: tenant.slug, expires, signature })
+      return `${tenant.baseUrl}/api/v1/hub/exports/${jobId}/${fileName}?${query}`
+    },
+    isSigned({ tenant, jobId, fileName, expires, signature }) {
+      const expected = macOf(tenant, jobId, fileName, expires)
+      const given = Buffer.from(signature, 'base64url')
+      // The decoder skips what is not base64url: only the one spelling of the bytes is taken.
+      if (given.length !== expected.length || given.toString('base64url') !== signature) return false
+      return timingSafeEqual(given, expected)
+    },
+  }
+}
+
+/** The whole second of a timestamp, since the epoch. */
+export function secondOf(timestamp: string): number {
+  return Math.floor(parseTimestamp(timestamp)!.epochMs / 1000)
+}

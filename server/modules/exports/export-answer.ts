@@ -1,0 +1,57 @@
+import { type ProblemSlug, problems } from '../../../contract/problems.ts'
+import { formatTimestamp } from '../../../contract/timestamp.ts'
+import type { Tenant } from '../../http/caller.ts'
+import type { DownloadUrls } from './download-url.ts'
+import type { ExportRow } from './exports-store.ts'
+import type { ExportAnswer, ExportFileNames, ExportOrder } from './exports-types.ts'
+
+/** How an export is told: what has expired is so from its time on, whenever its files are deleted. */
+export function exportAnswer(
+  tenant: Tenant,
+  row: ExportRow,
+  context: { now: string; names: ExportFileNames; urls: DownloadUrls },
+): ExportAnswer {
+  const { names, urls, now } = context
+  const isOpen = isDownloadable(row, now)
+  const url = (fileName: string) =>
+    urls.sign(tenant, { jobId: row.job_id, fileName, expiresAt: row.expires_at as string })
+  return {
+    job_id: row.job_id,
+    status: row.status === 'completed' && !isOpen ? 'expired' : row.status,
+    format: row.format,
+    created_at: row.created_at,
+    estimated_completion_ts: row.estimated_completion_at,
+    progress: { done: row.done, total: row.total },
+    ...(isOpen && { download_url: url(names.file), manifest_url: url(names.manifest) }),
+    ...(row.verification_summary && { verification_summary: row.verification_summary }),
+    ...(row.error && { error: problemOf(tenant, row.error) }),
+  }
+}
+
+export function isDownloadable(row: Pick<ExportRow, 'status' | 'expires_at'>, now: string): boolean {
+  return row.status === 'completed' && row.expires_at !== null && now < row.expires_at
+}
+
+export function orderOf(row: ExportRow): ExportOrder {
+  return {
+    jobId: row.job_id,
+    format: row.format,
+    compression: row.compression,
+    filter: row.filter,
+    recordTypes: row.record_types,
+    verify: row.verify,
+    includeProvenance: row.include_provenance,
+    createdBy: row.created_by,
+    createdAt: row.created_at,
+  }
+}
+
+/** @param micros since the epoch */
+export function timeAt(micros: number): string {
+  const epochMs = Math.floor(micros / 1000)
+  return formatTimestamp(epochMs, Math.floor(micros - epochMs * 1000))
+}
+
+function problemOf(tenant: Tenant, { slug, detail }: { slug: string; detail: string }) {
+  return { type: `${tenant.baseUrl}/errors/${slug}`, title: problems[slug as ProblemSlug].title, detail }
+}

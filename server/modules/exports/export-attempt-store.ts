@@ -1,0 +1,92 @@
+import type { TenantTx } from '../../db/database.ts'
+import type { ExportRow } from './exports-store.ts'
+import type { WrittenExport } from './exports-types.ts'
+
+/** One attempt to write an export. Only the last one begun changes it, and only while the export runs. */
+export interface Attempt {
+  jobId: string
+  attempt: number
+}
+
+/** The next attempt of an export that waits, or whose attempt before has died; undefined when it has ended. */
+export async function beginAttempt(
+  tx: TenantTx,
+  jobId: string,
+  now: string,
+): Promise<Pick<ExportRow, 'attempt' | 'tries'> | undefined> {
+  const { rows } = await tx.client.query<Pick<ExportRow, 'attempt' | 'tries'>>(
+    `update hub.exports
+     set status = 'running', attempt = attempt + 1, tries = tries + 1, started_at = $3, done = 0, total = 0,
+       has_files = true
+     where tenant_id = $1 and job_id = $2 and status in ('queued', 'running')
+     returning attempt, tries`,
+    [tx.tenantId, jobId, now],
+  )
+  return rows[0]
+}
+
+/** Answers whether the attempt still counts. */
+export async function saveProgress(
+  tx: TenantTx,
+  { jobId, attempt }: Attempt,
+  progress: { done: number; total: number; estimatedCompletionAt: string },
+): Promise<boolean> {
+  const { rowCount } = await tx.client.query(
+    `update hub.exports set done = $4, total = $5, estimated_completion_at = $6
+     where tenant_id = $1 and job_id = $2 and attempt = $3 and status = 'running'`,
+    [tx.tenantId, jobId, attempt, progress.done, progress.total, progress.estimatedCompletionAt],
+  )
+  return rowCount === 1
+}
+
+/** The export waits for another attempt. One that ended by order of the worker does not count as a try. */
+export async function giveUpAttempt(
+  tx: TenantTx,
+  { jobId, attempt }: Attempt,
+  { counts }: { counts: boolean },
+): Promise<void> {
+  await tx.client.query(
+    `update hub.exports set status = 'queued', tries = tries - $4
+     where tenant_id = $1 and job_id = $2 and attempt = $3 and status = 'running'`,
+    [tx.tenantId, jobId, attempt, counts ? 0 : 1],
+  )
+}
+
+/** Answers whether the attempt still counted. */
+export async function completeExport(
+  tx: TenantTx,
+  { jobId, attempt }: Attempt,
+  written: WrittenExport & { total: number; completedAt: string; expiresAt: string },
+): Promise<boolean> {
+  const { rowCount } = await tx.client.query(
+    `update hub.exports
+     set status = 'completed', done = $4, total = $4, completed_at = $5, estimated_completion_at = $5, expires_at = $6,
+       size_bytes = $7, verification_summary = $8
+     where tenant_id = $1 and job_id = $2 and attempt = $3 and status = 'running'`,
+    [
+      tx.tenantId,
+      jobId,
+      attempt,
+      written.total,
+      written.completedAt,
+      written.expiresAt,
+      written.sizeBytes,
+      written.verificationSummary && JSON.stringify(written.verificationSummary),
+    ],
+  )
+  return rowCount === 1
+}
+
+/** Answers whether the attempt still counted. */
+export async function failExport(
+  tx: TenantTx,
+  { jobId, attempt }: Attempt,
+  error: { slug: string; detail: string },
+): Promise<boolean> {
+  const { rowCount } = await tx.client.query(
+    `update hub.exports set status = 'failed', error = $4
+     where tenant_id = $1 and job_id = $2 and attempt = $3 and status in ('queued', 'running')`,
+    [tx.tenantId, jobId, attempt, JSON.stringify(error)],
+  )
+  return rowCount === 1
+}

@@ -1,0 +1,66 @@
+import { exportRunHoursMax } from '../../../contract/limits.ts'
+import type { TenantTx } from '../../db/database.ts'
+import type { TenantChore } from '../../jobs/housekeeping.ts'
+import type { RecordClock } from '../hub/record-clock-types.ts'
+import { orderOf, timeAt } from './export-answer.ts'
+import { failExport } from './export-attempt-store.ts'
+import type { ExportFiles } from './export-files.ts'
+import { endedWithFiles, endThoseOf, expireOverdue, markFilesGone, openSince } from './exports-store.ts'
+import type { ExportExpiry } from './exports-types.ts'
+
+const filesAtOnce = 20
+const hourMicros = 3_600_000_000
+/** Processes may read the clock that far apart. */
+const clockSkewMicros = 60_000_000
+
+const overdue = {
+  slug: 'internal',
+  detail: `The export had not ended after ${exportRunHoursMax} hours. Order it again, of fewer records if it is large.`,
+}
+
+const erased = {
+  slug: 'concurrent-modification',
+  detail: 'A record that the export may have held was erased meanwhile. Order the export again.',
+}
+
+/** Ends exports whose time is over, and deletes the files of those that have ended. */
+export function createExportCleanup(deps: { clock: RecordClock; files: ExportFiles }): {
+  expiry: ExportExpiry
+  chores: readonly TenantChore[]
+} {
+  const { clock, files } = deps
+
+  async function endOverdue(tx: TenantTx): Promise<boolean> {
+    const { micros, createdAt: now } = clock.next()
+    await expireOverdue(tx, now)
+    for (const row of await openSince(tx, timeAt(micros - exportRunHoursMax * hourMicros))) {
+      await failExport(tx, { jobId: row.job_id, attempt: row.attempt }, overdue)
+    }
+    const ended = await endedWithFiles(tx, filesAtOnce)
+    for (const row of ended) await files.remove(tx.tenantId, orderOf(row))
+    if (ended.length > 0) {
+      await markFilesGone(
+        tx,
+        ended.map((row) => row.job_id),
+      )
+    }
+    return ended.length === filesAtOnce
+  }
+
+  return {
+    chores: [{ name: 'delete files of exports', run: endOverdue }],
+    expiry: {
+      async expireHolding(tx, { createdAt, purgedAt }) {
+        const { createdAt: now } = clock.next()
+        const life = { createdAt: shifted(createdAt, -clockSkewMicros), purgedAt: shifted(purgedAt, clockSkewMicros) }
+        for (const row of await endThoseOf(tx, life, now, erased)) {
+          tx.afterCommit(() => files.removeSoon(tx.tenantId, orderOf(row)))
+        }
+      },
+    },
+  }
+}
+
+function shifted(timestamp: string, micros: number): string {
+  return timeAt(Date.parse(timestamp) * 1000 + micros)
+}

@@ -1,0 +1,46 @@
+import type { DatabaseLog } from '../../db/database.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { ExportOrder, ExportWriter } from './exports-types.ts'
+
+/** The files of exports in the storage. */
+export interface ExportFiles {
+  /** Deletes what there is of an export. */
+  remove(tenant: string, order: ExportOrder): Promise<void>
+  /** Does so in the background. What fails is done again by the hourly chore. */
+  removeSoon(tenant: string, order: ExportOrder): void
+  /** Resolves when nothing is being deleted. */
+  settled(): Promise<void>
+}
+
+export function createExportFiles(deps: {
+  storage: Storage
+  writer: Pick<ExportWriter, 'fileNames' | 'keyOf'>
+  log: DatabaseLog
+}): ExportFiles {
+  const { storage, writer } = deps
+  const removals = new Set<Promise<void>>()
+
+  async function remove(tenant: string, order: ExportOrder): Promise<void> {
+    const { file, manifest } = writer.fileNames(order)
+    const key = writer.keyOf(tenant, order.jobId, file)
+    // By name, for that takes along what is being written; then whatever else is in the folder.
+    await storage.delete(key)
+    await storage.delete(writer.keyOf(tenant, order.jobId, manifest))
+    for await (const other of storage.list(key.slice(0, -file.length))) await storage.delete(other)
+  }
+
+  return {
+    remove,
+    removeSoon(tenant, order) {
+      const removal = remove(tenant, order)
+        .catch((error: unknown) =>
+          deps.log.warn({ err: error, export: order.jobId }, 'files of an export stay a while'),
+        )
+        .finally(() => removals.delete(removal))
+      removals.add(removal)
+    },
+    settled: async () => {
+      await Promise.all(removals)
+    },
+  }
+}

@@ -1,0 +1,28 @@
+import { exportRunHoursMax, exportsAtOnce } from '../../../contract/limits.ts'
+import type { JobDefinition } from '../../jobs/queue.ts'
+import type { ExportRuns } from './export-runs.ts'
+
+export const exportJobName = 'export'
+
+/** More than there can be in the time that an export has: its own count of tries decides, not the queue's. */
+const retryLimit = 1000
+
+export function exportJobData(tenantId: string, jobId: string): object {
+  return { tenant: tenantId, job_id: jobId }
+}
+
+/** Work on an export for the queue; an attempt that ends early is taken up again. */
+export function exportJob(runs: ExportRuns): JobDefinition {
+  return {
+    name: exportJobName,
+    retryLimit,
+    retryDelaySeconds: 1,
+    pollingIntervalSeconds: 1,
+    sideBySide: { all: exportsAtOnce.all, ofGroup: exportsAtOnce.ofTenant },
+    secondsMax: exportRunHoursMax * 3600 - 60,
+    handler: async ({ data, signal }) => {
+      const { tenant, job_id: jobId } = data as { tenant: string; job_id: string }
+      await runs.run(tenant, jobId, signal)
+    },
+  }
+}

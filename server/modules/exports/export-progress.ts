@@ -1,0 +1,63 @@
+import type { Database, DatabaseLog } from '../../db/database.ts'
+import type { RecordClock } from '../hub/record-clock-types.ts'
+import { timeAt } from './export-answer.ts'
+import { type Attempt, saveProgress } from './export-attempt-store.ts'
+
+const saveMs = 1000
+
+export interface Progress {
+  /** To be told to whoever asks; costs nothing. */
+  note(done: number, total: number): Promise<void>
+  total(): number
+  /** No longer saves. */
+  stop(): Promise<void>
+}
+
+/**
+ * Saves, once a second, how far an attempt is and when it will probably have ended. So it hears when the export was
+ * cancelled, or taken over by another attempt.
+ */
+export function watchProgress(deps: {
+  database: Database
+  clock: RecordClock
+  log: DatabaseLog
+  tenantId: string
+  attempt: Attempt
+  /** The attempt no longer counts. */
+  lost(): void
+}): Progress {
+  const { database, clock, attempt } = deps
+  const startedAt = clock.next().micros
+  let done = 0
+  let total = 0
+  let saving: Promise<void> | undefined
+
+  async function save(): Promise<void> {
+    const { micros } = clock.next()
+    const left = done === 0 ? 0 : ((micros - startedAt) / done) * Math.max(0, total - done)
+    const progress = { done, total, estimatedCompletionAt: timeAt(micros + Math.max(left, saveMs * 1000)) }
+    try {
+      if (!(await database.withTenant(deps.tenantId, (tx) => saveProgress(tx, attempt, progress)))) deps.lost()
+    } catch (error) {
+      deps.log.warn({ err: error, export: attempt.jobId }, 'the progress of an export was not saved')
+    }
+  }
+
+  const timer = setInterval(() => {
+    saving ??= save().finally(() => {
+      saving = undefined
+    })
+  }, saveMs)
+
+  return {
+    async note(newDone, newTotal) {
+      done = newDone
+      total = newTotal
+    },
+    total: () => total,
+    async stop() {
+      clearInterval(timer)
+      await saving
+    },
+  }
+}

@@ -1,0 +1,168 @@
+import { DomainError } from '../../../contract/domain-error.ts'
+import { exportHours, exportTriesMax } from '../../../contract/limits.ts'
+import type { Database, DatabaseLog } from '../../db/database.ts'
+import type { Tenant } from '../../http/caller.ts'
+import type { GovernanceLog } from '../governance/governance-types.ts'
+import type { RecordClock } from '../hub/record-clock-types.ts'
+import type { TenantDirectory } from '../tenants/tenants-types.ts'
+import { orderOf, timeAt } from './export-answer.ts'
+import { type Attempt, beginAttempt, completeExport, failExport, giveUpAttempt } from './export-attempt-store.ts'
+import type { ExportFiles } from './export-files.ts'
+import { watchProgress } from './export-progress.ts'
+import { findExport } from './exports-store.ts'
+import type { ExportOrder, ExportWriter } from './exports-types.ts'
+
+/** The export was cancelled, has expired, or another attempt has taken it over. */
+class AttemptOver extends Error {}
+/** The worker has to stop; the export is to be begun again. */
+class WorkerStops extends Error {}
+
+const hourMicros = 3_600_000_000
+
+/** Writes exports, and keeps account of it. */
+export interface ExportRuns {
+  /** One attempt. Throws what has to be tried again. */
+  run(tenantId: string, jobId: string, signal: AbortSignal): Promise<void>
+  /** Tells the attempt in this process, if there is one, that nobody wants it any more. */
+  stopAttempt(jobId: string): void
+  /** Stops all attempts; they are tried again, here or elsewhere. */
+  stop(): void
+}
+
+export function createExportRuns(deps: {
+  database: Database
+  clock: RecordClock
+  writer: ExportWriter
+  files: ExportFiles
+  governance: GovernanceLog
+  directory: TenantDirectory
+  log: DatabaseLog
+}): ExportRuns {
+  const { database, clock, writer, files, log } = deps
+  const stopping = new AbortController()
+  const running = new Map<string, AbortController>()
+
+  async function begin(tenant: Tenant, jobId: string) {
+    return database.withTenant(tenant.slug, async (tx) => {
+      const begun = await beginAttempt(tx, jobId, clock.next().createdAt)
+      const row = begun && (await findExport(tx, jobId))
+      return row && { order: orderOf(row), attempt: row.attempt, tries: row.tries }
+    })
+  }
+
+  async function write(
+    tenant: Tenant,
+    order: ExportOrder,
+    attempt: Attempt,
+    over: AbortController,
+    signal: AbortSignal,
+  ) {
+    const progress = watchProgress({
+      ...deps,
+      tenantId: tenant.slug,
+      attempt,
+      lost: () => over.abort(new AttemptOver()),
+    })
+    try {
+      const written = await writer.write(tenant, order, { signal, progress: progress.note })
+      signal.throwIfAborted()
+      await progress.stop()
+      const { micros } = clock.next()
+      const completion = {
+        ...written,
+        total: Math.max(progress.total(), written.rows),
+        completedAt: timeAt(micros),
+        expiresAt: timeAt(micros + exportHours * hourMicros),
+      }
+      const counted = await database.withTenant(tenant.slug, (tx) => completeExport(tx, attempt, completion))
+      if (!counted) throw new AttemptOver()
+    } finally {
+      await progress.stop()
+    }
+  }
+
+  async function fail(tenant: Tenant, order: ExportOrder, attempt: Attempt, cause: unknown): Promise<void> {
+    const error = problemOf(cause)
+    const counted = await database.withTenant(tenant.slug, async (tx) => {
+      if (!(await failExport(tx, attempt, error))) return false
+      await deps.governance.append(tx, tenant, {
+        kind: 'hub.export_failed',
+        subject: `export:${order.jobId}`,
+        details: { format: order.format, error: error.slug, reason: error.detail },
+        actor: { service: 'exports' },
+      })
+      return true
+    })
+    if (!counted) return
+    log.error({ err: cause, tenant: tenant.slug, export: order.jobId }, 'an export failed')
+    await files.remove(tenant.slug, order)
+  }
+
+  /** Answers whether the attempt is to be tried again. */
+  async function settle(tenant: Tenant, order: ExportOrder, attempt: Attempt, tries: number, error: unknown) {
+    if (error instanceof AttemptOver) {
+      await removeUnlessTaken(tenant, order, attempt)
+      return false
+    }
+    const stops = error instanceof WorkerStops
+    if (!stops && (!isPassing(error) || tries >= exportTriesMax)) {
+      await fail(tenant, order, attempt, error)
+      return false
+    }
+    // If this fails too, the next attempt takes it up as it is.
+    await database
+      .withTenant(tenant.slug, (tx) => giveUpAttempt(tx, attempt, { counts: !stops }))
+      .catch((err: unknown) => log.warn({ err }, 'an export could not be given up'))
+    return true
+  }
+
+  async function removeUnlessTaken(tenant: Tenant, order: ExportOrder, { attempt }: Attempt): Promise<void> {
+    const row = await database.withTenant(tenant.slug, (tx) => findExport(tx, order.jobId), { readOnly: true })
+    if (row?.attempt === attempt) await files.remove(tenant.slug, order)
+  }
+
+  return {
+    async run(tenantId, jobId, signal) {
+      if (stopping.signal.aborted) throw new WorkerStops('the worker stops')
+      const tenant = await deps.directory.find(tenantId)
+      const begun = tenant && (await begin(tenant, jobId))
+      if (!tenant || !begun) return
+      const { order, attempt: number, tries } = begun
+      const attempt = { jobId, attempt: number }
+      // Its process has died too often while it was written.
+      if (tries > exportTriesMax) return fail(tenant, order, attempt, undefined)
+      const over = new AbortController()
+      running.set(jobId, over)
+      const stops = stopSignal(AbortSignal.any([signal, stopping.signal]))
+      try {
+        await write(tenant, order, attempt, over, AbortSignal.any([over.signal, stops]))
+      } catch (thrown) {
+        const error = over.signal.aborted ? over.signal.reason : stops.aborted ? stops.reason : thrown
+        if (await settle(tenant, order, attempt, tries, error)) throw error
+      } finally {
+        if (running.get(jobId) === over) running.delete(jobId)
+      }
+    },
+    stopAttempt: (jobId) => running.get(jobId)?.abort(new AttemptOver()),
+    stop: () => stopping.abort(),
+  }
+}
+
+function stopSignal(signal: AbortSignal): AbortSignal {
+  const stops = new AbortController()
+  const stop = () => stops.abort(new WorkerStops('the worker stops'))
+  if (signal.aborted) stop()
+  else signal.addEventListener('abort', stop, { once: true })
+  return stops.signal
+}
+
+/** Whether database or storage are away, rather than the export being impossible. */
+function isPassing(error: unknown): boolean {
+  return error instanceof DomainError && error.slug === 'hub-unavailable'
+}
+
+function problemOf(error: unknown): { slug: string; detail: string } {
+  if (error instanceof DomainError) return { slug: error.slug, detail: error.message }
+  const detail = 'The export ended in an error that the Hub does not expect. Tell the operator the id of the export.'
+  return { slug: 'internal', detail }
+}

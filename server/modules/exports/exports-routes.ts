@@ -1,0 +1,77 @@
+import type { FastifyInstance } from 'fastify'
+import { exportsOpenMax, pageSizeDefault } from '../../../contract/limits.ts'
+import { PageQuery } from '../../../contract/request-schemas.ts'
+import { addRoute, emptyBody } from '../../http/route.ts'
+import {
+  CreatedExportSchema,
+  ExportBody,
+  ExportList,
+  ExportParams,
+  ExportSchema,
+  exportLocation,
+} from './exports-schemas.ts'
+import type { Exports, NewExport } from './exports-types.ts'
+
+export function addExportsRoutes(app: FastifyInstance, exports: Exports): void {
+  addRoute(
+    app,
+    'createExport',
+    {
+      description:
+        'Writes the records that the filter finds, but for purged ones, into a file in the background; poll the ' +
+        'address in `Location`. Needs the read scope of every type that it covers: types asked for by `record_type` ' +
+        'that the token may not read are refused, and without `record_type` it covers those that the token may read. ' +
+        `At most ${exportsOpenMax} exports of a tenant wait or run at a time.`,
+      body: ExportBody,
+      bodyOptional: true,
+      response: { 202: CreatedExportSchema },
+      responseHeaders: { 202: exportLocation },
+      problems: ['hub-unavailable'],
+    },
+    async (request, reply) => {
+      const { job_id, estimated_completion_ts } = await exports.create(request.caller, request.body as NewExport)
+      reply.code(202).header('location', `/api/v1/hub/exports/${job_id}`)
+      return { job_id, status: 'queued' as const, estimated_completion_ts }
+    },
+  )
+
+  addRoute(
+    app,
+    'listExports',
+    {
+      description: 'The newest first. Exports of types that the token may not read are left out.',
+      querystring: PageQuery,
+      response: { 200: ExportList },
+      problems: ['invalid-cursor'],
+    },
+    async (request) => {
+      const { limit = pageSizeDefault, cursor } = request.query
+      return exports.list(request.caller, { limit, cursor })
+    },
+  )
+
+  addRoute(
+    app,
+    'getExport',
+    {
+      description: 'An export of types that the token may not read is not there.',
+      params: ExportParams,
+      response: { 200: ExportSchema },
+    },
+    async (request) => exports.get(request.caller, request.params.job_id),
+  )
+
+  addRoute(
+    app,
+    'cancelExport',
+    {
+      description: 'What was written is deleted. Cancelling it again gives the same answer.',
+      params: ExportParams,
+      body: emptyBody,
+      bodyOptional: true,
+      response: { 200: ExportSchema },
+      problems: ['concurrent-modification'],
+    },
+    async (request) => exports.cancel(request.caller, request.params.job_id),
+  )
+}

@@ -1,0 +1,135 @@
+import { type TProperties, type TSchemaOptions, Type } from 'typebox'
+import { NextCursor } from '../../../contract/answer-schemas.ts'
+import { exportHours } from '../../../contract/limits.ts'
+import { RecordFilterBody } from '../../../contract/record-filter.ts'
+
+const exampleId = 'exp_7Kd2mQx9RtVb4LhZs8WcNp3F'
+const exampleFile = `${exampleId}.jsonl`
+const exampleUrl = `https://hub.example.com/api/v1/hub/exports/${exampleId}/${exampleFile}?tenant=acme&expires=1767312000&signature=…`
+
+const object = <P extends TProperties>(properties: P, options: TSchemaOptions = {}) =>
+  Type.Object(properties, { additionalProperties: false, ...options })
+const time = (description: string) => Type.String({ description, examples: ['2026-01-01T00:00:00.000000Z'] })
+const count = (description: string) => Type.Integer({ minimum: 0, description, examples: [1000] })
+
+const JobId = Type.String({ minLength: 1, maxLength: 64, description: 'Of the export', examples: [exampleId] })
+const Format = Type.Enum(['jsonl', 'csv', 'parquet'], { default: 'jsonl', examples: ['jsonl'] })
+
+export const ExportBody = object({
+  filter: Type.Optional(RecordFilterBody),
+  format: Type.Optional(Format),
+  compression: Type.Optional(
+    Type.Enum(['gzip'], { description: 'Of the file; not with parquet, which compresses its columns itself' }),
+  ),
+  verify: Type.Optional(
+    Type.Boolean({ default: false, description: 'Verify every record, and say in its row and in sum how it went' }),
+  ),
+  include_provenance: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'Write hash and cosignature with each record, so that the file can be verified without the Hub',
+    }),
+  ),
+})
+
+export const ExportParams = object({ job_id: JobId })
+
+export const ExportSchema = object(
+  {
+    job_id: JobId,
+    status: Type.Enum(['queued', 'running', 'completed', 'failed', 'cancelled', 'expired'], {
+      examples: ['completed'],
+    }),
+    format: Format,
+    created_at: time('When it was ordered'),
+    estimated_completion_ts: time('Grows more exact while it runs; of a completed export, when that was'),
+    progress: object({
+      done: count('Records looked at so far'),
+      total: count('Records to be looked at, those that are left out among them; 0 until that is known'),
+    }),
+    download_url: Type.Optional(
+      Type.String({
+        description: `Of the file, once completed; its own credential, valid for ${exportHours} hours`,
+        examples: [exampleUrl],
+      }),
+    ),
+    manifest_url: Type.Optional(
+      Type.String({
+        description: 'Of the signed manifest that proves the file, in the same way',
+        examples: [exampleUrl.replace('.jsonl', '.jsonl.manifest.json')],
+      }),
+    ),
+    verification_summary: Type.Optional(
+      object(
+        {
+          checked: count('Records verified'),
+          verified: count('Those for which all is well'),
+          tampered: count('Those whose hash, index columns or stored state disagree with the record'),
+          cosign_invalid: count('Those whose cosignature does not verify over the stored hash'),
+        },
+        { description: 'Once completed, if `verify` was ordered' },
+      ),
+    ),
+    error: Type.Optional(
+      object(
+        {
+          type: Type.String({ examples: ['https://hub.example.com/errors/internal'] }),
+          title: Type.String({ examples: ['Internal error'] }),
+          detail: Type.String({ examples: ['The export had not ended after 24 hours.'] }),
+        },
+        { description: 'Why it has failed' },
+      ),
+    ),
+  },
+  { title: 'Export' },
+)
+
+export const CreatedExportSchema = object({
+  job_id: JobId,
+  status: Type.Literal('queued'),
+  estimated_completion_ts: time('A first guess'),
+})
+
+export const ExportList = object({ items: Type.Array(ExportSchema), next_cursor: NextCursor })
+
+export const exportLocation = { location: Type.String({ examples: [`/api/v1/hub/exports/${exampleId}`] }) }
+
+// Whatever is wrong with an address, it is refused in the same words, so nothing of it is checked here.
+const part = (description: string, example: string) => Type.Optional(Type.String({ description, examples: [example] }))
+
+export const DownloadParams = object({
+  job_id: Type.String({ description: 'Of the export', examples: [exampleId] }),
+  file_name: Type.String({ description: 'Of the file or its manifest', examples: [exampleFile] }),
+})
+
+export const DownloadQuery = object({
+  tenant: part('Whose export it is', 'acme'),
+  expires: part('When the address ends, in seconds since 1970', '1767312000'),
+  signature: part('Over all parts of the address', 'x9bX0uo8QF5RXYQK2w8cB9KY0Jd4H0eCDVzHCk0d8nI'),
+})
+
+export const DownloadHeaders = object({
+  range: part(
+    'One range of bytes (RFC 9110, section 14); several at once are answered with the whole file',
+    'bytes=0-1023',
+  ),
+  'if-range': part(
+    '`ETag` of the part that is there: the whole file is sent if it is another',
+    '"x9bX0uo8QF5RXYQK2w8cB9KY0Jd"',
+  ),
+})
+
+const content = (description: string) => Type.String({ description, contentMediaType: 'application/octet-stream' })
+const headers = {
+  ETag: Type.String({ examples: ['"x9bX0uo8QF5RXYQK2w8cB9KY0Jd"'] }),
+  'Accept-Ranges': Type.Literal('bytes'),
+  'Content-Disposition': Type.String({ examples: [`attachment; filename="${exampleFile}"`] }),
+}
+
+export const downloadAnswers = {
+  response: { 200: content('The file'), 206: content('The part that `Range` asks for') },
+  responseHeaders: {
+    200: headers,
+    206: { ...headers, 'Content-Range': Type.String({ examples: ['bytes 0-1023/146515'] }) },
+  },
+} as const

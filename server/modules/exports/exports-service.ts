@@ -1,0 +1,201 @@
+import { DomainError, invalidTenant, validationFailed } from '../../../contract/domain-error.ts'
+import { exportsOpenMax } from '../../../contract/limits.ts'
+import { type RecordType, recordTypes } from '../../../contract/literals.ts'
+import { normaliseFilter } from '../../../contract/record-filter.ts'
+import { canSee, readScopeOf, visibleTypes } from '../../../contract/record-visibility.ts'
+import type { JsonValue } from '../../../provenance/json.ts'
+import type { Database, TenantTx } from '../../db/database.ts'
+import type { Caller } from '../../http/caller.ts'
+import { openCursor, signCursor } from '../../http/cursor.ts'
+import { randomText } from '../../secrets/random-text.ts'
+import type { GovernanceLog, RefusalLog } from '../governance/governance-types.ts'
+import type { RecordClock } from '../hub/record-clock-types.ts'
+import type { TenantLogs } from '../log/log-types.ts'
+import type { DownloadUrls } from './download-url.ts'
+import { exportAnswer, isDownloadable, orderOf, timeAt } from './export-answer.ts'
+import type { ExportFiles } from './export-files.ts'
+import {
+  countOpen,
+  type ExportPosition,
+  type ExportRow,
+  exportsBefore,
+  findExport,
+  insertExport,
+  lockOrders,
+  markCancelled,
+} from './exports-store.ts'
+import type { ExportOrder, Exports, ExportWriter, NewExport } from './exports-types.ts'
+
+/** A first guess, before the export can say how fast it is: rows per second, for seals of some rows each. */
+const sealsPerSecond = 2500
+const secondsMin = 3
+
+export function createExports(deps: {
+  database: Database
+  cursorKey: Buffer
+  clock: RecordClock
+  logs: Pick<TenantLogs, 'head'>
+  governance: GovernanceLog
+  refusals: Pick<RefusalLog, 'note'>
+  urls: DownloadUrls
+  writer: Pick<ExportWriter, 'fileNames'>
+  files: ExportFiles
+  /** Has the export written, if the transaction commits. */
+  begin(tx: TenantTx, jobId: string): Promise<void>
+  /** Tells an attempt in this process to stop. */
+  stopAttempt(jobId: string): void
+}): Exports {
+  const { database, clock, governance } = deps
+
+  function answer({ tenant }: Caller, row: ExportRow) {
+    const names = deps.writer.fileNames(orderOf(row))
+    return exportAnswer(tenant, row, { now: clock.next().createdAt, names, urls: deps.urls })
+  }
+
+  async function visible(tx: TenantTx, caller: Caller, jobId: string): Promise<ExportRow> {
+    const row = await findExport(tx, jobId)
+    if (!row?.record_types.every((type) => canSee(caller.scopes, type))) {
+      throw new DomainError('not-found', 'The tenant has no export of this id that the caller may see.')
+    }
+    return row
+  }
+
+  function refuse(caller: Caller, reason: 'scope' | 'wrong_tenant', asked: Record<string, JsonValue>): void {
+    deps.refusals.note(caller.tenant, {
+      kind: 'auth.access_refused',
+      subject: `${caller.sessionId === undefined ? 'service_account' : 'user'}:${caller.subject}`,
+      reason,
+      address: caller.address,
+      requestId: caller.requestId,
+      details: { operation_id: 'createExport', ...asked },
+    })
+  }
+
+  /** The types that the export covers. */
+  function coveredTypes(caller: Caller, asked: readonly RecordType[] | undefined): readonly RecordType[] {
+    const seen = visibleTypes(caller.scopes) ?? recordTypes
+    const hidden = (asked ?? []).filter((type) => !seen.includes(type))
+    if (hidden.length === 0) return asked ?? seen
+    const required_scopes = [...new Set(hidden.map(readScopeOf))]
+    refuse(caller, 'scope', { required_scopes })
+    throw new DomainError(
+      'insufficient-scope',
+      `Records of the types ${hidden.join(', ')} take the scope ${required_scopes.join(' and ')}. The token does not hold it.`,
+      { extensions: { required_scopes } },
+    )
+  }
+
+  function orderFrom(caller: Caller, body: NewExport): ExportOrder {
+    const { filter = {}, format = 'jsonl', compression, verify = false, include_provenance = false } = body
+    if (filter.tenant_id !== undefined && filter.tenant_id !== caller.tenant.slug) {
+      refuse(caller, 'wrong_tenant', { tenant_slug: filter.tenant_id.slice(0, 63) })
+      throw invalidTenant(filter.tenant_id)
+    }
+    const covered = coveredTypes(caller, filter.record_type)
+    if (format === 'parquet' && compression !== undefined) {
+      const detail = 'must not be there with parquet, which compresses its columns itself'
+      throw validationFailed([{ pointer: '/compression', detail }])
+    }
+    return {
+      jobId: `exp_${randomText(24)}`,
+      format,
+      compression: compression ?? null,
+      filter: normaliseFilter(filter, '/filter'),
+      recordTypes: covered,
+      verify,
+      includeProvenance: include_provenance,
+      createdBy: caller.subject,
+      createdAt: clock.next().createdAt,
+    }
+  }
+
+  async function estimate(tx: TenantTx): Promise<string> {
+    const head = await deps.logs.head(tx)
+    const seconds = secondsMin + Math.min((head?.treeSize ?? 0) / sealsPerSecond, 3600)
+    return timeAt(clock.next().micros + seconds * 1_000_000)
+  }
+
+  return {
+    async create(caller, body) {
+      const order = orderFrom(caller, body)
+      return database.withTenant(caller.tenant.slug, async (tx) => {
+        await lockOrders(tx)
+        if ((await countOpen(tx)) >= exportsOpenMax) {
+          throw new DomainError(
+            'rate-limited',
+            `The tenant has ${exportsOpenMax} exports that wait or run. Wait until one of them has ended, or cancel one.`,
+            { retryAfterSeconds: 30 },
+          )
+        }
+        const row = await insertExport(tx, order, await estimate(tx))
+        await governance.append(tx, caller.tenant, {
+          kind: 'hub.export_created',
+          subject: `export:${order.jobId}`,
+          details: orderDetails(order),
+          actor: caller,
+        })
+        await deps.begin(tx, order.jobId)
+        return answer(caller, row)
+      })
+    },
+
+    async list(caller, { limit, cursor }) {
+      const { slug } = caller.tenant
+      const binding = { tenant: slug, operation: 'listExports', query: {} }
+      const before =
+        cursor === undefined ? undefined : (openCursor(deps.cursorKey, binding, cursor) as unknown as ExportPosition)
+      const types = visibleTypes(caller.scopes) ?? recordTypes
+      const rows = await database.withTenant(slug, (tx) => exportsBefore(tx, types, before, limit + 1), {
+        readOnly: true,
+        inIndexOrder: true,
+      })
+      const last = rows.length > limit ? rows[limit - 1] : undefined
+      return {
+        items: rows.slice(0, limit).map((row) => answer(caller, row)),
+        next_cursor: last ? signCursor(deps.cursorKey, binding, [last.created_at, last.job_id]) : null,
+      }
+    },
+
+    get: (caller, jobId) =>
+      database.withTenant(caller.tenant.slug, async (tx) => answer(caller, await visible(tx, caller, jobId)), {
+        readOnly: true,
+      }),
+
+    cancel: (caller, jobId) =>
+      database.withTenant(caller.tenant.slug, async (tx) => {
+        const row = await visible(tx, caller, jobId)
+        if (row.status === 'cancelled') return answer(caller, row)
+        if (!(await markCancelled(tx, jobId))) return answer(caller, await cancelledMeanwhile(tx, caller, jobId))
+        await governance.append(tx, caller.tenant, {
+          kind: 'hub.export_cancelled',
+          subject: `export:${jobId}`,
+          details: orderDetails(orderOf(row)),
+          actor: caller,
+        })
+        tx.afterCommit(() => {
+          deps.stopAttempt(jobId)
+          deps.files.removeSoon(caller.tenant.slug, orderOf(row))
+        })
+        return answer(caller, { ...row, status: 'cancelled' })
+      }),
+  }
+
+  /** It had ended before it could be cancelled, or just then. */
+  async function cancelledMeanwhile(tx: TenantTx, caller: Caller, jobId: string): Promise<ExportRow> {
+    const row = await visible(tx, caller, jobId)
+    if (row.status === 'cancelled') return row
+    const has = row.status === 'completed' && !isDownloadable(row, clock.next().createdAt) ? 'expired' : row.status
+    throw new DomainError('concurrent-modification', `The export can no longer be cancelled: it is ${has}.`)
+  }
+}
+
+function orderDetails(order: ExportOrder): Record<string, JsonValue> {
+  return {
+    format: order.format,
+    ...(order.compression !== null && { compression: order.compression }),
+    filter: { ...order.filter } as Record<string, JsonValue>,
+    record_types: [...order.recordTypes],
+    verify: order.verify,
+    include_provenance: order.includeProvenance,
+  }
+}

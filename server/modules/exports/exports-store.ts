@@ -1,0 +1,159 @@
+import type { RecordFilter } from '../../../contract/record-filter.ts'
+import { exportsLockClass } from '../../db/advisory-locks.ts'
+import type { TenantTx } from '../../db/database.ts'
+import type { TenantTables } from '../../db/schema.ts'
+import type { ExportFormat, ExportOrder, ExportStatus, WrittenExport } from './exports-types.ts'
+
+type Columns = Omit<
+  TenantTables['hub.exports'],
+  'tenant_id' | 'status' | 'format' | 'compression' | 'filter' | 'verification_summary' | 'error'
+>
+
+export interface ExportRow extends Columns {
+  status: ExportStatus
+  format: ExportFormat
+  compression: 'gzip' | null
+  filter: RecordFilter
+  verification_summary: WrittenExport['verificationSummary']
+  error: { slug: string; detail: string } | null
+}
+
+const columns = `job_id, status, format, compression, filter, record_types, verify, include_provenance, created_by,
+  created_at, estimated_completion_at, attempt, tries, done, total, started_at, completed_at, expires_at, size_bytes,
+  has_files, verification_summary, error`
+
+/** Orders of a tenant come one after the other: each sees how many there are. */
+export async function lockOrders(tx: TenantTx): Promise<void> {
+  await tx.client.query('select pg_advisory_xact_lock($1, hashtext($2))', [exportsLockClass, tx.tenantId])
+}
+
+/** Exports that wait or run. */
+export async function countOpen(tx: TenantTx): Promise<number> {
+  const { rows } = await tx.client.query<{ count: number }>(
+    `select count(*)::int as count from hub.exports where tenant_id = $1 and status in ('queued', 'running')`,
+    [tx.tenantId],
+  )
+  return rows[0]!.count
+}
+
+export async function insertExport(
+  tx: TenantTx,
+  order: ExportOrder,
+  estimatedCompletionAt: string,
+): Promise<ExportRow> {
+  const { rows } = await tx.client.query<ExportRow>(
+    `insert into hub.exports (tenant_id, job_id, status, format, compression, filter, record_types, verify,
+       include_provenance, created_by, created_at, estimated_completion_at, attempt, tries, done, total, has_files)
+     values ($1, $2, 'queued', $3, $4, $5, $6, $7, $8, $9, $10, $11, 0, 0, 0, 0, false)
+     returning ${columns}`,
+    [
+      tx.tenantId,
+      order.jobId,
+      order.format,
+      order.compression,
+      JSON.stringify(order.filter),
+      order.recordTypes,
+      order.verify,
+      order.includeProvenance,
+      order.createdBy,
+      order.createdAt,
+      estimatedCompletionAt,
+    ],
+  )
+  return rows[0]!
+}
+
+export async function findExport(tx: TenantTx, jobId: string): Promise<ExportRow | undefined> {
+  const { rows } = await tx.client.query<ExportRow>(
+    `select ${columns} from hub.exports where tenant_id = $1 and job_id = $2`,
+    [tx.tenantId, jobId],
+  )
+  return rows[0]
+}
+
+/** `created_at` and `job_id` of the last export of the page before. */
+export type ExportPosition = readonly [createdAt: string, jobId: string]
+
+/** The next exports by age, the newest first, of no types but these; in a transaction of `inIndexOrder`. */
+export async function exportsBefore(
+  tx: TenantTx,
+  recordTypes: readonly string[],
+  before: ExportPosition | undefined,
+  count: number,
+): Promise<ExportRow[]> {
+  const { rows } = await tx.client.query<ExportRow>(
+    `select ${columns} from hub.exports
+     where tenant_id = $1 and record_types <@ $2::text[] ${before ? 'and (created_at, job_id) < ($4, $5)' : ''}
+     order by created_at desc, job_id desc limit $3`,
+    [tx.tenantId, recordTypes, count, ...(before ?? [])],
+  )
+  return rows
+}
+
+/** Answers whether it was still under way. */
+export async function markCancelled(tx: TenantTx, jobId: string): Promise<boolean> {
+  const { rowCount } = await tx.client.query(
+    `update hub.exports set status = 'cancelled'
+     where tenant_id = $1 and job_id = $2 and status in ('queued', 'running')`,
+    [tx.tenantId, jobId],
+  )
+  return rowCount === 1
+}
+
+/**
+ * Exports that were read while a record lived: those that can be downloaded end, and those that are being written fail
+ * with the error.
+ */
+export async function endThoseOf(
+  tx: TenantTx,
+  life: { createdAt: string; purgedAt: string },
+  now: string,
+  error: { slug: string; detail: string },
+): Promise<ExportRow[]> {
+  const { rows } = await tx.client.query<ExportRow>(
+    `update hub.exports set
+       expires_at = case when status = 'completed' then $4::timestamptz end,
+       error = case when status = 'running' then $5::jsonb end,
+       status = case when status = 'completed' then 'expired' else 'failed' end
+     where tenant_id = $1 and has_files and status in ('running', 'completed')
+       and started_at <= $3 and (completed_at is null or completed_at >= $2)
+     returning ${columns}`,
+    [tx.tenantId, life.createdAt, life.purgedAt, now, JSON.stringify(error)],
+  )
+  return rows
+}
+
+export async function expireOverdue(tx: TenantTx, now: string): Promise<void> {
+  await tx.client.query(
+    `update hub.exports set status = 'expired'
+     where tenant_id = $1 and has_files and status = 'completed' and expires_at <= $2`,
+    [tx.tenantId, now],
+  )
+}
+
+/** Exports under way that were ordered before a time. */
+export async function openSince(tx: TenantTx, orderedBefore: string): Promise<ExportRow[]> {
+  const { rows } = await tx.client.query<ExportRow>(
+    `select ${columns} from hub.exports
+     where tenant_id = $1 and status in ('queued', 'running') and created_at < $2 for update`,
+    [tx.tenantId, orderedBefore],
+  )
+  return rows
+}
+
+/** Some of those that have ended and may still have files. */
+export async function endedWithFiles(tx: TenantTx, count: number): Promise<ExportRow[]> {
+  const { rows } = await tx.client.query<ExportRow>(
+    `select ${columns} from hub.exports
+     where tenant_id = $1 and has_files and status in ('failed', 'cancelled', 'expired') limit $2`,
+    [tx.tenantId, count],
+  )
+  return rows
+}
+
+export async function markFilesGone(tx: TenantTx, jobIds: readonly string[]): Promise<void> {
+  await tx.client.query('update hub.exports set has_files = false where tenant_id = $1 and job_id = any ($2::text[])', [
+    tx.tenantId,
+    jobIds,
+  ])
+}
