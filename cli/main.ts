@@ -1,16 +1,19 @@
 import { Command, CommanderError } from 'commander'
 import { packageVersion } from '../server/config.ts'
 import { addArchetypesCommand } from './commands/archetypes.ts'
+import { addBackupCommand } from './commands/backup.ts'
 import { addDemoCommand } from './commands/demo.ts'
 import { addJobsCommand } from './commands/jobs.ts'
 import { addKeysCommand } from './commands/keys.ts'
 import { addLogCommand } from './commands/log.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
 import { addPricesCommand } from './commands/prices.ts'
+import { addRestoreCommand } from './commands/restore.ts'
 import { addRollupsCommand } from './commands/rollups.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addServiceAccountCommand } from './commands/service-account.ts'
 import { addTenantCommand } from './commands/tenant.ts'
+import { addVerifyCommand } from './commands/verify.ts'
 import { describeError, exitFailure, exitUsage } from './output.ts'
 
 const program = new Command('hub')
@@ -29,7 +32,10 @@ addPricesCommand(program)
 addJobsCommand(program)
 addKeysCommand(program)
 addLogCommand(program)
+addBackupCommand(program)
+addRestoreCommand(program)
 addDemoCommand(program)
+addVerifyCommand(program)
 
 try {
   await program.parseAsync()

@@ -5,13 +5,17 @@ import { type OpenedDatabase, openDatabase } from '../server/db/open-database.ts
 import { readServeNotice } from '../server/db/serve-notice.ts'
 import type { Tenant } from '../server/http/caller.ts'
 import type { ServiceAccounts } from '../server/modules/auth/auth-types.ts'
+import { createGovernanceLog } from '../server/modules/governance/governance-log.ts'
 import type { Actor } from '../server/modules/governance/governance-types.ts'
+import { createErasureList } from '../server/modules/hub/erasure/erasure-list.ts'
 import type { Erasure } from '../server/modules/hub/erasure/erasure-types.ts'
 import type { Sweeper } from '../server/modules/hub/sweep/sweep-types.ts'
 import type { ProvenanceKeyRotator, TokenKeyRotator } from '../server/modules/keys/keys-types.ts'
 import type { LogAudit } from '../server/modules/log/audit/audit-types.ts'
 import { createLogAudit } from '../server/modules/log/audit/log-audit.ts'
 import type { CheckpointStore } from '../server/modules/log/kept/kept-checkpoints.ts'
+import { createRestoredTenants } from '../server/modules/log/kept/restored-tenants.ts'
+import type { LogModule } from '../server/modules/log/log-module.ts'
 import type { Archetypes } from '../server/modules/roster/roster-types.ts'
 import type { TelemetryRating } from '../server/modules/telemetry/prices/rating-types.ts'
 import type { Rollups } from '../server/modules/telemetry/rollups/rollup-service.ts'
@@ -33,17 +37,19 @@ export interface Services {
   provenanceKeys: ProvenanceKeyRotator
   archetypes: Archetypes
   rollups: Rollups
+  log: Pick<LogModule, 'takeIn'>
   erasure: Erasure
   sweeper: Sweeper
   rating: TelemetryRating
   logAudit: LogAudit
   checkpoints: CheckpointStore
+  restoredTenants: ReturnType<typeof createRestoredTenants>
   /** By opening the database. */
   migrationsApplied: readonly string[]
 }
 
 /** Opens the database, runs `work`, and closes everything again. Logs go to stderr, so stdout is the command's own. */
-async function withDatabase<T>(
+export async function withDatabase<T>(
   work: (opened: { config: Config; database: OpenedDatabase; log: pino.Logger }) => Promise<T>,
 ): Promise<T> {
   const config = loadConfig()
@@ -73,11 +79,20 @@ export function withServices<T>(work: (services: Services) => Promise<T>): Promi
         provenanceKeys: modules.provenanceKeyRotation,
         archetypes: modules.roster.archetypes,
         rollups: modules.rollups.rollups,
+        log: modules.log,
         erasure: modules.hub.erasure,
         sweeper: modules.hub.sweeper,
         rating: modules.telemetry.rating,
         logAudit: createLogAudit({ database, logs: modules.log.logs }),
         checkpoints: modules.checkpoints,
+        restoredTenants: createRestoredTenants({
+          database,
+          logs: modules.log.logs,
+          erasure: modules.hub.erasure,
+          erasureList: createErasureList(modules.storage),
+          checkpoints: modules.checkpoints,
+          governance: createGovernanceLog(modules.recordStore.records),
+        }),
         migrationsApplied: database.migrationsApplied,
       })
     } finally {

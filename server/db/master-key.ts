@@ -26,6 +26,15 @@ export async function loadMasterKey(config: Config): Promise<Buffer> {
   }
 }
 
+/**
+ * As {@link loadMasterKey}, where it is there already; undefined otherwise.
+ *
+ * @throws StartupError when the file is no key
+ */
+export async function findMasterKey(config: Config): Promise<Buffer | undefined> {
+  return config.masterKey ?? (await readKey(join(config.dataDir, 'master.key')))
+}
+
 async function readKey(file: string): Promise<Buffer | undefined> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined

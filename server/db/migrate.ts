@@ -44,15 +44,39 @@ export async function migrate(
   }
 }
 
+/**
+ * Makes the schema in an empty database as the first migrations leave it, in the transaction of the caller: for data that
+ * is as old. The next {@link migrate} applies the rest.
+ */
+export async function migrateWithin(owner: pg.Client, count: number): Promise<void> {
+  const migrations = await readMigrations(migrationsDirectory)
+  await owner.query(makeHistory)
+  for (const migration of migrations.slice(0, count)) await applyWithin(owner, migration)
+}
+
+/**
+ * Whether these are the first migrations of this program, in their order.
+ *
+ * @throws StartupError where they go beyond it, or are others
+ */
+export async function requireKnown(done: readonly Pick<AppliedRow, 'name' | 'checksum'>[]): Promise<void> {
+  checkHistory(
+    done.map((row, index) => ({ ...row, version: index + 1 })),
+    await readMigrations(migrationsDirectory),
+  )
+}
+
+const makeHistory = `
+  create schema if not exists hub;
+  create table if not exists hub.schema_migrations (
+    version integer primary key,
+    name text not null,
+    checksum text not null,
+    applied_at timestamptz not null default now()
+  )`
+
 async function readApplied(owner: pg.Client): Promise<AppliedRow[]> {
-  await owner.query(`
-    create schema if not exists hub;
-    create table if not exists hub.schema_migrations (
-      version integer primary key,
-      name text not null,
-      checksum text not null,
-      applied_at timestamptz not null default now()
-    )`)
+  await owner.query(makeHistory)
   const { rows } = await owner.query<AppliedRow>(
     'select version, name, checksum from hub.schema_migrations order by version',
   )
@@ -79,12 +103,7 @@ function checkHistory(done: AppliedRow[], migrations: Migration[]): void {
 async function apply(owner: pg.Client, migration: Migration): Promise<void> {
   await owner.query('begin')
   try {
-    await owner.query(migration.sql)
-    await owner.query('insert into hub.schema_migrations (version, name, checksum) values ($1, $2, $3)', [
-      migration.version,
-      migration.name,
-      migration.checksum,
-    ])
+    await applyWithin(owner, migration)
     await owner.query('commit')
   } catch (cause) {
     await owner.query('rollback').catch(() => {})
@@ -93,6 +112,15 @@ async function apply(owner: pg.Client, migration: Migration): Promise<void> {
     const error = new Error(`migration ${fileName(migration)} failed${line}: ${(cause as Error).message}`, { cause })
     throw Object.assign(error, { code })
   }
+}
+
+async function applyWithin(owner: pg.Client, migration: Migration): Promise<void> {
+  await owner.query(migration.sql)
+  await owner.query('insert into hub.schema_migrations (version, name, checksum) values ($1, $2, $3)', [
+    migration.version,
+    migration.name,
+    migration.checksum,
+  ])
 }
 
 /** The one failure an operator can mend is a missing privilege; others are shown as they are. */

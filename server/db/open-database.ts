@@ -161,8 +161,8 @@ async function checkServer(owner: pg.Client): Promise<void> {
   }
 }
 
-/** Never the URL: it holds a password. */
-function explainConnection(cause: unknown, target: ConnectionTarget): unknown {
+/** What an operator can do about a connection that failed. Never names the URL: it holds a password. */
+export function explainConnection(cause: unknown, target: ConnectionTarget): unknown {
   if (cause instanceof StartupError) return cause
   const { code, message } = cause as pg.DatabaseError
   const where = `${target.database} on ${target.host || 'localhost'}:${target.port}`

@@ -1,0 +1,36 @@
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { packageVersion } from '../../server/config.ts'
+import { writeBackup } from '../../server/db/backup/write-backup.ts'
+import { type OutputOptions, printResult } from '../output.ts'
+import { withDatabase } from '../services.ts'
+
+export function addBackupCommand(program: Command): void {
+  program
+    .command('backup')
+    .description(
+      'Save the whole database in one file, as it is at one moment, beside a running server or without one. ' +
+        'Not in it: the master key, the files of HUB_STORAGE_URL, and sessions.',
+    )
+    .argument('<destination>', 'a file that is not there yet, or a directory to put one in')
+    .option('--json', 'print one JSON object')
+    .action((destination: string, options: OutputOptions) =>
+      withDatabase(async ({ database }) => {
+        const written = await writeBackup({
+          owner: database.connection.owner,
+          masterKey: database.masterKey,
+          hubVersion: packageVersion(),
+          destination: resolve(destination),
+        })
+        const { file, bytes, created_at, tenants, records } = written
+        printResult(
+          options,
+          written,
+          [
+            `${file}: ${records} records of ${tenants} tenants as of ${created_at}, ${bytes} bytes.`,
+            'It can be restored with the master key of this Hub only, and it has content in clear: keep both safe, and apart.',
+          ].join('\n'),
+        )
+      }),
+    )
+}

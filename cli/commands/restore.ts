@@ -1,0 +1,124 @@
+import { resolve } from 'node:path'
+import { type Command, InvalidArgumentError } from 'commander'
+import { pino } from 'pino'
+import { type Config, loadConfig } from '../../server/config.ts'
+import { type RestoredBackup, readBackupHead, restoreBackup } from '../../server/db/backup/restore-backup.ts'
+import { findMasterKey } from '../../server/db/master-key.ts'
+import { withOwnerAlone } from '../../server/db/open-owner.ts'
+import { createErasureList } from '../../server/modules/hub/erasure/erasure-list.ts'
+import type { FollowedUp, Restore } from '../../server/modules/log/kept/restored-tenants.ts'
+import { StartupError } from '../../server/startup-error.ts'
+import { checkStorage, openStorage } from '../../server/storage/open-storage.ts'
+import { type OutputOptions, printResult } from '../output.ts'
+import { operator, tenantNamed, withServices } from '../services.ts'
+
+interface RestoreOptions extends OutputOptions {
+  reapplyErasures?: boolean
+  withoutErasureList?: boolean
+}
+
+export function addRestoreCommand(program: Command): void {
+  program
+    .command('restore')
+    .description(
+      'Load a backup into an empty database or a new data directory, and erase again what was erased after it was made. ' +
+        'All of it is loaded, or nothing.',
+    )
+    .argument('[source]', 'the file that `hub backup` wrote')
+    .option(
+      '--reapply-erasures',
+      'load nothing: for a database that was restored by other means, before the Hub is started on it',
+    )
+    .option('--without-erasure-list', 'load it although the storage has no list of what was erased')
+    .option('--json', 'print one JSON object')
+    .action(async (source: string | undefined, options: RestoreOptions) => {
+      if ((source === undefined) === !options.reapplyErasures) {
+        throw new InvalidArgumentError('name either a backup or --reapply-erasures')
+      }
+      const restored = source === undefined ? undefined : await load(resolve(source), options)
+      const tenants = await followUp({
+        backup_created_at: restored?.created_at,
+        backup_hub_version: restored?.hub_version,
+      })
+      printResult(options, answerOf(restored, tenants), describe(restored, tenants))
+    })
+}
+
+async function load(file: string, options: RestoreOptions): Promise<RestoredBackup> {
+  const config = loadConfig()
+  const masterKey = await findMasterKey(config)
+  if (masterKey === undefined) {
+    throw new StartupError(
+      'A backup can be restored with the master key alone that it was made with, and there is none here.',
+      `Set HUB_MASTER_KEY, or copy the file master.key of the Hub that made the backup into ${config.dataDir}.`,
+    )
+  }
+  // Before anything is made or asked.
+  await readBackupHead(file, masterKey)
+  await checkStorage(openStorage(config))
+  const log = pino({ level: config.logLevel === 'info' ? 'warn' : config.logLevel }, pino.destination(2))
+  return withOwnerAlone(config, masterKey, log, (owner) =>
+    restoreBackup(owner, file, masterKey, async (restored) => {
+      if (!options.withoutErasureList) await requireErasureList(config, restored)
+    }),
+  )
+}
+
+/** Each erasure is on the list before it is in the database: without any, this is not the storage that the Hub had. */
+async function requireErasureList(config: Config, { tenants, tombstones }: RestoredBackup): Promise<void> {
+  if (tombstones === 0) return
+  const storage = openStorage(config)
+  const list = createErasureList(storage)
+  for (const tenant of tenants) for await (const _ of list.read(tenant)) return
+  throw new StartupError(
+    `The backup knows of ${tombstones} erased records, but there is no list of erasures in ${storage.place}: what was erased after the backup would be back.`,
+    'Set HUB_STORAGE_URL to the storage of the Hub that made the backup. If that is lost, use --without-erasure-list.',
+  )
+}
+
+function followUp(restore: Restore): Promise<FollowedUp[]> {
+  return withServices(async (services) => {
+    const done: FollowedUp[] = []
+    for (const slug of await services.directory.slugs()) {
+      const tenant = await tenantNamed(services, slug)
+      done.push(await services.restoredTenants.followUp(tenant, restore, operator))
+    }
+    return done
+  }).catch((cause: unknown) => {
+    if (restore.backup_created_at === undefined) throw cause
+    throw new StartupError(
+      `The backup is loaded, but what has to follow failed: ${(cause as Error).message}.`,
+      'Do not start the Hub yet: run `hub restore --reapply-erasures` first.',
+      { cause },
+    )
+  })
+}
+
+function answerOf(restored: RestoredBackup | undefined, tenants: readonly FollowedUp[]): object {
+  return {
+    ...(restored && {
+      backup_created_at: restored.created_at,
+      backup_hub_version: restored.hub_version,
+      rows: restored.rows,
+      records: restored.records,
+    }),
+    tenants,
+  }
+}
+
+function describe(restored: RestoredBackup | undefined, tenants: readonly FollowedUp[]): string {
+  const lines = tenants.flatMap(({ tenant, erased_again, checkpoints_put_aside }) => [
+    `Tenant ${tenant}: ${erased_again} records erased again.`,
+    ...checkpoints_put_aside.map(
+      ({ tree_size, file }) =>
+        `  Its log was at ${tree_size} entries before and begins again from an earlier state; the checkpoints of then are now in ${file}.`,
+    ),
+  ])
+  if (restored === undefined) return lines.join('\n') || 'There are no tenants.'
+  return [
+    `${restored.records} records of ${restored.tenants.length} tenants, as of ${restored.created_at}.`,
+    ...lines,
+    'Everybody has to sign in again. Accounts that were disabled after the backup are enabled again: look at them before you start the Hub.',
+    'If a web address keeps checkpoints (HUB_CHECKPOINT_SINK), tell those who watch it that the log was set back.',
+  ].join('\n')
+}

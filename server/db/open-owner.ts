@@ -1,0 +1,54 @@
+import pg from 'pg'
+import type { Config } from '../config.ts'
+import { StartupError } from '../startup-error.ts'
+import { clientConfig, parseDatabaseUrl } from './connection-settings.ts'
+import type { DatabaseLog } from './database.ts'
+import { prepareLayout } from './embedded-layout.ts'
+import { startEmbedded } from './embedded-server.ts'
+import { explainConnection } from './open-database.ts'
+import { ensureRoles, serviceLogins } from './roles.ts'
+
+/**
+ * Runs `work` with a connection of the database's owner, whatever is in the database, and while no Hub works on it: for
+ * what replaces all of it. The roles are there, the schema is as it was.
+ *
+ * @throws StartupError where a Hub is connected, and for everything else that an operator can mend
+ */
+export async function withOwnerAlone<T>(
+  config: Config,
+  masterKey: Buffer,
+  log: DatabaseLog,
+  work: (owner: pg.Client) => Promise<T>,
+): Promise<T> {
+  const layout = config.databaseUrl === undefined ? await prepareLayout(config.dataDir) : undefined
+  // As who serves, it has the data directory to itself.
+  const server = layout && (await startEmbedded({ layout, masterKey, purpose: 'serve', log }))
+  const target = server?.owner ?? parseDatabaseUrl(config.databaseUrl ?? '')
+  const owner = new pg.Client(clientConfig(target, 'hub-owner'))
+  owner.on('error', () => {})
+  try {
+    await owner.connect().catch((cause: unknown) => {
+      throw explainConnection(cause, target)
+    })
+    const logins = serviceLogins(masterKey)
+    await ensureRoles(owner, target, logins)
+    await requireNobody(owner, [logins.app.user, logins.ingest.user])
+    return await work(owner)
+  } finally {
+    await owner.end().catch(() => {})
+    await server?.stop()
+  }
+}
+
+async function requireNobody(owner: pg.Client, users: readonly string[]): Promise<void> {
+  const { rows } = await owner.query<{ count: number }>(
+    `select count(*)::int as count from pg_stat_activity where datname = current_database() and usename = any ($1)`,
+    [users],
+  )
+  const count = rows[0]?.count ?? 0
+  if (count === 0) return
+  throw new StartupError(
+    `A Hub works on this database: it has ${count} connections to it.`,
+    'Stop every process of it first.',
+  )
+}
