@@ -35,6 +35,10 @@ const jobs: Readonly<Record<string, Job>> = {
       `${purged} purged by a retention rule, ${erased} erased, ${held} kept although their buffer is over`,
     takesTime: true,
   },
+  'integrate-log': {
+    run: async (services, slug) => ({ ...(await services.log.takeIn(await tenantNamed(services, slug))) }),
+    describe: ({ added, tree_size }) => `${added} seals taken into the log, which has ${tree_size} now`,
+  },
   sweep: {
     run: async (services, slug) => ({ ...(await services.sweeper.sweep(await tenantNamed(services, slug))) }),
     describe: ({ checked, failed, inconsistent }) =>

@@ -1,4 +1,5 @@
 import type { Tenant } from '../../server/http/caller.ts'
+import type { ProvenanceKeys } from '../../server/modules/keys/keys-types.ts'
 import type { LogHead } from '../../server/modules/log/log-types.ts'
 import { createTenantLogs } from '../../server/modules/log/tenant-logs.ts'
 import { openRecordLab } from '../hub/record-lab.ts'
@@ -9,11 +10,11 @@ export async function openLogLab(options: TestDatabaseOptions = {}) {
   const lab = await openRecordLab(options)
   const heads: LogHead[] = []
   const headSigned = (_tenant: Tenant, head: LogHead) => heads.push(head)
-  const openLogs = () => createTenantLogs({ ...lab, headSigned })
+  const openLogs = (keys: ProvenanceKeys = lab.keys) => createTenantLogs({ ...lab, keys, headSigned })
   return {
     ...lab,
     logs: openLogs(),
-    /** Another process on the same database. */
+    /** Another process on the same database, which may have keys of its own. */
     logsOfAnotherProcess: openLogs,
     /** Every head that was signed. */
     heads,

@@ -66,7 +66,7 @@ export async function integrateArrivals(
   const more = arrivals.length === arrivalsMax
   if (before) {
     requireSigned(before, tenant, parts.knownKeys)
-    if (arrivals.length === 0 && isSignedBy(before.checkpoint, signer)) return { head: before, signed: false, more }
+    if (arrivals.length === 0 && isSignedBy(before, signer)) return { head: before, signed: false, more }
   }
 
   const size = before?.treeSize ?? 0
@@ -99,26 +99,26 @@ export async function integrateArrivals(
   return { head, signed: true, more }
 }
 
-/** Whether the signature of the checkpoint is by that key, as far as its beginning tells. */
-export function isSignedBy(checkpoint: string, signer: ProvenanceSigner): boolean {
-  return parseNote(checkpoint).signatures.some(({ keyHash }) =>
-    keyHash.every((byte, i) => byte === signer.keyIdBytes[i]),
-  )
+/** Whether the signature of the checkpoint is by that key, as far as its beginning tells. Throws {@link LogDamage}. */
+export function isSignedBy(head: LogHead, signer: ProvenanceSigner): boolean {
+  return readNote(head).signatures.some(({ keyHash }) => keyHash.every((byte, i) => byte === signer.keyIdBytes[i]))
 }
 
 function requireSigned(head: LogHead, tenant: Tenant, keys: readonly PublishedKey[]): void {
-  const signed = checkpointOf(head)
+  const signed = readable(() => parseCheckpoint(head.checkpoint))
   const agrees =
     signed.logName === tenant.logName &&
     signed.treeSize === head.treeSize &&
     Buffer.compare(signed.root, head.root) === 0
   if (!agrees) throw new LogDamage('its head is not what its checkpoint says')
-  if (!verifyNoteSync(parseNote(head.checkpoint), keys, logCrypto)) throw new UnknownSigner()
+  if (!verifyNoteSync(readNote(head), keys, logCrypto)) throw new UnknownSigner()
 }
 
-function checkpointOf(head: LogHead) {
+const readNote = (head: LogHead) => readable(() => parseNote(head.checkpoint))
+
+function readable<Value>(read: () => Value): Value {
   try {
-    return parseCheckpoint(head.checkpoint)
+    return read()
   } catch (error) {
     if (error instanceof ProvenanceError) throw new LogDamage('the checkpoint of its head cannot be read')
     throw error

@@ -17,6 +17,8 @@ import { createTenantLogs } from './tenant-logs.ts'
 
 export interface LogModule {
   logs: TenantLogs
+  /** Takes in what has arrived, and answers how many seals that were, in the names of the command's answer. */
+  takeIn(tenant: Tenant): Promise<{ added: number; tree_size: number }>
   /** To be called after a commit that stored seals: they are taken in within a second. */
   sealed(tenantId: string): void
   routes(app: FastifyInstance): void
@@ -51,6 +53,11 @@ export function createLogModule(deps: {
   let news: ArrivalNews | undefined
   return {
     logs,
+    async takeIn(tenant) {
+      const before = await database.withTenant(tenant.slug, logs.head, { readOnly: true })
+      const { treeSize } = await logs.integrate(tenant)
+      return { added: treeSize - (before?.treeSize ?? 0), tree_size: treeSize }
+    },
     sealed(tenantId) {
       if (news) news.tell(tenantId)
       else integrator.sealed(tenantId)

@@ -56,12 +56,14 @@ export function createTenantLogs(deps: {
     }
   }
 
+  async function integrate(tenant: Tenant): Promise<LogHead> {
+    const { head, waiting } = await look(tenant.slug)
+    if (head && !waiting && isSignedBy(head, await keys.signerOf(tenant.slug))) return head
+    return turns(tenant.slug, () => takeIn(tenant))
+  }
+
   return {
-    async integrate(tenant) {
-      const { head, waiting } = await look(tenant.slug)
-      if (head && !waiting && isSignedBy(head.checkpoint, await keys.signerOf(tenant.slug))) return head
-      return turns(tenant.slug, () => explained(takeIn(tenant)))
-    },
+    integrate: (tenant) => explained(integrate(tenant)),
     hasArrivals: async (tenantId) => (await look(tenantId)).waiting,
     head: findHead,
     entries: findEntries,

@@ -1,0 +1,40 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { checkpointOf } from '../api/log-cases.ts'
+import { decision, write } from '../api/record-cases.ts'
+import { startHub, type TestHub } from '../support/hub.ts'
+import { runCli } from './run-cli.ts'
+
+let hub: TestHub
+let env: Record<string, string>
+beforeAll(async () => {
+  hub = await startHub()
+  env = {
+    HUB_DATABASE_URL: hub.test.url,
+    HUB_MASTER_KEY: hub.test.masterKey.toString('base64'),
+    HUB_DATA_DIR: await mkdtemp(join(tmpdir(), 'hub-cli-')),
+  }
+})
+afterAll(async () => {
+  await hub.stop()
+  await rm(env.HUB_DATA_DIR ?? '', { recursive: true, force: true })
+})
+
+test('integrate-log takes in what has arrived, and says how much', { timeout: 60_000 }, async () => {
+  const { tree_size: size } = await checkpointOf(hub)
+  for (let i = 0; i < 3; i++) await write(hub, 'acme', decision)
+  const json = await runCli(['jobs', 'run', 'integrate-log', '--tenant', 'acme', '--json'], env)
+  expect(json).toMatchObject({ code: 0, stderr: '' })
+  expect(JSON.parse(json.stdout)).toEqual({
+    job: 'integrate-log',
+    tenants: [{ tenant: 'acme', added: 3, tree_size: size + 3 }],
+  })
+  const plain = await runCli(['jobs', 'run', 'integrate-log', '--tenant', 'acme'], env)
+  expect(plain).toMatchObject({
+    code: 0,
+    stdout: `Tenant acme: 0 seals taken into the log, which has ${size + 3} now.\n`,
+  })
+  expect((await checkpointOf(hub)).tree_size).toBe(size + 3)
+})
