@@ -96,17 +96,24 @@ export class ExportVerifier {
   /**
    * A row whose canonical text stands beside other columns.
    *
-   * @param problems what is wrong with those, each a code, a colon and what it means
+   * @param compare what is wrong with those, each a code, a colon and what it means; the record is not verified yet
    */
   *cells(
     line: number,
     { canonical, hash, cosign }: { canonical: string; hash: string; cosign: string },
-    problems: readonly string[],
+    compare: (record: JsonObject) => readonly string[],
   ): Computation<void> {
     this.#begin(line)
     if (this.#placement === undefined) return
-    const parsed = yield* parseCanonical(canonical, hash, cosign)
+    const { record, ...parsed } = yield* parseCanonical(canonical, hash, cosign)
+    const problems = record === undefined ? [] : compare(record)
     yield* this.#parsed(line, { ...parsed, problems: [...parsed.problems, ...problems] })
+  }
+
+  /** A row without provenance: good enough where the manifest says that there is none, and speaks for the whole file. */
+  plainRow(line: number): void {
+    if (this.#placement !== undefined) this.unreadable(line, 'no-provenance: the row has no hash and no cosignature')
+    else this.#begin(line)
   }
 
   /** A row that cannot be read at all. */
@@ -114,6 +121,13 @@ export class ExportVerifier {
     this.#begin(line)
     this.#check.findings.row({ line, recordId: null, hasFailed: false }, problem)
     this.#check.unplaced.add(line)
+  }
+
+  /** Something that was verified in another way, and what is wrong with it. */
+  judged(line: number, recordId: string | null, problems: readonly string[]): void {
+    this.#begin(line)
+    const row = { line, recordId, hasFailed: false }
+    for (const problem of problems) this.#check.findings.row(row, problem)
   }
 
   /** Something wrong with the file as a whole. */
@@ -196,6 +210,11 @@ export class ExportVerifier {
     const { problems, checkpoint } = yield* checkManifest(members, this.#keys, seals)
     for (const problem of problems) findings.whole(problem)
     const matches = file && this.#compareFile(head.file, file)
+    if (file === undefined && seals === undefined) {
+      findings.whole(
+        'file-hash: rows without provenance can only be verified as the very file that the manifest is about',
+      )
+    }
     if (head.file.rows !== this.#rows) {
       findings.whole(`file-rows: the file has ${this.#rows} rows, and the manifest says ${head.file.rows}`)
     }

@@ -58,22 +58,26 @@ export function* parsedRecord(record: JsonObject): Computation<ParsedRow> {
   return { recordId: idOf(record), isPurged: record.is_purged === true, hash, cosign, problems }
 }
 
-/** What is wrong with a canonical text that is not the sealed one, or why its own members cannot be sealed ones. */
-export function* parseCanonical(canonical: string, hash: string, cosign: string): Computation<ParsedRow> {
-  let value: JsonValue | undefined
+/** Reads a canonical text that stands by itself; `record` is what it says, where it can be one. */
+export function* parseCanonical(
+  canonical: string,
+  hash: string,
+  cosign: string,
+): Computation<ParsedRow & { readonly record: JsonObject | undefined }> {
+  let record: JsonValue
   try {
-    value = JSON.parse(canonical) as JsonValue
+    record = JSON.parse(canonical) as JsonValue
   } catch {
-    value = undefined
+    return { ...unreadable('the canonical text is not JSON'), record: undefined }
   }
-  if (value === undefined || !isJsonObject(value)) return unreadable('the canonical text is not a JSON object')
-  if (unhashedMembers.some((member) => Object.hasOwn(value, member))) {
-    return unreadable('the canonical text has members that are not part of one', value)
+  if (!isJsonObject(record)) return { ...unreadable('the canonical text is not a JSON object'), record: undefined }
+  if (unhashedMembers.some((member) => Object.hasOwn(record, member))) {
+    return { ...unreadable('the canonical text has members that are not part of one', record), record: undefined }
   }
-  const parsed = yield* parsedRecord({ ...value, provenance_hash: hash, provenance_cosign: cosign })
-  const isCanonical = attempt([], () => canonicalize(value)) === canonical
-  if (isCanonical) return parsed
-  return { ...parsed, problems: ['record-not-canonical: the text is not canonical', ...parsed.problems] }
+  const parsed = yield* parsedRecord({ ...record, provenance_hash: hash, provenance_cosign: cosign })
+  if (attempt([], () => canonicalize(record)) === canonical) return { ...parsed, record }
+  // Else a reader of the text, which may parse it and write it anew, would come to another hash.
+  return { ...parsed, record, problems: ['record-not-canonical: the text is not canonical', ...parsed.problems] }
 }
 
 /** The binary form of a cosignature. Throws ProvenanceError. */

@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from './json.ts'
 import { type ManifestHead, manifestHeadIn, sealEntryIn } from './manifest-check.ts'
 import { type ManifestSource, readManifestHead, readManifestSeals } from './manifest-reader.ts'
 import { SealIndex } from './seal-index.ts'
-import type { StreamHash } from './stream-hash.ts'
+import { digestOf, type StreamHash } from './stream-hash.ts'
 
 /** A manifest that was read once, from beginning to end; nothing of it is verified yet. */
 export type PreparedManifest = {
@@ -41,6 +41,6 @@ export function* prepareManifest(source: ManifestSource, hash: StreamHash): Comp
   const head = manifestHeadIn(members)
   if (members.seals === undefined) return { head, members, seals: undefined }
   if (members.seals !== true) throw new ProvenanceError('manifest-malformed', '/seals of the manifest is not an array')
-  const sha256 = yield* hash.digest()
+  const sha256 = yield* digestOf(hash)
   return { head, members, seals: { count, sha256, index, all: () => readManifestSeals(source) } }
 }

@@ -1,10 +1,12 @@
 import { bytesToUuid, utf8 } from './bytes.ts'
 import { type Computation, sha256Of } from './computation.ts'
 import { cosignBytes } from './cosign-bytes.ts'
+import { ProvenanceError } from './errors.ts'
 import type { JsonValue } from './json.ts'
 import { LogRange } from './log-range.ts'
 import { type ManifestHead, type SealEntry, sealEntryIn } from './manifest-check.ts'
 import type { SealIndex } from './seal-index.ts'
+import { parseSealNote } from './seal-note.ts'
 import type { SealPlacement } from './seal-placement.ts'
 import { type Claim, type SealCheck, SealRows } from './sealed-rows.ts'
 
@@ -141,17 +143,28 @@ export class RangeSeals implements SealPlacement {
       this.#check.findings.missingRow(line, problem)
     } else {
       logLeaf = yield* sha256Of(utf8(`\0${seal.note}`))
-      const leaves = /^orghub\/seal\/v1\nlog \S+\nseal [0-9a-f-]{36}\ntime \d+\nleaves ([1-9]\d?)\nroot \S+\n\n/.exec(
-        seal.note,
-      )
-      if (leaves === null) {
-        this.#check.findings.whole(`manifest-seals: /seals/${index - this.#from} has a note that is not of a seal`)
-        this.leftOut = undefined
-      } else if (this.leftOut !== undefined) this.leftOut += Number(leaves[1])
+      const leaves = this.#leavesOf(seal.note)
+      if (leaves === undefined) {
+        this.#check.findings.whole(
+          `manifest-seals: /seals/${index - this.#from} has a note that is not of a seal of its log`,
+        )
+      }
+      if (this.leftOut !== undefined) this.leftOut = leaves && this.leftOut + leaves
     }
     const none = { sealId: '', blinded: new Map(), rows: new SealRows(undefined) }
     this.#waiting.push({ ...none, index, line, isSettled: true, logLeaf })
     yield* this.#appendSettled()
+  }
+
+  /** The leaves of a seal of this log. Its signature needs no check: the log's signed root is over the whole note. */
+  #leavesOf(note: string): number | undefined {
+    try {
+      const { logName, leafCount } = parseSealNote(note)
+      return logName === this.#check.logName ? leafCount : undefined
+    } catch (error) {
+      if (error instanceof ProvenanceError) return undefined
+      throw error
+    }
   }
 
   *#keepAhead(claim: Claim, ordinal: number): Computation<void> {

@@ -4,7 +4,12 @@ import { type Computation, sha256Of } from './computation.ts'
 /** SHA-256 of what comes in pieces, none of which it keeps longer than it needs to. */
 export type StreamHash = {
   update(bytes: Uint8Array): void
-  digest(): Computation<Uint8Array>
+  digest(): Uint8Array | Computation<Uint8Array>
+}
+
+export function* digestOf(hash: StreamHash): Computation<Uint8Array> {
+  const digest = hash.digest()
+  return digest instanceof Uint8Array ? digest : yield* digest
 }
 
 /** For crypto that cannot hash in pieces, such as WebCrypto: keeps all of them. */

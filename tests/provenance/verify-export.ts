@@ -5,7 +5,7 @@ import { ExportLines } from '../../provenance/export-lines.ts'
 import { ExportVerifier, type VerificationReport } from '../../provenance/export-verifier.ts'
 import type { KeyRing } from '../../provenance/index.ts'
 import { prepareManifest } from '../../provenance/prepared-manifest.ts'
-import { bufferedHash } from '../../provenance/stream-hash.ts'
+import { bufferedHash, digestOf } from '../../provenance/stream-hash.ts'
 import { nodeCrypto, webCrypto } from './node-crypto.ts'
 
 type Input = {
@@ -29,7 +29,7 @@ export function* verification({ file, manifest, keys, chunkBytes = 1000 }: Input
     yield* lines.chunk(piece)
   }
   yield* lines.end()
-  return yield* verifier.finish({ sizeBytes: bytes.length, sha256: yield* hash.digest() })
+  return yield* verifier.finish({ sizeBytes: bytes.length, sha256: yield* digestOf(hash) })
 }
 
 export function verifyExportSync(input: Input): VerificationReport {

@@ -1,0 +1,45 @@
+import type { Command } from 'commander'
+import { exitFailure, type OutputOptions, printResult } from '../output.ts'
+import { CannotCheckError } from '../verify/cannot-check.ts'
+import { reportText } from '../verify/report-text.ts'
+import { type VerifyOptions, verifyFile } from '../verify/verify-file.ts'
+
+/** Nothing can be said of the file, good or bad. */
+const exitUnchecked = 2
+
+export function addVerifyCommand(program: Command): void {
+  program
+    .command('verify <file>')
+    .description(
+      'Verify an export (JSONL, CSV, Parquet, also .gz), or a record, a page of records or a deletion certificate as ' +
+        'the API answers it: without a server, and without a network unless an address is given. ' +
+        'Exit code 0: all is good, 1: something is not, 2: it could not be checked.',
+    )
+    .option('--manifest <file or url>', 'the manifest of the export; default: FILE.manifest.json beside it')
+    .option(
+      '--keys <file or url>',
+      'public keys to trust: what /.well-known/provenance-keys.json answers, or lines <name>+<hash>+<key>; ' +
+        'default: those of the manifest itself (trust on first use)',
+    )
+    .option('--json', 'print one JSON object')
+    .action(async (file: string, options: VerifyOptions & OutputOptions) => {
+      try {
+        const verification = await verifyFile(file, options)
+        const { verified, checked, failed, missing, failures } = verification.report
+        const trust = verification.trust
+        printResult(options, { verified, checked, failed, missing, trust, failures }, reportText(verification))
+        process.exitCode = verified ? 0 : exitFailure
+      } catch (error) {
+        const text = error instanceof CannotCheckError ? `${error.message}\n${error.fix}` : unexpected(error)
+        process.stderr.write(`hub: ${text}\n`)
+        process.exitCode = exitUnchecked
+      }
+    })
+}
+
+/** By its kind only: a message may quote what is in the file. */
+function unexpected(error: unknown): string {
+  if (process.env.HUB_LOG_LEVEL === 'debug' || process.env.HUB_LOG_LEVEL === 'trace') console.error(error)
+  const kind = error instanceof Error ? error.name : typeof error
+  return `The file could not be checked (${kind}).\nThis was not expected. Set HUB_LOG_LEVEL=debug to see where it came from.`
+}

@@ -1,0 +1,64 @@
+import { closeSync, openSync, readSync } from 'node:fs'
+import { access } from 'node:fs/promises'
+import type { ManifestSource } from '../../provenance/manifest-reader.ts'
+import { CannotCheckError, causeOf } from './cannot-check.ts'
+import { fetched, isUrl } from './fetched.ts'
+
+export interface FoundManifest {
+  /** As it was given, or the path where it was found. */
+  place: string
+  source: ManifestSource
+}
+
+/**
+ * The manifest of a file: the one that is named, or the one beside it, also where the file was compressed or unpacked
+ * since. Undefined where there is none. Throws CannotCheckError where the one that is named cannot be read.
+ */
+export async function findManifest(file: string, given: string | undefined): Promise<FoundManifest | undefined> {
+  if (given !== undefined) return { place: given, source: await sourceOf(given) }
+  const unpacked = file.endsWith('.gz') ? [file.slice(0, -3)] : []
+  for (const name of [file, `${file}.gz`, ...unpacked]) {
+    const place = `${name}.manifest.json`
+    if (await exists(place)) return { place, source: await sourceOf(place) }
+  }
+  return undefined
+}
+
+async function sourceOf(place: string): Promise<ManifestSource> {
+  if (isUrl(place)) {
+    const chunks = await fetched(place)
+    return () => chunks
+  }
+  try {
+    closeSync(openSync(place, 'r'))
+    return () => chunksOf(place)
+  } catch (error) {
+    throw new CannotCheckError(
+      `The manifest ${place} cannot be read: ${causeOf(error)}.`,
+      'See that --manifest is right.',
+    )
+  }
+}
+
+const chunkBytes = 256 * 1024
+
+function* chunksOf(path: string): Generator<Uint8Array, void> {
+  const file = openSync(path, 'r')
+  try {
+    for (;;) {
+      const chunk = new Uint8Array(chunkBytes)
+      const length = readSync(file, chunk)
+      if (length === 0) return
+      yield chunk.subarray(0, length)
+    }
+  } finally {
+    closeSync(file)
+  }
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}

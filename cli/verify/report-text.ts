@@ -1,0 +1,74 @@
+import type { VerificationFailure } from '../../provenance/findings.ts'
+import type { FileVerification } from './verify-file.ts'
+
+/** Failures that people are shown. */
+const listedMax = 100
+
+/** For people: the verdict, what it rests on, what was checked, and what is wrong. */
+export function reportText(verification: FileVerification): string {
+  const { file, report, trust } = verification
+  return [
+    `${file}: ${report.verified ? 'verified' : 'NOT verified'}`,
+    `Trust basis: ${trust}.`,
+    'Checked:',
+    ...checkedLines(verification).map((line) => `  ${line}`),
+    ...failureLines(verification),
+  ].join('\n')
+}
+
+function checkedLines({ format, manifest, report }: FileVerification): string[] {
+  if (format === undefined) return ['nothing but the manifest: there is no key to check the rows with']
+  const { checked, failed, signatures } = report
+  const prepared = manifest?.prepared
+  const hasProvenance = prepared === undefined || prepared.seals !== undefined
+  const what = format === 'json' ? 'document' : format.toUpperCase()
+  const lines = hasProvenance
+    ? [
+        `${counted(checked, 'record')} (${what}), ${failed} failed: hash, place in the seal and cosignature of each`,
+        `${counted(signatures, 'signature')} of seals`,
+      ]
+    : [`${counted(checked, 'row')} (${what}) without provenance, of which nothing can be verified one by one`]
+  if (prepared === undefined || report.manifest === undefined) {
+    return [...lines, `completeness: unknown, because there is no manifest${manifest ? ' that can be read' : ''}`]
+  }
+  const { head } = prepared
+  const { isSigned, isInLog, leftOut, file } = report.manifest
+  const { from, to, tree_size: size, name } = head.log
+  const fileText = {
+    matches: `${head.file.size_bytes} bytes and SHA-256 as the manifest says`,
+    differs: 'not the file that the manifest is about',
+    'not-compared': 'size and SHA-256 not compared, because it was unpacked since',
+  }[file]
+  lines.push(`file: ${fileText}`, `manifest ${manifest!.place}: ${isSigned ? 'signed' : 'NOT as it was signed'}`)
+  if (!hasProvenance) return [...lines, 'completeness: as the signed manifest says; rows cannot be placed in the log']
+  lines.push(
+    `log ${name}: entries ${from} to ${to} of ${size} ${isInLog ? 'lead' : 'do NOT lead'} to the root of the signed checkpoint`,
+  )
+  const rows = `${counted(head.counts.exported, 'record')} in the file, ${leftOut ?? 'unknown'} left out`
+  const isComplete = report.missing === 0 && failed === 0 && isInLog && isSigned
+  lines.push(`completeness: ${isComplete ? 'every leaf of these entries is accounted for' : 'NOT shown'}; ${rows}`)
+  return lines
+}
+
+function failureLines({ report }: FileVerification): string[] {
+  const { failures, failureCount, missing } = report
+  if (failureCount === 0) return []
+  const listed = failures.slice(0, listedMax).map((failure) => `  ${failureText(failure)}`)
+  const more = failureCount - listed.length
+  return [
+    `Wrong: ${counted(failureCount, 'finding')}${missing > 0 ? `, ${counted(missing, 'record')} missing` : ''}`,
+    ...listed,
+    ...(more > 0
+      ? [`  … and ${more} more; --json lists ${failures.length < failureCount ? 'the first of them' : 'all'}`]
+      : []),
+  ]
+}
+
+function failureText({ line, record_id, reason }: VerificationFailure): string {
+  const where = line === null ? '' : `line ${line}${record_id === null ? '' : ` record ${record_id}`}: `
+  return `${where}${reason}`
+}
+
+function counted(number: number, what: string): string {
+  return `${number.toLocaleString('en-US')} ${what}${number === 1 ? '' : 's'}`
+}

@@ -1,0 +1,105 @@
+import { readFile } from 'node:fs/promises'
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type KeyRing,
+  keyIdOf,
+  ProvenanceError,
+  parseKeyDocument,
+  parseVkey,
+  type VerifierKey,
+  verifySuccessionSync,
+} from '../../provenance/index.ts'
+import { nodeCrypto } from '../../server/modules/hub/node-crypto.ts'
+import { CannotCheckError, causeOf } from './cannot-check.ts'
+import { fetched, isUrl } from './fetched.ts'
+
+/** The keys that verification rests on, and why. */
+export interface Trust {
+  keys: KeyRing
+  /** One sentence. */
+  basis: string
+}
+
+const { sha256 } = nodeCrypto
+
+/** The keys of `--keys`. Throws CannotCheckError where they cannot be read. */
+export async function readKeys(place: string): Promise<KeyRing> {
+  const fix = 'Give what /.well-known/provenance-keys.json of the Hub answers, or a line <name>+<hash>+<key>.'
+  let text: string
+  try {
+    text = Buffer.concat(isUrl(place) ? await fetched(place) : [await readFile(place)]).toString()
+  } catch (error) {
+    if (error instanceof CannotCheckError) throw error
+    throw new CannotCheckError(`The keys ${place} cannot be read: ${causeOf(error)}.`, fix)
+  }
+  try {
+    const keys = text.trimStart().startsWith('{') ? keysInJson(JSON.parse(text)) : keysInLines(text)
+    if (keys.size > 0) return keys
+  } catch (error) {
+    if (!(error instanceof ProvenanceError || error instanceof SyntaxError)) throw error
+    throw new CannotCheckError(`${place} has no keys that can be used: ${error.message}.`, fix)
+  }
+  throw new CannotCheckError(`${place} has no keys.`, fix)
+}
+
+/** A key document, or a manifest, which has one. */
+function keysInJson(json: JsonValue): KeyRing {
+  const inside = isJsonObject(json) && isJsonObject(json.keys ?? null) ? json.keys : json
+  return parseKeyDocument(inside as JsonValue, sha256)
+}
+
+/** Verifier keys (C2SP signed-note), one a line. */
+function keysInLines(text: string): KeyRing {
+  const keys = new Map<string, VerifierKey>()
+  for (const line of text.split('\n').map((each) => each.trim())) {
+    if (line === '' || line.startsWith('#')) continue
+    const { name, publicKey } = parseVkey(line, sha256)
+    const keyId = keyIdOf(name, publicKey, sha256)
+    keys.set(keyId, { keyId, name, publicKey, createdAt: '' })
+  }
+  return keys
+}
+
+/** The keys that came with the file itself. */
+export function trustOnFirstUse(manifestKeys: JsonValue): Trust {
+  const keys = parseKeyDocument(manifestKeys, sha256)
+  const basis =
+    'trust on first use: the keys are those that the manifest itself brings, so that this shows that the file is whole, ' +
+    'not who made it; give a copy that you got apart from it with --keys'
+  return { keys, basis }
+}
+
+/**
+ * The keys of `--keys`, and those that they lead to by succession.
+ *
+ * @param manifest whose keys may be introduced by pinned ones
+ */
+export function trustPinned(pinned: KeyRing, place: string, manifest: JsonObject | undefined): Trust {
+  const offered = manifest === undefined ? undefined : offeredKeys(manifest)
+  // What is pinned wins; a key that only the manifest has counts if a trusted key has introduced it.
+  const all: KeyRing = new Map([...(offered ?? []), ...pinned])
+  const { trusted, distrusted } = verifySuccessionSync(all, pinned.keys(), nodeCrypto)
+  const keys = new Map([...all].filter(([keyId]) => trusted.has(keyId)))
+  const where = isUrl(place) ? `as ${place} answered them now` : `pinned in ${place}`
+  const parts = [`${count(pinned.size, 'key')} ${where}`]
+  const introduced = [...keys.keys()].filter((keyId) => !pinned.has(keyId))
+  if (introduced.length > 0) parts.push(`${introduced.join(', ')} by succession: signed by a key before`)
+  for (const [keyId, why] of distrusted)
+    if (offered?.has(keyId)) parts.push(`${keyId} of the manifest is not trusted: ${why}`)
+  return { keys, basis: parts.join('; ') }
+}
+
+function offeredKeys(manifest: JsonObject): KeyRing | undefined {
+  try {
+    return parseKeyDocument(manifest.keys ?? null, sha256)
+  } catch (error) {
+    if (error instanceof ProvenanceError) return undefined
+    throw error
+  }
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`
+}

@@ -1,0 +1,133 @@
+import { createHash, type Hash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { open, stat } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
+import type { FileDigest } from '../../provenance/export-verifier.ts'
+import { CannotCheckError, causeOf } from './cannot-check.ts'
+
+const readBytes = 256 * 1024
+/** What a document that is not one row a line may have, unpacked. */
+export const documentBytesMax = 64 * 1024 * 1024
+
+/** The file does not unpack: from there on it is damaged. */
+export class DamagedFileError extends Error {
+  override readonly name = 'DamagedFileError'
+}
+
+/** The file to verify, which is read from the start each time. */
+export class VerifiedFile {
+  readonly path: string
+  readonly sizeBytes: number
+  readonly isGzip: boolean
+  /** Of what is inside. */
+  readonly head: Uint8Array
+
+  private constructor(path: string, sizeBytes: number, isGzip: boolean, head: Uint8Array) {
+    this.path = path
+    this.sizeBytes = sizeBytes
+    this.isGzip = isGzip
+    this.head = head
+  }
+
+  /** Throws CannotCheckError. */
+  static async open(path: string): Promise<VerifiedFile> {
+    try {
+      const { size } = await stat(path)
+      const file = await open(path)
+      const bytes = new Uint8Array(4096)
+      const { bytesRead } = await file.read(bytes).finally(() => file.close())
+      const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b
+      const raw = new VerifiedFile(path, size, isGzip, bytes.subarray(0, bytesRead))
+      return isGzip ? new VerifiedFile(path, size, true, await firstUnpacked(raw)) : raw
+    } catch (error) {
+      throw new CannotCheckError(`${path} cannot be read: ${causeOf(error)}.`, 'See that the name is right.')
+    }
+  }
+
+  /**
+   * What is in it, unpacked.
+   *
+   * @param digest takes the bytes of the file as it is
+   * @throws DamagedFileError
+   */
+  async *content(digest?: Digest): AsyncGenerator<Uint8Array, void> {
+    const raw = createReadStream(this.path, { highWaterMark: readBytes })
+    if (!this.isGzip) {
+      for await (const chunk of raw as AsyncIterable<Uint8Array>) {
+        digest?.update(chunk)
+        yield chunk
+      }
+      return
+    }
+    const unpacked = createGunzip({ chunkSize: readBytes })
+    const done = pipeline(raw, tap(digest), unpacked)
+    // It fails where the reading below does, which tells.
+    done.catch(() => {})
+    try {
+      yield* unpacked as AsyncIterable<Uint8Array>
+      await done
+    } catch (error) {
+      const { code = '' } = error as NodeJS.ErrnoException
+      if (!code.startsWith('Z_') && code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
+      throw new DamagedFileError('it is not whole gzip')
+    } finally {
+      raw.destroy()
+      unpacked.destroy()
+    }
+  }
+
+  /** All of it, unpacked; undefined where that is more than a document may have. Throws DamagedFileError. */
+  async document(): Promise<Uint8Array | undefined> {
+    const chunks: Uint8Array[] = []
+    let size = 0
+    for await (const chunk of this.content()) {
+      chunks.push(chunk)
+      size += chunk.length
+      if (size > documentBytesMax) return undefined
+    }
+    return Buffer.concat(chunks)
+  }
+
+  /** Of the file as it is, where nothing else reads it. */
+  async digest(): Promise<FileDigest> {
+    const digest = new Digest()
+    for await (const chunk of createReadStream(this.path, { highWaterMark: readBytes }))
+      digest.update(chunk as Uint8Array)
+    return digest.result()
+  }
+}
+
+/** Size and SHA-256 of what it is given. */
+export class Digest {
+  readonly #hash: Hash = createHash('sha256')
+  #sizeBytes = 0
+
+  update(chunk: Uint8Array): void {
+    this.#hash.update(chunk)
+    this.#sizeBytes += chunk.length
+  }
+
+  result(): FileDigest {
+    return { sizeBytes: this.#sizeBytes, sha256: this.#hash.digest() }
+  }
+}
+
+function tap(digest: Digest | undefined) {
+  return async function* (chunks: AsyncIterable<Uint8Array>) {
+    for await (const chunk of chunks) {
+      digest?.update(chunk)
+      yield chunk
+    }
+  }
+}
+
+/** Nothing where it does not unpack: whoever reads it all will find out. */
+async function firstUnpacked(file: VerifiedFile): Promise<Uint8Array> {
+  try {
+    for await (const chunk of file.content()) return chunk.slice(0, 4096)
+  } catch (error) {
+    if (!(error instanceof DamagedFileError)) throw error
+  }
+  return new Uint8Array(0)
+}
