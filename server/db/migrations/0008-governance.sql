@@ -215,6 +215,60 @@ alter table hub.telemetry_rollups
 -- A version stays known when its skill_definition is erased; what it was called does not.
 alter table hub.skill_versions alter column name drop not null;
 
+-- ANALYZE keeps some values of each column, and keeps them when their rows are gone, until it comes by again: of columns
+-- whose values must not outlive their rows it takes none. They are looked up by indexes that give rows in the order of
+-- the pages, for which no statistics are needed. The change of type to itself drops what there is.
+do $$
+declare
+  c record;
+begin
+  for c in
+    select * from (values
+      ('records', 'user_id', 'text'), ('records', 'event_kind', 'text'), ('records', 'canonical', 'text'),
+      ('records', 'salt', 'bytea'), ('records', 'provenance_hash', 'bytea'), ('skill_versions', 'name', 'text'),
+      ('telemetry_rollups', 'user_id', 'text'), ('telemetry_deltas', 'entries', 'text')
+    ) as erased (name, attribute, type)
+  loop
+    execute format('alter table hub.%I alter column %I type %s, alter column %I set statistics 0',
+      c.name, c.attribute, c.type, c.attribute);
+  end loop;
+end
+$$;
+
+create or replace function hub.ensure_record_partitions(months_ahead integer) returns integer
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  month timestamptz;
+  leaf text;
+  made integer := 0;
+begin
+  if months_ahead is null or months_ahead not between 0 and 24 then
+    raise exception 'months_ahead must be from 0 to 24' using errcode = 'invalid_parameter_value';
+  end if;
+  perform pg_advisory_xact_lock(hashtext('hub.ensure_record_partitions'));
+  for month in
+    select m at time zone 'UTC'
+    from generate_series(
+      date_trunc('month', now() at time zone 'UTC') - interval '1 month',
+      date_trunc('month', now() at time zone 'UTC') + make_interval(months => months_ahead),
+      interval '1 month') m
+  loop
+    leaf := 'records_' || to_char(month at time zone 'UTC', '"y"YYYY"m"MM');
+    continue when to_regclass('hub.' || leaf) is not null;
+    execute format('create table hub.%I (like hub.records including defaults including constraints)', leaf);
+    execute format('alter table hub.%I alter column user_id set statistics 0, alter column event_kind set statistics 0,
+      alter column canonical set statistics 0, alter column salt set statistics 0,
+      alter column provenance_hash set statistics 0', leaf);
+    execute format('alter table hub.records attach partition hub.%I for values from (%L) to (%L)', leaf,
+      hub.first_record_id(month),
+      hub.first_record_id(((month at time zone 'UTC') + interval '1 month') at time zone 'UTC'));
+    execute format('grant insert on hub.%I to hub_ingest', leaf);
+    made := made + 1;
+  end loop;
+  return made;
+end
+$$;
+
 -- ── Exports ──────────────────────────────────────────────────────────────────────────────────────────────
 
 create table hub.exports (
