@@ -18,18 +18,34 @@ export function provenanceHashOf({ provenance_hash }: Pick<StoredPlace, 'provena
  * whatever someone made of the text.
  */
 export function answerText(tenantId: string, record: AnsweredRecord): string {
+  return answerTextWith(tenantId, record, cosignOf(record))
+}
+
+/** {@link answerText}, given the cosignature. */
+export function answerTextWith(tenantId: string, record: RecordText, cosign: string): string {
   const { canonical } = record
   const members = parseCanonical(canonical)
-  const added = addedText(record)
-  // With a member of its own, so that a comma may follow, and nothing behind the brace.
-  const isWhole =
+  const added = addedText(record, cosign)
+  if (!isAnswerable(canonical, members)) return rewritten(tenantId, record, members, added)
+  return `${canonical.slice(0, -1)},${added}}`
+}
+
+/** What of a stored record its answer is made of, besides the cosignature. */
+type RecordText = Pick<AnsweredRecord, 'record_id' | 'record_type' | 'canonical' | 'purged_at' | 'provenance_hash'>
+
+/**
+ * Whether members may be added to the text behind its own, of which it needs one, so that a comma may follow, and
+ * nothing behind the brace.
+ *
+ * @param members of {@link parseCanonical}
+ */
+export function isAnswerable(canonical: string, members: JsonObject | undefined): members is JsonObject {
+  return (
     members !== undefined &&
     Object.hasOwn(members, 'record_id') &&
-    canonical.charCodeAt(canonical.length - 1) === closingBrace
-  if (!isWhole || addedMembers.some((name) => Object.hasOwn(members, name))) {
-    return rewritten(tenantId, record, members, added)
-  }
-  return `${canonical.slice(0, -1)},${added}}`
+    canonical.charCodeAt(canonical.length - 1) === closingBrace &&
+    !addedMembers.some((name) => Object.hasOwn(members, name))
+  )
 }
 
 /** An answer with its verification as one more member. */
@@ -47,18 +63,18 @@ export function parseCanonical(canonical: string): JsonObject | undefined {
   }
 }
 
-function addedText(record: AnsweredRecord): string {
+function addedText(record: RecordText, cosign: string): string {
   // Digits, letters, `-`, `_`, `:` and `.` are all that hash and cosignature have.
   return (
     `"is_purged":${record.purged_at !== null},"provenance_hash":"${provenanceHashOf(record)}",` +
-    `"provenance_cosign":"${cosignOf(record)}"`
+    `"provenance_cosign":"${cosign}"`
   )
 }
 
 /** An edited text. One that was destroyed answers what the columns still say. */
 function rewritten(
   tenantId: string,
-  { record_id, record_type }: AnsweredRecord,
+  { record_id, record_type }: RecordText,
   members: JsonObject | undefined,
   added: string,
 ): string {

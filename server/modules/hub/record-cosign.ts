@@ -5,7 +5,7 @@ import { nodeCrypto } from './node-crypto.ts'
 import type { StoredPlace, StoredSeal } from './record-query-types.ts'
 
 /** Stands in for a cosignature that cannot be rebuilt, because its seal was edited or is gone. Never verifies. */
-const unknownCosign = 'omhc1.'
+export const unknownCosign = 'omhc1.'
 
 const saltBytes = 16
 const signatureBytes = 64

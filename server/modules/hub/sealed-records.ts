@@ -1,19 +1,109 @@
-import { answerText } from './record-answer.ts'
+import { fromHex } from '../../../provenance/bytes.ts'
+import { cosignerOfSeal } from '../../../provenance/cosign.ts'
+import { type JsonObject, ProvenanceError, sealNote } from '../../../provenance/index.ts'
+import { sealTree } from '../../../provenance/seal.ts'
+import { nodeCrypto } from './node-crypto.ts'
+import { answerTextWith, isAnswerable, parseCanonical, provenanceHashOf } from './record-answer.ts'
+import { sealOf, unknownCosign } from './record-cosign.ts'
 import type { StoredSeal } from './record-query-types.ts'
 import { findRecordsOfEntries } from './sealed-records-store.ts'
-import type { SealedRecords, SealedRow } from './sealed-records-types.ts'
+import type { ProvenRecord, SealedRecords, SealedRow, SelectedEntry } from './sealed-records-types.ts'
+import { countLeaves, findSelectedEntries, findSelectedRows, findSpan } from './selected-records-store.ts'
+
+/** In hexadecimal digits. */
+const saltLength = 2 * 16
+const hashLength = 2 * 32
 
 export const sealedRecords: SealedRecords = {
   ofEntries: findRecordsOfEntries,
-  answers: (tenantId, { records, seals }) =>
-    records.map((record) => answerText(tenantId, { ...record, ...placeIn(seals.get(record.seal_id), record) })),
+  answers: (tenantId, { records, seals }) => provenRows(tenantId, records, seals).map(answerOf),
+  spanOf: findSpan,
+  countLeaves,
+  selectedEntries: findSelectedEntries,
+  provenRecords,
+  selectedRows: findSelectedRows,
+  noteOf,
+  provenRows: (tenantId, { rows, seals }) => provenRows(tenantId, rows, seals),
 }
 
-function placeIn(seal: StoredSeal | undefined, record: SealedRow) {
-  if (seal === undefined) {
-    return { key_id: null, sealed_at: null, leaves_bytes: null, cosign_parts: null, leaves: null }
+function provenRecords({ seal, texts }: SelectedEntry, withCosign: boolean): ProvenRecord[] | undefined {
+  if (texts === undefined) return undefined
+  const records: ProvenRecord[] = []
+  const cosign = withCosign && texts.canonical.length > 0 ? cosigner(seal) : () => unknownCosign
+  const salts = withCosign ? fromHex(texts.salts) : new Uint8Array(0)
+  for (let at = 0; at < texts.canonical.length; at++) {
+    const canonical = texts.canonical[at]!
+    const leafIndex = texts.leafIndexes[at]!
+    const members = parseCanonical(canonical)
+    if (!isAnswerable(canonical, members)) return undefined
+    const provenanceHash = `sha256:${texts.hashes.slice(hashLength * at, hashLength * (at + 1))}`
+    const salt = salts.subarray((saltLength / 2) * at, (saltLength / 2) * (at + 1))
+    records.push({ leafIndex, canonical, members, provenanceHash, provenanceCosign: cosign(leafIndex, salt) })
   }
-  const { key_id, sealed_at, leaves, signature } = seal
-  const cosign_parts = Buffer.concat([Buffer.from(record.salt, 'hex'), signature])
-  return { key_id, sealed_at, leaves_bytes: leaves.length, cosign_parts, leaves }
+  return records
+}
+
+function provenRows(
+  tenantId: string,
+  rows: readonly SealedRow[],
+  seals: ReadonlyMap<string, StoredSeal>,
+): ProvenRecord[] {
+  let lastSeal: string | undefined
+  let cosign: Cosigner = () => unknownCosign
+  return rows.map((row) => {
+    const { canonical, leaf_index: leafIndex } = row
+    if (row.seal_id !== lastSeal) {
+      cosign = cosigner(seals.get(row.seal_id))
+      lastSeal = row.seal_id
+    }
+    const provenance = { provenanceHash: provenanceHashOf(row), provenanceCosign: cosign(leafIndex, bytesOf(row.salt)) }
+    const members = parseCanonical(canonical)
+    if (row.purged_at === null && isAnswerable(canonical, members)) {
+      return { leafIndex, canonical, members, ...provenance }
+    }
+    const answer = answerTextWith(tenantId, row, provenance.provenanceCosign)
+    return { leafIndex, canonical, members: JSON.parse(answer) as JsonObject, ...provenance, answer }
+  })
+}
+
+function bytesOf(salt: string): Uint8Array {
+  return Buffer.from(salt, 'hex')
+}
+
+/** What is answered for a record that is not purged, see {@link answerTextWith}. */
+function answerOf({ canonical, provenanceHash, provenanceCosign, answer }: ProvenRecord): string {
+  return (
+    answer ??
+    `${canonical.slice(0, -1)},"is_purged":false,"provenance_hash":"${provenanceHash}","provenance_cosign":"${provenanceCosign}"}`
+  )
+}
+
+type Cosigner = (leafIndex: number, salt: Uint8Array) => string
+
+/** Its tree is computed once for all of its records. */
+function cosigner(stored: StoredSeal | undefined): Cosigner {
+  const seal = stored && sealOf(stored)
+  const cosign = seal && unlessMalformed(() => cosignerOfSeal(seal, nodeCrypto.sha256))
+  if (!cosign) return () => unknownCosign
+  return (leafIndex, salt) => unlessMalformed(() => cosign(leafIndex, salt)) ?? unknownCosign
+}
+
+function noteOf(stored: StoredSeal, logName: string): string | undefined {
+  const seal = sealOf(stored)
+  if (seal === undefined) return undefined
+  return unlessMalformed(() => {
+    const { leaves, root } = sealTree(seal, nodeCrypto.sha256)
+    const { sealId, timeMicros } = seal
+    return sealNote({ logName, sealId, leafCount: leaves.length, timeMicros, root }, seal.keyId, seal.signature)
+  })
+}
+
+/** Undefined for what somebody edited. */
+function unlessMalformed<Result>(compute: () => Result): Result | undefined {
+  try {
+    return compute()
+  } catch (error) {
+    if (error instanceof ProvenanceError) return undefined
+    throw error
+  }
 }

@@ -1,0 +1,182 @@
+import { createHash } from 'node:crypto'
+import { PassThrough, Readable, Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
+import type { Database } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import type { Storage } from '../../../storage/storage.ts'
+import type { RecordClock } from '../../hub/record-clock-types.ts'
+import type { LogSpan, SealedRecords } from '../../hub/sealed-records-types.ts'
+import type { StoredVerification } from '../../hub/verification-types.ts'
+import type { ProvenanceKeys } from '../../keys/keys-types.ts'
+import type { TenantLogs } from '../../log/log-types.ts'
+import type { ExportOrder, ExportWriter } from '../exports-types.ts'
+import { csvFile } from './csv-file.ts'
+import { entryParts } from './entry-parts.ts'
+import { fileNames, keyOf, keysOf } from './export-files.ts'
+import type { PartPages } from './export-parts-types.ts'
+import { ExportTally } from './export-tally.ts'
+import { jsonlFile } from './jsonl-file.ts'
+import { writeManifest } from './manifest.ts'
+import { SealsWriter } from './manifest-seals.ts'
+import { parquetFile } from './parquet-file.ts'
+
+export interface ExportWriterDeps {
+  database: Database
+  storage: Storage
+  logs: TenantLogs
+  keys: ProvenanceKeys
+  records: SealedRecords
+  verification: StoredVerification
+  clock: RecordClock
+}
+
+type WriteOptions = Parameters<ExportWriter['write']>[2]
+
+/** Between two reports of progress, which are statements to the database. */
+const progressMs = 500
+
+/** @param options.progressMs how long nothing is told of the progress after it was told */
+export function createExportWriter(deps: ExportWriterDeps, options: { progressMs?: number } = {}): ExportWriter {
+  return {
+    fileNames,
+    keyOf,
+    async write(tenant, order, writing) {
+      const keys = keysOf(tenant.slug, order)
+      try {
+        writing.signal.throwIfAborted()
+        await removeAll(deps.storage, [keys.manifest, keys.seals])
+        return await writeFiles(deps, tenant, order, writing, options.progressMs ?? progressMs)
+      } catch (error) {
+        // What stays nonetheless is replaced by the next attempt, or goes with the job.
+        await removeAll(deps.storage, Object.values(keys)).catch(() => {})
+        throw writing.signal.aborted ? writing.signal.reason : error
+      }
+    },
+  }
+}
+
+async function removeAll(storage: Storage, keys: readonly string[]): Promise<void> {
+  for (const key of keys) await storage.delete(key)
+}
+
+async function writeFiles(
+  deps: ExportWriterDeps,
+  tenant: Tenant,
+  order: ExportOrder,
+  { signal, progress }: WriteOptions,
+  everyMs: number,
+) {
+  const { database, storage, logs, keys, records } = deps
+  const paths = keysOf(tenant.slug, order)
+  const head = await logs.integrate(tenant)
+  const { span, leaves, proof } = await database.withTenant(
+    tenant.slug,
+    async (tx) => {
+      const found: LogSpan = await records.spanOf(tx, order.filter, head.treeSize)
+      return {
+        span: found,
+        leaves: await records.countLeaves(tx, found),
+        proof: await logs.rangeProof(tx, found.from, found.to, head.treeSize),
+      }
+    },
+    { readOnly: true },
+  )
+
+  const tally = new ExportTally(leaves, progress, everyMs)
+  await tally.tell()
+  const seals = order.includeProvenance ? new SealsWriter(storage, paths.seals, records, tenant.logName) : undefined
+  const pages = entryParts(deps, {
+    tenant,
+    span,
+    selection: { filter: order.filter, recordTypes: order.recordTypes },
+    withCosign: order.includeProvenance,
+    verify: order.verify,
+    signal,
+  })
+  let file: { sizeBytes: number; sha256: string }
+  let sealsSha256: string | undefined
+  try {
+    file = await writeFile(storage, paths.file, fileOf(order, followed(pages, tally, seals)), order, signal)
+    sealsSha256 = await seals?.finish()
+  } catch (error) {
+    await seals?.abort(error as Error)
+    throw error
+  }
+
+  signal.throwIfAborted()
+  const signer = await keys.signerOf(tenant.slug)
+  const parts = {
+    order,
+    logName: tenant.logName,
+    span,
+    head,
+    proof,
+    file: {
+      name: fileNames(order).file,
+      size_bytes: file.sizeBytes,
+      sha256: file.sha256,
+      rows: tally.rows,
+    },
+    leftOut: tally.leftOut,
+    keys: await keys.publicKeysOf(tenant.slug, [signer.keyId]),
+    sealsSha256,
+  }
+  await writeManifest(storage, paths.manifest, parts, signer, seals && paths.seals)
+  await storage.delete(paths.seals)
+  signal.throwIfAborted()
+  await tally.tell()
+  return {
+    rows: tally.rows,
+    sizeBytes: file.sizeBytes,
+    verificationSummary: order.verify ? tally.verificationSummary : null,
+  }
+}
+
+/** Passes pages on, and tells of each what it is for seals and numbers. */
+async function* followed(pages: PartPages, tally: ExportTally, seals: SealsWriter | undefined): PartPages {
+  for await (const parts of pages) {
+    yield parts
+    await seals?.add(parts)
+    await tally.add(parts)
+  }
+}
+
+function fileOf({ format, includeProvenance, verify }: ExportOrder, pages: PartPages): AsyncGenerator<Buffer> {
+  switch (format) {
+    case 'jsonl':
+      return jsonlFile(pages, includeProvenance)
+    case 'csv':
+      return csvFile(pages, { includeProvenance, verify })
+    case 'parquet':
+      return parquetFile(pages, { includeProvenance, verify })
+  }
+}
+
+/** Size and hash are of the bytes as they are stored. */
+async function writeFile(
+  storage: Storage,
+  key: string,
+  chunks: AsyncGenerator<Buffer>,
+  { compression }: ExportOrder,
+  signal: AbortSignal,
+) {
+  const digest = createHash('sha256')
+  let sizeBytes = 0
+  const metered = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      digest.update(chunk)
+      sizeBytes += chunk.length
+      done(null, chunk)
+    },
+  })
+  const source = Readable.from(chunks, { objectMode: true, highWaterMark: 1 })
+  const compressed = compression === 'gzip' ? createGzip() : new PassThrough()
+  const stored = storage.write(key, metered)
+  const piped = pipeline(source, compressed, metered, { signal, end: true })
+  // Where the source fails, both do: what it failed with is the reason, and not that the content broke off.
+  const [pipe, store] = await Promise.allSettled([piped, stored])
+  if (store.status === 'rejected') throw store.reason
+  if (pipe.status === 'rejected') throw pipe.reason
+  return { sizeBytes, sha256: digest.digest('hex') }
+}
