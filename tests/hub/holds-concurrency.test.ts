@@ -124,7 +124,7 @@ test('restores at once with a hold leave active records, whichever is first', as
 test('clocks of processes that differ never make a purge look as if a hold had been in force', async () => {
   // Another process on the same database, whose clock is an hour behind.
   const wallMs = () => Date.now() - 3_600_000
-  const behind = lab.ofAnotherProcess({ wallMs, monotonicMs: () => performance.now() })
+  const behind = lab.openProcess({ wallMs, monotonicMs: () => performance.now() })
   const [before, after] = await write(2)
   const { answer } = await lab.purger.purge(caller, before!, { reason: 'x' })
   const hold = await behind.holds.place(caller, { ...matter, record_ids: [before!, after!] })

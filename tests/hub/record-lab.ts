@@ -28,80 +28,82 @@ export async function openRecordLab(options: TestDatabaseOptions & { time?: Time
   const test = await createTestDatabase(options)
   const { database, masterKey } = test
   const keys = createProvenanceKeys({ database, masterKey })
-  const clock = createRecordClock(options.time)
-  const store = createRecordStore({ database, keys, clock })
-  const { sealer, writer } = store.records
-  const governance = createGovernanceLog({ sealer, writer })
   const log = {
     error: (details: object, message: string) => console.error(message, details),
     info: () => {},
     warn: () => {},
   }
-  const tampering = createTamperReporter({ database, governance, log, ...(options.now ? { now: options.now } : {}) })
-  const pool = createVerificationPool()
-  const verification = createStoredVerification({ keys, pool, tampering })
   const holds = createHoldCheck()
   const erasureList: ErasureList = { keep: async () => {}, read: () => expect.unreachable() }
-  const deps = { ...store, database, keys, governance, tampering, verification, cursorKey: Buffer.alloc(32, 7) }
+  const pool = createVerificationPool()
 
-  /** Another process on the same database: nothing is shared but what is stored. */
-  const reporterOfAnotherProcess = (other: { waitingMax?: number; log?: typeof log } = {}) =>
-    createTamperReporter({ database, governance, log, ...other })
+  /** The services of a process: nothing is shared with another one but what is stored. */
+  function openProcess(time?: TimeSource) {
+    const store = createRecordStore({ database, keys, clock: createRecordClock(time) })
+    const { sealer, writer } = store.records
+    const governance = createGovernanceLog({ sealer, writer })
+    const now = options.now ? { now: options.now } : {}
+    const tampering = createTamperReporter({ database, governance, log, ...now })
+    const verification = createStoredVerification({ keys, pool, tampering })
+    const shared = { ...store, database, keys, governance, tampering, verification, holds, log }
+    const deps = { ...shared, cursorKey: Buffer.alloc(32, 7) }
 
-  const withHolds = { ...deps, holds }
-  /** Holds and purges of another process, whose clock shows another time. */
-  const ofAnotherProcess = (time: TimeSource) => {
-    const other = { ...withHolds, clock: createRecordClock(time) }
-    return { holds: createHolds(other), purger: createRecordPurger(other) }
+    async function write(tenant: Tenant, ...drafts: Draft[]): Promise<string[]> {
+      const batch = await sealer.seal(
+        tenant,
+        drafts.map((draft) => ({ createdBy: 'client-1', ...draft })),
+      )
+      await database.withTenant(tenant.slug, (tx) => writer.insert(tx, batch))
+      return batch.records.map((record) => record.recordId)
+    }
+
+    /** Through the insert-only role, in batches of 1,000. */
+    async function load(tenant: Tenant, count: number, draftOf: (index: number) => Draft): Promise<string[]> {
+      const ids: string[] = []
+      for (let start = 0; start < count; start += 1000) {
+        const drafts = Array.from({ length: Math.min(1000, count - start) }, (_, i) => ({
+          createdBy: 'client-1',
+          ...draftOf(start + i),
+        }))
+        const batch = await sealer.seal(tenant, drafts)
+        await database.ingest(tenant.slug, writer.copySteps(batch))
+        for (const record of batch.records) ids.push(record.recordId)
+      }
+      return ids
+    }
+
+    return {
+      ...store,
+      write,
+      load,
+      governance,
+      tampering,
+      reading: parsedReading(createRecordReading(deps)),
+      purger: createRecordPurger(deps),
+      holds: createHolds(deps),
+      releases: createEventReleases(deps),
+      retention: createRetention(deps),
+      erasure: createErasure({ ...deps, erasureList, erasureParticipants: () => [] }),
+      relations: parsedRelations(createRecordRelations(deps)),
+    }
   }
+
+  const own = openProcess(options.time)
+  const reporterOfAnotherProcess = (other: { waitingMax?: number; log?: typeof log } = {}) =>
+    createTamperReporter({ database, governance: own.governance, log, ...other })
 
   async function openTenant(slug: string): Promise<Tenant> {
     const key = await database.withTenant(slug, (tx) => keys.ensureKey(tx))
     return { slug, mode: 'A', baseUrl: 'http://hub.test', logName: key.name }
   }
 
-  async function write(tenant: Tenant, ...drafts: Draft[]): Promise<string[]> {
-    const batch = await sealer.seal(
-      tenant,
-      drafts.map((draft) => ({ createdBy: 'client-1', ...draft })),
-    )
-    await database.withTenant(tenant.slug, (tx) => writer.insert(tx, batch))
-    return batch.records.map((record) => record.recordId)
-  }
-
-  /** Through the insert-only role, in batches of 1,000. */
-  async function load(tenant: Tenant, count: number, draftOf: (index: number) => Draft): Promise<string[]> {
-    const ids: string[] = []
-    for (let start = 0; start < count; start += 1000) {
-      const drafts = Array.from({ length: Math.min(1000, count - start) }, (_, i) => ({
-        createdBy: 'client-1',
-        ...draftOf(start + i),
-      }))
-      const batch = await sealer.seal(tenant, drafts)
-      await database.ingest(tenant.slug, writer.copySteps(batch))
-      for (const record of batch.records) ids.push(record.recordId)
-    }
-    return ids
-  }
-
   return {
     ...test,
-    ...store,
-    load,
+    ...own,
     keys,
-    governance,
-    tampering,
+    openProcess,
     reporterOfAnotherProcess,
-    ofAnotherProcess,
     openTenant,
-    write,
-    reading: parsedReading(createRecordReading(deps)),
-    purger: createRecordPurger(withHolds),
-    holds: createHolds(withHolds),
-    releases: createEventReleases(deps),
-    retention: createRetention(deps),
-    erasure: createErasure({ ...withHolds, erasureList, erasureParticipants: () => [], log }),
-    relations: parsedRelations(createRecordRelations(deps)),
     drop: async () => {
       await pool.close()
       await test.drop()
