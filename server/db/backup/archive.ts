@@ -23,13 +23,22 @@ export function writeArchive(file: Writable): ArchiveWriter {
   }
   // Fast rather than small: the rows are hexadecimal for a good part, and any level halves that.
   const written = pipeline(entries, createGzip({ level: 3 }), file)
-  // An entry that waits for room hears of it.
-  written.catch((error: Error) => archive.destroy(error))
+  let failure: unknown
+  written.catch((error: Error) => {
+    failure = error
+    // An entry that waits for room hears of it.
+    archive.destroy(error)
+  })
   return {
-    add: (name, content) =>
-      new Promise((done, fail) => {
-        archive.entry({ name, size: content.length, mode: 0o600 }, content, (error) => (error ? fail(error) : done()))
-      }),
+    async add(name, content) {
+      try {
+        await new Promise<void>((done, fail) => {
+          archive.entry({ name, size: content.length, mode: 0o600 }, content, (error) => (error ? fail(error) : done()))
+        })
+      } catch (error) {
+        throw failure ?? error
+      }
+    },
     async end() {
       archive.finalize()
       await written

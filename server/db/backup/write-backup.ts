@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
 import { link, open, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import pg from 'pg'
@@ -68,19 +69,15 @@ export async function writeBackup(options: {
 }
 
 async function writeInto(draft: string, owner: pg.Client, head: BackupHead, masterKey: Buffer) {
-  const handle = await open(draft, 'wx', 0o600)
-  // The handle is closed below, once all of it is on the disk.
-  const archive = writeArchive(handle.createWriteStream({ autoClose: false }))
+  // Flushed to the disk before it is closed.
+  const archive = writeArchive(createWriteStream(draft, { flags: 'wx', mode: 0o600, flush: true }))
   try {
     const counts = await writeParts(archive, owner, head, masterKey)
     await archive.end()
-    await handle.sync()
     return counts
   } catch (error) {
     await archive.abandon()
     throw error
-  } finally {
-    await handle.close()
   }
 }
 
