@@ -1,10 +1,10 @@
 import { fromBase64, toBase64 } from './bytes.ts'
 import { ProvenanceError } from './errors.ts'
-import { isKeyName, parseNote } from './note.ts'
+import { parseNote } from './note.ts'
 
 /** A state of a log (https://c2sp.org/tlog-checkpoint): the text of a signed note. */
 export type Checkpoint = {
-  /** The name of the log, which its keys have too. */
+  /** The name of the log (its origin); ours are the names of its keys, other logs may have any line. */
   readonly logName: string
   readonly treeSize: number
   /** 32 bytes. */
@@ -28,7 +28,7 @@ export function parseCheckpoint(note: string): Checkpoint {
   // The text ends in a newline, so that the last line is empty, and no other is.
   const extensions = rest.slice(0, -1)
   if (rest.at(-1) !== '' || extensions.includes('')) throw malformed('three lines or more, none of them empty')
-  if (!isKeyName(logName)) throw malformed('the name of a log in its first line')
+  if (logName === '') throw malformed('the name of a log in its first line')
   const treeSize = Number(size)
   if (!/^(?:0|[1-9][0-9]*)$/.test(size) || !Number.isSafeInteger(treeSize)) {
     throw malformed('a number up to 2^53-1, without leading zeros, in its second line')
