@@ -47,6 +47,8 @@ export function createProvenanceKeys(deps: {
     allowStale: true,
     noDeleteOnStaleGet: true,
     noDeleteOnFetchRejection: true,
+    // Who waits for a look gets what it finds, though a transaction has stored something newer meanwhile.
+    ignoreFetchAbort: true,
     fetchMethod: (tenantId) =>
       deps.database.withTenant(tenantId, async (tx) => openKeys(await provenanceKeys(tx), sealingKey), {
         readOnly: true,
@@ -67,8 +69,12 @@ export function createProvenanceKeys(deps: {
 
   async function signerOf(tenantId: string, tx?: TenantTx): Promise<ProvenanceSigner> {
     const keys = tx ? await keysWithin(tx) : await remembered(cache, tenantId)
+    if (!keys?.signer) cache.delete(tenantId)
+    return requireSigner(tenantId, keys)
+  }
+
+  function requireSigner(tenantId: string, keys: TenantKeys | undefined): ProvenanceSigner {
     if (keys?.signer) return keys.signer
-    cache.delete(tenantId)
     throw new DomainError('internal', 'The tenant has no signing key. Ask the operator to look at the log.', {
       cause: new Error(`tenant ${tenantId} has no active provenance key`),
     })
@@ -100,8 +106,8 @@ export function createProvenanceKeys(deps: {
     },
     async prepareSuccessor(tenantId) {
       // Not from the cache: whoever rotates twice wants two keys.
-      cache.delete(tenantId)
-      const predecessor = await signerOf(tenantId)
+      const read = deps.database.withTenant(tenantId, provenanceKeys, { readOnly: true })
+      const predecessor = requireSigner(tenantId, openKeys(await read, sealingKey))
       const row = makeProvenanceKeyRow(sealingKey, { tenantId, name: predecessor.logName }, predecessor)
       return { key: publishedKeyOf(row), predecessorId: predecessor.keyId, privateKeySealed: row.private_key_sealed }
     },
@@ -121,7 +127,8 @@ export function createProvenanceKeys(deps: {
         retired_at: null,
         succession: key.succession ?? null,
       })
-      tx.afterCommit(() => cache.delete(tx.tenantId))
+      const keys = openKeys(await provenanceKeys(tx), sealingKey)
+      tx.afterCommit(() => cache.set(tx.tenantId, keys))
     },
     retirePublished: (tx, logName, keep) =>
       retirePublishedKeys(tx, { logName, keep, retiredAt: formatTimestamp(Date.now()) }),

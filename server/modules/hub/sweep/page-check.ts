@@ -11,7 +11,13 @@ import { checkChange, checkTombstone, type ToldChange, toldChange } from './even
 import { type Finding, listed, type SweepCheck } from './finding.ts'
 import { isLogDamage } from './log-damage.ts'
 import { checkSeal } from './seal-check.ts'
-import { findStandings, findTombstonesOfSeals, type StandingRow, type TombstoneRow } from './sweep-store.ts'
+import {
+  findLeafCounts,
+  findStandings,
+  findTombstonesOfSeals,
+  type StandingRow,
+  type TombstoneRow,
+} from './sweep-store.ts'
 
 export interface PageChecked {
   /** Places of the log that the page covers, whether or not their entries are there; 0 at its end. */
@@ -39,6 +45,9 @@ interface PageRead {
   tombstoneEvents: { record_id: string; event_kind: string | null; canonical: string }[]
 }
 
+/** Enough for the threads of verification, and few enough that neither the snapshot nor other work waits for long. */
+export const pageRecords = 1_000
+
 /** Events beyond their own buffer count, too: they stay for as long as a tombstone rests on them. */
 const beforeAll = '0001-01-01T00:00:00.000000Z'
 
@@ -56,8 +65,8 @@ export function createPageCheck(deps: {
 
   async function read(tx: TenantTx, tenant: Tenant, from: number, limit: number): Promise<PageRead> {
     const head = await logs.head(tx)
-    const to = Math.min(from + limit, head?.treeSize ?? 0)
-    const entries = (await logs.entries(tx, from, limit)).filter(({ logIndex }) => logIndex < to)
+    const end = Math.min(from + limit, head?.treeSize ?? 0)
+    const { entries, to } = await cut(tx, await logs.entries(tx, from, limit), end)
     const { leaves, findings } = await readTree(tx, tenant, head, from, to)
     findings.push(...missingEntries(tenant, entries, from, to))
     const stored = await records.ofEntries(tx, entries)
@@ -80,6 +89,21 @@ export function createPageCheck(deps: {
       verify: await verification.prepare(tx, tenant, [...stored.records, ...tombstoneEvents]),
       tombstoneEvents,
     }
+  }
+
+  /** Those before `end` with no more records than a page is to have, as far as their seals tell; one in any case. */
+  async function cut(tx: TenantTx, entries: readonly LogEntry[], end: number) {
+    const inLog = entries.filter(({ logIndex }) => logIndex < end)
+    const counts = await findLeafCounts(
+      tx,
+      inLog.map((entry) => entry.sealId),
+    )
+    let records = 0
+    const over = inLog.findIndex(({ sealId }, at) => {
+      records += counts.get(sealId) ?? 0
+      return at > 0 && records > pageRecords
+    })
+    return over < 0 ? { entries: inLog, to: end } : { entries: inLog.slice(0, over), to: inLog[over]!.logIndex }
   }
 
   /** The leaves, if with the rest of the tree they lead to the root that is signed. */

@@ -8,7 +8,7 @@ import type { TamperReporter } from '../tamper-reporter.ts'
 import type { StoredVerification } from '../verification-types.ts'
 import type { Finding } from './finding.ts'
 import { createHeadCheck } from './head-check.ts'
-import { createPageCheck, type PageChecked } from './page-check.ts'
+import { createPageCheck, type PageChecked, pageRecords } from './page-check.ts'
 import { createRecordScan } from './record-scan.ts'
 import type { Swept } from './sweep-types.ts'
 
@@ -39,11 +39,6 @@ export interface SweepSteps {
   scan(tenant: Tenant, afterId: string): Promise<Stepped & { next: string | undefined }>
 }
 
-/**
- * Records of a page, as far as it can be told before it is read: large enough for the threads of verification, and small
- * enough that neither the snapshot nor other work waits for long.
- */
-const pageRecords = 1_000
 /** What {@link SealedRecords.ofEntries} takes. */
 const pageEntriesMax = 500
 const pageEntriesMin = 16

@@ -29,6 +29,17 @@ export async function findTombstonesOfSeals(tx: TenantTx, sealIds: readonly stri
   return rows
 }
 
+/** How many records each of the seals is over, without reading their leaves. */
+export async function findLeafCounts(tx: TenantTx, sealIds: readonly string[]): Promise<Map<string, number>> {
+  if (sealIds.length === 0) return new Map()
+  const { rows } = await tx.client.query<{ seal_id: string; leaves: number }>({
+    name: 'hub_leaf_counts_of_seals',
+    text: `select seal_id, octet_length(leaves) / 32 as leaves from hub.seals where tenant_id = $1 and seal_id = any($2::uuid[])`,
+    values: [tx.tenantId, sealIds],
+  })
+  return new Map(rows.map((row) => [row.seal_id, row.leaves]))
+}
+
 /** What there is of a record besides its text. */
 export interface StandingRow {
   record_id: string

@@ -1,0 +1,332 @@
+import { hash } from 'node:crypto'
+import type pg from 'pg'
+import { recordHash } from '../../provenance/index.ts'
+import { type Scene, tenantTables } from './attack-scenes.ts'
+
+/**
+ * What somebody does who has the database in their hands, as its superuser, but not the master key of the service; and what
+ * finds it. docs/auditor.md has the same table: the test compares them.
+ */
+
+/** In the order of the columns. */
+export const detectors = {
+  read: 'Reading with `verify=true`',
+  verify: '`POST …/verify`',
+  sweep: 'Sweeper',
+  audit: '`hub log audit`',
+} as const
+export type Detector = keyof typeof detectors
+
+export interface Attack {
+  name: string
+  /** Each is made by itself, and found by the same. */
+  ways: Record<string, (db: pg.Client, scene: Scene, other: Scene) => Promise<void>>
+  foundBy: readonly Detector[]
+}
+
+type Way = Attack['ways'][string]
+
+/** One statement about the scene, which must change something. */
+function sql(statement: (scene: Scene) => string): Way {
+  return (db, scene) => change(db, statement(scene))
+}
+
+async function change(db: pg.Client, statement: string): Promise<void> {
+  const { rowCount } = await db.query(statement)
+  if (!rowCount) throw new Error(`nothing changed: ${statement}`)
+}
+
+const subjectColumns = (assignment: string) =>
+  sql(({ subject }) => `update hub.records set ${assignment} where record_id = '${subject}'`)
+
+const hex = (bytes: Uint8Array) => `'\\x${Buffer.from(bytes).toString('hex')}'`
+const sha256 = (bytes: Uint8Array) => hash('sha256', bytes, 'buffer')
+
+const seen: readonly Detector[] = ['read', 'verify', 'sweep', 'audit']
+
+export const attacks: readonly Attack[] = [
+  {
+    name: 'Edit the content of a record',
+    ways: {
+      canonical: sql(
+        ({ neighbour }) =>
+          `update hub.records set canonical = replace(canonical, 'approved', 'rejected') where record_id = '${neighbour}'`,
+      ),
+    },
+    foundBy: seen,
+  },
+  {
+    name: 'Edit the content and its hash',
+    ways: {
+      both: async (db, { neighbour }) => {
+        const { rows } = await db.query('select canonical from hub.records where record_id = $1', [neighbour])
+        const canonical = rows[0].canonical.replace('approved', 'rejected')
+        await db.query('update hub.records set canonical = $2, provenance_hash = $3 where record_id = $1', [
+          neighbour,
+          canonical,
+          recordHash(canonical, sha256),
+        ])
+      },
+    },
+    foundBy: seen,
+  },
+  {
+    name: 'Edit an index column of a record',
+    ways: {
+      record_type: subjectColumns(`record_type = 'artifact'`),
+      created_by: subjectColumns(`created_by = 'mallory'`),
+      skill_id: subjectColumns(`skill_id = 'another'`),
+      archetype_id: subjectColumns(`archetype_id = 'another'`),
+      user_id: subjectColumns(`user_id = 'user:another'`),
+      cost_micros: subjectColumns(`cost_micros = cost_micros + 1`),
+      event_kind: sql(
+        ({ event }) => `update hub.records set event_kind = 'custom.another' where record_id = '${event}'`,
+      ),
+    },
+    foundBy: ['read', 'verify', 'sweep'],
+  },
+  {
+    name: 'Move a record: edit its id, seal, leaf or salt',
+    ways: {
+      record_id: sql(
+        ({ neighbour }) =>
+          `update hub.records set record_id = hub.first_record_id(now()) where record_id = '${neighbour}'`,
+      ),
+      seal_id: sql(
+        ({ neighbour, aloneSeal }) =>
+          `update hub.records set seal_id = '${aloneSeal}' where record_id = '${neighbour}'`,
+      ),
+      leaf_index: sql(({ seal }) => `update hub.records set leaf_index = 2 - leaf_index where seal_id = '${seal}'`),
+      salt: sql(
+        ({ neighbour }) =>
+          `update hub.records set salt = set_byte(salt, 0, 255 - get_byte(salt, 0)) where record_id = '${neighbour}'`,
+      ),
+    },
+    foundBy: seen,
+  },
+  {
+    name: 'Purge a record by its state (`is_purged` on)',
+    ways: {
+      state: sql(
+        ({
+          slug,
+          neighbour,
+        }) => `insert into hub.record_states (tenant_id, record_id, revision, purged_at, purged_by, purge_reason, hard_delete_after)
+          values ('${slug}', '${neighbour}', 1, now(), 'client-1', 'forged', now() + interval '90 days')`,
+      ),
+    },
+    foundBy: ['read', 'verify', 'sweep'],
+  },
+  {
+    name: 'Hide a record behind a state whose buffer is over',
+    ways: {
+      state: sql(
+        ({
+          slug,
+          neighbour,
+        }) => `insert into hub.record_states (tenant_id, record_id, revision, purged_at, purged_by, purge_reason, hard_delete_after)
+          values ('${slug}', '${neighbour}', 1, now(), 'client-1', 'forged', now())`,
+      ),
+    },
+    foundBy: ['sweep'],
+  },
+  {
+    name: 'Restore a record by its state (`is_purged` off)',
+    ways: {
+      state: sql(
+        ({ purged }) =>
+          `update hub.record_states set purged_at = null, purged_by = null, purge_reason = null, hard_delete_after = null where record_id = '${purged}'`,
+      ),
+    },
+    foundBy: ['read', 'verify', 'sweep'],
+  },
+  {
+    name: 'Delete the state of a record, or set it back to an earlier one',
+    ways: {
+      deleted: sql(({ purged }) => `delete from hub.record_states where record_id = '${purged}'`),
+      'set back': async (db, { slug, restored }) => {
+        const { rows } = await db.query(
+          `select record_id, canonical::jsonb->'details' as details, created_by from hub.records where tenant_id = $1
+             and event_kind = 'hub.record_purged' and canonical::jsonb->>'subject' = $2`,
+          [slug, `record:${restored}`],
+        )
+        const { record_id, details } = rows[0]
+        await db.query(
+          `update hub.record_states set revision = $2, purged_at = $3, purged_by = $4, purge_reason = $5,
+             hard_delete_after = $6, event_id = $7 where record_id = $1`,
+          [
+            restored,
+            details.revision,
+            details.purged_at,
+            details.actor,
+            details.reason,
+            details.hard_delete_after,
+            record_id,
+          ],
+        )
+      },
+    },
+    foundBy: ['sweep'],
+  },
+  {
+    name: 'Delete a record',
+    ways: { row: sql(({ neighbour }) => `delete from hub.records where record_id = '${neighbour}'`) },
+    foundBy: ['sweep', 'audit'],
+  },
+  {
+    name: 'Delete a seal',
+    ways: { row: sql(({ seal }) => `delete from hub.seals where seal_id = '${seal}'`) },
+    foundBy: seen,
+  },
+  {
+    name: 'Delete a seal with its records',
+    ways: {
+      rows: async (db, { seal }) => {
+        await change(db, `delete from hub.records where seal_id = '${seal}'`)
+        await change(db, `delete from hub.seals where seal_id = '${seal}'`)
+      },
+    },
+    foundBy: ['sweep', 'audit'],
+  },
+  {
+    name: 'Insert a forged record',
+    ways: {
+      'without a seal': sql(({ neighbour }) => insertForged(neighbour, 'gen_random_uuid()')),
+      'with the seal of another': sql(({ neighbour }) => insertForged(neighbour, 'seal_id')),
+      'with a forged seal': async (db, { neighbour, seal }) => {
+        const forged = '019a0000-0000-7000-8000-00000000beef'
+        await change(
+          db,
+          `insert into hub.seals select tenant_id, '${forged}', key_id, sealed_at, leaves, upper_nodes, signature
+           from hub.seals where seal_id = '${seal}'`,
+        )
+        await change(db, insertForged(neighbour, `'${forged}'::uuid`))
+      },
+    },
+    foundBy: seen,
+  },
+  {
+    name: 'Swap two records between tenants',
+    ways: {
+      tenants: async (db, scene, other) => {
+        await change(db, `update hub.records set tenant_id = '${other.slug}' where record_id = '${scene.neighbour}'`)
+        await change(db, `update hub.records set tenant_id = '${scene.slug}' where record_id = '${other.neighbour}'`)
+      },
+    },
+    foundBy: seen,
+  },
+  {
+    name: 'Swap the rows of two records',
+    ways: {
+      rows: async (db, { neighbour, alone }) => {
+        const columns = ['created_by', 'seal_id', 'leaf_index', 'salt', 'provenance_hash', 'canonical']
+        await change(
+          db,
+          `update hub.records r set ${columns.map((column) => `${column} = s.${column}`).join(', ')}
+           from hub.records s where r.tenant_id = s.tenant_id
+             and (r.record_id, s.record_id) in (('${neighbour}', '${alone}'), ('${alone}', '${neighbour}'))`,
+        )
+      },
+    },
+    foundBy: seen,
+  },
+  {
+    name: 'Delete or edit entries of the log',
+    ways: {
+      deleted: sql(({ seal }) => `delete from hub.log_entries where seal_id = '${seal}'`),
+      reordered: async (db, { seal, aloneSeal }) => {
+        const spare = '019a0000-0000-7000-8000-00000000cafe'
+        await change(db, `update hub.log_entries set seal_id = '${spare}' where seal_id = '${seal}'`)
+        await change(db, `update hub.log_entries set seal_id = '${seal}' where seal_id = '${aloneSeal}'`)
+        await change(db, `update hub.log_entries set seal_id = '${aloneSeal}' where seal_id = '${spare}'`)
+      },
+    },
+    foundBy: ['sweep', 'audit'],
+  },
+  {
+    name: 'Edit the tree of the log, or its head',
+    ways: {
+      'a tile': sql(
+        ({ slug }) =>
+          `update hub.log_tiles set hashes = set_byte(hashes, 40, 255 - get_byte(hashes, 40)) where tenant_id = '${slug}' and level = 0`,
+      ),
+      'a deleted tile': sql(({ slug }) => `delete from hub.log_tiles where tenant_id = '${slug}'`),
+      'the size': sql(({ slug }) => `update hub.log_heads set tree_size = tree_size - 1 where tenant_id = '${slug}'`),
+      'the root': sql(
+        ({ slug }) => `update hub.log_heads set root = ${hex(new Uint8Array(32))} where tenant_id = '${slug}'`,
+      ),
+      'a deleted head': sql(({ slug }) => `delete from hub.log_heads where tenant_id = '${slug}'`),
+    },
+    foundBy: ['sweep', 'audit'],
+  },
+  {
+    name: 'Delete a tombstone',
+    ways: { row: sql(({ erased }) => `delete from hub.tombstones where record_id = '${erased}'`) },
+    foundBy: ['sweep', 'audit'],
+  },
+  {
+    name: 'Delete a record and forge its tombstone',
+    ways: {
+      'with an event of nobody': forgedTombstone('gen_random_uuid()'),
+      'with the event of another erasure': forgedTombstone(
+        '(select event_id from hub.tombstones t where t.tenant_id = r.tenant_id limit 1)',
+      ),
+    },
+    foundBy: ['sweep', 'audit'],
+  },
+  {
+    name: 'Roll the database back to yesterday',
+    ways: { tables: rollBack },
+    foundBy: ['sweep', 'audit'],
+  },
+]
+
+function insertForged(original: string, seal: string): string {
+  const forgedId = original.replace(/.{12}$/, 'feedfeedfeed')
+  return `insert into hub.records (tenant_id, record_id, record_type, created_by, seal_id, leaf_index, salt, provenance_hash, canonical)
+    select tenant_id, '${forgedId}', record_type, created_by, ${seal}, leaf_index, salt, provenance_hash,
+      replace(canonical, '${original}', '${forgedId}')
+    from hub.records where record_id = '${original}'`
+}
+
+function forgedTombstone(eventId: string): Way {
+  return async (db, { neighbour }) => {
+    await change(
+      db,
+      `insert into hub.tombstones (tenant_id, record_id, record_type, seal_id, leaf_index, purged_at, purged_by, purge_reason, event_id, erased_at)
+       select tenant_id, record_id, record_type, seal_id, leaf_index, now() - interval '31 days', 'client-1', 'forged', ${eventId}, now()
+       from hub.records r where record_id = '${neighbour}'`,
+    )
+    await change(db, `delete from hub.records where record_id = '${neighbour}'`)
+  }
+}
+
+/** Every row of the tenant as it was in the copy that {@link backUp} made. */
+async function rollBack(db: pg.Client, { slug }: Scene): Promise<void> {
+  for (const table of await tenantTables(db)) {
+    await db.query(`delete from ${table} where tenant_id = $1`, [slug])
+    await db.query(`insert into ${table} select * from yesterday.${backupName(table)} where tenant_id = $1`, [slug])
+  }
+}
+
+const backupName = (table: string) => table.replace('hub.', '')
+
+export async function backUp(db: pg.Client): Promise<void> {
+  await db.query('create schema yesterday')
+  for (const table of await tenantTables(db)) {
+    await db.query(`create table yesterday.${backupName(table)} as select * from ${table}`)
+  }
+}
+
+/** As docs/auditor.md has it. */
+export function tableOf(all: readonly Attack[] = attacks): string {
+  const columns = Object.entries(detectors) as [Detector, string][]
+  return [
+    `| Attack | ${columns.map(([, title]) => title).join(' | ')} |`,
+    `|---|${columns.map(() => '---|').join('')}`,
+    ...all.map(
+      ({ name, foundBy }) =>
+        `| ${name} | ${columns.map(([id]) => (foundBy.includes(id) ? 'found' : '–')).join(' | ')} |`,
+    ),
+  ].join('\n')
+}

@@ -1,0 +1,146 @@
+import { access } from 'node:fs/promises'
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openCheckpointSource } from '../../server/modules/log/audit/checkpoint-source.ts'
+import { createLogAudit } from '../../server/modules/log/audit/log-audit.ts'
+import { startHub, type TestHub } from '../support/hub.ts'
+import { type SteppedTime, steppedTime } from '../support/stepped-time.ts'
+import { decisionDraft, keepCheckpoints, openScenes, type Scene, writeSealed } from './attack-scenes.ts'
+import { type Attack, attacks, backUp, type Detector, detectors } from './attack-table.ts'
+
+const cases = attacks.flatMap((attack) =>
+  Object.entries(attack.ways).map(([way, make]) => ({ attack, make, name: `${attack.name}: ${way}` })),
+)
+const untouched = 'nothing'
+const swapped = 'the other tenant of a swap'
+
+let hub: TestHub
+let db: pg.Client
+let scenes: Map<string, Scene>
+/** When the sweeper had begun, and what each tenant's log of events then told. */
+let sweptFromMs = 0
+
+beforeAll(async () => {
+  const time: SteppedTime = steppedTime()
+  hub = await startHub({ time })
+  db = await hub.superuserClient()
+  scenes = await openScenes(hub, db, time, [untouched, swapped, ...cases.map((each) => each.name)])
+  await backUp(db)
+  for (const { tenant } of scenes.values()) {
+    await writeSealed(hub, tenant, decisionDraft('of today'))
+    await hub.modules.log.logs.integrate(tenant)
+  }
+  await keepCheckpoints(hub, scenes.values())
+  for (const { name, make } of cases) await make(db, scenes.get(name)!, scenes.get(swapped)!)
+  sweptFromMs = performance.now()
+  hub.modules.hub.sweeper.start()
+}, 120_000)
+
+afterAll(() => hub.stop())
+
+async function tamperEvents({ slug }: Scene): Promise<string[]> {
+  const { rows } = await db.query(
+    `select canonical::jsonb->>'subject' as subject from hub.records where tenant_id = $1 and event_kind = 'hub.tamper_detected'`,
+    [slug],
+  )
+  return rows.map((row) => row.subject)
+}
+
+/** Each says whether it finds anything wrong with the tenant. */
+const finds: Record<Detector, (scene: Scene) => Promise<boolean>> = {
+  async read({ slug }) {
+    const path = '/api/v1/hub/records?verify=true&include_purged=true&limit=100'
+    const { status, body } = await hub.call(slug, 'GET', path)
+    expect(status).toBe(200)
+    const { checked, verified } = body.verification_summary
+    return verified < checked
+  },
+  async verify({ slug, subject, neighbour, event, alone, purged, restored, erased }) {
+    const known = [subject, neighbour, event, alone, purged, restored, erased]
+    const { rows } = await db.query('select record_id from hub.records where tenant_id = $1', [slug])
+    const ids = new Set([...known, ...rows.map((row) => row.record_id)])
+    const answers = await Promise.all(
+      [...ids].map((id) => hub.call(slug, 'POST', `/api/v1/hub/records/${id}/verify`, { body: {} })),
+    )
+    return answers.some(({ status, body }) => status === 200 && !body.verified)
+  },
+  sweep: async (scene) => (await tamperEvents(scene)).length > 0,
+  async audit({ tenant }) {
+    const sources = []
+    for (const file of hub.modules.checkpoints.filesOf(tenant.logName)) {
+      if (
+        await access(file).then(
+          () => true,
+          () => false,
+        )
+      )
+        sources.push(await openCheckpointSource(file))
+    }
+    expect(sources).toHaveLength(1)
+    const audit = createLogAudit({ database: hub.test.database, logs: hub.modules.log.logs })
+    return !(await audit.audit(tenant, sources)).verified
+  },
+}
+
+describe('the running sweeper', () => {
+  test('finds every attack within a minute', { timeout: 70_000 }, async () => {
+    const missed = async () => {
+      const left: string[] = []
+      for (const { name } of cases) if (!(await finds.sweep(scenes.get(name)!))) left.push(name)
+      return left
+    }
+    await expect.poll(missed, { timeout: 60_000 - (performance.now() - sweptFromMs), interval: 250 }).toEqual([])
+    await hub.modules.hub.sweeper.stop()
+  })
+
+  test('says what is wrong with what', async () => {
+    const subjects = async (name: string) => {
+      const scene = scenes.get(name)!
+      const names: [string, string][] = Object.entries(scene).map(([key, value]) => [String(value), key])
+      const all = await tamperEvents(scene)
+      return all.map((subject) => {
+        const [kind, id] = subject.split(/:(.*)/)
+        return `${kind} ${kind === 'log' ? '' : (names.find(([value]) => value === id)?.[1] ?? 'another')}`.trim()
+      })
+    }
+    expect(await subjects('Edit the content of a record: canonical')).toEqual(['record neighbour'])
+    expect(await subjects('Delete a record: row')).toEqual(['seal seal'])
+    expect(await subjects('Delete a seal with its records: rows')).toEqual(['seal seal'])
+    expect(await subjects('Insert a forged record: without a seal')).toEqual(['record another'])
+    expect(await subjects('Delete the state of a record, or set it back to an earlier one: set back')).toEqual([
+      'record restored',
+    ])
+    expect((await subjects('Delete a tombstone: row')).sort()).toEqual(['record erased', 'seal another'])
+    expect(await subjects('Roll the database back to yesterday: tables')).toEqual(['log'])
+  })
+
+  test('finds nothing where nothing was done', async () => {
+    expect(await tamperEvents(scenes.get(untouched)!)).toEqual([])
+  })
+})
+
+describe('every attack is found by exactly what the table says', () => {
+  test.each(cases)('$name', async ({ attack, name }) => {
+    expect(await detectorsOf(scenes.get(name)!)).toEqual(inOrder(attack))
+  })
+
+  test('and nothing is found where nothing was done', async () => {
+    expect(await detectorsOf(scenes.get(untouched)!)).toEqual([])
+  })
+
+  test('none goes unfound, nor past the sweeper', () => {
+    for (const { name, foundBy } of attacks) expect(foundBy, name).toContain('sweep')
+  })
+})
+
+async function detectorsOf(scene: Scene): Promise<Detector[]> {
+  const found: Detector[] = []
+  for (const detector of Object.keys(detectors) as Detector[]) {
+    if (await finds[detector](scene)) found.push(detector)
+  }
+  return found
+}
+
+function inOrder({ foundBy }: Attack): Detector[] {
+  return (Object.keys(detectors) as Detector[]).filter((detector) => foundBy.includes(detector))
+}

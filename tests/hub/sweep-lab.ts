@@ -1,0 +1,86 @@
+import { DomainError } from '../../contract/domain-error.ts'
+import type { Database } from '../../server/db/database.ts'
+import type { Tenant } from '../../server/http/caller.ts'
+import { sealedRecords } from '../../server/modules/hub/sealed-records.ts'
+import { createSweeper, type SweepPlan, sweepPlan } from '../../server/modules/hub/sweep/sweeper.ts'
+import { createTamperReporter } from '../../server/modules/hub/tamper-reporter.ts'
+import type { TestHub } from '../support/hub.ts'
+
+/** Of a sweeper that does not wait: for tests. */
+export const hasty: SweepPlan = {
+  ...sweepPlan,
+  passRate: 1_000_000,
+  recentRate: 1_000_000,
+  passEveryMs: 50,
+  lookEveryMs: 50,
+  passesPerSecond: 1_000,
+  looksPerSecond: 1_000,
+  listEveryMs: 50,
+  retryMs: 50,
+  retryMsMax: 50,
+}
+
+export interface AnotherSweeper {
+  plan?: Partial<SweepPlan>
+  /** Throws in its stead, before each transaction. */
+  before?: (tenantId: string) => void
+  tenants?: () => readonly string[]
+  lines?: string[]
+}
+
+/** As another process on the same database has one. */
+export function sweeperOf(hub: TestHub, { plan = {}, before = () => {}, tenants, lines = [] }: AnotherSweeper = {}) {
+  const database: Database = {
+    ...hub.test.database,
+    withTenant(tenantId, work, mode) {
+      before(tenantId)
+      return hub.test.database.withTenant(tenantId, work, mode)
+    },
+  }
+  const note = (_: object, message: string) => void lines.push(message)
+  const log = { info: note, warn: note, error: note }
+  const { modules } = hub
+  const governance = {
+    append: () => Promise.reject(new Error('no finding was expected')),
+    appendAll: () => Promise.reject(new Error('no finding was expected')),
+  }
+  return createSweeper(
+    {
+      database,
+      log,
+      logs: modules.log.logs,
+      keys: modules.keys.provenance,
+      records: sealedRecords,
+      verification: modules.hub.verification,
+      tampering: createTamperReporter({ database, governance, log }),
+      clock: modules.recordStore.clock,
+      directory: {
+        find: (slug) => modules.tenants.directory.find(slug),
+        slugs: async () => tenants?.() ?? modules.tenants.directory.slugs(),
+      },
+    },
+    { ...hasty, ...plan },
+  )
+}
+
+export const away = () => new DomainError('hub-unavailable', 'The database is away.', { retryAfterSeconds: 1 })
+
+export interface LaneState {
+  log_index: number
+  after_id: string | null
+  claimed_until: string | null
+  finished_at: string | null
+  checked: number
+  failed: number
+}
+
+export async function laneOf(hub: TestHub, tenant: Tenant, lane: 'all' | 'recent'): Promise<LaneState | undefined> {
+  return hub.test.database.withTenant(tenant.slug, (tx) =>
+    tx.db
+      .selectFrom('hub.sweeps')
+      .select(['log_index', 'after_id', 'claimed_until', 'finished_at', 'checked', 'failed'])
+      .where('tenant_id', '=', tx.tenantId)
+      .where('lane', '=', lane)
+      .executeTakeFirst(),
+  )
+}

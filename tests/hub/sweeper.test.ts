@@ -1,0 +1,232 @@
+import type pg from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Tenant } from '../../server/http/caller.ts'
+import { createLanes } from '../../server/modules/hub/sweep/lanes.ts'
+import { createPace } from '../../server/modules/hub/sweep/pace.ts'
+import type { SweepDeps, SweepSteps } from '../../server/modules/hub/sweep/sweep-steps.ts'
+import { startHub, type TestHub } from '../support/hub.ts'
+import { type SteppedTime, steppedTime } from '../support/stepped-time.ts'
+import { decisionDraft, writeSealed } from './attack-scenes.ts'
+import { away, laneOf, sweeperOf } from './sweep-lab.ts'
+
+let hub: TestHub
+let db: pg.Client
+let time: SteppedTime
+let acme: Tenant
+
+beforeAll(async () => {
+  time = steppedTime()
+  hub = await startHub({ time })
+  db = await hub.superuserClient()
+  acme = await hub.tenant('acme')
+  for (let seal = 0; seal < 40; seal++) {
+    await writeSealed(hub, acme, ...Array.from({ length: 64 }, (_, at) => decisionDraft(`${seal}.${at}`)))
+  }
+  await hub.modules.log.logs.integrate(acme)
+})
+afterAll(() => hub.stop())
+beforeEach(() => db.query('delete from hub.sweeps'))
+
+const sizeOf = async (tenant: Tenant) => (await hub.modules.log.logs.integrate(tenant)).treeSize
+const onlyAcme = { tenants: () => ['acme'] }
+
+describe('in the background', () => {
+  test('all of a tenant is met, and again', async () => {
+    const sweeper = sweeperOf(hub, onlyAcme)
+    sweeper.start()
+    const finished = async () => (await laneOf(hub, acme, 'all'))?.finished_at
+    await expect.poll(finished, { timeout: 10_000 }).toBeTruthy()
+    const first = await finished()
+    await expect.poll(finished, { timeout: 10_000 }).not.toBe(first)
+    await sweeper.stop()
+    const { rows } = await db.query(`select count(*)::integer as count from hub.records where tenant_id = 'acme'`)
+    await db.query(`update hub.sweeps set checked = 0, log_index = 0, after_id = null where lane = 'all'`)
+    const again = sweeperOf(hub, { ...onlyAcme, plan: { passEveryMs: 60_000 } })
+    again.start()
+    await expect.poll(async () => (await laneOf(hub, acme, 'all'))?.checked, { timeout: 10_000 }).toBe(rows[0].count)
+    await again.stop()
+    expect(await laneOf(hub, acme, 'all')).toMatchObject({
+      failed: 0,
+      log_index: 0,
+      after_id: null,
+      claimed_until: null,
+    })
+  })
+
+  test('what is new is met by following the end of the log', async () => {
+    const sweeper = sweeperOf(hub, { ...onlyAcme, plan: { passEveryMs: 60_000 } })
+    sweeper.start()
+    const place = async () => (await laneOf(hub, acme, 'recent'))?.log_index
+    await expect.poll(place, { timeout: 10_000 }).toBe(await sizeOf(acme))
+    const [id] = await writeSealed(hub, acme, decisionDraft('new'))
+    await db.query(`update hub.records set canonical = replace(canonical, 'approved', 'denied') where record_id = $1`, [
+      id,
+    ])
+    const size = await sizeOf(acme)
+    await expect.poll(place, { timeout: 10_000 }).toBe(size)
+    expect((await laneOf(hub, acme, 'recent'))?.failed).toBe(1)
+    await sweeper.stop()
+    // Its report is a record, too.
+    const reports = `select from hub.records where event_kind = 'hub.tamper_detected'`
+    await expect.poll(async () => (await db.query(reports)).rowCount, { timeout: 10_000 }).toBe(1)
+    await sizeOf(acme)
+    await db.query(`update hub.records set canonical = replace(canonical, 'denied', 'approved') where record_id = $1`, [
+      id,
+    ])
+  })
+
+  test('goes on where another process has left off', async () => {
+    const sweeper = sweeperOf(hub, { ...onlyAcme, plan: { turnRecords: 1, passRate: 0.001 } })
+    sweeper.start()
+    // It waits after the first page, for ever so long, until it is stopped.
+    await expect.poll(async () => (await laneOf(hub, acme, 'all'))?.claimed_until, { timeout: 10_000 }).toBeTruthy()
+    await sweeper.stop()
+    const left = (await laneOf(hub, acme, 'all'))!
+    expect(left.finished_at).toBeNull()
+    expect(left.log_index).toBeGreaterThan(0)
+    expect(left.claimed_until).toBeNull()
+    const next = sweeperOf(hub, { ...onlyAcme, plan: { passEveryMs: 60_000 } })
+    next.start()
+    await expect.poll(async () => (await laneOf(hub, acme, 'all'))?.finished_at, { timeout: 10_000 }).toBeTruthy()
+    await next.stop()
+    const { rows } = await db.query(`select count(*)::integer as count from hub.records where tenant_id = 'acme'`)
+    // Each once: what the first had checked was not checked again.
+    expect((await laneOf(hub, acme, 'all'))?.checked).toBe(rows[0].count)
+  })
+
+  test('goes on when the database was away', async () => {
+    let isAway = true
+    const lines: string[] = []
+    const sweeper = sweeperOf(hub, {
+      ...onlyAcme,
+      lines,
+      before: () => {
+        if (isAway) throw away()
+      },
+    })
+    sweeper.start()
+    await expect.poll(() => lines.length, { timeout: 10_000 }).toBeGreaterThan(0)
+    isAway = false
+    await expect.poll(async () => (await laneOf(hub, acme, 'all'))?.finished_at, { timeout: 10_000 }).toBeTruthy()
+    await sweeper.stop()
+    // Once for each lane, however long it lasts.
+    expect(lines).toEqual(Array(2).fill('stored records are not verified anew meanwhile'))
+  })
+
+  test('a tenant that cannot be swept does not keep the others from it', async () => {
+    const globex = await hub.tenant('globex')
+    const lines: string[] = []
+    const sweeper = sweeperOf(hub, {
+      tenants: () => ['acme', 'globex'],
+      lines,
+      before: (tenantId) => {
+        if (tenantId === 'acme') throw new Error('for some reason')
+      },
+    })
+    sweeper.start()
+    await expect.poll(async () => (await laneOf(hub, globex, 'all'))?.finished_at, { timeout: 10_000 }).toBeTruthy()
+    await sweeper.stop()
+    expect(lines).toContain('the records of a tenant could not be verified anew')
+    expect(await laneOf(hub, acme, 'all')).toBeUndefined()
+  })
+
+  test('stops at once, however slow it is to be', async () => {
+    const sweeper = sweeperOf(hub, { plan: { passRate: 0.01, recentRate: 0.01 } })
+    sweeper.start()
+    await expect.poll(async () => (await laneOf(hub, acme, 'all'))?.claimed_until, { timeout: 10_000 }).toBeTruthy()
+    const startMs = performance.now()
+    await sweeper.stop()
+    expect(performance.now() - startMs).toBeLessThan(2_000)
+    expect((await laneOf(hub, acme, 'all'))?.claimed_until).toBeNull()
+  })
+})
+
+describe('several processes', () => {
+  const turn = { pace: createPace(1_000_000, new AbortController().signal), signal: new AbortController().signal }
+  const never: SweepSteps = {
+    entriesWorth: (records) => records,
+    head: async () => ({ checked: 0, failed: 0, inconsistent: 0, cost: 1 }),
+    page: () => new Promise(() => {}),
+    scan: () => new Promise(() => {}),
+  }
+  const lanesWith = (steps: SweepSteps) => {
+    const deps = {
+      database: hub.test.database,
+      logs: hub.modules.log.logs,
+      clock: hub.modules.recordStore.clock,
+    } as SweepDeps & { clock: TestHub['modules']['recordStore']['clock'] }
+    return createLanes(deps, steps)
+  }
+  const quick: SweepSteps = {
+    ...never,
+    page: async (_, from) => ({
+      checked: 1,
+      failed: 0,
+      inconsistent: 0,
+      cost: 1,
+      next: from < 3 ? from + 1 : undefined,
+    }),
+    scan: async () => ({ checked: 0, failed: 0, inconsistent: 0, cost: 1, next: undefined }),
+  }
+
+  test('do not do the same at the same time; the claim of one that died runs out', async () => {
+    void lanesWith(never).pass(acme, { ...turn, turnRecords: 10 })
+    await expect.poll(async () => (await laneOf(hub, acme, 'all'))?.claimed_until, { timeout: 5_000 }).toBeTruthy()
+    const another = lanesWith(quick)
+    expect(await another.pass(acme, { ...turn, turnRecords: 10 })).toBe('busy')
+    time.step({ ms: 61_000 })
+    expect(await another.pass(acme, { ...turn, turnRecords: 10 })).toBe('done')
+    expect(await laneOf(hub, acme, 'all')).toMatchObject({ checked: 4, claimed_until: null })
+  })
+
+  test('a turn ends in time for its claim', async () => {
+    const slow: SweepSteps = {
+      ...quick,
+      page: async (_, from) => {
+        time.step({ ms: 31_000 })
+        return { checked: 1, failed: 0, inconsistent: 0, cost: 1, next: from + 1 }
+      },
+    }
+    expect(await lanesWith(slow).pass(acme, { ...turn, turnRecords: 1_000 })).toBe('more')
+    expect(await laneOf(hub, acme, 'all')).toMatchObject({ log_index: 1, checked: 1 })
+  })
+
+  test('what was done before a failure is kept', async () => {
+    const failing: SweepSteps = {
+      ...quick,
+      page: async (tenant, from) => {
+        if (from === 2) throw new Error('for some reason')
+        return quick.page(tenant, from)
+      },
+    }
+    await expect(lanesWith(failing).pass(acme, { ...turn, turnRecords: 100 })).rejects.toThrow('for some reason')
+    expect(await laneOf(hub, acme, 'all')).toMatchObject({ log_index: 2, checked: 2, claimed_until: null })
+  })
+
+  test('who has fallen far behind leaves to the passes what is not new', async () => {
+    const size = await sizeOf(acme)
+    const first: number[] = []
+    const steps: SweepSteps = {
+      ...quick,
+      entriesWorth: () => 10,
+      page: async (_, from) => {
+        first.push(from)
+        return { checked: 1, failed: 0, inconsistent: 0, cost: 1, next: from < size ? from + 1 : undefined }
+      },
+    }
+    expect(await lanesWith(steps).recent(acme, { ...turn, turnRecords: 1_000 })).toBe('done')
+    expect(first[0]).toBe(size - 10)
+    expect((await laneOf(hub, acme, 'recent'))?.log_index).toBe(size)
+    expect(await lanesWith(never).recent(acme, { ...turn, turnRecords: 1_000 })).toBe('done')
+  })
+})
+
+test('the pace is kept, and nothing is saved up for later', async () => {
+  const pace = createPace(1_000, new AbortController().signal)
+  const startMs = performance.now()
+  for (let at = 0; at < 5; at++) await pace.spend(20)
+  expect(performance.now() - startMs).toBeGreaterThan(90)
+  const stopped = new AbortController()
+  stopped.abort()
+  await createPace(0.001, stopped.signal).spend(1)
+})
