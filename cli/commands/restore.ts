@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { pino } from 'pino'
 import { type Config, loadConfig } from '../../server/config.ts'
 import { type RestoredBackup, readBackupHead, restoreBackup } from '../../server/db/backup/restore-backup.ts'
@@ -31,9 +31,9 @@ export function addRestoreCommand(program: Command): void {
     )
     .option('--without-erasure-list', 'load it although the storage has no list of what was erased')
     .option('--json', 'print one JSON object')
-    .action(async (source: string | undefined, options: RestoreOptions) => {
+    .action(async (source: string | undefined, options: RestoreOptions, command: Command) => {
       if ((source === undefined) === !options.reapplyErasures) {
-        throw new InvalidArgumentError('name either a backup or --reapply-erasures')
+        command.error('error: name either a backup or --reapply-erasures')
       }
       const restored = source === undefined ? undefined : await load(resolve(source), options)
       const tenants = await followUp({
