@@ -46,8 +46,7 @@ export async function requirePurgeable(
   if (until !== undefined && moment.text < until) {
     throw new DomainError(
       'retention',
-      `A ${record.record_type} must be kept until ${until}, by the retention rule for its type. Purge it then, ` +
-        'or change the rule with PUT /api/v1/hub/retention-rules.',
+      `This ${record.record_type} must be kept until ${until}, by the retention rule for its type. Purge it then.`,
       { extensions: { keep_until: until } },
     )
   }
