@@ -189,7 +189,7 @@ const step = (days: number) =>
     model.day += days
   })
 
-const pick = fc.nat({ max: 7 })
+const pick = fc.nat({ max: 5 })
 const subject = fc.constantFrom(...subjects)
 const someTypes = fc.subarray([...types], { minLength: 1 })
 const filter = fc.record({ record_type: someTypes, created_by: subject, isLater: fc.boolean() }, { requiredKeys: [] })
@@ -214,12 +214,12 @@ const daysMax = 12
 export function lifecycleCommands(maxCommands: number): fc.Arbitrary<Iterable<Command>> {
   return fc.commands(
     [
-      fc.tuple(fc.constantFrom(...types), subject).map((drawn) => write(...drawn)),
+      fc.tuple(fc.constantFrom(...types, 'governance_event' as const), subject).map((drawn) => write(...drawn)),
       fc.tuple(pick, subject).map((drawn) => purge(...drawn)),
       fc.tuple(pick, subject).map((drawn) => purge(...drawn)),
       fc.tuple(pick, subject).map((drawn) => restore(...drawn)),
       fc
-        .tuple(pick, subject, fc.option(fc.integer({ min: 1, max: 40 }), { nil: undefined }))
+        .tuple(pick, subject, fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined }))
         .map((drawn) => release(...drawn)),
       fc.tuple(fc.array(pick, { minLength: 1, maxLength: 4 }), subject).map((drawn) => placeOver(...drawn)),
       fc.tuple(filter, subject).map((drawn) => placeFilter(...drawn)),
