@@ -14,6 +14,11 @@ export function utf8(text: string): Uint8Array {
 }
 
 export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
+  return joinBytes(parts)
+}
+
+/** {@link concatBytes} of any number of parts. */
+export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   let length = 0
   for (const part of parts) length += part.length
   const whole = new Uint8Array(length)

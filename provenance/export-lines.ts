@@ -1,4 +1,4 @@
-import { concatBytes } from './bytes.ts'
+import { joinBytes } from './bytes.ts'
 import type { Computation } from './computation.ts'
 import type { ExportVerifier } from './export-verifier.ts'
 
@@ -48,7 +48,7 @@ export class ExportLines {
   *#row(rest: Uint8Array): Computation<void> {
     let row = rest
     if (this.#parts.length > 0) {
-      row = concatBytes(...this.#parts, rest)
+      row = joinBytes([...this.#parts, rest])
       this.#parts = []
       this.#partsLength = 0
     }

@@ -34,7 +34,7 @@ export type VerificationReport = {
         readonly isSigned: boolean
         /** The range leads to the root of the signed checkpoint. False where rows carry no provenance, too. */
         readonly isInLog: boolean
-        /** Leaves of the range of which no row is in the file; undefined where a seal is not known. */
+        /** Leaves of the range of which no row is in the file, lost seals aside; undefined where a seal cannot be read. */
         readonly leftOut: number | undefined
         readonly file: 'matches' | 'differs' | 'not-compared'
       }

@@ -1,4 +1,4 @@
-import { concatBytes, utf8 } from './bytes.ts'
+import { joinBytes, utf8 } from './bytes.ts'
 import { duplicateMember } from './duplicate-members.ts'
 import { ProvenanceError } from './errors.ts'
 import type { JsonObject, JsonValue } from './json.ts'
@@ -29,8 +29,7 @@ function* partsOf(chunks: Iterable<Uint8Array>): Generator<Part, void> {
   const reader = new ByteReader(chunks)
   const names = new Set<string>()
   reader.expect('{')
-  if (reader.next() === char('}')) return
-  for (;;) {
+  while (reader.next() !== char('}')) {
     const name = reader.value()
     if (typeof name !== 'string') throw malformed('the name of a member is not a string')
     if (names.has(name)) throw malformed(`the member ${JSON.stringify(name)} occurs twice`)
@@ -38,17 +37,17 @@ function* partsOf(chunks: Iterable<Uint8Array>): Generator<Part, void> {
     reader.expect(':')
     if (name === 'seals' && reader.next() === char('[')) {
       reader.expect('[')
-      while (reader.next() !== char(']')) {
-        yield { kind: 'seal', value: reader.value() }
-        if (reader.next() !== char(']')) reader.expect(',', ']')
+      if (reader.next() !== char(']')) {
+        do yield { kind: 'seal', value: reader.value() }
+        while (reader.take(','))
       }
       reader.expect(']')
       yield { kind: 'member', name, value: true }
     } else {
       yield { kind: 'member', name, value: reader.value() }
     }
-    if (reader.next() === char('}')) break
-    reader.expect(',')
+    if (!reader.take(',')) break
+    if (reader.next() === char('}')) throw malformed('a comma stands before its end')
   }
   reader.expect('}')
   if (reader.next() !== -1) throw malformed('something stands behind the object')
@@ -76,11 +75,17 @@ class ByteReader {
     }
   }
 
-  /** Takes the next byte that is no space. */
-  expect(...expected: string[]): void {
-    const byte = this.next()
-    if (!expected.some((one) => char(one) === byte)) throw malformed(`expected ${expected.join(' or ')}`)
+  /** Takes the next byte that is no space, if it is this one. */
+  take(expected: string): boolean {
+    if (this.next() !== char(expected)) return false
     this.#at++
+    return true
+  }
+
+  /** {@link take}, and nothing else will do. */
+  expect(expected: string): void {
+    if (this.take(expected)) return
+    throw malformed(this.next() === -1 ? 'it ends before its time' : `expected ${expected}`)
   }
 
   /** Takes the next value. */
@@ -107,7 +112,7 @@ class ByteReader {
       this.#at++
     }
     parts.push(this.#chunk.subarray(from, this.#at))
-    return parse(parts.length === 1 ? parts[0]! : concatBytes(...parts))
+    return parse(parts.length === 1 ? parts[0]! : joinBytes(parts))
   }
 
   #peek(): number {

@@ -51,7 +51,7 @@ export class RangeSeals implements SealPlacement {
   #aheadRows = 0
   #current: { ordinal: number; entry: Entry } | undefined
   #last = { ordinal: -1, leafIndex: -1, line: 0 }
-  /** Leaves that no row stands for; undefined as soon as a seal is not known. */
+  /** Leaves that no row stands for, of the seals that are known; undefined where a note cannot be read. */
   leftOut: number | undefined = 0
 
   /** @param seals the elements of `seals` */
@@ -138,7 +138,6 @@ export class RangeSeals implements SealPlacement {
     let logLeaf: Uint8Array
     if (seal.kind === 'lost') {
       logLeaf = seal.leaf
-      this.leftOut = undefined
       const problem = `seal-lost: the Hub's store no longer has the seal of log entry ${index}, nor its records`
       this.#check.findings.missingRow(line, problem)
     } else {

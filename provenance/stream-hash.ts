@@ -1,4 +1,4 @@
-import { concatBytes } from './bytes.ts'
+import { joinBytes } from './bytes.ts'
 import { type Computation, sha256Of } from './computation.ts'
 
 /** SHA-256 of what comes in pieces, none of which it keeps longer than it needs to. */
@@ -18,7 +18,7 @@ export function bufferedHash(): StreamHash {
   return {
     update: (bytes) => parts.push(bytes.slice()),
     *digest() {
-      return yield* sha256Of(concatBytes(...parts))
+      return yield* sha256Of(joinBytes(parts))
     },
   }
 }

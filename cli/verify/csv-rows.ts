@@ -9,7 +9,12 @@ import { documentBytesMax } from './verified-file.ts'
 
 /** Verifies the rows of a CSV file. What is wrong with the file is told to the verifier; other errors are passed on. */
 export async function verifyCsvRows(content: AsyncIterable<Uint8Array>, verifier: ExportVerifier): Promise<void> {
-  const parser = parse({ info: true, relax_column_count: true, max_record_size: documentBytesMax })
+  const parser = parse({
+    info: true,
+    relax_column_count: true,
+    record_delimiter: ['\r\n', '\n'],
+    max_record_size: documentBytesMax,
+  })
   const errors: unknown[] = []
   const source = Readable.from(content, { objectMode: true })
   // The iteration below fails, too, but not always with the first error.
