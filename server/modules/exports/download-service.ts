@@ -10,7 +10,7 @@ import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import { type DownloadUrls, secondOf } from './download-url.ts'
 import { isDownloadable, orderOf } from './export-answer.ts'
 import { type ExportRow, findExport } from './exports-store.ts'
-import type { Download, DownloadRequest, Downloads, ExportFormat, ExportOrder, ExportWriter } from './exports-types.ts'
+import type { DownloadRequest, Downloads, ExportFormat, ExportOrder, ExportWriter } from './exports-types.ts'
 
 const contentTypes: Record<ExportFormat, string> = {
   jsonl: 'application/x-ndjson; charset=utf-8',

@@ -23,18 +23,7 @@ import { createExportRuns } from './export-runs.ts'
 import { addExportsRoutes } from './exports-routes.ts'
 import { createExports } from './exports-service.ts'
 import type { ExportExpiry, ExportWriter } from './exports-types.ts'
-
-// Until the writer is there.
-const createExportWriter = (_deps: object): ExportWriter => ({
-  write: async () => {
-    throw new Error('not built yet')
-  },
-  fileNames: ({ jobId, format, compression }) => {
-    const file = `${jobId}.${format}${compression ? '.gz' : ''}`
-    return { file, manifest: `${file}.manifest.json` }
-  },
-  keyOf: (tenant, jobId, fileName) => `exports/${tenant}/${jobId}/${fileName}`,
-})
+import { createExportWriter } from './files/export-writer.ts'
 
 export interface ExportsModule {
   expiry: ExportExpiry
