@@ -13,7 +13,7 @@ import { itemOfAnswer, type VerifyResult, verifyRecords, verifyRecordsSync } fro
 
 /**
  * What `GET /api/v1/hub/records/{id}/deletion-certificate` answers: a record existed, was sealed and is in the log, and
- * signed events tell when and why it went. Hashes are in base64. docs/provenance.md specifies it.
+ * signed events tell when and why it went. Hashes are in base64. docs/auditor.md tells what it proves.
  */
 export type DeletionCertificate = {
   readonly record_id: string

@@ -154,10 +154,7 @@ async function filesWith(texts: readonly string[]): Promise<string[]> {
   return found
 }
 
-const exportFiles = async () =>
-  (await readdir(join(hub.dataDir, 'storage', 'exports'), { recursive: true, withFileTypes: true })).filter((each) =>
-    each.isFile(),
-  )
+const exportFiles = () => Array.fromAsync(hub.modules.storage.list('exports/'))
 
 test('no byte of what was erased is in a table, a file, a queue or the log of the service', async () => {
   await writeAll()
