@@ -63,7 +63,7 @@ function sealVector(name: string, key: LogKey, { seal, salts, hashes, items }: S
 }
 
 /** One case a line, so that a difference shows the case. */
-function layOut(lists: Readonly<Record<string, readonly unknown[]>>): string {
+export function layOut(lists: Readonly<Record<string, readonly unknown[]>>): string {
   const parts = Object.entries(lists).map(
     ([name, cases]) => `  "${name}": [\n${cases.map((entry) => `    ${JSON.stringify(entry)}`).join(',\n')}\n  ]`,
   )
