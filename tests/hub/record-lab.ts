@@ -89,7 +89,7 @@ export async function openRecordLab(options: TestDatabaseOptions & { time?: Time
   }
 
   const own = openProcess(options.time)
-  const reporterOfAnotherProcess = (other: { waitingMax?: number; log?: typeof log } = {}) =>
+  const reporterOfAnotherProcess = (other: { waitingMax?: number; log?: Pick<typeof log, 'error'> } = {}) =>
     createTamperReporter({ database, governance: own.governance, log, ...other })
 
   async function openTenant(slug: string): Promise<Tenant> {
