@@ -27,7 +27,7 @@ export async function walkErasure(hub: TestHub, tenant: 'acme' | 'globex'): Prom
   await call('PUT', retention, { rules: [{ record_type: 'decision', max_days: 1 }] })
   const { record_id: old } = await call('POST', records, decision)
   await erasure.purgeOverdue(found, { asOf: '2999-01-01T00:00:00.000000Z' })
-  await call('PUT', retention, { rules: [] })
+  await call('PUT', retention, { rules: [{ record_type: 'artifact', max_days: 10_000 }] })
 
   const skill = { record_type: 'skill_definition', skill_id: 'walked', skill_version: '9.9.9', name: 'Walked' }
   const { record_id: definition } = await call('POST', records, skill)
