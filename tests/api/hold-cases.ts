@@ -18,7 +18,3 @@ export function releaseHold(hub: TestHub, tenant: TestTenant, holdId: string, re
 export function purge(hub: TestHub, tenant: TestTenant, recordId: string): Promise<Answer> {
   return hub.call(tenant, 'DELETE', `/api/v1/hub/records/${recordId}?reason=done`)
 }
-
-export function restore(hub: TestHub, tenant: TestTenant, recordId: string): Promise<Answer> {
-  return hub.call(tenant, 'POST', `/api/v1/hub/records/${recordId}:restore`)
-}

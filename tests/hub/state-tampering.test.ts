@@ -153,6 +153,23 @@ describe('holds at the time of a purge', () => {
     }
   })
 
+  test('one whose filter somebody has made unreadable is over everything', async () => {
+    const id = await purged()
+    const hold = await lab.holds.place(caller, { name: 'x', reason: 'x', filter: { record_type: ['artifact'] } })
+    for (const filter of ['{"record_type": 7}', '[]', '7', '"x"', '{"record_type": [null]}']) {
+      await superuser.query(`update hub.legal_holds set filter = $2, created_at = '2020-01-01Z' where hold_id = $1`, [
+        hold.hold_id,
+        filter,
+      ])
+      expect(await violation(id), filter).toBe(true)
+      await expect(lab.purger.purge(caller, await written(), { reason: 'x' })).rejects.toMatchObject({
+        slug: 'legal-hold',
+      })
+    }
+    await superuser.query('delete from hub.legal_holds where hold_id = $1', [hold.hold_id])
+    expect(await violation(id)).toBe(false)
+  })
+
   test('a filter that finds other records does not count', async () => {
     const id = await purged()
     await superuser.query(

@@ -1,5 +1,6 @@
 import type { RecordFilter } from '../../../../contract/record-filter.ts'
 import type { TenantTx } from '../../../db/database.ts'
+import { filterOf } from './stored-filter.ts'
 
 /** When a hold was in force: from `created_at` on, and before `released_at`. */
 export interface HoldPeriod {
@@ -31,5 +32,5 @@ export async function findFilterPeriods(tx: TenantTx, from: string, until: strin
        and (released_at is null or released_at > $2::timestamptz)`,
     [tx.tenantId, from, until],
   )
-  return rows
+  return rows.map((row) => ({ ...row, filter: filterOf(row.filter) }))
 }

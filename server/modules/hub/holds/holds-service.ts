@@ -21,6 +21,7 @@ import {
   takeHoldsLock,
 } from './holds-store.ts'
 import type { HoldCheck } from './holds-types.ts'
+import { filterOf } from './stored-filter.ts'
 
 export interface HoldAnswer {
   hold_id: string
@@ -186,7 +187,7 @@ async function existing(tx: TenantTx, holdId: string): Promise<HoldRow> {
 }
 
 async function storedScope(tx: TenantTx, { hold_id, filter, record_count }: HoldRow): Promise<HoldScope> {
-  if (filter !== null) return { filter }
+  if (filter !== null) return { filter: filterOf(filter) }
   return { recordIds: await recordIdsOf(tx, hold_id, undefined, record_count ?? 0) }
 }
 

@@ -3,6 +3,7 @@ import { holdsLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { TenantTables } from '../../../db/schema.ts'
 import type { HeldRecord, HoldName } from './holds-types.ts'
+import { filterOf } from './stored-filter.ts'
 
 export type HoldRow = Omit<TenantTables['hub.legal_holds'], 'tenant_id' | 'filter'> & { filter: RecordFilter | null }
 
@@ -110,7 +111,7 @@ export async function holdsWithFilter(tx: TenantTx): Promise<FilterHold[]> {
      where tenant_id = $1 and filter is not null and released_at is null order by hold_id`,
     [tx.tenantId],
   )
-  return rows
+  return rows.map((row) => ({ ...row, filter: filterOf(row.filter) }))
 }
 
 /** When a hold of the tenant was last released. */
@@ -135,5 +136,5 @@ export async function holdsReleasedBy(
      order by hold_id`,
     [tx.tenantId, subject, record_id, created_at],
   )
-  return rows
+  return rows.map((row) => ({ ...row, filter: row.filter && filterOf(row.filter) }))
 }
