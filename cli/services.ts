@@ -7,6 +7,7 @@ import type { Tenant } from '../server/http/caller.ts'
 import type { ServiceAccounts } from '../server/modules/auth/auth-types.ts'
 import { createGovernanceLog } from '../server/modules/governance/governance-log.ts'
 import type { Actor } from '../server/modules/governance/governance-types.ts'
+import { createServiceEvents } from '../server/modules/governance/service-events.ts'
 import { createErasureList } from '../server/modules/hub/erasure/erasure-list.ts'
 import type { Erasure } from '../server/modules/hub/erasure/erasure-types.ts'
 import type { Sweeper } from '../server/modules/hub/sweep/sweep-types.ts'
@@ -35,6 +36,7 @@ export interface Services {
   serviceAccounts: ServiceAccounts
   tokenKeys: TokenKeyRotator
   provenanceKeys: ProvenanceKeyRotator
+  serviceEvents: ReturnType<typeof createServiceEvents>
   archetypes: Archetypes
   rollups: Rollups
   log: Pick<LogModule, 'takeIn'>
@@ -68,15 +70,18 @@ export function withServices<T>(work: (services: Services) => Promise<T>): Promi
     const baseUrl = () => addressOf(config)
     const modules = await createModules({ config, database, masterKey: database.masterKey, baseUrl, log })
     modules.log.tellOthers()
+    const { directory } = modules.tenants
+    const governance = createGovernanceLog(modules.recordStore.records)
     try {
       return await work({
         config,
         baseUrl: baseUrl(),
         administration: modules.tenants.administration,
-        directory: modules.tenants.directory,
+        directory,
         serviceAccounts: modules.auth.serviceAccounts,
         tokenKeys: modules.keys.tokens,
         provenanceKeys: modules.provenanceKeyRotation,
+        serviceEvents: createServiceEvents({ database, directory, governance }),
         archetypes: modules.roster.archetypes,
         rollups: modules.rollups.rollups,
         log: modules.log,
@@ -91,7 +96,7 @@ export function withServices<T>(work: (services: Services) => Promise<T>): Promi
           erasure: modules.hub.erasure,
           erasureList: createErasureList(modules.storage),
           checkpoints: modules.checkpoints,
-          governance: createGovernanceLog(modules.recordStore.records),
+          governance,
         }),
         migrationsApplied: database.migrationsApplied,
       })

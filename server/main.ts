@@ -144,5 +144,8 @@ async function welcomeToDemo({ tenants }: Modules): Promise<string | undefined> 
   )
   if (made) return made.welcome.url
   // The first link was shown once and is stored as a hash; while developing, each start shows a fresh one.
-  return (await directory.find(demoTenant)) && (await administration.welcomeLink(demoTenant)).welcome.url
+  return (
+    (await directory.find(demoTenant)) &&
+    (await administration.welcomeLink(demoTenant, { operator: 'start' })).welcome.url
+  )
 }

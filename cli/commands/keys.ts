@@ -35,6 +35,7 @@ export function addKeysCommand(program: Command): void {
         // First, so that a tenant that does not exist changes nothing.
         const tenants = kinds.provenance ? await chosenTenants(services, options.tenant) : []
         const token = kinds.token ? await services.tokenKeys.rotate(options.algorithm) : undefined
+        if (token) await tell(services, token)
         const provenance = kinds.provenance ? await rotateAll(services, tenants) : undefined
         const lines = [...(token ? tokenLines(token) : []), ...(provenance ?? []).map(provenanceLine)]
         printResult(
@@ -73,6 +74,16 @@ async function rotateAll(services: Services, slugs: readonly string[]): Promise<
     }
   }
   return rotations
+}
+
+/** It signs tokens of all tenants. */
+function tell(
+  { serviceEvents }: Services,
+  { key_id, algorithm, signs_from, retired }: TokenKeyRotation,
+): Promise<void> {
+  const before = { key_ids: retired.map((key) => key.key_id) }
+  const details = { change: 'token_key', before, after: { key_id, algorithm, signs_from } }
+  return serviceEvents.tell({ subject: `key:${key_id}`, details, actor: operator })
 }
 
 function tokenLines(rotation: TokenKeyRotation): string[] {

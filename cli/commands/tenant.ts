@@ -51,7 +51,7 @@ function addWelcomeLink(tenant: Command): void {
     .option('--json', 'print one JSON object')
     .action((slug: string, options: OutputOptions) =>
       withServices(async ({ administration }) => {
-        const created = await administration.welcomeLink(slug)
+        const created = await administration.welcomeLink(slug, operator)
         const { url, expiresAt } = created.welcome
         printResult(
           options,

@@ -95,12 +95,20 @@ export function createTenantAdministration(deps: Deps): TenantAdministration {
         throw error
       })
     },
-    async welcomeLink(slug) {
+    async welcomeLink(slug, actor = { operator: 'command-line' }) {
       const tenant = await existing(slug)
       return database.withTenant(slug, async (tx) => {
         const adminEmail = (await settings(tx))?.admin_email
         if (adminEmail === undefined) throw new Error(`tenant ${slug} has no settings`)
-        return { tenant, adminEmail, welcome: await links.issue(tx, tenant, adminEmail, 'welcome') }
+        const welcome = await links.issue(tx, tenant, adminEmail, 'welcome')
+        // Whoever has it signs in as the administrator.
+        await governance.append(tx, tenant, {
+          kind: 'tenant.config_changed',
+          subject: `tenant:${slug}`,
+          details: { change: 'welcome_link', after: { expires_at: welcome.expiresAt } },
+          actor,
+        })
+        return { tenant, adminEmail, welcome }
       })
     },
     async setLimit(slug, rateClass, limit, actor) {

@@ -54,7 +54,7 @@ export interface TenantAdministration {
   /** {@link create} on a service without tenants; answers undefined where there is one. */
   createFirst(tenant: NewTenant, actor: Actor): Promise<CreatedTenant | undefined>
   /** A further welcome link for the administrator. Earlier ones stay valid. */
-  welcomeLink(slug: string): Promise<CreatedTenant>
+  welcomeLink(slug: string, actor?: Actor): Promise<CreatedTenant>
   /** Sets the tenant's own limit of a class. */
   setLimit(slug: string, rateClass: RateClass, limit: RateLimit, actor: Actor): Promise<void>
 }

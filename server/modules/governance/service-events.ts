@@ -1,0 +1,29 @@
+import type { JsonValue } from '../../../provenance/json.ts'
+import type { Database } from '../../db/database.ts'
+import type { TenantDirectory } from '../tenants/tenants-types.ts'
+import type { Actor, GovernanceLog } from './governance-types.ts'
+
+/** What an operator does to the service as a whole concerns every tenant: each is told in its own log. */
+export interface ServiceEvents {
+  /** Writes the event for every tenant, one transaction each. */
+  tell(event: { subject: string; details: Record<string, JsonValue>; actor: Actor }): Promise<void>
+}
+
+export function createServiceEvents(deps: {
+  database: Database
+  directory: TenantDirectory
+  governance: GovernanceLog
+}): ServiceEvents {
+  const { database, directory, governance } = deps
+  return {
+    async tell(event) {
+      for (const slug of await directory.slugs()) {
+        const tenant = await directory.find(slug)
+        if (!tenant) continue
+        await database.withTenant(slug, (tx) =>
+          governance.append(tx, tenant, { kind: 'tenant.config_changed', ...event }),
+        )
+      }
+    },
+  }
+}
