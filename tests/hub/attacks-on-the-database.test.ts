@@ -1,12 +1,17 @@
-import { access } from 'node:fs/promises'
+import { access, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { verifyFile } from '../../cli/verify/verify-file.ts'
+import { recordTypes } from '../../contract/literals.ts'
+import type { ExportOrder } from '../../server/modules/exports/exports-types.ts'
+import { createExportWriter } from '../../server/modules/exports/files/export-writer.ts'
 import { openCheckpointSource } from '../../server/modules/log/audit/checkpoint-source.ts'
 import { createLogAudit } from '../../server/modules/log/audit/log-audit.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { type SteppedTime, steppedTime } from '../support/stepped-time.ts'
 import { decisionDraft, keepCheckpoints, openScenes, type Scene, writeSealed } from './attack-scenes.ts'
-import { type Attack, attacks, backUp, type Detector, detectors } from './attack-table.ts'
+import { type Attack, attacks, backUp, type Detector, detectors, tableOf } from './attack-table.ts'
 
 const cases = attacks.flatMap((attack) =>
   Object.entries(attack.ways).map(([way, make]) => ({ attack, make, name: `${attack.name}: ${way}` })),
@@ -17,6 +22,8 @@ const swapped = 'the other tenant of a swap'
 let hub: TestHub
 let db: pg.Client
 let scenes: Map<string, Scene>
+/** The published keys, as an auditor has kept them. */
+let keyFile: string
 /** When the sweeper had begun, and what each tenant's log of events then told. */
 let sweptFromMs = 0
 
@@ -30,6 +37,8 @@ beforeAll(async () => {
     await writeSealed(hub, tenant, decisionDraft('of today'))
     await hub.modules.log.logs.integrate(tenant)
   }
+  keyFile = join(hub.dataDir, 'keys.json')
+  await writeFile(keyFile, (await hub.call('acme', 'GET', '/.well-known/provenance-keys.json')).text)
   await keepCheckpoints(hub, scenes.values())
   for (const { name, make } of cases) await make(db, scenes.get(name)!, scenes.get(swapped)!)
   sweptFromMs = performance.now()
@@ -80,6 +89,32 @@ const finds: Record<Detector, (scene: Scene) => Promise<boolean>> = {
     const audit = createLogAudit({ database: hub.test.database, logs: hub.modules.log.logs })
     return !(await audit.audit(tenant, sources)).verified
   },
+  async export({ tenant, slug }) {
+    const { modules } = hub
+    const writer = createExportWriter({
+      database: hub.test.database,
+      storage: modules.storage,
+      logs: modules.log.logs,
+      keys: modules.keys.provenance,
+      records: modules.hub.sealedRecords,
+      verification: modules.hub.verification,
+      clock: modules.recordStore.clock,
+    })
+    const order: ExportOrder = {
+      ...{ jobId: 'exp_attack', format: 'jsonl', compression: null, filter: {}, recordTypes, verify: false },
+      ...{ includeProvenance: true, createdBy: 'client-1', createdAt: '2026-11-21T08:00:00.000000Z' },
+    }
+    try {
+      await writer.write(tenant, order, { signal: new AbortController().signal, progress: async () => {} })
+    } catch (error) {
+      // It refuses to prove what a damaged log does not.
+      expect(error).toMatchObject({ name: 'DomainError', message: expect.stringContaining('log was damaged') })
+      return true
+    }
+    const { file } = writer.fileNames(order)
+    const path = join(hub.dataDir, 'storage', writer.keyOf(slug, order.jobId, file))
+    return !(await verifyFile(path, { keys: keyFile })).report.verified
+  },
 }
 
 describe('the running sweeper', () => {
@@ -106,7 +141,9 @@ describe('the running sweeper', () => {
     expect(await subjects('Edit the content of a record: canonical')).toEqual(['record neighbour'])
     expect(await subjects('Delete a record: row')).toEqual(['seal seal'])
     expect(await subjects('Delete a seal with its records: rows')).toEqual(['seal seal'])
-    expect(await subjects('Insert a forged record: without a seal')).toEqual(['record another'])
+    expect(await subjects('Insert a forged record, with a forged seal or none: without a seal')).toEqual([
+      'record another',
+    ])
     expect(await subjects('Delete the state of a record, or set it back to an earlier one: set back')).toEqual([
       'record restored',
     ])
@@ -126,6 +163,11 @@ describe('every attack is found by exactly what the table says', () => {
 
   test('and nothing is found where nothing was done', async () => {
     expect(await detectorsOf(scenes.get(untouched)!)).toEqual([])
+  })
+
+  test('docs/auditor.md has the same table', async () => {
+    const page = await readFile(join(import.meta.dirname, '../../docs/auditor.md'), 'utf8')
+    expect(page).toContain(tableOf())
   })
 
   test('none goes unfound, nor past the sweeper', () => {

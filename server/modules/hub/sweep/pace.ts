@@ -6,17 +6,21 @@ export interface Pace {
   spend(cost: number): Promise<void>
 }
 
-/**
- * What is not used is not saved up: after a pause the rate is no higher.
- *
- * @param perSecond what may be spent in a second
- */
-export function createPace(perSecond: number, signal: AbortSignal, nowMs = () => performance.now()): Pace {
+/** So that the time that the work itself takes is not waited for again; what was not used before is not made up for. */
+const slackMs = 1_000
+
+/** @param perSecond what may be spent in a second */
+export function createPace(
+  perSecond: number,
+  signal: AbortSignal,
+  nowMs = () => performance.now(),
+  wait: (ms: number, signal: AbortSignal) => Promise<void> = pause,
+): Pace {
   let freeAtMs = 0
   return {
     async spend(cost) {
-      freeAtMs = Math.max(freeAtMs, nowMs()) + (cost / perSecond) * 1000
-      await pause(freeAtMs - nowMs(), signal)
+      freeAtMs = Math.max(freeAtMs, nowMs() - slackMs) + (cost / perSecond) * 1000
+      await wait(freeAtMs - nowMs(), signal)
     },
   }
 }

@@ -44,7 +44,7 @@ const pageEntriesMax = 500
 const pageEntriesMin = 16
 const scanRecords = 5_000
 /** What an entry costs besides its records, in records: a signature, a tree of its own. */
-const entryCost = 4
+const entryCost = 3
 /** Only two columns are read of each record, and nothing is verified. */
 const scanCost = 0.1
 
