@@ -3,11 +3,13 @@ import { insertDelta } from '../../server/modules/telemetry/rollups/rollup-store
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
 import type { CallOptions, TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
+import { walkAudit } from './audit-walk.ts'
 import { walkErasure } from './erasure-walk.ts'
 import { walkHolds } from './holds-walk.ts'
 import { walkLog } from './log-walk.ts'
 import { walkSessions } from './session-walk.ts'
 import { walkSso } from './sso-walk.ts'
+import { walkSweep } from './sweep-walk.ts'
 
 /** Calls everything that sends SQL, in all its variants, so that each statement is seen. Answers nothing. */
 
@@ -34,6 +36,8 @@ export async function walkEverything(hub: TestHub): Promise<void> {
     await manageUsers(hub, tenant)
     await useLinks(hub, tenant)
     await walkErasure(hub, tenant)
+    await walkSweep(hub, tenant)
+    await walkAudit(hub, tenant)
   }
   await queryInAllWays(hub)
   await summarizeInAllWays(hub)
