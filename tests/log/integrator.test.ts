@@ -3,7 +3,9 @@ import { DomainError } from '../../contract/domain-error.ts'
 import type { Tenant } from '../../server/http/caller.ts'
 import { createArrivalNews, hearArrivals } from '../../server/modules/log/arrival-news.ts'
 import { createIntegrator } from '../../server/modules/log/integrator.ts'
+import { write } from '../api/record-cases.ts'
 import { decision } from '../hub/record-lab.ts'
+import { startHub } from '../support/hub.ts'
 import { openLogLab } from './log-lab.ts'
 
 const ending: (() => Promise<unknown>)[] = []
@@ -140,5 +142,29 @@ describe('on a database', () => {
       const treeSize = () => lab.database.withTenant('acme', async (tx) => (await lab.logs.head(tx))?.treeSize)
       await vi.waitFor(async () => expect(await treeSize()).toBe(i), { timeout: 1000, interval: 20 })
     }
+  })
+
+  test('a process that serves the API alone tells of what it stored; one that has not begun does nothing', async () => {
+    const hub = await startHub()
+    ending.push(() => hub.stop())
+    const acme = await hub.tenant('acme')
+    const heard: string[] = []
+    const listener = hearArrivals(hub.test.database, (tenantId) => heard.push(tenantId))
+    const superuser = await hub.superuserClient()
+    await vi.waitFor(async () => {
+      const listening = `select from pg_stat_activity where query ilike 'listen%' and datname = current_database()`
+      expect((await superuser.query(listening)).rowCount).toBeGreaterThan(0)
+    })
+    const { log } = hub.modules
+    await write(hub, 'acme', { record_type: 'artifact', title: 'before' })
+    log.tellOthers()
+    for (let i = 0; i < 5; i++) await write(hub, 'globex', { record_type: 'artifact', title: 'after' })
+    await vi.waitFor(() => expect(heard).toContain('globex'))
+    await log.stop()
+    expect(heard).not.toContain('acme')
+    listener.close()
+    const { rowCount } = await superuser.query(`select from hub.seal_arrivals where tenant_id = 'acme'`)
+    expect(rowCount).toBeGreaterThan(0)
+    expect(await log.takeIn(acme)).toMatchObject({ added: expect.any(Number) })
   })
 })
