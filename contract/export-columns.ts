@@ -54,7 +54,7 @@ export const provenanceColumns = ['canonical', 'provenance_hash', 'provenance_co
 /** Last, where the export was made with `verify`: whether the Hub found nothing wrong with the record. */
 export const verifiedColumn = 'verified'
 
-/** A timestamp is its text; bring it to what a format has with {@link microsOfTimestamp}. */
+/** A timestamp is its text. */
 export type TypedValue = string | number | boolean | null
 
 /**
@@ -71,7 +71,7 @@ export function typedValue({ name, type }: ExportColumn, members: Readonly<Recor
     case 'text':
       return typeof value === 'string' ? value : null
     case 'timestamp':
-      return typeof value === 'string' && parseTimestamp(value)?.text === value ? value : null
+      return typeof value === 'string' && microsOf(value) !== undefined ? value : null
     case 'integer':
       return Number.isSafeInteger(value) ? (value as number) : null
     case 'number':
@@ -84,15 +84,55 @@ export function typedValue({ name, type }: ExportColumn, members: Readonly<Recor
 }
 
 /**
- * Microseconds since the epoch, as columns of Parquet have timestamps.
+ * Microseconds since the epoch, as columns of Parquet have timestamps; null for what {@link typedValue} has none for.
  *
- * @param text in the one form of timestamps: UTC, six fractional digits
+ * @param value of a member
  */
-export function microsOfTimestamp(text: string): bigint {
-  const time = parseTimestamp(text)
-  if (time === undefined) throw new Error('not a timestamp')
-  const micros = time.epochMs * 1000 + time.microsOfMs
-  return Number.isSafeInteger(micros) ? BigInt(micros) : BigInt(time.epochMs) * 1000n + BigInt(time.microsOfMs)
+export function microsOfTimestamp(value: unknown): bigint | null {
+  const micros = typeof value === 'string' ? microsOf(value) : undefined
+  if (micros === undefined) return null
+  if (Number.isSafeInteger(micros)) return BigInt(micros)
+  // Past the year 2255 the sum is not exact.
+  const { epochMs, microsOfMs } = parseTimestamp(value as string)!
+  return BigInt(epochMs) * 1000n + BigInt(microsOfMs)
+}
+
+const daysOfMonth = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+/** Of a timestamp in the one form of ours: UTC, six fractional digits. Files have two of them in each row. */
+function microsOf(text: string): number | undefined {
+  if (text.length !== 27 || text[4] !== '-' || text[7] !== '-' || text[10] !== 'T' || text[26] !== 'Z') return undefined
+  if (text[13] !== ':' || text[16] !== ':' || text[19] !== '.') return undefined
+  const year = digits(text, 0, 4)
+  const month = digits(text, 5, 7)
+  const day = digits(text, 8, 10)
+  const hour = digits(text, 11, 13)
+  const minute = digits(text, 14, 16)
+  const second = digits(text, 17, 19)
+  const fraction = digits(text, 20, 26)
+  // NaN compares as false.
+  const isTime = hour < 24 && minute < 60 && second < 60 && fraction >= 0
+  if (!isTime || !(month >= 1 && month <= 12 && day >= 1 && day <= daysOfMonth[month - 1]!)) return undefined
+  if (!(year >= 1) || (month === 2 && day === 29 && !isLeap(year))) return undefined
+  // Two digits of a year would mean another one.
+  const epochMs = Date.UTC(year + 400, month - 1, day, hour, minute, second) - msOf400Years
+  return epochMs * 1000 + fraction
+}
+
+const msOf400Years = 146_097 * 86_400_000
+
+function isLeap(year: number): boolean {
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+}
+
+/** NaN where one is none. */
+function digits(text: string, from: number, to: number): number {
+  let number = 0
+  for (let at = from; at < to; at++) {
+    const digit = text.charCodeAt(at) - 0x30
+    number = digit >= 0 && digit <= 9 ? number * 10 + digit : Number.NaN
+  }
+  return number
 }
 
 /** What spreadsheets take for a formula, in either width, or skip to find one. */

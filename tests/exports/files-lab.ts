@@ -8,6 +8,8 @@ import type { Tenant } from '../../server/http/caller.ts'
 import type { ExportOrder } from '../../server/modules/exports/exports-types.ts'
 import { createExportWriter, type ExportWriterDeps } from '../../server/modules/exports/files/export-writer.ts'
 import { sealedRecords } from '../../server/modules/hub/sealed-records.ts'
+import { createStoredVerification } from '../../server/modules/hub/stored-verification.ts'
+import { createVerificationPool } from '../../server/modules/hub/verification-pool.ts'
 import { openStorage } from '../../server/storage/open-storage.ts'
 import type { Storage } from '../../server/storage/storage.ts'
 import { openLogLab } from '../log/log-lab.ts'
@@ -34,8 +36,10 @@ type Draft = Parameters<Awaited<ReturnType<typeof openLogLab>>['write']>[1]
 export async function openExportLab() {
   const lab = await openLogLab()
   const directory = await mkdtemp(join(tmpdir(), 'hub-exports-'))
-  const storage = openStorage({ storageUrl: new URL(`file://${directory}`), dataDir: directory })
-  const deps: ExportWriterDeps = { ...lab, records: sealedRecords, storage }
+  const storage = openStorage({ storageUrl: `file://${directory}`, dataDir: directory })
+  const pool = createVerificationPool()
+  const verification = createStoredVerification({ ...lab, pool })
+  const deps: ExportWriterDeps = { ...lab, verification, records: sealedRecords, storage }
   let jobs = 0
 
   function orderOf(order: Partial<ExportOrder> = {}): ExportOrder {
@@ -93,6 +97,7 @@ export async function openExportLab() {
         .filter((entry) => entry.isFile())
         .map((entry) => entry.name),
     drop: async () => {
+      await pool.close()
       await lab.drop()
       await rm(directory, { recursive: true, force: true })
     },

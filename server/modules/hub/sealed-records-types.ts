@@ -40,8 +40,9 @@ export interface SelectedEntry {
 export interface SelectedTexts {
   leafIndexes: number[]
   canonical: string[]
-  /** In hexadecimal digits, as many for each record. */
-  salts: string
+  /** 16 bytes for each record. */
+  salts: Uint8Array
+  /** 64 hexadecimal digits for each record. */
   hashes: string
 }
 

@@ -1,4 +1,3 @@
-import { fromHex } from '../../../provenance/bytes.ts'
 import { cosignerOfSeal } from '../../../provenance/cosign.ts'
 import { type JsonObject, ProvenanceError, sealNote } from '../../../provenance/index.ts'
 import { sealTree } from '../../../provenance/seal.ts'
@@ -10,9 +9,9 @@ import { findRecordsOfEntries } from './sealed-records-store.ts'
 import type { ProvenRecord, SealedRecords, SealedRow, SelectedEntry } from './sealed-records-types.ts'
 import { countLeaves, findSelectedEntries, findSelectedRows, findSpan } from './selected-records-store.ts'
 
+const saltBytes = 16
 /** In hexadecimal digits. */
-const saltLength = 2 * 16
-const hashLength = 2 * 32
+const hashLength = 64
 
 export const sealedRecords: SealedRecords = {
   ofEntries: findRecordsOfEntries,
@@ -30,14 +29,13 @@ function provenRecords({ seal, texts }: SelectedEntry, withCosign: boolean): Pro
   if (texts === undefined) return undefined
   const records: ProvenRecord[] = []
   const cosign = withCosign && texts.canonical.length > 0 ? cosigner(seal) : () => unknownCosign
-  const salts = withCosign ? fromHex(texts.salts) : new Uint8Array(0)
   for (let at = 0; at < texts.canonical.length; at++) {
     const canonical = texts.canonical[at]!
     const leafIndex = texts.leafIndexes[at]!
     const members = parseCanonical(canonical)
     if (!isAnswerable(canonical, members)) return undefined
     const provenanceHash = `sha256:${texts.hashes.slice(hashLength * at, hashLength * (at + 1))}`
-    const salt = salts.subarray((saltLength / 2) * at, (saltLength / 2) * (at + 1))
+    const salt = texts.salts.subarray(saltBytes * at, saltBytes * (at + 1))
     records.push({ leafIndex, canonical, members, provenanceHash, provenanceCosign: cosign(leafIndex, salt) })
   }
   return records

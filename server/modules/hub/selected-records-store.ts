@@ -32,7 +32,7 @@ interface EntryRow {
   sent: number | null
   sound: boolean | null
   places: string | null
-  salts: string | null
+  salts: Buffer | null
   hashes: string | null
   texts: string | null
 }
@@ -60,7 +60,7 @@ export async function findSelectedEntries(
       select log_index, count(*)::integer as records, (count(*) filter (where bytes_before < ${pageBytesMax}))::integer as sent,
         bool_and(octet_length(salt) = 16 and octet_length(provenance_hash) = 32) as sound,
         string_agg(leaf_index::text, ',' order by leaf_index) as places,
-        encode(string_agg(salt, '' order by leaf_index), 'hex') as salts,
+        string_agg(salt, '' order by leaf_index) as salts,
         encode(string_agg(provenance_hash, '' order by leaf_index), 'hex') as hashes,
         string_agg(case when bytes_before < ${pageBytesMax} then canonical end, e'\\n' order by leaf_index) as texts
       from (${selectedRecords(conditions, 'r.leaf_index, r.salt, r.provenance_hash, r.canonical')}) r
@@ -77,7 +77,7 @@ function selectedEntry(row: EntryRow): SelectedEntry {
   const { key_id, sealed_at, leaves, upper_nodes, signature } = row
   const isThere = key_id !== null && sealed_at !== null && leaves !== null && signature !== null
   const seal = isThere ? { seal_id: row.seal_id, key_id, sealed_at, leaves, upper_nodes, signature } : undefined
-  const nothing = { leafIndexes: [], canonical: [], salts: '', hashes: '' }
+  const nothing = { leafIndexes: [], canonical: [], salts: new Uint8Array(0), hashes: '' }
   if (row.records === null) return { logIndex: row.log_index, seal, texts: nothing }
   const canonical = row.texts?.split(separator) ?? []
   const isSound = row.sound === true && row.sent === row.records && canonical.length === row.records

@@ -32,7 +32,9 @@ interface PartsDeps {
 }
 
 /** Records of one page, as far as their number decides. */
-const pageRecords = 4096
+const pageRecords = 2048
+/** Records that are composed at once: what is made of them is used, and gone, before the next are made. */
+const batchRecords = 256
 const verifiedPageRecords = 1024
 const pageEntries = { first: 32, min: 16, max: 1000 }
 /** How often a check is tried that finds too much to verify already. */
@@ -70,21 +72,28 @@ async function* textParts(deps: PartsDeps, request: PartsRequest): PartPages & A
 
   for await (const page of ahead(span, readPage, request.signal)) {
     const { from, to } = page.span
-    const parts: EntryPart[] = []
+    let parts: EntryPart[] = []
+    let composed = 0
     let leafCount = 0
     for (let logIndex = from; logIndex < to; logIndex++) {
       const entry = page.entries.get(logIndex)
       const proven = entry ? records.provenRecords(entry, withCosign) : []
       if (proven === undefined) {
-        if (parts.length > 0) yield parts.splice(0)
+        yield parts
+        parts = []
         yield* rowParts(deps, { ...request, span: { from: logIndex, to: logIndex + 1 } })
         continue
       }
       const seal = entry?.seal
       leafCount += (seal?.leaves.length ?? 32) / 32
       parts.push({ logIndex, seal, logLeaf: page.leaves.get(logIndex), records: proven, isLast: true })
+      composed += proven.length
+      if (composed < batchRecords) continue
+      yield parts
+      parts = []
+      composed = 0
     }
-    if (parts.length > 0) yield parts
+    yield parts
     count = entriesFor(pageRecords, leafCount / (to - from))
   }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { PassThrough, Readable, Transform } from 'node:stream'
+import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import type { Database } from '../../../db/database.ts'
@@ -171,9 +171,9 @@ async function writeFile(
     },
   })
   const source = Readable.from(chunks, { objectMode: true, highWaterMark: 1 })
-  const compressed = compression === 'gzip' ? createGzip() : new PassThrough()
   const stored = storage.write(key, metered)
-  const piped = pipeline(source, compressed, metered, { signal, end: true })
+  const piped =
+    compression === 'gzip' ? pipeline(source, createGzip(), metered, { signal }) : pipeline(source, metered, { signal })
   // Where the source fails, both do: what it failed with is the reason, and not that the content broke off.
   const [pipe, store] = await Promise.allSettled([piped, stored])
   if (store.status === 'rejected') throw store.reason
