@@ -13,7 +13,8 @@ test('the public surface', () => {
       ['cosignOfLeaf', 'cosignsOfSeal', 'decodeCosign', 'encodeCosign'],
       ['isJsonObject', 'itemOfAnswer', 'supportedSchemaVersions', 'unhashedMembers'],
       ['isDeletionCertificate', 'verifyDeletionCertificate', 'verifyDeletionCertificateSync'],
-      ['logLeafHash', 'sealNote'],
+      ['logLeafHash', 'sealNote', 'sealNoteOfRecord', 'signedNote'],
+      ['TreeBuilder', 'checkpointText', 'joinRoots', 'parseCheckpoint', 'rootOfRange', 'subtreesOf'],
       ['successionNote', 'successionNoteText', 'verifySuccession', 'verifySuccessionSync'],
       ['verifyRecord', 'verifyRecordSync', 'verifyRecords', 'verifyRecordsSync'],
     ]
