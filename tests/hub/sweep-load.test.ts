@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parseNote } from '../../provenance/index.ts'
 import type { Tenant } from '../../server/http/caller.ts'
 import { startHub, type TestHub, type TestTenant } from '../support/hub.ts'
 import { type SteppedTime, steppedTime } from '../support/stepped-time.ts'
@@ -75,6 +76,10 @@ test('there is no false alarm while records come, are purged, restored and erase
       tenant.slug,
     ])
     const checked = rows[0].count
+    // Of a rotated key.
+    const { checkpoint } = await hub.modules.log.logs.integrate(tenant)
+    const { keyIdBytes } = await hub.modules.keys.provenance.signerOf(tenant.slug)
+    expect(Buffer.from(parseNote(checkpoint).signatures[0]!.keyHash)).toEqual(Buffer.from(keyIdBytes.subarray(0, 4)))
     expect(await hub.modules.hub.sweeper.sweep(tenant)).toEqual({ checked, failed: 0, inconsistent: 0 })
   }
   const erased = await db.query('select from hub.tombstones')

@@ -1,0 +1,59 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { decisionDraft, writeSealed } from '../hub/attack-scenes.ts'
+import { startHub, type TestHub } from '../support/hub.ts'
+import { runCli } from './run-cli.ts'
+
+let hub: TestHub
+let env: Record<string, string>
+beforeAll(async () => {
+  hub = await startHub()
+  env = {
+    HUB_DATABASE_URL: hub.test.url,
+    HUB_MASTER_KEY: hub.test.masterKey.toString('base64'),
+    HUB_DATA_DIR: await mkdtemp(join(tmpdir(), 'hub-cli-')),
+    HUB_BASE_URL: hub.baseUrl,
+  }
+})
+afterAll(async () => {
+  await hub.stop()
+  await rm(env.HUB_DATA_DIR ?? '', { recursive: true, force: true })
+})
+
+const sweep = (...args: string[]) => runCli(['jobs', 'run', 'sweep', ...args], env)
+
+test('sweep verifies all of a tenant, takes in what waits, and ends with 1 where something is wrong', {
+  timeout: 60_000,
+}, async () => {
+  const acme = await hub.tenant('acme')
+  const [deleted] = await writeSealed(hub, acme, decisionDraft('deleted'), decisionDraft('edited'))
+  const counts = { tenant: 'acme', checked: expect.any(Number), failed: 0, inconsistent: 0 }
+  const good = await sweep('--tenant', 'acme', '--json')
+  expect({ code: good.code, stderr: good.stderr }).toEqual({ code: 0, stderr: '' })
+  expect(JSON.parse(good.stdout)).toEqual({ job: 'sweep', tenants: [counts] })
+
+  const db = await hub.superuserClient()
+  await db.query('delete from hub.records where record_id = $1', [deleted])
+  const bad = await sweep('--json')
+  expect(bad.code).toBe(1)
+  const { tenants } = JSON.parse(bad.stdout)
+  expect(tenants).toHaveLength(3)
+  expect(tenants).toContainEqual({ ...counts, failed: 1, inconsistent: 1 })
+  expect(tenants).toContainEqual({ ...counts, tenant: 'globex' })
+  // Its report is there when the command ends.
+  const { body } = await hub.call('acme', 'GET', '/api/v1/hub/records?event_kind=hub.tamper_detected')
+  expect(body.records).toMatchObject([
+    {
+      subject: expect.stringMatching(/^seal:/),
+      details: { failed_checks: ['leaves_accounted_for'], found: { missing: [0] }, actor: 'service:sweeper' },
+    },
+  ])
+
+  const told = await sweep('--tenant', 'acme')
+  expect(told.code).toBe(1)
+  expect(told.stdout).toMatch(
+    /^Tenant acme: \d+ records verified, 1 failed or missing, 1 other things that do not agree\.\n$/,
+  )
+})
