@@ -2,13 +2,15 @@ import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import type pg from 'pg'
+import pg from 'pg'
 import { extract, pack } from 'tar-stream'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { loadConfig } from '../../server/config.ts'
 import { type BackupManifest, manifestName, sealManifest } from '../../server/db/backup/backup-format.ts'
+import { makeRecordPartitions } from '../../server/db/backup/backup-tables.ts'
 import { restoreBackup } from '../../server/db/backup/restore-backup.ts'
 import { writeBackup } from '../../server/db/backup/write-backup.ts'
+import { clientConfig } from '../../server/db/connection-settings.ts'
 import { migrate } from '../../server/db/migrate.ts'
 import { openDatabase } from '../../server/db/open-database.ts'
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
@@ -33,6 +35,8 @@ beforeAll(async () => {
     }
     await hub.modules.log.logs.integrate(await hub.tenant(tenant))
   }
+  // As in a Hub that is older than the partitions that a start makes.
+  await makeRecordPartitions(await ownerClient(), ['records_y2025m12', 'records_y2026m01'])
   backup = join(directory, 'all.tar.gz')
   await save(backup)
 }, 60_000)
@@ -40,10 +44,18 @@ afterEach(async () => {
   await Promise.all(targets.splice(0).map((target) => target.drop()))
 })
 afterAll(async () => {
+  await Promise.all(owners.map((client) => client.end()))
   await hub.stop()
   await rm(directory, { recursive: true, force: true })
 })
 
+async function ownerClient(): Promise<pg.Client> {
+  const client = new pg.Client(clientConfig(hub.test.targets.owner, 'hub-test'))
+  await client.connect()
+  owners.push(client)
+  return client
+}
+const owners: pg.Client[] = []
 const masterKey = () => hub.test.masterKey
 const save = (destination: string) =>
   writeBackup({ owner: hub.test.targets.owner, masterKey: masterKey(), hubVersion: '9.9.9', destination })
@@ -74,6 +86,7 @@ async function contentOf(client: pg.Client): Promise<Record<string, string[]>> {
 async function schemaOf(client: pg.Client): Promise<unknown[]> {
   const { rows } = await client.query(
     `select relname::text, relkind, relrowsecurity, relforcerowsecurity, relispartition,
+       (select array_agg(attname::text order by 1) from pg_attribute where attrelid = c.oid and attstattarget = 0) as unanalyzed,
        regexp_replace(relacl::text, 'hub_[a-z]+_[0-9a-f]{8}', '', 'g') as acl, pg_get_expr(relpartbound, c.oid) as bound
      from pg_class c where relnamespace = 'hub'::regnamespace order by 1`,
   )

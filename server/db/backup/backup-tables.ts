@@ -39,7 +39,10 @@ export async function findRecordPartitions(owner: pg.ClientBase): Promise<string
 
 /** Makes those that are missing, as `hub.ensure_record_partitions` makes those of its months. */
 export async function makeRecordPartitions(owner: pg.ClientBase, names: readonly string[]): Promise<void> {
-  const there = new Set(await findRecordPartitions(owner))
+  await owner.query('select hub.ensure_record_partitions(0)')
+  const [model, ...others] = await findRecordPartitions(owner)
+  if (model === undefined) throw new Error('there is no partition of records')
+  const there = new Set([model, ...others])
   for (const name of names.filter((each) => !there.has(each))) {
     const [, year, month] = /^records_y(\d{4})m(\d{2})$/.exec(name) ?? []
     if (year === undefined || month === undefined) throw new Error(`${name} is no partition of records`)
@@ -53,7 +56,20 @@ export async function makeRecordPartitions(owner: pg.ClientBase, names: readonly
     await owner.query(`create table hub.${name} (like hub.records including defaults including constraints)`)
     await owner.query(`alter table hub.records attach partition hub.${name} for values from ('${low}') to ('${high}')`)
     await owner.query(`grant insert on hub.${name} to hub_ingest`)
+    for (const column of await columnsWithoutStatistics(owner, model)) {
+      await owner.query(`alter table hub.${name} alter column ${columnList([column])} set statistics 0`)
+    }
   }
+}
+
+/** Of whose values ANALYZE keeps none, so that none outlives its row. */
+async function columnsWithoutStatistics(owner: pg.ClientBase, table: string): Promise<string[]> {
+  const { rows } = await owner.query<{ name: string }>(
+    `select attname::text as name from pg_attribute
+     where attrelid = format('hub.%I', $1::text)::regclass and attnum > 0 and attstattarget = 0`,
+    [table],
+  )
+  return rows.map((row) => row.name)
 }
 
 export function columnList(columns: readonly string[]): string {
