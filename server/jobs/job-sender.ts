@@ -1,5 +1,5 @@
 import { DomainError } from '../../contract/domain-error.ts'
-import type { JobQueue, SendOptions } from './queue.ts'
+import type { JobQueue } from './queue.ts'
 
 /**
  * Sends jobs to the queue of the process. Modules are made before it, because it works on their jobs; a command has
@@ -13,12 +13,12 @@ export class JobSender {
   }
 
   /** Throws `hub-unavailable` when the queue cannot be reached. */
-  async send(name: string, data: object, options?: SendOptions): Promise<void> {
+  async send(...job: Parameters<JobQueue['send']>): Promise<void> {
     if (!this.#queue) {
       throw new DomainError('hub-unavailable', 'Background work has not started yet. Try again shortly.', {
         retryAfterSeconds: 2,
       })
     }
-    await this.#queue.send(name, data, options)
+    await this.#queue.send(...job)
   }
 }

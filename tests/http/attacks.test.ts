@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { operations } from '../../contract/operations.ts'
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
 import { type Answer, startHub, type TestHub } from '../support/hub.ts'
@@ -41,6 +41,8 @@ describe('13 JSON that two parsers may read differently', () => {
   const withBodies = Object.entries({
     writeRecord: { record_type: 'artifact', title: 'x', content: { a: 1 } },
     releaseRecord: { reason: 'x' },
+    createExport: { format: 'csv' },
+    cancelExport: {},
     placeHold: { name: 'x', reason: 'x', filter: {} },
     releaseHold: { reason: 'x' },
     replaceRetentionRules: { rules: [] },
@@ -169,7 +171,11 @@ describe('15 timing of secrets', () => {
 
   test('whatever is authenticated is compared in constant time', () => {
     const source = (file: string) => readFileSync(join(import.meta.dirname, '../../server', file), 'utf8')
-    for (const file of ['modules/auth/service-accounts/client-secrets.ts', 'http/cursor.ts']) {
+    for (const file of [
+      'modules/auth/service-accounts/client-secrets.ts',
+      'http/cursor.ts',
+      'modules/exports/download-url.ts',
+    ]) {
       expect(source(file)).toMatch(/timingSafeEqual\(/)
       // Neither digests nor their text forms by the operators and methods that stop at the first difference.
       expect(source(file)).not.toMatch(
@@ -210,6 +216,81 @@ test('19 a body may not set what the server sets', async () => {
     const body = { record_type: 'governance_event', event_kind: kind }
     expect((await hub.call('acme', 'POST', records, { body })).status, kind).toBe(400)
   }
+})
+
+test('19 an export is of the caller’s tenant, whatever its filter says', async () => {
+  const order = (filter: object) => hub.call('acme', 'POST', `${records}:export`, { body: { filter } })
+  for (const tenant_id of ['globex', 'nobody-has-this', 'ACME', 'acme ']) {
+    const answer = await order({ tenant_id })
+    expect([answer.status, slugOf(answer), answer.body.tenant_slug]).toEqual([403, 'invalid-tenant', tenant_id])
+  }
+  for (const forged of [{ tenant_id: ['globex'] }, { tenant_id: null }, { tenant: 'globex' }, { $or: [] }]) {
+    expect((await order(forged)).status, JSON.stringify(forged)).toBe(400)
+  }
+  const own = await order({ tenant_id: 'acme' })
+  expect(own.status).toBe(202)
+})
+
+describe('7 exports', () => {
+  const exports = '/api/v1/hub/exports'
+  let jobId: string
+  let address: URL
+
+  beforeAll(async () => {
+    jobId = (await hub.call('acme', 'POST', `${records}:export`, { body: {} })).body.job_id
+    address = await vi.waitFor(
+      async () => new URL((await hub.call('acme', 'GET', `${exports}/${jobId}`)).body.download_url),
+      { timeout: 15_000 },
+    )
+  }, 30_000)
+
+  test('of another tenant, and guessed ones, are not there', async () => {
+    for (const path of [`${exports}/${jobId}x`, `${exports}/exp_${'A'.repeat(24)}`]) {
+      for (const [method, target] of [
+        ['GET', path],
+        ['POST', `${path}:cancel`],
+      ] as const) {
+        expect((await hub.call('acme', method, target)).status, target).toBe(404)
+      }
+    }
+    const foreign = await hub.call('globex', 'GET', `${exports}/${jobId}`)
+    const unknown = await hub.call('globex', 'GET', `${exports}/exp_${'A'.repeat(24)}`)
+    expect({ ...foreign.body, instance: '' }).toEqual({ ...unknown.body, instance: '' })
+    expect((await hub.call('globex', 'GET', exports)).body.items).toEqual([])
+    expect((await hub.call('globex', 'POST', `${exports}/${jobId}:cancel`)).status).toBe(404)
+  })
+
+  test('are downloaded by the address as it was given, and no other', async () => {
+    const download = (change: (url: URL) => void = () => {}) => {
+      const url = new URL(address)
+      change(url)
+      return hub.call('globex', 'GET', url.pathname + url.search, { token: null })
+    }
+    expect((await download()).status).toBe(200)
+    const changes: ((url: URL) => void)[] = [
+      (url) => url.searchParams.set('tenant', 'globex'),
+      (url) => url.searchParams.set('expires', '4102444800'),
+      (url) => url.searchParams.set('signature', '0'.repeat(43)),
+      (url) => url.searchParams.delete('signature'),
+      (url) => {
+        url.pathname = url.pathname.replace(/[^/]+$/, `${jobId}.jsonl.manifest.json`)
+      },
+      (url) => {
+        url.pathname = url.pathname.replaceAll(jobId, `exp_${'A'.repeat(24)}`)
+      },
+      (url) => {
+        url.pathname = url.pathname.replace(/[^/]+$/, '..%2F..%2F..%2Fmaster.key')
+      },
+    ]
+    for (const change of changes) {
+      const answer = await download(change)
+      expect([answer.status, slugOf(answer)], change.toString()).toEqual([403, 'invalid-download-url'])
+    }
+    const superuser = await hub.superuserClient()
+    await superuser.query("update hub.exports set expires_at = now() - interval '1 second' where job_id = $1", [jobId])
+    const late = await download()
+    expect([late.status, slugOf(late)]).toEqual([403, 'invalid-download-url'])
+  })
 })
 
 describe('20 the log', () => {

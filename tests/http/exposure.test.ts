@@ -31,6 +31,7 @@ const ownCredential: Partial<Record<OperationId, number>> = {
   endSession: 401,
   requestMagicLink: 400,
   mockLogIn: 400,
+  downloadExport: 403,
 }
 
 test('every operation of the table answers, and asks for the credential that the table says', async () => {
@@ -63,12 +64,14 @@ test('no address of the table takes another method, whoever asks', async () => {
 })
 
 test('addresses near those of the table do not exist', async () => {
+  const forms = [...byPath.keys()].map((path) => new RegExp(`^${path.replaceAll(/\{[a-z_]+\}/g, '[^/]+')}$`))
   for (const path of byPath.keys()) {
     for (const near of [`${path}/`, `${path}x`, `/${path}`, path.toUpperCase(), `${path}/x/y`, `${path}:nothing`]) {
       const { status } = await hub.call('acme', 'POST', filled(near))
       // A parameter takes any text, so what follows it may be part of it.
       expect([400, 404, 405], near).toContain(status)
-      if (!path.endsWith('}')) expect([near, status]).toEqual([near, 404])
+      const isAnother = forms.some((form) => form.test(filled(near)))
+      if (!path.endsWith('}') && !isAnother) expect([near, status]).toEqual([near, 404])
     }
   }
 })

@@ -3,6 +3,7 @@ import { event } from '../telemetry/events.ts'
 
 export const unknownId = '019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'
 const records = '/api/v1/hub/records'
+const exports = '/api/v1/hub/exports'
 const accounts = '/api/v1/service-accounts'
 const users = '/api/v1/roster/users'
 const log = '/api/v1/hub/log'
@@ -16,6 +17,7 @@ export interface Loot {
   clientId: string
   userId: string
   hold: string
+  export: string
 }
 
 export interface Attempt {
@@ -39,6 +41,11 @@ const ofUser =
   (rest = '', body?: unknown) =>
   (loot: Loot) => [
     attempt(404, `${users}/${loot.userId}${rest}`, body, { path: `${users}/usr_${'0'.repeat(24)}${rest}`, body }),
+  ]
+const ofExport =
+  (rest = '') =>
+  (loot: Loot) => [
+    attempt(404, `${exports}/${loot.export}${rest}`, undefined, { path: `${exports}/exp_${'0'.repeat(24)}${rest}` }),
   ]
 function attempt(
   status: Attempt['status'],
@@ -116,6 +123,14 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
   listLogEntries: () => [attempt(200, `${log}/entries?limit=1000`)],
   getDeletionCertificate: byId('/deletion-certificate'),
   getRecordProof: byId('/proof'),
+  createExport: () => [
+    attempt(202, `${records}:export`, { filter: { user_id: 'user:kim@example.com' } }),
+    attempt(202, `${records}:export`, { filter: { tenant_id: 'globex', skill_id: 'secret-skill' }, verify: true }),
+    attempt(400, `${records}:export`, { filter: { tenant: 'acme' } }),
+  ],
+  listExports: () => ['', '?limit=1000'].map((query) => attempt(200, `${exports}${query}`)),
+  getExport: ofExport(),
+  cancelExport: ofExport(':cancel'),
   provisionHub: () => [attempt(200, '/api/v1/hub/provision', { retention_days: 30 })],
   getProvision: () => [attempt(200, '/api/v1/hub/provision')],
   ingestEvent: () => [

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type OperationId, operations } from '../../contract/operations.ts'
 import { problems } from '../../contract/problems.ts'
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
@@ -70,7 +70,12 @@ async function fillAcme(): Promise<Loot> {
   const { hold_id: hold } = await acme('POST', '/api/v1/hub/legal-holds', matter)
   const rules = [{ record_type: 'telemetry_event', min_days: 7 }]
   await acme('PUT', '/api/v1/hub/retention-rules', { rules, four_eyes: true })
-  return { record, governance, clientId: await hub.clientId('acme'), userId, hold }
+  const { job_id: exportId } = await acme('POST', `${records}:export`, { filter: { user_id: `user:${marker}` } })
+  await vi.waitFor(
+    async () => expect((await acme('GET', `/api/v1/hub/exports/${exportId}`)).status).toBe('completed'),
+    { timeout: 15_000 },
+  )
+  return { record, governance, clientId: await hub.clientId('acme'), userId, hold, export: exportId }
 }
 
 /** Every row that acme has, in any table, but for its own record of refusals: those of its tokens belong there. */

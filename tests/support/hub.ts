@@ -124,7 +124,7 @@ export async function startHub(options: TestHubOptions = {}): Promise<TestHub> {
       request.payload = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
     const response = await app.inject(request)
     const text = response.payload
-    const isJson = String(response.headers['content-type'] ?? '').includes('json')
+    const isJson = /[/+]json/.test(String(response.headers['content-type']))
     return { status: response.statusCode, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined }
   }
 

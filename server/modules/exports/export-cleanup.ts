@@ -61,6 +61,9 @@ export function createExportCleanup(deps: { clock: RecordClock; files: ExportFil
   }
 }
 
+const firstMicros = Date.parse('0001-01-01T00:00:00Z') * 1000
+const lastMicros = Date.parse('9999-12-31T23:59:59Z') * 1000
+
 function shifted(timestamp: string, micros: number): string {
-  return timeAt(Date.parse(timestamp) * 1000 + micros)
+  return timeAt(Math.min(Math.max(Date.parse(timestamp) * 1000 + micros, firstMicros), lastMicros))
 }
