@@ -10,8 +10,8 @@ import { openCheckpointSource } from '../../server/modules/log/audit/checkpoint-
 import { createLogAudit } from '../../server/modules/log/audit/log-audit.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { type SteppedTime, steppedTime } from '../support/stepped-time.ts'
-import { decisionDraft, keepCheckpoints, openScenes, type Scene, writeSealed } from './attack-scenes.ts'
-import { type Attack, attacks, backUp, type Detector, detectors, tableOf } from './attack-table.ts'
+import { decisionDraft, keepCheckpoints, openScenes, type Scene, writeSealed } from '../hub/attack-scenes.ts'
+import { type Attack, attacks, backUp, type Detector, detectors, tableOf } from '../hub/attack-table.ts'
 
 const cases = attacks.flatMap((attack) =>
   Object.entries(attack.ways).map(([way, make]) => ({ attack, make, name: `${attack.name}: ${way}` })),

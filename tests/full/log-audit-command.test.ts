@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openCheckpointFolder } from '../../server/modules/log/kept/checkpoint-file.ts'
 import { openNoteMaker } from '../log/checkpoint-notes.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
-import { runCli } from './run-cli.ts'
+import { runCli } from '../cli/run-cli.ts'
 
 let hub: TestHub
 let directory: string
