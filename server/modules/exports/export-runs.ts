@@ -57,6 +57,8 @@ export function createExportRuns(deps: {
     over: AbortController,
     signal: AbortSignal,
   ) {
+    // What the attempt before has left; if it is still alive after all, it fails now.
+    if (attempt.attempt > 1) await files.remove(tenant.slug, order)
     const progress = watchProgress({
       ...deps,
       tenantId: tenant.slug,
