@@ -15,7 +15,7 @@ import { migrate } from '../../server/db/migrate.ts'
 import { openDatabase } from '../../server/db/open-database.ts'
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
-import { createEmptyDatabase } from './empty-database.ts'
+import { createEmptyDatabase } from '../cli/empty-database.ts'
 
 let hub: TestHub
 let directory: string
