@@ -33,7 +33,7 @@ function provenRecords({ seal, texts }: SelectedEntry, withCosign: boolean): Pro
     const canonical = texts.canonical[at]!
     const leafIndex = texts.leafIndexes[at]!
     const members = parseCanonical(canonical)
-    if (!isAnswerable(canonical, members)) return undefined
+    if (!isAnswerable(canonical, members) || canonical.includes('\r')) return undefined
     const provenanceHash = `sha256:${texts.hashes.slice(hashLength * at, hashLength * (at + 1))}`
     const salt = texts.salts.subarray(saltBytes * at, saltBytes * (at + 1))
     records.push({ leafIndex, canonical, members, provenanceHash, provenanceCosign: cosign(leafIndex, salt) })
@@ -56,11 +56,12 @@ function provenRows(
     }
     const provenance = { provenanceHash: provenanceHashOf(row), provenanceCosign: cosign(leafIndex, bytesOf(row.salt)) }
     const members = parseCanonical(canonical)
-    if (row.purged_at === null && isAnswerable(canonical, members)) {
+    // A canonical text has no line breaks.
+    if (row.purged_at === null && isAnswerable(canonical, members) && !/[\r\n]/.test(canonical)) {
       return { leafIndex, canonical, members, ...provenance }
     }
-    const answer = answerTextWith(tenantId, row, provenance.provenanceCosign)
-    return { leafIndex, canonical, members: JSON.parse(answer) as JsonObject, ...provenance, answer }
+    const answered = JSON.parse(answerTextWith(tenantId, row, provenance.provenanceCosign)) as JsonObject
+    return { leafIndex, canonical, members: answered, ...provenance, answer: JSON.stringify(answered) }
   })
 }
 

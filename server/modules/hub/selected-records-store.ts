@@ -59,11 +59,11 @@ export async function findSelectedEntries(
     left join (
       select log_index, count(*)::integer as records, (count(*) filter (where bytes_before < ${pageBytesMax}))::integer as sent,
         bool_and(octet_length(salt) = 16 and octet_length(provenance_hash) = 32) as sound,
-        string_agg(leaf_index::text, ',' order by leaf_index) as places,
-        string_agg(salt, '' order by leaf_index) as salts,
-        encode(string_agg(provenance_hash, '' order by leaf_index), 'hex') as hashes,
-        string_agg(case when bytes_before < ${pageBytesMax} then canonical end, e'\\n' order by leaf_index) as texts
-      from (${selectedRecords(conditions, 'r.leaf_index, r.salt, r.provenance_hash, r.canonical')}) r
+        string_agg(leaf_index::text, ',' order by leaf_index, record_id) as places,
+        string_agg(salt, '' order by leaf_index, record_id) as salts,
+        encode(string_agg(provenance_hash, '' order by leaf_index, record_id), 'hex') as hashes,
+        string_agg(case when bytes_before < ${pageBytesMax} then canonical end, e'\\n' order by leaf_index, record_id) as texts
+      from (${selectedRecords(conditions, 'r.leaf_index, r.record_id, r.salt, r.provenance_hash, r.canonical')}) r
       group by log_index
     ) g on g.log_index = e.log_index
     where e.tenant_id = $1 and e.log_index >= $2 and e.log_index < $3
