@@ -13,6 +13,7 @@ import { Metrics } from './metrics/metrics.ts'
 import { openMetricsPage } from './metrics/metrics-page.ts'
 import type { RunningHub } from './running-hub.ts'
 import { startupWarnings } from './startup-warnings.ts'
+import { checkStorageAtStart } from './storage/storage-at-start.ts'
 
 /**
  * Starts, in this process, everything that the role asks for: database, migrations, API, background jobs.
@@ -46,6 +47,7 @@ async function startOn(
   let drain: Parts['drain']
   let closeLimiter: Parts['closeLimiter']
   try {
+    await checkStorageAtStart(modules.storage, config, log)
     if (config.role !== 'worker') {
       const onFallback = (isAlone: boolean) => metrics?.setLimiterFallback(isAlone)
       const opened = await openLimiter({ config, masterKey: database.masterKey, log, onFallback })

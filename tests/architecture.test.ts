@@ -61,7 +61,9 @@ const rules: Record<string, { folders: string[]; packages?: RegExp }> = {
   'server/db': {
     folders: ['server/config.ts', 'server/config/', 'server/secrets/', 'contract/', 'server/startup-error.ts'],
   },
-  'server/storage': { folders: ['server/config.ts', 'server/config/', 'contract/'] },
+  'server/storage': {
+    folders: ['server/config.ts', 'server/config/', 'contract/', 'server/db/database.ts', 'server/startup-error.ts'],
+  },
   'server/outbound': { folders: ['server/config.ts', 'contract/'] },
   'server/mail': { folders: ['server/config.ts', 'server/config/', 'server/db/database.ts'] },
   'server/metrics': { folders: ['server/config.ts', 'server/db/database.ts', 'server/startup-error.ts'] },

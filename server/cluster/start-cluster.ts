@@ -7,6 +7,7 @@ import { openLimiter } from '../limits/open-limiter.ts'
 import { type Listener, listenForConnections } from '../listen.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { RunningHub } from '../running-hub.ts'
+import { checkStorageAtStart } from '../storage/storage-at-start.ts'
 import { poolSizeOf, serverConnections } from './connection-shares.ts'
 import type { WorkerStart } from './messages.ts'
 import { WorkerPool } from './worker-pool.ts'
@@ -55,6 +56,7 @@ async function startOn(
   })
   let listener: Listener | undefined
   try {
+    await checkStorageAtStart(modules.storage, config, log)
     listener = await listenForConnections(config, (socket) => pool.give(socket))
     listening = withListeningPort(config, listener.port)
     await pool.start()

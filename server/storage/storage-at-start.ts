@@ -1,0 +1,38 @@
+import type { Config } from '../config.ts'
+import type { DatabaseLog } from '../db/database.ts'
+import { StartupError } from '../startup-error.ts'
+import { checkStorage } from './open-storage.ts'
+import type { Storage } from './storage.ts'
+
+/**
+ * Tells at the start whether files can be kept, rather than when the first export fails. A bucket is only asked in the
+ * background: it may be away for now, and nothing but exports and erasures waits for it.
+ *
+ * @throws StartupError for a directory that cannot be used
+ */
+export async function checkStorageAtStart(
+  storage: Storage,
+  config: Pick<Config, 'storageUrl'>,
+  log: DatabaseLog,
+): Promise<void> {
+  const check = checkStorage(storage)
+  if (config.storageUrl?.startsWith('s3:')) {
+    check.catch((error: unknown) =>
+      log.error(
+        { err: error, storage: storage.place },
+        'files cannot be kept: exports and erasures wait; see HUB_STORAGE_URL',
+      ),
+    )
+    return
+  }
+  try {
+    await check
+  } catch (error) {
+    const reason = ((error as Error).cause ?? error) as Error
+    throw new StartupError(
+      `Files cannot be kept in ${storage.place}: ${reason.message}`,
+      'Make the directory writable for the user that the Hub runs as, or set HUB_STORAGE_URL to another one or a bucket.',
+      { cause: error },
+    )
+  }
+}
