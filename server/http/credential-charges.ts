@@ -43,8 +43,8 @@ export function credentialCharges(
   request: FastifyRequest,
   reply: FastifyReply,
   { limiter, limitsOf, limitFactor }: AccessChecksOptions,
+  rateClass: RateClass = 'auth',
 ): CredentialCharges {
-  const rateClass = request.routeOptions.config.route?.operation.rateClass ?? 'auth'
   let isCounted = false
   let refund = async () => {}
 

@@ -108,7 +108,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     if (request.is404) throw notFound(index.methodsAt(request.url), request, reply)
     const { route, page } = request.routeOptions.config
     if (route?.operation.access.kind === 'own' || page !== undefined) {
-      request.credentialCharges = credentialCharges(request, reply, access)
+      request.credentialCharges = credentialCharges(request, reply, access, route?.operation.rateClass ?? 'auth')
     }
     checkVersion(request.headers.accept)
     if (route?.operation.sameSiteOnly || page === 'action') refuseCrossSite(request, browserUrl())

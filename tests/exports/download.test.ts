@@ -237,6 +237,13 @@ describe('an address', () => {
     }
   })
 
+  test('counts as a read of the Hub: for the export, or when it is wrong against the address alone', async () => {
+    const policies = async (url: URL) => (await get(url)).headers.get('ratelimit-policy')
+    expect(await policies(file)).toBe('"token";q=1000000;w=60, "tenant";q=10000000;w=60')
+    const wrong = altered((url) => url.searchParams.set('expires', '1'))
+    expect(await policies(wrong)).toBe('"address";q=10000000;w=60')
+  })
+
   test('is not written to the log', async () => {
     await get(file)
     await get(altered((url) => url.searchParams.set('tenant', 'globex')))
