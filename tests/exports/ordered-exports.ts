@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Scope } from '../../contract/scopes.ts'
 import { type AuthHub, startAuthHub } from '../auth/auth-hub.ts'
+import type { TestHubOptions } from '../support/hub.ts'
 
 export const exportsPath = '/api/v1/hub/exports'
 export const orderPath = '/api/v1/hub/records:export'
@@ -15,8 +16,8 @@ export interface ExportsHub extends AuthHub {
 }
 
 /** The Hub with some records of every kind in acme, and real exports. */
-export async function startExportsHub(): Promise<ExportsHub> {
-  const lab = await startAuthHub()
+export async function startExportsHub(options: TestHubOptions = {}): Promise<ExportsHub> {
+  const lab = await startAuthHub(options)
   const write = async (body: object) => {
     const answer = await lab.call('acme', 'POST', '/api/v1/hub/records', { body })
     if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
