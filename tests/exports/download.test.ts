@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type ExportJobsLab, startExportJobsLab } from './export-jobs-lab.ts'
 
 const content = Array.from({ length: 5000 }, (_, at) => `{"row":${at}}\n`).join('')
@@ -294,6 +294,42 @@ test('whoever goes away before the end has the file closed', async () => {
     storage.read = read
     lab.letGo(content)
   }
+})
+
+test('a tenant with its own address has its files there and at the common one, but at no other tenant’s', async () => {
+  const { modules, app } = lab.hub
+  const own = { mode: 'C', adminEmail: 'admin@c.example' } as const
+  for (const slug of ['customer', 'neighbour']) {
+    const tenant = { ...own, slug, baseUrl: `http://${slug}.localhost` }
+    await modules.tenants.administration.create(tenant, { operator: 'test' })
+  }
+  const host = 'customer.localhost'
+  const tenant = await modules.tenants.directory.find('customer')
+  const account = { name: 'exports', scopes: ['hub:read'] as const }
+  const credentials = await modules.auth.serviceAccounts.create(tenant!, account, { operator: 'test' })
+  const form = new URLSearchParams({ grant_type: 'client_credentials', ...pick(credentials) })
+  const granted = await app.inject({
+    ...{ method: 'POST', url: '/api/v1/oauth/token', payload: form.toString() },
+    headers: { host, 'content-type': 'application/x-www-form-urlencoded' },
+  })
+  const headers = { host, authorization: `Bearer ${granted.json().access_token}`, 'x-service-tenant': 'customer' }
+  const ordered = await app.inject({ method: 'POST', url: '/api/v1/hub/records:export', headers })
+  const address = await vi.waitFor(
+    async () =>
+      new URL((await app.inject({ url: String(ordered.headers.location), headers })).json().download_url as string),
+    { timeout: 10_000 },
+  )
+  expect(address.origin).toBe('http://customer.localhost')
+  const statusAt = async (at: string) =>
+    (await app.inject({ url: address.pathname + address.search, headers: { host: at } })).statusCode
+  expect(await statusAt(host)).toBe(200)
+  expect(await statusAt(new URL(lab.hub.baseUrl).host)).toBe(200)
+  expect(await statusAt('neighbour.localhost')).toBe(403)
+})
+
+const pick = ({ client_id, client_secret }: { client_id: string; client_secret: string }) => ({
+  client_id,
+  client_secret,
 })
 
 test('a compressed file is sent as it is', async () => {
