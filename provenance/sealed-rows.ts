@@ -41,7 +41,7 @@ export class SealRows {
   /** Leaves that are known not to be in the file, by their index; undefined: nothing is known of them. */
   readonly #blinded: ReadonlyMap<number, Uint8Array> | undefined
   readonly #claims: (Claim | undefined)[] = []
-  /** Further rows for a leaf that has one. */
+  /** Further rows for a leaf that has one, or that should have none. */
   readonly #others: Claim[] = []
   #count = 0
   #head: Uint8Array | undefined
@@ -70,7 +70,7 @@ export class SealRows {
     if (this.#head === undefined) this.#head = claim.cosign
     else if (!isSameHead) this.#isUniform = false
     const index = claim.cosign[cosignBytes.leafIndex]!
-    if (this.#claims[index] !== undefined) this.#others.push(claim)
+    if (this.#claims[index] !== undefined || this.#blinded?.has(index)) this.#others.push(claim)
     else {
       this.#claims[index] = claim
       this.#count++

@@ -1,5 +1,6 @@
-import { pipeline, Readable } from 'node:stream'
-import { CsvError, type Info, parse } from 'csv-parse'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { CsvError, parse } from 'csv-parse'
 import { typedColumns } from '../../contract/export-columns.ts'
 import { runSync } from '../../provenance/computation.ts'
 import type { ExportVerifier } from '../../provenance/export-verifier.ts'
@@ -9,45 +10,89 @@ import { documentBytesMax } from './verified-file.ts'
 
 /** Verifies the rows of a CSV file. What is wrong with the file is told to the verifier; other errors are passed on. */
 export async function verifyCsvRows(content: AsyncIterable<Uint8Array>, verifier: ExportVerifier): Promise<void> {
+  const rows = new CsvRows(verifier)
   const parser = parse({
-    info: true,
+    raw: true,
     relax_column_count: true,
     record_delimiter: ['\r\n', '\n'],
     max_record_size: documentBytesMax,
+    // What cannot be read is passed over, up to the next line at which something can.
+    skip_records_with_error: true,
+    on_skip: (error, raw) => rows.skip(error, raw ?? ''),
+    // As they are read, so that they stay in order with those that are passed over; nothing is left to be read.
+    on_record: (row) => {
+      // With `raw` it is not the record itself, as the types have it.
+      rows.row((row as unknown as { record: string[] }).record)
+      return null
+    },
   })
-  const errors: unknown[] = []
-  const source = Readable.from(content, { objectMode: true })
-  // The iteration below fails, too, but not always with the first error.
-  pipeline(source, parser, (error) => error && errors.push(error))
-  let layout: ColumnLayout | undefined
-  let line = 1
-  try {
-    for await (const { record, info } of parser as AsyncIterable<{ record: string[]; info: Info }>) {
-      const begin = line
-      line = info.lines + 1
-      if (begin > 1) verifyRow(begin, record, layout, verifier)
-      else {
-        layout = layoutOf(record)
-        if (layout === undefined) verifier.wrong('columns: the first line does not name the columns of an export')
-      }
+  parser.resume()
+  await pipeline(Readable.from(content, { objectMode: true }), parser)
+  rows.end()
+}
+
+class CsvRows {
+  readonly #verifier: ExportVerifier
+  #layout: ColumnLayout | undefined
+  /** Where the next row begins. */
+  #line = 1
+  /** Of a row that cannot be read, as far as was read by now. */
+  #skipped: { raw: string; code: string } | undefined
+
+  constructor(verifier: ExportVerifier) {
+    this.#verifier = verifier
+  }
+
+  row(cells: string[]): void {
+    this.#endSkipped()
+    const line = this.#line
+    for (const cell of cells) this.#line += lineFeedsIn(cell)
+    this.#line++
+    if (line > 1) {
+      this.#verify(line, cells)
+      return
     }
-  } catch (error) {
-    const first = errors[0] ?? error
-    if (!(first instanceof CsvError)) throw first
-    verifier.unreadable(line, `csv-malformed: a row cannot be read, and nothing behind it was (${first.code})`)
+    this.#layout = layoutOf(cells)
+    if (this.#layout === undefined) {
+      this.#verifier.wrong('columns: the first line does not name the columns of an export')
+    }
+  }
+
+  /** Is told of one row again and again, with more of it each time. */
+  skip(error: unknown, raw: string): void {
+    if (this.#skipped !== undefined && !raw.startsWith(this.#skipped.raw)) this.#endSkipped()
+    this.#skipped = { raw, code: error instanceof CsvError ? error.code : 'unreadable' }
+  }
+
+  end(): void {
+    this.#endSkipped()
+  }
+
+  #endSkipped(): void {
+    if (this.#skipped === undefined) return
+    this.#verifier.unreadable(this.#line, `csv-malformed: the row cannot be read (${this.#skipped.code})`)
+    this.#line += lineFeedsIn(this.#skipped.raw) + 1
+    this.#skipped = undefined
+  }
+
+  #verify(line: number, cells: string[]): void {
+    const layout = this.#layout
+    if (layout?.hasProvenance === false) this.#verifier.plainRow(line)
+    else if (layout !== undefined && cells.length !== layout.count) {
+      this.#verifier.unreadable(line, `csv-malformed: the row has ${cells.length} cells, not ${layout.count}`)
+    } else {
+      const [canonical = '', hash = '', cosign = ''] = cells.slice(typedColumns.length)
+      const verification = this.#verifier.cells(line, { canonical, hash, cosign }, (record) =>
+        // What is wrong with the columns is told already.
+        layout === undefined ? [] : problemsOfCells(cells, record, layout, isSameCsvCell),
+      )
+      runSync(verification, nodeCrypto)
+    }
   }
 }
 
-function verifyRow(line: number, cells: string[], layout: ColumnLayout | undefined, verifier: ExportVerifier): void {
-  if (layout?.hasProvenance === false) verifier.plainRow(line)
-  else if (layout !== undefined && cells.length !== layout.count) {
-    verifier.unreadable(line, `csv-malformed: the row has ${cells.length} cells, not ${layout.count}`)
-  } else {
-    const [canonical = '', hash = '', cosign = ''] = cells.slice(typedColumns.length)
-    const verification = verifier.cells(line, { canonical, hash, cosign }, (record) =>
-      // What is wrong with the columns is told already.
-      layout === undefined ? [] : problemsOfCells(cells, record, layout, isSameCsvCell),
-    )
-    runSync(verification, nodeCrypto)
-  }
+function lineFeedsIn(text: string): number {
+  let count = 0
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++
+  return count
 }

@@ -20,6 +20,8 @@ export interface VerifyOptions {
   manifest?: string
   /** Path or URL. */
   keys?: string
+  /** How long reading a row group of Parquet may take before it is given up. */
+  parquetGroupMs?: number
 }
 
 export interface FileVerification {
@@ -50,7 +52,8 @@ export async function verifyFile(path: string, options: VerifyOptions): Promise<
   // Without a key there is nothing to hold any row against.
   const isHopeless = trust.keys.size === 0 && trust.problem !== undefined
   const format = isHopeless ? undefined : (prepared?.head.export.format ?? (await formatOf(file)))
-  const digest = format && (await verifyContent(file, format, verifier, { trust, prepared }))
+  const digest =
+    format && (await verifyContent(file, format, verifier, { trust, prepared, parquetGroupMs: options.parquetGroupMs }))
   const report = runSync(verifier.finish(digest), nodeCrypto)
   if (format !== undefined && prepared === undefined && report.checked === 0 && report.verified) throw nothingIn(path)
   const basis = prepared ? trust.basis : `${trust.basis}; completeness is unknown, because there is no manifest`
@@ -86,11 +89,15 @@ async function verifyContent(
   file: VerifiedFile,
   format: FileFormat,
   verifier: ExportVerifier,
-  { trust, prepared }: { trust: Trust; prepared: PreparedManifest | undefined },
+  {
+    trust,
+    prepared,
+    parquetGroupMs,
+  }: { trust: Trust; prepared: PreparedManifest | undefined; parquetGroupMs?: number | undefined },
 ): Promise<FileDigest | undefined> {
   if (format === 'parquet') {
     if (file.isGzip) throw new CannotCheckError(`${file.path} is Parquet inside gzip.`, 'Unpack it with gunzip first.')
-    await verifyParquetRows(file.path, file.sizeBytes, verifier)
+    await verifyParquetRows(file, verifier, parquetGroupMs)
     return file.digest()
   }
   const packed = new Digest()
