@@ -39,17 +39,21 @@ export async function saveProgress(
   return rowCount === 1
 }
 
-/** The export waits for another attempt. One that ended by order of the worker does not count as a try. */
+/**
+ * The export waits for another attempt. One that ended by order of the worker does not count as a try. Answers whether
+ * the attempt still counted.
+ */
 export async function giveUpAttempt(
   tx: TenantTx,
   { jobId, attempt }: Attempt,
   { counts }: { counts: boolean },
-): Promise<void> {
-  await tx.client.query(
+): Promise<boolean> {
+  const { rowCount } = await tx.client.query(
     `update hub.exports set status = 'queued', tries = tries - $4
      where tenant_id = $1 and job_id = $2 and attempt = $3 and status = 'running'`,
     [tx.tenantId, jobId, attempt, counts ? 0 : 1],
   )
+  return rowCount === 1
 }
 
 /** Answers whether the attempt still counted. */

@@ -95,7 +95,7 @@ export function createExportRuns(deps: {
       })
       return true
     })
-    if (!counted) return
+    if (!counted) return removeUnlessTaken(tenant, order, attempt)
     log.error({ err: cause, tenant: tenant.slug, export: order.jobId }, 'an export failed')
     await files.remove(tenant.slug, order)
   }
@@ -111,11 +111,16 @@ export function createExportRuns(deps: {
       await fail(tenant, order, attempt, error)
       return false
     }
-    // If this fails too, the next attempt takes it up as it is.
-    await database
+    const waits = await database
       .withTenant(tenant.slug, (tx) => giveUpAttempt(tx, attempt, { counts: !stops }))
-      .catch((err: unknown) => log.warn({ err }, 'an export could not be given up'))
-    return true
+      .catch((err: unknown) => {
+        // The next attempt takes it up as it is.
+        log.warn({ err }, 'an export could not be given up')
+        return true
+      })
+    // Its files were taken away, for one, because it was cancelled.
+    if (!waits) await removeUnlessTaken(tenant, order, attempt)
+    return waits
   }
 
   async function removeUnlessTaken(tenant: Tenant, order: ExportOrder, { attempt }: Attempt): Promise<void> {
