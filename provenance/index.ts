@@ -3,7 +3,7 @@ export type { Sha256 } from './bytes.ts'
 export { canonicalDepthMax, canonicalize } from './canonical.ts'
 export { type Checkpoint, checkpointText, parseCheckpoint } from './checkpoint.ts'
 export { joinRoots, rootOfRange, type Subtree, subtreesOf, TreeBuilder } from './compact-range.ts'
-export type { AsyncCrypto, SyncCrypto } from './computation.ts'
+export { type AsyncCrypto, type Computation, runAsync, runSync, type SyncCrypto } from './computation.ts'
 export { type ConsistencyProof, consistencyPath, verifyConsistency } from './consistency.ts'
 export { type Cosign, cosignOfLeaf, cosignsOfSeal, decodeCosign, encodeCosign, sealRecords } from './cosign.ts'
 export {
@@ -16,6 +16,9 @@ export {
   verifyDeletionCertificateSync,
 } from './deletion-certificate.ts'
 export { ProvenanceError, type ProvenanceErrorCode } from './errors.ts'
+export { ExportLines } from './export-lines.ts'
+export { ExportVerifier, type FileDigest, type VerificationReport } from './export-verifier.ts'
+export type { VerificationFailure } from './findings.ts'
 export { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 export {
   type KeyDocument,
@@ -28,6 +31,7 @@ export {
   type VerifierKey,
 } from './keys.ts'
 export { logLeafHash, sealNote, sealNoteOfRecord, signedNote } from './log.ts'
+export type { ManifestSource } from './manifest-reader.ts'
 export { inclusionPath, merkleRoot, nodeHash, rootFromInclusionPath } from './merkle.ts'
 export {
   formatNote,
@@ -40,6 +44,7 @@ export {
   verifyNote,
   verifyNoteSync,
 } from './note.ts'
+export { type PreparedManifest, prepareManifest } from './prepared-manifest.ts'
 export { formatRecordHash, parseRecordHash, recordHash } from './record-hash.ts'
 export {
   buildSeal,
@@ -50,6 +55,7 @@ export {
   sealNoteText,
   sealSizeMax,
 } from './seal.ts'
+export { bufferedHash, type StreamHash } from './stream-hash.ts'
 export {
   type Succession,
   type SuccessionStatement,
@@ -72,3 +78,4 @@ export {
   verifyRecords,
   verifyRecordsSync,
 } from './verify.ts'
+export { type ExportInput, verifyExport } from './verify-export.ts'

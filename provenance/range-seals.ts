@@ -8,7 +8,7 @@ import { type ManifestHead, type SealEntry, sealEntryIn } from './manifest-check
 import type { SealIndex } from './seal-index.ts'
 import { parseSealNote } from './seal-note.ts'
 import type { SealPlacement } from './seal-placement.ts'
-import { type Claim, type SealCheck, SealRows } from './sealed-rows.ts'
+import { type Claim, isProven, type SealCheck, SealRows } from './sealed-rows.ts'
 
 /** Seals whose rows may still come: an order that is a little off is then told apart from rows that are not there. */
 const openSealsMax = 256
@@ -75,7 +75,7 @@ export class RangeSeals implements SealPlacement {
     const ordinal = this.#index.find(claim.cosign, cosignBytes.sealId)
     if (ordinal < 0) {
       const sealId = sealIdOf(claim)
-      this.#fail(claim, `not-in-range: its seal ${sealId} is not among those of the manifest that have rows`)
+      yield* this.#fail(claim, `not-in-range: its seal ${sealId} is not among those of the manifest that have rows`)
       return
     }
     if (ordinal >= this.#ordinal) {
@@ -84,7 +84,10 @@ export class RangeSeals implements SealPlacement {
     }
     const entry = this.#open.get(ordinal)
     if (entry === undefined) {
-      this.#fail(claim, `duplicate: all rows of its seal ${sealIdOf(claim)} were read before, or it is far from them`)
+      yield* this.#fail(
+        claim,
+        `duplicate: all rows of its seal ${sealIdOf(claim)} were read before, or it is far from them`,
+      )
       return
     }
     this.#checkOrder(claim, ordinal)
@@ -220,9 +223,10 @@ export class RangeSeals implements SealPlacement {
     this.#last = { ordinal, leafIndex, line: claim.line }
   }
 
-  #fail(claim: Claim, reason: string): void {
+  *#fail(claim: Claim, reason: string): Computation<void> {
     this.#check.findings.row(claim, reason)
-    this.#check.unplaced.add(claim.line)
+    // What is proven to be of another seal stands for no leaf of this export; what is damaged may.
+    if (!(yield* isProven(claim, this.#check))) this.#check.unplaced.add(claim.line)
   }
 }
 

@@ -18,7 +18,10 @@ export async function verifyCsvRows(content: AsyncIterable<Uint8Array>, verifier
     max_record_size: documentBytesMax,
     // What cannot be read is passed over, up to the next line at which something can.
     skip_records_with_error: true,
-    on_skip: (error, raw) => rows.skip(error, raw ?? ''),
+    on_skip: (error, raw) => {
+      rows.skip(error, raw ?? '')
+      return undefined
+    },
     // As they are read, so that they stay in order with those that are passed over; nothing is left to be read.
     on_record: (row) => {
       // With `raw` it is not the record itself, as the types have it.

@@ -6,6 +6,7 @@ import {
   canonicalize,
   type JsonObject,
   type JsonValue,
+  type KeyDocument,
   keyDocumentEntry,
   leafHash,
   logLeafHash,
@@ -57,6 +58,8 @@ export type ExportOptions = {
   readonly keeps?: (record: JsonObject, entry: number, leafIndex: number) => boolean
   readonly includeProvenance?: boolean
   readonly verification?: boolean
+  /** That the manifest brings; else only the key. */
+  readonly keys?: KeyDocument
 }
 
 export type MadeExport = {
@@ -103,6 +106,7 @@ export function makeExport(log: readonly LoggedSeal[], options: ExportOptions = 
       to,
       rows: rows.length,
       leftOut,
+      keys: options.keys,
       ...(includeProvenance ? { seals } : {}),
     }),
   }
@@ -123,7 +127,7 @@ type ManifestParts = {
   readonly rows: number
   readonly leftOut: number
   readonly seals?: readonly ManifestSeal[]
-  readonly format?: 'jsonl' | 'csv' | 'parquet'
+  readonly keys?: KeyDocument | undefined
 }
 
 /** The signed manifest of a file with these rows. */
@@ -136,7 +140,7 @@ export function manifestOf(file: string | Uint8Array, parts: ManifestParts): Exp
     export: {
       job_id: jobId,
       created_at: '2026-01-02T04:00:00.000000Z',
-      format: parts.format ?? 'jsonl',
+      format: 'jsonl' as const,
       compression: null,
       filter: {},
       record_types: ['artifact', 'decision'],
@@ -153,7 +157,7 @@ export function manifestOf(file: string | Uint8Array, parts: ManifestParts): Exp
     },
     file: { name: 'export.jsonl', size_bytes: bytes.length, sha256: toHex(sha256(bytes)), rows: parts.rows },
     counts: { exported: parts.rows, left_out: parts.leftOut },
-    keys: { keys: [keyDocumentEntry(key, sha256)] },
+    keys: parts.keys ?? { keys: [keyDocumentEntry(key, sha256)] },
     ...(seals === undefined ? {} : { seals_sha256: sealsDigest(seals) }),
   }
   return signedManifest(stated, key, seals)

@@ -16,6 +16,7 @@ test('the public surface', () => {
       ['logLeafHash', 'sealNote', 'sealNoteOfRecord', 'signedNote'],
       ['TreeBuilder', 'checkpointText', 'joinRoots', 'parseCheckpoint', 'rootOfRange', 'subtreesOf'],
       ['successionNote', 'successionNoteText', 'verifySuccession', 'verifySuccessionSync'],
+      ['ExportLines', 'ExportVerifier', 'bufferedHash', 'prepareManifest', 'runAsync', 'runSync', 'verifyExport'],
       ['verifyRecord', 'verifyRecordSync', 'verifyRecords', 'verifyRecordsSync'],
     ]
       .flat()
