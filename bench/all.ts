@@ -14,6 +14,7 @@ const figures = [
   'latency',
   'tokens',
   'authenticated',
+  'export',
   'verify',
   'page',
   'summary',

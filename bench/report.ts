@@ -15,6 +15,7 @@ const figures = [
   'memory',
   'tokens',
   'authenticated',
+  'export',
 ]
 const results = join(import.meta.dirname, 'results')
 const readme = join(import.meta.dirname, 'README.md')

@@ -8,6 +8,7 @@ import {
   verifiedColumn,
 } from '../../../../contract/export-columns.ts'
 import type { ExportedRecord } from './export-parts-types.ts'
+import { type Cell, CellList, type Cells, TextCells } from './parquet-cells.ts'
 
 export interface ParquetOptions {
   includeProvenance: boolean
@@ -16,12 +17,12 @@ export interface ParquetOptions {
 
 export type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number]
 
-type Cell = string | number | bigint | boolean | null
-
 interface Column {
   element: SchemaElement
   cellOf(record: ExportedRecord): Cell
   writing: Omit<ColumnSource, 'name' | 'data'>
+  /** Of hundreds of characters. */
+  isLong: boolean
 }
 
 const physical: Record<ColumnType, Omit<SchemaElement, 'name'>> = {
@@ -45,14 +46,14 @@ const incompressible = { ...plain, codec: 'UNCOMPRESSED' } as const
 /** The rows of one group, column by column: of a record nothing else is kept. */
 export class ParquetColumns {
   readonly #columns: readonly Column[]
-  #cells: Cell[][]
+  readonly #cells: readonly Cells[]
   rows = 0
   /** Length of the texts, a measure of what the group takes. */
   units = 0
 
   constructor(options: ParquetOptions) {
     this.#columns = columnsOf(options)
-    this.#cells = this.#columns.map(() => [])
+    this.#cells = this.#columns.map(({ isLong }) => (isLong ? new TextCells() : new CellList()))
   }
 
   get schema(): SchemaElement[] {
@@ -69,9 +70,8 @@ export class ParquetColumns {
   /** The group so far; the next begins empty. */
   take(): ColumnSource[] {
     const taken = this.#columns.map(({ element, writing }, at) => {
-      return { name: element.name, data: this.#cells[at]!, offsetIndex: false, statistics: false, ...writing }
+      return { name: element.name, data: this.#cells[at]!.take(), offsetIndex: false, statistics: false, ...writing }
     })
-    this.#cells = this.#columns.map(() => [])
     this.rows = 0
     this.units = 0
     return taken
@@ -81,9 +81,9 @@ export class ParquetColumns {
 function columnsOf({ includeProvenance, verify }: ParquetOptions): Column[] {
   const [canonical, hash, cosign] = provenanceColumns
   const proving = [
-    columnOf(canonical, 'text', (record) => record.canonical, plain),
-    columnOf(hash, 'text', (record) => record.provenanceHash, incompressible),
-    columnOf(cosign, 'text', (record) => record.provenanceCosign, incompressible),
+    { ...columnOf(canonical, 'text', (record) => record.canonical, plain), isLong: true },
+    { ...columnOf(hash, 'text', (record) => record.provenanceHash, incompressible), isLong: true },
+    { ...columnOf(cosign, 'text', (record) => record.provenanceCosign, incompressible), isLong: true },
   ]
   const verified = columnOf(verifiedColumn, 'boolean', ({ verification }) => verification?.verified === true)
   return [...typedColumns.map(typedColumn), ...(includeProvenance ? proving : []), ...(verify ? [verified] : [])]
@@ -106,5 +106,5 @@ function typedColumn(column: (typeof typedColumns)[number]): Column {
 }
 
 function columnOf(name: string, type: ColumnType, cellOf: Column['cellOf'], writing: Column['writing'] = {}): Column {
-  return { element: { name, repetition_type: 'OPTIONAL', ...physical[type] }, cellOf, writing }
+  return { element: { name, repetition_type: 'OPTIONAL', ...physical[type] }, cellOf, writing, isLong: false }
 }

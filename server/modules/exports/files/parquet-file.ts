@@ -3,10 +3,10 @@ import type { PartPages } from './export-parts-types.ts'
 import { ParquetColumns, type ParquetOptions } from './parquet-columns.ts'
 
 /**
- * Of a row group, whichever comes first. A group is written without a pause, some 10 µs a row; the footer tells of each
+ * Of a row group, whichever comes first. A group is written without a pause, in some 20 ms; the footer tells of each
  * group and column, and is kept until the end.
  */
-const groupRowsMax = 4096
+const groupRowsMax = 2048
 const groupUnitsMax = 8 * 1024 * 1024
 const chunkBytes = 512 * 1024
 
