@@ -212,6 +212,8 @@ test('what is too old by a retention rule is purged, and erased when its buffer 
 
   expect(await erasure.purgeOverdue(globex)).toBe(1)
   expect(await erasure.purgeOverdue(globex)).toBe(0)
+  // What a hold keeps is found every hour, and left as it was.
+  expect((await sql('select from hub.record_states where record_id = $1', [held])).rowCount).toBe(0)
   const states = await Promise.all(
     [old, held, artifact, young].map(async (id) => (await hub.call('globex', 'GET', pathOf(id))).body.is_purged),
   )

@@ -10,7 +10,7 @@ import { purgeDetails } from '../purge-service.ts'
 import type { RecordClock } from '../record-clock-types.ts'
 import { overdueCriteria } from '../retention/retention-rules.ts'
 import { findOverdue, findRetention } from '../retention/retention-store.ts'
-import { lockActive, savePurges } from './overdue-store.ts'
+import { findHeld, lockActive, savePurges } from './overdue-store.ts'
 
 /** What one transaction purges at most. */
 const recordsMax = 500
@@ -33,14 +33,19 @@ export function createOverduePurge(deps: {
 }): OverduePurge {
   const { database, clock, governance, holds } = deps
 
-  /** The rules may have changed since the records were found. */
+  /**
+   * The rules may have changed since the records were found. Holds cannot change any more; what is held is not locked,
+   * for it is found again every hour.
+   */
   async function stillOverdue(tx: TenantTx, now: string, recordIds: readonly string[]) {
     const limits = overdueCriteria(await findRetention(tx), now)
-    const records = await lockActive(tx, recordIds)
-    const active = await holds.activeOver(tx, records.map(heldRecordOf))
-    return records.filter(({ record_type, record_id }, at) => {
+    const found = await findHeld(tx, recordIds)
+    const active = await holds.activeOver(tx, found.map(heldRecordOf))
+    const free = found.filter((_, at) => active[at]!.length === 0).map(({ record_id }) => record_id)
+    const records = await lockActive(tx, free)
+    return records.filter(({ record_type, record_id }) => {
       const limit = limits.find(({ recordType }) => recordType === record_type)
-      return limit !== undefined && record_id < limit.beforeId && active[at]!.length === 0
+      return limit !== undefined && record_id < limit.beforeId
     })
   }
 

@@ -1,20 +1,25 @@
+import type { FilteredRecord } from '../../../../contract/record-filter.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { RecordState } from '../record-state-store.ts'
 
 /** What a record looks like to holds, and how often its state has changed. */
-export interface OverdueRecord {
-  record_id: string
-  record_type: string
-  created_by: string
-  skill_id: string | null
-  archetype_id: string | null
-  user_id: string | null
-  event_kind: string | null
+export interface OverdueRecord extends FilteredRecord {
   revision: number
+}
+
+/** The records as holds look at them, in the order of their ids. */
+export async function findHeld(tx: TenantTx, recordIds: readonly string[]): Promise<FilteredRecord[]> {
+  const { rows } = await tx.client.query<FilteredRecord>(
+    `select record_id, record_type, created_by, skill_id, archetype_id, user_id, event_kind
+     from hub.records where tenant_id = $1 and record_id = any($2::uuid[]) order by record_id`,
+    [tx.tenantId, recordIds],
+  )
+  return rows
 }
 
 /** Those of the records that are not purged, with their states locked until the transaction ends. */
 export async function lockActive(tx: TenantTx, recordIds: readonly string[]): Promise<OverdueRecord[]> {
+  if (recordIds.length === 0) return []
   // In the order of the ids, as everyone who locks several.
   await tx.client.query(
     `insert into hub.record_states (tenant_id, record_id, revision)
