@@ -16,6 +16,7 @@ const figures = [
   'authenticated',
   'export',
   'verify',
+  'verify-offline',
   'page',
   'summary',
   'growth',

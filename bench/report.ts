@@ -11,6 +11,7 @@ const figures = [
   'page',
   'growth',
   'verify',
+  'verify-offline',
   'summary',
   'memory',
   'tokens',
@@ -81,7 +82,7 @@ function detailsOf(result: FigureResult): string {
     ...checked,
     ...remarks,
     `<sub>${measured_at.slice(0, 10)}, commit ${commit}, ${machine.cores} cores of ${machine.cpu}, ` +
-      `${machine.memory_gib} GiB, Node ${node.slice(1)}, PostgreSQL ${notes?.server_version}; ` +
+      `${machine.memory_gib} GiB, Node ${node.slice(1)}${notes?.server_version ? `, PostgreSQL ${notes.server_version}` : ''}; ` +
       `phases of ${seconds} s, ${rounds} rounds, ${took_s} s in all.</sub>`,
   ].join('\n\n')
 }

@@ -161,9 +161,8 @@ export function isSupportedVersion(canonical: Uint8Array, at: number): boolean {
   return at > 0 && isAt(canonical, at, supportedVersion)
 }
 
-/** The text there, where it is as long as a record's id; null for anything else. */
-export function recordIdAt(canonical: Uint8Array, at: number): string | null {
+/** A copy of the text there, where it is as long as a record's id; null for anything else. */
+export function recordIdAt(canonical: Uint8Array, at: number): Uint8Array | null {
   if (at === 0 || canonical[at] !== quote || canonical[at + 37] !== quote) return null
-  const id = String.fromCharCode(...canonical.subarray(at + 1, at + 37))
-  return /^[0-9a-f-]{36}$/.test(id) ? id : null
+  return canonical.slice(at + 1, at + 37)
 }

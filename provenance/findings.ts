@@ -10,8 +10,8 @@ export type VerificationFailure = {
 /** Failures that are kept one by one: a file can be wrong in every row. */
 export const failuresMax = 10_000
 
-/** A row as failures name it. */
-export type NamedRow = { readonly line: number; readonly recordId: string | null; hasFailed: boolean }
+/** A row as failures name it; an id in bytes becomes a text only where it is asked for, which it rarely is. */
+export type NamedRow = { readonly line: number; readonly recordId: string | Uint8Array | null; hasFailed: boolean }
 
 /** Collects what is wrong, in bounded memory. */
 export class Findings {
@@ -25,7 +25,7 @@ export class Findings {
   row(row: NamedRow, reason: string): void {
     if (!row.hasFailed) this.failedRows++
     row.hasFailed = true
-    this.#add({ line: row.line, record_id: row.recordId, reason })
+    this.#add({ line: row.line, record_id: textOfId(row.recordId), reason })
   }
 
   /** @param line where it belongs */
@@ -60,4 +60,10 @@ export class Findings {
     this.#total++
     if (this.#failures.length < failuresMax) this.#failures.push(failure)
   }
+}
+
+function textOfId(id: NamedRow['recordId']): string | null {
+  if (id === null || typeof id === 'string') return id
+  const text = String.fromCharCode(...id)
+  return /^[0-9a-f-]{36}$/.test(text) ? text : null
 }
