@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Scope } from '../../contract/scopes.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { decision, expectGuarded, expectProblem, governanceEvent, pathOf, unknownId, write } from './record-cases.ts'
 
@@ -53,6 +54,16 @@ test('bad input, another type, an unknown record and one of another tenant', asy
   for (const record of [unknownId, await write(hub, 'globex', governanceEvent)]) {
     expectProblem(await list(record), 'not-found')
   }
+})
+
+test('nobody learns the type of a record that they can neither see nor purge', async () => {
+  const other = await write(hub, 'acme', decision)
+  const listAs = (...scopes: Scope[]) => hub.call('acme', 'GET', pathOf(other, '/legal-hold-releases'), { scopes })
+  expectProblem(await listAs('governance:read'), 'not-found')
+  const refused = await listAs('hub:purge')
+  expectProblem(refused, 'validation-failed', '/path/record_id')
+  expect(refused.text).not.toContain('decision')
+  expect((await listAs('hub:purge', 'hub:read')).text).toContain('is a decision')
 })
 
 test('not without token, tenant or scope; governance:read is enough', async () => {

@@ -60,6 +60,10 @@ test('only a governance event of the tenant takes one', async () => {
     'validation-failed',
     '/path/record_id',
   )
+  const unseen = pathOf(await write(hub, 'acme', decision), '/legal-hold-releases')
+  const refused = await hub.call('acme', 'POST', unseen, { body: { reason: 'x' }, scopes: ['hub:purge'] })
+  expectProblem(refused, 'validation-failed', '/path/record_id')
+  expect(refused.text).not.toContain('decision')
   expectProblem(await release(unknownId, { reason: 'x' }), 'not-found')
   expectProblem(await release(await write(hub, 'globex', governanceEvent), { reason: 'x' }), 'not-found')
 })

@@ -1,7 +1,8 @@
 import { validationFailed } from '../../../../contract/domain-error.ts'
+import { canSee } from '../../../../contract/record-visibility.ts'
 import { parseTimestamp } from '../../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
-import type { Caller, Tenant } from '../../../http/caller.ts'
+import type { Caller } from '../../../http/caller.ts'
 import { openCursor, signCursor } from '../../../http/cursor.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { RecordClock } from '../record-clock-types.ts'
@@ -24,14 +25,17 @@ interface ReleasePage {
 
 /** What lets governance events be purged. Record ids are in lower case, as they are stored. */
 export interface EventReleases {
-  /** @throws DomainError `validation-failed` for a record of another type, and for an end that has passed */
+  /**
+   * @throws DomainError `validation-failed` for a record of another type, and for an end that has passed; `not-found` for
+   *   a record of another type that the caller can neither see nor purge
+   */
   create(
     caller: Caller,
     recordId: string,
     request: { reason: string; expires_at?: string | undefined },
   ): Promise<ReleaseAnswer>
   /** All of the record, ended ones too, the oldest first. */
-  list(tenant: Tenant, recordId: string, page: { limit: number; cursor?: string | undefined }): Promise<ReleasePage>
+  list(caller: Caller, recordId: string, page: { limit: number; cursor?: string | undefined }): Promise<ReleasePage>
 }
 
 export function createEventReleases(deps: {
@@ -42,11 +46,15 @@ export function createEventReleases(deps: {
 }): EventReleases {
   const { database, clock, governance, cursorKey } = deps
 
-  async function requireEvent(tx: TenantTx, recordId: string, now: string): Promise<void> {
+  /** Nobody learns what there is, or of which type, but by a scope that lets them know. */
+  async function requireEvent(tx: TenantTx, { scopes }: Caller, recordId: string, now: string): Promise<void> {
     const record = await findRecord(tx, recordId, now)
     if (record === undefined) throw recordNotFound(recordId)
-    if (record.record_type === 'governance_event') return
-    const detail = `is a ${record.record_type}; only a governance_event takes a release`
+    const { record_type: type } = record
+    if (type === 'governance_event') return
+    const isSeen = canSee(scopes, type)
+    if (!isSeen && !scopes.has('hub:purge')) throw recordNotFound(recordId)
+    const detail = `is ${isSeen ? `a ${type}` : 'of another type'}; only a governance_event takes a release`
     throw validationFailed([{ pointer: '/path/record_id', detail }])
   }
 
@@ -56,7 +64,7 @@ export function createEventReleases(deps: {
       const { recordId: releaseId, createdAt: now } = clock.next()
       const expiresAt = expires_at === undefined ? null : requireFuture(expires_at, now)
       return database.withTenant(tenant.slug, async (tx) => {
-        await requireEvent(tx, recordId, now)
+        await requireEvent(tx, caller, recordId, now)
         const release: Release = {
           release_id: releaseId,
           record_id: recordId,
@@ -76,13 +84,14 @@ export function createEventReleases(deps: {
       })
     },
 
-    async list(tenant, recordId, { limit, cursor }) {
+    async list(caller, recordId, { limit, cursor }) {
+      const { tenant } = caller
       const binding = { tenant: tenant.slug, operation: 'listReleases', query: { record_id: recordId } }
       const after = cursor === undefined ? undefined : (openCursor(cursorKey, binding, cursor) as string)
       const rows = await database.withTenant(
         tenant.slug,
         async (tx) => {
-          await requireEvent(tx, recordId, clock.next().createdAt)
+          await requireEvent(tx, caller, recordId, clock.next().createdAt)
           return releasesAfter(tx, recordId, after, limit + 1)
         },
         { readOnly: true, inIndexOrder: true },

@@ -28,7 +28,7 @@ export function addReleaseRoutes(app: FastifyInstance, releases: EventReleases):
     },
     async (request) => {
       const { limit = pageSizeDefault, cursor } = request.query
-      return releases.list(request.caller.tenant, request.params.record_id.toLowerCase(), { limit, cursor })
+      return releases.list(request.caller, request.params.record_id.toLowerCase(), { limit, cursor })
     },
   )
 }
