@@ -5,6 +5,7 @@ import type { CallOptions, TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
 import { walkAudit } from './audit-walk.ts'
 import { walkErasure } from './erasure-walk.ts'
+import { walkExportFiles } from './export-files-walk.ts'
 import { walkExports } from './exports-walk.ts'
 import { walkHolds } from './holds-walk.ts'
 import { walkLog } from './log-walk.ts'
@@ -33,6 +34,7 @@ export async function walkEverything(hub: TestHub): Promise<void> {
     await walkHolds(hub, tenant)
     await walkLog(hub, tenant)
     await walkExports(hub, tenant)
+    await walkExportFiles(hub, tenant)
     await walkSso(hub, tenant)
     await walkSessions(hub, tenant)
     await manageUsers(hub, tenant)
