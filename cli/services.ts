@@ -88,7 +88,7 @@ export function withServices<T>(work: (services: Services) => Promise<T>): Promi
         erasure: modules.hub.erasure,
         sweeper: modules.hub.sweeper,
         rating: modules.telemetry.rating,
-        logAudit: createLogAudit({ database, logs: modules.log.logs }),
+        logAudit: createLogAudit({ database, logs: modules.log.logs, keys: modules.keys.provenance }),
         checkpoints: modules.checkpoints,
         restoredTenants: createRestoredTenants({
           database,

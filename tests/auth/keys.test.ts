@@ -3,6 +3,7 @@ import { calculateJwkThumbprint } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { formatTimestamp } from '../../contract/timestamp.ts'
 import { createKeysModule } from '../../server/modules/keys/keys-module.ts'
+import { createProvenanceKeys } from '../../server/modules/keys/provenance-keys-service.ts'
 import { openTokenKeyRing } from '../../server/modules/keys/token-keys-service.ts'
 import { deriveKey, seal } from '../../server/secrets/sealing.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
@@ -139,7 +140,8 @@ describe('provenance keys', () => {
     const superuser = await store.superuserClient()
     await superuser.query(`insert into hub.provenance_keys select 'thief', key_id, name, public_key, private_key_sealed, created_at
                            from hub.provenance_keys where tenant_id = 'hooli'`)
-    await expect(keys.provenance.signerOf('thief')).rejects.toThrow('does not open')
+    await expect(keys.provenance.signerOf('thief')).rejects.toMatchObject({ slug: 'internal' })
+    expect(await keys.provenance.publicKeysOf('thief')).toEqual([])
     keys.close()
   })
 
@@ -147,11 +149,11 @@ describe('provenance keys', () => {
     const keys = await createKeysModule({ database: store.database, masterKey: store.masterKey, log: quiet })
     await store.database.withTenant('umbrella', (tx) => keys.provenance.ensureKey(tx))
     expect(await keys.provenance.publicKeysOf('umbrella')).toHaveLength(1)
-    const superuser = await store.superuserClient()
-    await superuser.query(`insert into hub.provenance_keys select tenant_id, 'ffff', name, public_key, private_key_sealed, created_at, now()
-                           from hub.provenance_keys where tenant_id = 'umbrella'`)
+    const elsewhere = createProvenanceKeys(store)
+    const successor = await elsewhere.prepareSuccessor('umbrella')
+    await store.database.withTenant('umbrella', (tx) => elsewhere.succeed(tx, successor))
     expect(await keys.provenance.publicKeysOf('umbrella')).toHaveLength(1)
-    expect(await keys.provenance.publicKeysOf('umbrella', ['ffff'])).toHaveLength(2)
+    expect(await keys.provenance.publicKeysOf('umbrella', [successor.key.keyId])).toHaveLength(2)
     expect(await keys.provenance.publicKeysOf('umbrella', ['eeee'])).toHaveLength(2)
     keys.close()
   })

@@ -8,10 +8,10 @@ import type { ExportOrder } from '../../server/modules/exports/exports-types.ts'
 import { createExportWriter } from '../../server/modules/exports/files/export-writer.ts'
 import { openCheckpointSource } from '../../server/modules/log/audit/checkpoint-source.ts'
 import { createLogAudit } from '../../server/modules/log/audit/log-audit.ts'
-import { startHub, type TestHub } from '../support/hub.ts'
-import { type SteppedTime, steppedTime } from '../support/stepped-time.ts'
 import { decisionDraft, keepCheckpoints, openScenes, type Scene, writeSealed } from '../hub/attack-scenes.ts'
 import { type Attack, attacks, backUp, type Detector, detectors, tableOf } from '../hub/attack-table.ts'
+import { startHub, type TestHub } from '../support/hub.ts'
+import { type SteppedTime, steppedTime } from '../support/stepped-time.ts'
 
 const cases = attacks.flatMap((attack) =>
   Object.entries(attack.ways).map(([way, make]) => ({ attack, make, name: `${attack.name}: ${way}` })),
@@ -86,7 +86,11 @@ const finds: Record<Detector, (scene: Scene) => Promise<boolean>> = {
         sources.push(await openCheckpointSource(file))
     }
     expect(sources).toHaveLength(1)
-    const audit = createLogAudit({ database: hub.test.database, logs: hub.modules.log.logs })
+    const audit = createLogAudit({
+      database: hub.test.database,
+      logs: hub.modules.log.logs,
+      keys: hub.modules.keys.provenance,
+    })
     return !(await audit.audit(tenant, sources)).verified
   },
   async export({ tenant, slug }) {

@@ -197,7 +197,11 @@ test('no byte of what was erased is in a table, a file, a queue or the log of th
 test('the log still verifies, and every certificate checks', async () => {
   const acme = await hub.tenant('acme')
   expect(await hub.modules.hub.sweeper.sweep(acme)).toMatchObject({ failed: 0, inconsistent: 0 })
-  const audit = await createLogAudit({ database: hub.test.database, logs: hub.modules.log.logs }).audit(acme, [])
+  const audit = await createLogAudit({
+    database: hub.test.database,
+    logs: hub.modules.log.logs,
+    keys: hub.modules.keys.provenance,
+  }).audit(acme, [])
   expect(audit).toMatchObject({ verified: true })
   const page = await call('GET', `${recordsPath}?verify=true&include_purged=true&limit=1000`)
   expect(page.verification_summary.verified).toBe(page.verification_summary.checked)

@@ -5,7 +5,7 @@ import type { JobDefinition } from '../../jobs/queue.ts'
 import { deriveKey } from '../../secrets/sealing.ts'
 import type { SkillRegistry } from '../entitlement/entitlement-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
-import type { ProvenanceKeys } from '../keys/keys-types.ts'
+import type { ProvenanceKeyAudit, ProvenanceKeys } from '../keys/keys-types.ts'
 import type { KeptCheckpoints, TenantLogs } from '../log/log-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import { createDeletionCertificates } from './erasure/certificate-service.ts'
@@ -90,7 +90,7 @@ export function createRecordStore(deps: {
 export function createHubModule(
   deps: RecordStore & {
     database: Database
-    keys: ProvenanceKeys
+    keys: ProvenanceKeys & ProvenanceKeyAudit
     masterKey: Buffer
     governance: GovernanceLog
     skills: SkillRegistry

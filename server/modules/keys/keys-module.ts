@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database, DatabaseLog } from '../../db/database.ts'
 import { addKeysRoutes } from './keys-routes.ts'
-import type { ProvenanceKeyMaker, ProvenanceKeySuccession, ProvenanceKeys } from './keys-types.ts'
+import type { ProvenanceKeyAudit, ProvenanceKeyMaker, ProvenanceKeySuccession, ProvenanceKeys } from './keys-types.ts'
 import { createProvenanceKeys } from './provenance-keys-service.ts'
 import { createPublishedKeys } from './published-keys-service.ts'
 import { openTokenKeyRing, type TokenKeyRing } from './token-keys-service.ts'
 
 export interface KeysModule {
-  provenance: ProvenanceKeys & ProvenanceKeyMaker & ProvenanceKeySuccession
+  provenance: ProvenanceKeys & ProvenanceKeyMaker & ProvenanceKeySuccession & ProvenanceKeyAudit
   tokens: TokenKeyRing
   routes(app: FastifyInstance): void
   close(): Promise<void>

@@ -39,6 +39,17 @@ export function publishedKeys(tx: RegistryTx): Promise<PublishedKeyRow[]> {
   return tx.db.selectFrom('hub.published_keys').selectAll().orderBy('created_at').orderBy('key_id').execute()
 }
 
+/** All that were ever published for a log, oldest first. */
+export function publishedKeysOf(tx: RegistryTx, logName: string): Promise<PublishedKeyRow[]> {
+  return tx.db
+    .selectFrom('hub.published_keys')
+    .selectAll()
+    .where('name', '=', logName)
+    .orderBy('created_at')
+    .orderBy('key_id')
+    .execute()
+}
+
 /** Published keys of a log that are not retired, other than one. */
 export async function retirePublishedKeys(
   tx: RegistryTx,

@@ -19,10 +19,12 @@ export interface ProvenanceKeys {
    */
   signerOf(tenantId: string, tx?: TenantTx): Promise<ProvenanceSigner>
   /**
-   * All keys the tenant ever signed with, retired ones too, cached. The cache is loaded anew when one of the `needed`
-   * key ids is not in it; those that are unknown even then are left out. Not to be called inside a transaction.
+   * All keys the tenant ever signed with, retired ones too, cached: rows whose private half does not open under the master
+   * key are not among them, for whoever writes to the database could put them in. The cache is loaded anew when one of the `needed`
+   * key ids is not in it; those that are unknown even then are left out. Inside a transaction that goes
+   * along: another must not be opened meanwhile.
    */
-  publicKeysOf(tenantId: string, needed?: readonly string[]): Promise<readonly PublishedKey[]>
+  publicKeysOf(tenantId: string, needed?: readonly string[], tx?: TenantTx): Promise<readonly PublishedKey[]>
 }
 
 /** A public half, as verification needs it and as `/.well-known/provenance-keys.json` shows it. */
@@ -35,6 +37,24 @@ export interface PublishedKey {
   retiredAt?: string
   /** The note by which the key before introduces it; none in the first. */
   succession?: string
+}
+
+/** Something that is stored about a key and should not be, or is not as it should be. */
+export interface KeyProblem {
+  /** None where it is about all keys of the log. */
+  keyId?: string
+  /** What should be so: made by the service, introduced by the key before, published as it is. */
+  check: 'keys_genuine' | 'keys_introduced' | 'keys_published'
+  /** In words. */
+  problem: string
+}
+
+/** Finds what was done to the stored keys of a log, and to those that are published for it. */
+export interface ProvenanceKeyAudit {
+  /** Reads all anew. `keys` are those that the service made: their private halves open under the master key. */
+  auditKeys(
+    tenant: Pick<Tenant, 'slug' | 'logName'>,
+  ): Promise<{ keys: readonly PublishedKey[]; problems: KeyProblem[] }>
 }
 
 /** Makes the first key of a new tenant. Both steps may be repeated: a key that is there stays. */

@@ -35,13 +35,16 @@ function introduction(from: ProvenanceSigner, publicKey: Uint8Array, nowMs: numb
   return successionNote(statement, { sha256, sign: (message) => from.sign(message) })
 }
 
-/** @throws Error when the key was sealed under another master key or for another tenant, or its halves differ */
+/** @throws Error when the key was sealed under another master key or for another tenant, or its parts differ */
 export function signerFrom(row: ProvenanceKeyRow, sealingKey: Buffer): ProvenanceSigner {
   const pkcs8 = unseal(sealingKey, row.private_key_sealed, contextOf(row.tenant_id, row.key_id))
   const privateKey = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' })
   // A signature that the published half does not verify would condemn honest records.
   if (!rawPublicKey(createPublicKey(privateKey)).equals(row.public_key)) {
     throw new Error(`provenance key ${row.key_id}: its private half does not belong to its public half`)
+  }
+  if (keyIdOf(row.name, row.public_key, sha256) !== row.key_id) {
+    throw new Error(`provenance key ${row.key_id}: its id is not that of its name and its public half`)
   }
   return {
     keyId: row.key_id,

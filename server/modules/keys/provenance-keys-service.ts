@@ -5,6 +5,7 @@ import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import { remembered } from '../../remembered.ts'
 import { deriveKey } from '../../secrets/sealing.ts'
+import { createGenuineKeys, type GenuineKeys } from './genuine-keys.ts'
 import {
   insertProvenanceKey,
   insertPublishedKey,
@@ -15,13 +16,15 @@ import {
   retirePublishedKeys,
 } from './keys-store.ts'
 import type {
+  ProvenanceKeyAudit,
   ProvenanceKeyMaker,
   ProvenanceKeySuccession,
   ProvenanceKeys,
   ProvenanceSigner,
   PublishedKey,
 } from './keys-types.ts'
-import { makeProvenanceKeyRow, publishedKeyOf, signerFrom } from './provenance-key-row.ts'
+import { createProvenanceKeyAudit } from './provenance-key-audit.ts'
+import { makeProvenanceKeyRow, publishedKeyOf } from './provenance-key-row.ts'
 
 /** From then on a tenant's keys are read anew beside the answer, and from `staleMs` on before it. */
 const refreshMs = 2_500
@@ -38,8 +41,9 @@ interface TenantKeys {
 export function createProvenanceKeys(deps: {
   database: Database
   masterKey: Buffer
-}): ProvenanceKeys & ProvenanceKeyMaker & ProvenanceKeySuccession {
+}): ProvenanceKeys & ProvenanceKeyMaker & ProvenanceKeySuccession & ProvenanceKeyAudit {
   const sealingKey = deriveKey(deps.masterKey, 'provenance keys')
+  const genuine = createGenuineKeys(sealingKey)
   const cache = new LRUCache<string, TenantKeys>({
     max: tenantsCachedMax,
     ttl: refreshMs,
@@ -50,7 +54,7 @@ export function createProvenanceKeys(deps: {
     // Who waits for a look gets what it finds, though a transaction has stored something newer meanwhile.
     ignoreFetchAbort: true,
     fetchMethod: (tenantId) =>
-      deps.database.withTenant(tenantId, async (tx) => openKeys(await provenanceKeys(tx), sealingKey), {
+      deps.database.withTenant(tenantId, async (tx) => openKeys(await provenanceKeys(tx), genuine), {
         readOnly: true,
       }),
   })
@@ -62,9 +66,15 @@ export function createProvenanceKeys(deps: {
   async function keysWithin(tx: TenantTx): Promise<TenantKeys> {
     const known = cache.get(tx.tenantId)
     if (known?.signer && isFresh(tx.tenantId)) return known
-    const keys = openKeys(await provenanceKeys(tx), sealingKey)
+    const keys = openKeys(await provenanceKeys(tx), genuine)
     tx.afterCommit(() => cache.set(tx.tenantId, keys))
     return keys
+  }
+
+  async function publicKeysWithin(tx: TenantTx, needed: readonly string[]): Promise<readonly PublishedKey[]> {
+    const known = cache.get(tx.tenantId)?.publicKeys ?? []
+    if (needed.every((keyId) => known.some((key) => key.keyId === keyId))) return known
+    return openKeys(await provenanceKeys(tx), genuine).publicKeys
   }
 
   async function signerOf(tenantId: string, tx?: TenantTx): Promise<ProvenanceSigner> {
@@ -81,15 +91,19 @@ export function createProvenanceKeys(deps: {
   }
 
   return {
+    ...createProvenanceKeyAudit({ database: deps.database, genuine }),
     signerOf,
-    async publicKeysOf(tenantId, needed = []) {
+    async publicKeysOf(tenantId, needed = [], tx) {
+      if (tx) return publicKeysWithin(tx, needed)
       const keys = (await fetchKeys(tenantId))?.publicKeys ?? []
       const known = new Set(keys.map((key) => key.keyId))
       if (needed.every((keyId) => known.has(keyId))) return keys
       return (await cache.fetch(tenantId, { forceRefresh: true, allowStale: false }))?.publicKeys ?? []
     },
     async ensureKey(tx) {
-      const existing = (await provenanceKeys(tx)).findLast((row) => row.retired_at === null)
+      const existing = (await provenanceKeys(tx)).findLast(
+        (row) => row.retired_at === null && genuine.open(row) !== undefined,
+      )
       const key = publishedKeyOf(existing ?? (await makeFirstKey(tx, sealingKey)))
       tx.afterCommit(() => cache.delete(tx.tenantId))
       return key
@@ -107,7 +121,7 @@ export function createProvenanceKeys(deps: {
     async prepareSuccessor(tenantId) {
       // Not from the cache: whoever rotates twice wants two keys.
       const read = deps.database.withTenant(tenantId, provenanceKeys, { readOnly: true })
-      const predecessor = requireSigner(tenantId, openKeys(await read, sealingKey))
+      const predecessor = requireSigner(tenantId, openKeys(await read, genuine))
       const row = makeProvenanceKeyRow(sealingKey, { tenantId, name: predecessor.logName }, predecessor)
       return { key: publishedKeyOf(row), predecessorId: predecessor.keyId, privateKeySealed: row.private_key_sealed }
     },
@@ -127,7 +141,7 @@ export function createProvenanceKeys(deps: {
         retired_at: null,
         succession: key.succession ?? null,
       })
-      const keys = openKeys(await provenanceKeys(tx), sealingKey)
+      const keys = openKeys(await provenanceKeys(tx), genuine)
       tx.afterCommit(() => cache.set(tx.tenantId, keys))
     },
     retirePublished: (tx, logName, keep) =>
@@ -143,7 +157,9 @@ async function makeFirstKey(tx: TenantTx, sealingKey: Buffer): Promise<Provenanc
   return { ...row, tenant_id: tx.tenantId }
 }
 
-function openKeys(rows: readonly ProvenanceKeyRow[], sealingKey: Buffer): TenantKeys {
-  const current = rows.findLast((row) => row.retired_at === null)
-  return { signer: current && signerFrom(current, sealingKey), publicKeys: rows.map(publishedKeyOf) }
+/** Of what is stored, the keys that the service made; a row that somebody else put in neither signs nor verifies. */
+function openKeys(rows: readonly ProvenanceKeyRow[], genuine: GenuineKeys): TenantKeys {
+  const made = rows.filter((row) => genuine.open(row) !== undefined)
+  const current = made.findLast((row) => row.retired_at === null)
+  return { signer: current && genuine.open(current), publicKeys: made.map(publishedKeyOf) }
 }

@@ -2,7 +2,7 @@ import type { JsonValue } from '../../../../provenance/json.ts'
 
 /** Something that does not agree with the rest of what is stored. Names of checks say what should be so. */
 export interface Finding {
-  /** `record:<id>`, `seal:<id>` or `log:<name>` */
+  /** `record:<id>`, `seal:<id>`, `log:<name>` or `keys:<name of the log>` */
   subject: string
   failedChecks: SweepCheck[]
   /** Ids, places and counts; never contents. */
@@ -20,6 +20,9 @@ export type SweepCheck =
   | 'tombstone_present'
   | 'state_follows_events'
   | 'record_in_log'
+  | 'keys_genuine'
+  | 'keys_introduced'
+  | 'keys_published'
   | 'log_entries_complete'
   | 'log_tree_readable'
   | 'log_tree_matches_head'

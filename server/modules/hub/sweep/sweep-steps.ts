@@ -1,13 +1,14 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
 import type { Database, DatabaseLog } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
-import type { ProvenanceKeys } from '../../keys/keys-types.ts'
+import type { ProvenanceKeyAudit, ProvenanceKeys } from '../../keys/keys-types.ts'
 import type { KeptCheckpoints, TenantLogs } from '../../log/log-types.ts'
 import type { SealedRecords } from '../sealed-records-types.ts'
 import type { TamperReporter } from '../tamper-reporter.ts'
 import type { StoredVerification } from '../verification-types.ts'
 import type { Finding } from './finding.ts'
 import { createHeadCheck } from './head-check.ts'
+import { createKeyCheck } from './key-check.ts'
 import { createPageCheck, type PageChecked, pageRecords } from './page-check.ts'
 import { createRecordScan } from './record-scan.ts'
 import type { Swept } from './sweep-types.ts'
@@ -15,7 +16,7 @@ import type { Swept } from './sweep-types.ts'
 export interface SweepDeps {
   database: Database
   logs: TenantLogs
-  keys: ProvenanceKeys
+  keys: ProvenanceKeys & ProvenanceKeyAudit
   records: SealedRecords
   verification: StoredVerification
   keptCheckpoints?: KeptCheckpoints | undefined
@@ -54,6 +55,7 @@ const unreadableMax = 100
 export function createSweepSteps(deps: SweepDeps): SweepSteps {
   const { tampering, log } = deps
   const checkHead = createHeadCheck({ keptCheckpoints: undefined, ...deps })
+  const checkKeys = createKeyCheck(deps)
   const checkPage = createPageCheck(deps)
   const scanRecordsOf = createRecordScan(deps)
   /** Records of an entry, of late. */
@@ -71,7 +73,7 @@ export function createSweepSteps(deps: SweepDeps): SweepSteps {
 
   async function checkReadableHead(tenant: Tenant): Promise<Finding[]> {
     try {
-      return await checkHead(tenant)
+      return [...(await checkHead(tenant)), ...(await checkKeys(tenant))]
     } catch (error) {
       if (!isAboutStoredValues(error)) throw error
       log.error({ err: error, tenant: tenant.slug }, 'the head of a log cannot be read')

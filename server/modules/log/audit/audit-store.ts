@@ -1,24 +1,5 @@
-import type { RegistryTx, TenantTx } from '../../../db/database.ts'
+import type { TenantTx } from '../../../db/database.ts'
 import type { LogEntry } from '../log-types.ts'
-
-export interface PublicKeyRow {
-  key_id: string
-  name: string
-  public_key: Buffer
-  created_at: string
-  retired_at: string | null
-  succession: string | null
-}
-
-/** All that were ever published for a log, oldest first. */
-export async function publishedKeysOf(tx: RegistryTx, logName: string): Promise<PublicKeyRow[]> {
-  const { rows } = await tx.client.query<PublicKeyRow>(
-    `select key_id, name, public_key, created_at, retired_at, succession from hub.published_keys
-     where name = $1 order by created_at, key_id`,
-    [logName],
-  )
-  return rows
-}
 
 /** Of a stored record, without its text. Nothing is assumed of the values. */
 export interface RecordHead {

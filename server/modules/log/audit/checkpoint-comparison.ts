@@ -61,7 +61,7 @@ export class CheckpointComparison {
     this.#count += 1
     const at = `${this.#source.file}:${found.line}`
     if (!verifyNoteSync(parseNote(found.note), [...this.#keys.values()], logCrypto)) {
-      this.#findings.add(at, 'no published key of the log signed this checkpoint')
+      this.#findings.add(at, 'no trusted key of the log signed this checkpoint')
     } else if (root === undefined) {
       this.#findings.add(at, `the log had ${found.treeSize} entries then, and has ${size} now: it was set back`)
     } else if (Buffer.compare(root, found.root) !== 0) {

@@ -1,12 +1,6 @@
-import {
-  type KeyRing,
-  keyIdOf,
-  ProvenanceError,
-  type VerifierKey,
-  verifySuccessionSync,
-} from '../../../../provenance/index.ts'
-import { logCrypto } from '../log-crypto.ts'
-import type { PublicKeyRow } from './audit-store.ts'
+import type { KeyRing } from '../../../../provenance/index.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import type { ProvenanceKeyAudit } from '../../keys/keys-types.ts'
 import type { Findings } from './findings.ts'
 
 export interface LogKeys {
@@ -17,40 +11,19 @@ export interface LogKeys {
 }
 
 /**
- * The published keys of a log. Trusted is its first one, which nothing introduces, and what follows from it by notes that
- * the key before has signed.
- *
- * @param rows oldest first
+ * The keys of a log. Trusted are those whose private half opens under the master key: nobody who has the database alone
+ * can have put them there. What else is wrong with stored and published keys is a failure.
  */
-export function auditKeys(rows: readonly PublicKeyRow[], findings: Findings): LogKeys {
-  const ring = new Map<string, VerifierKey>()
-  for (const row of rows) {
-    if (idOf(row) === row.key_id) ring.set(row.key_id, keyOf(row))
-    else findings.add(`key:${row.key_id}`, 'its id is not that of its name and its public half')
+export async function auditKeys(
+  tenant: Tenant,
+  { auditKeys: read }: ProvenanceKeyAudit,
+  findings: Findings,
+): Promise<LogKeys> {
+  const { keys, problems } = await read(tenant)
+  const distrusted = new Map<string, string>()
+  for (const { keyId, problem } of problems) {
+    findings.add(keyId === undefined ? 'keys' : `key:${keyId}`, problem)
+    if (keyId !== undefined) distrusted.set(keyId, problem)
   }
-  const first = [...ring.values()].find((key) => key.succession === undefined)
-  const { trusted, distrusted } = verifySuccessionSync(ring, first ? [first.keyId] : [], logCrypto)
-  if (first === undefined) findings.add('keys', 'the first key of the log is not there')
-  for (const [keyId, why] of distrusted) findings.add(`key:${keyId}`, why)
-  return { keys: new Map([...ring].filter(([keyId]) => trusted.has(keyId))), distrusted }
-}
-
-function keyOf(row: PublicKeyRow): VerifierKey {
-  return {
-    keyId: row.key_id,
-    name: row.name,
-    publicKey: row.public_key,
-    createdAt: row.created_at,
-    ...(row.retired_at !== null && { retiredAt: row.retired_at }),
-    ...(row.succession !== null && { succession: row.succession }),
-  }
-}
-
-function idOf(row: PublicKeyRow): string | undefined {
-  try {
-    return keyIdOf(row.name, row.public_key, logCrypto.sha256)
-  } catch (error) {
-    if (error instanceof ProvenanceError) return undefined
-    throw error
-  }
+  return { keys: new Map(keys.map((key) => [key.keyId, key])), distrusted }
 }

@@ -10,10 +10,11 @@ import {
 } from '../../../../provenance/index.ts'
 import type { Database } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
+import type { ProvenanceKeyAudit } from '../../keys/keys-types.ts'
 import { logCrypto } from '../log-crypto.ts'
 import { findTiles } from '../log-store.ts'
 import type { LogHead, TenantLogs } from '../log-types.ts'
-import { countEntries, findUnexplained, lastTiles, publishedKeysOf, type RecordPage } from './audit-store.ts'
+import { countEntries, findUnexplained, lastTiles, type RecordPage } from './audit-store.ts'
 import type { LogAudit } from './audit-types.ts'
 import { CheckpointComparison } from './checkpoint-comparison.ts'
 import { Findings } from './findings.ts'
@@ -24,7 +25,7 @@ import { type ExpectedTile, ExpectedTiles, hashesOfLevels, tileProblem } from '.
 const recordsPerPage = 5_000
 const snapshot = { readOnly: true, snapshot: true } as const
 
-export function createLogAudit(deps: { database: Database; logs: TenantLogs }): LogAudit {
+export function createLogAudit(deps: { database: Database; logs: TenantLogs; keys: ProvenanceKeyAudit }): LogAudit {
   const { database, logs } = deps
 
   /** With what waits taken in; as it is stored where that cannot be done. */
@@ -96,8 +97,7 @@ export function createLogAudit(deps: { database: Database; logs: TenantLogs }): 
     async audit(tenant, against) {
       const { slug, logName } = tenant
       const findings = new Findings()
-      const keyRows = await database.withRegistry((tx) => publishedKeysOf(tx, logName))
-      const keys = auditKeys(keyRows, findings)
+      const keys = await auditKeys(tenant, deps.keys, findings)
       const head = await currentHead(tenant, findings)
       const size = head?.treeSize ?? 0
       const signedAt = head && auditHead(head, logName, keys, findings)

@@ -1,0 +1,99 @@
+import { createPublicKey, hash, verify } from 'node:crypto'
+import { keyIdOf, type SyncCrypto, type VerifierKey, verifySuccessionSync } from '../../../provenance/index.ts'
+import type { Database } from '../../db/database.ts'
+import type { GenuineKeys } from './genuine-keys.ts'
+import { type ProvenanceKeyRow, type PublishedKeyRow, provenanceKeys, publishedKeysOf } from './keys-store.ts'
+import type { KeyProblem, ProvenanceKeyAudit } from './keys-types.ts'
+import { publishedKeyOf } from './provenance-key-row.ts'
+
+/** Compares what is stored about the keys of a log with what the master key opens. */
+export function createProvenanceKeyAudit(deps: { database: Database; genuine: GenuineKeys }): ProvenanceKeyAudit {
+  const { database, genuine } = deps
+  return {
+    async auditKeys({ slug, logName }) {
+      // In the order in which a rotation writes them backwards: a key that is stored is published already.
+      const stored = await database.withTenant(slug, provenanceKeys, { readOnly: true })
+      const published = await database.withRegistry((tx) => publishedKeysOf(tx, logName))
+      const made = stored.filter((row) => row.name === logName && genuine.open(row) !== undefined)
+      const problems = [
+        ...stored.filter((row) => !made.includes(row)).map(putIn),
+        ...successionProblems(made),
+        ...publicationProblems(made, published),
+      ]
+      return { keys: made.map(publishedKeyOf), problems }
+    },
+  }
+}
+
+function putIn({ key_id }: ProvenanceKeyRow): KeyProblem {
+  return {
+    keyId: key_id,
+    check: 'keys_genuine',
+    problem: 'its private half is not sealed under the master key for it: it was put in, or changed',
+  }
+}
+
+/** The first key is introduced by none, and each other one by a key before it. */
+function successionProblems(made: readonly ProvenanceKeyRow[]): KeyProblem[] {
+  const check = 'keys_introduced'
+  const first = made.find((row) => row.succession === null)
+  if (first === undefined) {
+    const oldest = made[0]
+    if (oldest === undefined) return [{ check: 'keys_genuine', problem: 'no key of the log is there' }]
+    return [
+      { keyId: oldest.key_id, check, problem: 'it is the first key of the log, which no other can have introduced' },
+    ]
+  }
+  const { distrusted } = verifySuccessionSync(ringOf(made), [first.key_id], crypto)
+  return [...distrusted].map(([keyId, problem]) => ({ keyId, check, problem }))
+}
+
+/**
+ * Each key is published as it is stored. Besides, there may be one that never signed, for a rotation publishes first and
+ * may fail then: it has the introduction of a genuine key, which nobody else can have written.
+ */
+function publicationProblems(made: readonly ProvenanceKeyRow[], published: readonly PublishedKeyRow[]): KeyProblem[] {
+  const problems: KeyProblem[] = []
+  const check = 'keys_published'
+  const rest = new Map(published.map((row) => [row.key_id, row]))
+  for (const row of made) {
+    const shown = rest.get(row.key_id)
+    rest.delete(row.key_id)
+    if (shown === undefined) problems.push({ keyId: row.key_id, check, problem: 'it is not among the published keys' })
+    else if (!shown.public_key.equals(row.public_key)) {
+      problems.push({ keyId: row.key_id, check, problem: 'another public half was put among the published keys' })
+    } else if (shown.succession !== row.succession) {
+      problems.push({ keyId: row.key_id, check, problem: 'another succession was put among the published keys' })
+    }
+  }
+  const { trusted } = verifySuccessionSync(
+    ringOf([...made, ...rest.values()]),
+    made.map((row) => row.key_id),
+    crypto,
+  )
+  for (const row of rest.values()) {
+    if (isNamedRight(row) && trusted.has(row.key_id)) continue
+    problems.push({
+      keyId: row.key_id,
+      check,
+      problem: 'it was put among the published keys: the service did not make it',
+    })
+  }
+  return problems
+}
+
+function ringOf(rows: readonly PublishedKeyRow[]): Map<string, VerifierKey> {
+  return new Map(rows.map((row) => [row.key_id, publishedKeyOf(row)]))
+}
+
+function isNamedRight({ key_id, name, public_key }: PublishedKeyRow): boolean {
+  return public_key.length === 32 && keyIdOf(name, public_key, crypto.sha256) === key_id
+}
+
+const crypto: SyncCrypto = {
+  sha256: (bytes) => hash('sha256', bytes, 'buffer'),
+  verifyEd25519(publicKey, message, signature) {
+    const x = Buffer.from(publicKey).toString('base64url')
+    return verify(null, message, createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' }), signature)
+  },
+}
