@@ -1,4 +1,4 @@
-// Makes exports in a process of its own, or reads the same rows by COPY, whenever it is told to. See ../README.md.
+// Makes exports in a process of its own, or reads the same rows by COPY, whenever it is told to; the database is that of the environment. See ../README.md.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +7,7 @@ import { recordTypes } from '../../contract/literals.ts'
 import { loadConfig } from '../../server/config.ts'
 import { openDatabase } from '../../server/db/open-database.ts'
 import { createExportWriter } from '../../server/modules/exports/files/export-writer.ts'
+import { createRecordCheck } from '../../server/modules/hub/record-check.ts'
 import { createRecordClock } from '../../server/modules/hub/record-clock.ts'
 import { sealedRecords } from '../../server/modules/hub/sealed-records.ts'
 import { createStoredVerification } from '../../server/modules/hub/stored-verification.ts'
@@ -34,8 +35,7 @@ export interface Accomplishment {
   rssMax: number
 }
 
-const [dataDir = ''] = process.argv.slice(2)
-const database = await openDatabase(loadConfig({ HUB_DATA_DIR: dataDir }), { purpose: 'command' })
+const database = await openDatabase(loadConfig(process.env), { purpose: 'command' })
 const clock = createRecordClock()
 const keys = createProvenanceKeys({ database, masterKey: database.masterKey })
 const logs = createTenantLogs({ database, keys, clock })
@@ -44,7 +44,7 @@ const storage = openStorage({ storageUrl: `file://${directory}`, dataDir: direct
 const pool = createVerificationPool()
 // What is found is of no interest here.
 const tampering = { report: () => {}, settled: async () => {}, forgetOldClaims: async () => false }
-const verification = createStoredVerification({ keys, pool, tampering })
+const verification = createStoredVerification({ check: createRecordCheck({ keys, pool }), tampering })
 const parts = { database, storage, logs, keys, records: sealedRecords, verification, clock }
 const writer = createExportWriter(parts, { progressMs: 50 })
 

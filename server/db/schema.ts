@@ -152,8 +152,15 @@ export interface TenantTables {
     created_at: Timestamp
     created_by: string
     expires_at: Timestamp | null
+    event_id: string | null
   }
-  'hub.tamper_reports': { tenant_id: string; record_id: string; reported_on: string }
+  'hub.tamper_reports': {
+    tenant_id: string
+    record_id: string
+    reported_on: string
+    /** The report; there is none that has none. */
+    event_id: string | null
+  }
   'hub.idempotency_keys': {
     tenant_id: string
     key_digest: Buffer
@@ -294,6 +301,9 @@ export interface TenantTables {
     released_at: Timestamp | null
     released_by: string | null
     release_reason: string | null
+    /** Of its beginning. */
+    event_id: string | null
+    release_event_id: string | null
   }
   'hub.legal_hold_records': { tenant_id: string; record_id: string; hold_id: string }
   'hub.retention_rules': {
@@ -302,7 +312,7 @@ export interface TenantTables {
     min_days: number | null
     max_days: number | null
   }
-  'hub.retention_settings': { tenant_id: string; four_eyes: boolean }
+  'hub.retention_settings': { tenant_id: string; four_eyes: boolean; event_id: string | null }
   'hub.tombstones': {
     tenant_id: string
     record_id: string

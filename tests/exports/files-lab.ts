@@ -7,6 +7,7 @@ import type { ExportManifest } from '../../provenance/export-manifest.ts'
 import type { Tenant } from '../../server/http/caller.ts'
 import type { ExportOrder } from '../../server/modules/exports/exports-types.ts'
 import { createExportWriter, type ExportWriterDeps } from '../../server/modules/exports/files/export-writer.ts'
+import { createRecordCheck } from '../../server/modules/hub/record-check.ts'
 import { sealedRecords } from '../../server/modules/hub/sealed-records.ts'
 import { createStoredVerification } from '../../server/modules/hub/stored-verification.ts'
 import { createVerificationPool } from '../../server/modules/hub/verification-pool.ts'
@@ -38,7 +39,7 @@ export async function openExportLab() {
   const directory = await mkdtemp(join(tmpdir(), 'hub-exports-'))
   const storage = openStorage({ storageUrl: `file://${directory}`, dataDir: directory })
   const pool = createVerificationPool()
-  const verification = createStoredVerification({ ...lab, pool })
+  const verification = createStoredVerification({ ...lab, check: createRecordCheck({ ...lab, pool }) })
   const deps: ExportWriterDeps = { ...lab, verification, records: sealedRecords, storage }
   let jobs = 0
 

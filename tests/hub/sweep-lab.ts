@@ -52,7 +52,12 @@ export function sweeperOf(hub: TestHub, { plan = {}, before = () => {}, tenants,
       keys: modules.keys.provenance,
       records: sealedRecords,
       verification: modules.hub.verification,
-      tampering: createTamperReporter({ database, governance, log }),
+      tampering: createTamperReporter({
+        database,
+        governance,
+        check: () => Promise.reject(new Error('no finding was expected')),
+        log,
+      }),
       clock: modules.recordStore.clock,
       directory: {
         find: (slug) => modules.tenants.directory.find(slug),

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Caller, Tenant } from '../../server/http/caller.ts'
 import { callerOf, decision, openRecordLab, type RecordLab } from './record-lab.ts'
 
@@ -101,7 +102,10 @@ test('what is too much to wait is left out, and reported when it is found again'
   reporter.report(acme, findings)
   await reporter.settled()
   expect((await Promise.all(ids.map(reportsOf))).map((reports) => reports.length)).toEqual([1, 1, 0])
-  expect(lines).toEqual(['too much tampering to report at once; reads will find it again'])
+  expect(lines).toEqual([
+    'stored data was tampered with',
+    'too much tampering to report at once; reads will find it again',
+  ])
   reporter.report(acme, findings)
   reporter.report(acme, findings)
   await reporter.settled()
@@ -120,7 +124,116 @@ test('a report that fails does not hold back the others, and is made when it is 
   ])
   reporter.report(acme, [{ recordId: second, failedChecks }])
   await reporter.settled()
-  expect(lines).toEqual(['tampering could not be reported'])
+  expect(lines).toEqual([
+    'stored data was tampered with',
+    'stored data was tampered with',
+    'tampering could not be reported',
+  ])
   expect(await reportsOf(first)).toHaveLength(1)
   expect(await reportsOf(second)).toHaveLength(1)
+})
+
+describe('a claim that somebody wrote, so that nothing is reported', () => {
+  const failedChecks = ['provenance_hash_matches']
+  const today = () => new Date(now).toISOString().slice(0, 10)
+  let superuser: pg.Client
+
+  beforeAll(async () => {
+    superuser = await lab.superuserClient()
+  })
+
+  const claim = (id: string, eventId: string | null) =>
+    superuser.query(
+      `insert into hub.tamper_reports select 'acme', $1, day, $3 from generate_series($2::date, $2::date + 400, '1 day') day`,
+      [id, today(), eventId],
+    )
+
+  async function expectReportedAnyway(id: string, eventId: string | null): Promise<string> {
+    await lab.reading.verify(caller, id)
+    const reports = await reportsOf(id)
+    expect(reports.at(-1)).toMatchObject({
+      details: {
+        failed_checks: [...failedChecks, 'report_proven'],
+        reported_on: today(),
+        found: { claimed_event: eventId },
+        actor: 'service:verification',
+      },
+    })
+    // The claim names the report now: another process does not make it again.
+    const count = reports.length
+    const reporter = lab.reporterOfAnotherProcess({ now: () => now })
+    reporter.report(acme, [{ recordId: id, failedChecks }])
+    await reporter.settled()
+    expect(await reportsOf(id)).toHaveLength(count)
+    return String(reports.at(-1)?.record_id)
+  }
+
+  test('in advance, for days to come', async () => {
+    const id = await writeTampered()
+    await claim(id, null)
+    await expectReportedAnyway(id, null)
+    now += 24 * 3_600_000
+    await expectReportedAnyway(id, null)
+  })
+
+  test('with an event that there is not', async () => {
+    const id = await writeTampered()
+    await claim(id, id.replace(/.{12}$/, 'feedfeedfeed'))
+    await expectReportedAnyway(id, id.replace(/.{12}$/, 'feedfeedfeed'))
+  })
+
+  test('with a record that is no report', async () => {
+    const id = await writeTampered()
+    await claim(id, id)
+    await expectReportedAnyway(id, id)
+  })
+
+  test('with the report of another record, or of another day', async () => {
+    const other = await writeTampered()
+    await lab.reading.verify(caller, other)
+    const [report] = await reportsOf(other)
+    const id = await writeTampered()
+    await claim(id, String(report?.record_id))
+    await expectReportedAnyway(id, String(report?.record_id))
+    now += 24 * 3_600_000
+    await claim(other, String(report?.record_id))
+    await expectReportedAnyway(other, String(report?.record_id))
+  })
+
+  test('with a report that was edited itself', async () => {
+    for (const edit of [`canonical = replace(canonical, 'mallory', 'alice')`, `created_by = 'x'`, `salt = ''`]) {
+      const id = await writeTampered()
+      const reporter = lab.reporterOfAnotherProcess({ now: () => now })
+      reporter.report(acme, [{ recordId: id, failedChecks: ['mallory'] }])
+      await reporter.settled()
+      const [report] = await reportsOf(id)
+      await superuser.query(`update hub.records set ${edit} where record_id = $1`, [report?.record_id])
+      await expectReportedAnyway(id, String(report?.record_id))
+    }
+  })
+
+  test('processes that come to it at the same time report it once', async () => {
+    const id = await writeTampered()
+    await claim(id, null)
+    const reporters = Array.from({ length: 4 }, () => lab.reporterOfAnotherProcess({ now: () => now }))
+    for (const reporter of reporters) reporter.report(acme, [{ recordId: id, failedChecks }])
+    await Promise.all(reporters.map((reporter) => reporter.settled()))
+    expect(await reportsOf(id)).toHaveLength(1)
+  })
+
+  test('each process has a line in its log, whoever has made the report', async () => {
+    const id = await writeTampered()
+    await lab.reading.verify(caller, id)
+    expect(await reportsOf(id)).toHaveLength(1)
+    const lines: object[] = []
+    const log = { error: (details: object, message: string) => void lines.push({ ...details, message }) }
+    const reporter = lab.reporterOfAnotherProcess({ log, now: () => now })
+    for (let time = 0; time < 3; time++) {
+      reporter.report(acme, [{ recordId: id, failedChecks }])
+      await reporter.settled()
+    }
+    expect(await reportsOf(id)).toHaveLength(1)
+    const first = [{ subject: `record:${id}`, failed_checks: failedChecks }]
+    expect(lines).toEqual([{ tenant: 'acme', findings: 1, first, message: 'stored data was tampered with' }])
+  })
 })

@@ -97,15 +97,21 @@ create table hub.legal_holds (
   released_at timestamptz,
   released_by text,
   release_reason text,
+  -- The governance events that tell of its beginning and of its end. An end that no event tells of is none.
+  event_id uuid,
+  release_event_id uuid,
   primary key (tenant_id, hold_id)
 );
 select hub.distribute('hub.legal_holds');
 select hub.isolate('hub.legal_holds');
 grant select, insert on hub.legal_holds to hub_app;
-grant update (released_at, released_by, release_reason) on hub.legal_holds to hub_app;
+grant update (released_at, released_by, release_reason, release_event_id) on hub.legal_holds to hub_app;
 create index legal_holds_in_force on hub.legal_holds (tenant_id, hold_id) where released_at is null;
+create index legal_holds_filtering on hub.legal_holds (tenant_id, hold_id) where filter is not null and released_at is null;
 create index legal_holds_with_filter on hub.legal_holds (tenant_id, hold_id) where filter is not null;
 create index legal_holds_released on hub.legal_holds (tenant_id, released_at) where released_at is not null;
+create index legal_holds_released_by on hub.legal_holds (tenant_id, released_by, released_at)
+  where released_at is not null;
 
 create table hub.legal_hold_records (
   tenant_id text not null,
@@ -129,14 +135,29 @@ select hub.distribute('hub.retention_rules');
 select hub.isolate('hub.retention_rules');
 grant select, insert, update, delete on hub.retention_rules to hub_app;
 
--- With four eyes, whoever releases may not purge.
+-- With four eyes, whoever releases may not purge. event_id is the governance event that tells of these and of the rules.
 create table hub.retention_settings (
   tenant_id text primary key,
-  four_eyes boolean not null
+  four_eyes boolean not null,
+  event_id uuid
 );
 select hub.distribute('hub.retention_settings');
 select hub.isolate('hub.retention_settings');
 grant select, insert, update on hub.retention_settings to hub_app;
+
+-- A release lets a governance event go only if a governance event tells of it; those from before have theirs, too.
+alter table hub.legal_hold_releases add column event_id uuid;
+alter table hub.legal_hold_releases no force row level security;
+alter table hub.records no force row level security;
+update hub.legal_hold_releases r set event_id = e.event_id from (
+  select distinct on (tenant_id, release_id) tenant_id, release_id, record_id as event_id from (
+    select tenant_id, record_id, substring(canonical from '"release_id":"([0-9a-f-]+)"') as release_id from hub.records
+    where event_kind = 'hub.legal_hold_released'
+  ) events
+  order by tenant_id, release_id, record_id
+) e where e.tenant_id = r.tenant_id and e.release_id = r.release_id::text;
+alter table hub.legal_hold_releases force row level security;
+alter table hub.records force row level security;
 
 -- event_id is the governance event that tells of the last change of state. While a hold freezes the recovery buffer of
 -- a purged record, hard_delete_after is the end of the year 9999, and what was left of the buffer stands beside it, in microseconds.
@@ -338,3 +359,11 @@ create table hub.sweeps (
 select hub.distribute('hub.sweeps');
 select hub.isolate('hub.sweeps');
 grant select, insert, update on hub.sweeps to hub_app;
+
+-- ── Reports of tampering ─────────────────────────────────────────────────────────────────────────────────
+
+-- A claim names the governance event that it stands for: one that names none does not keep a report from being made.
+-- Those from before named none; what they were about is reported once more.
+alter table hub.tamper_reports add column event_id uuid;
+grant update (event_id) on hub.tamper_reports to hub_app;
+truncate hub.tamper_reports;

@@ -27,6 +27,7 @@ import { loggedRecords } from './logged-records.ts'
 import type { LoggedRecords } from './logged-records-types.ts'
 import { createRecordPurger } from './purge-service.ts'
 import { createRecordReading } from './read-service.ts'
+import { createRecordCheck } from './record-check.ts'
 import { createRecordClock, recordIdFloor } from './record-clock.ts'
 import type { RecordClock } from './record-clock-types.ts'
 import { readReceipts } from './record-receipts.ts'
@@ -104,9 +105,10 @@ export function createHubModule(
     log: DatabaseLog
   },
 ): HubModule {
-  const tampering = createTamperReporter(deps)
   const pool = createVerificationPool()
-  const verification = createStoredVerification({ ...deps, pool, tampering })
+  const check = createRecordCheck({ ...deps, pool })
+  const tampering = createTamperReporter({ ...deps, check })
+  const verification = createStoredVerification({ check, tampering })
   const holds = createHoldCheck()
   const erasure = createErasure({
     ...deps,

@@ -99,23 +99,3 @@ export async function releasesAfter(
     .limit(count)
     .execute()
 }
-
-/** Claims the one report of a record and UTC day; false when it has been made. */
-export async function claimTamperReport(tx: TenantTx, recordId: string, day: string): Promise<boolean> {
-  const claimed = await tx.db
-    .insertInto('hub.tamper_reports')
-    .values({ tenant_id: tx.tenantId, record_id: recordId, reported_on: day })
-    .onConflict((conflict) => conflict.columns(['tenant_id', 'record_id', 'reported_on']).doNothing())
-    .executeTakeFirst()
-  return claimed.numInsertedOrUpdatedRows === 1n
-}
-
-/** Forgets claims of days before `day`, at most `count` at once. Answers how many. */
-export async function deleteTamperReports(tx: TenantTx, day: string, count: number): Promise<number> {
-  const deleted = await tx.client.query(
-    `delete from hub.tamper_reports where tenant_id = $1 and (record_id, reported_on) in (
-       select record_id, reported_on from hub.tamper_reports where tenant_id = $1 and reported_on < $2 limit $3)`,
-    [tx.tenantId, day, count],
-  )
-  return deleted.rowCount ?? 0
-}

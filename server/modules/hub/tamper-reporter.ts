@@ -6,7 +6,15 @@ import type { JsonValue } from '../../../provenance/json.ts'
 import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
-import { claimTamperReport, deleteTamperReports } from './record-state-store.ts'
+import type { RecordCheck } from './record-check.ts'
+import { createReportProof } from './report-proof.ts'
+import {
+  claimTamperReport,
+  deleteTamperReports,
+  lockReportEvent,
+  nameReportEvent,
+  type ReportPlace,
+} from './tamper-report-store.ts'
 
 /** Of a record's verification, or, with a subject, of whatever else does not agree with the rest. */
 export type TamperFinding = {
@@ -15,7 +23,7 @@ export type TamperFinding = {
 } & (
   | { recordId: string }
   | {
-      /** `record:<id>`, `seal:<id>` or `log:<name>` */
+      /** `record:<id>`, `seal:<id>`, `log:<name>` or `sweep:<lane>` */
       subject: string
       found: Record<string, JsonValue>
       /** The part of the service that found it. */
@@ -46,6 +54,9 @@ const rememberedMax = 10_000
 /** Findings that wait to be written: a page has 1,000 records, and each is one transaction. */
 const waitingMax = 10_000
 
+/** Subjects that a line of the process's log names. */
+const loggedMax = 10
+
 interface Waiting {
   tenant: Tenant
   finding: TamperFinding
@@ -63,42 +74,71 @@ function claimIdOf(subject: string): string {
   return bytesToUuid(bytes)
 }
 
-/** Writes `hub.tamper_detected`, once per subject and UTC day, whoever finds it and however often. */
+/**
+ * Writes `hub.tamper_detected`, once per subject and UTC day, whoever finds it and however often. A claim that names no
+ * report is no reason not to write one: it is itself tampering. The process's log tells of each finding in any case.
+ */
 export function createTamperReporter(deps: {
   database: Database
   governance: GovernanceLog
+  check: RecordCheck
   log: Pick<DatabaseLog, 'error'>
   now?: () => number
   waitingMax?: number
 }): TamperReporter {
   const { database, governance, log, now = Date.now, waitingMax: max = waitingMax } = deps
+  const proofOf = createReportProof(deps)
   const remembered = new LRUCache<string, true>({ max: rememberedMax })
   /** By day, tenant and subject, in the order in which they came; the first is being written. */
   const waiting = new Map<string, Waiting>()
   let leftOut = 0
   let underWay: Promise<void> | undefined
 
-  async function write(tenant: Tenant, finding: TamperFinding, day: string): Promise<void> {
+  async function append(tx: TenantTx, { tenant, finding, day }: Waiting): Promise<void> {
     const subject = subjectOf(finding)
+    const event = await governance.append(tx, tenant, {
+      kind: 'hub.tamper_detected',
+      subject,
+      details: {
+        failed_checks: [...finding.failedChecks],
+        reported_on: day,
+        ...('found' in finding ? { found: finding.found } : {}),
+      },
+      actor: { service: 'service' in finding ? finding.service : 'verification' },
+    })
+    await nameReportEvent(tx, { id: claimIdOf(subject), day }, event.recordId)
+  }
+
+  async function write(one: Waiting): Promise<void> {
+    const { tenant, finding, day } = one
+    const subject = subjectOf(finding)
+    const place: ReportPlace = { id: claimIdOf(subject), day }
+    const isWritten = await database.withTenant(tenant.slug, async (tx) => {
+      const isOurs = await claimTamperReport(tx, place)
+      if (isOurs) await append(tx, one)
+      return isOurs
+    })
+    if (isWritten) return
+    const { eventId, isProven } = await proofOf(tenant, subject, place)
+    if (isProven) return
+    if (eventId === undefined) throw new Error('the claim of a report was deleted')
     await database.withTenant(tenant.slug, async (tx) => {
-      if (!(await claimTamperReport(tx, claimIdOf(subject), day))) return
-      await governance.append(tx, tenant, {
-        kind: 'hub.tamper_detected',
-        subject,
-        details: { failed_checks: [...finding.failedChecks], ...('found' in finding ? { found: finding.found } : {}) },
-        actor: { service: 'service' in finding ? finding.service : 'verification' },
-      })
+      // Another process may have come to the same.
+      if ((await lockReportEvent(tx, place)) === eventId) {
+        await append(tx, { ...one, finding: withClaim(finding, eventId) })
+      }
     })
   }
 
   /** One after the other: reports must not take the connections that requests need. */
   async function writeAll(): Promise<void> {
-    for (const [name, { tenant, finding, day }] of waiting) {
+    for (const [name, one] of waiting) {
       try {
-        await write(tenant, finding, day)
+        await write(one)
         remembered.set(name, true)
       } catch (error) {
-        log.error({ err: error, tenant: tenant.slug, subject: subjectOf(finding) }, 'tampering could not be reported')
+        const details = { err: error, tenant: one.tenant.slug, subject: subjectOf(one.finding) }
+        log.error(details, 'tampering could not be reported')
       }
       waiting.delete(name)
     }
@@ -110,11 +150,18 @@ export function createTamperReporter(deps: {
   return {
     report(tenant, findings) {
       const day = formatTimestamp(now()).slice(0, 10)
+      const fresh: TamperFinding[] = []
       for (const finding of findings) {
         const name = `${day} ${tenant.slug} ${subjectOf(finding)}`
         if (remembered.has(name) || waiting.has(name)) continue
-        if (waiting.size < max) waiting.set(name, { tenant, finding, day })
-        else leftOut += 1
+        if (waiting.size < max) {
+          waiting.set(name, { tenant, finding, day })
+          fresh.push(finding)
+        } else leftOut += 1
+      }
+      if (fresh.length > 0) {
+        const details = { tenant: tenant.slug, findings: fresh.length, first: fresh.slice(0, loggedMax).map(shortOf) }
+        log.error(details, 'stored data was tampered with')
       }
       if (waiting.size > 0) underWay ??= writeAll()
     },
@@ -125,5 +172,20 @@ export function createTamperReporter(deps: {
       const before = formatTimestamp(now() - claimDays * dayMs).slice(0, 10)
       return (await deleteTamperReports(tx, before, forgottenAtOnce)) === forgottenAtOnce
     },
+  }
+}
+
+function shortOf(finding: TamperFinding) {
+  return { subject: subjectOf(finding), failed_checks: finding.failedChecks }
+}
+
+/** The same finding, which somebody has tried to keep from being reported. */
+function withClaim(finding: TamperFinding, eventId: string | null): TamperFinding {
+  const found = 'found' in finding ? finding.found : {}
+  return {
+    subject: subjectOf(finding),
+    failedChecks: [...finding.failedChecks, 'report_proven'],
+    found: { ...found, claimed_event: eventId },
+    service: 'service' in finding ? finding.service : 'verification',
   }
 }

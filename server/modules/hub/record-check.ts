@@ -1,0 +1,34 @@
+import type { TenantTx } from '../../db/database.ts'
+import type { Tenant } from '../../http/caller.ts'
+import type { ProvenanceKeys } from '../keys/keys-types.ts'
+import { findLinks, findSeals } from './record-store.ts'
+import { type Evidence, verifyStored } from './record-verification.ts'
+import type { SealedRow } from './sealed-records-types.ts'
+import { gatherStates } from './state-evidence.ts'
+import type { VerificationPool } from './verification-pool.ts'
+import type { Verification } from './verification-types.ts'
+
+/** As {@link StoredVerification.prepare}, without a report of what fails. */
+export type RecordCheck = (
+  tx: TenantTx,
+  tenant: Tenant,
+  records: readonly SealedRow[],
+) => Promise<() => Promise<Verification[]>>
+
+export function createRecordCheck(deps: { keys: ProvenanceKeys; pool: VerificationPool }): RecordCheck {
+  return async (tx, tenant, records) => {
+    const evidence = await gather(tx, records)
+    return () => verifyStored(tenant.slug, records, evidence, deps)
+  }
+}
+
+/** What verification compares besides the records' own rows. */
+async function gather(tx: TenantTx, rows: readonly SealedRow[]): Promise<Evidence> {
+  const states = await gatherStates(tx, rows)
+  const all = [...rows, ...states.events.values()]
+  return {
+    seals: await findSeals(tx, [...new Set(all.map((row) => row.seal_id))]),
+    links: await findLinks(tx, [...new Set(all.map((row) => row.record_id))]),
+    states,
+  }
+}

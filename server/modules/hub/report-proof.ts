@@ -1,0 +1,57 @@
+import { isJsonObject } from '../../../provenance/json.ts'
+import type { Database } from '../../db/database.ts'
+import type { Tenant } from '../../http/caller.ts'
+import { parseCanonical } from './record-answer.ts'
+import type { RecordCheck } from './record-check.ts'
+import { findRecord } from './record-store.ts'
+import { isAboutStoredValues } from './stored-values.ts'
+import { findReportEvent, type ReportPlace } from './tamper-report-store.ts'
+
+/** What a claim rests on. */
+export interface ReportProof {
+  /** As the claim names it: null for none, undefined where there is no claim. */
+  eventId: string | null | undefined
+  /** Whether the event is there, is the report of that subject and day, and verifies. */
+  isProven: boolean
+}
+
+/** Events beyond their own buffer count, too. */
+const beforeAll = '0001-01-01T00:00:00.000000Z'
+
+/**
+ * A claim alone tells nothing: whoever has the database in their hands can write one, for any day to come, so that no
+ * report is made.
+ */
+export function createReportProof(deps: { database: Database; check: RecordCheck }) {
+  const { database, check } = deps
+
+  async function isReport(tenant: Tenant, eventId: string, subject: string, day: string): Promise<boolean> {
+    const { event, verify } = await database.withTenant(
+      tenant.slug,
+      async (tx) => {
+        const event = await findRecord(tx, eventId, beforeAll)
+        return { event, verify: await check(tx, tenant, event ? [event] : []) }
+      },
+      { readOnly: true, snapshot: true },
+    )
+    const members = parseCanonical(event?.canonical ?? '')
+    const tellsOfIt =
+      members?.event_kind === 'hub.tamper_detected' &&
+      members.created_by === 'service:hub' &&
+      members.subject === subject &&
+      isJsonObject(members.details) &&
+      members.details.reported_on === day
+    return tellsOfIt && (await verify())[0]!.verified
+  }
+
+  return async (tenant: Tenant, subject: string, place: ReportPlace): Promise<ReportProof> => {
+    const eventId = await database.withTenant(tenant.slug, (tx) => findReportEvent(tx, place), { readOnly: true })
+    if (!eventId) return { eventId, isProven: false }
+    try {
+      return { eventId, isProven: await isReport(tenant, eventId, subject, place.day) }
+    } catch (error) {
+      if (!isAboutStoredValues(error)) throw error
+      return { eventId, isProven: false }
+    }
+  }
+}
