@@ -124,7 +124,8 @@ function mb(bytes: number): number {
 }
 
 async function startProcess(dataDir: string): Promise<ChildProcess> {
-  const child = fork(join(import.meta.dirname, '../references/export-process.ts'), [dataDir], {
+  const child = fork(join(import.meta.dirname, '../references/export-process.ts'), {
+    env: { ...process.env, HUB_DATA_DIR: dataDir },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
   atEnd(async () => {

@@ -1,0 +1,51 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Accomplishment, Assignment } from '../../bench/references/export-process.ts'
+import { openRecordLab, type RecordLab, telemetry } from '../hub/record-lab.ts'
+
+const count = 1_000_000
+const minute = 60_000
+
+let lab: RecordLab
+
+beforeAll(async () => {
+  lab = await openRecordLab()
+  const tenant = await lab.openTenant('acme')
+  // Ids are kept of none.
+  for (let loaded = 0; loaded < count; loaded += 50_000) await lab.load(tenant, 50_000, telemetry)
+}, 15 * minute)
+afterAll(() => lab.drop())
+
+describe('a million records are exported in memory that does not grow', () => {
+  test.each<NonNullable<Assignment['order']>>([{ format: 'jsonl' }, { format: 'parquet' }, { format: 'csv' }])(
+    'in $format',
+    async (order) => {
+      const exporting = await startProcess()
+      try {
+        exporting.send({ tenant: 'acme', order } satisfies Assignment)
+        const [made] = (await once(exporting, 'message')) as [Accomplishment]
+        expect(made.rows).toBe(count)
+        expect(made.rssMax).toBeLessThan(320e6)
+        // From when the process has got going.
+        const tenth = Math.floor(made.rss.length / 10)
+        const peak = (samples: readonly number[]) => Math.max(...samples)
+        expect(peak(made.rss.slice(-3 * tenth))).toBeLessThan(1.15 * peak(made.rss.slice(tenth, 4 * tenth)))
+      } finally {
+        exporting.disconnect()
+        await once(exporting, 'exit')
+      }
+    },
+    10 * minute,
+  )
+})
+
+async function startProcess(): Promise<ChildProcess> {
+  const child = fork(join(import.meta.dirname, '../../bench/references/export-process.ts'), {
+    env: { ...process.env, HUB_DATABASE_URL: lab.url, HUB_MASTER_KEY: lab.masterKey.toString('base64') },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  await once(child, 'message')
+  return child
+}
