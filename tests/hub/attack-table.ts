@@ -291,11 +291,47 @@ export const attacks: readonly Attack[] = [
     foundBy: ['sweep', 'audit'],
   },
   {
+    name: 'Edit a record, having written beforehand that it was reported',
+    ways: {
+      'for 400 days': async (db, { slug, neighbour }) => {
+        await change(
+          db,
+          `insert into hub.tamper_reports (tenant_id, record_id, reported_on)
+           select '${slug}', '${neighbour}', day from generate_series(now() - interval '1 day', now() + interval '400 days', '1 day') day`,
+        )
+        await change(
+          db,
+          `update hub.records set canonical = replace(canonical, 'approved', 'rejected') where record_id = '${neighbour}'`,
+        )
+      },
+    },
+    foundBy: all,
+  },
+  {
+    name: 'Send the sweeper away by what is stored of its progress',
+    ways: {
+      'a claim without end': sweeps({ claimed_until: `'9999-01-01'` }),
+      'a time that is none': sweeps({ started_at: `'infinity'` }),
+      'a count beyond all': sweeps({ checked: '9223372036854775807' }),
+    },
+    foundBy: ['sweep'],
+  },
+  {
     name: 'Roll the database back to yesterday',
     ways: { tables: rollBack },
     foundBy: ['sweep', 'audit'],
   },
 ]
+
+/** Both lanes, with columns edited. */
+function sweeps(edited: Record<string, string>): Way {
+  const fresh = { log_index: '0', claimed_until: 'null', started_at: 'now()', checked: '0' }
+  const columns = { ...fresh, updated_at: 'now()', failed: '0', ...edited }
+  return sql(
+    ({ slug }) => `insert into hub.sweeps (tenant_id, lane, ${Object.keys(columns).join(', ')})
+      select '${slug}', lane, ${Object.values(columns).join(', ')} from unnest(array['all', 'recent']) lane`,
+  )
+}
 
 function insertForged(original: string, seal: string): string {
   const forgedId = original.replace(/.{12}$/, 'feedfeedfeed')

@@ -149,12 +149,14 @@ describe('several processes', () => {
     page: () => new Promise(() => {}),
     scan: () => new Promise(() => {}),
   }
+  const findings: object[] = []
   const lanesWith = (steps: SweepSteps) => {
     const deps = {
+      tampering: { report: (_: Tenant, some: readonly object[]) => void findings.push(...some) },
       database: hub.test.database,
       logs: hub.modules.log.logs,
       clock: hub.modules.recordStore.clock,
-    } as SweepDeps & { clock: TestHub['modules']['recordStore']['clock'] }
+    } as unknown as SweepDeps & { clock: TestHub['modules']['recordStore']['clock'] }
     return createLanes(deps, steps)
   }
   const quick: SweepSteps = {
@@ -177,6 +179,49 @@ describe('several processes', () => {
     time.step({ ms: 61_000 })
     expect(await another.pass(acme, { ...turn, turnRecords: 10 })).toBe('done')
     expect(await laneOf(hub, acme, 'all')).toMatchObject({ checked: 4, claimed_until: null })
+  })
+
+  test.each([
+    ['sweep_claim_ends', `claimed_until = '9999-01-01Z'`],
+    ['sweep_claim_ends', `claimed_until = 'infinity'`],
+    ['sweep_claim_ends', `claimed_until = '-infinity'`],
+    ['sweep_claim_ends', `claimed_until = '294000-01-01Z'`],
+    ['sweep_readable', `started_at = 'infinity'`],
+    ['sweep_readable', `updated_at = '0044-03-15 BC'`],
+    ['sweep_readable', `finished_at = '-infinity'`],
+    ['sweep_readable', 'checked = 9223372036854775807'],
+    ['sweep_readable', 'failed = -1'],
+    ['sweep_readable', 'log_index = -9223372036854775808'],
+    ['sweep_readable', 'log_index = 9223372036854775807'],
+  ])('%s: a lane that somebody has edited keeps nobody away, and is reported: %s', async (check, assignment) => {
+    const turnOf = { ...turn, turnRecords: 10 }
+    for (const lane of ['all', 'recent']) {
+      await db.query(
+        `insert into hub.sweeps (tenant_id, lane, log_index, started_at, updated_at, checked, failed)
+         values ('acme', $1, 2, now(), now(), 7, 0)`,
+        [lane],
+      )
+    }
+    await db.query(`update hub.sweeps set ${assignment}`)
+    const start = findings.length
+    const anew: number[] = []
+    const steps: SweepSteps = {
+      ...quick,
+      page: (tenant, from) => {
+        anew.push(from)
+        return quick.page(tenant, from)
+      },
+    }
+    expect(await lanesWith(steps).pass(acme, turnOf)).toBe('done')
+    expect(anew[0]).toBe(check === 'sweep_readable' ? 0 : 2)
+    expect(await lanesWith(steps).recent(acme, turnOf)).toBe('done')
+    expect(findings.slice(start)).toMatchObject(
+      ['all', 'recent'].map((lane) => ({ subject: `sweep:${lane}`, failedChecks: [check], service: 'sweeper' })),
+    )
+    const left = findings.length
+    await lanesWith(quick).pass(acme, turnOf)
+    expect(await laneOf(hub, acme, 'all')).toMatchObject({ log_index: 0, after_id: null, claimed_until: null })
+    expect(findings).toHaveLength(left)
   })
 
   test('a turn ends in time for its claim', async () => {

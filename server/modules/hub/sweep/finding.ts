@@ -2,7 +2,7 @@ import type { JsonValue } from '../../../../provenance/json.ts'
 
 /** Something that does not agree with the rest of what is stored. Names of checks say what should be so. */
 export interface Finding {
-  /** `record:<id>`, `seal:<id>`, `log:<name>` or `keys:<name of the log>` */
+  /** `record:<id>`, `seal:<id>`, `log:<name>`, `keys:<name of the log>` or `sweep:<lane>` */
   subject: string
   failedChecks: SweepCheck[]
   /** Ids, places and counts; never contents. */
@@ -28,6 +28,8 @@ export type SweepCheck =
   | 'log_tree_matches_head'
   | 'log_head_present'
   | 'log_head_signed'
+  | 'sweep_claim_ends'
+  | 'sweep_readable'
   | 'kept_checkpoint_signed'
   | 'log_continues_kept_checkpoint'
 

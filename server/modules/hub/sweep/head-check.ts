@@ -1,10 +1,10 @@
 import { equalBytes } from '../../../../provenance/bytes.ts'
 import {
   type Checkpoint,
+  joinRoots,
   ProvenanceError,
   parseCheckpoint,
   parseNote,
-  rootOfRange,
   verifyNoteSync,
 } from '../../../../provenance/index.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
@@ -15,17 +15,20 @@ import { nodeCrypto } from '../node-crypto.ts'
 import { type Finding, listed, type SweepCheck } from './finding.ts'
 import { isLogDamage } from './log-damage.ts'
 
+/** Besides the newest; in time all are. */
+const earlierCompared = 8
+
 interface HeadRead {
   head: LogHead | undefined
   /** Places of entries that the head does not cover. */
   beyond: number[]
-  /** The root of the log when it had the size of the kept checkpoint; undefined where it cannot be told. */
-  rootThen: Uint8Array | undefined
+  /** The roots of the log when it had the sizes of the kept checkpoints; undefined where they cannot be told. */
+  rootsThen: (Uint8Array | undefined)[]
 }
 
 /**
  * Checks the head of a log: its signature, that nothing lies beyond it, and that it continues the newest state that was
- * kept outside of the database.
+ * kept outside of the database, and some of those before.
  */
 export function createHeadCheck(deps: {
   database: Database
@@ -35,20 +38,19 @@ export function createHeadCheck(deps: {
 }) {
   const { database, logs, keys, keptCheckpoints } = deps
 
-  async function read(tx: TenantTx, keptSize: number): Promise<HeadRead> {
+  async function read(tx: TenantTx, keptSizes: readonly number[]): Promise<HeadRead> {
     const head = await logs.head(tx)
     const treeSize = head?.treeSize ?? 0
     const beyond = (await logs.entries(tx, treeSize, 10)).map((entry) => entry.logIndex)
-    const canTell = keptSize >= 1 && keptSize <= treeSize
-    return { head, beyond, rootThen: canTell ? await rootAt(tx, keptSize) : undefined }
+    const rootsThen: HeadRead['rootsThen'] = []
+    for (const size of keptSizes) rootsThen.push(size >= 1 && size <= treeSize ? await rootAt(tx, size) : undefined)
+    return { head, beyond, rootsThen }
   }
 
-  /** The last leaf of then, and the complete subtrees before it. */
   async function rootAt(tx: TenantTx, size: number): Promise<Uint8Array | undefined> {
     try {
-      const leaves = await logs.leaves(tx, size - 1, size)
-      const { left, right } = await logs.rangeProof(tx, size - 1, size, size)
-      return rootOfRange(size - 1, leaves, left, right, size, nodeCrypto.sha256)
+      const { left } = await logs.rangeProof(tx, size, size, size)
+      return joinRoots(left, nodeCrypto.sha256)
     } catch (error) {
       if (isLogDamage(error) || error instanceof ProvenanceError) return undefined
       throw error
@@ -74,15 +76,17 @@ export function createHeadCheck(deps: {
 
   return async (tenant: Tenant): Promise<Finding[]> => {
     // Before the head, which is at least as new then.
-    const kept = await keptCheckpoints?.newest(tenant.logName)
-    const { head, beyond, rootThen } = await database.withTenant(tenant.slug, (tx) => read(tx, kept?.treeSize ?? 0), {
+    const newest = await keptCheckpoints?.newest(tenant.logName)
+    const kept = newest ? [newest, ...(await keptCheckpoints!.some(tenant.logName, earlierCompared))] : []
+    const sizes = kept.map(({ treeSize }) => treeSize)
+    const { head, beyond, rootsThen } = await database.withTenant(tenant.slug, (tx) => read(tx, sizes), {
       readOnly: true,
       snapshot: true,
     })
     const checks: SweepCheck[] = []
     const found: Finding['found'] = { tree_size: head?.treeSize ?? 0 }
     if (head === undefined) {
-      if (beyond.length > 0 || kept) checks.push('log_head_present')
+      if (beyond.length > 0 || newest) checks.push('log_head_present')
     } else {
       const signed = await signedCheckpoint(tenant, head.checkpoint)
       const agrees = signed?.treeSize === head.treeSize && equalBytes(signed.root, head.root)
@@ -92,14 +96,19 @@ export function createHeadCheck(deps: {
       checks.push('log_entries_complete')
       Object.assign(found, listed('beyond_head', beyond))
     }
-    if (kept) {
-      const signed = await signedCheckpoint(tenant, kept.checkpoint)
-      const continues =
-        signed === undefined || signed.treeSize === 0 || (rootThen !== undefined && equalBytes(rootThen, signed.root))
-      if (signed === undefined) checks.push('kept_checkpoint_signed')
-      if (!continues) checks.push('log_continues_kept_checkpoint')
-      found.kept_tree_size = kept.treeSize
+    const failed = new Set<SweepCheck>()
+    for (const [at, { checkpoint }] of kept.entries()) {
+      const signed = await signedCheckpoint(tenant, checkpoint)
+      const rootThen = rootsThen[at]
+      if (signed === undefined) failed.add('kept_checkpoint_signed')
+      else if (signed.treeSize > 0 && !(rootThen !== undefined && equalBytes(rootThen, signed.root))) {
+        failed.add('log_continues_kept_checkpoint')
+        // The first state of the history that is no more, as far as it is known.
+        found.kept_tree_size = Math.min(signed.treeSize, Number(found.kept_tree_size ?? signed.treeSize))
+      }
     }
+    checks.push(...failed)
+    if (newest) found.kept_tree_size ??= newest.treeSize
     return checks.length === 0 ? [] : [{ subject: `log:${tenant.logName}`, failedChecks: checks, found }]
   }
 }

@@ -1,10 +1,12 @@
 import type { Tenant } from '../../../http/caller.ts'
 import { microsOf, timeOfMicros } from '../later-moment.ts'
 import type { RecordClock } from '../record-clock-types.ts'
+import { isAboutStoredValues } from '../stored-values.ts'
 import type { Pace } from './pace.ts'
 import { firstId } from './record-scan.ts'
+import { readSweep, type SweepRead } from './sweep-row.ts'
 import type { Stepped, SweepDeps, SweepSteps } from './sweep-steps.ts'
-import { claimSweep, findSweeps, type Lane, releaseSweep, type SweepRow } from './sweeps-store.ts'
+import { claimSweep, findSweep, type Lane, releaseSweep, type SweepRow } from './sweeps-store.ts'
 
 /** A turn at a tenant. */
 export interface Turn {
@@ -27,6 +29,8 @@ export interface Lanes {
 
 /** A process that died gives up its claim by that time; a turn takes some seconds. */
 const claimMicros = 60_000_000
+/** By which clocks of processes may differ. */
+const claimSlackMicros = 60_000_000
 /**
  * What the recent lane follows at most, in records: half a minute of its rate. What comes in faster it leaves to the
  * passes, so that it always is at what is newest.
@@ -34,13 +38,33 @@ const claimMicros = 60_000_000
 const behindRecordsMax = 75_000
 
 export function createLanes(deps: SweepDeps & { clock: RecordClock }, steps: SweepSteps): Lanes {
-  const { database, logs, clock } = deps
+  const { database, logs, clock, tampering } = deps
 
   const claim = (tenant: Tenant, lane: Lane) =>
-    database.withTenant(tenant.slug, (tx) => {
-      const { micros, createdAt } = clock.next()
-      return claimSweep(tx, lane, createdAt, timeOfMicros(micros + claimMicros))
+    database.withTenant(tenant.slug, async (tx): Promise<SweepRead | undefined> => {
+      const { micros, createdAt: now } = clock.next()
+      const until = timeOfMicros(micros + claimMicros)
+      const times = { now, until, claimedMax: timeOfMicros(micros + claimMicros + claimSlackMicros) }
+      const stored = await claimSweep(tx, lane, times)
+      return stored && readSweep(stored, times)
     })
+
+  /** How large the log is, and how far the lane came; undefined where the head cannot be read, which passes report. */
+  async function endOf(tenant: Tenant): Promise<{ treeSize: number; seen: number } | undefined> {
+    try {
+      return await database.withTenant(
+        tenant.slug,
+        async (tx) => {
+          const head = await logs.head(tx)
+          return { treeSize: head?.treeSize ?? 0, seen: Number((await findSweep(tx, 'recent'))?.log_index ?? 0) }
+        },
+        { readOnly: true },
+      )
+    } catch (error) {
+      if (!isAboutStoredValues(error)) throw error
+      return undefined
+    }
+  }
 
   async function save(tenant: Tenant, row: SweepRow): Promise<void> {
     const { lane, claimed_until, ...progress } = row
@@ -51,8 +75,15 @@ export function createLanes(deps: SweepDeps & { clock: RecordClock }, steps: Swe
 
   /** Within a claim, which is given back whatever happens, with what was done before. */
   async function within(tenant: Tenant, lane: Lane, work: (row: SweepRow) => Promise<Turned>): Promise<Turned> {
-    const row = await claim(tenant, lane)
-    if (row === undefined) return 'busy'
+    const claimed = await claim(tenant, lane)
+    if (claimed === undefined) return 'busy'
+    const { row, findings } = claimed
+    if (findings.length > 0) {
+      tampering.report(
+        tenant,
+        findings.map((finding) => ({ ...finding, service: 'sweeper' })),
+      )
+    }
     try {
       return await work(row)
     } finally {
@@ -71,16 +102,9 @@ export function createLanes(deps: SweepDeps & { clock: RecordClock }, steps: Swe
 
   return {
     async recent(tenant, { pace, signal, turnRecords }) {
-      const { treeSize, seen } = await database.withTenant(
-        tenant.slug,
-        async (tx) => {
-          const head = await logs.head(tx)
-          const lane = (await findSweeps(tx)).find((row) => row.lane === 'recent')
-          return { treeSize: head?.treeSize ?? 0, seen: lane?.log_index ?? 0 }
-        },
-        { readOnly: true },
-      )
-      if (seen === treeSize) return 'done'
+      const end = await endOf(tenant)
+      if (end === undefined || end.seen === end.treeSize) return 'done'
+      const { treeSize } = end
       return within(tenant, 'recent', async (row) => {
         // Of a log that was rolled back the end is where it is now.
         const start =

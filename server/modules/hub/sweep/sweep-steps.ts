@@ -1,9 +1,9 @@
-import { DomainError } from '../../../../contract/domain-error.ts'
 import type { Database, DatabaseLog } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { ProvenanceKeyAudit, ProvenanceKeys } from '../../keys/keys-types.ts'
 import type { KeptCheckpoints, TenantLogs } from '../../log/log-types.ts'
 import type { SealedRecords } from '../sealed-records-types.ts'
+import { isAboutStoredValues } from '../stored-values.ts'
 import type { TamperReporter } from '../tamper-reporter.ts'
 import type { StoredVerification } from '../verification-types.ts'
 import type { Finding } from './finding.ts'
@@ -128,13 +128,4 @@ export function createSweepSteps(deps: SweepDeps): SweepSteps {
       return { checked: 0, failed: 0, inconsistent, cost: records * scanCost + 1, next: lastId }
     },
   }
-}
-
-/**
- * Neither the database nor the service refused: a value that is stored is none that its column should have, or a page of
- * the table is corrupt (class XX of PostgreSQL, appendix A).
- */
-function isAboutStoredValues(error: unknown): boolean {
-  if (!(error instanceof Error) || error instanceof DomainError) return false
-  return !('severity' in error) || String((error as { code?: string }).code).startsWith('XX')
 }
