@@ -32,6 +32,10 @@ export const metadataBytesMax = 8 * 1024
 export const jsonDepthMax = 64
 /** Records that one legal hold may name; one with a filter is over any number. */
 export const holdRecordsMax = 10_000
+/** Holds with a filter that a tenant may have in force: each is asked about every record that is purged. */
+export const filterHoldsMax = 200
+/** Of the holds over a record, a refusal names so many, the newest. */
+export const holdsNamedMax = 100
 export const holdNameLengthMax = 200
 /** Of those that a hold names, so many are told with it. */
 export const holdRecordsAnswered = 1000

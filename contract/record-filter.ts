@@ -82,9 +82,23 @@ export function normaliseFilter({ tenant_id: _, ...filter }: RecordFilterBody, p
  * @param createdAt in the one text form of timestamps, which sorts as time does
  */
 export function matchesFilter(filter: RecordFilter, record: FilteredRecord, createdAt: string): boolean {
-  const { record_type: types, created_at__gte: from, created_at__lt: before, ...exact } = filter
-  if (types !== undefined && !types.some((type) => type === record.record_type)) return false
-  if (from !== undefined && createdAt < from) return false
-  if (before !== undefined && createdAt >= before) return false
-  return Object.entries(exact).every(([name, value]) => record[name as keyof FilteredRecord] === value)
+  const test = tests.get(filter) ?? testOf(filter)
+  tests.set(filter, test)
+  return test(record, createdAt)
+}
+
+type FilterTest = (record: FilteredRecord, createdAt: string) => boolean
+
+/** A filter is asked about many records. */
+const tests = new WeakMap<RecordFilter, FilterTest>()
+
+function testOf(filter: RecordFilter): FilterTest {
+  const { record_type: types, created_at__gte: from, created_at__lt: before, ...members } = filter
+  const exact = Object.entries(members) as [keyof FilteredRecord, string][]
+  return (record, createdAt) => {
+    if (types !== undefined && !types.some((type) => type === record.record_type)) return false
+    if (from !== undefined && createdAt < from) return false
+    if (before !== undefined && createdAt >= before) return false
+    return exact.every(([name, value]) => record[name] === value)
+  }
 }

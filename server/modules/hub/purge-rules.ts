@@ -1,4 +1,5 @@
 import { DomainError } from '../../../contract/domain-error.ts'
+import { holdsNamedMax } from '../../../contract/limits.ts'
 import { matchesFilter } from '../../../contract/record-filter.ts'
 import type { TenantTx } from '../../db/database.ts'
 import { heldRecordOf } from './holds/hold-check.ts'
@@ -38,7 +39,7 @@ export async function requirePurgeable(
   if (ownDoing) reasons.push(...ownDoing.reasons)
   if (reasons.length > 0) {
     throw new DomainError('legal-hold', reasons.join(' '), {
-      extensions: { holds: [...active, ...(ownDoing?.holds ?? [])] },
+      extensions: { holds: [...active, ...(ownDoing?.holds ?? [])].slice(-holdsNamedMax) },
     })
   }
 
@@ -83,8 +84,13 @@ const namedMax = 10
 
 function namesOf(holds: readonly HoldName[]): string {
   const named = holds.slice(0, namedMax).map(({ hold_id, name }) => `${JSON.stringify(name)} (${hold_id})`)
-  const more = holds.length > namedMax ? ` and ${holds.length - namedMax} more` : ''
+  const more = holds.length > namedMax ? ` and ${moreThan(holds.length)} more` : ''
   return `the legal hold${holds.length > 1 ? 's' : ''} ${named.join(', ')}${more}`
+}
+
+/** Of very many not all are looked for. */
+function moreThan(count: number): string {
+  return count > holdsNamedMax ? `at least ${count - namedMax}` : String(count - namedMax)
 }
 
 function unreleased(recordId: string): string {

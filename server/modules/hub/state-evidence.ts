@@ -12,9 +12,9 @@ export interface StateEvidence {
   events: ReadonlyMap<string, StoredRecord>
   /** Of the purged governance events among the records. */
   releases: readonly Release[]
-  /** Holds that name the purged ones among the records. */
+  /** Holds that name purged ones among the records, and were in force when they were purged. */
   naming: ReadonlyMap<string, readonly HoldPeriod[]>
-  /** Holds with a filter that were in force at some time between the first of the purges and the last. */
+  /** Holds with a filter that were in force at one of the purges at least. */
   filtering: readonly HoldPeriod[]
 }
 
@@ -45,15 +45,15 @@ export async function gatherStates(tx: TenantTx, rows: readonly SealedRow[]): Pr
 }
 
 async function gatherHolds(tx: TenantTx, rows: readonly SealedRow[], states: readonly StateOfRecord[]) {
-  const times = states.flatMap((state) => state.purged_at ?? []).sort()
-  const [first, last] = [times[0], times.at(-1)]
-  if (first === undefined || last === undefined) return {}
+  const times = [...new Set(states.flatMap((state) => state.purged_at ?? []))].sort()
+  if (times.length === 0) return {}
   const purged = rows.filter((row) => row.purged_at !== null)
-  const named = await findNamedPeriods(tx, idsOf(purged))
+  const purges = states.flatMap(({ record_id, purged_at }) => (purged_at === null ? [] : [{ record_id, purged_at }]))
+  const named = await findNamedPeriods(tx, purges)
   return {
     releases: await findReleases(tx, idsOf(purged.filter((row) => row.record_type === 'governance_event'))),
     naming: Map.groupBy(named, (hold) => hold.record_id),
-    filtering: await findFilterPeriods(tx, first, last),
+    filtering: await findFilterPeriods(tx, times),
   }
 }
 

@@ -1,3 +1,4 @@
+import { holdsNamedMax } from '../../../../contract/limits.ts'
 import { type FilteredRecord, matchesFilter } from '../../../../contract/record-filter.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import { timeOfRecordId } from '../record-clock.ts'
@@ -13,6 +14,8 @@ async function holdsOver(tx: TenantTx, records: readonly HeldRecord[]): Promise<
   const naming = await holdsNaming(
     tx,
     records.map((record) => record.record_id),
+    // One more than are named, so that whoever names them knows that there are more.
+    holdsNamedMax + 1,
   )
   const filtering = await holdsWithFilter(tx)
   const namingOf = Map.groupBy(naming, (hold) => hold.record_id)

@@ -10,27 +10,38 @@ export interface HoldPeriod {
   filter: RecordFilter | null
 }
 
-/** Holds that name any of the records, whenever they were in force. */
+/** Of each record, a hold that names it and was in force when it was purged: one will do. */
 export async function findNamedPeriods(
   tx: TenantTx,
-  recordIds: readonly string[],
+  purged: readonly { record_id: string; purged_at: string }[],
 ): Promise<(HoldPeriod & { record_id: string })[]> {
   const { rows } = await tx.client.query<HoldPeriod & { record_id: string }>(
-    `select n.record_id, h.created_at, h.released_at, h.filter
-     from hub.legal_hold_records n join hub.legal_holds h on h.tenant_id = $1 and h.hold_id = n.hold_id
-     where n.tenant_id = $1 and n.record_id = any($2::uuid[])`,
-    [tx.tenantId, recordIds],
+    `select p.record_id, h.created_at, h.released_at, h.filter
+     from unnest($2::uuid[], $3::timestamptz[]) as p (record_id, purged_at)
+     cross join lateral (
+       select h.created_at, h.released_at, h.filter
+       from hub.legal_hold_records n join hub.legal_holds h on h.tenant_id = $1 and h.hold_id = n.hold_id
+       where n.tenant_id = $1 and n.record_id = p.record_id and h.created_at <= p.purged_at
+         and (h.released_at is null or h.released_at > p.purged_at) limit 1
+     ) h`,
+    [tx.tenantId, purged.map(({ record_id }) => record_id), purged.map(({ purged_at }) => purged_at)],
   )
   return rows
 }
 
-/** Holds with a filter that were in force at some time between the two, both included. */
-export async function findFilterPeriods(tx: TenantTx, from: string, until: string): Promise<HoldPeriod[]> {
+/**
+ * Holds with a filter that were in force at one of the times at least. There may be any number of others between them.
+ *
+ * @param times in their order
+ */
+export async function findFilterPeriods(tx: TenantTx, times: readonly string[]): Promise<HoldPeriod[]> {
+  // Some time lies within the hold if fewer of them were before it began than were before it was released.
   const { rows } = await tx.client.query<HoldPeriod>(
     `select created_at, released_at, filter from hub.legal_holds
-     where tenant_id = $1 and filter is not null and created_at <= $3::timestamptz
-       and (released_at is null or released_at > $2::timestamptz)`,
-    [tx.tenantId, from, until],
+     where tenant_id = $1 and filter is not null and (released_at is null or released_at > $3::timestamptz)
+       and width_bucket(created_at - interval '1 microsecond', $2::timestamptz[])
+         < width_bucket(coalesce(released_at, 'infinity') - interval '1 microsecond', $2::timestamptz[])`,
+    [tx.tenantId, times, times[0]],
   )
   return rows.map((row) => ({ ...row, filter: filterOf(row.filter) }))
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { pageSizeDefault } from '../../../../contract/limits.ts'
+import { filterHoldsMax, pageSizeDefault } from '../../../../contract/limits.ts'
 import { addRoute } from '../../../http/route.ts'
 import {
   HoldList,
@@ -26,7 +26,8 @@ export function addHoldRoutes(app: FastifyInstance, holds: Holds): void {
       description:
         'While a hold is over a record, it cannot be purged or erased; many may be over one. It takes either ' +
         '`record_ids` or a `filter`, which also covers records that are written later. Records that are purged ' +
-        'already keep what is left of their recovery buffer until no hold is over them.',
+        `already keep what is left of their recovery buffer until no hold is over them. At most ${filterHoldsMax} with a ` +
+        'filter are in force in a tenant.',
       body: PlaceHoldBody,
       response: { 201: HoldSchema },
       responseHeaders: { 201: holdLocation },

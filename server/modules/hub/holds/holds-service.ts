@@ -1,5 +1,5 @@
 import { DomainError, invalidTenant, type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
-import { holdRecordsAnswered } from '../../../../contract/limits.ts'
+import { filterHoldsMax, holdRecordsAnswered } from '../../../../contract/limits.ts'
 import { normaliseFilter, type RecordFilter } from '../../../../contract/record-filter.ts'
 import type { JsonObject } from '../../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
@@ -12,6 +12,7 @@ import { findRecordIds } from '../record-store.ts'
 import { freeze, type HoldScope, resume } from './buffers.ts'
 import type { PlaceHoldBody } from './holds-schemas.ts'
 import {
+  countFilterHolds,
   findHold,
   type HoldRow,
   holdsAfter,
@@ -72,6 +73,7 @@ export function createHolds(deps: {
         await takeHoldsLock(tx)
         const { recordId: hold_id, createdAt: now, micros } = clock.next()
         if ('recordIds' in scope) await requireRecords(tx, scope.recordIds, now)
+        else await requireRoom(tx)
         const latestPurge = await freeze(tx, scope, now)
         const hold: HoldRow = {
           hold_id,
@@ -178,6 +180,15 @@ async function requireRecords(tx: TenantTx, recordIds: readonly string[], now: s
   )
   if (errors.length === 0) return
   throw validationFailed(errors, `${errors.length} of the record_ids name no record of this tenant; see errors.`)
+}
+
+/** Each purge asks all holds with a filter. */
+async function requireRoom(tx: TenantTx): Promise<void> {
+  if ((await countFilterHolds(tx)) < filterHoldsMax) return
+  const detail =
+    `cannot stand in one more hold: the tenant has ${filterHoldsMax} with a filter in force. Release one, or name the ` +
+    'records in record_ids'
+  throw validationFailed([{ pointer: '/filter', detail }])
 }
 
 async function existing(tx: TenantTx, holdId: string): Promise<HoldRow> {

@@ -2,7 +2,7 @@ import type { RecordFilter } from '../../../../contract/record-filter.ts'
 import { holdsLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { TenantTables } from '../../../db/schema.ts'
-import type { HeldRecord, HoldName } from './holds-types.ts'
+import type { HoldName } from './holds-types.ts'
 import { filterOf } from './stored-filter.ts'
 
 export type HoldRow = Omit<TenantTables['hub.legal_holds'], 'tenant_id' | 'filter'> & { filter: RecordFilter | null }
@@ -14,7 +14,7 @@ export type NamedHold = HoldName & { record_id: string }
 export type FilterHold = HoldName & { filter: RecordFilter }
 
 const columns = `hold_id, name, reason, filter, record_count, created_at, created_by, released_at, released_by,
-  release_reason`
+  release_reason, event_id, release_event_id`
 
 /** Until the transaction ends, holds stay as they are; others may share the lock. */
 export async function shareHoldsLock(tx: TenantTx): Promise<void> {
@@ -51,7 +51,7 @@ export async function findHold(tx: TenantTx, holdId: string): Promise<HoldRow | 
 export async function markReleased(
   tx: TenantTx,
   holdId: string,
-  release: Pick<HoldRow, 'released_at' | 'released_by' | 'release_reason'>,
+  release: Pick<HoldRow, 'released_at' | 'released_by' | 'release_reason' | 'release_event_id'>,
 ): Promise<void> {
   await tx.db
     .updateTable('hub.legal_holds')
@@ -92,24 +92,56 @@ export async function recordIdsOf(
   return rows.map((row) => row.record_id)
 }
 
-/** Holds in force that name any of the records. */
-export async function holdsNaming(tx: TenantTx, recordIds: readonly string[]): Promise<NamedHold[]> {
+/**
+ * Holds in force that name any of the records: of each record the newest `countMax`. The oldest come first.
+ *
+ * @param unended holds that are in force whatever their rows say
+ */
+export async function holdsNaming(
+  tx: TenantTx,
+  recordIds: readonly string[],
+  unended: readonly string[],
+  countMax: number,
+): Promise<NamedHold[]> {
   const { rows } = await tx.client.query<NamedHold>(
-    `select n.record_id, h.hold_id, h.name
-     from hub.legal_hold_records n join hub.legal_holds h on h.tenant_id = $1 and h.hold_id = n.hold_id
-     where n.tenant_id = $1 and n.record_id = any($2::uuid[]) and h.released_at is null
-     order by h.hold_id`,
-    [tx.tenantId, recordIds],
+    `select w.record_id, n.hold_id, n.name from unnest($2::uuid[]) as w (record_id)
+     cross join lateral (
+       select h.hold_id, h.name
+       from hub.legal_hold_records n join hub.legal_holds h on h.tenant_id = $1 and h.hold_id = n.hold_id
+       where n.tenant_id = $1 and n.record_id = w.record_id
+         and (h.released_at is null or h.hold_id = any($4::uuid[]))
+       order by n.hold_id desc limit $3
+     ) n
+     order by n.hold_id`,
+    [tx.tenantId, recordIds, countMax, unended],
   )
   return rows
 }
 
-/** Holds in force that have a filter. */
-export async function holdsWithFilter(tx: TenantTx): Promise<FilterHold[]> {
+/** How many holds in force have a filter; under the lock of {@link takeHoldsLock}. */
+export async function countFilterHolds(tx: TenantTx): Promise<number> {
+  const { rows } = await tx.client.query<{ count: number }>(
+    `select count(*)::integer as count from hub.legal_holds
+     where tenant_id = $1 and filter is not null and released_at is null`,
+    [tx.tenantId],
+  )
+  return rows[0]!.count
+}
+
+/**
+ * Holds in force that have a filter.
+ *
+ * @param unended holds that are in force whatever their rows say
+ */
+export async function holdsWithFilter(tx: TenantTx, unended: readonly string[]): Promise<FilterHold[]> {
   const { rows } = await tx.client.query<FilterHold>(
     `select hold_id, name, filter from hub.legal_holds
-     where tenant_id = $1 and filter is not null and released_at is null order by hold_id`,
-    [tx.tenantId],
+     where tenant_id = $1 and filter is not null and released_at is null
+     union all
+     select hold_id, name, filter from hub.legal_holds
+     where tenant_id = $1 and filter is not null and released_at is not null and hold_id = any($2::uuid[])
+     order by hold_id`,
+    [tx.tenantId, unended],
   )
   return rows.map((row) => ({ ...row, filter: filterOf(row.filter) }))
 }
@@ -121,20 +153,4 @@ export async function lastRelease(tx: TenantTx): Promise<string | null> {
     [tx.tenantId],
   )
   return rows[0]?.last ?? null
-}
-
-/** Holds that the subject has released since the record was written and that name the record, or have a filter. */
-export async function holdsReleasedBy(
-  tx: TenantTx,
-  subject: string,
-  { record_id, created_at }: Pick<HeldRecord, 'record_id' | 'created_at'>,
-): Promise<(HoldName & { filter: RecordFilter | null })[]> {
-  const { rows } = await tx.client.query<HoldName & { filter: RecordFilter | null }>(
-    `select hold_id, name, filter from hub.legal_holds h
-     where tenant_id = $1 and released_at > $4::timestamptz and released_by = $2 and (filter is not null or exists (
-       select from hub.legal_hold_records n where n.tenant_id = $1 and n.record_id = $3 and n.hold_id = h.hold_id))
-     order by hold_id`,
-    [tx.tenantId, subject, record_id, created_at],
-  )
-  return rows.map((row) => ({ ...row, filter: row.filter && filterOf(row.filter) }))
 }

@@ -20,6 +20,7 @@ export interface HoldCheck {
    * same time. To be called before what it protects.
    */
   lock(tx: TenantTx): Promise<void>
-  /** The holds over each of the records now, in the order of the records; none is an empty list. */
+  /** The holds over each of the records now, in the order of the records; none is an empty list. Of those that name a
+   * record, the newest 101. */
   activeOver(tx: TenantTx, records: readonly HeldRecord[]): Promise<HoldName[][]>
 }
