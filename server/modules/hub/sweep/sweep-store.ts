@@ -84,12 +84,24 @@ const lastOfPage = `
   select max(record_id::text) as last_id, count(*)::integer as records from (
     select record_id from hub.records where tenant_id = $1 and record_id > $2 order by record_id limit $3) page`
 
-/** Whether seals are on their way into the log is asked last, of the few that are not in it. */
-const isUnexplained = `
+const isNotInLog = `
   left join lateral (
     select first_id, last_id from hub.log_entries where tenant_id = $1 and seal_id = p.seal_id offset 0) e on true
-  where (e.first_id is null or p.record_id not between e.first_id and e.last_id)
-    and not exists (select from hub.seal_arrivals a where a.tenant_id = $1 and p.seal_id = any(a.seal_ids))`
+  where (e.first_id is null or p.record_id not between e.first_id and e.last_id)`
+
+/**
+ * Those of the seals that are on their way into the log. No index leads to a seal that waits, so all that wait are gone
+ * through, once: right after an upgrade they can be all that there are.
+ */
+async function findArriving(tx: TenantTx, sealIds: ReadonlySet<string>): Promise<Set<string>> {
+  if (sealIds.size === 0) return new Set()
+  const { rows } = await tx.client.query<{ seal_id: string }>(
+    `select w.seal_id from unnest($2::uuid[]) as w (seal_id)
+     where w.seal_id in (select unnest(a.seal_ids) from hub.seal_arrivals a where a.tenant_id = $1)`,
+    [tx.tenantId, [...sealIds]],
+  )
+  return new Set(rows.map((row) => row.seal_id))
+}
 
 /**
  * The next records by id, in a transaction of `inIndexOrder`: which of them, and of the tombstones between them, have no
@@ -106,14 +118,16 @@ export async function findUnexplained(tx: TenantTx, afterId: string, limit: numb
   const { rows } = await tx.client.query<UnexplainedRow>(
     `select p.record_id, p.seal_id, false as is_tombstone from (
        select record_id, seal_id from hub.records
-       where tenant_id = $1 and record_id > $2 and record_id <= $3) p ${isUnexplained}
+       where tenant_id = $1 and record_id > $2 and record_id <= $3) p ${isNotInLog}
      union all
      select p.record_id, p.seal_id, true from (
        select record_id, seal_id from hub.tombstones
-       where tenant_id = $1 and record_id > $2 and record_id <= $3) p ${isUnexplained}`,
+       where tenant_id = $1 and record_id > $2 and record_id <= $3) p ${isNotInLog}`,
     [tx.tenantId, afterId, endId],
   )
-  return { lastId: records < limit ? undefined : lastId!, records, unexplained: rows }
+  const arriving = await findArriving(tx, new Set(rows.map((row) => row.seal_id)))
+  const unexplained = rows.filter((row) => !arriving.has(row.seal_id))
+  return { lastId: records < limit ? undefined : lastId!, records, unexplained }
 }
 
 const maxId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
