@@ -149,7 +149,11 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
   const entitlement = createEntitlementModule({ ...shared, catalogueChanged })
   const storage = openStorage(config)
   const { directory } = tenants
-  const checkpoints = openKeptCheckpoints({ config, database, directory, logs: () => tenantLog.logs, log })
+  const checkpoints = openKeptCheckpoints({
+    ...{ config, database, directory, log },
+    logs: () => tenantLog.logs,
+    disagreed: (tenant, found) => hub.logDisagreed(tenant, found),
+  })
   const tenantLog: LogModule = createLogModule({
     ...shared,
     keys: keys.provenance,

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openCheckpointFolder } from '../../server/modules/log/kept/checkpoint-file.ts'
+import { runCli } from '../cli/run-cli.ts'
 import { openNoteMaker } from '../log/checkpoint-notes.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
-import { runCli } from '../cli/run-cli.ts'
 
 let hub: TestHub
 let directory: string
@@ -51,7 +51,7 @@ test('without a file it compares with what the sink has kept', { timeout: 60_000
   const { logName } = await hub.tenant('cmode')
   const folder = join(directory, 'kept')
   await mkdir(folder, { recursive: true })
-  await openCheckpointFolder(folder).keep(openNoteMaker(logName).kept(5000))
+  await openCheckpointFolder(folder).keep(openNoteMaker(logName).kept(5000), async () => true)
   const { code, stdout } = await audit('--tenant', 'cmode')
   expect(code).toBe(1)
   expect(stdout).toMatch(/Tenant cmode: FAILED[\s\S]*\.jsonl:1: no published key of the log signed this checkpoint/)

@@ -1,8 +1,11 @@
+import { dirname } from 'node:path'
 import type pg from 'pg'
 import { expect, vi } from 'vitest'
 import type { RecordType } from '../../contract/literals.ts'
 import type { JsonValue } from '../../provenance/json.ts'
 import type { Tenant } from '../../server/http/caller.ts'
+import type { CheckpointStore } from '../../server/modules/log/kept/kept-checkpoints.ts'
+import { openKeptCheckpoints } from '../../server/modules/log/kept/kept-checkpoints.ts'
 import type { TestHub, TestTenant } from '../support/hub.ts'
 import type { SteppedTime } from '../support/stepped-time.ts'
 
@@ -130,7 +133,7 @@ async function call(hub: TestHub, slug: TestTenant, method: string, path: string
 }
 
 /** Keeps the state of the logs outside, now. */
-export async function keepCheckpoints(hub: TestHub, scenes: Iterable<Scene>): Promise<void> {
+export async function keepCheckpoints(hub: TestHub, scenes: Iterable<Pick<Scene, 'tenant'>>): Promise<void> {
   const { keeper, newest } = hub.modules.checkpoints
   keeper.start()
   for (const { tenant } of scenes) {
@@ -139,6 +142,20 @@ export async function keepCheckpoints(hub: TestHub, scenes: Iterable<Scene>): Pr
     await vi.waitFor(isKept, { timeout: 20_000 })
   }
   await keeper.stop()
+}
+
+/** What another process has of the checkpoints: the same files, and a keeper that begins anew. */
+export function checkpointsOfAnotherProcess(hub: TestHub): CheckpointStore {
+  const { checkpoints, tenants, log, hub: hubModule } = hub.modules
+  const directory = dirname(checkpoints.filesOf('any')[0]!)
+  return openKeptCheckpoints({
+    config: { checkpointSinks: [{ kind: 'file', directory }], environment: 'development' },
+    database: hub.test.database,
+    directory: tenants.directory,
+    logs: () => log.logs,
+    log: { info() {}, warn() {}, error() {} },
+    disagreed: (tenant, found) => hubModule.logDisagreed(tenant, found),
+  })
 }
 
 /** Tables with rows of tenants, as a backup has them. */

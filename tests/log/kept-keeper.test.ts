@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { afterEach, expect, test, vi } from 'vitest'
+import type { Tenant } from '../../server/http/caller.ts'
 import { createCheckpointKeeper, type KeeperTimes } from '../../server/modules/log/kept/checkpoint-keeper.ts'
 import { openCheckpointWebhook } from '../../server/modules/log/kept/checkpoint-webhook.ts'
 import { type CheckpointSink, type KeptCheckpoint, RolledBackError } from '../../server/modules/log/kept/kept-types.ts'
@@ -11,7 +12,10 @@ import { openNoteMaker } from './checkpoint-notes.ts'
 
 const a = openNoteMaker('orghub/log/a')
 const b = openNoteMaker('orghub/log/b')
-const tenantOf = ({ logName }: { logName: string }) => ({ slug: 'acme', logName })
+const tenantOf = ({ logName }: { logName: string }): Tenant => ({
+  ...{ slug: 'acme', mode: 'A', baseUrl: 'https://hub.example' },
+  logName,
+})
 const quick = { intervalMs: 20, lookMs: 20, retryMs: 5, retryMsMax: 20, stopMs: 1000 }
 
 const cleanups: (() => unknown)[] = []
@@ -29,18 +33,27 @@ function memorySink(before: (checkpoint: KeptCheckpoint) => unknown = () => {}) 
       kept.push([checkpoint.log_name, checkpoint.tree_size])
     },
     newest: async () => undefined,
+    some: async () => [],
   }
   return { sink, kept }
 }
 
 function startKeeper(
   sinks: CheckpointSink[],
-  options: { times?: Partial<KeeperTimes>; stored?: () => { logName: string; head: LogHead }[] } = {},
+  options: {
+    times?: Partial<KeeperTimes>
+    continues?: (tenant: Tenant) => Promise<boolean>
+    stored?: () => { tenant: Tenant; head: LogHead }[]
+  } = {},
 ) {
   const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() }
+  const disagreed = vi.fn()
+  const continues = options.continues ?? (async () => true)
   const keeper = createCheckpointKeeper({
     sinks,
     log,
+    continues,
+    disagreed,
     times: { ...quick, ...options.times },
     storedHeads: async function* () {
       yield* options.stored?.() ?? []
@@ -48,7 +61,7 @@ function startKeeper(
   })
   cleanups.push(() => keeper.stop())
   keeper.start()
-  return { keeper, log }
+  return { keeper, log, disagreed }
 }
 
 test('of many states in quick succession the first and the last of each log are kept', async () => {
@@ -100,23 +113,24 @@ test('a log that was set back is an error in the log, and is not tried for ever'
   let tries = 0
   const { sink } = memorySink(() => {
     tries += 1
-    throw new RolledBackError('later was kept')
+    throw new RolledBackError('later was kept', a.kept(8))
   })
   let looks = 0
   const stored = () => {
     looks += 1
-    return [{ logName: a.logName, head: a.head(5) }]
+    return [{ tenant: tenantOf(a), head: a.head(5) }]
   }
-  const { log } = startKeeper([sink], { stored })
+  const { log, disagreed } = startKeeper([sink], { stored })
   await expect.poll(() => looks).toBeGreaterThan(3)
   expect(tries).toBe(1)
   expect(log.error.mock.calls[0]?.[1]).toContain('was set back')
+  expect(disagreed.mock.calls).toEqual([[tenantOf(a), { tree_size: 5, kept_tree_size: 8, place: 'memory' }]])
 })
 
 test('states that others have signed are found by looking', async () => {
   const { sink, kept } = memorySink()
   let size = 3
-  startKeeper([sink], { stored: () => [{ logName: a.logName, head: a.head(size) }] })
+  startKeeper([sink], { stored: () => [{ tenant: tenantOf(a), head: a.head(size) }] })
   await expect.poll(() => kept).toEqual([[a.logName, 3]])
   size = 4
   await expect.poll(() => kept.at(-1)).toEqual([a.logName, 4])
@@ -125,7 +139,14 @@ test('states that others have signed are found by looking', async () => {
 test('the empty log is not kept, and nothing is before the start or after the end', async () => {
   const { sink, kept } = memorySink()
   const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() }
-  const keeper = createCheckpointKeeper({ sinks: [sink], log, times: quick, storedHeads: async function* () {} })
+  const continues = async () => true
+  const keeper = createCheckpointKeeper({
+    sinks: [sink],
+    log,
+    continues,
+    times: quick,
+    storedHeads: async function* () {},
+  })
   keeper.headSigned(tenantOf(a), a.head(1))
   keeper.start()
   keeper.headSigned(tenantOf(a), a.head(0))
@@ -163,11 +184,20 @@ test('a web address gets the line as JSON, and what it does not take with 2xx is
   const outbound = createOutbound({ environment: 'production', outboundAllow: ['127.0.0.1'] })
   cleanups.push(() => outbound.close())
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?secret=s3cret`
-  const { keeper, log } = startKeeper([openCheckpointWebhook(url, outbound)])
+  let isContinued = true
+  const { keeper, log, disagreed } = startKeeper([openCheckpointWebhook(url, outbound)], {
+    continues: async () => isContinued,
+  })
   keeper.headSigned(tenantOf(a), a.head(7))
   await expect.poll(() => received.length).toBe(2)
   const body = { ...a.kept(7), kept_at: expect.stringMatching(/^\d{4}-.*Z$/) }
   expect(received[1]).toEqual(['POST', '/hook?secret=s3cret', 'application/json', body])
   expect(received[0]).toEqual(received[1])
   expect(JSON.stringify(log.warn.mock.calls)).not.toContain('s3cret')
+
+  isContinued = false
+  keeper.headSigned(tenantOf(a), a.head(8))
+  await expect.poll(() => disagreed.mock.calls.length).toBe(1)
+  expect(disagreed.mock.calls[0]?.[1]).toMatchObject({ tree_size: 8, kept_tree_size: 7 })
+  expect(received).toHaveLength(2)
 })

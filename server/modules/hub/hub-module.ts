@@ -1,5 +1,7 @@
 import type { FastifyInstance } from 'fastify'
+import type { JsonValue } from '../../../provenance/json.ts'
 import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
+import type { Tenant } from '../../http/caller.ts'
 import { cursorKeyPurpose } from '../../http/cursor.ts'
 import type { JobDefinition } from '../../jobs/queue.ts'
 import { deriveKey } from '../../secrets/sealing.ts'
@@ -60,6 +62,8 @@ export interface HubModule {
   verification: StoredVerification
   erasure: Erasure
   sweeper: Sweeper
+  /** Reports that a log does not continue what was kept of it elsewhere. */
+  logDisagreed(tenant: Tenant, found: Record<string, JsonValue>): void
   jobs: readonly JobDefinition[]
   /** Ends threads, and resolves when the work that goes on after answers has ended; called before the database is closed. */
   settled(): Promise<void>
@@ -137,6 +141,10 @@ export function createHubModule(
     verification,
     erasure,
     sweeper: createSweeper({ ...deps, records: sealedRecords, verification, tampering }),
+    logDisagreed(tenant, found) {
+      const failedChecks = ['log_continues_kept_checkpoint']
+      tampering.report(tenant, [{ subject: `log:${tenant.logName}`, failedChecks, found, service: 'checkpoints' }])
+    },
     jobs: [hardDeleteJob({ ...deps, erasure })],
     forgetOldClaims: (tx) => tampering.forgetOldClaims(tx),
     settled: async () => {

@@ -50,4 +50,6 @@ export interface TenantLogs {
 export interface KeptCheckpoints {
   /** The one of the largest tree that was kept of a log; undefined where none was, or none can be read back. */
   newest(logName: string): Promise<{ treeSize: number; checkpoint: string } | undefined>
+  /** Some that were kept before, at most so many of each place, not always the same. */
+  some(logName: string, count: number): Promise<{ treeSize: number; checkpoint: string }[]>
 }

@@ -2,7 +2,7 @@ import { type FileHandle, mkdir, open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseCheckpoint } from '../../../../provenance/index.ts'
 import { checkpointLine, readCheckpointLine } from './checkpoint-line.ts'
-import { type CheckpointSink, type KeptCheckpoint, RolledBackError } from './kept-types.ts'
+import { type CheckpointSink, type Continuity, type KeptCheckpoint, RolledBackError } from './kept-types.ts'
 
 /** Of a file's end; a line has less than a kibibyte, and lines of two processes may be out of order by a few. */
 const tailBytes = 64 * 1024
@@ -23,14 +23,14 @@ export function openCheckpointFolder(directory: string): CheckpointFolder {
   return {
     place: directory,
     fileOf,
-    async keep(checkpoint) {
+    async keep(checkpoint, continues) {
       await mkdir(directory, { recursive: true, mode: 0o700 })
       const file = await open(fileOf(checkpoint.log_name), 'a+', 0o600)
       try {
         const { size } = await file.stat()
         const tail = await readTail(file, size)
         const newest = newestOf(tail)
-        if (newest && !isLater(checkpoint, newest)) return
+        if (newest && !(await isLater(checkpoint, newest, continues))) return
         // What a crash has cut off stays a line of its own.
         const separator = tail.length > 0 && tail.at(-1) !== newline ? '\n' : ''
         // One write at the end: lines of two processes do not mix.
@@ -47,6 +47,20 @@ export function openCheckpointFolder(directory: string): CheckpointFolder {
       try {
         const { size } = await file.stat()
         return newestOf(await readTail(file, size))
+      } finally {
+        await file.close()
+      }
+    },
+    async some(logName, count) {
+      const file = await openIfThere(fileOf(logName))
+      if (file === undefined) return []
+      try {
+        const { size } = await file.stat()
+        const begin = Math.floor(Math.random() * Math.max(1, size - tailBytes))
+        const found = readLines(await readPart(file, begin, tailBytes))
+        // The first ones are those that most history has been built on.
+        const oldest = readLines(await readPart(file, 0, tailBytes)).slice(0, 1)
+        return [...oldest, ...shuffled(found)].slice(0, count)
       } finally {
         await file.close()
       }
@@ -71,12 +85,14 @@ function fileNameOf(logName: string): string {
 }
 
 /**
- * False where it is kept already.
+ * False where it is kept already, or one that continues it, as another process may have. Growth alone proves nothing: a log
+ * that was set back grows beyond what it was.
  *
  * @throws RolledBackError
  */
-function isLater(checkpoint: KeptCheckpoint, newest: KeptCheckpoint): boolean {
-  if (checkpoint.tree_size > newest.tree_size) return true
+async function isLater(checkpoint: KeptCheckpoint, newest: KeptCheckpoint, continues: Continuity): Promise<boolean> {
+  if (checkpoint.tree_size > newest.tree_size && (await continues(newest, checkpoint))) return true
+  if (checkpoint.tree_size < newest.tree_size && (await continues(checkpoint, newest))) return false
   const isSame =
     checkpoint.tree_size === newest.tree_size &&
     Buffer.from(parseCheckpoint(checkpoint.checkpoint).root).equals(parseCheckpoint(newest.checkpoint).root)
@@ -84,21 +100,32 @@ function isLater(checkpoint: KeptCheckpoint, newest: KeptCheckpoint): boolean {
   if (isSame) return checkpoint.checkpoint !== newest.checkpoint
   throw new RolledBackError(
     `the log has ${checkpoint.tree_size} entries, and a state of ${newest.tree_size} that does not agree was kept at ${newest.kept_at}`,
+    newest,
   )
 }
 
-async function readTail(file: FileHandle, size: number): Promise<Buffer> {
-  const bytes = Buffer.alloc(Math.min(size, tailBytes))
-  const { bytesRead } = await file.read(bytes, 0, bytes.length, size - bytes.length)
+function readTail(file: FileHandle, size: number): Promise<Buffer> {
+  return readPart(file, Math.max(0, size - tailBytes), Math.min(size, tailBytes))
+}
+
+async function readPart(file: FileHandle, begin: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(length)
+  const { bytesRead } = await file.read(bytes, 0, length, begin)
   return bytes.subarray(0, bytesRead)
 }
 
-/** Lines that cannot be read are passed over: the audit reports them. */
+/** Lines that cannot be read are passed over, such as those that a part begins or ends in: the audit reports them. */
+function readLines(part: Buffer): KeptCheckpoint[] {
+  return part
+    .toString('utf8')
+    .split('\n')
+    .flatMap((line) => readCheckpointLine(line) ?? [])
+}
+
 function newestOf(tail: Buffer): KeptCheckpoint | undefined {
   let newest: KeptCheckpoint | undefined
-  for (const line of tail.toString('utf8').split('\n')) {
-    const found = readCheckpointLine(line)
-    if (found && (newest === undefined || found.tree_size >= newest.tree_size)) newest = found
+  for (const found of readLines(tail)) {
+    if (newest === undefined || found.tree_size >= newest.tree_size) newest = found
   }
   return newest
 }
@@ -115,4 +142,14 @@ async function openIfThere(path: string): Promise<FileHandle | undefined> {
 async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, 'r')
   await handle.sync().finally(() => handle.close())
+}
+
+/** In any order (Fisher and Yates). */
+function shuffled<Item>(items: readonly Item[]): Item[] {
+  const mixed = [...items]
+  for (let last = mixed.length - 1; last > 0; last -= 1) {
+    const other = Math.floor(Math.random() * (last + 1))
+    ;[mixed[last], mixed[other]] = [mixed[other]!, mixed[last]!]
+  }
+  return mixed
 }

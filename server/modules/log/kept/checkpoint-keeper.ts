@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { DatabaseLog } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
 import type { LogHead } from '../log-types.ts'
 import { type CheckpointKeeper, type CheckpointSink, type KeptCheckpoint, RolledBackError } from './kept-types.ts'
 
@@ -34,30 +35,34 @@ const atOnceMax = 8
 export function createCheckpointKeeper(deps: {
   sinks: readonly CheckpointSink[]
   /** The stored state of every log. */
-  storedHeads: () => AsyncIterable<{ logName: string; head: LogHead }>
+  storedHeads: () => AsyncIterable<{ tenant: Tenant; head: LogHead }>
+  /** Whether a state begins with another one. */
+  continues: (tenant: Tenant, earlier: KeptCheckpoint, later: KeptCheckpoint) => Promise<boolean>
+  /** Hears of a state that does not agree with what was kept. It must not throw. */
+  disagreed?: (tenant: Tenant, found: { tree_size: number; kept_tree_size: number; place: string }) => void
   log: DatabaseLog
   times?: Partial<KeeperTimes>
 }): CheckpointKeeper {
   const { storedHeads, log } = deps
   const times = { ...usualTimes, ...deps.times }
-  const lanes = deps.sinks.map((sink) => createLane(sink, times, log))
+  const lanes = deps.sinks.map((sink) => createLane(sink, times, deps))
   let lookTimer: NodeJS.Timeout | undefined
   let looking: Promise<void> = Promise.resolve()
   let isStarted = false
 
-  function offer(logName: string, head: LogHead): void {
+  function offer(tenant: Tenant, head: LogHead): void {
     // Every log agrees with an empty one.
     if (head.treeSize === 0) return
     const kept_at = formatTimestamp(Date.now())
-    const checkpoint = { kept_at, log_name: logName, tree_size: head.treeSize, checkpoint: head.checkpoint }
-    for (const lane of lanes) lane.offer(checkpoint)
+    const checkpoint = { kept_at, log_name: tenant.logName, tree_size: head.treeSize, checkpoint: head.checkpoint }
+    for (const lane of lanes) lane.offer(tenant, checkpoint)
   }
 
   async function look(): Promise<void> {
     try {
-      for await (const { logName, head } of storedHeads()) {
+      for await (const { tenant, head } of storedHeads()) {
         if (!isStarted) return
-        offer(logName, head)
+        offer(tenant, head)
       }
     } catch (error) {
       log.warn({ err: error }, 'the states of the logs could not be read; they will be in a minute')
@@ -66,8 +71,8 @@ export function createCheckpointKeeper(deps: {
   }
 
   return {
-    headSigned({ logName }, head) {
-      if (isStarted) offer(logName, head)
+    headSigned(tenant, head) {
+      if (isStarted) offer(tenant, head)
     },
     start() {
       if (isStarted || lanes.length === 0) return
@@ -86,6 +91,7 @@ export function createCheckpointKeeper(deps: {
 
 /** What one sink is to keep of one log. */
 interface Turn {
+  tenant: Tenant
   waiting: KeptCheckpoint | undefined
   /** Kept last, or refused for good: not offered again. */
   done: string | undefined
@@ -94,7 +100,11 @@ interface Turn {
   notBeforeMs: number
 }
 
-function createLane(sink: CheckpointSink, times: KeeperTimes, log: DatabaseLog) {
+function createLane(
+  sink: CheckpointSink,
+  times: KeeperTimes,
+  { continues, disagreed, log }: Pick<Parameters<typeof createCheckpointKeeper>[0], 'continues' | 'disagreed' | 'log'>,
+) {
   const turns = new Map<string, Turn>()
   const running = new Set<Promise<void>>()
   let timer: NodeJS.Timeout | undefined
@@ -126,7 +136,7 @@ function createLane(sink: CheckpointSink, times: KeeperTimes, log: DatabaseLog) 
     turn.running = true
     let pauseMs = times.intervalMs
     try {
-      await sink.keep(checkpoint)
+      await sink.keep(checkpoint, (earlier, later) => continues(turn.tenant, earlier, later))
       if (turn.failures > 0)
         log.info({ log_name: checkpoint.log_name, place: sink.place }, 'checkpoints are kept again')
       turn.done = checkpoint.checkpoint
@@ -136,6 +146,7 @@ function createLane(sink: CheckpointSink, times: KeeperTimes, log: DatabaseLog) 
       const details = { err: error, log_name, tree_size, place: sink.place }
       if (error instanceof RolledBackError) {
         log.error(details, 'the log of a tenant was set back: it disagrees with a checkpoint that was kept')
+        disagreed?.(turn.tenant, { tree_size, kept_tree_size: error.kept.tree_size, place: sink.place })
         turn.done = checkpoint.checkpoint
       } else {
         pauseMs = Math.min(times.retryMsMax, times.retryMs * 2 ** turn.failures)
@@ -152,9 +163,9 @@ function createLane(sink: CheckpointSink, times: KeeperTimes, log: DatabaseLog) 
   }
 
   return {
-    offer(checkpoint: KeptCheckpoint): void {
+    offer(tenant: Tenant, checkpoint: KeptCheckpoint): void {
       const known = turns.get(checkpoint.log_name)
-      const turn = known ?? { waiting: undefined, done: undefined, running: false, failures: 0, notBeforeMs: 0 }
+      const turn = known ?? { tenant, waiting: undefined, done: undefined, running: false, failures: 0, notBeforeMs: 0 }
       if (!known) turns.set(checkpoint.log_name, turn)
       if (turn.done === checkpoint.checkpoint) return
       // A look at what is stored may come after a newer state was heard of.

@@ -1,11 +1,13 @@
 import type { Config } from '../../../config.ts'
 import type { Database, DatabaseLog } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
 import { createOutbound, type Outbound } from '../../../outbound/outbound.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { KeptCheckpoints, LogHead, TenantLogs } from '../log-types.ts'
 import { openCheckpointFolder } from './checkpoint-file.ts'
 import { createCheckpointKeeper } from './checkpoint-keeper.ts'
 import { openCheckpointWebhook } from './checkpoint-webhook.ts'
+import { createContinuity } from './continuity.ts'
 import type { CheckpointKeeper, KeptCheckpoint, PutAside } from './kept-types.ts'
 
 export interface CheckpointStore extends KeptCheckpoints {
@@ -29,19 +31,21 @@ export function openKeptCheckpoints(deps: {
   directory: TenantDirectory
   logs: () => TenantLogs
   log: DatabaseLog
+  /** Hears of a log that does not agree with what was kept of it. */
+  disagreed?: (tenant: Tenant, found: { tree_size: number; kept_tree_size: number; place: string }) => void
 }): CheckpointStore {
-  const { config, database, directory, logs, log } = deps
+  const { config, database, directory, logs } = deps
   const files = config.checkpointSinks.filter((sink) => sink.kind === 'file')
   const folders = files.map((sink) => openCheckpointFolder(sink.directory))
   const webhooks = config.checkpointSinks.filter((sink) => sink.kind === 'webhook')
   const outbounds = webhooks.map((sink) => outboundTo(sink.url, config.environment))
   const sinks = [...folders, ...webhooks.map((sink, i) => openCheckpointWebhook(sink.url, outbounds[i]!))]
 
-  async function* storedHeads(): AsyncGenerator<{ logName: string; head: LogHead }> {
+  async function* storedHeads(): AsyncGenerator<{ tenant: Tenant; head: LogHead }> {
     for (const slug of await directory.slugs()) {
       const tenant = await directory.find(slug)
       const head = await database.withTenant(slug, (tx) => logs().head(tx), { readOnly: true })
-      if (tenant && head) yield { logName: tenant.logName, head }
+      if (tenant && head) yield { tenant, head }
     }
   }
 
@@ -55,8 +59,12 @@ export function openKeptCheckpoints(deps: {
   }
 
   return {
-    keeper: createCheckpointKeeper({ sinks, storedHeads, log }),
+    keeper: createCheckpointKeeper({ ...deps, sinks, storedHeads, continues: createContinuity(deps) }),
     newest,
+    async some(logName, count) {
+      const found = await Promise.all(folders.map((folder) => folder.some(logName, count)))
+      return found.flat().map((kept) => ({ treeSize: kept.tree_size, checkpoint: kept.checkpoint }))
+    },
     filesOf: (logName) => folders.map((folder) => folder.fileOf(logName)),
     async putAside(logName, treeSize, mark) {
       const aside: PutAside[] = []

@@ -11,28 +11,42 @@ export interface KeptCheckpoint {
   checkpoint: string
 }
 
+/**
+ * Whether the later state begins with the earlier one, as the stored tree proves it. Throws where it cannot be told now.
+ */
+export type Continuity = (earlier: KeptCheckpoint, later: KeptCheckpoint) => Promise<boolean>
+
 /** A place apart from the database. */
 export interface CheckpointSink {
   /** In words, for messages; never with what may be a secret. */
   readonly place: string
   /**
-   * Returns once it is kept there. Throws {@link RolledBackError} where a later state of the log was kept before, and
-   * other errors where it should be tried again.
+   * Returns once it is kept there, or one that continues it. Throws {@link RolledBackError} where a state was kept before
+   * that it does not agree with, and other errors where it should be tried again.
    */
-  keep(checkpoint: KeptCheckpoint): Promise<void>
+  keep(checkpoint: KeptCheckpoint, continues: Continuity): Promise<void>
   /** The one of the largest tree; undefined where there is none, or where the place cannot be read. */
   newest(logName: string): Promise<KeptCheckpoint | undefined>
+  /** Some of those before it, at most so many, not always the same: each is met sooner or later. */
+  some(logName: string, count: number): Promise<KeptCheckpoint[]>
 }
 
-/** What is to be kept is older than what was kept, or of the same size and other: the log was set back. */
+/** What is to be kept and what was kept are not of one history: the log was set back, or written anew. */
 export class RolledBackError extends Error {
   override readonly name = 'RolledBackError'
+  /** What was kept. */
+  readonly kept: KeptCheckpoint
+
+  constructor(message: string, kept: KeptCheckpoint) {
+    super(message)
+    this.kept = kept
+  }
 }
 
 /** Hands signed states of logs to the sinks, off every critical path. */
 export interface CheckpointKeeper {
   /** Hears of a new state after its commit. Never throws; of states in quick succession the last one is kept. */
-  headSigned(tenant: Pick<Tenant, 'slug' | 'logName'>, head: LogHead): void
+  headSigned(tenant: Tenant, head: LogHead): void
   /** Until then nothing is kept. States that other processes, or this one before a crash, have signed are kept too. */
   start(): void
   /** Tries once to keep what waits, for a few seconds at most. */
