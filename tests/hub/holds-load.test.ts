@@ -1,10 +1,12 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { filterHoldsMax, holdsNamedMax } from '../../contract/limits.ts'
+import { matchesFilter, type RecordFilter } from '../../contract/record-filter.ts'
 import type { Caller, Tenant } from '../../server/http/caller.ts'
+import { filteredReleasedBy } from '../../server/modules/hub/holds/hold-ends-store.ts'
 import { findFilterPeriods } from '../../server/modules/hub/holds/hold-history-store.ts'
-import { holdsReleasedBy } from '../../server/modules/hub/holds/holds-store.ts'
-import { callerOf, decision, openRecordLab, type RecordLab } from './record-lab.ts'
+import { timeOfRecordId } from '../../server/modules/hub/record-clock.ts'
+import { callerOf, decision, openRecordLab, type RecordLab, telemetry } from './record-lab.ts'
 
 /** Holds by the thousand, and what they cost whoever purges and reads. */
 
@@ -69,6 +71,7 @@ test('a refusal names the newest of very many holds', async () => {
   expect(named.map((hold) => hold.hold_id)).toEqual(ids.slice(-holdsNamedMax))
   for (const holdId of ids) await lab.holds.release(caller, holdId, 'x')
   expect((await purge(id)).answer.is_purged).toBe(true)
+  await lab.purger.restore(caller, id, {})
 })
 
 test('a tenant has so many holds with a filter and no more, until one is released', async () => {
@@ -88,11 +91,90 @@ test('a tenant has so many holds with a filter and no more, until one is release
   for (const holdId of [named, ...holds]) await lab.holds.release(caller, holdId, 'x')
 })
 
+test('a hold by a filter, and its release, are soon done with very many purged records', async () => {
+  const ids = await lab.load(acme, many, (index) => ({ ...decision(String(index)), createdBy: `client-${index % 2}` }))
+  await db.query(
+    `insert into hub.record_states (tenant_id, record_id, revision, purged_at, purged_by, purge_reason, hard_delete_after)
+     select 'acme', id, 1, now(), 'x', 'x', now() + interval '30 days' from unnest($1::uuid[]) as purged (id)`,
+    [ids],
+  )
+  const frozen = async () => {
+    const { rows } = await db.query(
+      `select count(*)::integer as count from hub.record_states where buffer_left_micros is not null`,
+    )
+    return rows[0].count
+  }
+  const other = await lab.holds.place(caller, { ...matter, record_ids: ids.slice(0, 10) })
+  let startedMs = performance.now()
+  const hold = await lab.holds.place(caller, { ...matter, filter: { created_by: 'client-1' } })
+  const placedMs = performance.now() - startedMs
+  expect(await frozen()).toBe(many / 2 + 5)
+  startedMs = performance.now()
+  await lab.holds.release(caller, hold.hold_id, 'x')
+  const releasedMs = performance.now() - startedMs
+  expect(await frozen()).toBe(10)
+  await lab.holds.release(caller, other.hold_id, 'x')
+  expect(await frozen()).toBe(0)
+  expect(Math.max(placedMs, releasedMs)).toBeLessThan(5_000)
+  await db.query('delete from hub.record_states where record_id = any($1)', [ids])
+})
+
+test('freezes, and lets go, exactly what a filter matches', async () => {
+  const drafts = [
+    decision('one'),
+    { ...decision('two'), createdBy: 'client-2' },
+    telemetry(1),
+    telemetry(2),
+    { recordType: 'governance_event' as const, fields: { event_kind: 'custom.x', subject: 's' } },
+    telemetry(1),
+  ]
+  const ids: string[] = []
+  for (const draft of drafts) ids.push(...(await lab.write(acme, draft)))
+  await db.query(
+    `insert into hub.record_states (tenant_id, record_id, revision, purged_at, purged_by, purge_reason, hard_delete_after)
+     select 'acme', id, 1, now(), 'x', 'x', now() + interval '30 days' from unnest($1::uuid[]) as purged (id)`,
+    [ids],
+  )
+  const rows = await db.query(
+    `select record_id, record_type, created_by, skill_id, archetype_id, user_id, event_kind from hub.records
+     where record_id = any($1) order by record_id`,
+    [ids],
+  )
+  const frozen = async () => {
+    const { rows } = await db.query(
+      'select record_id from hub.record_states where buffer_left_micros is not null order by record_id',
+    )
+    return rows.map((row) => row.record_id)
+  }
+  const [from, before] = [timeOfRecordId(ids[1]!), timeOfRecordId(ids[4]!)]
+  const filters: [RecordFilter, number][] = [
+    [{}, 6],
+    [{ record_type: ['decision', 'governance_event'] }, 3],
+    [{ record_id: ids[3]! }, 1],
+    [{ skill_id: 'skill-1' }, 2],
+    [{ archetype_id: 'archetype-2' }, 1],
+    [{ user_id: 'user:u1@example.com', record_type: ['telemetry_event'] }, 2],
+    [{ created_by: 'client-2' }, 1],
+    [{ event_kind: 'custom.x' }, 1],
+    [{ created_at__gte: from }, 5],
+    [{ created_at__gte: from, created_at__lt: before }, 3],
+    [{ skill_id: 'none' }, 0],
+  ]
+  for (const [filter, count] of filters) {
+    const matching = rows.rows.filter((row) => matchesFilter(filter, row, timeOfRecordId(row.record_id)))
+    expect(matching).toHaveLength(count)
+    const hold = await lab.holds.place(caller, { ...matter, filter })
+    expect(await frozen(), JSON.stringify(filter)).toEqual(matching.map((row) => row.record_id))
+    await lab.holds.release(caller, hold.hold_id, 'x')
+    expect(await frozen()).toEqual([])
+  }
+  await db.query('delete from hub.record_states where record_id = any($1)', [ids])
+})
+
 test('holds that others released are not looked through', async () => {
-  const id = await write()
   await releasedHolds(many, '2999-01-01T00:00:00Z')
-  const record = { record_id: id, created_at: '2020-01-01T00:00:00.000000Z' }
-  expect(await buffersOf((tx) => holdsReleasedBy(tx, 'client-2', record))).toBeLessThan(50)
+  const since = '2020-01-01T00:00:00.000000Z'
+  expect(await buffersOf((tx) => filteredReleasedBy(tx, 'client-2', since))).toBeLessThan(50)
   await db.query(`delete from hub.legal_holds where released_by = 'other'`)
 })
 

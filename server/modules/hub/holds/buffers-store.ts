@@ -1,17 +1,15 @@
+import type { RecordFilter } from '../../../../contract/record-filter.ts'
+import { parseTimestamp } from '../../../../contract/timestamp.ts'
 import type { TenantTx } from '../../../db/database.ts'
+import { recordIdFloor } from '../record-clock.ts'
 import { heldRecordOf } from './hold-check.ts'
 import type { HeldRecord } from './holds-types.ts'
 
 /** As late as a timestamp can be: the buffer does not end. */
 const never = '9999-12-31T23:59:59.999999Z'
 
-/** A purged record in its recovery buffer. */
-export interface BufferedRecord extends HeldRecord {
-  purged_at: string
-}
-
-const columns = `s.record_id, s.purged_at, r.record_type, r.created_by, r.skill_id, r.archetype_id, r.user_id,
-    r.event_kind`
+/** What a hold is over: the records of those ids, or those that match the filter. */
+export type HoldScope = { recordIds: readonly string[] } | { filter: RecordFilter }
 
 // OFFSET keeps a look-up a look-up.
 const lookUpRecord = `
@@ -20,46 +18,72 @@ const lookUpRecord = `
     from hub.records where tenant_id = $1 and record_id = s.record_id offset 0
   ) r`
 
-/** The next purged records whose buffer is not over, in the order of their ids. */
-export async function bufferedAfter(
+const isNamed = 's.record_id = any($4::uuid[])'
+
+/** As `matchesFilter`, but for times that cannot be read: these bound nothing. */
+const isMatching = `
+  ($4::text[] is null or r.record_type = any($4)) and ($5::uuid is null or s.record_id = $5)
+  and ($6::text is null or r.skill_id = $6) and ($7::text is null or r.archetype_id = $7)
+  and ($8::text is null or r.user_id = $8) and ($9::text is null or r.created_by = $9)
+  and ($10::text is null or r.event_kind = $10)
+  and ($11::uuid is null or s.record_id >= $11) and ($12::uuid is null or s.record_id < $12)`
+
+function conditionOf(scope: HoldScope): { condition: string; values: unknown[] } {
+  if ('recordIds' in scope) return { condition: isNamed, values: [scope.recordIds] }
+  const { record_type, record_id, skill_id, archetype_id, user_id, created_by, event_kind } = scope.filter
+  const { created_at__gte: from, created_at__lt: before } = scope.filter
+  const exact = [record_type, record_id, skill_id, archetype_id, user_id, created_by, event_kind]
+  return {
+    condition: isMatching,
+    values: [...exact.map((value) => value ?? null), firstIdAt(from), firstIdAt(before)],
+  }
+}
+
+function firstIdAt(text: string | undefined): string | null {
+  const time = text === undefined ? undefined : parseTimestamp(text)
+  return time === undefined ? null : recordIdFloor(time.epochMs, time.microsOfMs)
+}
+
+/**
+ * Stops the clock of the buffers of all purged records that the scope is over, where it still runs.
+ *
+ * @returns when the latest of these records was purged, whether or not its clock stood still already
+ */
+export async function freezeBuffers(tx: TenantTx, scope: HoldScope, now: string): Promise<string | undefined> {
+  const { condition, values } = conditionOf(scope)
+  const { rows } = await tx.client.query<{ latest: string | null }>(
+    // As an array, for a join may be planned to go through all of them for each.
+    `with matching as materialized (
+       select s.record_id, s.purged_at from hub.record_states s ${lookUpRecord}
+       where s.tenant_id = $1 and s.purged_at is not null and s.hard_delete_after > $2::timestamptz and ${condition}
+     ), frozen as (
+       update hub.record_states s set hard_delete_after = $3::timestamptz,
+         buffer_left_micros = (extract(epoch from s.hard_delete_after - $2::timestamptz) * 1000000)::bigint
+       where s.tenant_id = $1 and s.record_id = any(array(select record_id from matching))
+         and s.buffer_left_micros is null
+     )
+     select max(purged_at) as latest from matching`,
+    [tx.tenantId, now, never, ...values],
+  )
+  return rows[0]!.latest ?? undefined
+}
+
+/** The next purged records that the scope is over and whose clock stands still, in the order of their ids. */
+export async function frozenAfter(
   tx: TenantTx,
-  { now, after }: { now: string; after: string | undefined },
+  scope: HoldScope,
+  after: string | undefined,
   count: number,
-): Promise<BufferedRecord[]> {
-  const { rows } = await tx.client.query<Omit<BufferedRecord, 'created_at'>>(
-    `select ${columns} from hub.record_states s ${lookUpRecord}
-     where s.tenant_id = $1 and s.record_id > $2 and s.purged_at is not null and s.hard_delete_after > $3::timestamptz
-     order by s.record_id limit $4`,
-    [tx.tenantId, after ?? '00000000-0000-0000-0000-000000000000', now, count],
+): Promise<HeldRecord[]> {
+  const { condition, values } = conditionOf(scope)
+  const { rows } = await tx.client.query<Omit<HeldRecord, 'created_at'>>(
+    `select s.record_id, r.record_type, r.created_by, r.skill_id, r.archetype_id, r.user_id, r.event_kind
+     from hub.record_states s ${lookUpRecord}
+     where s.tenant_id = $1 and s.record_id > $2 and s.buffer_left_micros is not null and ${condition}
+     order by s.record_id limit $3`,
+    [tx.tenantId, after ?? '00000000-0000-0000-0000-000000000000', count, ...values],
   )
-  return rows.map((row) => ({ ...heldRecordOf(row), purged_at: row.purged_at }))
-}
-
-/** Those of the records that are purged and whose buffer is not over. */
-export async function bufferedAmong(
-  tx: TenantTx,
-  recordIds: readonly string[],
-  now: string,
-): Promise<BufferedRecord[]> {
-  const { rows } = await tx.client.query<Omit<BufferedRecord, 'created_at'>>(
-    `select ${columns} from hub.record_states s ${lookUpRecord}
-     where s.tenant_id = $1 and s.record_id = any($2::uuid[]) and s.purged_at is not null
-       and s.hard_delete_after > $3::timestamptz
-     order by s.record_id`,
-    [tx.tenantId, recordIds, now],
-  )
-  return rows.map((row) => ({ ...heldRecordOf(row), purged_at: row.purged_at }))
-}
-
-/** Stops the clock of the buffers that still run. */
-export async function freezeBuffers(tx: TenantTx, recordIds: readonly string[], now: string): Promise<void> {
-  await tx.client.query(
-    `update hub.record_states set hard_delete_after = $4::timestamptz,
-       buffer_left_micros = (extract(epoch from hard_delete_after - $3::timestamptz) * 1000000)::bigint
-     where tenant_id = $1 and record_id = any($2::uuid[]) and purged_at is not null
-       and buffer_left_micros is null and hard_delete_after > $3::timestamptz`,
-    [tx.tenantId, recordIds, now, never],
-  )
+  return rows.map(heldRecordOf)
 }
 
 /** Lets the clock of the buffers that are frozen run on. */
