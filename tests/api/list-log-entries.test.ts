@@ -67,6 +67,24 @@ describe('the feed', () => {
     expect(idsOf(rest)).toEqual(batch.slice(1))
   })
 
+  test('goes on behind a record, a cursor, and from the beginning where `after` is empty', async () => {
+    const { items, lastPosition } = await follow(hub)
+    for (const at of [0, 70, items.length - 1]) {
+      const { record_id: id } = items[at]
+      for (const name of [id, id.toUpperCase()]) {
+        expect((await get(hub, path(`?after=${name}&limit=1000`))).items).toEqual(items.slice(at + 1))
+      }
+    }
+    const { next_cursor: cursor, ...first } = await get(hub, path('?after=&limit=60'))
+    expect(first.items).toEqual(items.slice(0, 60))
+    expect(cursor).not.toBeNull()
+    const second = await get(hub, path(`?after=${cursor}&limit=1000`))
+    expect(second).toEqual({ items: items.slice(60), next_cursor: null, last_position: lastPosition })
+    for (const beside of [0, lastPosition, 'nonsense', items[3].record_id]) {
+      expect(await get(hub, path(`?after=${beside}&cursor=${cursor}&limit=1000`))).toEqual(second)
+    }
+  })
+
   test('shows purged records as purged, and erased ones by their place alone', async () => {
     const { lastPosition } = await follow(hub)
     const [purged, gone, erased] = [
@@ -95,6 +113,8 @@ describe('the feed', () => {
       const { record: _record, ...place } = before[i + 1]
       expect(items[i + 1]).toEqual({ ...place, record_id: id, erased: true })
     }
+    expect((await get(hub, path(`?after=${gone}`))).items).toEqual(items.slice(2))
+    expect((await get(hub, path(`?after=${erased}`))).items).toEqual(items.slice(3))
     const asReader = await follow(hub, lastPosition, 1000, { scopes: ['telemetry:read'] })
     expect(asReader.items).toEqual([])
   })
@@ -133,6 +153,7 @@ describe('it refuses', () => {
     await refused('?after=1.5', '/query/after')
     await refused('?after=x', '/query/after')
     await refused('?after=9007199254740992', '/query/after')
+    await refused('?after=123456789012345678901234567890', '/query/after')
     await refused('?limit=0', '/query/limit')
     await refused('?limit=1001', '/query/limit')
     await refused('?since=1', '/query/since')
@@ -144,9 +165,20 @@ describe('it refuses', () => {
     expect((await get(hub, path(`?after=${end}`))).items).toEqual([])
   })
 
-  test('a cursor beside a position, a changed one, and one of another tenant', async () => {
+  test('a record that is not there, of another tenant, or of a type that the scopes hide', async () => {
+    await refused('?after=019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a', '/query/after')
+    const id = await write(hub, 'acme', decision)
+    const elsewhere = await hub.call('globex', 'GET', path(`?after=${id}`))
+    expectProblem(elsewhere, 'validation-failed', '/query/after')
+    const hidden = await hub.call('acme', 'GET', path(`?after=${id}`), { scopes: ['telemetry:read'] })
+    expectProblem(hidden, 'validation-failed', '/query/after')
+    expect((await get(hub, path(`?after=${id}`))).items).toEqual([])
+  })
+
+  test('a changed cursor, and one of another tenant', async () => {
     const { next_cursor: cursor } = await get(hub, path('?limit=1'))
-    await refused(`?after=0&cursor=${cursor}`, '/query/after')
+    await refused(`?after=A${cursor}`, '/query/after')
+    expectProblem(await hub.call('globex', 'GET', path(`?after=${cursor}`)), 'validation-failed', '/query/after')
     for (const wrong of [`A${cursor}`, 'nonsense']) {
       expectProblem(await hub.call('acme', 'GET', path(`?cursor=${wrong}`)), 'invalid-cursor', '/query/cursor')
     }

@@ -22,6 +22,7 @@ export async function walkLog(hub: TestHub, tenant: 'acme' | 'globex'): Promise<
   await call('GET', `${log}/consistency?from=1`)
   await call('GET', `${records}/${await decision()}/proof`)
   for (const query of ['', '?limit=1', '?limit=1000']) await call('GET', `${log}/entries${query}`)
+  await call('GET', `${log}/entries?after=${await decision()}`)
   await hub.call(tenant, 'GET', `${log}/entries`, { scopes: ['telemetry:read'] })
 
   const { logs } = hub.modules.log

@@ -61,3 +61,21 @@ export async function findPlacesOfEntries(
     }
   })
 }
+
+/** Where a record was sealed; one that is erased leaves that behind. @param recordTypes all if undefined */
+export async function findSealPlace(
+  tx: TenantTx,
+  recordId: string,
+  recordTypes: readonly RecordType[] | undefined,
+): Promise<{ sealId: string; leafIndex: number } | undefined> {
+  const { rows } = await tx.client.query<{ sealId: string; leafIndex: number }>(
+    `select seal_id as "sealId", leaf_index as "leafIndex" from hub.records
+     where tenant_id = $1 and record_id = $2 and ($3::text[] is null or record_type = any ($3))
+     union all
+     select seal_id, leaf_index from hub.tombstones
+     where tenant_id = $1 and record_id = $2 and ($3::text[] is null or record_type = any ($3))
+     limit 1`,
+    [tx.tenantId, recordId, recordTypes ? [...recordTypes] : null],
+  )
+  return rows[0]
+}

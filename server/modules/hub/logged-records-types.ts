@@ -37,6 +37,12 @@ export interface LoggedRecords {
   places(tx: TenantTx, entries: readonly LogEntry[], viewer: Viewer): Promise<LoggedPlace[]>
   /** The records of places that are not erased, as the API answers them, in JSON, by id. */
   answers(tx: TenantTx, places: readonly LoggedPlace[], viewer: Viewer): Promise<Map<string, string>>
+  /** Where a record was sealed, one that is erased too; undefined for one that the viewer cannot see in the log. */
+  sealPlaceOf(
+    tx: TenantTx,
+    recordId: string,
+    viewer: Viewer,
+  ): Promise<Pick<RecordPlace, 'sealId' | 'leafIndex'> | undefined>
   /** Throws DomainError `not-found` for a record that the viewer cannot read. */
   placeOf(tx: TenantTx, recordId: string, viewer: Viewer): Promise<RecordPlace>
 }

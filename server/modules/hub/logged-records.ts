@@ -1,5 +1,5 @@
 import { canSee, visibleTypes } from '../../../contract/record-visibility.ts'
-import { findPlacesOfEntries } from './logged-records-store.ts'
+import { findPlacesOfEntries, findSealPlace } from './logged-records-store.ts'
 import type { LoggedRecords } from './logged-records-types.ts'
 import { answerText, provenanceHashOf } from './record-answer.ts'
 import { cosignOf } from './record-cosign.ts'
@@ -15,6 +15,8 @@ export const loggedRecords: LoggedRecords = {
     const records = await findRecords(tx, ids, now)
     return new Map(records.map((record) => [record.record_id, answerText(tx.tenantId, record)]))
   },
+
+  sealPlaceOf: (tx, recordId, { scopes }) => findSealPlace(tx, recordId, visibleTypes(scopes)),
 
   async placeOf(tx, recordId, { scopes, now }) {
     const record = await findRecord(tx, recordId, now)

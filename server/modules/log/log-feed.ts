@@ -1,5 +1,6 @@
-import { validationFailed } from '../../../contract/domain-error.ts'
+import { DomainError, validationFailed } from '../../../contract/domain-error.ts'
 import { pageSizeDefault, recordsAnswerBytesMax } from '../../../contract/limits.ts'
+import { patterns } from '../../../contract/literals.ts'
 import { sealSizeMax } from '../../../provenance/index.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
@@ -32,15 +33,16 @@ export function createLogFeed(deps: {
   return {
     async follow({ tenant, scopes }, query) {
       const binding = { tenant: tenant.slug, operation: 'listLogEntries', query: {} }
-      const after = positionOf(query, cursorKey, binding)
+      const begin = beginningOf(query, cursorKey, binding)
       await logs.integrate(tenant)
       // As one moment shows them: a record that is erased meanwhile is neither lost nor there twice.
       return database.withTenant(
         tenant.slug,
         async (tx) => {
           const end = ((await logs.head(tx))?.treeSize ?? 0) * sealSizeMax
-          if (after > end) throw beyondTheLog(query, end)
           const viewer = { scopes, now: clock.next().createdAt }
+          const after = typeof begin === 'number' ? begin : await positionOfRecord(tx, viewer, begin.recordId)
+          if (after > end) throw beyondTheLog(query, end)
           const { places, at } = await look(tx, viewer, { after, end, limit: query.limit ?? pageSizeDefault })
           const answers = await records().answers(tx, places, viewer)
           const items = places.map((place) => itemText(place, answers.get(place.recordId)))
@@ -50,6 +52,16 @@ export function createLogFeed(deps: {
         { readOnly: true, snapshot: true },
       )
     },
+  }
+
+  async function positionOfRecord(tx: TenantTx, viewer: Viewer, recordId: string): Promise<number> {
+    const place = await records().sealPlaceOf(tx, recordId, viewer)
+    const entry = place && (await logs.entryOf(tx, place.sealId))
+    if (place === undefined || entry === undefined) {
+      const detail = 'names no record in the log of this tenant that the token may read'
+      throw validationFailed([{ pointer: '/query/after', detail }])
+    }
+    return positionAt({ logIndex: entry.logIndex, leafIndex: place.leafIndex })
   }
 
   /** The places behind a position that fit the page, and up to which position everything has been looked at. */
@@ -85,16 +97,27 @@ export function createLogFeed(deps: {
 }
 
 /** From 1 on, so that 0 is before everything. */
-function positionAt({ logIndex, leafIndex }: LoggedPlace): number {
+function positionAt({ logIndex, leafIndex }: Pick<LoggedPlace, 'logIndex' | 'leafIndex'>): number {
   return logIndex * sealSizeMax + leafIndex + 1
 }
 
-function positionOf({ after, cursor }: EntriesQuery, key: Buffer, binding: CursorBinding): number {
-  if (cursor === undefined) return after ?? 0
-  if (after !== undefined) {
-    throw validationFailed([{ pointer: '/query/after', detail: 'must not stand beside cursor, which says the same' }])
+/** The position behind which to begin, or the record. A cursor goes before `after`: a query may be kept, and a cursor added. */
+function beginningOf(
+  { after, cursor }: EntriesQuery,
+  key: Buffer,
+  binding: CursorBinding,
+): number | { recordId: string } {
+  if (cursor !== undefined) return openCursor(key, binding, cursor) as number
+  const text = String(after ?? '')
+  if (/^\d*$/.test(text) && Number(text) <= Number.MAX_SAFE_INTEGER) return Number(text)
+  if (new RegExp(patterns.uuid).test(text)) return { recordId: text.toLowerCase() }
+  try {
+    return openCursor(key, binding, text) as number
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error
+    const detail = 'must be a position, the record_id of a record in the log, or a next_cursor of this feed'
+    throw validationFailed([{ pointer: '/query/after', detail }])
   }
-  return openCursor(key, binding, cursor) as number
 }
 
 /** To wait until the log has grown so far would be to lose what comes until then. */

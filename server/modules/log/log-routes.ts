@@ -29,7 +29,9 @@ export function addLogRoutes(app: FastifyInstance, { proofs, feed }: { proofs: L
     app,
     'getLogConsistency',
     {
-      description: 'Proves that the log of the later state begins with all that was in the earlier one.',
+      description:
+        'Proves that the log of the later state begins with all that was in the earlier one. An empty log is the ' +
+        'beginning of every log: with `from=0` the path is empty, and nothing is proven.',
       querystring: ConsistencyQuery,
       response: { 200: ConsistencySchema },
     },
@@ -55,7 +57,8 @@ export function addLogRoutes(app: FastifyInstance, { proofs, feed }: { proofs: L
     {
       description:
         'A change feed that loses nothing: a record that is committed later stands behind those that were there, ' +
-        'whatever its time. Ask again with `after` set to `last_position`. A page may have few items, or none, though ' +
+        'whatever its time. Ask again with `after` set to `last_position`; the `position` or `record_id` of the last ' +
+        'item that you took, and `next_cursor`, say where to go on as well. A page may have few items, or none, though ' +
         'there are more: it goes on as long as `next_cursor` is not null.',
       querystring: EntriesQuery,
       response: { 200: EntriesPage },

@@ -32,12 +32,9 @@ export const CheckpointSchema = object(
   { title: 'Checkpoint' },
 )
 
-const size = (description: string) =>
-  Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description, examples: [1] })
-
 export const ConsistencyQuery = object({
-  from: size('Leaves of the earlier state'),
-  to: Type.Optional(size('Leaves of the later state; default is the newest')),
+  from: count('Leaves of the earlier state', [1]),
+  to: Type.Optional(count('Leaves of the later state; default is the newest', [4711])),
 })
 
 export const ConsistencySchema = object(
@@ -46,7 +43,7 @@ export const ConsistencySchema = object(
     to: treeSize,
     from_root: hash('Root of the earlier state, in base64'),
     to_root: hash('Root of the later state, in base64'),
-    path: path('The consistency proof of RFC 6962, section 2.1.2'),
+    path: path('The consistency proof of RFC 6962, section 2.1.2; empty where `from` is 0 or `to`'),
   },
   { title: 'Consistency proof' },
 )
@@ -79,12 +76,16 @@ export const ProofSchema = object(
 
 export const EntriesQuery = object({
   after: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: Number.MAX_SAFE_INTEGER,
-      description: 'Position behind which to begin: `last_position` of the answer before; default is 0, the beginning',
-      examples: [0],
-    }),
+    Type.Union(
+      [
+        count('A position: `last_position` of an answer, or `position` of an item; 0 is the beginning', [1152]),
+        Type.String({
+          description: '`record_id` of a record in the log, `next_cursor` of an answer, or nothing for the beginning',
+          examples: [exampleId],
+        }),
+      ],
+      { description: 'Behind what to begin; default is the beginning. Beside `cursor` it is not read', examples: [0] },
+    ),
   ),
   limit: Type.Optional(
     Type.Integer({
@@ -95,14 +96,14 @@ export const EntriesQuery = object({
     }),
   ),
   cursor: Type.Optional(
-    Type.String({ minLength: 1, description: '`next_cursor` of the page before, in place of `after`' }),
+    Type.String({ minLength: 1, description: '`next_cursor` of the page before, which goes before `after`' }),
   ),
 })
 
 export type EntriesQuery = Static<typeof EntriesQuery>
 
 const EntrySchema = object({
-  position: count('Place in the feed: it grows from entry to entry, not always by one', [1089]),
+  position: count('Place in the feed, for `after`: it grows from entry to entry, not always by one', [1089]),
   log_index: count('Index of the seal in the log', [17]),
   leaf_index: count('Place of the record in its seal', [0]),
   seal_id: uuid('The seal of the record'),

@@ -14,8 +14,12 @@ export function inclusionRanges(logIndex: number, treeSize: number): LeafRange[]
   return ranges
 }
 
-/** The hashes of PROOF(m, D[n]) of RFC 6962 §2.1.2, in its order. The first size is from 1 to the second. */
+/**
+ * The hashes of PROOF(m, D[n]) of RFC 6962 §2.1.2, in its order. The first size is at most the second; none are needed
+ * where it is 0.
+ */
 export function consistencyRanges(firstSize: number, secondSize: number): LeafRange[] {
+  if (firstSize === 0) return []
   const ranges: LeafRange[] = []
   let [begin, end] = [0, secondSize]
   while (end !== firstSize) {
