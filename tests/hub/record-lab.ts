@@ -6,7 +6,7 @@ import { createGovernanceLog } from '../../server/modules/governance/governance-
 import { createErasure } from '../../server/modules/hub/erasure/erasure-service.ts'
 import type { ErasureList } from '../../server/modules/hub/erasure/erasure-types.ts'
 import { createEventReleases } from '../../server/modules/hub/holds/event-releases.ts'
-import { createHoldCheck } from '../../server/modules/hub/holds/hold-check.ts'
+import { createHoldEvidence } from '../../server/modules/hub/holds/hold-evidence.ts'
 import { createHolds } from '../../server/modules/hub/holds/holds-service.ts'
 import { createRecordStore } from '../../server/modules/hub/hub-module.ts'
 import type { RecordDraft } from '../../server/modules/hub/hub-types.ts'
@@ -37,10 +37,11 @@ export async function openRecordLab(options: TestDatabaseOptions & { time?: Time
     info: () => {},
     warn: () => {},
   }
-  const holds = createHoldCheck()
   const erasureList: ErasureList = { keep: async () => {}, read: () => expect.unreachable() }
   const pool = createVerificationPool()
-  const check = createRecordCheck({ keys, pool })
+  const holdEvidence = createHoldEvidence({ keys, pool })
+  const { holds, told } = holdEvidence
+  const check = createRecordCheck({ keys, holdEvidence, pool })
 
   /** The services of a process: nothing is shared with another one but what is stored. */
   function openProcess(time?: TimeSource) {
@@ -50,7 +51,7 @@ export async function openRecordLab(options: TestDatabaseOptions & { time?: Time
     const now = options.now ? { now: options.now } : {}
     const tampering = createTamperReporter({ database, governance, check, log, ...now })
     const verification = createStoredVerification({ check, tampering })
-    const shared = { ...store, database, keys, governance, tampering, verification, holds, log }
+    const shared = { ...store, database, keys, governance, tampering, verification, holds, told, log }
     const deps = { ...shared, cursorKey: Buffer.alloc(32, 7) }
 
     async function write(tenant: Tenant, ...drafts: Draft[]): Promise<string[]> {

@@ -130,13 +130,32 @@ describe('holds at the time of a purge', () => {
   const violation = async (id: string) => !(await checksOf(id)).no_active_legal_hold_violation
 
   test('one that names the record, or whose filter finds it, from before the purge until after it', async () => {
-    const insert = (filter: string, from: string, until: string) =>
-      `with hold as (
+    const insert = async (id: string, filter: string, from: string, until: string) => {
+      const sql = `with hold as (
          insert into hub.legal_holds (tenant_id, hold_id, name, reason, filter, created_at, created_by, released_at)
          select 'acme', gen_random_uuid(), 'x', 'x', ${filter}, purged_at + ${from}, 'x', purged_at + ${until}
-         from hub.record_states where record_id = $1 returning hold_id)
+         from hub.record_states where record_id = $1 returning hold_id, released_at)
        insert into hub.legal_hold_records
-       select 'acme', case when ${filter} is null then $1::uuid else gen_random_uuid() end, hold_id from hold`
+       select 'acme', case when ${filter} is null then $1::uuid else gen_random_uuid() end, hold_id from hold
+       returning hold_id, (select to_char(released_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') from hold) as end`
+      const { rows } = await superuser.query(sql.replaceAll('$1', `'${id}'`))
+      return rows[0] as { hold_id: string; end: string | null }
+    }
+    /** As the service tells of the end of a hold. */
+    const tellEnd = async ({ hold_id, end }: { hold_id: string; end: string | null }) => {
+      const event = await lab.database.withTenant('acme', (tx) =>
+        lab.governance.append(tx, acme, {
+          kind: 'hub.legal_hold_released',
+          subject: `hold:${hold_id}`,
+          details: { after: { active: false, released_at: end } },
+          actor: caller,
+        }),
+      )
+      await superuser.query('update hub.legal_holds set release_event_id = $2 where hold_id = $1', [
+        hold_id,
+        event.recordId,
+      ])
+    }
     const [none, second] = [`interval '0'`, `interval '1 microsecond'`]
     for (const filter of [`null::jsonb`, `jsonb_build_object('record_id', $1::text)`]) {
       for (const [from, until, isViolated] of [
@@ -146,9 +165,13 @@ describe('holds at the time of a purge', () => {
         [second, 'null', false],
       ] as const) {
         const id = await purged()
-        const sql = insert(filter, from, until).replaceAll('$1', `'${id}'`)
-        await superuser.query(sql)
-        expect(await violation(id), sql).toBe(isViolated)
+        const inserted = await insert(id, filter, from, until)
+        // An end of which no event tells is none.
+        if (until !== 'null') {
+          expect(await violation(id), `${filter} ${from} ${until}`).toBe(true)
+          await tellEnd(inserted)
+        }
+        expect(await violation(id), `${filter} ${from} ${until}`).toBe(isViolated)
       }
     }
   })

@@ -16,7 +16,7 @@ import { addErasureRoutes } from './erasure/erasure-routes.ts'
 import { createErasure } from './erasure/erasure-service.ts'
 import type { Erasure, ErasureList, ErasureParticipant } from './erasure/erasure-types.ts'
 import { createEventReleases } from './holds/event-releases.ts'
-import { createHoldCheck } from './holds/hold-check.ts'
+import { createHoldEvidence } from './holds/hold-evidence.ts'
 import { addHoldRoutes } from './holds/holds-routes.ts'
 import { createHolds } from './holds/holds-service.ts'
 import { addReleaseRoutes } from './holds/releases-routes.ts'
@@ -110,22 +110,24 @@ export function createHubModule(
   },
 ): HubModule {
   const pool = createVerificationPool()
-  const check = createRecordCheck({ ...deps, pool })
+  const holdEvidence = createHoldEvidence({ ...deps, pool })
+  const { holds, told } = holdEvidence
+  const check = createRecordCheck({ ...deps, pool, holdEvidence })
   const tampering = createTamperReporter({ ...deps, check })
   const verification = createStoredVerification({ check, tampering })
-  const holds = createHoldCheck()
   const erasure = createErasure({
     ...deps,
     holds,
+    told,
     verification,
     erasureParticipants: () => [idempotencyErasure(deps.idempotency), ...deps.erasureParticipants()],
   })
   const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
-  const releases = createEventReleases({ ...deps, cursorKey })
+  const releases = createEventReleases({ ...deps, told, cursorKey })
   const services = {
     reading: createRecordReading({ ...deps, verification, cursorKey }),
     writing: createRecordWriting(deps),
-    purger: createRecordPurger({ ...deps, holds }),
+    purger: createRecordPurger({ ...deps, holds, told }),
     relations: createRecordRelations(deps),
   }
   return {
@@ -133,8 +135,8 @@ export function createHubModule(
       addHubRoutes(app, services)
       addErasureRoutes(app, createDeletionCertificates(deps))
       addReleaseRoutes(app, releases)
-      addHoldRoutes(app, createHolds({ ...deps, holds, cursorKey }))
-      addRetentionRoutes(app, createRetention(deps))
+      addHoldRoutes(app, createHolds({ ...deps, holds, told, cursorKey }))
+      addRetentionRoutes(app, createRetention({ ...deps, told }))
     },
     sealedRecords,
     loggedRecords,

@@ -1,16 +1,15 @@
 import { DomainError } from '../../../contract/domain-error.ts'
 import { holdsNamedMax } from '../../../contract/limits.ts'
-import { matchesFilter } from '../../../contract/record-filter.ts'
 import type { TenantTx } from '../../db/database.ts'
 import { heldRecordOf } from './holds/hold-check.ts'
-import { holdsReleasedBy, lastRelease } from './holds/holds-store.ts'
-import type { HeldRecord, HoldCheck, HoldName } from './holds/holds-types.ts'
+import { lastRelease } from './holds/holds-store.ts'
+import type { HoldCheck, HoldName, ProvenRelease } from './holds/holds-types.ts'
 import { isReleaseActive } from './holds/release-rule.ts'
 import { type Moment, momentAfter } from './later-moment.ts'
 import type { StoredRecord } from './record-query-types.ts'
-import { findReleases, type Release } from './record-state-store.ts'
+import { findProvenRetention } from './retention/proven-retention.ts'
 import { keptUntil } from './retention/retention-rules.ts'
-import { findRetention } from './retention/retention-store.ts'
+import type { ToldEvents } from './told-events.ts'
 
 /**
  * Decides whether the subject may purge the record now, under the lock of holds.
@@ -22,20 +21,21 @@ import { findRetention } from './retention/retention-store.ts'
 export async function requirePurgeable(
   tx: TenantTx,
   row: StoredRecord,
-  { subject, micros, holds }: { subject: string; micros: number; holds: HoldCheck },
+  { subject, micros, holds, told }: { subject: string; micros: number; holds: HoldCheck; told: ToldEvents },
 ): Promise<Moment> {
   const record = heldRecordOf(row)
   const isEvent = record.record_type === 'governance_event'
-  const releases = isEvent ? await findReleases(tx, [record.record_id]) : []
+  const releases = isEvent ? await holds.releasesOf(tx, [record.record_id]) : []
   const moment = momentAfter(micros, [await lastRelease(tx), ...releases.map((release) => release.created_at)])
-  const retention = await findRetention(tx)
+  const retention = await findProvenRetention(tx, told)
 
   const [active = []] = await holds.activeOver(tx, [record])
   const reasons = active.length > 0 ? [heldBy(active)] : []
   if (isEvent && !releases.some((release) => isReleaseActive(release, moment.text))) {
     reasons.push(unreleased(record.record_id))
   }
-  const ownDoing = retention.four_eyes ? await releasedBy(tx, subject, record, releases) : undefined
+  const [released = []] = await holds.releasedBy(tx, subject, [record], retention.four_eyes)
+  const ownDoing = ownDoingOf(subject, released, releases, retention.four_eyes)
   if (ownDoing) reasons.push(...ownDoing.reasons)
   if (reasons.length > 0) {
     throw new DomainError('legal-hold', reasons.join(' '), {
@@ -54,20 +54,17 @@ export async function requirePurgeable(
   return moment
 }
 
-/** With four eyes: what the subject has released of the record, which somebody else is then to purge. */
-async function releasedBy(
-  tx: TenantTx,
+/** With four eyes, now or when it did: what the subject has released of the record, which somebody else is to purge. */
+function ownDoingOf(
   subject: string,
-  record: HeldRecord,
-  releases: readonly Release[],
-): Promise<{ reasons: string[]; holds: HoldName[] } | undefined> {
-  const ended = await holdsReleasedBy(tx, subject, record)
-  const holds = ended
-    .filter(({ filter }) => filter === null || matchesFilter(filter, record, record.created_at))
-    .map(({ hold_id, name }) => ({ hold_id, name }))
+  holds: HoldName[],
+  releases: readonly ProvenRelease[],
+  fourEyes: boolean,
+): { reasons: string[]; holds: HoldName[] } | undefined {
+  const own = releases.some((release) => release.created_by === subject && (fourEyes || release.fourEyes))
   const reasons = [
     ...(holds.length > 0 ? [`You released ${namesOf(holds)}.`] : []),
-    ...(releases.some((release) => release.created_by === subject) ? ['You created a release of this record.'] : []),
+    ...(own ? ['You created a release of this record.'] : []),
   ]
   if (reasons.length === 0) return undefined
   return { reasons: [...reasons, 'Four eyes are required: somebody else has to purge it.'], holds }

@@ -11,6 +11,7 @@ import { recordNotFound } from './record-errors.ts'
 import type { StoredRecord } from './record-query-types.ts'
 import { lockState, type RecordState, saveState } from './record-state-store.ts'
 import { findRecord } from './record-store.ts'
+import type { ToldEvents } from './told-events.ts'
 
 interface PurgeAnswer {
   record_id: string
@@ -59,8 +60,9 @@ export function createRecordPurger(deps: {
   clock: RecordClock
   governance: GovernanceLog
   holds: HoldCheck
+  told: ToldEvents
 }): RecordPurger {
-  const { database, clock, governance, holds } = deps
+  const { database, clock, governance, holds, told } = deps
 
   /** The record and its state, locked; the check of `If-Match` comes before anything the state decides. */
   async function lockRecord(tx: TenantTx, recordId: string, ifMatch: string | undefined): Promise<LockedRecord> {
@@ -78,7 +80,7 @@ export function createRecordPurger(deps: {
       return database.withTenant(tenant.slug, async (tx) => {
         const { record, state, micros } = await lockRecord(tx, recordId, ifMatch)
         if (state.purged_at !== null) return purged(recordId, state, micros)
-        const moment = await requirePurgeable(tx, record, { subject, micros, holds })
+        const moment = await requirePurgeable(tx, record, { subject, micros, holds, told })
         const changed: RecordState = {
           revision: state.revision + 1,
           purged_at: moment.text,

@@ -1,10 +1,11 @@
 import type { TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
+import { createHoldEvidence } from './holds/hold-evidence.ts'
 import { findLinks, findSeals } from './record-store.ts'
 import { type Evidence, verifyStored } from './record-verification.ts'
 import type { SealedRow } from './sealed-records-types.ts'
-import { gatherStates } from './state-evidence.ts'
+import { gatherStates, type HoldEvidence } from './state-evidence.ts'
 import type { VerificationPool } from './verification-pool.ts'
 import type { Verification } from './verification-types.ts'
 
@@ -15,16 +16,21 @@ export type RecordCheck = (
   records: readonly SealedRow[],
 ) => Promise<() => Promise<Verification[]>>
 
-export function createRecordCheck(deps: { keys: ProvenanceKeys; pool: VerificationPool }): RecordCheck {
+export function createRecordCheck(deps: {
+  keys: ProvenanceKeys
+  pool: VerificationPool
+  holdEvidence?: HoldEvidence
+}): RecordCheck {
+  const { holdEvidence = createHoldEvidence(deps) } = deps
   return async (tx, tenant, records) => {
-    const evidence = await gather(tx, records)
+    const evidence = await gather(tx, records, holdEvidence)
     return () => verifyStored(tenant.slug, records, evidence, deps)
   }
 }
 
 /** What verification compares besides the records' own rows. */
-async function gather(tx: TenantTx, rows: readonly SealedRow[]): Promise<Evidence> {
-  const states = await gatherStates(tx, rows)
+async function gather(tx: TenantTx, rows: readonly SealedRow[], holdEvidence: HoldEvidence): Promise<Evidence> {
+  const states = await gatherStates(tx, rows, holdEvidence)
   const all = [...rows, ...states.events.values()]
   return {
     seals: await findSeals(tx, [...new Set(all.map((row) => row.seal_id))]),

@@ -4,17 +4,11 @@ import type { TenantTables } from '../../db/schema.ts'
 
 export type RecordState = Omit<TenantTables['hub.record_states'], 'tenant_id' | 'record_id'>
 
-export type StateOfRecord = RecordState & { record_id: string }
+/** As verification looks at it: all but what is of no use to it, and may be beyond a number. */
+export type StateOfRecord = Omit<RecordState, 'buffer_left_micros'> & { record_id: string }
 
-const stateColumns = [
-  'revision',
-  'purged_at',
-  'purged_by',
-  'purge_reason',
-  'hard_delete_after',
-  'event_id',
-  'buffer_left_micros',
-] as const
+const comparedColumns = ['revision', 'purged_at', 'purged_by', 'purge_reason', 'hard_delete_after', 'event_id'] as const
+const stateColumns = [...comparedColumns, 'buffer_left_micros'] as const
 
 export type Release = Omit<TenantTables['hub.legal_hold_releases'], 'tenant_id'>
 
@@ -48,7 +42,7 @@ export async function lockState(tx: TenantTx, recordId: string): Promise<RecordS
 export async function findStates(tx: TenantTx, recordIds: readonly string[]): Promise<StateOfRecord[]> {
   return tx.db
     .selectFrom('hub.record_states')
-    .select(['record_id', ...stateColumns])
+    .select(['record_id', ...comparedColumns])
     .where('tenant_id', '=', tx.tenantId)
     .where('record_id', '=', sql<string>`any(${[...recordIds]})`)
     .execute()
@@ -76,7 +70,7 @@ export async function findReleases(tx: TenantTx, recordIds: readonly string[]): 
   if (recordIds.length === 0) return []
   return tx.db
     .selectFrom('hub.legal_hold_releases')
-    .select(['release_id', 'record_id', 'reason', 'created_at', 'created_by', 'expires_at'])
+    .select(['release_id', 'record_id', 'reason', 'created_at', 'created_by', 'expires_at', 'event_id'])
     .where('tenant_id', '=', tx.tenantId)
     .where('record_id', '=', sql<string>`any(${[...recordIds]})`)
     .execute()
@@ -91,7 +85,7 @@ export async function releasesAfter(
 ): Promise<Release[]> {
   return tx.db
     .selectFrom('hub.legal_hold_releases')
-    .select(['release_id', 'record_id', 'reason', 'created_at', 'created_by', 'expires_at'])
+    .select(['release_id', 'record_id', 'reason', 'created_at', 'created_by', 'expires_at', 'event_id'])
     .where('tenant_id', '=', tx.tenantId)
     .where('record_id', '=', recordId)
     .where('release_id', '>', after ?? '00000000-0000-0000-0000-000000000000')

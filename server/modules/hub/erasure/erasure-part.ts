@@ -26,19 +26,24 @@ import type { ErasedRecord, ErasureList, ErasureParticipant, KeptErasure } from 
 export interface ErasureOrder {
   recordId: string
   /** As its purge was proven; it must be the same still, and its buffer over by `until`. */
-  purge?: { purged_at: string; event_id: string | null; until: string }
+  purge?: { purged_at: string; event_id: string | null; until: string; asOf?: string | undefined }
   /** Instead: it was erased before, and is there again. */
   kept?: KeptErasure
 }
 
 /** When and why a record was purged. */
-type Purge = Pick<PurgedState, 'purged_at' | 'purged_by' | 'purge_reason' | 'event_id'>
+type Purge = Pick<PurgedState, 'purged_at' | 'purged_by' | 'purge_reason' | 'event_id'> & {
+  /** Not known of what was erased before. */
+  hard_delete_after?: string | null
+}
 
 interface Erasable {
   record: ErasableRecord
   purge: Purge
   /** When it was erased before it was there again. */
   erasedBefore?: string
+  /** Whoever ran it had it done as if it were that time. */
+  asOf?: string | undefined
 }
 
 export interface ErasurePart {
@@ -65,7 +70,7 @@ export function createErasurePart(deps: {
       const { kept, purge } = orderOf.get(record.record_id)!
       const state = states.get(record.record_id)
       if (kept) return [{ record, purge: purgeOfKept(kept, state), erasedBefore: kept.erased_at }]
-      return state && purge && isStill(state, purge) ? [{ record, purge: state }] : []
+      return state && purge && isStill(state, purge) ? [{ record, purge: state, asOf: purge.asOf }] : []
     })
     return unkept(tx, found)
   }
@@ -77,6 +82,7 @@ export function createErasurePart(deps: {
     )
     const unreleased = await idsWithoutRelease(
       tx,
+      holds,
       found.flatMap(({ record: { record_id, record_type }, purge: { purged_at }, erasedBefore }) =>
         erasedBefore ? [] : [{ record_id, record_type, purged_at }],
       ),
@@ -181,13 +187,17 @@ function evidenceOf({ record }: Erasable): { event_id: string; record_id: string
   return about === undefined ? [] : [{ event_id: record_id, record_id: about }]
 }
 
-function detailsOf({ record, purge, erasedBefore }: Erasable, erasedAt: string) {
+/** With the event of the purge and the end of its buffer, so that this event tells the rest by itself. */
+function detailsOf({ record, purge, erasedBefore, asOf }: Erasable, erasedAt: string) {
   return {
     record_type: record.record_type,
     purged_at: purge.purged_at,
     purged_by: purge.purged_by,
     reason: purge.purge_reason,
+    ...(purge.event_id === null ? {} : { purge_event: purge.event_id }),
+    ...(erasedBefore || !purge.hard_delete_after ? {} : { hard_delete_after: purge.hard_delete_after }),
     erased_at: erasedAt,
+    ...(asOf === undefined ? {} : { as_of: asOf }),
     leaf_hash: record.leaf!.toString('base64'),
     seal_id: record.seal_id,
     leaf_index: record.leaf_index,

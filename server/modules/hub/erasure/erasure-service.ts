@@ -5,6 +5,7 @@ import type { Tenant } from '../../../http/caller.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { HoldCheck } from '../holds/holds-types.ts'
 import type { RecordClock } from '../record-clock-types.ts'
+import type { ToldEvents } from '../told-events.ts'
 import type { StoredVerification } from '../verification-types.ts'
 import { createErasurePart, type ErasureOrder } from './erasure-part.ts'
 import { type DueRecord, findDue, findStored } from './erasure-store.ts'
@@ -25,6 +26,7 @@ export function createErasure(deps: {
   clock: RecordClock
   governance: GovernanceLog
   holds: HoldCheck
+  told: ToldEvents
   verification: StoredVerification
   erasureList: ErasureList
   erasureParticipants: () => readonly ErasureParticipant[]
@@ -56,7 +58,7 @@ export function createErasure(deps: {
         const proven = await evidence.proven(tenant, due)
         const orders = proven.map(({ record_id, purged_at, event_id }) => ({
           recordId: record_id,
-          purge: { purged_at, event_id, until },
+          purge: { purged_at, event_id, until, asOf },
         }))
         const erased = await erase(tenant, orders)
         total.erased += erased

@@ -8,8 +8,10 @@ import type { HoldCheck } from '../holds/holds-types.ts'
 import { momentAfter, timeOfMicros } from '../later-moment.ts'
 import { purgeDetails } from '../purge-service.ts'
 import type { RecordClock } from '../record-clock-types.ts'
+import { findProvenRetention, type ProvenRetention } from '../retention/proven-retention.ts'
 import { overdueCriteria } from '../retention/retention-rules.ts'
-import { findOverdue, findRetention } from '../retention/retention-store.ts'
+import { findOverdue, wereReplaced } from '../retention/retention-store.ts'
+import type { ToldEvents } from '../told-events.ts'
 import { findHeld, lockActive, savePurges } from './overdue-store.ts'
 
 /** What one transaction purges at most. */
@@ -30,18 +32,32 @@ export function createOverduePurge(deps: {
   clock: RecordClock
   governance: GovernanceLog
   holds: HoldCheck
+  told: ToldEvents
 }): OverduePurge {
-  const { database, clock, governance, holds } = deps
+  const { database, clock, governance, holds, told } = deps
+
+  /** Those that count: of what is stored, what a verified event tells that no later one replaces. */
+  async function findRules(tx: TenantTx): Promise<ProvenRetention> {
+    const retention = await findProvenRetention(tx, told)
+    return (await wereReplaced(tx)) ? { ...retention, rules: [] } : retention
+  }
 
   /**
    * The rules may have changed since the records were found. Holds cannot change any more; what is held is not locked,
-   * for it is found again every hour.
+   * for it is found again every hour. With four eyes, so is what the author of the rules has released: somebody else is to
+   * purge it.
    */
   async function stillOverdue(tx: TenantTx, now: string, recordIds: readonly string[]) {
-    const limits = overdueCriteria(await findRetention(tx), now)
+    const retention = await findRules(tx)
+    const limits = overdueCriteria(retention, now)
     const found = await findHeld(tx, recordIds)
-    const active = await holds.activeOver(tx, found.map(heldRecordOf))
-    const free = found.filter((_, at) => active[at]!.length === 0).map(({ record_id }) => record_id)
+    const held = found.map(heldRecordOf)
+    const active = await holds.activeOver(tx, held)
+    const { author = '', four_eyes } = retention
+    const released = await holds.releasedBy(tx, author, held, four_eyes)
+    const free = found
+      .filter((_, at) => active[at]!.length + released[at]!.length === 0)
+      .map(({ record_id }) => record_id)
     const records = await lockActive(tx, free)
     return records.filter(({ record_type, record_id }) => {
       const limit = limits.find(({ recordType }) => recordType === record_type)
@@ -79,7 +95,7 @@ export function createOverduePurge(deps: {
   return {
     async purge(tenant, { signal, asOf } = {}) {
       const now = asOf ?? clock.next().createdAt
-      const rules = await database.withTenant(tenant.slug, findRetention, { readOnly: true })
+      const rules = await database.withTenant(tenant.slug, findRules, { readOnly: true })
       let purged = 0
       for (const criteria of overdueCriteria(rules, now)) {
         for (let after: string | undefined; !signal?.aborted; ) {

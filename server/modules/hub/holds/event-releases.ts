@@ -9,6 +9,9 @@ import type { RecordClock } from '../record-clock-types.ts'
 import { recordNotFound } from '../record-errors.ts'
 import { insertRelease, type Release, releasesAfter } from '../record-state-store.ts'
 import { findRecord } from '../record-store.ts'
+import { fourEyesDetails } from '../retention/proven-retention.ts'
+import type { ToldEvents } from '../told-events.ts'
+import { releaseDetails, releasedKind } from './hold-events.ts'
 
 interface ReleaseAnswer {
   release_id: string
@@ -42,9 +45,10 @@ export function createEventReleases(deps: {
   database: Database
   clock: RecordClock
   governance: GovernanceLog
+  told: ToldEvents
   cursorKey: Buffer
 }): EventReleases {
-  const { database, clock, governance, cursorKey } = deps
+  const { database, clock, governance, told, cursorKey } = deps
 
   /** Nobody learns what there is, or of which type, but by a scope that lets them know. */
   async function requireEvent(tx: TenantTx, { scopes }: Caller, recordId: string, now: string): Promise<void> {
@@ -72,14 +76,15 @@ export function createEventReleases(deps: {
           created_at: now,
           created_by: caller.subject,
           expires_at: expiresAt,
+          event_id: null,
         }
-        await insertRelease(tx, release)
-        await governance.append(tx, tenant, {
-          kind: 'hub.legal_hold_released',
+        const event = await governance.append(tx, tenant, {
+          kind: releasedKind,
           subject: `record:${recordId}`,
-          details: { release_id: releaseId, reason, ...(expiresAt === null ? {} : { expires_at: expiresAt }) },
+          details: { ...releaseDetails(release), ...(await fourEyesDetails(tx, told)) },
           actor: caller,
         })
+        await insertRelease(tx, { ...release, event_id: event.recordId })
         return answerOf(release)
       })
     },

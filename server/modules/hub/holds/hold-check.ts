@@ -1,30 +1,77 @@
 import { holdsNamedMax } from '../../../../contract/limits.ts'
-import { type FilteredRecord, matchesFilter } from '../../../../contract/record-filter.ts'
-import type { TenantTx } from '../../../db/database.ts'
+import { type FilteredRecord, matchesFilter, type RecordFilter } from '../../../../contract/record-filter.ts'
 import { timeOfRecordId } from '../record-clock.ts'
+import { findReleases } from '../record-state-store.ts'
+import type { ToldEvents } from '../told-events.ts'
+import type { HoldEnds } from './hold-ends.ts'
+import { filteredReleasedBy, type HoldEnd, namedReleasedBy } from './hold-ends-store.ts'
+import { askedFourEyes, tellsOfRelease } from './hold-events.ts'
 import { holdsNaming, holdsWithFilter, shareHoldsLock } from './holds-store.ts'
 import type { HeldRecord, HoldCheck, HoldName } from './holds-types.ts'
 
-export function createHoldCheck(): HoldCheck {
-  return { lock: shareHoldsLock, activeOver: holdsOver }
+/** Goes by the rows as far as they keep records, and as far as they let them go by what verified governance events tell. */
+export function createHoldCheck({ told, ends }: { told: ToldEvents; ends: HoldEnds }): HoldCheck {
+  return {
+    lock: shareHoldsLock,
+
+    async activeOver(tx, records, { except } = {}) {
+      if (records.length === 0) return []
+      const ids = idsOf(records)
+      const unended = await ends.unproven(tx, ids)
+      const isOther = ({ hold_id }: HoldName) => hold_id !== except
+      // One more than are named, so that whoever names them knows that there are more.
+      const naming = (await holdsNaming(tx, ids, unended, holdsNamedMax + 1)).filter(isOther)
+      const filtering = (await holdsWithFilter(tx, unended)).filter(isOther)
+      return holdsOver(records, naming, filtering)
+    },
+
+    async releasedBy(tx, subject, records, fourEyes) {
+      if (records.length === 0) return []
+      const times = records.map((record) => record.created_at).sort()
+      const naming = await namedReleasedBy(tx, subject, idsOf(records))
+      const filtering = await filteredReleasedBy(tx, subject, times[0]!)
+      const events = await told.find(tx, fourEyes ? [] : [...naming, ...filtering].map((hold) => hold.release_event_id))
+      const counts = ({ release_event_id }: HoldEnd) => fourEyes || askedFourEyes(events.get(release_event_id ?? ''))
+      return holdsOver(
+        records,
+        naming.filter(counts),
+        filtering.filter(counts),
+        ({ released_at }, { created_at }) => released_at > created_at,
+      )
+    },
+
+    async releasesOf(tx, recordIds) {
+      const releases = await findReleases(tx, recordIds)
+      const events = await told.find(
+        tx,
+        releases.map((release) => release.event_id),
+      )
+      return releases.flatMap((release) => {
+        const event = events.get(release.event_id ?? '')
+        return tellsOfRelease(event, release) ? [{ ...release, fourEyes: askedFourEyes(event) }] : []
+      })
+    },
+  }
 }
 
-async function holdsOver(tx: TenantTx, records: readonly HeldRecord[]): Promise<HoldName[][]> {
-  if (records.length === 0) return []
-  const naming = await holdsNaming(
-    tx,
-    records.map((record) => record.record_id),
-    // One more than are named, so that whoever names them knows that there are more.
-    holdsNamedMax + 1,
-  )
-  const filtering = await holdsWithFilter(tx)
+/** @param counts whether a hold with a filter that the record matches is over it */
+function holdsOver<Filtering extends HoldName & { filter: RecordFilter }>(
+  records: readonly HeldRecord[],
+  naming: readonly (HoldName & { record_id: string })[],
+  filtering: readonly Filtering[],
+  counts: (hold: Filtering, record: HeldRecord) => boolean = () => true,
+): HoldName[][] {
   const namingOf = Map.groupBy(naming, (hold) => hold.record_id)
   return records.map((record) =>
     [
       ...(namingOf.get(record.record_id) ?? []),
-      ...filtering.filter((hold) => matchesFilter(hold.filter, record, record.created_at)),
+      ...filtering.filter((hold) => counts(hold, record) && matchesFilter(hold.filter, record, record.created_at)),
     ].map(({ hold_id, name }) => ({ hold_id, name })),
   )
+}
+
+function idsOf(records: readonly HeldRecord[]): string[] {
+  return records.map((record) => record.record_id)
 }
 
 /** A stored record as holds look at it. Its time comes from its id, which carries it: its text may be unreadable. */

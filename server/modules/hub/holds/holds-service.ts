@@ -1,7 +1,6 @@
 import { DomainError, invalidTenant, type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
 import { filterHoldsMax, holdRecordsAnswered } from '../../../../contract/limits.ts'
 import { normaliseFilter, type RecordFilter } from '../../../../contract/record-filter.ts'
-import type { JsonObject } from '../../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import { openCursor, signCursor } from '../../../http/cursor.ts'
@@ -9,7 +8,10 @@ import type { GovernanceLog } from '../../governance/governance-types.ts'
 import { momentAfter } from '../later-moment.ts'
 import type { RecordClock } from '../record-clock-types.ts'
 import { findRecordIds } from '../record-store.ts'
+import { fourEyesDetails } from '../retention/proven-retention.ts'
+import type { ToldEvents } from '../told-events.ts'
 import { freeze, type HoldScope, resume } from './buffers.ts'
+import { appliedDetails, appliedKind, releasedDetails, releasedKind, tellsOfEnd } from './hold-events.ts'
 import type { PlaceHoldBody } from './holds-schemas.ts'
 import {
   countFilterHolds,
@@ -61,9 +63,17 @@ export function createHolds(deps: {
   clock: RecordClock
   governance: GovernanceLog
   holds: HoldCheck
+  told: ToldEvents
   cursorKey: Buffer
 }): Holds {
-  const { database, clock, governance, holds, cursorKey } = deps
+  const { database, clock, governance, holds, told, cursorKey } = deps
+
+  /** One that somebody has ended in the database is in force still, and can be released. */
+  async function hasEnded(tx: TenantTx, hold: HoldRow): Promise<boolean> {
+    if (hold.released_at === null) return false
+    const events = await told.find(tx, [hold.release_event_id])
+    return tellsOfEnd(events.get(hold.release_event_id ?? ''), hold)
+  }
 
   return {
     async place(caller, body) {
@@ -86,14 +96,17 @@ export function createHolds(deps: {
           released_at: null,
           released_by: null,
           release_reason: null,
+          event_id: null,
+          release_event_id: null,
         }
-        await insertHold(tx, hold, 'recordIds' in scope ? scope.recordIds : [])
-        await governance.append(tx, tenant, {
-          kind: 'hub.legal_hold_applied',
+        const recordIds = 'recordIds' in scope ? scope.recordIds : []
+        const event = await governance.append(tx, tenant, {
+          kind: appliedKind,
           subject: `hold:${hold_id}`,
-          details: { ...detailsOf(hold), after: { active: true, created_at: hold.created_at } },
+          details: appliedDetails(hold, recordIds),
           actor: caller,
         })
+        await insertHold(tx, { ...hold, event_id: event.recordId }, recordIds)
         return answerOf(hold)
       })
     },
@@ -128,23 +141,18 @@ export function createHolds(deps: {
       return database.withTenant(tenant.slug, async (tx) => {
         await takeHoldsLock(tx)
         const hold = await existing(tx, holdId)
-        if (hold.released_at !== null) return answerOf(hold)
+        if (await hasEnded(tx, hold)) return answerOf(hold)
         const { text: now } = momentAfter(clock.next().micros, [hold.created_at])
         const release = { released_at: now, released_by: caller.subject, release_reason: reason }
-        await markReleased(tx, holdId, release)
         const released = { ...hold, ...release }
-        await resume(tx, await storedScope(tx, hold), now, holds)
-        await governance.append(tx, tenant, {
-          kind: 'hub.legal_hold_released',
+        await resume(tx, { hold_id: holdId, ...(await storedScope(tx, hold)) }, now, holds)
+        const event = await governance.append(tx, tenant, {
+          kind: releasedKind,
           subject: `hold:${holdId}`,
-          details: {
-            ...detailsOf(hold),
-            reason,
-            before: { active: true, created_at: hold.created_at },
-            after: { active: false, released_at: now },
-          },
+          details: { ...releasedDetails(released), ...(await fourEyesDetails(tx, told)) },
           actor: caller,
         })
+        await markReleased(tx, holdId, { ...release, release_event_id: event.recordId })
         return answerOf(released)
       })
     },
@@ -200,10 +208,6 @@ async function existing(tx: TenantTx, holdId: string): Promise<HoldRow> {
 async function storedScope(tx: TenantTx, { hold_id, filter, record_count }: HoldRow): Promise<HoldScope> {
   if (filter !== null) return { filter: filterOf(filter) }
   return { recordIds: await recordIdsOf(tx, hold_id, undefined, record_count ?? 0) }
-}
-
-function detailsOf({ name, reason, filter, record_count }: HoldRow): JsonObject {
-  return { name, reason, ...(filter === null ? { record_count } : { filter: { ...filter } }) }
 }
 
 function answerOf(hold: HoldRow): HoldAnswer {

@@ -1,5 +1,6 @@
 import type { TenantTx } from '../../../db/database.ts'
-import { findReleases, type Release } from '../record-state-store.ts'
+import type { Release } from '../record-state-store.ts'
+import type { HoldCheck } from './holds-types.ts'
 
 /** Whether a release permits purging at a time; both in the one text form of timestamps, which sorts as time does. */
 export function isReleaseActive(release: Pick<Release, 'created_at' | 'expires_at'>, at: string): boolean {
@@ -16,7 +17,7 @@ interface PurgedRecord {
  * Whether a record was purged without what its type needs: a governance event needs a release that was active then,
  * and stays purged when that ends later.
  *
- * @param releases of the record at least
+ * @param releases proven ones, of the record at least
  */
 export function lacksRelease(
   { record_id, record_type, purged_at }: PurgedRecord,
@@ -27,9 +28,13 @@ export function lacksRelease(
 }
 
 /** Ids of those purged records that lack their release: they must not be erased. */
-export async function idsWithoutRelease(tx: TenantTx, records: readonly PurgedRecord[]): Promise<Set<string>> {
+export async function idsWithoutRelease(
+  tx: TenantTx,
+  holds: Pick<HoldCheck, 'releasesOf'>,
+  records: readonly PurgedRecord[],
+): Promise<Set<string>> {
   const events = records.filter((record) => record.record_type === 'governance_event')
-  const releases = await findReleases(
+  const releases = await holds.releasesOf(
     tx,
     events.map((event) => event.record_id),
   )

@@ -1,13 +1,23 @@
 import { type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
 import type { JsonObject } from '../../../../provenance/json.ts'
-import type { Database } from '../../../db/database.ts'
+import type { Database, TenantTx } from '../../../db/database.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import { takeHoldsLock } from '../holds/holds-store.ts'
-import { findRetention, inOrder, saveRetention } from './retention-store.ts'
+import type { ToldEvents } from '../told-events.ts'
+import { rulesChange, rulesKind, rulesToldBy, textOfRules } from './proven-retention.ts'
+import { findRetention, findRetentionEvent, inOrder, saveRetention } from './retention-store.ts'
 import type { Retention, RetentionRule, RetentionRules } from './retention-types.ts'
 
-export function createRetention(deps: { database: Database; governance: GovernanceLog }): Retention {
-  const { database, governance } = deps
+export function createRetention(deps: { database: Database; governance: GovernanceLog; told: ToldEvents }): Retention {
+  const { database, governance, told } = deps
+
+  /** That there are no rules, nobody needs to have told. */
+  async function isTold(tx: TenantTx, rules: RetentionRules): Promise<boolean> {
+    const eventId = await findRetentionEvent(tx)
+    const toldRules = rulesToldBy((await told.find(tx, [eventId])).get(eventId ?? ''))
+    return textOfRules(toldRules ?? { rules: [], four_eyes: false }) === textOfRules(rules)
+  }
+
   return {
     get: (tenant) => database.withTenant(tenant.slug, findRetention, { readOnly: true }),
 
@@ -20,14 +30,18 @@ export function createRetention(deps: { database: Database; governance: Governan
         await takeHoldsLock(tx)
         const before = await findRetention(tx)
         const after = { rules, four_eyes: body.four_eyes ?? before.four_eyes }
-        if (asText(before) === asText(after)) return before
-        await saveRetention(tx, after)
-        await governance.append(tx, tenant, {
-          kind: 'tenant.config_changed',
+        // Rules that were put in by hand, and that somebody now confirms, are a change, too.
+        if (textOfRules(before) === textOfRules(after) && (await isTold(tx, after))) return before
+        // The order of events, which their ids cannot tell exactly.
+        const replaces = await findRetentionEvent(tx)
+        const replaced = replaces === null ? {} : { replaces }
+        const event = await governance.append(tx, tenant, {
+          kind: rulesKind,
           subject: `tenant:${tenant.slug}`,
-          details: { change: 'retention_rules', before: asJson(before), after: asJson(after) },
+          details: { change: rulesChange, before: asJson(before), after: asJson(after), ...replaced },
           actor: caller,
         })
+        await saveRetention(tx, { ...after, event_id: event.recordId })
         return findRetention(tx)
       })
     },
@@ -55,14 +69,6 @@ function requireSound(rules: readonly RetentionRule[]): void {
     }
   }
   if (errors.length > 0) throw validationFailed(errors)
-}
-
-/** Equal for equal rules in whatever order their members were sent. */
-function asText({ rules, four_eyes }: RetentionRules): string {
-  return JSON.stringify([
-    four_eyes,
-    rules.map(({ record_type, min_days, max_days }) => [record_type, min_days ?? null, max_days ?? null]),
-  ])
 }
 
 function asJson({ rules, four_eyes }: RetentionRules): JsonObject {

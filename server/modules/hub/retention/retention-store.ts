@@ -1,5 +1,7 @@
 import { type RecordType, recordTypes } from '../../../../contract/literals.ts'
 import type { TenantTx } from '../../../db/database.ts'
+import { microsOf } from '../later-moment.ts'
+import { recordIdFloor, timeOfRecordId } from '../record-clock.ts'
 import { lookUpState } from '../record-sql-store.ts'
 import type { RetentionRule, RetentionRules } from './retention-types.ts'
 
@@ -24,8 +26,45 @@ export async function findRetention(tx: TenantTx): Promise<RetentionRules> {
   return { rules: inOrder(rules), four_eyes: settings?.four_eyes ?? false }
 }
 
-/** Under the lock of holds. */
-export async function saveRetention(tx: TenantTx, { rules, four_eyes }: RetentionRules): Promise<void> {
+/** The governance event that tells of the rules as they are stored; null where there is none. */
+export async function findRetentionEvent(tx: TenantTx): Promise<string | null> {
+  const settings = await tx.db
+    .selectFrom('hub.retention_settings')
+    .select('event_id')
+    .where('tenant_id', '=', tx.tenantId)
+    .executeTakeFirst()
+  return settings?.event_id ?? null
+}
+
+/**
+ * Whether events tell of other rules that replaced those of the event that the stored rules name: then somebody has set
+ * these back. Events of other processes, whose clocks differ, may have lesser ids.
+ */
+export async function wereReplaced(tx: TenantTx): Promise<boolean> {
+  const eventId = await findRetentionEvent(tx)
+  if (eventId === null) return false
+  const { rows } = await tx.client.query(
+    `select from hub.records where tenant_id = $1 and event_kind = 'tenant.config_changed' and record_id > $2
+       and strpos(canonical, $3) > 0 limit 1`,
+    [tx.tenantId, idLongBefore(eventId), `"replaces":"${eventId}"`],
+  )
+  return rows.length > 0
+}
+
+/** The smallest id of an hour before. */
+function idLongBefore(recordId: string): string {
+  return recordIdFloor(Math.max(0, Math.floor(microsOf(timeOfRecordId(recordId)) / 1000) - 3_600_000), 0)
+}
+
+/**
+ * Under the lock of holds.
+ *
+ * @param event_id the governance event that tells of them
+ */
+export async function saveRetention(
+  tx: TenantTx,
+  { rules, four_eyes, event_id }: RetentionRules & { event_id: string },
+): Promise<void> {
   await tx.db.deleteFrom('hub.retention_rules').where('tenant_id', '=', tx.tenantId).execute()
   if (rules.length > 0) {
     await tx.db
@@ -42,8 +81,8 @@ export async function saveRetention(tx: TenantTx, { rules, four_eyes }: Retentio
   }
   await tx.db
     .insertInto('hub.retention_settings')
-    .values({ tenant_id: tx.tenantId, four_eyes })
-    .onConflict((conflict) => conflict.column('tenant_id').doUpdateSet({ four_eyes }))
+    .values({ tenant_id: tx.tenantId, four_eyes, event_id })
+    .onConflict((conflict) => conflict.column('tenant_id').doUpdateSet({ four_eyes, event_id }))
     .execute()
 }
 

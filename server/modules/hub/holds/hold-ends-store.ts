@@ -1,0 +1,76 @@
+import type { RecordFilter } from '../../../../contract/record-filter.ts'
+import type { TenantTx } from '../../../db/database.ts'
+import type { HoldRow, NamedHold } from './holds-store.ts'
+import type { HoldName } from './holds-types.ts'
+import { filterOf } from './stored-filter.ts'
+
+/** The end of a hold, as its row has it. */
+export type HoldEnd = Pick<HoldRow, 'hold_id' | 'release_event_id'> & { released_at: string }
+
+/** A hold that somebody has released. */
+export type ReleasedHold = HoldEnd & { name: string }
+
+const nil = '00000000-0000-0000-0000-000000000000'
+
+/** What the ends of all holds with a filter come to: it changes when any of them does. Null where none has ended. */
+export async function digestOfFilterEnds(tx: TenantTx): Promise<string | null> {
+  const { rows } = await tx.client.query<{ digest: string | null }>(
+    `select encode(sha256(convert_to(string_agg(
+       concat_ws(' ', hold_id, extract(epoch from released_at), release_event_id), ',' order by hold_id), 'UTF8')), 'hex') as digest
+     from hub.legal_holds where tenant_id = $1 and filter is not null and released_at is not null`,
+    [tx.tenantId],
+  )
+  return rows[0]!.digest
+}
+
+/** The next holds with a filter that have ended, by id. */
+export async function filterEndsAfter(tx: TenantTx, after: string | undefined, count: number): Promise<HoldEnd[]> {
+  const { rows } = await tx.client.query<HoldEnd>(
+    `select hold_id, released_at, release_event_id from hub.legal_holds
+     where tenant_id = $1 and hold_id > $2 and filter is not null and released_at is not null order by hold_id limit $3`,
+    [tx.tenantId, after ?? nil, count],
+  )
+  return rows
+}
+
+/** Holds that have ended and name any of the records. */
+export async function endsNaming(tx: TenantTx, recordIds: readonly string[]): Promise<HoldEnd[]> {
+  const { rows } = await tx.client.query<HoldEnd>(
+    `select distinct h.hold_id, h.released_at, h.release_event_id
+     from hub.legal_hold_records n join hub.legal_holds h on h.tenant_id = $1 and h.hold_id = n.hold_id
+     where n.tenant_id = $1 and n.record_id = any($2::uuid[]) and h.released_at is not null`,
+    [tx.tenantId, recordIds],
+  )
+  return rows
+}
+
+/** Holds that name any of the records and that the subject has released. */
+export async function namedReleasedBy(
+  tx: TenantTx,
+  subject: string,
+  recordIds: readonly string[],
+): Promise<(ReleasedHold & NamedHold)[]> {
+  const { rows } = await tx.client.query<ReleasedHold & NamedHold>(
+    `select n.record_id, h.hold_id, h.name, h.released_at, h.release_event_id
+     from hub.legal_hold_records n join hub.legal_holds h on h.tenant_id = $1 and h.hold_id = n.hold_id
+     where n.tenant_id = $1 and n.record_id = any($3::uuid[]) and h.released_by = $2 and h.released_at is not null
+     order by h.hold_id`,
+    [tx.tenantId, subject, recordIds],
+  )
+  return rows
+}
+
+/** Holds with a filter that the subject has released since then. */
+export async function filteredReleasedBy(
+  tx: TenantTx,
+  subject: string,
+  since: string,
+): Promise<(ReleasedHold & HoldName & { filter: RecordFilter })[]> {
+  const { rows } = await tx.client.query<ReleasedHold & { filter: RecordFilter }>(
+    `select hold_id, name, filter, released_at, release_event_id from hub.legal_holds
+     where tenant_id = $1 and released_by = $2 and released_at > $3::timestamptz and filter is not null
+     order by hold_id`,
+    [tx.tenantId, subject, since],
+  )
+  return rows.map((row) => ({ ...row, filter: filterOf(row.filter) }))
+}
