@@ -40,7 +40,7 @@ beforeAll(async () => {
   keyFile = join(hub.dataDir, 'keys.json')
   await writeFile(keyFile, (await hub.call('acme', 'GET', '/.well-known/provenance-keys.json')).text)
   await keepCheckpoints(hub, scenes.values())
-  for (const { name, make } of cases) await make(db, scenes.get(name)!, scenes.get(swapped)!)
+  for (const { name, make } of cases) await make(db, scenes.get(name)!, scenes.get(swapped)!, hub)
   sweptFromMs = performance.now()
   hub.modules.hub.sweeper.start()
 }, 120_000)
@@ -139,7 +139,7 @@ describe('the running sweeper', () => {
       const all = await tamperEvents(scene)
       return all.map((subject) => {
         const [kind, id] = subject.split(/:(.*)/)
-        return `${kind} ${kind === 'log' ? '' : (names.find(([value]) => value === id)?.[1] ?? 'another')}`.trim()
+        return `${kind} ${kind === 'log' || kind === 'keys' ? '' : (names.find(([value]) => value === id)?.[1] ?? 'another')}`.trim()
       })
     }
     expect(await subjects('Edit the content of a record: canonical')).toEqual(['record neighbour'])
@@ -153,6 +153,8 @@ describe('the running sweeper', () => {
     ])
     expect((await subjects('Delete a tombstone: row')).sort()).toEqual(['record erased', 'seal another'])
     expect(await subjects('Roll the database back to yesterday: tables')).toEqual(['log'])
+    expect(await subjects('Put in a key of their own: beside the first')).toEqual(['keys'])
+    expect(await subjects('Put in a key of their own: that introduces the first')).toEqual(['keys'])
   })
 
   test('finds nothing where nothing was done', async () => {

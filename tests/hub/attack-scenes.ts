@@ -144,14 +144,14 @@ export async function keepCheckpoints(hub: TestHub, scenes: Iterable<Pick<Scene,
   await keeper.stop()
 }
 
-/** What another process has of the checkpoints: the same files, and a keeper that begins anew. */
-export function checkpointsOfAnotherProcess(hub: TestHub): CheckpointStore {
+/** What another process has of the checkpoints: the same files, and a keeper, which looks at these tenants only. */
+export function checkpointsOfAnotherProcess(hub: TestHub, slugs: readonly string[]): CheckpointStore {
   const { checkpoints, tenants, log, hub: hubModule } = hub.modules
   const directory = dirname(checkpoints.filesOf('any')[0]!)
   return openKeptCheckpoints({
     config: { checkpointSinks: [{ kind: 'file', directory }], environment: 'development' },
     database: hub.test.database,
-    directory: tenants.directory,
+    directory: { ...tenants.directory, slugs: async () => slugs },
     logs: () => log.logs,
     log: { info() {}, warn() {}, error() {} },
     disagreed: (tenant, found) => hubModule.logDisagreed(tenant, found),

@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto'
 import type pg from 'pg'
 import { recordHash } from '../../provenance/index.ts'
-import { type Scene, tenantTables } from './attack-scenes.ts'
+import type { TestHub } from '../support/hub.ts'
+import { forgeKey, forgePurge, introduceBy, putInKey } from './attack-keys.ts'
+import { checkpointsOfAnotherProcess, decisionDraft, type Scene, tenantTables, writeSealed } from './attack-scenes.ts'
 
 /**
  * What somebody does who has the database in their hands, as its superuser, but not the master key of the service; and what
@@ -21,7 +23,7 @@ export type Detector = keyof typeof detectors
 export interface Attack {
   name: string
   /** Each is made by itself, and found by the same. */
-  ways: Record<string, (db: pg.Client, scene: Scene, other: Scene) => Promise<void>>
+  ways: Record<string, (db: pg.Client, scene: Scene, other: Scene, hub: TestHub) => Promise<void>>
   foundBy: readonly Detector[]
 }
 
@@ -317,8 +319,37 @@ export const attacks: readonly Attack[] = [
     foundBy: ['sweep'],
   },
   {
+    name: 'Put in a key of their own',
+    ways: {
+      'beside the first': (db, scene) => putInKey(db, scene, forgeKey(scene.tenant.logName)),
+      'that introduces the first': async (db, scene) => {
+        const key = forgeKey(scene.tenant.logName)
+        await putInKey(db, scene, key)
+        await introduceBy(db, scene, key)
+      },
+    },
+    foundBy: ['sweep', 'audit'],
+  },
+  {
+    name: 'Forge records, such as the event of a purge, and seal them with a key of their own',
+    ways: {
+      'with the service that takes them into its log': async (db, scene, _, hub) => {
+        const key = forgeKey(scene.tenant.logName)
+        await putInKey(db, scene, key)
+        await introduceBy(db, scene, key)
+        await forgePurge(db, scene, hub, key)
+      },
+    },
+    foundBy: all,
+  },
+  {
     name: 'Roll the database back to yesterday',
     ways: { tables: rollBack },
+    foundBy: ['sweep', 'audit'],
+  },
+  {
+    name: 'Roll the database back, and let the log grow beyond what was kept of it',
+    ways: { tables: rollBackAndGrow },
     foundBy: ['sweep', 'audit'],
   },
 ]
@@ -359,6 +390,19 @@ async function rollBack(db: pg.Client, { slug }: Scene): Promise<void> {
     await db.query(`delete from ${table} where tenant_id = $1`, [slug])
     await db.query(`insert into ${table} select * from yesterday.${backupName(table)} where tenant_id = $1`, [slug])
   }
+}
+
+/** The service goes on from there, and signs more than was kept; another process then looks at what is to be kept. */
+async function rollBackAndGrow(db: pg.Client, scene: Scene, _: Scene, hub: TestHub): Promise<void> {
+  await rollBack(db, scene)
+  const { tenant, slug } = scene
+  for (let at = 0; at < 5; at += 1) await writeSealed(hub, tenant, decisionDraft(`anew ${at}`))
+  const { treeSize } = await hub.modules.log.logs.integrate(tenant)
+  const checkpoints = checkpointsOfAnotherProcess(hub, [slug])
+  const before = await checkpoints.newest(tenant.logName)
+  if (before === undefined || before.treeSize >= treeSize) throw new Error('the log has not outgrown what was kept')
+  checkpoints.keeper.start()
+  await checkpoints.keeper.stop()
 }
 
 const backupName = (table: string) => table.replace('hub.', '')

@@ -84,7 +84,7 @@ test('a log that was set back and has outgrown what was kept is refused, and rep
   const grown = await grow(10)
   expect(grown.tree_size).toBeGreaterThan(before!.treeSize)
 
-  const another = checkpointsOfAnotherProcess(hub)
+  const another = checkpointsOfAnotherProcess(hub, ['acme'])
   another.keeper.start()
   await expect.poll(findings, { timeout: 10_000 }).toMatchObject([
     {
