@@ -8,6 +8,7 @@ import type { JsonObject, JsonValue } from './json.ts'
 import type { KeyRing } from './keys.ts'
 import { inclusionRoot } from './merkle.ts'
 import { isNoteSigned, parseNote } from './note.ts'
+import { bufferEndOf } from './purge-event.ts'
 import { parseSealNote } from './seal-note.ts'
 import { itemOfAnswer, type VerifyResult, verifyRecords, verifyRecordsSync } from './verify.ts'
 
@@ -37,7 +38,10 @@ export type DeletionCertificate = {
   readonly purged_by: string
   readonly purge_reason: string
   readonly erased_at: string
-  /** As the API answers records. That of the purge is missing only where an erasure was repeated after a restore. */
+  /**
+   * As the API answers records. That of the purge is missing where an erasure was repeated after a restore, and where the
+   * reader may not see it: the other one says when, by whom and why, too, and names it.
+   */
   readonly events: { readonly purged?: JsonObject; readonly erased: JsonObject }
 }
 
@@ -52,7 +56,7 @@ export type CertificateChecks = {
   readonly seal_in_log: boolean
   /** The events are what the service signed, with keys of the same log. */
   readonly events_verified: boolean
-  /** The events tell of this record and leaf, and say what the certificate says. */
+  /** The events tell of this record and leaf, say what the certificate says, and its recovery buffer was over. */
   readonly events_agree: boolean
 }
 
@@ -205,14 +209,26 @@ function problemWithStatements(certificate: DeletionCertificate): Problem {
     difference(events.erased, { ...common, event_kind: 'hub.record_hard_deleted' }) ??
     difference(detailsOf(events.erased), erasure, '/details')
   if (ofErased !== undefined) return `/events/erased${ofErased}`
+  const { repeated, purge_event, hard_delete_after, as_of } = detailsOf(events.erased)
+  const early = (end: string | undefined) =>
+    repeated === true || (end !== undefined && end <= erased_at)
+      ? undefined
+      : `it was erased before its recovery buffer was over, at ${end}${as_of === undefined ? '' : `, as if it were ${as_of}`}`
   if (events.purged === undefined) {
-    return detailsOf(events.erased).repeated === true ? undefined : '/events/purged is missing'
+    if (repeated === true) return undefined
+    // The event of the erasure names the one that is left out, and tells the rest by itself.
+    if (typeof purge_event !== 'string' || typeof hard_delete_after !== 'string') return '/events/purged is missing'
+    return early(hard_delete_after)
+  }
+  if (purge_event !== undefined && events.purged.record_id !== purge_event) {
+    return `/events/purged is not the event ${purge_event}, which /events/erased names`
   }
   const ofPurged =
     difference(events.purged, { ...common, event_kind: 'hub.record_purged' }) ??
     difference(detailsOf(events.purged), { ...told, actor: purged_by }, '/details')
   if (ofPurged !== undefined) return `/events/purged${ofPurged}`
-  return purged_at < erased_at ? undefined : 'it was erased before it was purged'
+  if (purged_at >= erased_at) return 'it was erased before it was purged'
+  return early(bufferEndOf(detailsOf(events.purged)))
 }
 
 function detailsOf({ details }: JsonObject): JsonObject {

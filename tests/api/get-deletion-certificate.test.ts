@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Scope } from '../../contract/scopes.ts'
 import {
   type JsonObject,
   type KeyRing,
@@ -7,6 +8,8 @@ import {
   verifyDeletionCertificateSync,
 } from '../../provenance/index.ts'
 import { nodeCrypto } from '../../server/modules/hub/node-crypto.ts'
+import { writeSealed } from '../hub/attack-scenes.ts'
+import { telemetry } from '../hub/record-lab.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { steppedTime } from '../support/stepped-time.ts'
 import { decision, expectGuarded, expectProblem, governanceEvent, pathOf, unknownId, write } from './record-cases.ts'
@@ -96,7 +99,9 @@ test('each of its members is verified', async () => {
   expect(altered('record_id', { record_id: unknownId })).toEqual(['events_agree'])
   expect(altered('reason', { purge_reason: 'Another' })).toEqual(['events_agree'])
   expect(altered('events', { events: other.events })).toEqual(['events_agree'])
-  expect(altered('no purge', { events: { erased: body.events.erased } })).toEqual(['events_agree'])
+  expect(altered('another purge', { events: { ...body.events, purged: other.events.purged } })).toEqual([
+    'events_agree',
+  ])
   expect(altered('checkpoint', { checkpoint: body.seal_note })).toEqual(['seal_in_log'])
   expect(altered('seal', { seal_note: other.seal_note })).toContain('seal_signed')
   const forged = { ...body.events.erased, details: { ...body.events.erased.details, reason: 'Another' } }
@@ -124,6 +129,31 @@ test('whoever could not see the record does not see its certificate', async () =
   expectProblem(await certificateOf(purged, { scopes: ['governance:read'] }), 'not-found')
   expect((await certificateOf(event, { scopes: ['governance:read'] })).status).toBe(200)
   expect((await certificateOf(event.toUpperCase(), { scopes: ['hub:read'] })).status).toBe(200)
+})
+
+test('the event of the purge is for those who may see such, and the certificate verifies without it', async () => {
+  const [measured] = await writeSealed(hub, await hub.tenant('acme'), telemetry(1))
+  await hub.call('acme', 'DELETE', pathOf(measured!, '?reason=Request%2018'))
+  time.step({ days: 31 })
+  await hub.modules.hub.erasure.run(await hub.tenant('acme'))
+  const as = (...scopes: Scope[]) => certificateOf(measured!, { scopes })
+  const { body, text } = await as('telemetry:read')
+  expect(text).not.toMatch(/"address"|"request_id"/)
+  expect(Object.keys(body.events)).toEqual(['erased'])
+  expect(body).toMatchObject({ purge_reason: 'Request 18', purged_by: await hub.clientId('acme') })
+  for (const scopes of [
+    ['hub:read'],
+    ['telemetry:read', 'governance:read'],
+    ['telemetry:read', 'hub:purge'],
+  ] as const) {
+    const whole = (await as(...scopes)).body
+    expect(whole.events.purged.record_id).toBe(body.events.erased.details.purge_event)
+    expect(whole.events.erased.details.hard_delete_after).toBe(whole.events.purged.details.hard_delete_after)
+  }
+  const keys = await keyRing()
+  expect(verifyDeletionCertificateSync(body, keys, nodeCrypto).failures).toEqual([])
+  const early = { ...body, purge_reason: 'Another' }
+  expect(verifyDeletionCertificateSync(early, keys, nodeCrypto).verified).toBe(false)
 })
 
 test('needs a token with a read scope of this tenant', async () => {

@@ -1,7 +1,9 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { formatTimestamp } from '../../contract/timestamp.ts'
+import { parseKeyDocument, verifyDeletionCertificateSync } from '../../provenance/index.ts'
 import { createErasureList } from '../../server/modules/hub/erasure/erasure-list.ts'
+import { nodeCrypto } from '../../server/modules/hub/node-crypto.ts'
 import { decision, expectProblem, governanceEvent, pathOf, query, recordsPath, write } from '../api/record-cases.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { steppedTime } from '../support/stepped-time.ts'
@@ -141,6 +143,41 @@ test('what somebody wrote into the database erases nothing', async () => {
   )
   expect(await run()).toEqual({ erased: 0, held: 2 })
   await sql('delete from hub.record_states where record_id = any($1)', [[event, record]])
+})
+
+test.each([
+  ['over', "now() - interval '1 second'"],
+  ['shorter', "hard_delete_after - interval '1 microsecond'"],
+])('a buffer that somebody has made %s erases nothing before its event says so', async (_, end) => {
+  // What earlier tests have purged.
+  await run('2999-01-01T00:00:00.000000Z')
+  const id = await write(hub, 'acme', decision)
+  const { hard_delete_after: told } = await purge(id)
+  await sql(`update hub.record_states set hard_delete_after = ${end} where record_id = $1`, [id])
+  const before = hub.logLines.length
+  expect(await run(told)).toEqual({ erased: 0, held: 1 })
+  expect(await isStored(id)).toBe(true)
+  expect(hub.logLines.slice(before).join('')).toContain(id)
+  await sql('update hub.record_states set hard_delete_after = $2 where record_id = $1', [id, told])
+  time.step({ days: 31 })
+  expect(await run()).toEqual({ erased: 1, held: 0 })
+})
+
+test('an erasure before the buffer was over is told as such', async () => {
+  // What earlier tests have purged.
+  await run('2999-01-01T00:00:00.000000Z')
+  const id = await write(hub, 'acme', decision)
+  const { hard_delete_after: told } = await purge(id)
+  expect(await run(told)).toEqual({ erased: 1, held: 0 })
+  const { body } = await hub.call('acme', 'GET', pathOf(id, '/deletion-certificate'))
+  const keys = await hub.call('acme', 'GET', '/.well-known/provenance-keys.json', { token: null })
+  const result = verifyDeletionCertificateSync(body, parseKeyDocument(keys.body, nodeCrypto.sha256), nodeCrypto)
+  expect(result.failures).toEqual([
+    {
+      check: 'events_agree',
+      detail: expect.stringContaining(`before its recovery buffer was over, at ${told}, as if it were`),
+    },
+  ])
 })
 
 test('a record that is not in the seal it names stays for somebody to look at', async () => {

@@ -69,7 +69,7 @@ export function createDeletionCertificates(deps: { database: Database; logs: Ten
         tenant.slug,
         async (tx) => {
           const proof = await proofIn(tx, tenant, stone, head)
-          return certificateText(tenant, stone, proof, await eventsOf(tx, tenant, stone))
+          return certificateText(tenant, stone, proof, await eventsOf(tx, caller, stone))
         },
         { readOnly: true },
       )
@@ -77,9 +77,14 @@ export function createDeletionCertificates(deps: { database: Database; logs: Ten
   }
 }
 
-/** As the API answers them, in JSON. */
-async function eventsOf(tx: TenantTx, tenant: Tenant, stone: Tombstone) {
-  const { event_id: erased, purge_event_id: purged } = stone
+/**
+ * As the API answers them, in JSON. That of the purge has the address and the request of whoever purged: it is for those
+ * who may see governance events, or purge. That of the erasure, which names it, is enough to verify the certificate.
+ */
+async function eventsOf(tx: TenantTx, { tenant, scopes }: Caller, stone: Tombstone) {
+  const isSeen = canSee(scopes, 'governance_event') || scopes.has('hub:purge')
+  const { event_id: erased, purge_event_id } = stone
+  const purged = isSeen ? purge_event_id : null
   const records = await findRecords(tx, purged === null ? [erased] : [erased, purged], eventsStay)
   const texts = new Map(records.map((record) => [record.record_id, answerText(tenant.slug, record)]))
   const textOf = (id: string) => {

@@ -47,8 +47,9 @@ export const DeletionCertificateSchema = Type.Object(
       {
         additionalProperties: false,
         description:
-          'The governance events that tell of the purge and of the erasure. That of the purge is missing only where a ' +
-          'restored backup did not have it',
+          'The governance events that tell of the purge and of the erasure. That of the purge is missing where a ' +
+          'restored backup did not have it, and for whoever has neither `hub:read`, `governance:read` nor `hub:purge`; ' +
+          'that of the erasure names it in `details.purge_event`',
       },
     ),
   },

@@ -1,3 +1,5 @@
+import { isJsonObject } from '../../../../provenance/json.ts'
+import { bufferEndOf } from '../../../../provenance/purge-event.ts'
 import type { Database, DatabaseLog } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { parseCanonical } from '../record-answer.ts'
@@ -9,7 +11,7 @@ import type { DueRecord } from './erasure-store.ts'
 /** Tells purges that the service made from those that somebody wrote into the database. */
 export interface PurgeEvidence {
   /**
-   * Those whose governance event is there, tells of this purge and verifies: nobody has a record erased by editing its
+   * Those whose governance event is there, tells of this purge and its buffer, and verifies: nobody has a record erased by editing its
    * state. What lacks it is logged. Not to be called inside a transaction.
    */
   proven(tenant: Tenant, due: readonly DueRecord[]): Promise<DueRecord[]>
@@ -51,12 +53,17 @@ export function createPurgeEvidence(deps: {
   }
 }
 
-function tellsOf(event: StoredRecord | undefined, { record_id, purged_at }: DueRecord): boolean {
+/** Nobody shortens the buffer by editing its end either. */
+function tellsOf(event: StoredRecord | undefined, { record_id, purged_at, hard_delete_after }: DueRecord): boolean {
   const { event_kind, subject, details, created_by } = parseCanonical(event?.canonical ?? '') ?? {}
+  if (!isJsonObject(details)) return false
+  const end = bufferEndOf(details)
   return (
     event_kind === 'hub.record_purged' &&
     created_by === 'service:hub' &&
     subject === `record:${record_id}` &&
-    (details as { purged_at?: unknown } | undefined)?.purged_at === purged_at
+    details.purged_at === purged_at &&
+    end !== undefined &&
+    end <= hard_delete_after
   )
 }

@@ -1,5 +1,6 @@
 import { toBase64 } from '../../../../provenance/bytes.ts'
 import { isJsonObject, type JsonObject } from '../../../../provenance/json.ts'
+import { bufferEndOf } from '../../../../provenance/purge-event.ts'
 import { parseCanonical } from '../record-answer.ts'
 import type { Finding } from './finding.ts'
 import type { StandingRow, TombstoneRow } from './sweep-store.ts'
@@ -53,12 +54,12 @@ export function checkChange(told: ToldChange, standing: StandingRow | undefined)
 /**
  * Whether an erasure was the service's: a verified event tells of exactly this one.
  *
- * @param event the event that the tombstone names, if it is there and verifies
+ * @param events the events that the tombstone names, if they are there and verify
  * @param leaf that of the record in its seal; undefined where the seal cannot be read
  */
 export function checkTombstone(
   tombstone: TombstoneRow,
-  event: ToldChange | undefined,
+  { erased: event, purged }: { erased: ToldChange | undefined; purged: ToldChange | undefined },
   leaf: Uint8Array | undefined,
 ): Finding[] {
   const { record_id, seal_id, leaf_index, purged_at, purged_by, purge_reason, erased_at, record_type } = tombstone
@@ -72,7 +73,8 @@ export function checkTombstone(
     event.details.purged_by === purged_by &&
     event.details.reason === purge_reason &&
     event.details.erased_at === erased_at &&
-    (leaf === undefined || event.details.leaf_hash === toBase64(leaf))
+    (leaf === undefined || event.details.leaf_hash === toBase64(leaf)) &&
+    (event.details.repeated === true || wasBufferOver(event, tombstone, purged))
   if (isProven) return []
   return [
     {
@@ -81,4 +83,13 @@ export function checkTombstone(
       found: { seal: seal_id, leaf_index, event: tombstone.event_id },
     },
   ]
+}
+
+/** One that a restored backup brought back was erased when its buffer was over, and is erased again at once. */
+function wasBufferOver({ details }: ToldChange, tombstone: TombstoneRow, purged: ToldChange | undefined): boolean {
+  const { purge_event = tombstone.purge_event_id, erased_at, as_of = erased_at } = details
+  if (purged?.kind !== 'hub.record_purged' || purged.eventId !== purge_event) return false
+  if (purged.recordId !== tombstone.record_id || purged.details.purged_at !== tombstone.purged_at) return false
+  const end = bufferEndOf(purged.details)
+  return end !== undefined && typeof as_of === 'string' && end <= as_of
 }

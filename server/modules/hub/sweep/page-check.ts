@@ -8,7 +8,7 @@ import { findRecords } from '../record-store.ts'
 import type { RecordsOfEntries, SealedRecords } from '../sealed-records-types.ts'
 import type { StoredVerification, Verification } from '../verification-types.ts'
 import { checkChange, checkTombstone, type ToldChange, toldChange } from './event-check.ts'
-import { type Finding, listed, type SweepCheck } from './finding.ts'
+import { type Finding, listedMax, type SweepCheck } from './finding.ts'
 import { isLogDamage } from './log-damage.ts'
 import { checkSeal } from './seal-check.ts'
 import {
@@ -20,7 +20,7 @@ import {
 } from './sweep-store.ts'
 
 export interface PageChecked {
-  /** Places of the log that the page covers, whether or not their entries are there; 0 at its end. */
+  /** Places of the log that the page covers, whether or not their entries are there; 0 where none follows. */
   places: number
   /** Records that were verified. */
   checked: number
@@ -65,21 +65,27 @@ export function createPageCheck(deps: {
 
   async function read(tx: TenantTx, tenant: Tenant, from: number, limit: number): Promise<PageRead> {
     const head = await logs.head(tx)
-    const end = Math.min(from + limit, head?.treeSize ?? 0)
-    const { entries, to } = await cut(tx, await logs.entries(tx, from, limit), end)
-    const { leaves, findings } = await readTree(tx, tenant, head, from, to)
+    const treeSize = head?.treeSize ?? 0
+    const inLog = (await logs.entries(tx, from, limit)).filter(({ logIndex }) => logIndex < treeSize)
+    // Where no entry is left the log ends, whatever its head says; where many are missing, they are no work.
+    const next = inLog[0]?.logIndex ?? treeSize
+    const isGap = next > from && (inLog.length === 0 || next >= from + limit)
+    const { entries, to } = isGap ? { entries: [], to: next } : await cut(tx, inLog, Math.min(from + limit, treeSize))
+    const { leaves, findings } = isGap ? { leaves: [], findings: [] } : await readTree(tx, tenant, head, from, to)
     findings.push(...missingEntries(tenant, entries, from, to))
     const stored = await records.ofEntries(tx, entries)
     const tombstones = await findTombstonesOfSeals(
       tx,
       entries.map((entry) => entry.sealId),
     )
-    const eventIds = [...new Set(tombstones.map((tombstone) => tombstone.event_id))]
-    const tombstoneEvents = await findRecords(tx, eventIds, beforeAll)
+    const eventIds = tombstones.flatMap(({ event_id, purge_event_id }) =>
+      purge_event_id === null ? [event_id] : [event_id, purge_event_id],
+    )
+    const tombstoneEvents = await findRecords(tx, [...new Set(eventIds)], beforeAll)
     const told = stored.records.flatMap((record) => toldChange(record)?.recordId ?? [])
     const standings = await findStandings(tx, [...new Set(told)])
     return {
-      places: Math.max(0, to - from),
+      places: inLog.length === 0 ? 0 : Math.max(0, to - from),
       entries,
       logLeaves: new Map(leaves.map((leaf, at) => [from + at, leaf])),
       stored,
@@ -92,8 +98,8 @@ export function createPageCheck(deps: {
   }
 
   /** Those before `end` with no more records than a page is to have, as far as their seals tell; one in any case. */
-  async function cut(tx: TenantTx, entries: readonly LogEntry[], end: number) {
-    const inLog = entries.filter(({ logIndex }) => logIndex < end)
+  async function cut(tx: TenantTx, found: readonly LogEntry[], end: number) {
+    const inLog = found.filter(({ logIndex }) => logIndex < end)
     const counts = await findLeafCounts(
       tx,
       inLog.map((entry) => entry.sealId),
@@ -135,12 +141,13 @@ export function createPageCheck(deps: {
 }
 
 function missingEntries(tenant: Tenant, entries: readonly LogEntry[], from: number, to: number): Finding[] {
+  const count = Math.max(0, to - from) - entries.length
+  if (count <= 0) return []
   const there = new Set(entries.map((entry) => entry.logIndex))
-  const missing = Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i).filter((at) => !there.has(at))
-  if (missing.length === 0) return []
-  return [
-    { subject: `log:${tenant.logName}`, failedChecks: ['log_entries_complete'], found: listed('missing', missing) },
-  ]
+  const missing: number[] = []
+  for (let at = from; at < to && missing.length < listedMax; at++) if (!there.has(at)) missing.push(at)
+  const found = { missing, ...(count > missing.length ? { missing_count: count } : {}) }
+  return [{ subject: `log:${tenant.logName}`, failedChecks: ['log_entries_complete'], found }]
 }
 
 function judge(tenant: Tenant, page: PageRead, verifications: readonly Verification[]): PageChecked {
@@ -168,9 +175,13 @@ function judge(tenant: Tenant, page: PageRead, verifications: readonly Verificat
       return told ? [[told.eventId, told]] : []
     }),
   )
+  const eventsOf = ({ event_id, purge_event_id }: TombstoneRow) => ({
+    erased: events.get(event_id),
+    purged: events.get(purge_event_id ?? ''),
+  })
   for (const tombstone of page.tombstones) {
     const leaf = leavesOfSeals.get(tombstone.seal_id)?.[tombstone.leaf_index]
-    findings.push(...checkTombstone(tombstone, events.get(tombstone.event_id), leaf))
+    findings.push(...checkTombstone(tombstone, eventsOf(tombstone), leaf))
   }
   records.forEach((record, at) => {
     const told = isVerified[at] ? toldChange(record) : undefined

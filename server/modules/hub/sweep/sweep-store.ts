@@ -13,6 +13,7 @@ export interface TombstoneRow {
   purged_at: string | null
   purged_by: string
   purge_reason: string
+  purge_event_id: string | null
   event_id: string
   erased_at: string | null
 }
@@ -21,8 +22,8 @@ export async function findTombstonesOfSeals(tx: TenantTx, sealIds: readonly stri
   if (sealIds.length === 0) return []
   const { rows } = await tx.client.query<TombstoneRow>({
     name: 'hub_tombstones_of_seals',
-    text: `select record_id, record_type, seal_id, leaf_index, ${timeText('purged_at')}, purged_by, purge_reason, event_id,
-       ${timeText('erased_at')}
+    text: `select record_id, record_type, seal_id, leaf_index, ${timeText('purged_at')}, purged_by, purge_reason, purge_event_id,
+       event_id, ${timeText('erased_at')}
      from hub.tombstones where tenant_id = $1 and seal_id = any($2::uuid[]) order by record_id`,
     values: [tx.tenantId, sealIds],
   })
@@ -86,7 +87,8 @@ const lastOfPage = `
 
 const isNotInLog = `
   left join lateral (
-    select first_id, last_id from hub.log_entries where tenant_id = $1 and seal_id = p.seal_id offset 0) e on true
+    select first_id, last_id from hub.log_entries
+    where tenant_id = $1 and seal_id = p.seal_id and log_index >= 0 offset 0) e on true
   where (e.first_id is null or p.record_id not between e.first_id and e.last_id)`
 
 /**
