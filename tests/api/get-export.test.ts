@@ -31,12 +31,11 @@ test('answers exactly what is promised, with addresses that open the files', asy
     format: 'jsonl',
     created_at: time,
     estimated_completion_ts: time,
-    progress: { done: expect.any(Number), total: expect.any(Number) },
+    progress: { done: 5, total: 5 },
     download_url: address(`${jobId}.jsonl`),
     manifest_url: address(`${jobId}.jsonl.manifest.json`),
     verification_summary: { checked: 5, verified: 5, tampered: 0, cosign_invalid: 0 },
   })
-  expect(body.progress.done).toBe(body.progress.total)
   const manifest = JSON.parse(await lab.fetched(body.manifest_url))
   const file = await lab.fetched(body.download_url)
   expect(manifest).toMatchObject({ export: { job_id: jobId }, file: { size_bytes: file.length, rows: 5 } })

@@ -32,6 +32,14 @@ describe.each(['jsonl', 'csv', 'parquet'] as const)('an export in %s', (format) 
     expect(done).toEqual([...done].sort((a, b) => a - b))
   })
 
+  test('counts the rows that a filter leaves', async () => {
+    const middle = ids[count / 2]!
+    const { progress, rows } = await lab.export(tenant, { format, filter: { record_id: middle } })
+    expect(rows).toBe(1)
+    expect(progress.at(-1)).toEqual([1, 1])
+    expect(progress.every(([written, total]) => written <= total && total <= count)).toBe(true)
+  })
+
   test.each(['at once', 'half-way', 'at its end'])('that is cancelled %s leaves no file', async (when) => {
     const before = await lab.files()
     const reason = new Error('cancelled')

@@ -60,7 +60,7 @@ export async function giveUpAttempt(
 export async function completeExport(
   tx: TenantTx,
   { jobId, attempt }: Attempt,
-  written: WrittenExport & { total: number; completedAt: string; expiresAt: string },
+  written: WrittenExport & { completedAt: string; expiresAt: string },
 ): Promise<boolean> {
   const { rowCount } = await tx.client.query(
     `update hub.exports
@@ -71,7 +71,7 @@ export async function completeExport(
       tx.tenantId,
       jobId,
       attempt,
-      written.total,
+      written.rows,
       written.completedAt,
       written.expiresAt,
       written.sizeBytes,

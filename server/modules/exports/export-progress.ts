@@ -2,13 +2,13 @@ import type { Database, DatabaseLog } from '../../db/database.ts'
 import type { RecordClock } from '../hub/record-clock-types.ts'
 import { timeAt } from './export-answer.ts'
 import { type Attempt, saveProgress } from './export-attempt-store.ts'
+import type { ExportProgress } from './exports-types.ts'
 
 const saveMs = 1000
 
 export interface Progress {
   /** To be told to whoever asks; costs nothing. */
-  note(done: number, total: number): Promise<void>
-  total(): number
+  note: ExportProgress
   /** No longer saves. */
   stop(): Promise<void>
 }
@@ -30,11 +30,12 @@ export function watchProgress(deps: {
   const startedAt = clock.next().micros
   let done = 0
   let total = 0
+  let share = 0
   let saving: Promise<void> | undefined
 
   async function save(): Promise<void> {
     const { micros } = clock.next()
-    const left = done === 0 ? 0 : ((micros - startedAt) / done) * Math.max(0, total - done)
+    const left = share === 0 ? 0 : ((micros - startedAt) / share) * (1 - share)
     const progress = { done, total, estimatedCompletionAt: timeAt(micros + Math.max(left, saveMs * 1000)) }
     try {
       if (!(await database.withTenant(deps.tenantId, (tx) => saveProgress(tx, attempt, progress)))) deps.lost()
@@ -50,11 +51,11 @@ export function watchProgress(deps: {
   }, saveMs)
 
   return {
-    async note(newDone, newTotal) {
+    async note(newDone, newTotal, newShare = newTotal === 0 ? 0 : newDone / newTotal) {
       done = newDone
       total = newTotal
+      share = newShare
     },
-    total: () => total,
     async stop() {
       clearInterval(timer)
       await saving

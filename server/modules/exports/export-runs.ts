@@ -72,7 +72,6 @@ export function createExportRuns(deps: {
       const { micros } = clock.next()
       const completion = {
         ...written,
-        total: Math.max(progress.total(), written.rows),
         completedAt: timeAt(micros),
         expiresAt: timeAt(micros + exportHours * hourMicros),
       }

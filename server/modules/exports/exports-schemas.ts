@@ -44,8 +44,8 @@ export const ExportSchema = object(
     created_at: time('When it was ordered'),
     estimated_completion_ts: time('Grows more exact while it runs; of a completed export, when that was'),
     progress: object({
-      done: count('Records looked at so far'),
-      total: count('Records to be looked at, those that are left out among them; 0 until that is known'),
+      done: count('Rows written so far'),
+      total: count('Rows that the file will have: an estimate until it is completed, 0 while it waits'),
     }),
     download_url: Type.Optional(
       Type.String({

@@ -35,19 +35,24 @@ export interface WrittenExport {
   verificationSummary: { checked: number; verified: number; tampered: number; cosign_invalid: number } | null
 }
 
+/**
+ * Hears now and then of the rows that are written, how many there will probably be, and which share of the log is
+ * behind (0 to 1; that of the rows, if absent).
+ */
+export type ExportProgress = (done: number, total: number, share?: number) => Promise<void>
+
 /** Writes the files of an export; the job around it keeps its state. */
 export interface ExportWriter {
   /**
    * Writes file and manifest into the storage, in bounded memory and in transactions that are soon over, and replaces
    * what an earlier attempt has left. Purged records are left out.
    *
-   * @param progress called now and then with the records done and the records that the range of the log holds
    * @throws the reason of the signal once it fires; DomainError
    */
   write(
     tenant: Tenant,
     order: ExportOrder,
-    options: { signal: AbortSignal; progress(done: number, total: number): Promise<void> },
+    options: { signal: AbortSignal; progress: ExportProgress },
   ): Promise<WrittenExport>
   fileNames(order: Pick<ExportOrder, 'jobId' | 'format' | 'compression'>): ExportFileNames
   /** Where a file of an export is kept. */

@@ -32,7 +32,7 @@ interface PartsDeps {
 }
 
 /** Records of one page, as far as their number decides. */
-const pageRecords = 2048
+const pageRecords = 1024
 /** Records that are composed at once: what is made of them is used, and gone, before the next are made. */
 const batchRecords = 256
 const verifiedPageRecords = 1024

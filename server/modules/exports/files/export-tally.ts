@@ -1,10 +1,12 @@
 import type { VerificationSummary } from '../../hub/verification-types.ts'
+import type { ExportProgress } from '../exports-types.ts'
 import type { EntryPart } from './export-parts-types.ts'
 
 /** Counts what an export has, and tells how far it is. */
 export class ExportTally {
-  readonly #total: number
-  readonly #progress: (done: number, total: number) => Promise<void>
+  /** Leaves of the log that the export goes through. */
+  readonly #leaves: number
+  readonly #progress: ExportProgress
   readonly #everyMs: number
   #toldAt = 0
   /** Leaves that were passed. */
@@ -14,8 +16,8 @@ export class ExportTally {
   rows = 0
   readonly verificationSummary: VerificationSummary = { checked: 0, verified: 0, tampered: 0, cosign_invalid: 0 }
 
-  constructor(total: number, progress: (done: number, total: number) => Promise<void>, everyMs: number) {
-    this.#total = total
+  constructor(leaves: number, progress: ExportProgress, everyMs: number) {
+    this.#leaves = leaves
     this.#progress = progress
     this.#everyMs = everyMs
   }
@@ -36,8 +38,16 @@ export class ExportTally {
   }
 
   async tell(): Promise<void> {
-    await this.#progress(Math.min(this.#passed, this.#total), this.#total)
+    const share = this.#leaves === 0 ? 1 : Math.min(1, this.#passed / this.#leaves)
+    await this.#progress(this.rows, this.#rowsExpected(), share)
     this.#toldAt = performance.now()
+  }
+
+  /** As if the rest had as many rows as what was passed; before the first row, as many as it has leaves. */
+  #rowsExpected(): number {
+    const left = Math.max(0, this.#leaves - this.#passed)
+    const expected = this.#passed === 0 ? left : Math.round((this.rows / this.#passed) * left)
+    return this.rows + (this.rows === 0 ? left : Math.min(expected, left))
   }
 
   /** As the Hub query counts them. */

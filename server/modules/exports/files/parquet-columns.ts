@@ -8,7 +8,7 @@ import {
   verifiedColumn,
 } from '../../../../contract/export-columns.ts'
 import type { ExportedRecord } from './export-parts-types.ts'
-import { type Cell, CellList, type Cells, TextCells } from './parquet-cells.ts'
+import { type Cell, type Cells, cellsOf } from './parquet-cells.ts'
 
 export interface ParquetOptions {
   includeProvenance: boolean
@@ -18,11 +18,9 @@ export interface ParquetOptions {
 export type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number]
 
 interface Column {
-  element: SchemaElement
+  name: string
+  type: ColumnType
   cellOf(record: ExportedRecord): Cell
-  writing: Omit<ColumnSource, 'name' | 'data'>
-  /** Of hundreds of characters. */
-  isLong: boolean
 }
 
 const physical: Record<ColumnType, Omit<SchemaElement, 'name'>> = {
@@ -38,10 +36,23 @@ const physical: Record<ColumnType, Omit<SchemaElement, 'name'>> = {
   boolean: { type: 'BOOLEAN' },
 }
 
-/** Different in each row: looking for a dictionary is of no use. */
-const plain = { encoding: 'PLAIN' } as const
-/** And random: nothing makes it shorter. */
-const incompressible = { ...plain, codec: 'UNCOMPRESSED' } as const
+/** Texts that rows have in common. */
+const repeated = new Set([
+  ...['record_type', 'tenant_id', 'created_by', 'schema_version', 'related_records'],
+  ...[
+    'skill_id',
+    'skill_version',
+    'archetype_id',
+    'user_id',
+    'llm_platform',
+    'llm_model',
+    'content_type',
+    'media_type',
+  ],
+  ...['decision_outcome', 'decision_actor_role', 'event_kind', 'owner', 'price_source', 'error_code'],
+])
+/** Random: nothing makes them shorter. */
+const incompressible = new Set<string>(['provenance_hash', 'provenance_cosign'])
 
 /** The rows of one group, column by column: of a record nothing else is kept. */
 export class ParquetColumns {
@@ -53,58 +64,55 @@ export class ParquetColumns {
 
   constructor(options: ParquetOptions) {
     this.#columns = columnsOf(options)
-    this.#cells = this.#columns.map(({ isLong }) => (isLong ? new TextCells() : new CellList()))
+    this.#cells = this.#columns.map(({ name, type }) => cellsOf(type, repeated.has(name)))
   }
 
   get schema(): SchemaElement[] {
-    return [{ name: 'root', num_children: this.#columns.length }, ...this.#columns.map(({ element }) => element)]
+    const elements = this.#columns.map(({ name, type }) => {
+      return { name, repetition_type: 'OPTIONAL' as const, ...physical[type] }
+    })
+    return [{ name: 'root', num_children: elements.length }, ...elements]
   }
 
   add(record: ExportedRecord): void {
-    const columns = this.#columns
-    for (let at = 0; at < columns.length; at++) this.#cells[at]!.push(columns[at]!.cellOf(record))
+    for (let at = 0; at < this.#columns.length; at++) this.#cells[at]!.push(this.#columns[at]!.cellOf(record))
     this.rows += 1
     this.units += record.canonical.length
   }
 
-  /** The group so far; the next begins empty. */
+  /** The group so far; good until the next record is added. The next group begins empty. */
   take(): ColumnSource[] {
-    const taken = this.#columns.map(({ element, writing }, at) => {
-      return { name: element.name, data: this.#cells[at]!.take(), offsetIndex: false, statistics: false, ...writing }
-    })
     this.rows = 0
     this.units = 0
-    return taken
+    return this.#columns.map(({ name, type }, at) => ({
+      name,
+      data: this.#cells[at]!.take(),
+      offsetIndex: false,
+      // Readers skip groups by time.
+      statistics: type === 'timestamp',
+      // A dictionary is looked for only where there may be one.
+      ...(repeated.has(name) || type === 'boolean' ? {} : { encoding: 'PLAIN' as const }),
+      ...(incompressible.has(name) ? { codec: 'UNCOMPRESSED' as const } : {}),
+    }))
   }
 }
 
 function columnsOf({ includeProvenance, verify }: ParquetOptions): Column[] {
   const [canonical, hash, cosign] = provenanceColumns
-  const proving = [
-    { ...columnOf(canonical, 'text', (record) => record.canonical, plain), isLong: true },
-    { ...columnOf(hash, 'text', (record) => record.provenanceHash, incompressible), isLong: true },
-    { ...columnOf(cosign, 'text', (record) => record.provenanceCosign, incompressible), isLong: true },
+  const typed = typedColumns.map((column): Column => {
+    const { name, type } = column
+    if (type === 'timestamp') return { name, type, cellOf: ({ members }) => microsOfTimestamp(members[name]) }
+    return { name, type, cellOf: ({ members }) => typedValue(column, members) }
+  })
+  const proving: Column[] = [
+    { name: canonical, type: 'text', cellOf: (record) => record.canonical },
+    { name: hash, type: 'text', cellOf: (record) => record.provenanceHash },
+    { name: cosign, type: 'text', cellOf: (record) => record.provenanceCosign },
   ]
-  const verified = columnOf(verifiedColumn, 'boolean', ({ verification }) => verification?.verified === true)
-  return [...typedColumns.map(typedColumn), ...(includeProvenance ? proving : []), ...(verify ? [verified] : [])]
-}
-
-function typedColumn(column: (typeof typedColumns)[number]): Column {
-  const { name, type } = column
-  switch (type) {
-    case 'timestamp':
-      // Readers skip groups by time.
-      return columnOf(name, type, ({ members }) => microsOfTimestamp(members[name]), { ...plain, statistics: true })
-    case 'integer':
-      return columnOf(name, type, ({ members }) => {
-        const value = typedValue(column, members)
-        return value === null ? null : BigInt(value as number)
-      })
-    default:
-      return columnOf(name, type, ({ members }) => typedValue(column, members), name === 'record_id' ? plain : {})
+  const verified: Column = {
+    name: verifiedColumn,
+    type: 'boolean',
+    cellOf: ({ verification }) => verification?.verified === true,
   }
-}
-
-function columnOf(name: string, type: ColumnType, cellOf: Column['cellOf'], writing: Column['writing'] = {}): Column {
-  return { element: { name, repetition_type: 'OPTIONAL', ...physical[type] }, cellOf, writing, isLong: false }
+  return [...typed, ...(includeProvenance ? proving : []), ...(verify ? [verified] : [])]
 }
