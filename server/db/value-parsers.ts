@@ -5,11 +5,14 @@ const { builtins } = pg.types
 /**
  * A timestamptz as RFC 3339 in UTC with six fractional digits. A JavaScript Date would cut the microseconds, and
  * with them the order of records. Relies on the session's `timezone=UTC` and `datestyle=ISO`.
+ *
+ * A time outside of the years 1 to 9999, such as `infinity`, is answered as the nearest that has this form. The service
+ * stores none: somebody has edited it, and reading must neither fail for that nor answer what is no timestamp.
  */
 function parseTimestamp(text: string): string {
-  const found = /^(\d{4,6})-(\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/.exec(text)
-  if (!found) throw new Error(`timestamp outside the supported range: ${text}`)
-  return `${found[1]}-${found[2]}T${found[3]}.${(found[4] ?? '').padEnd(6, '0')}Z`
+  const found = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/.exec(text)
+  if (found) return `${found[1]}T${found[2]}.${(found[3] ?? '').padEnd(6, '0')}Z`
+  return text.startsWith('-') || text.endsWith(' BC') ? '0001-01-01T00:00:00.000000Z' : '9999-12-31T23:59:59.999999Z'
 }
 
 /** A bigint as a number; it throws rather than round. */

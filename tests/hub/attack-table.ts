@@ -143,6 +143,25 @@ export const attacks: readonly Attack[] = [
     foundBy: ['sweep'],
   },
   {
+    name: 'Shorten the recovery buffer of a purged record',
+    ways: {
+      'by a day': sql(
+        ({ purged }) =>
+          `update hub.record_states set hard_delete_after = hard_delete_after - interval '1 day' where record_id = '${purged}'`,
+      ),
+    },
+    foundBy: ['read', 'verify', 'sweep'],
+  },
+  {
+    name: 'End the recovery buffer of a purged record, to have it erased',
+    ways: {
+      'at once': sql(
+        ({ purged }) => `update hub.record_states set hard_delete_after = purged_at where record_id = '${purged}'`,
+      ),
+    },
+    foundBy: ['sweep'],
+  },
+  {
     name: 'Restore a record by its state (`is_purged` off)',
     ways: {
       state: sql(
@@ -213,6 +232,20 @@ export const attacks: readonly Attack[] = [
         )
         await change(db, insertForged(neighbour, `'${forged}'::uuid`))
       },
+      'with a forged seal, before the log begins': async (db, { neighbour, seal }) => {
+        const forged = '019a0000-0000-7000-8000-00000000beee'
+        await change(
+          db,
+          `insert into hub.seals select tenant_id, '${forged}', key_id, sealed_at, leaves, upper_nodes, signature
+           from hub.seals where seal_id = '${seal}'`,
+        )
+        await change(
+          db,
+          `insert into hub.log_entries select tenant_id, -1, '${forged}', first_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+           from hub.log_entries where seal_id = '${seal}'`,
+        )
+        await change(db, insertForged(neighbour, `'${forged}'::uuid`))
+      },
     },
     foundBy: allButExport,
   },
@@ -270,6 +303,9 @@ export const attacks: readonly Attack[] = [
       ),
       'a deleted tile': sql(({ slug }) => `delete from hub.log_tiles where tenant_id = '${slug}'`),
       'the size': sql(({ slug }) => `update hub.log_heads set tree_size = tree_size - 1 where tenant_id = '${slug}'`),
+      'a size beyond all': sql(
+        ({ slug }) => `update hub.log_heads set tree_size = 9223372036854775807 where tenant_id = '${slug}'`,
+      ),
       'the root': sql(
         ({ slug }) => `update hub.log_heads set root = ${hex(new Uint8Array(32))} where tenant_id = '${slug}'`,
       ),

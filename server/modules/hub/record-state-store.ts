@@ -4,8 +4,8 @@ import type { TenantTables } from '../../db/schema.ts'
 
 export type RecordState = Omit<TenantTables['hub.record_states'], 'tenant_id' | 'record_id'>
 
-/** As verification looks at it: all but what is of no use to it, and may be beyond a number. */
-export type StateOfRecord = Omit<RecordState, 'buffer_left_micros'> & { record_id: string }
+/** As verification looks at it: whether something is left of a buffer, not how much, which may be beyond a number. */
+export type StateOfRecord = Omit<RecordState, 'buffer_left_micros'> & { record_id: string; is_frozen: boolean }
 
 const comparedColumns = ['revision', 'purged_at', 'purged_by', 'purge_reason', 'hard_delete_after', 'event_id'] as const
 const stateColumns = [...comparedColumns, 'buffer_left_micros'] as const
@@ -42,7 +42,7 @@ export async function lockState(tx: TenantTx, recordId: string): Promise<RecordS
 export async function findStates(tx: TenantTx, recordIds: readonly string[]): Promise<StateOfRecord[]> {
   return tx.db
     .selectFrom('hub.record_states')
-    .select(['record_id', ...comparedColumns])
+    .select(['record_id', ...comparedColumns, sql<boolean>`buffer_left_micros is not null`.as('is_frozen')])
     .where('tenant_id', '=', tx.tenantId)
     .where('record_id', '=', sql<string>`any(${[...recordIds]})`)
     .execute()

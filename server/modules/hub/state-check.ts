@@ -1,5 +1,6 @@
 import { matchesFilter } from '../../../contract/record-filter.ts'
 import { isJsonObject } from '../../../provenance/json.ts'
+import { never } from './holds/buffers-store.ts'
 import { heldRecordOf } from './holds/hold-check.ts'
 import type { HoldPeriod } from './holds/hold-history-store.ts'
 import { lacksRelease } from './holds/release-rule.ts'
@@ -33,7 +34,8 @@ export function stateAgrees(
     details.purged_at === state.purged_at &&
     details.reason === state.purge_reason &&
     details.actor === state.purged_by &&
-    endsNotBefore(state.hard_delete_after, details.hard_delete_after)
+    endsNotBefore(state.hard_delete_after, details.hard_delete_after) &&
+    (state.hard_delete_after !== never || state.is_frozen)
   )
 }
 

@@ -11,7 +11,7 @@ export async function lockLog(tx: TenantTx): Promise<void> {
 export async function findHead(tx: TenantTx): Promise<LogHead | undefined> {
   const { rows } = await tx.client.query<LogHead>({
     name: 'hub_log_head',
-    text: `select tree_size as "treeSize", root, checkpoint from hub.log_heads where tenant_id = $1`,
+    text: `select ${asNumber('tree_size')} as "treeSize", root, checkpoint from hub.log_heads where tenant_id = $1`,
     values: [tx.tenantId],
   })
   return rows[0]
@@ -28,7 +28,7 @@ export async function findHeadAndWaiting(tx: TenantTx): Promise<{ head: LogHead 
     name: 'hub_log_head_and_waiting',
     text: `
       select exists (select from hub.seal_arrivals where tenant_id = $1) as waiting,
-        h.tree_size as "treeSize", h.root, h.checkpoint
+        ${asNumber('h.tree_size')} as "treeSize", h.root, h.checkpoint
       from (select $1::text) as one left join hub.log_heads h on h.tenant_id = $1`,
     values: [tx.tenantId],
   })
@@ -120,7 +120,10 @@ export async function findEntered(tx: TenantTx, sealIds: readonly string[]): Pro
   return new Set(rows.map((row) => row.seal_id))
 }
 
-const entryColumns = `log_index as "logIndex", seal_id as "sealId", first_id as "firstId", last_id as "lastId"`
+/** What is beyond a number somebody has written: it comes as the last number, where no log has an entry. */
+const asNumber = (column: string) => `least(${column}, ${Number.MAX_SAFE_INTEGER})`
+
+const entryColumns = `${asNumber('log_index')} as "logIndex", seal_id as "sealId", first_id as "firstId", last_id as "lastId"`
 
 export async function findEntries(tx: TenantTx, from: number, limit: number): Promise<LogEntry[]> {
   const { rows } = await tx.client.query<LogEntry>({

@@ -6,7 +6,7 @@ import { heldRecordOf } from './hold-check.ts'
 import type { HeldRecord } from './holds-types.ts'
 
 /** As late as a timestamp can be: the buffer does not end. */
-const never = '9999-12-31T23:59:59.999999Z'
+export const never = '9999-12-31T23:59:59.999999Z'
 
 /** What a hold is over: the records of those ids, or those that match the filter. */
 export type HoldScope = { recordIds: readonly string[] } | { filter: RecordFilter }

@@ -2,7 +2,7 @@ import type { JsonValue } from '../../../../provenance/json.ts'
 
 /** Something that does not agree with the rest of what is stored. Names of checks say what should be so. */
 export interface Finding {
-  /** `record:<id>`, `seal:<id>`, `log:<name>`, `keys:<name of the log>` or `sweep:<lane>` */
+  /** `record:<id>`, `seal:<id>`, `log:<name>`, `keys:<name of the log>`, `sweep:<lane>`, `hold:<id>` or `tenant:<slug>` */
   subject: string
   failedChecks: SweepCheck[]
   /** Ids, places and counts; never contents. */
@@ -23,6 +23,13 @@ export type SweepCheck =
   | 'keys_genuine'
   | 'keys_introduced'
   | 'keys_published'
+  | 'hold_present'
+  | 'hold_proven'
+  | 'hold_end_present'
+  | 'hold_end_proven'
+  | 'release_present'
+  | 'release_proven'
+  | 'retention_proven'
   | 'log_entries_complete'
   | 'log_tree_readable'
   | 'log_tree_matches_head'
@@ -34,7 +41,7 @@ export type SweepCheck =
   | 'log_continues_kept_checkpoint'
 
 /** Of a list in a finding; how many there are in all stands beside it. */
-const listedMax = 64
+export const listedMax = 64
 
 /** A list as a finding has it: events stay small however much was damaged. */
 export function listed<Item extends string | number>(name: string, items: readonly Item[]): Record<string, JsonValue> {

@@ -5,9 +5,11 @@ import type { KeptCheckpoints, TenantLogs } from '../../log/log-types.ts'
 import type { SealedRecords } from '../sealed-records-types.ts'
 import { isAboutStoredValues } from '../stored-values.ts'
 import type { TamperReporter } from '../tamper-reporter.ts'
+import type { ToldEvents } from '../told-events.ts'
 import type { StoredVerification } from '../verification-types.ts'
 import type { Finding } from './finding.ts'
 import { createHeadCheck } from './head-check.ts'
+import { createHoldSweep, firstHoldCursor, type HoldCursor, type HoldsSwept } from './hold-sweep.ts'
 import { createKeyCheck } from './key-check.ts'
 import { createPageCheck, type PageChecked, pageRecords } from './page-check.ts'
 import { createRecordScan } from './record-scan.ts'
@@ -21,6 +23,7 @@ export interface SweepDeps {
   verification: StoredVerification
   keptCheckpoints?: KeptCheckpoints | undefined
   tampering: TamperReporter
+  told: ToldEvents
   log: DatabaseLog
 }
 
@@ -34,6 +37,8 @@ export interface SweepSteps {
   head(tenant: Tenant): Promise<Stepped>
   /** How many entries of the log cost about as much as so many records. */
   entriesWorth(records: number): number
+  /** Some of the holds, releases and retention rules, and of the events that tell of them. */
+  holds(tenant: Tenant, cursor: HoldCursor): Promise<Stepped & { cursor: HoldCursor; isRoundOver: boolean }>
   /** Entries of the log from an index on; `next` is where to go on, undefined at the end. */
   page(tenant: Tenant, from: number): Promise<Stepped & { next: number | undefined }>
   /** Records by id. */
@@ -49,6 +54,9 @@ const entryCost = 3
 /** Only two columns are read of each record, and nothing is verified. */
 const scanCost = 0.1
 
+/** A row, and an event that is remembered. */
+const holdCost = 0.2
+
 /** Then it is not about some entries: the pass ends with the error. */
 const unreadableMax = 100
 
@@ -56,6 +64,7 @@ export function createSweepSteps(deps: SweepDeps): SweepSteps {
   const { tampering, log } = deps
   const checkHead = createHeadCheck({ keptCheckpoints: undefined, ...deps })
   const checkKeys = createKeyCheck(deps)
+  const sweepHolds = createHoldSweep(deps)
   const checkPage = createPageCheck(deps)
   const scanRecordsOf = createRecordScan(deps)
   /** Records of an entry, of late. */
@@ -78,6 +87,18 @@ export function createSweepSteps(deps: SweepDeps): SweepSteps {
       if (!isAboutStoredValues(error)) throw error
       log.error({ err: error, tenant: tenant.slug }, 'the head of a log cannot be read')
       return [{ subject: `log:${tenant.logName}`, failedChecks: ['readable'], found: {} }]
+    }
+  }
+
+  /** A round that meets what cannot be read is over. */
+  async function sweepReadableHolds(tenant: Tenant, cursor: HoldCursor): Promise<HoldsSwept> {
+    try {
+      return await sweepHolds(tenant, cursor)
+    } catch (error) {
+      if (!isAboutStoredValues(error)) throw error
+      log.error({ err: error, tenant: tenant.slug }, 'legal holds or retention rules cannot be read')
+      const findings: Finding[] = [{ subject: `tenant:${tenant.slug}`, failedChecks: ['readable'], found: {} }]
+      return { rows: 1, findings, cursor: firstHoldCursor, isRoundOver: true }
     }
   }
 
@@ -110,6 +131,11 @@ export function createSweepSteps(deps: SweepDeps): SweepSteps {
     async head(tenant) {
       return { checked: 0, failed: 0, inconsistent: report(tenant, await checkReadableHead(tenant)), cost: 1 }
     },
+    async holds(tenant, from) {
+      const { rows, findings, cursor, isRoundOver } = await sweepReadableHolds(tenant, from)
+      const inconsistent = report(tenant, findings)
+      return { checked: 0, failed: 0, inconsistent, cost: rows * holdCost + 1, cursor, isRoundOver }
+    },
     async page(tenant, from) {
       const limit = Math.min(pageEntriesMax, Math.max(pageEntriesMin, Math.floor(pageRecords / density)))
       const { places, checked, failed, findings } = await checkReadable(tenant, from, limit)
@@ -118,7 +144,7 @@ export function createSweepSteps(deps: SweepDeps): SweepSteps {
         checked,
         failed,
         inconsistent: report(tenant, findings),
-        cost: checked + places * entryCost + 1,
+        cost: checked + Math.min(places, pageEntriesMax) * entryCost + 1,
         next: places === 0 ? undefined : from + places,
       }
     },

@@ -1,4 +1,6 @@
 import type { Tenant } from '../../../http/caller.ts'
+import { isAboutStoredValues } from '../stored-values.ts'
+import { firstHoldCursor } from './hold-sweep.ts'
 import { isLogDamage } from './log-damage.ts'
 import { firstId } from './record-scan.ts'
 import type { SweepDeps, SweepSteps } from './sweep-steps.ts'
@@ -18,6 +20,8 @@ export function createWholePass(deps: Pick<SweepDeps, 'logs' | 'tampering'>, ste
     }
     await takeIn(deps, tenant)
     add(await steps.head(tenant))
+    for (let round = { cursor: firstHoldCursor, isRoundOver: false }; !round.isRoundOver; )
+      round = add(await steps.holds(tenant, round.cursor))
     for (let from: number | undefined = 0; from !== undefined; ) from = add(await steps.page(tenant, from)).next
     for (let after: string | undefined = firstId; after !== undefined; )
       after = add(await steps.scan(tenant, after)).next
@@ -32,6 +36,6 @@ async function takeIn({ logs }: Pick<SweepDeps, 'logs'>, tenant: Tenant): Promis
   try {
     await logs.integrate(tenant)
   } catch (error) {
-    if (!isLogDamage(error)) throw error
+    if (!isLogDamage(error) && !isAboutStoredValues(error)) throw error
   }
 }
