@@ -14,6 +14,11 @@ export function printResult(options: OutputOptions, result: object, text: string
   process.stdout.write(options.json ? `${JSON.stringify(result)}\n` : `${text}\n`)
 }
 
+/** For the end of a command's help. */
+export function example(command: string): string {
+  return `\nExample:\n  npm run hub -- ${command}`
+}
+
 /** What went wrong and what to do about it, without a stack. */
 export function describeError(error: unknown): string {
   if (error instanceof StartupError) return `${error.message}\n${error.fix}`

@@ -6,7 +6,7 @@ import { Findings, type NamedRow, type VerificationFailure } from './findings.ts
 import type { JsonObject } from './json.ts'
 import type { KeyRing } from './keys.ts'
 import { checkManifest } from './manifest-check.ts'
-import { type ParsedRow, parseCanonical, parsedRecord, parseRow } from './parsed-row.ts'
+import { noProvenance, type ParsedRow, parseCanonical, parsedRecord, parseRow } from './parsed-row.ts'
 import type { PreparedManifest } from './prepared-manifest.ts'
 import { RangeSeals } from './range-seals.ts'
 import { leafHashInput } from './seal.ts'
@@ -22,6 +22,8 @@ export type VerificationReport = {
   readonly checked: number
   /** Rows with something wrong. */
   readonly failed: number
+  /** Rows, counted in `failed` too, that have neither a hash nor a cosignature, and should or must have. */
+  readonly withoutProvenance: number
   /** Records that the manifest says are in the file, and are not. */
   readonly missing: number
   readonly failures: readonly VerificationFailure[]
@@ -59,6 +61,7 @@ export class ExportVerifier {
   readonly #members: RecordMembers = { recordIdAt: 0, schemaVersionAt: 0 }
   #rows = 0
   #lastLine = 0
+  #withoutProvenance = 0
 
   /**
    * @param keys the trusted ones
@@ -112,8 +115,11 @@ export class ExportVerifier {
 
   /** A row without provenance: good enough where the manifest says that there is none, and speaks for the whole file. */
   plainRow(line: number): void {
-    if (this.#placement !== undefined) this.unreadable(line, 'no-provenance: the row has no hash and no cosignature')
-    else this.#begin(line)
+    if (this.#placement === undefined) this.#begin(line)
+    else {
+      this.#withoutProvenance++
+      this.unreadable(line, noProvenance)
+    }
   }
 
   /** A row that cannot be read at all. */
@@ -148,6 +154,7 @@ export class ExportVerifier {
       verified: findings.isEmpty,
       checked: this.#rows,
       failed: findings.failedRows,
+      withoutProvenance: this.#withoutProvenance,
       missing: findings.missing,
       failures: findings.list(),
       failureCount: findings.total,
@@ -178,9 +185,10 @@ export class ExportVerifier {
     yield* this.#place({ line, recordId, hasFailed: false }, hash, cosign.slice(), isPurged, problems)
   }
 
-  *#parsed(line: number, { recordId, hash, cosign, isPurged, problems }: ParsedRow): Computation<void> {
+  *#parsed(line: number, { recordId, hash, cosign, isPurged, isPlain, problems }: ParsedRow): Computation<void> {
     const row = { line, recordId, hasFailed: false }
     if (hash !== undefined && cosign !== undefined) return yield* this.#place(row, hash, cosign, isPurged, problems)
+    if (isPlain) this.#withoutProvenance++
     for (const problem of problems) this.#check.findings.row(row, problem)
     this.#check.unplaced.add(line)
   }

@@ -13,6 +13,8 @@ import { itemOfAnswer, supportedSchemaVersions, unhashedMembers } from './verify
 export type ParsedRow = {
   readonly recordId: string | null
   readonly isPurged: boolean
+  /** It has neither a hash nor a cosignature, as rows that are exported without provenance. */
+  readonly isPlain: boolean
   /** The stored hash and the cosignature in binary, where both are well-formed. */
   readonly hash: Uint8Array | undefined
   readonly cosign: Uint8Array | undefined
@@ -45,6 +47,7 @@ export function* parseRow(row: Uint8Array): Computation<ParsedRow> {
 
 /** {@link parseRow} of a record that is parsed already. */
 export function* parsedRecord(record: JsonObject): Computation<ParsedRow> {
+  if (isPlainRow(record)) return plain(record)
   const item = itemOfAnswer(record)
   const problems: string[] = []
   const hash = attempt(problems, () => parseRecordHash(item.hash))
@@ -55,7 +58,7 @@ export function* parsedRecord(record: JsonObject): Computation<ParsedRow> {
     problems.push('hash-mismatch: the record does not have the stored hash')
   }
   problems.push(...problemsOfMembers(record))
-  return { recordId: idOf(record), isPurged: record.is_purged === true, hash, cosign, problems }
+  return { recordId: idOf(record), isPurged: record.is_purged === true, isPlain: false, hash, cosign, problems }
 }
 
 /** Reads a canonical text that stands by itself; `record` is what it says, where it can be one. */
@@ -124,6 +127,26 @@ function isVerified(verification: JsonValue): boolean {
   )
 }
 
+/** What is said of a row that has nothing to verify it with. */
+export const noProvenance = 'no-provenance: the row has no hash and no cosignature'
+
+function isPlainRow(record: JsonObject): boolean {
+  return (
+    idOf(record) !== null && !Object.hasOwn(record, 'provenance_hash') && !Object.hasOwn(record, 'provenance_cosign')
+  )
+}
+
+function plain(record: JsonObject): ParsedRow {
+  return {
+    recordId: idOf(record),
+    isPurged: record.is_purged === true,
+    isPlain: true,
+    hash: undefined,
+    cosign: undefined,
+    problems: [noProvenance, ...problemsOfMembers(record)],
+  }
+}
+
 function idOf(record: JsonObject): string | null {
   return Object.hasOwn(record, 'record_id') && typeof record.record_id === 'string' ? record.record_id : null
 }
@@ -132,6 +155,7 @@ function unreadable(detail: string, record?: JsonObject): ParsedRow {
   return {
     recordId: record === undefined ? null : idOf(record),
     isPurged: false,
+    isPlain: false,
     hash: undefined,
     cosign: undefined,
     problems: [`record-malformed: ${detail}`],

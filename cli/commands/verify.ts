@@ -1,11 +1,13 @@
 import type { Command } from 'commander'
-import { exitFailure, type OutputOptions, printResult } from '../output.ts'
+import { example, exitFailure, type OutputOptions, printResult } from '../output.ts'
 import { CannotCheckError } from '../verify/cannot-check.ts'
 import { reportText } from '../verify/report-text.ts'
-import { type VerifyOptions, verifyFile } from '../verify/verify-file.ts'
+import { manifestFix, type VerifyOptions, verifyFile } from '../verify/verify-file.ts'
 
 /** Nothing can be said of the file, good or bad. */
 const exitUnchecked = 2
+
+const exitCodes = { verified: 0, failed: exitFailure, unchecked: exitUnchecked }
 
 export function addVerifyCommand(program: Command): void {
   program
@@ -13,6 +15,8 @@ export function addVerifyCommand(program: Command): void {
     .description(
       'Verify an export (JSONL, CSV, Parquet, also .gz), or a record, a page of records or a deletion certificate as ' +
         'the API answers it: without a server, and without a network unless an address is given. ' +
+        'Rows of an export can be verified one by one only if it was ordered with include_provenance, which is false ' +
+        'by default: without it, the signed manifest proves the file as a whole, and is needed. ' +
         'Exit code 0: all is good, 1: something is not, 2: it could not be checked.',
     )
     .option('--manifest <file or url>', 'the manifest of the export; default: FILE.manifest.json beside it')
@@ -22,13 +26,17 @@ export function addVerifyCommand(program: Command): void {
         'default: those of the manifest itself (trust on first use)',
     )
     .option('--json', 'print one JSON object')
+    .addHelpText('after', example('verify exp_4Kd2.jsonl --keys provenance-keys.json'))
     .action(async (file: string, options: VerifyOptions & OutputOptions) => {
       try {
         const verification = await verifyFile(file, options)
         const { verified, checked, failed, missing, failures } = verification.report
-        const trust = verification.trust
+        const { trust, outcome, manifest } = verification
         printResult(options, { verified, checked, failed, missing, trust, failures }, reportText(verification))
-        process.exitCode = verified ? 0 : exitFailure
+        process.exitCode = exitCodes[outcome]
+        if (outcome === 'unchecked') {
+          process.stderr.write(`hub: The manifest ${manifest?.place} cannot be read.\n${manifestFix}\n`)
+        }
       } catch (error) {
         const text = error instanceof CannotCheckError ? `${error.message}\n${error.fix}` : unexpected(error)
         process.stderr.write(`hub: ${text}\n`)

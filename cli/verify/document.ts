@@ -2,6 +2,7 @@ import { runSync } from '../../provenance/computation.ts'
 import { duplicateMember } from '../../provenance/duplicate-members.ts'
 import type { ExportVerifier } from '../../provenance/export-verifier.ts'
 import {
+  type CertificateChecks,
   isDeletionCertificate,
   isJsonObject,
   type JsonObject,
@@ -12,27 +13,46 @@ import {
 import { nodeCrypto } from '../../server/modules/hub/node-crypto.ts'
 import { CannotCheckError } from './cannot-check.ts'
 
+/** A deletion certificate that was verified, as people are told of it. */
+export interface CheckedCertificate {
+  /** Undefined where it names none. */
+  recordId: string | undefined
+  /** Signed, and so only known where everything is good. */
+  erased: { recordType: string; at: string } | undefined
+  checks: CertificateChecks
+}
+
 /**
  * Verifies one JSON document. The line of a record is its number in the document.
  *
- * Throws CannotCheckError where there is nothing to verify in it.
+ * Throws CannotCheckError where there is nothing to verify in it. Answers the certificate, where it is one.
  */
-export function verifyDocument(text: string, verifier: ExportVerifier, keys: KeyRing): void {
+export function verifyDocument(text: string, verifier: ExportVerifier, keys: KeyRing): CheckedCertificate | undefined {
   const json = parse(text)
   const twice = duplicateMember(text)
   if (twice !== undefined) {
     // Which of the two is meant depends on who reads it.
     verifier.wrong(`record-malformed: the member ${JSON.stringify(twice)} occurs twice`)
   } else if (isJsonObject(json) && isDeletionCertificate(json)) {
-    const { failures } = verifyDeletionCertificateSync(json, keys, nodeCrypto)
-    const recordId = typeof json.record_id === 'string' ? json.record_id : null
-    verifier.judged(
-      1,
-      recordId,
-      failures.map(({ check, detail }) => `certificate: ${check}: ${detail}`),
-    )
+    return verifyCertificate(json, verifier, keys)
   } else {
     for (const [i, record] of recordsIn(json).entries()) runSync(verifier.record(i + 1, record), nodeCrypto)
+  }
+  return undefined
+}
+
+function verifyCertificate(json: JsonObject, verifier: ExportVerifier, keys: KeyRing): CheckedCertificate {
+  const { verified, checks, failures } = verifyDeletionCertificateSync(json, keys, nodeCrypto)
+  const { record_id: id, record_type: type, erased_at: at } = json
+  verifier.judged(
+    1,
+    typeof id === 'string' ? id : null,
+    failures.map(({ check, detail }) => `certificate: ${check}: ${detail}`),
+  )
+  return {
+    recordId: typeof id === 'string' && /^[0-9a-f-]{36}$/.test(id) ? id : undefined,
+    erased: verified ? { recordType: String(type), at: String(at) } : undefined,
+    checks,
   }
 }
 
@@ -50,6 +70,7 @@ function recordsIn(json: JsonValue): readonly JsonObject[] {
   )
 }
 
+/** What has no provenance is told apart by the verifier. */
 function isRecord(record: JsonObject): boolean {
   return ['record_id', 'provenance_hash', 'provenance_cosign'].some((member) => Object.hasOwn(record, member))
 }

@@ -1,4 +1,8 @@
+import type { VerificationReport } from '../../provenance/export-verifier.ts'
 import type { VerificationFailure } from '../../provenance/findings.ts'
+import { counted } from '../counted.ts'
+import { certificateLines, certificateTitle } from './certificate-text.ts'
+import { completenessUnknown } from './trust-sentence.ts'
 import type { FileVerification } from './verify-file.ts'
 
 /** Failures that people are shown. */
@@ -6,30 +10,35 @@ const listedMax = 100
 
 /** For people: the verdict, what it rests on, what was checked, and what is wrong. */
 export function reportText(verification: FileVerification): string {
-  const { file, report, trust } = verification
+  const { file, report, trust, certificate } = verification
   return [
-    `${file}: ${report.verified ? 'verified' : 'NOT verified'}`,
+    `${file}: ${verdict(verification)}`,
+    ...(certificate ? [certificateTitle(certificate)] : []),
     `Trust basis: ${trust}.`,
     'Checked:',
-    ...checkedLines(verification).map((line) => `  ${line}`),
-    ...failureLines(verification),
+    ...(certificate ? certificateLines(certificate) : checkedLines(verification)).map((line) => `  ${line}`),
+    ...failureLines(report),
   ].join('\n')
 }
 
+function verdict({ outcome }: FileVerification): string {
+  if (outcome === 'verified') return 'verified'
+  return outcome === 'failed' ? 'NOT verified' : 'NOT verified, because its manifest cannot be read'
+}
+
 function checkedLines({ format, manifest, report }: FileVerification): string[] {
-  if (format === undefined) return ['nothing but the manifest: there is no key to check the rows with']
   const { checked, failed, signatures } = report
   const prepared = manifest?.prepared
   const hasProvenance = prepared === undefined || prepared.seals !== undefined
-  const what = format === 'json' ? 'document' : format.toUpperCase()
+  const what = format === 'json' ? '' : ` (${format.toUpperCase()})`
   const lines = hasProvenance
     ? [
-        `${counted(checked, 'record')} (${what}), ${failed} failed: hash, place in the seal and cosignature of each`,
-        `${counted(signatures, 'signature')} of seals`,
+        `${counted(checked, 'record')}${what}, ${failed} failed: hash, place in the seal and cosignature of each`,
+        counted(signatures, 'signature of a seal', 'signatures of seals'),
       ]
-    : [`${counted(checked, 'row')} (${what}) without provenance, of which nothing can be verified one by one`]
+    : [`${counted(checked, 'row')}${what} without provenance, of which nothing can be verified one by one`]
   if (prepared === undefined || report.manifest === undefined) {
-    return [...lines, `completeness: unknown, because there is no manifest${manifest ? ' that can be read' : ''}`]
+    return format === 'json' ? lines : [...lines, completenessUnknown(manifest !== undefined)]
   }
   const { head } = prepared
   const { isSigned, isInLog, leftOut, file } = report.manifest
@@ -50,8 +59,7 @@ function checkedLines({ format, manifest, report }: FileVerification): string[] 
   return lines
 }
 
-function failureLines({ report }: FileVerification): string[] {
-  const { failures, failureCount, missing } = report
+function failureLines({ failures, failureCount, missing }: VerificationReport): string[] {
   if (failureCount === 0) return []
   const listed = failures.slice(0, listedMax).map((failure) => `  ${failureText(failure)}`)
   const more = failureCount - listed.length
@@ -67,8 +75,4 @@ function failureLines({ report }: FileVerification): string[] {
 function failureText({ line, record_id, reason }: VerificationFailure): string {
   const where = line === null ? '' : `line ${line}${record_id === null ? '' : ` record ${record_id}`}: `
   return `${where}${reason}`
-}
-
-function counted(number: number, what: string): string {
-  return `${number.toLocaleString('en-US')} ${what}${number === 1 ? '' : 's'}`
 }

@@ -12,6 +12,7 @@ import {
   verifySuccessionSync,
 } from '../../provenance/index.ts'
 import { nodeCrypto } from '../../server/modules/hub/node-crypto.ts'
+import { counted } from '../counted.ts'
 import { CannotCheckError, causeOf } from './cannot-check.ts'
 import { fetched, isUrl } from './fetched.ts'
 
@@ -83,7 +84,7 @@ export function trustPinned(pinned: KeyRing, place: string, manifest: JsonObject
   const { trusted, distrusted } = verifySuccessionSync(all, pinned.keys(), nodeCrypto)
   const keys = new Map([...all].filter(([keyId]) => trusted.has(keyId)))
   const where = isUrl(place) ? `as ${place} answered them now` : `pinned in ${place}`
-  const parts = [`${count(pinned.size, 'key')} ${where}`]
+  const parts = [`${counted(pinned.size, 'key')} ${where}`]
   const introduced = [...keys.keys()].filter((keyId) => !pinned.has(keyId))
   if (introduced.length > 0) parts.push(`${introduced.join(', ')} by succession: signed by a key before`)
   for (const [keyId, why] of distrusted)
@@ -98,8 +99,4 @@ function offeredKeys(manifest: JsonObject): KeyRing | undefined {
     if (error instanceof ProvenanceError) return undefined
     throw error
   }
-}
-
-function count(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? '' : 's'}`
 }

@@ -8,10 +8,12 @@ import type { StreamHash } from '../../provenance/stream-hash.ts'
 import { nodeCrypto } from '../../server/modules/hub/node-crypto.ts'
 import { CannotCheckError } from './cannot-check.ts'
 import { verifyCsvRows } from './csv-rows.ts'
-import { verifyDocument } from './document.ts'
+import { type CheckedCertificate, verifyDocument } from './document.ts'
+import { isUrl } from './fetched.ts'
 import { type FileFormat, formatOf } from './file-format.ts'
 import { type FoundManifest, findManifest } from './manifest-file.ts'
 import { verifyParquetRows } from './parquet-rows.ts'
+import { isKeyUnknown, trustSentence } from './trust-sentence.ts'
 import { readKeys, type Trust, trustOnFirstUse, trustPinned } from './trusted-keys.ts'
 import { DamagedFileError, Digest, documentBytesMax, VerifiedFile } from './verified-file.ts'
 
@@ -26,14 +28,20 @@ export interface VerifyOptions {
 
 export interface FileVerification {
   file: string
-  /** Undefined where it was not looked at. */
-  format: FileFormat | undefined
-  /** Where the manifest is, and what it says, as far as it can be read. */
-  manifest: { place: string; prepared: PreparedManifest | undefined } | undefined
+  format: FileFormat
+  /** Undefined unless it is one. */
+  certificate: CheckedCertificate | undefined
+  /** Where the manifest is, and what it says or why it cannot be read. */
+  manifest: { place: string; prepared: PreparedManifest | undefined; problem: string | undefined } | undefined
   /** One sentence. */
   trust: string
+  /** `unchecked`: nothing of the file is wrong, and its manifest cannot be read. */
+  outcome: 'verified' | 'failed' | 'unchecked'
   report: VerificationReport
 }
+
+/** Where a manifest cannot be used. */
+export const manifestFix = 'Download it again. To check the rows alone, move it away and give public keys with --keys.'
 
 /**
  * Verifies a file with nothing but what is given: no server, no database, and no network unless an address is given.
@@ -44,44 +52,72 @@ export async function verifyFile(path: string, options: VerifyOptions): Promise<
   const found = await findManifest(path, options.manifest)
   const pinned = options.keys === undefined ? undefined : await readKeys(options.keys)
   if (found === undefined && pinned === undefined) throw noKeys(path)
-  const { prepared, problem } = found === undefined ? {} : readManifest(found)
-  const manifest = found && { place: found.place, prepared }
-  const trust: UsedTrust = pinned ? trustPinned(pinned, options.keys!, prepared?.members) : manifestTrust(prepared)
+  const manifest = found && { place: found.place, ...readManifest(found) }
+  const { prepared, problem } = manifest ?? {}
+  if (problem !== undefined && pinned === undefined) throw unusableManifest(found!.place, problem)
+  const trust = pinned ? trustPinned(pinned, options.keys!, prepared?.members) : manifestTrust(found!.place, prepared!)
   const verifier = new ExportVerifier(trust.keys, prepared)
-  for (const each of [problem, trust.problem]) if (each !== undefined) verifier.wrong(each)
-  // Without a key there is nothing to hold any row against.
-  const isHopeless = trust.keys.size === 0 && trust.problem !== undefined
-  const format = isHopeless ? undefined : (prepared?.head.export.format ?? (await formatOf(file)))
-  const digest =
-    format && (await verifyContent(file, format, verifier, { trust, prepared, parquetGroupMs: options.parquetGroupMs }))
+  if (problem !== undefined) verifier.wrong(problem)
+  const format = prepared?.head.export.format ?? (await formatOf(file))
+  const parquetGroupMs = options.parquetGroupMs
+  const { digest, certificate } = await verifyContent(file, format, verifier, { trust, prepared, parquetGroupMs })
   const report = runSync(verifier.finish(digest), nodeCrypto)
-  if (format !== undefined && prepared === undefined && report.checked === 0 && report.verified) throw nothingIn(path)
-  const basis = prepared ? trust.basis : `${trust.basis}; completeness is unknown, because there is no manifest`
-  return { file: path, format, manifest, trust: basis, report }
+  if (prepared === undefined) requireRows(path, report, problem)
+  const outcome = report.verified
+    ? 'verified'
+    : problem !== undefined && report.failureCount === 1
+      ? 'unchecked'
+      : 'failed'
+  const sentence = trustSentence(trust.basis, {
+    manifest,
+    isDocument: format === 'json',
+    records: certificate ? 0 : report.checked,
+    // What an address answered a moment ago is no older than the file.
+    hasOldKeys: pinned !== undefined && !isUrl(options.keys!) && report.failures.some(isKeyUnknown),
+  })
+  return { file: path, format, certificate, manifest, trust: sentence, outcome, report }
 }
 
-function readManifest({ source }: FoundManifest): { prepared?: PreparedManifest; problem?: string } {
+function readManifest({ source }: FoundManifest): {
+  prepared: PreparedManifest | undefined
+  problem: string | undefined
+} {
   try {
-    return { prepared: runSync(prepareManifest(source, streamHash()), nodeCrypto) }
+    return { prepared: runSync(prepareManifest(source, streamHash()), nodeCrypto), problem: undefined }
   } catch (error) {
-    if (error instanceof ProvenanceError) return { problem: `${error.code}: ${error.message}` }
-    throw error
+    if (!(error instanceof ProvenanceError)) throw error
+    return { prepared: undefined, problem: `${error.code}: ${error.message}` }
   }
 }
 
-type UsedTrust = Trust & { problem?: string }
-
-function manifestTrust(prepared: PreparedManifest | undefined): UsedTrust {
+function manifestTrust(place: string, prepared: PreparedManifest): Trust {
   try {
-    if (prepared) return trustOnFirstUse(prepared.members.keys ?? null)
+    const trust = trustOnFirstUse(prepared.members.keys ?? null)
+    if (trust.keys.size > 0) return trust
   } catch (error) {
     if (!(error instanceof ProvenanceError)) throw error
   }
-  return {
-    keys: new Map(),
-    basis: 'none: the manifest brings no keys that can be read, and there are no --keys',
-    problem: 'manifest-keys: the manifest brings no keys that can be read',
+  throw unusableManifest(place, 'manifest-keys: it brings no keys that can be read')
+}
+
+/** Throws CannotCheckError where the rows, by themselves, show nothing, good or bad. */
+function requireRows(path: string, report: VerificationReport, manifestProblem: string | undefined): void {
+  const { checked, withoutProvenance, failureCount } = report
+  const rowFailures = failureCount - (manifestProblem === undefined ? 0 : 1)
+  if (rowFailures === 0 && checked === 0) {
+    throw new CannotCheckError(
+      `${path} has no records.`,
+      'Give the manifest of the export, which tells how many it has.',
+    )
   }
+  // One row among others that have lost theirs is another matter, and so is whatever else is wrong.
+  if (withoutProvenance === 0 || withoutProvenance !== checked || withoutProvenance !== rowFailures) return
+  const manifestText =
+    manifestProblem === undefined ? '' : `, and the manifest cannot be used (${detailOf(manifestProblem)})`
+  throw new CannotCheckError(
+    `${path}: these rows carry no provenance (exported without include_provenance), so that none can be verified by itself${manifestText}.`,
+    'Give the manifest of the export with --manifest: it is signed, and about the whole file. Or export again with include_provenance: true.',
+  )
 }
 
 /** Answers the digest of the file that the manifest is about, where this is it, packed or not. */
@@ -94,11 +130,14 @@ async function verifyContent(
     prepared,
     parquetGroupMs,
   }: { trust: Trust; prepared: PreparedManifest | undefined; parquetGroupMs?: number | undefined },
-): Promise<FileDigest | undefined> {
+): Promise<{ digest?: FileDigest | undefined; certificate?: CheckedCertificate | undefined }> {
+  if (format === 'json') {
+    return { certificate: verifyDocument((await textOf(file.content())) ?? '', verifier, trust.keys) }
+  }
   if (format === 'parquet') {
     if (file.isGzip) throw new CannotCheckError(`${file.path} is Parquet inside gzip.`, 'Unpack it with gunzip first.')
     await verifyParquetRows(file, verifier, parquetGroupMs)
-    return file.digest()
+    return { digest: await file.digest() }
   }
   const packed = new Digest()
   const unpacked = new Digest()
@@ -106,15 +145,14 @@ async function verifyContent(
   const content = file.isGzip && !isPacked ? measured(file.content(), unpacked) : file.content(packed)
   try {
     if (format === 'jsonl') await verifyLines(content, verifier)
-    else if (format === 'csv') await verifyCsvRows(content, verifier)
-    else verifyDocument((await textOf(content)) ?? '', verifier, trust.keys)
+    else await verifyCsvRows(content, verifier)
   } catch (error) {
     if (!(error instanceof DamagedFileError)) throw error
     verifier.wrong(`file-damaged: ${error.message}, and what is behind the damage was not read`)
-    return file.isGzip && !isPacked ? undefined : file.digest()
+    return file.isGzip && !isPacked ? {} : { digest: await file.digest() }
   }
-  if (file.isGzip && !isPacked) return unpacked.result()
-  return isPacked && !file.isGzip ? undefined : packed.result()
+  if (file.isGzip && !isPacked) return { digest: unpacked.result() }
+  return isPacked && !file.isGzip ? {} : { digest: packed.result() }
 }
 
 async function verifyLines(content: AsyncIterable<Uint8Array>, verifier: ExportVerifier): Promise<void> {
@@ -153,9 +191,12 @@ function noKeys(path: string): CannotCheckError {
   )
 }
 
-function nothingIn(path: string): CannotCheckError {
-  return new CannotCheckError(
-    `${path} has no records.`,
-    'Give the manifest of the export, which tells how many it has.',
-  )
+/** What it says may be anything: nothing follows from it, not even that the file is bad. */
+function unusableManifest(place: string, problem: string): CannotCheckError {
+  return new CannotCheckError(`The manifest ${place} cannot be used: ${detailOf(problem)}.`, manifestFix)
+}
+
+/** Without its code. */
+function detailOf(manifestProblem: string): string {
+  return manifestProblem.replace(/^manifest-\w+: (the manifest cannot be read: )?/, '')
 }

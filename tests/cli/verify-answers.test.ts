@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { reportText } from '../../cli/verify/report-text.ts'
 import { verifyFile } from '../../cli/verify/verify-file.ts'
 import { decision, pathOf, recordsPath, write } from '../api/record-cases.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
@@ -87,6 +88,35 @@ test('a deletion certificate', async () => {
   const report = await verify('certificate.json', certificate.replace('Request 17', 'Request 18'))
   expect(report).toMatchObject({ verified: false, checked: 1, failed: 1 })
   expect(report.failures[0]!.reason).toMatch(/^certificate: events_/)
+})
+
+test('people are told what a document is, and what was checked of it', async () => {
+  const textOf = async (content: string) =>
+    reportText(await verifyFile(await save('for-people.json', content), { keys })).replaceAll(directory, '')
+  const { record_id: erased } = JSON.parse(certificate) as { record_id: string }
+  const good = await textOf(certificate)
+  expect(good).toMatch(/for-people.json: verified\n/)
+  expect(good).toMatch(new RegExp(`^Deletion certificate of record ${erased} \\(decision\\), erased at 20`, 'm'))
+  expect(good.match(/^ {2}good: /gm)).toHaveLength(6)
+  expect(good).not.toMatch(/completeness|signature of a seal|1 record/)
+  const bad = await textOf(certificate.replace('Request 17', 'Request 18'))
+  expect(bad).toMatch(/NOT verified\nDeletion certificate of record [0-9a-f-]{36}\n/)
+  expect(bad).toContain('FAILED: these events tell of this record and leaf')
+  expect(await textOf(certificate.replace(erased, '\\u001b[2J'))).not.toContain('Deletion certificate of record')
+
+  const one = await textOf(await answer(pathOf(ids[1]!)))
+  expect(one).toContain(
+    '  1 record, 0 failed: hash, place in the seal and cosignature of each\n  1 signature of a seal',
+  )
+  expect(one).not.toMatch(/completeness|other records/)
+  const page = await textOf(await answer(`${recordsPath}?limit=1000`))
+  expect(page).toMatch(/Trust basis: .*each record was checked by itself, and what other records there are is not part/)
+  expect(page).not.toContain('completeness')
+})
+
+test('records that were cut free of their provenance cannot be checked', async () => {
+  const { provenance_hash: _, provenance_cosign: __, ...record } = JSON.parse(await answer(pathOf(ids[0]!)))
+  await expect(verify('plain.json', JSON.stringify(record))).rejects.toThrow('these rows carry no provenance')
 })
 
 test('anything else cannot be checked', async () => {

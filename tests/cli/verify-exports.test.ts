@@ -75,6 +75,46 @@ describe.each(['jsonl', 'csv', 'parquet'] as const)('an export in %s', (format) 
   })
 })
 
+describe.each(['jsonl', 'csv', 'parquet'] as const)('rows without provenance in %s', (format) => {
+  const order = { format, includeProvenance: false } as const
+
+  test('cannot be checked without the manifest, which is said once', async () => {
+    const made = await lab.export(tenant, order)
+    const keys = join(directory, 'plain-keys.json')
+    await writeFile(keys, JSON.stringify(made.manifest.keys))
+    const path = join(directory, `plain.${format}`)
+    await writeFile(path, made.bytes)
+    const message = 'these rows carry no provenance (exported without include_provenance)'
+    await expect(verifyFile(path, { keys })).rejects.toThrow(message)
+    const manifest = join(directory, 'broken.manifest.json')
+    await writeFile(manifest, '{')
+    await expect(verifyFile(path, { keys, manifest })).rejects.toThrow(
+      /carry no provenance .*\(it ends before its time\)/,
+    )
+  })
+
+  test('are compared as a whole, which the sentence of trust says', async () => {
+    const made = await lab.export(tenant, order)
+    const verification = await verifyFile(made.path, {})
+    expect(verification.outcome).toBe('verified')
+    expect(verification.trust).toMatch(
+      /rows carry no provenance .*only the file as a whole was compared with the signed/,
+    )
+    expect((await verifyFile((await lab.export(tenant, { format })).path, {})).trust).not.toContain('no provenance')
+  })
+})
+
+test('a row that lost its provenance among others fails, with one finding', async () => {
+  const made = await lab.export(tenant, { format: 'jsonl' })
+  const keys = join(directory, 'stripped-keys.json')
+  await writeFile(keys, JSON.stringify(made.manifest.keys))
+  const path = join(directory, 'stripped.jsonl')
+  const lines = rowsOf(made.text, 'jsonl')
+  const { provenance_hash: _, provenance_cosign: __, ...record } = JSON.parse(lines[4]!)
+  await writeFile(path, lines.with(4, `${JSON.stringify(record)}\n`).join(''))
+  expect(found(await verifyFile(path, { keys }))).toEqual(['5 no-provenance'])
+})
+
 describe('lines', () => {
   test.each(['jsonl', 'csv'] as const)('that were removed, added or changed are found in %s', async (format) => {
     const made = await lab.export(tenant, { format, filter: { record_type: ['artifact', 'telemetry_event'] } })
@@ -183,11 +223,17 @@ describe('damage', () => {
     const path = join(directory, 'damaged.jsonl')
     await writeFile(path, made.bytes)
     await writeFile(`${path}.manifest.json`, (await readFile(made.manifestPath, 'utf8')).slice(0, -20))
-    const alone = await verifyFile(path, {})
-    expect(alone.report).toMatchObject({ verified: false, checked: 0 })
+    await expect(verifyFile(path, {})).rejects.toThrow('cannot be used: it ends before its time')
     const pinned = await verifyFile(path, { keys })
     expect(pinned.report).toMatchObject({ verified: false, checked: count, failed: 0 })
     expect(found(pinned)).toEqual(['file manifest-malformed'])
+    expect(pinned.outcome).toBe('unchecked')
+    expect(pinned.trust).toMatch(/completeness is unknown, because the manifest cannot be read$/)
+    // With a row that is wrong there is something to say.
+    await writeFile(path, made.text.replace('"record_type":"decision"', '"record_type":"artifact"'))
+    expect((await verifyFile(path, { keys })).outcome).toBe('failed')
+    await writeFile(`${path}.manifest.json`, JSON.stringify({ ...made.manifest, keys: undefined }))
+    await expect(verifyFile(path, {})).rejects.toThrow('cannot be used: it brings no keys that can be read')
     await appendFile(keys, 'x')
     await expect(verifyFile(path, { keys })).rejects.toThrow('no keys that can be used')
   })

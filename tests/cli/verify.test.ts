@@ -90,6 +90,7 @@ describe('as a command', () => {
     ['a file that is not there', ['missing.jsonl'], 'there is no such file'],
     ['no file', [], 'missing required argument'],
     ['an option that it does not have', ['alone.jsonl', '--trust-me'], 'unknown option'],
+    ['a manifest that is none', ['alone.jsonl', '--manifest', 'alone.jsonl'], 'cannot be used: '],
     ['no manifest and no keys', ['alone.jsonl'], 'alone.jsonl.manifest.json'],
     ['a manifest that is not there', ['alone.jsonl', '--manifest', 'none.json'], 'none.json cannot be read'],
     ['keys that are none', ['alone.jsonl', '--keys', 'alone.jsonl'], 'no keys'],
@@ -103,6 +104,23 @@ describe('as a command', () => {
     expect([result.code, result.stdout]).toEqual([2, ''])
     expect(result.stderr).toContain(message)
   })
+})
+
+test('2 also where the rows are good and the manifest cannot be read: what is known is told', async () => {
+  const path = await write('unread.jsonl', made.file)
+  await write('unread.jsonl.manifest.json', JSON.stringify(made.manifest).replace('"tree_size"', '"size"'))
+  const args = ['verify', path, '--keys', await write('unread-keys.json', keyDocument)]
+  const json = await runCli([...args, '--json'], nowhere)
+  expect(json.code).toBe(2)
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    verified: false,
+    checked: 70,
+    failed: 0,
+    trust: expect.stringMatching(/because the manifest cannot be read$/),
+    failures: [{ line: null, reason: expect.stringMatching(/^manifest-malformed: \/log\/tree_size/) }],
+  })
+  expect(json.stderr).toContain('Download it again')
+  expect((await runCli(args, nowhere)).stdout).toContain('NOT verified, because its manifest cannot be read')
 })
 
 describe('what it rests on', () => {
@@ -150,6 +168,17 @@ describe('what it rests on', () => {
     const unknown = await verifyFile(await writeExport('unknown.jsonl', rotated), { keys: pinned })
     expect(unknown.report.verified).toBe(false)
     expect(unknown.trust).toContain(`${secondKey.keyId} of the manifest is not trusted: no key introduces it`)
+  })
+
+  test('keys that are older than a rotation: the hint to fetch them again is given once', async () => {
+    const path = await write('newer.jsonl', makeExport(sealedLog([3, 2], secondKey), { key: secondKey }).file)
+    const old = { keys: await write('old.json', keyDocument) }
+    const verification = await verifyFile(path, old)
+    expect(verification.report).toMatchObject({ failed: 5, failureCount: 5 })
+    expect(reportText(verification).match(/fetch the key document/g)).toHaveLength(1)
+    expect(verification.trust).toContain('its `succession` links the new keys to yours')
+    const changed = await verifyFile(await write('changed.jsonl', made.file.replace('No. 7 ', 'No. 8 ')), old)
+    expect([changed.outcome, changed.trust.includes('fetch the key')]).toEqual(['failed', false])
   })
 
   test('what an address answers, of this machine or by https', async () => {

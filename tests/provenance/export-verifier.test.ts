@@ -95,7 +95,8 @@ describe('one thing that was changed', () => {
       [strange, 'not-in-range'],
       [whole.rows[3]!, 'duplicate'],
       [whole.rows[84]!, 'duplicate'],
-      ['{"record_id":"x"}', 'hash-malformed'],
+      ['{"record_id":"x"}', 'no-provenance'],
+      ['{"record_id":"x","provenance_hash":""}', 'hash-malformed'],
       ['', 'record-malformed'],
     ] as const) {
       const report = verify(whole.rows.toSpliced(84, 0, row))

@@ -1,0 +1,25 @@
+import type { CertificateChecks } from '../../provenance/index.ts'
+import type { CheckedCertificate } from './document.ts'
+
+/** What each check shows; docs/auditor.md tells what they prove together. */
+const checks: Readonly<Record<keyof CertificateChecks, string>> = {
+  well_formed: 'it has all members of a certificate, each of its form',
+  seal_signed: 'a key of the log signed the seal that it names',
+  leaf_in_seal: 'the leaf that is left of the record leads to the root of the seal',
+  seal_in_log: 'the seal leads to the root of a signed state of the log',
+  events_verified: 'the events of its purge and erasure are what the Hub signed, with keys of the same log',
+  events_agree: 'these events tell of this record and leaf, and say what the certificate says',
+}
+
+/** What the certificate is of. */
+export function certificateTitle({ recordId, erased }: CheckedCertificate): string {
+  const title = `Deletion certificate of ${recordId === undefined ? 'an unnamed record' : `record ${recordId}`}`
+  return erased === undefined ? title : `${title} (${erased.recordType}), erased at ${erased.at}`
+}
+
+/** One for each check that was made. */
+export function certificateLines(certificate: CheckedCertificate): string[] {
+  return Object.entries(checks).map(
+    ([name, text]) => `${certificate.checks[name as keyof CertificateChecks] ? 'good' : 'FAILED'}: ${text}`,
+  )
+}
