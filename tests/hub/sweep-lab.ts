@@ -52,6 +52,7 @@ export function sweeperOf(hub: TestHub, { plan = {}, before = () => {}, tenants,
       keys: modules.keys.provenance,
       records: sealedRecords,
       verification: modules.hub.verification,
+      told: modules.hub.told,
       tampering: createTamperReporter({
         database,
         governance,

@@ -17,9 +17,11 @@ import { createErasure } from './erasure/erasure-service.ts'
 import type { Erasure, ErasureList, ErasureParticipant } from './erasure/erasure-types.ts'
 import { createEventReleases } from './holds/event-releases.ts'
 import { createHoldEvidence } from './holds/hold-evidence.ts'
+import type { HoldList, HoldsAfterRestore } from './holds/hold-list-types.ts'
 import { addHoldRoutes } from './holds/holds-routes.ts'
 import { createHolds } from './holds/holds-service.ts'
 import { addReleaseRoutes } from './holds/releases-routes.ts'
+import { createHoldsAfterRestore } from './holds/restored-holds.ts'
 import { addHubRoutes } from './hub-routes.ts'
 import type { Records } from './hub-types.ts'
 import { idempotencyErasure } from './idempotency-erasure.ts'
@@ -44,6 +46,7 @@ import { createStoredVerification } from './stored-verification.ts'
 import type { Sweeper } from './sweep/sweep-types.ts'
 import { createSweeper } from './sweep/sweeper.ts'
 import { createTamperReporter } from './tamper-reporter.ts'
+import type { ToldEvents } from './told-events.ts'
 import { createVerificationPool } from './verification-pool.ts'
 import type { StoredVerification } from './verification-types.ts'
 import { createRecordWriting } from './write-service.ts'
@@ -60,7 +63,10 @@ export interface HubModule {
   sealedRecords: SealedRecords
   loggedRecords: LoggedRecords
   verification: StoredVerification
+  /** What verified governance events tell. */
+  told: ToldEvents
   erasure: Erasure
+  holdsAfterRestore: HoldsAfterRestore
   sweeper: Sweeper
   /** Reports that a log does not continue what was kept of it elsewhere. */
   logDisagreed(tenant: Tenant, found: Record<string, JsonValue>): void
@@ -102,6 +108,7 @@ export function createHubModule(
     logs: TenantLogs
     directory: TenantDirectory
     erasureList: ErasureList
+    holdList: HoldList
     /** With which the sweeper compares the logs, where any are kept. */
     keptCheckpoints?: KeptCheckpoints
     /** Whoever else has to forget what is erased; known once all modules are made. */
@@ -141,8 +148,10 @@ export function createHubModule(
     sealedRecords,
     loggedRecords,
     verification,
+    told,
     erasure,
-    sweeper: createSweeper({ ...deps, records: sealedRecords, verification, tampering }),
+    holdsAfterRestore: createHoldsAfterRestore({ ...deps, holds }),
+    sweeper: createSweeper({ ...deps, records: sealedRecords, verification, told, tampering }),
     logDisagreed(tenant, found) {
       const failedChecks = ['log_continues_kept_checkpoint']
       tampering.report(tenant, [{ subject: `log:${tenant.logName}`, failedChecks, found, service: 'checkpoints' }])

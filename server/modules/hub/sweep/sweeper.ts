@@ -2,6 +2,7 @@ import { DomainError } from '../../../../contract/domain-error.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { RecordClock } from '../record-clock-types.ts'
+import { firstHoldCursor, type HoldCursor } from './hold-sweep.ts'
 import { createLanes, type Lanes } from './lanes.ts'
 import { createPace, type Pace, pause } from './pace.ts'
 import { createSweepSteps, type SweepDeps } from './sweep-steps.ts'
@@ -40,6 +41,9 @@ export const sweepPlan: SweepPlan = {
   retryMsMax: 30_000,
 }
 
+/** Of a tenant with thousands of holds at each look: 500 holds a step. */
+const holdStepsAtOnce = 5
+
 /** With nothing to do. */
 const idleMs = 250
 
@@ -49,6 +53,9 @@ interface TenantState {
   /** A pass that waits for its next turn. */
   isUnfinished: boolean
   failures: number
+  /** Where the round over its holds goes on, and when. */
+  holds: HoldCursor
+  holdsAtMs: number
 }
 
 /**
@@ -74,12 +81,33 @@ export function createSweeper(
     listedAtMs = nowMs()
     for (const slug of states.keys()) if (!slugs.has(slug)) states.delete(slug)
     for (const slug of slugs) {
-      if (!states.has(slug)) states.set(slug, { lookAtMs: 0, passAtMs: 0, isUnfinished: false, failures: 0 })
+      if (!states.has(slug))
+        states.set(slug, {
+          lookAtMs: 0,
+          passAtMs: 0,
+          isUnfinished: false,
+          failures: 0,
+          holds: firstHoldCursor,
+          holdsAtMs: 0,
+        })
     }
   }
 
   const lookEveryMs = () => Math.max(plan.lookEveryMs, (states.size / plan.looksPerSecond) * 1000)
   const passEveryMs = () => Math.max(plan.passEveryMs, (states.size / plan.passesPerSecond) * 1000)
+
+  /** However long a pass takes, holds that are gone, or have changed, are to be found soon. */
+  async function lookAtHolds(tenant: Tenant, state: TenantState, pace: Pace): Promise<void> {
+    if (state.holdsAtMs > nowMs()) return
+    for (let at = 0; at < holdStepsAtOnce; at += 1) {
+      const { cursor, isRoundOver, cost } = await steps.holds(tenant, state.holds)
+      state.holds = cursor
+      await pace.spend(cost)
+      if (!isRoundOver) continue
+      state.holdsAtMs = nowMs() + 2 * lookEveryMs()
+      return
+    }
+  }
 
   /** What the end of each log has new. */
   async function lookRound(lane: Lanes, pace: Pace, signal: AbortSignal): Promise<boolean> {
@@ -88,6 +116,7 @@ export function createSweeper(
       if (signal.aborted) return false
       if (state.lookAtMs > nowMs()) continue
       await tend(slug, state, 'lookAtMs', async (tenant) => {
+        await lookAtHolds(tenant, state, pace)
         const turn = await lane.recent(tenant, { pace, signal, turnRecords: plan.turnRecords })
         isBusy ||= turn === 'more'
         state.lookAtMs = turn === 'more' ? 0 : nowMs() + lookEveryMs()
