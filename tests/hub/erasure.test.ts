@@ -300,3 +300,24 @@ test('erasures are done again after a backup was restored', async () => {
     events: { erased: { details: { repeated: true } } },
   })
 })
+
+test('however many purges nothing proves, a run has one line for them in the log', async () => {
+  const ids: string[] = []
+  for (let count = 0; count < 12; count++) ids.push(await write(hub, 'acme', decision))
+  await sql(
+    `insert into hub.record_states (tenant_id, record_id, revision, purged_at, purged_by, purge_reason, hard_delete_after)
+     select 'acme', id, 1, now(), 'client-1', 'forged', now() from unnest($1::uuid[]) id`,
+    [ids],
+  )
+  const linesOf = () =>
+    hub.logLines.map((line) => JSON.parse(line)).filter(({ msg }) => /no governance event tells/.test(msg))
+  const before = linesOf().length
+  const { held } = await run()
+  expect(held).toBeGreaterThanOrEqual(12)
+  const [line, ...more] = linesOf().slice(before)
+  expect(more).toEqual([])
+  expect(line).toMatchObject({ tenant: 'acme', records: expect.any(Number), first: expect.any(Array) })
+  expect(line.records).toBeGreaterThanOrEqual(12)
+  expect(line.first).toHaveLength(10)
+  await sql('delete from hub.record_states where record_id = any($1)', [ids])
+})

@@ -17,6 +17,9 @@ import { createPurgeEvidence } from './purge-evidence.ts'
 const recordsMax = 500
 const bytesMax = 16 * 1024 * 1024
 
+/** Records that a line of the process's log names. */
+const loggedMax = 10
+
 /** A part that meets what others are changing just then is tried again. */
 const attemptsMax = 20
 const pauseMsMax = 1000
@@ -47,6 +50,8 @@ export function createErasure(deps: {
     async run(tenant, { signal, asOf } = {}) {
       const until = asOf ?? clock.next().createdAt
       const total = { erased: 0, held: 0 }
+      const unproven: string[] = []
+      let unprovenCount = 0
       for (let after: DueRecord | undefined; !signal?.aborted; ) {
         const found = await database.withTenant(tenant.slug, (tx) => findDue(tx, until, after, recordsMax), {
           readOnly: true,
@@ -56,6 +61,10 @@ export function createErasure(deps: {
         if (due.length === 0) break
         after = due.at(-1)
         const proven = await evidence.proven(tenant, due)
+        const provenIds = new Set(proven.map((record) => record.record_id))
+        const lacking = due.filter((record) => !provenIds.has(record.record_id)).map((record) => record.record_id)
+        unproven.push(...lacking.slice(0, loggedMax - unproven.length))
+        unprovenCount += lacking.length
         const orders = proven.map(({ record_id, purged_at, event_id }) => ({
           recordId: record_id,
           purge: { purged_at, event_id, until, asOf },
@@ -63,6 +72,13 @@ export function createErasure(deps: {
         const erased = await erase(tenant, orders)
         total.erased += erased
         total.held += due.length - erased
+      }
+      if (unprovenCount > 0) {
+        const details = { tenant: tenant.slug, records: unprovenCount, first: unproven }
+        log.error(
+          details,
+          'no governance event tells of the purge of some records, so they are not erased: verify them',
+        )
       }
       return total
     },

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../../provenance/json.ts'
 import { bufferEndOf } from '../../../../provenance/purge-event.ts'
-import type { Database, DatabaseLog } from '../../../db/database.ts'
+import type { Database } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { parseCanonical } from '../record-answer.ts'
 import type { StoredRecord } from '../record-query-types.ts'
@@ -11,8 +11,8 @@ import type { DueRecord } from './erasure-store.ts'
 /** Tells purges that the service made from those that somebody wrote into the database. */
 export interface PurgeEvidence {
   /**
-   * Those whose governance event is there, tells of this purge and its buffer, and verifies: nobody has a record erased by editing its
-   * state. What lacks it is logged. Not to be called inside a transaction.
+   * Those whose governance event is there, tells of this purge and its buffer, and verifies: nobody has a record erased
+   * by editing its state. Not to be called inside a transaction.
    */
   proven(tenant: Tenant, due: readonly DueRecord[]): Promise<DueRecord[]>
 }
@@ -20,12 +20,8 @@ export interface PurgeEvidence {
 /** Events beyond their own buffer count, too: they stay for as long as something rests on them. */
 export const eventsStay = '0001-01-01T00:00:00.000000Z'
 
-export function createPurgeEvidence(deps: {
-  database: Database
-  verification: StoredVerification
-  log: Pick<DatabaseLog, 'error'>
-}): PurgeEvidence {
-  const { database, verification, log } = deps
+export function createPurgeEvidence(deps: { database: Database; verification: StoredVerification }): PurgeEvidence {
+  const { database, verification } = deps
   return {
     async proven(tenant, due) {
       const ids = due.flatMap(({ event_id }) => event_id ?? [])
@@ -41,14 +37,7 @@ export function createPurgeEvidence(deps: {
       const sound = new Map(
         events.flatMap((event, at) => (verifications[at]!.verified ? [[event.record_id, event] as const] : [])),
       )
-      return due.filter((record) => {
-        const isProven = tellsOf(sound.get(record.event_id ?? ''), record)
-        if (!isProven) {
-          const details = { tenant: tenant.slug, record_id: record.record_id }
-          log.error(details, 'no governance event tells of the purge of a record, so it is not erased: verify it')
-        }
-        return isProven
-      })
+      return due.filter((record) => tellsOf(sound.get(record.event_id ?? ''), record))
     },
   }
 }
