@@ -68,8 +68,7 @@ test('7 what is guessed or of another tenant is not there', async () => {
   expect([guessed.status, guessed.body.type.split('/').at(-1)]).toEqual([404, 'not-found'])
   const foreign = await get(jobId, 'globex')
   expect({ ...foreign.body, instance: '' }).toEqual({ ...guessed.body, instance: '' })
-  for (const id of ['x', 'exp_%27--', '..%2F', 'é', 'x'.repeat(64)]) expect((await get(id)).status).toBe(404)
-  expect((await get('x'.repeat(65))).status).toBe(400)
+  for (const id of ['x', 'exp_%27--', '..%2F', 'é', 'x'.repeat(500)]) expect((await get(id)).status).toBe(404)
 })
 
 test('takes no parameters', async () => {

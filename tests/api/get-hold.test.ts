@@ -41,7 +41,9 @@ test('a hold with a filter has no records of its own', async () => {
 test('unknown, foreign and malformed ids', async () => {
   const foreign = await placeHold(hub, 'globex', { filter: {} })
   for (const id of [unknownId, foreign.hold_id]) expectProblem(await get(id), 'not-found')
-  expectProblem(await get('nonsense'), 'validation-failed', '/path/hold_id')
+  for (const id of ['nonsense', `${unknownId}0`, '%20', "'--", 'é', 'x'.repeat(500)]) {
+    expectProblem(await get(id), 'not-found')
+  }
 })
 
 test('not without token, tenant or scope; governance:read is enough', async () => {

@@ -58,6 +58,15 @@ test('a filter holds what matches, and what is written later', async () => {
   expect((await purge(hub, 'acme', later)).status).toBe(200)
 })
 
+test('a record that is named twice is one', async () => {
+  const [id, other] = [await write(hub, 'acme', decision), await write(hub, 'acme', decision)]
+  const hold = await placeHold(hub, 'acme', { record_ids: [other, id, id.toUpperCase(), other, id] })
+  expect(hold.record_count).toBe(2)
+  const { body } = await hub.call('acme', 'GET', `${holdsPath}/${hold.hold_id}`)
+  expect(body.record_ids).toEqual([id, other])
+  expect((await releaseHold(hub, 'acme', hold.hold_id)).status).toBe(200)
+})
+
 test('all holds over a record are named', async () => {
   const id = await write(hub, 'acme', decision)
   const first = await placeHold(hub, 'acme', { name: 'One', record_ids: [id] })
@@ -79,7 +88,7 @@ test('bad input', async () => {
     [{ ...matter, record_ids: [] }, '/record_ids'],
     [{ ...matter, record_ids: ['x'] }, '/record_ids/0'],
     [{ ...matter, record_ids: [id, unknownId] }, '/record_ids/1'],
-    [{ ...matter, record_ids: [id, id.toUpperCase()] }, '/record_ids/1'],
+    [{ ...matter, record_ids: [id, id.toUpperCase(), unknownId] }, '/record_ids/2'],
     [{ ...matter, record_ids: Array(10_001).fill(id) }, '/record_ids'],
     [{ ...matter, record_ids: [id], name: '' }, '/name'],
     [{ ...matter, record_ids: [id], name: 'a\nb' }, '/name'],

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startHub, type TestHub } from '../support/hub.ts'
+import { placeHold, releaseHold } from './hold-cases.ts'
 import {
   decision,
   expectGuarded,
@@ -51,6 +52,17 @@ test('a record is purged for 30 days, with an event; repeating it gives the same
   expect((await query(hub, 'acme', `?record_id=${id}&include_purged=true`)).records).toHaveLength(1)
 })
 
+test('repeating it gives the same answer while a hold keeps the record in its buffer', async () => {
+  const id = await write(hub, 'acme', decision)
+  const first = await purge(id)
+  const hold = await placeHold(hub, 'acme', { record_ids: [id] })
+  for (let i = 0; i < 2; i++) expect((await purge(id)).body).toEqual(first.body)
+  expect((await releaseHold(hub, 'acme', hold.hold_id)).status).toBe(200)
+  const { body } = await purge(id)
+  expect(body.hard_delete_after > first.body.hard_delete_after).toBe(true)
+  expect((await purge(id)).body).toEqual(body)
+})
+
 describe('If-Match', () => {
   test('the current tag, weak or strong, alone or in a list, and * all let it pass', async () => {
     for (const form of ['E', 'W/E', '"other", E', '*']) {
@@ -77,7 +89,9 @@ describe('If-Match', () => {
 
 test('a governance event stays until it is released', async () => {
   const id = await write(hub, 'acme', governanceEvent)
-  expectProblem(await purge(id), 'legal-hold')
+  const refused = await purge(id)
+  expectProblem(refused, 'legal-hold')
+  expect(refused.body).not.toHaveProperty('holds')
   expect((await read(hub, 'acme', id)).is_purged).toBe(false)
 
   const other = await write(hub, 'acme', governanceEvent)

@@ -49,7 +49,8 @@ test('bad input', async () => {
   expectProblem(await release(hold_id, { reason: '' }), 'validation-failed', '/reason')
   expectProblem(await release(hold_id, { reason: 'x'.repeat(501) }), 'validation-failed', '/reason')
   expectProblem(await release(hold_id, { reason: 'x', force: true }), 'validation-failed', '/force')
-  expectProblem(await release('nonsense', { reason: 'x' }), 'validation-failed', '/path/hold_id')
+  expectProblem(await release(hold_id), 'validation-failed', '/reason')
+  for (const id of ['nonsense', `${hold_id}0`, 'a:b']) expectProblem(await release(id, { reason: 'x' }), 'not-found')
   expect((await hub.call('acme', 'GET', `${holdsPath}/${hold_id}`)).body.active).toBe(true)
 })
 

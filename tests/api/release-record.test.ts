@@ -42,7 +42,8 @@ test('a governance event is released, with an event', async () => {
   })
 })
 
-test.each<[object, string]>([
+test.each<[object | undefined, string]>([
+  [undefined, '/reason'],
   [{}, '/reason'],
   [{ reason: '' }, '/reason'],
   [{ reason: 'x'.repeat(501) }, '/reason'],

@@ -11,7 +11,7 @@ export type Subject = (typeof subjects)[number]
 export const types = ['decision', 'artifact', 'governance_event'] as const
 export type Type = (typeof types)[number]
 
-const bufferDays = 30
+export const bufferDays = 30
 
 export interface ModelRecord {
   id: string

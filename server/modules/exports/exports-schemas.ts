@@ -12,7 +12,7 @@ const object = <P extends TProperties>(properties: P, options: TSchemaOptions = 
 const time = (description: string) => Type.String({ description, examples: ['2026-01-01T00:00:00.000000Z'] })
 const count = (description: string) => Type.Integer({ minimum: 0, description, examples: [1000] })
 
-const JobId = Type.String({ minLength: 1, maxLength: 64, description: 'Of the export', examples: [exampleId] })
+const JobId = Type.String({ description: 'Of the export', examples: [exampleId] })
 const Format = Type.Enum(['jsonl', 'csv', 'parquet'], { default: 'jsonl', examples: ['jsonl'] })
 
 export const ExportBody = object({
@@ -27,7 +27,9 @@ export const ExportBody = object({
   include_provenance: Type.Optional(
     Type.Boolean({
       default: false,
-      description: 'Write hash and cosignature with each record, so that the file can be verified without the Hub',
+      description:
+        'Write hash and cosignature with each record, so that each can be verified without the Hub (`hub verify`). ' +
+        'Without it, only the file as a whole can be, against the signed manifest.',
     }),
   ),
 })

@@ -135,7 +135,7 @@ export const PurgedSchema = object({
   record_id: uuid('Id of the record'),
   is_purged: Type.Literal(true),
   purged_at: timestamp('When it was purged'),
-  hard_delete_after: timestamp('Until then it can be restored'),
+  hard_delete_after: timestamp('Until then it can be restored; later, where a hold is, or was, over it meanwhile'),
 })
 
 export const RestoredSchema = object({ record_id: uuid('Id of the record'), is_purged: Type.Literal(false) })

@@ -16,7 +16,7 @@ import type { ToldEvents } from './told-events.ts'
  *
  * @param micros of the clock, read under the lock
  * @returns when it is purged: not before the releases that let it go
- * @throws DomainError `legal-hold`, with the holds as the member `holds`, or else `retention`
+ * @throws DomainError `legal-hold`, with the holds, if there are any, as the member `holds`, or else `retention`
  */
 export async function requirePurgeable(
   tx: TenantTx,
@@ -38,9 +38,8 @@ export async function requirePurgeable(
   const ownDoing = ownDoingOf(subject, released, releases, retention.four_eyes)
   if (ownDoing) reasons.push(...ownDoing.reasons)
   if (reasons.length > 0) {
-    throw new DomainError('legal-hold', reasons.join(' '), {
-      extensions: { holds: [...active, ...(ownDoing?.holds ?? [])].slice(-holdsNamedMax) },
-    })
+    const named = [...active, ...(ownDoing?.holds ?? [])].slice(-holdsNamedMax)
+    throw new DomainError('legal-hold', reasons.join(' '), named.length > 0 ? { extensions: { holds: named } } : {})
   }
 
   const until = keptUntil(retention, record)

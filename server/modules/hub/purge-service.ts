@@ -1,4 +1,5 @@
 import { recoveryBufferDays } from '../../../contract/limits.ts'
+import { parseTimestamp } from '../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
@@ -79,7 +80,7 @@ export function createRecordPurger(deps: {
       const { tenant, subject } = caller
       return database.withTenant(tenant.slug, async (tx) => {
         const { record, state, micros } = await lockRecord(tx, recordId, ifMatch)
-        if (state.purged_at !== null) return purged(recordId, state, micros)
+        if (state.purged_at !== null) return purged(recordId, state)
         const moment = await requirePurgeable(tx, record, { subject, micros, holds, told })
         const changed: RecordState = {
           revision: state.revision + 1,
@@ -97,7 +98,7 @@ export function createRecordPurger(deps: {
           actor: caller,
         })
         await saveState(tx, recordId, { ...changed, event_id: event.recordId })
-        return purged(recordId, changed, moment.micros)
+        return purged(recordId, changed)
       })
     },
 
@@ -139,15 +140,21 @@ export function purgeDetails(recordType: string, state: RecordState) {
   }
 }
 
-/** While a hold freezes the buffer, it ends when it would if the hold were released now. */
-function purged(recordId: string, state: RecordState, nowMicros: number): Tagged<PurgeAnswer> {
+/**
+ * While a hold freezes the buffer, nothing says when it will end: then the answer is the one that the purge had, so that
+ * repeating it changes nothing.
+ */
+function purged(recordId: string, state: RecordState): Tagged<PurgeAnswer> {
   const { purged_at, hard_delete_after, buffer_left_micros: left } = state
+  // The time may have been edited into one that is none.
+  const purgedAt = left === null || purged_at === null ? undefined : parseTimestamp(purged_at)
+  const firstEnd = purgedAt && purgedAt.epochMs * 1000 + purgedAt.microsOfMs + recoveryBufferMicros
   return {
     answer: {
       record_id: recordId,
       is_purged: true,
       purged_at: purged_at ?? '',
-      hard_delete_after: left === null ? (hard_delete_after ?? '') : timeOfMicros(nowMicros + left),
+      hard_delete_after: firstEnd === undefined ? (hard_delete_after ?? '') : timeOfMicros(firstEnd),
     },
     etag: entityTagOf(recordId, state.revision),
   }

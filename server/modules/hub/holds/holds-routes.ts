@@ -60,10 +60,14 @@ export function addHoldRoutes(app: FastifyInstance, holds: Holds): void {
     {
       description:
         'Ends the hold for good. Records that it kept in their recovery buffer have what was left of it, unless ' +
-        'another hold is over them. Repeating it gives the same answer.',
+        'another hold is over them. Repeating it gives the same answer. Where four eyes are required, whoever purged such a ' +
+        'record does not release it (`legal-hold`).',
       params: HoldParams,
       body: ReleaseHoldBody,
+      // Without one, what is missing is its reason.
+      bodyOptional: true,
       response: { 200: HoldSchema },
+      problems: ['legal-hold'],
     },
     async (request) => holds.release(request.caller, idOf(request), request.body.reason),
   )

@@ -22,7 +22,11 @@ const reason = (example: string) => Type.String({ minLength: 1, maxLength: 500, 
 
 const { tenant_id: _tenantId, ...storedFilterMembers } = recordFilterMembers
 
-export const HoldParams = Type.Object({ hold_id: uuid('Id of the hold') }, { additionalProperties: false })
+// Opaque to callers: whatever no hold has is not found.
+export const HoldParams = Type.Object(
+  { hold_id: Type.String({ description: 'Id of the hold', examples: [exampleId] }) },
+  { additionalProperties: false },
+)
 
 export const PlaceHoldBody = Type.Object(
   {
@@ -32,7 +36,7 @@ export const PlaceHoldBody = Type.Object(
       Type.Array(uuid('A record'), {
         minItems: 1,
         maxItems: holdRecordsMax,
-        description: 'The records, each once; or else `filter`',
+        description: 'The records, of which one that is there twice counts once; or else `filter`',
       }),
     ),
     filter: Type.Optional(

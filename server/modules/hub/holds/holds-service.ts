@@ -1,5 +1,6 @@
 import { DomainError, invalidTenant, type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
 import { filterHoldsMax, holdRecordsAnswered } from '../../../../contract/limits.ts'
+import { patterns } from '../../../../contract/literals.ts'
 import { normaliseFilter, type RecordFilter } from '../../../../contract/record-filter.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
@@ -8,10 +9,13 @@ import type { GovernanceLog } from '../../governance/governance-types.ts'
 import { momentAfter } from '../later-moment.ts'
 import type { RecordClock } from '../record-clock-types.ts'
 import { findRecordIds } from '../record-store.ts'
-import { fourEyesDetails } from '../retention/proven-retention.ts'
+import { findProvenRetention, type ProvenRetention } from '../retention/proven-retention.ts'
+import { retentionSubject } from '../retention/retention-rules.ts'
 import type { ToldEvents } from '../told-events.ts'
 import { freeze, type HoldScope, resume } from './buffers.ts'
+import { hasFrozenOf } from './buffers-store.ts'
 import { appliedDetails, appliedKind, releasedDetails, releasedKind, tellsOfEnd } from './hold-events.ts'
+import type { HoldList } from './hold-list-types.ts'
 import type { PlaceHoldBody } from './holds-schemas.ts'
 import {
   countFilterHolds,
@@ -64,9 +68,10 @@ export function createHolds(deps: {
   governance: GovernanceLog
   holds: HoldCheck
   told: ToldEvents
+  holdList: HoldList
   cursorKey: Buffer
 }): Holds {
-  const { database, clock, governance, holds, told, cursorKey } = deps
+  const { database, clock, governance, holds, told, holdList, cursorKey } = deps
 
   /** One that somebody has ended in the database is in force still, and can be released. */
   async function hasEnded(tx: TenantTx, hold: HoldRow): Promise<boolean> {
@@ -82,7 +87,7 @@ export function createHolds(deps: {
       return database.withTenant(tenant.slug, async (tx) => {
         await takeHoldsLock(tx)
         const { recordId: hold_id, createdAt: now, micros } = clock.next()
-        if ('recordIds' in scope) await requireRecords(tx, scope.recordIds, now)
+        if (body.record_ids) await requireRecords(tx, body.record_ids.map(lowerCase), now)
         else await requireRoom(tx)
         const latestPurge = await freeze(tx, scope, now)
         const hold: HoldRow = {
@@ -107,6 +112,7 @@ export function createHolds(deps: {
           actor: caller,
         })
         await insertHold(tx, { ...hold, event_id: event.recordId }, recordIds)
+        await holdList.keep({ tenant: tenant.slug, ...keptMembers(hold), record_ids: recordIds })
         return answerOf(hold)
       })
     },
@@ -136,25 +142,31 @@ export function createHolds(deps: {
         { readOnly: true },
       ),
 
-    release(caller, holdId, reason) {
+    async release(caller, holdId, reason) {
       const { tenant } = caller
-      return database.withTenant(tenant.slug, async (tx) => {
+      const answer = await database.withTenant(tenant.slug, async (tx) => {
         await takeHoldsLock(tx)
         const hold = await existing(tx, holdId)
         if (await hasEnded(tx, hold)) return answerOf(hold)
+        const scope = await storedScope(tx, hold)
+        const rules = await findProvenRetention(tx, told)
+        if (rules.four_eyes) await requireOtherEyes(tx, scope, caller, rules)
         const { text: now } = momentAfter(clock.next().micros, [hold.created_at])
         const release = { released_at: now, released_by: caller.subject, release_reason: reason }
         const released = { ...hold, ...release }
-        await resume(tx, { hold_id: holdId, ...(await storedScope(tx, hold)) }, now, holds)
+        await resume(tx, { hold_id: holdId, ...scope }, now, holds)
         const event = await governance.append(tx, tenant, {
           kind: releasedKind,
           subject: `hold:${holdId}`,
-          details: { ...releasedDetails(released), ...(await fourEyesDetails(tx, told)) },
+          details: { ...releasedDetails(released), ...(rules.four_eyes ? { four_eyes: true } : {}) },
           actor: caller,
         })
         await markReleased(tx, holdId, { ...release, release_event_id: event.recordId })
         return answerOf(released)
       })
+      const { released_at = '', released_by = '', release_reason = '' } = answer
+      await holdList.keepEnd({ tenant: tenant.slug, hold_id: holdId, released_at, released_by, release_reason })
+      return answer
     },
   }
 }
@@ -170,17 +182,12 @@ function scopeOf({ slug }: Tenant, { record_ids, filter }: PlaceHoldBody): HoldS
     if (filter.tenant_id !== undefined && filter.tenant_id !== slug) throw invalidTenant(filter.tenant_id)
     return { filter: normaliseFilter(filter, '/filter') }
   }
-  const recordIds = record_ids!.map((id) => id.toLowerCase())
-  const seen = new Set<string>()
-  const errors = recordIds.flatMap((id, at): PointedError[] => {
-    if (seen.has(id)) return [{ pointer: `/record_ids/${at}`, detail: 'is there twice' }]
-    seen.add(id)
-    return []
-  })
-  if (errors.length > 0) throw validationFailed(errors)
-  return { recordIds }
+  return { recordIds: [...new Set(record_ids!.map(lowerCase))] }
 }
 
+const lowerCase = (id: string) => id.toLowerCase()
+
+/** @param recordIds as they were sent, which is what the errors point at */
 async function requireRecords(tx: TenantTx, recordIds: readonly string[], now: string): Promise<void> {
   const known = await findRecordIds(tx, recordIds, now)
   const errors = recordIds.flatMap((id, at): PointedError[] =>
@@ -199,15 +206,37 @@ async function requireRoom(tx: TenantTx): Promise<void> {
   throw validationFailed([{ pointer: '/filter', detail }])
 }
 
+const isUuid = new RegExp(patterns.uuid)
+
+/** What the hold keeps from being erased was purged by the one, and is let go by another. */
+async function requireOtherEyes(
+  tx: TenantTx,
+  scope: HoldScope,
+  { subject }: Caller,
+  { author }: ProvenRetention,
+): Promise<void> {
+  const subjects = author === subject ? [subject, retentionSubject] : [subject]
+  if (!(await hasFrozenOf(tx, scope, subjects))) return
+  const detail =
+    'You purged records that this hold keeps from being erased, or set the rule that did. Four eyes are required: ' +
+    'somebody else has to release it.'
+  throw new DomainError('legal-hold', detail)
+}
+
 async function existing(tx: TenantTx, holdId: string): Promise<HoldRow> {
-  const hold = await findHold(tx, holdId)
-  if (hold === undefined) throw new DomainError('not-found', `There is no legal hold ${holdId} in this tenant.`)
+  const hold = isUuid.test(holdId) ? await findHold(tx, holdId) : undefined
+  if (hold === undefined) throw new DomainError('not-found', 'This tenant has no legal hold of that id.')
   return hold
 }
 
-async function storedScope(tx: TenantTx, { hold_id, filter, record_count }: HoldRow): Promise<HoldScope> {
+/** What a stored hold is over. */
+export async function storedScope(tx: TenantTx, { hold_id, filter, record_count }: HoldRow): Promise<HoldScope> {
   if (filter !== null) return { filter: filterOf(filter) }
   return { recordIds: await recordIdsOf(tx, hold_id, undefined, record_count ?? 0) }
+}
+
+function keptMembers({ hold_id, name, reason, filter, created_at, created_by }: HoldRow) {
+  return { hold_id, name, reason, filter, created_at, created_by }
 }
 
 function answerOf(hold: HoldRow): HoldAnswer {

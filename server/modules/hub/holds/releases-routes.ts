@@ -10,7 +10,8 @@ export function addReleaseRoutes(app: FastifyInstance, releases: EventReleases):
   addRoute(
     app,
     'releaseRecord',
-    { params: recordIdParams, body: ReleaseBody, response: { 201: ReleaseSchema } },
+    // Without a body, what is missing is its reason.
+    { params: recordIdParams, body: ReleaseBody, bodyOptional: true, response: { 201: ReleaseSchema } },
     async (request, reply) => {
       reply.code(201)
       return releases.create(request.caller, request.params.record_id.toLowerCase(), request.body)
