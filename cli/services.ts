@@ -10,6 +10,7 @@ import type { Actor } from '../server/modules/governance/governance-types.ts'
 import { createServiceEvents } from '../server/modules/governance/service-events.ts'
 import { createErasureList } from '../server/modules/hub/erasure/erasure-list.ts'
 import type { Erasure } from '../server/modules/hub/erasure/erasure-types.ts'
+import { createHoldList } from '../server/modules/hub/holds/hold-list.ts'
 import type { Sweeper } from '../server/modules/hub/sweep/sweep-types.ts'
 import type { ProvenanceKeyRotator, TokenKeyRotator } from '../server/modules/keys/keys-types.ts'
 import type { LogAudit } from '../server/modules/log/audit/audit-types.ts'
@@ -95,6 +96,8 @@ export function withServices<T>(work: (services: Services) => Promise<T>): Promi
           logs: modules.log.logs,
           erasure: modules.hub.erasure,
           erasureList: createErasureList(modules.storage),
+          holds: modules.hub.holdsAfterRestore,
+          holdList: createHoldList(modules.storage),
           checkpoints: modules.checkpoints,
           governance,
         }),

@@ -18,6 +18,7 @@ import { createGovernanceLog } from './modules/governance/governance-log.ts'
 import type { RefusalLog } from './modules/governance/governance-types.ts'
 import { createRefusalLog } from './modules/governance/refusal-log.ts'
 import { createErasureList } from './modules/hub/erasure/erasure-list.ts'
+import { createHoldList } from './modules/hub/holds/hold-list.ts'
 import { createHubModule, createRecordStore, type HubModule, type RecordStore } from './modules/hub/hub-module.ts'
 import { createRecordClock } from './modules/hub/record-clock.ts'
 import type { TimeSource } from './modules/hub/record-clock-types.ts'
@@ -170,6 +171,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     logs: tenantLog.logs,
     directory,
     erasureList: createErasureList(storage),
+    holdList: createHoldList(storage),
     keptCheckpoints: checkpoints,
     erasureParticipants: () => [rollups.erasure, entitlement.erasure, createExportErasure(exports.expiry)],
   })

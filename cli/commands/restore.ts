@@ -107,13 +107,15 @@ function answerOf(restored: RestoredBackup | undefined, tenants: readonly Follow
 }
 
 function describe(restored: RestoredBackup | undefined, tenants: readonly FollowedUp[]): string {
-  const lines = tenants.flatMap(({ tenant, erased_again, checkpoints_put_aside }) => [
-    `Tenant ${tenant}: ${erased_again} records erased again.`,
-    ...checkpoints_put_aside.map(
-      ({ tree_size, file }) =>
-        `  Its log was at ${tree_size} entries before and begins again from an earlier state; the checkpoints of then are now in ${file}.`,
-    ),
-  ])
+  const lines = tenants.flatMap(
+    ({ tenant, erased_again, holds_placed_again, holds_released_again, checkpoints_put_aside }) => [
+      `Tenant ${tenant}: ${erased_again} records erased again, ${holds_placed_again} legal holds placed and ${holds_released_again} released again.`,
+      ...checkpoints_put_aside.map(
+        ({ tree_size, file }) =>
+          `  Its log was at ${tree_size} entries before and begins again from an earlier state; the checkpoints of then are now in ${file}.`,
+      ),
+    ],
+  )
   if (restored === undefined) return lines.join('\n') || 'There are no tenants.'
   return [
     `${restored.records} records of ${restored.tenants.length} tenants, as of ${restored.created_at}.`,

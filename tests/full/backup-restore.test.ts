@@ -81,6 +81,8 @@ describe('a Hub that is restored', () => {
   let kept: string
   let gone: string
   let lost: string
+  /** Purged before the backup, and held after. */
+  let held: string
   let backup: string
 
   test('is backed up while it serves', async () => {
@@ -90,6 +92,8 @@ describe('a Hub that is restored', () => {
     await serve(before)
     kept = await write('it stays')
     gone = await write(secret)
+    held = await write('a hold comes over it')
+    expect((await call('DELETE', `records/${held}?reason=asked`)).status).toBe(200)
     const written = await cli(before, 'backup', shared)
     backup = written.file
     expect(written).toMatchObject({ tenants: 1, records: expect.any(Number) })
@@ -98,6 +102,8 @@ describe('a Hub that is restored', () => {
   })
 
   test('goes on: a record is erased, another written, and the state of the log is kept outside', async () => {
+    const hold = await call('POST', 'legal-holds', { name: 'Case', reason: 'lawsuit', record_ids: [held] })
+    expect(hold.status).toBe(201)
     expect((await call('DELETE', `records/${gone}?reason=asked`)).status).toBe(200)
     expect(await cli(before, 'jobs', 'run', 'hard-delete', '--tenant', 'acme', '--as-of', later)).toMatchObject({
       tenants: [{ erased: 1 }],
@@ -131,6 +137,8 @@ describe('a Hub that is restored', () => {
       {
         tenant: 'acme',
         erased_again: 1,
+        holds_placed_again: 1,
+        holds_released_again: 0,
         checkpoints_put_aside: [
           { log_name: expect.any(String), tree_size: sizes.at(-1), file: expect.stringContaining('before-restore-') },
         ],
@@ -151,6 +159,8 @@ describe('a Hub that is restored', () => {
         actor: 'operator:command-line',
         backup_created_at: restored.backup_created_at,
         erased_again: 1,
+        holds_placed_again: 1,
+        holds_released_again: 0,
         tree_sizes_put_aside: [sizes.at(-1)],
       },
     })
@@ -191,6 +201,9 @@ describe('a Hub that is restored', () => {
 
   test('by other means: what was erased is erased again by itself', async () => {
     const done = await cli(after, 'restore', '--reapply-erasures')
-    expect(done.tenants[0]).toEqual({ tenant: 'acme', erased_again: 0, checkpoints_put_aside: [] })
+    const nothing = { erased_again: 0, holds_placed_again: 0, holds_released_again: 0, checkpoints_put_aside: [] }
+    expect(done.tenants[0]).toEqual({ tenant: 'acme', ...nothing })
+    const run = await cli(after, 'jobs', 'run', 'hard-delete', '--tenant', 'acme', '--as-of', later)
+    expect(run).toMatchObject({ tenants: [{ erased: 0 }] })
   })
 })

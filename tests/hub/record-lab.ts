@@ -7,6 +7,7 @@ import { createErasure } from '../../server/modules/hub/erasure/erasure-service.
 import type { ErasureList } from '../../server/modules/hub/erasure/erasure-types.ts'
 import { createEventReleases } from '../../server/modules/hub/holds/event-releases.ts'
 import { createHoldEvidence } from '../../server/modules/hub/holds/hold-evidence.ts'
+import type { HoldList } from '../../server/modules/hub/holds/hold-list-types.ts'
 import { createHolds } from '../../server/modules/hub/holds/holds-service.ts'
 import { createRecordStore } from '../../server/modules/hub/hub-module.ts'
 import type { RecordDraft } from '../../server/modules/hub/hub-types.ts'
@@ -38,6 +39,11 @@ export async function openRecordLab(options: TestDatabaseOptions & { time?: Time
     warn: () => {},
   }
   const erasureList: ErasureList = { keep: async () => {}, read: () => expect.unreachable() }
+  const holdList: HoldList = {
+    keep: async () => {},
+    keepEnd: async () => {},
+    read: () => expect.unreachable(),
+  }
   const pool = createVerificationPool()
   const holdEvidence = createHoldEvidence({ keys, pool })
   const { holds, told } = holdEvidence
@@ -86,7 +92,7 @@ export async function openRecordLab(options: TestDatabaseOptions & { time?: Time
       tampering,
       reading: parsedReading(createRecordReading(deps)),
       purger: createRecordPurger(deps),
-      holds: createHolds(deps),
+      holds: createHolds({ ...deps, holdList }),
       releases: createEventReleases(deps),
       retention: createRetention(deps),
       erasure: createErasure({ ...deps, erasureList, erasureParticipants: () => [] }),
@@ -108,6 +114,7 @@ export async function openRecordLab(options: TestDatabaseOptions & { time?: Time
     ...test,
     ...own,
     keys,
+    told,
     openProcess,
     reporterOfAnotherProcess,
     openTenant,

@@ -150,7 +150,7 @@ export function createHubModule(
     verification,
     told,
     erasure,
-    holdsAfterRestore: createHoldsAfterRestore({ ...deps, holds }),
+    holdsAfterRestore: createHoldsAfterRestore({ ...deps, holds, told }),
     sweeper: createSweeper({ ...deps, records: sealedRecords, verification, told, tampering }),
     logDisagreed(tenant, found) {
       const failedChecks = ['log_continues_kept_checkpoint']

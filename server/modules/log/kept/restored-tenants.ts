@@ -3,6 +3,7 @@ import type { Database } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
 import type { Erasure, ErasureList } from '../../hub/erasure/erasure-types.ts'
+import type { HoldList, HoldsAfterRestore } from '../../hub/holds/hold-list-types.ts'
 import type { TenantLogs } from '../log-types.ts'
 import type { CheckpointStore } from './kept-checkpoints.ts'
 import type { PutAside } from './kept-types.ts'
@@ -19,22 +20,28 @@ export interface FollowedUp {
   tenant: string
   /** Records that were erased after the backup was made, and now are again. */
   erased_again: number
+  /** That were placed after the backup was made, and those of before that were released since. */
+  holds_placed_again: number
+  holds_released_again: number
   checkpoints_put_aside: PutAside[]
 }
 
 /**
- * What a tenant needs once its data is that of an earlier time, before anything else happens: what was erased since is
- * erased again, kept checkpoints of the history that is no more are put aside, and a governance event tells of it.
+ * What a tenant needs once its data is that of an earlier time, before anything else happens: legal holds are as they were
+ * in the end, what was erased since is erased again, kept checkpoints of the history that is no more are put aside, and a
+ * governance event tells of it.
  */
 export function createRestoredTenants(deps: {
   database: Database
   logs: TenantLogs
   erasure: Erasure
   erasureList: ErasureList
+  holds: HoldsAfterRestore
+  holdList: HoldList
   checkpoints: CheckpointStore
   governance: GovernanceLog
 }): { followUp(tenant: Tenant, restore: Restore, actor: Actor): Promise<FollowedUp> } {
-  const { database, logs, erasure, erasureList, checkpoints, governance } = deps
+  const { database, logs, erasure, erasureList, holds, holdList, checkpoints, governance } = deps
   const mark = `before-restore-${new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`
   return {
     async followUp(tenant, restore, actor) {
@@ -43,6 +50,8 @@ export function createRestoredTenants(deps: {
       const head = await database.withTenant(slug, (tx) => logs.head(tx), { readOnly: true })
       const treeSize = head?.treeSize ?? 0
       const aside = await checkpoints.putAside(logName, treeSize, mark)
+      // Before anything is erased.
+      const held = await holds.reapply(tenant, holdList, actor)
       const erasedAgain = await erasure.reapply(tenant, erasureList.read(slug))
       const details: Record<string, JsonValue> = {
         ...(restore.backup_created_at !== undefined && { backup_created_at: restore.backup_created_at }),
@@ -51,10 +60,18 @@ export function createRestoredTenants(deps: {
         // How far the history was that is no more, as far as it is known.
         tree_sizes_put_aside: aside.map((each) => each.tree_size),
         erased_again: erasedAgain,
+        holds_placed_again: held.placed,
+        holds_released_again: held.released,
       }
       const event = { kind: 'hub.restored', subject: `tenant:${slug}`, details, actor }
       await database.withTenant(slug, (tx) => governance.append(tx, tenant, event))
-      return { tenant: slug, erased_again: erasedAgain, checkpoints_put_aside: aside }
+      return {
+        tenant: slug,
+        erased_again: erasedAgain,
+        holds_placed_again: held.placed,
+        holds_released_again: held.released,
+        checkpoints_put_aside: aside,
+      }
     },
   }
 }
