@@ -3,6 +3,7 @@ import type { DatabaseLog, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import { heldRecordOf } from '../holds/hold-check.ts'
+import { appliedKind, releasedKind } from '../holds/hold-events.ts'
 import type { HoldCheck, HoldName } from '../holds/holds-types.ts'
 import { idsWithoutRelease } from '../holds/release-rule.ts'
 import { momentAfter } from '../later-moment.ts'
@@ -10,11 +11,13 @@ import { nodeCrypto } from '../node-crypto.ts'
 import { parseCanonical } from '../record-answer.ts'
 import { timeOfRecordId } from '../record-clock.ts'
 import type { RecordClock } from '../record-clock-types.ts'
+import { rulesKind } from '../retention/proven-retention.ts'
 import {
   type ErasableRecord,
   eraseRecords,
   findErasable,
   findRelied,
+  findReliedByHolds,
   insertTombstones,
   lockErasure,
   lockPurged,
@@ -88,10 +91,12 @@ export function createErasurePart(deps: {
       ),
     )
     const relied = await findRelied(tx, found.flatMap(evidenceOf))
+    const reliedByHolds = await findReliedByHolds(tx, found.flatMap(holdEvidenceOf))
     return found.filter(({ record, erasedBefore }, at) => {
       const { record_id: id } = record
       const holding = active[at]!.filter((hold) => erasedBefore === undefined || isLater(hold, erasedBefore))
-      return holding.length === 0 && !unreleased.has(id) && !relied.has(id) && isInItsSeal(tx, record)
+      const isRelied = relied.has(id) || reliedByHolds.has(id)
+      return holding.length === 0 && !unreleased.has(id) && !isRelied && isInItsSeal(tx, record)
     })
   }
 
@@ -185,6 +190,15 @@ function evidenceOf({ record }: Erasable): { event_id: string; record_id: string
   const subject = parseCanonical(canonical)?.subject
   const about = /^record:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(String(subject))?.[1]
   return about === undefined ? [] : [{ event_id: record_id, record_id: about }]
+}
+
+/** Where a record is an event that tells of a hold, a release or retention rules, which may rest on it. */
+function holdEvidenceOf({ record }: Erasable): { event_id: string; about_id: string | null }[] {
+  const { record_id, event_kind, canonical } = record
+  if (event_kind !== appliedKind && event_kind !== releasedKind && event_kind !== rulesKind) return []
+  const subject = parseCanonical(canonical)?.subject
+  const about = /^(?:hold|record):([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(String(subject))?.[1]
+  return [{ event_id: record_id, about_id: about ?? null }]
 }
 
 /** With the event of the purge and the end of its buffer, so that this event tells the rest by itself. */

@@ -158,6 +158,31 @@ export async function findRelied(
   return new Set(rows.map((row) => row.event_id))
 }
 
+/**
+ * Events among the ids that a hold, a release or the retention rules rest on.
+ *
+ * @param events `about_id` is the hold or the record that the event is about; null where it is the tenant
+ */
+export async function findReliedByHolds(
+  tx: TenantTx,
+  events: readonly { event_id: string; about_id: string | null }[],
+): Promise<Set<string>> {
+  if (events.length === 0) return new Set()
+  const { rows } = await tx.client.query<{ event_id: string }>(
+    `select e.event_id from unnest($2::uuid[], $3::uuid[]) as e (event_id, about_id)
+     where exists (
+         select from hub.legal_holds h where h.tenant_id = $1 and h.hold_id = e.about_id
+           and (h.event_id = e.event_id or h.release_event_id = e.event_id))
+       or exists (
+         select from hub.legal_hold_releases r where r.tenant_id = $1 and r.record_id = e.about_id
+           and r.event_id = e.event_id)
+       or exists (
+         select from hub.retention_settings s where s.tenant_id = $1 and s.event_id = e.event_id)`,
+    [tx.tenantId, events.map((event) => event.event_id), events.map((event) => event.about_id)],
+  )
+  return new Set(rows.map((row) => row.event_id))
+}
+
 /** The type of a record that is stored, whatever its state. */
 export async function findType(tx: TenantTx, recordId: string): Promise<string | undefined> {
   const row = await tx.db

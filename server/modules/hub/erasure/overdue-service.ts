@@ -9,7 +9,7 @@ import { momentAfter, timeOfMicros } from '../later-moment.ts'
 import { purgeDetails } from '../purge-service.ts'
 import type { RecordClock } from '../record-clock-types.ts'
 import { findProvenRetention, type ProvenRetention } from '../retention/proven-retention.ts'
-import { overdueCriteria } from '../retention/retention-rules.ts'
+import { overdueCriteria, retentionSubject } from '../retention/retention-rules.ts'
 import { findOverdue, wereReplaced } from '../retention/retention-store.ts'
 import type { ToldEvents } from '../told-events.ts'
 import { findHeld, lockActive, savePurges } from './overdue-store.ts'
@@ -17,9 +17,6 @@ import { findHeld, lockActive, savePurges } from './overdue-store.ts'
 /** What one transaction purges at most. */
 const recordsMax = 500
 const dayMicros = 86_400_000_000
-
-/** Who purges what retention rules find too old. */
-const retentionSubject = 'service:retention'
 
 export interface OverduePurge {
   /** As {@link Erasure.purgeOverdue}. */

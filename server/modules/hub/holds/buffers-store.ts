@@ -86,6 +86,18 @@ export async function frozenAfter(
   return rows.map(heldRecordOf)
 }
 
+/** Whether one of the subjects purged a record that the scope is over and whose clock stands still. */
+export async function hasFrozenOf(tx: TenantTx, scope: HoldScope, subjects: readonly string[]): Promise<boolean> {
+  const { condition, values } = conditionOf(scope)
+  const { rows } = await tx.client.query(
+    `select from hub.record_states s ${lookUpRecord}
+     where s.tenant_id = $1 and s.purged_by = any($2::text[]) and s.buffer_left_micros is not null
+       and $3::text is null and ${condition} limit 1`,
+    [tx.tenantId, subjects, null, ...values],
+  )
+  return rows.length > 0
+}
+
 /** Lets the clock of the buffers that are frozen run on. */
 export async function resumeBuffers(tx: TenantTx, recordIds: readonly string[], now: string): Promise<void> {
   await tx.client.query(

@@ -3,6 +3,9 @@ import { recordIdFloor } from '../record-clock.ts'
 import type { OverdueCriteria } from './retention-store.ts'
 import type { RetentionRules } from './retention-types.ts'
 
+/** Who purges what retention rules find too old. */
+export const retentionSubject = 'service:retention'
+
 const dayMicros = 86_400_000_000
 
 /** Until when a record must stay, or undefined where no rule says so. Times in the one form of timestamps. */
