@@ -75,9 +75,27 @@ test.each([
   expect((await lab.ended('acme', (await order(body)).body.job_id)).status).toBe('completed')
 })
 
-describe('covers what the token may read', () => {
-  test('of all types those alone', async () => {
-    const { job_id } = (await order({}, ['governance:read'])).body
+describe('covers types that the token may read', () => {
+  test.each<[Scope[], string[]]>([
+    [['governance:read'], ['governance_event']],
+    [['telemetry:read'], ['telemetry_event']],
+    [
+      ['telemetry:read', 'governance:read'],
+      ['telemetry_event', 'governance_event'],
+    ],
+  ])('and of no type in particular needs all: %j', async (scopes, readable) => {
+    for (const sent of [undefined, {}, { filter: { user_id: 'user:kim@example.com' } }]) {
+      const { status, body } = await order(sent, scopes)
+      expect([status, body.type.split('/').at(-1)]).toEqual([403, 'insufficient-scope'])
+      expect(body.required_scopes).toEqual(['hub:read'])
+      const named = JSON.parse(/\[.*\]/.exec(body.detail)![0])
+      expect([...named].sort()).toEqual([...readable].sort())
+      expect((await order({ filter: { record_type: named } }, scopes)).status).toBe(202)
+    }
+  })
+
+  test('those that are named alone', async () => {
+    const { job_id } = (await order({ filter: { record_type: ['governance_event'] } }, ['governance:read'])).body
     const rows = await rowsOf(job_id)
     expect(rows.length).toBeGreaterThan(0)
     expect(rows.every(({ record_type }) => record_type === 'governance_event')).toBe(true)

@@ -10,7 +10,7 @@ beforeAll(async () => {
   lab = await startExportsHub()
   for (let made = 0; made < 5; made += 1)
     ids.unshift(await lab.order('acme', { filter: { record_type: ['artifact'] } }))
-  ofEvents = await lab.order('acme', {}, ['governance:read'])
+  ofEvents = await lab.order('acme', { filter: { record_type: ['governance_event'] } }, ['governance:read'])
   for (const id of [...ids, ofEvents]) await lab.ended('acme', id)
   await lab.ended('globex', await lab.order('globex'))
 })

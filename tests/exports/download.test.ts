@@ -251,7 +251,7 @@ describe('an address', () => {
   })
 })
 
-test('a download is an event: once a minute for a file, with address and request', async () => {
+test('each whole file is an event, and parts of one are one a minute, with address and request', async () => {
   const { job_id, download_url, manifest_url } = await lab.completed('acme', { compression: 'gzip', format: 'csv' })
   const requestId = '019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'
   await get(download_url, {}, 'HEAD')
@@ -260,15 +260,25 @@ test('a download is an event: once a minute for a file, with address and request
   await get(manifest_url)
   const events = async () =>
     (await lab.events('acme', 'hub.export_downloaded')).filter(({ subject }) => subject === `export:${job_id}`)
-  expect(await events()).toMatchObject([
-    { details: { file: `${job_id}.csv.gz`, address: '127.0.0.1', request_id: requestId, actor: 'download-url' } },
-    { details: { file: `${job_id}.csv.gz.manifest.json` } },
+  const file = `${job_id}.csv.gz`
+  const by = { address: '127.0.0.1', actor: 'download-url' }
+  expect((await events()).map(({ details }) => details)).toEqual([
+    expect.objectContaining({ file, ...by, first_range: 'bytes=0-1', request_id: requestId }),
+    expect.objectContaining({ file: `${file}.manifest.json`, ...by, bytes: 22 }),
   ])
-  lab.advance(61_000)
+  // The whole file, by a range too, however often.
+  const { bytes } = await get(download_url)
   await get(download_url)
-  expect(await events()).toHaveLength(3)
+  await get(download_url, { range: 'bytes=0-' })
+  expect((await events()).slice(2).map(({ details }) => [details.file, details.bytes, details.first_range])).toEqual(
+    Array(3).fill([file, bytes.length, undefined]),
+  )
+  lab.advance(61_000)
+  await get(download_url, { range: 'bytes=4-5' })
+  await get(download_url, { range: 'bytes=6-7' })
+  expect((await events()).slice(5)).toMatchObject([{ details: { file, first_range: 'bytes=4-5' } }])
   await get(altered((url) => url.searchParams.set('expires', '1')))
-  expect(await events()).toHaveLength(3)
+  expect(await events()).toHaveLength(6)
 })
 
 test('whoever goes away before the end has the file closed', async () => {

@@ -14,8 +14,8 @@ export function addDownloadRoutes(app: FastifyInstance, downloads: Downloads): v
       description:
         'The address is its own credential: `download_url` or `manifest_url` of the export, as it is. It takes neither ' +
         'a token nor a tenant header, and ends 24 hours after the export was completed. A part can be asked for with ' +
-        '`Range`, so that a download that broke off can be resumed. The download is an event ' +
-        '`hub.export_downloaded`, once a minute for a file and an address.',
+        '`Range`, so that a download that broke off can be resumed. Each GET of the whole file is an event ' +
+        '`hub.export_downloaded`; those of parts are one, for a file and an address, in a minute. HEAD is none.',
       params: DownloadParams,
       querystring: DownloadQuery,
       headers: DownloadHeaders,
@@ -40,7 +40,7 @@ export function addDownloadRoutes(app: FastifyInstance, downloads: Downloads): v
       if (range) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${download.sizeBytes}`)
       // Its answer says how long the body would be; an empty one keeps that.
       if (request.method === 'HEAD') return reply.send(Readable.from([]))
-      await downloads.note(download, { address: request.callerAddress, requestId: request.id })
+      await downloads.note(download, range, { address: request.callerAddress, requestId: request.id })
       return reply.send(await download.read(range))
     },
   )

@@ -30,7 +30,7 @@ export function createDownloads(deps: {
   directory: TenantDirectory
 }): Downloads {
   const { database, clock, storage, writer } = deps
-  /** Until when further parts of a download by the same address belong to one that was noted. */
+  /** Until when further parts for the same address belong to the event of an earlier one. */
   const noted = new LRUCache<string, number>({ max: notedMax })
 
   async function signedExport(request: DownloadRequest, hostTenant: Tenant | null) {
@@ -68,22 +68,26 @@ export function createDownloads(deps: {
       }
     },
 
-    async note({ tenant, jobId, fileName }, { address, requestId }) {
+    async note({ tenant, jobId, fileName, sizeBytes }, range, { address, requestId }) {
       const key = JSON.stringify([tenant.slug, jobId, fileName, address])
-      const { micros } = clock.next()
-      if (micros < (noted.get(key) ?? 0)) return
-      noted.set(key, micros + minuteMicros)
+      const part = range && (range.start > 0 || range.end < sizeBytes - 1) ? range : undefined
+      if (part) {
+        const { micros } = clock.next()
+        if (micros < (noted.get(key) ?? 0)) return
+        noted.set(key, micros + minuteMicros)
+      }
+      const told = part ? { first_range: `bytes=${part.start}-${part.end}` } : { bytes: sizeBytes }
       try {
         await database.withTenant(tenant.slug, (tx) =>
           deps.governance.append(tx, tenant, {
             kind: 'hub.export_downloaded',
             subject: `export:${jobId}`,
-            details: { file: fileName },
+            details: { file: fileName, ...told },
             actor: { subject: 'download-url', clientId: '', address, requestId },
           }),
         )
       } catch (error) {
-        noted.delete(key)
+        if (part) noted.delete(key)
         throw error
       }
     },

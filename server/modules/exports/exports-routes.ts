@@ -19,8 +19,8 @@ export function addExportsRoutes(app: FastifyInstance, exports: Exports): void {
     {
       description:
         'Writes the records that the filter finds, but for purged ones, into a file in the background; poll the ' +
-        'address in `Location`. Needs the read scope of every type that it covers: types asked for by `record_type` ' +
-        'that the token may not read are refused, and without `record_type` it covers those that the token may read. ' +
+        'address in `Location`. Needs the read scope of every type that it covers, and without `record_type` it covers ' +
+        'all of them: a token that may not read all types names those that it may. ' +
         `At most ${exportsOpenMax} exports of a tenant wait or run at a time.`,
       body: ExportBody,
       bodyOptional: true,

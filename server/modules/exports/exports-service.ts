@@ -3,6 +3,7 @@ import { exportsOpenMax } from '../../../contract/limits.ts'
 import { type RecordType, recordTypes } from '../../../contract/literals.ts'
 import { normaliseFilter } from '../../../contract/record-filter.ts'
 import { canSee, readScopeOf, visibleTypes } from '../../../contract/record-visibility.ts'
+import type { Scope } from '../../../contract/scopes.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
@@ -71,18 +72,19 @@ export function createExports(deps: {
     })
   }
 
-  /** The types that the export covers. */
+  /** The types that the export covers: those asked for, or all. An incomplete file is to look complete to nobody. */
   function coveredTypes(caller: Caller, asked: readonly RecordType[] | undefined): readonly RecordType[] {
     const seen = visibleTypes(caller.scopes) ?? recordTypes
-    const hidden = (asked ?? []).filter((type) => !seen.includes(type))
-    if (hidden.length === 0) return asked ?? seen
-    const required_scopes = [...new Set(hidden.map(readScopeOf))]
+    const hidden = (asked ?? recordTypes).filter((type) => !seen.includes(type))
+    if (hidden.length === 0) return asked ?? recordTypes
+    const required_scopes: Scope[] = asked === undefined ? ['hub:read'] : [...new Set(hidden.map(readScopeOf))]
     refuse(caller, 'scope', { required_scopes })
-    throw new DomainError(
-      'insufficient-scope',
-      `Records of the types ${hidden.join(', ')} take the scope ${required_scopes.join(' and ')}. The token does not hold it.`,
-      { extensions: { required_scopes } },
-    )
+    const detail =
+      asked === undefined
+        ? 'Without filter.record_type an export covers all types, which takes the scope hub:read, and the token does not ' +
+          `hold it. Name the types that it may read: {"filter": {"record_type": ${JSON.stringify(seen)}}}.`
+        : `Records of the types ${hidden.join(', ')} take the scope ${required_scopes.join(' and ')}. The token does not hold it.`
+    throw new DomainError('insufficient-scope', detail, { extensions: { required_scopes } })
   }
 
   function orderFrom(caller: Caller, body: NewExport): ExportOrder {

@@ -12,7 +12,7 @@ export interface ExportOrder {
   format: ExportFormat
   compression: 'gzip' | null
   filter: RecordFilter
-  /** Those that its creator could see; others are left out. */
+  /** Those that were asked for, or all; its creator could see them. */
   recordTypes: readonly string[]
   verify: boolean
   includeProvenance: boolean
@@ -85,7 +85,7 @@ export interface NewExport {
 /** Exports as those who order them see them: to whom an export shows a type that they may not read, it is not there. */
 export interface Exports {
   /**
-   * Throws `invalid-tenant` for the filter of another tenant, `insufficient-scope` where a type is asked for that the
+   * Throws `invalid-tenant` for the filter of another tenant, `insufficient-scope` where it covers a type that the
    * caller may not read, `rate-limited` when too many of the tenant are under way, `validation-failed`.
    */
   create(caller: Caller, order: NewExport): Promise<ExportAnswer>
@@ -125,8 +125,12 @@ export interface Download {
 export interface Downloads {
   /** Throws `invalid-download-url`, always in the same words. */
   open(request: DownloadRequest, hostTenant: Tenant | null): Promise<Download>
-  /** Writes `hub.export_downloaded`, once a minute for a file and an address. */
-  note(download: Download, by: { address: string; requestId: string }): Promise<void>
+  /** Writes `hub.export_downloaded`: for each whole file, and for parts once a minute for a file and an address. */
+  note(
+    download: Download,
+    range: { start: number; end: number } | undefined,
+    by: { address: string; requestId: string },
+  ): Promise<void>
 }
 
 /** What erasure asks of exports. */
