@@ -161,6 +161,11 @@ const damages: [string, string, RegExp][] = [
     /entries, but its tree has/,
   ],
   [
+    'a size of the tree that nobody could go through',
+    `update hub.log_heads set tree_size = 9223372036854775807 where tenant_id = 'acme'`,
+    /its checkpoint says another name, size or root/,
+  ],
+  [
     'a leaf of the tree',
     `update hub.log_tiles set hashes = set_byte(hashes, 40, 255 - get_byte(hashes, 40)) where level = 0 and tile_index = 0 and tenant_id = 'acme'`,
     /not the seal that entry 1 of the log had/,

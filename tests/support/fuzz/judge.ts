@@ -76,8 +76,9 @@ function complaintsAboutProblem(
 /** Browsers navigate to these; what they are answered with is for people. */
 const navigatedTo = ['startLogin', 'completeLogin']
 
-function asksForPage({ operation, headers }: GeneratedRequest): boolean {
-  return navigatedTo.includes(operation.operationId) && /text\/html/i.test(headerOf(headers, 'Accept') ?? '')
+function asksForPage({ operation, target, headers }: GeneratedRequest): boolean {
+  const isForPeople = navigatedTo.includes(operation.operationId) || target.startsWith('/errors/')
+  return isForPeople && /text\/html/i.test(headerOf(headers, 'Accept') ?? '')
 }
 
 function complaintsAboutPage(headers: WireAnswer['headers'], body: Buffer, hasNoBody: boolean): string[] {
@@ -91,10 +92,18 @@ function complaintsAboutPage(headers: WireAnswer['headers'], body: Buffer, hasNo
 
 function complaintsAboutSuccess(request: GeneratedRequest, { status, headers, body }: WireAnswer): string[] {
   if (request.operation.operationId === 'startLogin' && headers['content-type']?.startsWith('text/html')) return []
+  if (request.operation.operationId === 'downloadExport') return complaintsAboutFile(headers)
   const validate = isForOperation(request) ? request.operation.answers.get(status) : undefined
   if (!validate) return []
   if (!headers['content-type']?.startsWith('application/json')) return [`content type ${headers['content-type']}`]
   return validate(JSON.parse(body.toString())) ? [] : [`not as described: ${JSON.stringify(validate.errors)}`]
+}
+
+/** Files are what they are; a browser must take them for nothing else. */
+function complaintsAboutFile(headers: WireAnswer['headers']): string[] {
+  const isAttached = headers['content-disposition']?.startsWith('attachment; filename=')
+  const isTaken = headers['content-type']?.startsWith('application/x-ndjson') && headers['x-content-type-options']
+  return isAttached && isTaken === 'nosniff' ? [] : [`a file as ${JSON.stringify(headers)}`]
 }
 
 /** Whether method and address are still those of the operation. */
@@ -102,7 +111,9 @@ function isForOperation({ operation, method, target, raw }: GeneratedRequest): b
   if (raw !== undefined || method !== operation.method) return false
   const path = target.split('?', 1)[0] ?? ''
   // Without anything in it that could be another address or none.
-  const pattern = operation.path.replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&').replaceAll(/\{[a-z_]+\}/g, '[A-Za-z0-9-]+')
+  const pattern = operation.path
+    .replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&')
+    .replaceAll(/\{[a-z_]+\}/g, '(?!\\.)[A-Za-z0-9._-]+')
   return new RegExp(`^${pattern}$`).test(path)
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { prepareTelemetry, registerSkill } from '../../api/telemetry-tenants.ts'
 import { event } from '../../telemetry/events.ts'
 import type { TestHub } from '../hub.ts'
@@ -35,6 +36,7 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
   const accounts = await spare('/api/v1/service-accounts', accountOf, 'client_id')
   const userOf = (index: number) => ({ email: `spare-${index}@acme.example` })
   const users = await spare('/api/v1/roster/users', userOf, 'user_id')
+  const governance = await prepareGovernance(hub)
   const page = await hub.call('acme', 'GET', '/api/v1/hub/records?limit=2')
   const skills = await hub.call('acme', 'GET', '/api/v1/skill-entitlement/skills?limit=2')
   const cursors = [page.body.next_cursor, skills.body.next_cursor]
@@ -61,6 +63,16 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
     'Idempotency-Key': (random) => (random.chance(0.8) ? `key-${random.int(1, 2 ** 31)}` : 'the-same-key'),
     'If-Match': (random) => random.pick(['*', '"stale"', `W/"${random.pick(records)}-0"`]),
     'X-Service-Tenant': () => undefined,
+    hold_id: (random) => random.pick(governance.holds),
+    record_ids: (random) => random.pick(governance.records),
+    job_id: () => governance.download.jobId,
+    file_name: () => governance.download.file,
+    tenant: () => 'acme',
+    expires: () => governance.download.expires,
+    signature: () => governance.download.signature,
+    from: (random) => random.int(0, 5),
+    to: (random) => random.int(5, 20),
+    after: (random) => random.pick([0, 1, 65, records[0]]),
   }
   return {
     baseUrl: hub.baseUrl,
@@ -79,6 +91,9 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
     namedFor: (operationId) => (name, random) => {
       // Skills that move to `retired` are not those that telemetry is sent for.
       if (operationId === 'transitionSkill' && name === 'skill_id') return random.pick(movers)
+      if (operationId === 'getDeletionCertificate' && name === 'record_id') return random.pick(governance.erased)
+      if (operationId === 'releaseHold' && name === 'hold_id') return random.pick(governance.spareHolds)
+      if (operationId === 'cancelExport' && name === 'job_id') return random.pick(governance.spareExports)
       // Accounts that are changed and disabled are not the one that asks for tokens.
       if (/ServiceAccount/.test(operationId) && name === 'client_id') return random.pick(accounts)
       // In records and telemetry it is `user:…`.
@@ -111,5 +126,68 @@ async function writeRecords(hub: TestHub): Promise<string[]> {
     if (answer.status !== 201) throw new Error(answer.text)
     ids.push(answer.body.record_id)
   }
+  return ids
+}
+
+interface Governed {
+  /** In force, in acme. */
+  holds: string[]
+  /** To be released, in the other tenant, as are the records. */
+  spareHolds: string[]
+  records: string[]
+  /** Of acme, as are the exports. */
+  erased: string[]
+  /** That wait: nothing works for them. */
+  spareExports: string[]
+  download: { jobId: string; file: string; expires: string; signature: string }
+}
+
+/** Holds, an export, and what is left of erased records. */
+async function prepareGovernance(hub: TestHub): Promise<Governed> {
+  const post = async (tenant: 'acme' | 'cmode', path: string, body: object) => {
+    const answer = await hub.call(tenant, 'POST', path, { body })
+    if (answer.status >= 300) throw new Error(answer.text)
+    return answer.body
+  }
+  const written = async (tenant: 'acme' | 'cmode', count: number, record: object) => {
+    const ids: string[] = []
+    for (let at = 0; at < count; at++) ids.push((await post(tenant, '/api/v1/hub/records', record)).record_id)
+    return ids
+  }
+  const hold = { name: 'Case 17', reason: 'Litigation' }
+  const place = async (tenant: 'acme' | 'cmode', record_ids: string[]): Promise<string> =>
+    (await post(tenant, '/api/v1/hub/legal-holds', { ...hold, record_ids })).hold_id
+
+  const [held, ...erased] = await written('acme', 5, { record_type: 'artifact', title: 'Held, or erased' })
+  const records = await written('cmode', 4, { record_type: 'governance_event', event_kind: 'custom.held' })
+  for (const id of erased) await hub.call('acme', 'DELETE', `/api/v1/hub/records/${id}?reason=old`)
+  await hub.modules.hub.erasure.run(await hub.tenant('acme'), { asOf: '2999-01-01T00:00:00.000000Z' })
+  const holds = [await place('acme', [held!]), await place('acme', [held!])]
+  const spareHolds = await Promise.all(movers.map(() => place('cmode', records)))
+  const address = await exportAddress(hub, (await post('acme', '/api/v1/hub/records:export', {})).job_id)
+  return { holds, spareHolds, records, erased, spareExports: await spareExports(hub), download: address }
+}
+
+async function exportAddress(hub: TestHub, jobId: string): Promise<Governed['download']> {
+  for (const endsAtMs = performance.now() + 20_000; performance.now() < endsAtMs; await delay(50)) {
+    const { body } = await hub.call('acme', 'GET', `/api/v1/hub/exports/${jobId}`)
+    if (body.status !== 'completed') continue
+    const { pathname, searchParams } = new URL(body.download_url)
+    const part = (name: string) => searchParams.get(name)!
+    return { jobId, file: pathname.split('/').at(-1)!, expires: part('expires'), signature: part('signature') }
+  }
+  throw new Error('the export does not end')
+}
+
+/** Orders that no worker knows of. One that was cancelled can be cancelled again, so these are few: so many may be open. */
+async function spareExports(hub: TestHub): Promise<string[]> {
+  const db = await hub.superuserClient()
+  const ids = Array.from({ length: 5 }, (_, at) => `exp_${String(at).padStart(24, 'Spare')}`)
+  await db.query(
+    `insert into hub.exports select (jsonb_populate_record(null::hub.exports,
+       to_jsonb(e) || jsonb_build_object('job_id', id, 'status', 'queued', 'completed_at', null))).*
+     from (select * from hub.exports where tenant_id = 'acme' limit 1) e, unnest($1::text[]) id`,
+    [ids],
+  )
   return ids
 }
