@@ -9,7 +9,7 @@ import type { ToldEvents } from '../told-events.ts'
 import type { StoredVerification } from '../verification-types.ts'
 import { createErasurePart, type ErasureOrder } from './erasure-part.ts'
 import { type DueRecord, findDue, findStored } from './erasure-store.ts'
-import type { Erasure, ErasureList, ErasureParticipant, KeptErasure } from './erasure-types.ts'
+import type { Erased, Erasure, ErasureList, ErasureParticipant, KeptErasure } from './erasure-types.ts'
 import { createOverduePurge } from './overdue-service.ts'
 import { createPurgeEvidence } from './purge-evidence.ts'
 
@@ -44,41 +44,53 @@ export function createErasure(deps: {
     return again(() => database.withTenant(tenant.slug, (tx) => part.erase(tx, tenant, orders)))
   }
 
+  /** Each erases what one transaction holds. */
+  async function* parts(
+    tenant: Tenant,
+    { signal, asOf }: { signal?: AbortSignal; asOf?: string },
+  ): AsyncGenerator<Erased> {
+    const until = asOf ?? clock.next().createdAt
+    const unproven: string[] = []
+    let unprovenCount = 0
+    for (let after: DueRecord | undefined; !signal?.aborted; ) {
+      const found = await database.withTenant(tenant.slug, (tx) => findDue(tx, until, after, recordsMax), {
+        readOnly: true,
+        inIndexOrder: true,
+      })
+      const due = fitting(found)
+      if (due.length === 0) break
+      after = due.at(-1)
+      const proven = await evidence.proven(tenant, due)
+      const provenIds = new Set(proven.map((record) => record.record_id))
+      const lacking = due.filter((record) => !provenIds.has(record.record_id)).map((record) => record.record_id)
+      unproven.push(...lacking.slice(0, loggedMax - unproven.length))
+      unprovenCount += lacking.length
+      const orders = proven.map(({ record_id, purged_at, event_id }) => ({
+        recordId: record_id,
+        purge: { purged_at, event_id, until, asOf },
+      }))
+      const erased = await erase(tenant, orders)
+      yield { erased, held: due.length - erased }
+    }
+    if (unprovenCount > 0) {
+      const details = { tenant: tenant.slug, records: unprovenCount, first: unproven }
+      log.error(details, 'no governance event tells of the purge of some records, so they are not erased: verify them')
+    }
+  }
+
   return {
     purgeOverdue: overdue.purge,
 
-    async run(tenant, { signal, asOf } = {}) {
-      const until = asOf ?? clock.next().createdAt
+    async *parts(tenant, options = {}) {
+      yield* overdue.parts(tenant, options)
+      yield* parts(tenant, options)
+    },
+
+    async run(tenant, options = {}) {
       const total = { erased: 0, held: 0 }
-      const unproven: string[] = []
-      let unprovenCount = 0
-      for (let after: DueRecord | undefined; !signal?.aborted; ) {
-        const found = await database.withTenant(tenant.slug, (tx) => findDue(tx, until, after, recordsMax), {
-          readOnly: true,
-          inIndexOrder: true,
-        })
-        const due = fitting(found)
-        if (due.length === 0) break
-        after = due.at(-1)
-        const proven = await evidence.proven(tenant, due)
-        const provenIds = new Set(proven.map((record) => record.record_id))
-        const lacking = due.filter((record) => !provenIds.has(record.record_id)).map((record) => record.record_id)
-        unproven.push(...lacking.slice(0, loggedMax - unproven.length))
-        unprovenCount += lacking.length
-        const orders = proven.map(({ record_id, purged_at, event_id }) => ({
-          recordId: record_id,
-          purge: { purged_at, event_id, until, asOf },
-        }))
-        const erased = await erase(tenant, orders)
+      for await (const { erased, held } of parts(tenant, options)) {
         total.erased += erased
-        total.held += due.length - erased
-      }
-      if (unprovenCount > 0) {
-        const details = { tenant: tenant.slug, records: unprovenCount, first: unproven }
-        log.error(
-          details,
-          'no governance event tells of the purge of some records, so they are not erased: verify them',
-        )
+        total.held += held
       }
       return total
     },

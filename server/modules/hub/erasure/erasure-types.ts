@@ -54,6 +54,10 @@ export interface Erasure {
   /** Purges what is older than the `max_days` of its retention rule, in parts. Answers how many. */
   purgeOverdue(tenant: Tenant, options?: { signal?: AbortSignal; asOf?: string }): Promise<number>
   /**
+   * Both, in parts, each done when the next one is asked for, so that whoever does it for many tenants can take turns.
+   */
+  parts(tenant: Tenant, options?: { signal?: AbortSignal }): AsyncIterable<unknown>
+  /**
    * Erases again what the kept list names and the database has again, such as after a restore, without asking for the
    * buffer: it was over then. Answers how many.
    */

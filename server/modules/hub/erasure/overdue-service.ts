@@ -21,6 +21,8 @@ const dayMicros = 86_400_000_000
 export interface OverduePurge {
   /** As {@link Erasure.purgeOverdue}. */
   purge(tenant: Tenant, options?: { signal?: AbortSignal; asOf?: string }): Promise<number>
+  /** The same in parts, each done when it is asked for: how many it has purged. */
+  parts(tenant: Tenant, options?: { signal?: AbortSignal; asOf?: string }): AsyncIterable<number>
 }
 
 /** Purges what is too old by the retention rules of its tenant; the ordinary recovery buffer follows. */
@@ -89,22 +91,27 @@ export function createOverduePurge(deps: {
     return records.length
   }
 
-  return {
-    async purge(tenant, { signal, asOf } = {}) {
-      const now = asOf ?? clock.next().createdAt
-      const rules = await database.withTenant(tenant.slug, findRules, { readOnly: true })
-      let purged = 0
-      for (const criteria of overdueCriteria(rules, now)) {
-        for (let after: string | undefined; !signal?.aborted; ) {
-          const ids = await database.withTenant(tenant.slug, (tx) => findOverdue(tx, criteria, after, recordsMax), {
-            readOnly: true,
-            inIndexOrder: true,
-          })
-          if (ids.length === 0) break
-          purged += await database.withTenant(tenant.slug, (tx) => purgePart(tx, tenant, now, ids))
-          after = ids.at(-1)
-        }
+  async function* parts(tenant: Tenant, { signal, asOf }: { signal?: AbortSignal; asOf?: string }) {
+    const now = asOf ?? clock.next().createdAt
+    const rules = await database.withTenant(tenant.slug, findRules, { readOnly: true })
+    for (const criteria of overdueCriteria(rules, now)) {
+      for (let after: string | undefined; !signal?.aborted; ) {
+        const ids = await database.withTenant(tenant.slug, (tx) => findOverdue(tx, criteria, after, recordsMax), {
+          readOnly: true,
+          inIndexOrder: true,
+        })
+        if (ids.length === 0) break
+        yield await database.withTenant(tenant.slug, (tx) => purgePart(tx, tenant, now, ids))
+        after = ids.at(-1)
       }
+    }
+  }
+
+  return {
+    parts: (tenant, options = {}) => parts(tenant, options),
+    async purge(tenant, options = {}) {
+      let purged = 0
+      for await (const count of parts(tenant, options)) purged += count
       return purged
     },
   }
