@@ -70,8 +70,6 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
     tenant: () => 'acme',
     expires: () => governance.download.expires,
     signature: () => governance.download.signature,
-    from: (random) => random.int(0, 5),
-    to: (random) => random.int(5, 20),
     after: (random) => random.pick([0, 1, 65, records[0]]),
   }
   return {
@@ -92,6 +90,9 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
       // Skills that move to `retired` are not those that telemetry is sent for.
       if (operationId === 'transitionSkill' && name === 'skill_id') return random.pick(movers)
       if (operationId === 'getDeletionCertificate' && name === 'record_id') return random.pick(governance.erased)
+      // Elsewhere these are times.
+      if (operationId === 'getLogConsistency' && name === 'from') return random.int(0, 5)
+      if (operationId === 'getLogConsistency' && name === 'to') return random.int(5, 20)
       if (operationId === 'releaseHold' && name === 'hold_id') return random.pick(governance.spareHolds)
       if (operationId === 'cancelExport' && name === 'job_id') return random.pick(governance.spareExports)
       // Accounts that are changed and disabled are not the one that asks for tokens.
