@@ -162,6 +162,19 @@ describe('the running sweeper', () => {
   })
 })
 
+test('the service erases nothing whose buffer somebody has ended', async () => {
+  for (const name of [
+    'End the recovery buffer of a purged record, to have it erased: at once',
+    'Hide a record behind a state whose buffer is over: state',
+  ]) {
+    const { tenant, slug } = scenes.get(name)!
+    const count = async () => (await db.query('select from hub.records where tenant_id = $1', [slug])).rowCount
+    const before = await count()
+    expect(await hub.modules.hub.erasure.run(tenant), name).toEqual({ erased: 0, held: 1 })
+    expect(await count(), name).toBe(before)
+  }
+})
+
 describe('every attack is found by exactly what the table says', () => {
   test.each(cases)('$name', async ({ attack, name }) => {
     expect(await detectorsOf(scenes.get(name)!)).toEqual(inOrder(attack))
