@@ -154,6 +154,10 @@ describe('the running sweeper', () => {
     expect((await subjects('Delete a tombstone: row')).sort()).toEqual(['record erased', 'seal another'])
     expect(await subjects('Roll the database back to yesterday: tables')).toEqual(['log'])
     expect(await subjects('Put in a key of their own: beside the first')).toEqual(['keys'])
+    expect(await subjects('Delete or edit a legal hold, or what it names: deleted')).toEqual(['hold hold'])
+    expect(await subjects('End a legal hold by its row: from the beginning')).toEqual(['hold hold'])
+    expect(await subjects('Forge a release of a governance event: row')).toEqual(['record event'])
+    expect(await subjects('Forge a retention rule: rule')).toEqual(['tenant slug'])
     expect(await subjects('Put in a key of their own: that introduces the first')).toEqual(['keys'])
   })
 

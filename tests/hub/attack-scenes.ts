@@ -24,6 +24,8 @@ export interface Scene {
   /** The only record of its seal. */
   alone: string
   aloneSeal: string
+  /** A hold in force that names it. */
+  hold: string
   purged: string
   restored: string
   /** Purged more than a month ago, and erased since. */
@@ -85,7 +87,7 @@ export async function openScenes(
   time: SteppedTime,
   names: readonly string[],
 ): Promise<Map<string, Scene>> {
-  const opened: Omit<Scene, 'purged' | 'restored'>[] = []
+  const opened: Omit<Scene, 'hold' | 'purged' | 'restored'>[] = []
   for (const [at] of names.entries()) {
     const slug = `scene-${at}` as TestTenant
     const { tenant } = await hub.modules.tenants.administration.create(
@@ -113,14 +115,22 @@ export async function openScenes(
   for (const [at, scene] of opened.entries()) {
     const { slug, tenant } = scene
     await hub.modules.hub.erasure.run(tenant)
+    const hold = await placeHold(hub, slug, scene.alone)
     const [purged, restored] = await writeSealed(hub, tenant, decisionDraft('purged'), decisionDraft('restored'))
     await purge(hub, slug, purged!)
     await purge(hub, slug, restored!)
     await call(hub, slug, 'POST', `${restored}:restore`)
     await hub.modules.log.logs.integrate(tenant)
-    scenes.set(names[at]!, { ...scene, purged: purged!, restored: restored! })
+    scenes.set(names[at]!, { ...scene, hold, purged: purged!, restored: restored! })
   }
   return scenes
+}
+
+async function placeHold(hub: TestHub, slug: TestTenant, recordId: string): Promise<string> {
+  const body = { name: 'Case 17', reason: 'Litigation', record_ids: [recordId] }
+  const answer = await hub.call(slug, 'POST', '/api/v1/hub/legal-holds', { body })
+  if (answer.status !== 201) throw new Error(`a hold: ${answer.status} ${answer.text}`)
+  return answer.body.hold_id
 }
 
 export async function purge(hub: TestHub, slug: TestTenant, recordId: string): Promise<void> {
