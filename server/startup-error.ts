@@ -9,6 +9,15 @@ export class StartupError extends Error {
   }
 }
 
+/** Why a file that somebody named cannot be read: what an error of the operating system says, without its path. */
+export function fileProblem(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code === 'ENOENT') return 'there is no such file'
+  if (code === 'EISDIR') return 'it is a folder'
+  if (code === 'EACCES') return 'permission denied'
+  return message
+}
+
 /** One thing wrong with the configuration. `variable` is an environment variable or a command-line flag. */
 export interface ConfigProblem {
   readonly variable: string

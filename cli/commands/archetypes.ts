@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { counted } from '../counted.ts'
 import { type OutputOptions, printResult } from '../output.ts'
 import { operator, tenantNamed, withServices } from '../services.ts'
 
@@ -20,8 +21,11 @@ export function addArchetypesCommand(program: Command): void {
         const tenant = await tenantNamed(services, options.tenant)
         const given = ids.map((id) => ({ archetype_id: id }))
         const archetypes = await services.archetypes.replace(tenant, given, operator)
-        const count = archetypes.length === 1 ? 'one archetype' : `${archetypes.length} archetypes`
-        printResult(options, { tenant: tenant.slug, archetypes }, `Tenant ${tenant.slug} has ${count} now.`)
+        printResult(
+          options,
+          { tenant: tenant.slug, archetypes },
+          `Tenant ${tenant.slug} has ${counted(archetypes.length, 'archetype')} now.`,
+        )
       }),
     )
 }

@@ -2,7 +2,8 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { packageVersion } from '../../server/config.ts'
 import { writeBackup } from '../../server/db/backup/write-backup.ts'
-import { type OutputOptions, printResult } from '../output.ts'
+import { counted } from '../counted.ts'
+import { example, type OutputOptions, printResult } from '../output.ts'
 import { withDatabase } from '../services.ts'
 
 export function addBackupCommand(program: Command): void {
@@ -14,6 +15,7 @@ export function addBackupCommand(program: Command): void {
     )
     .argument('<destination>', 'a file that is not there yet, or a directory to put one in')
     .option('--json', 'print one JSON object')
+    .addHelpText('after', example('backup /var/backups/hub/'))
     .action((destination: string, options: OutputOptions) =>
       withDatabase(async ({ database }) => {
         const written = await writeBackup({
@@ -27,7 +29,7 @@ export function addBackupCommand(program: Command): void {
           options,
           written,
           [
-            `${file}: ${records} records of ${tenants} tenants as of ${created_at}, ${bytes} bytes.`,
+            `${file}: ${counted(records, 'record')} of ${counted(tenants, 'tenant')} as of ${created_at}, ${counted(bytes, 'byte')}.`,
             'It can be restored with the master key of this Hub only, and it has content in clear: keep both safe, and apart.',
           ].join('\n'),
         )

@@ -1,7 +1,8 @@
 import { Argument, type Command } from 'commander'
 import { parseTimestamp } from '../../contract/timestamp.ts'
 import { StartupError } from '../../server/startup-error.ts'
-import { exitFailure, type OutputOptions, printResult } from '../output.ts'
+import { counted } from '../counted.ts'
+import { example, exitFailure, type OutputOptions, printResult } from '../output.ts'
 import { chosenTenants, type Services, tenantNamed, withServices } from '../services.ts'
 
 interface RunOptions extends OutputOptions {
@@ -10,6 +11,8 @@ interface RunOptions extends OutputOptions {
 }
 
 interface Job {
+  /** For the help. */
+  summary: string
   /** Does it for one tenant, and answers what it did: counts, in the names of the output. */
   run(services: Services, tenant: string, options: { asOf?: string }): Promise<Record<string, number>>
   /** It can be done as if it were another time. */
@@ -22,27 +25,33 @@ interface Job {
 /** What the service does by itself sooner or later. */
 const jobs: Readonly<Record<string, Job>> = {
   'fold-rollups': {
+    summary: 'adds new telemetry to the sums behind its summary, and closes days that are over',
     run: ({ rollups }, tenant) => rollups.settle(tenant),
-    describe: ({ deltas, days }) => `${deltas} deltas folded, ${days} days closed`,
+    describe: ({ deltas = 0, days = 0 }) => `${counted(deltas, 'delta')} folded, ${counted(days, 'day')} closed`,
   },
   'hard-delete': {
+    summary:
+      'purges what a retention rule no longer keeps, and erases what was purged and has its recovery buffer behind it',
     run: async (services, slug, options) => {
       const tenant = await tenantNamed(services, slug)
       const purged = await services.erasure.purgeOverdue(tenant, options)
       return { purged, ...(await services.erasure.run(tenant, options)) }
     },
-    describe: ({ purged, erased, held }) =>
-      `${purged} purged by a retention rule, ${erased} erased, ${held} kept although their buffer is over`,
+    describe: ({ purged = 0, erased = 0, held = 0 }) =>
+      `${counted(purged, 'record')} purged by a retention rule, ${counted(erased, 'record')} erased, ${counted(held, 'record')} kept although the buffer is over`,
     takesTime: true,
   },
   'integrate-log': {
+    summary: 'takes seals that are not in the log yet into it, and signs its new state',
     run: async (services, slug) => ({ ...(await services.log.takeIn(await tenantNamed(services, slug))) }),
-    describe: ({ added, tree_size }) => `${added} seals taken into the log, which has ${tree_size} now`,
+    describe: ({ added = 0, tree_size = 0 }) =>
+      `${counted(added, 'seal')} taken into the log, which has ${tree_size.toLocaleString('en-US')} now`,
   },
   sweep: {
+    summary: 'verifies every record and the log anew, and reports tampering; exit code 1 where anything is wrong',
     run: async (services, slug) => ({ ...(await services.sweeper.sweep(await tenantNamed(services, slug))) }),
-    describe: ({ checked, failed, inconsistent }) =>
-      `${checked} records verified, ${failed} failed or missing, ${inconsistent} other things that do not agree`,
+    describe: ({ checked = 0, failed = 0, inconsistent = 0 }) =>
+      `${counted(checked, 'record')} verified, ${failed} failed or missing, ${counted(inconsistent, 'other thing that does not agree', 'other things that do not agree')}`,
     hasFailed: ({ failed = 0, inconsistent = 0 }) => failed + inconsistent > 0,
   },
 }
@@ -57,6 +66,10 @@ export function addJobsCommand(program: Command): void {
     .option('--tenant <slug>', 'only for this tenant')
     .option('--as-of <time>', 'hard-delete only, and not in production: as if it were that time (RFC 3339)')
     .option('--json', 'print one JSON object')
+    .addHelpText(
+      'after',
+      `\nJobs, which the service does by itself, too:\n${jobLines()}\n${example('jobs run sweep --tenant acme')}`,
+    )
     .action((name: string, options: RunOptions) =>
       withServices(async (services) => {
         const job = jobs[name]!
@@ -72,6 +85,13 @@ export function addJobsCommand(program: Command): void {
         printResult(options, { job: name, tenants }, lines.join('\n') || 'There are no tenants.')
       }),
     )
+}
+
+function jobLines(): string {
+  const width = Math.max(...Object.keys(jobs).map((name) => name.length))
+  return Object.entries(jobs)
+    .map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`)
+    .join('\n')
 }
 
 /** Throws StartupError where the option is not to be given, or is no time. */

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import type { ProvenanceKeyRotation, TokenAlgorithm, TokenKeyRotation } from '../../server/modules/keys/keys-types.ts'
-import { describeError, exitFailure, type OutputOptions, printResult } from '../output.ts'
+import { describeError, example, exitFailure, type OutputOptions, printResult } from '../output.ts'
 import { chosenTenants, operator, type Services, tenantNamed, withServices } from '../services.ts'
 
 interface RotateOptions extends OutputOptions {
@@ -29,6 +29,7 @@ export function addKeysCommand(program: Command): void {
     .addOption(new Option('--only <kind>', 'one kind of key; default: both').choices(['token', 'provenance']))
     .option('--tenant <slug>', 'only the key with which the records of this tenant are sealed')
     .option('--json', 'print one JSON object')
+    .addHelpText('after', example('keys rotate --only provenance --tenant acme'))
     .action((options: RotateOptions, command: Command) => {
       const kinds = kindsOf(options, command)
       return withServices(async (services) => {

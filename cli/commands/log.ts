@@ -2,7 +2,8 @@ import { access } from 'node:fs/promises'
 import type { Command } from 'commander'
 import type { LogAuditResult } from '../../server/modules/log/audit/audit-types.ts'
 import { type CheckpointSource, openCheckpointSource } from '../../server/modules/log/audit/checkpoint-source.ts'
-import { describeError, exitFailure, type OutputOptions, printResult } from '../output.ts'
+import { counted } from '../counted.ts'
+import { describeError, example, exitFailure, type OutputOptions, printResult } from '../output.ts'
 import { chosenTenants, type Services, tenantNamed, withServices } from '../services.ts'
 
 interface AuditOptions extends OutputOptions {
@@ -37,6 +38,7 @@ export function addLogCommand(program: Command): void {
       'a file of kept checkpoints, a signed note, or a saved answer of the API; default: what HUB_CHECKPOINT_SINK kept',
     )
     .option('--json', 'print one JSON object')
+    .addHelpText('after', example('log audit --tenant acme --against kept-checkpoint.txt'))
     .action(async (options: AuditOptions) => {
       try {
         process.exitCode = await withServices((services) => audit(services, options))
@@ -115,10 +117,10 @@ function describeAgainst({ file, unreadable, others }: AgainstResult): string[] 
       (other) =>
         `FAILED: ${counted(other.checkpoints, 'checkpoint')} in ${file} of ${other.log_name}, which is another log.`,
     ),
-    ...(unreadable > 0 ? [`${counted(unreadable, 'line')} of ${file} could not be read and was passed over.`] : []),
+    ...(unreadable > 0
+      ? [
+          `${counted(unreadable, 'line')} of ${file} could not be read and ${unreadable === 1 ? 'was' : 'were'} passed over.`,
+        ]
+      : []),
   ]
-}
-
-function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { counted } from '../counted.ts'
 import { type OutputOptions, printResult } from '../output.ts'
 import { withServices } from '../services.ts'
 
@@ -13,7 +14,7 @@ export function addMigrateCommand(program: Command): void {
         const text =
           applied.length === 0
             ? 'The database is up to date.'
-            : `Applied ${applied.length === 1 ? 'one migration' : `${applied.length} migrations`}: ${applied.join(', ')}`
+            : `Applied ${counted(applied.length, 'migration')}: ${applied.join(', ')}`
         printResult(options, { applied }, text)
       }),
     )

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { counted } from '../counted.ts'
 import { type OutputOptions, printResult } from '../output.ts'
 import { operator, tenantNamed, withServices } from '../services.ts'
 
@@ -28,7 +29,7 @@ export function addPricesCommand(program: Command): void {
           { actor: operator, cause: { command: 'prices rerate' } },
         )
         const { checked, changed, cost_usd_computed_before: before, cost_usd_computed_after: after } = result
-        const text = `Tenant ${tenant.slug}: ${checked} events checked, ${changed} changed; US$ ${before} before, US$ ${after} now.`
+        const text = `Tenant ${tenant.slug}: ${counted(checked, 'event')} checked, ${changed} changed; US$ ${before} before, US$ ${after} now.`
         printResult(options, result, text)
       }),
     )

@@ -9,7 +9,8 @@ import { createErasureList } from '../../server/modules/hub/erasure/erasure-list
 import type { FollowedUp, Restore } from '../../server/modules/log/kept/restored-tenants.ts'
 import { StartupError } from '../../server/startup-error.ts'
 import { checkStorage, openStorage } from '../../server/storage/open-storage.ts'
-import { type OutputOptions, printResult } from '../output.ts'
+import { counted } from '../counted.ts'
+import { example, type OutputOptions, printResult } from '../output.ts'
 import { operator, tenantNamed, withServices } from '../services.ts'
 
 interface RestoreOptions extends OutputOptions {
@@ -31,6 +32,7 @@ export function addRestoreCommand(program: Command): void {
     )
     .option('--without-erasure-list', 'load it although the storage has no list of what was erased')
     .option('--json', 'print one JSON object')
+    .addHelpText('after', example('restore /var/backups/hub/hub-20260131T030000Z.tar.gz'))
     .action(async (source: string | undefined, options: RestoreOptions, command: Command) => {
       if ((source === undefined) === !options.reapplyErasures) {
         command.error('error: name either a backup or --reapply-erasures')
@@ -71,7 +73,7 @@ async function requireErasureList(config: Config, { tenants, tombstones }: Resto
   const list = createErasureList(storage)
   for (const tenant of tenants) for await (const _ of list.read(tenant)) return
   throw new StartupError(
-    `The backup knows of ${tombstones} erased records, but there is no list of erasures in ${storage.place}: what was erased after the backup would be back.`,
+    `The backup knows of ${counted(tombstones, 'erased record')}, but there is no list of erasures in ${storage.place}: what was erased after the backup would be back.`,
     'Set HUB_STORAGE_URL to the storage of the Hub that made the backup. If that is lost, use --without-erasure-list.',
   )
 }
@@ -109,16 +111,16 @@ function answerOf(restored: RestoredBackup | undefined, tenants: readonly Follow
 function describe(restored: RestoredBackup | undefined, tenants: readonly FollowedUp[]): string {
   const lines = tenants.flatMap(
     ({ tenant, erased_again, holds_placed_again, holds_released_again, checkpoints_put_aside }) => [
-      `Tenant ${tenant}: ${erased_again} records erased again, ${holds_placed_again} legal holds placed and ${holds_released_again} released again.`,
+      `Tenant ${tenant}: ${counted(erased_again, 'record')} erased again, ${counted(holds_placed_again, 'legal hold')} placed and ${holds_released_again} released again.`,
       ...checkpoints_put_aside.map(
         ({ tree_size, file }) =>
-          `  Its log was at ${tree_size} entries before and begins again from an earlier state; the checkpoints of then are now in ${file}.`,
+          `  Its log was at ${counted(tree_size, 'entry', 'entries')} before and begins again from an earlier state; the checkpoints of then are now in ${file}.`,
       ),
     ],
   )
   if (restored === undefined) return lines.join('\n') || 'There are no tenants.'
   return [
-    `${restored.records} records of ${restored.tenants.length} tenants, as of ${restored.created_at}.`,
+    `${counted(restored.records, 'record')} of ${counted(restored.tenants.length, 'tenant')}, as of ${restored.created_at}.`,
     ...lines,
     'Everybody has to sign in again. Accounts that were disabled after the backup are enabled again: look at them before you start the Hub.',
     'If a web address keeps checkpoints (HUB_CHECKPOINT_SINK), tell those who watch it that the log was set back.',

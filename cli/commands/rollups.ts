@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { counted } from '../counted.ts'
 import { type OutputOptions, printResult } from '../output.ts'
 import { chosenTenants, withServices } from '../services.ts'
 
@@ -36,7 +37,7 @@ export function addRollupsCommand(program: Command): void {
 }
 
 function asText({ tenant, events, unreadable, deltas, rows, days }: TenantRebuilt): string {
-  const done = `Tenant ${tenant}: ${events} events read, ${deltas} deltas made up for, ${rows} rows written, ${days} days closed.`
+  const done = `Tenant ${tenant}: ${counted(events, 'event')} read, ${counted(deltas, 'delta')} made up for, ${counted(rows, 'row')} written, ${counted(days, 'day')} closed.`
   if (unreadable === 0) return done
-  return `${done}\n  ${unreadable} records could not be read and are missing from the sums: verify them (see the log).`
+  return `${done}\n  ${counted(unreadable, 'record')} could not be read and ${unreadable === 1 ? 'is' : 'are'} missing from the sums: verify ${unreadable === 1 ? 'it' : 'them'} (see the log).`
 }

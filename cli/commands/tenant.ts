@@ -2,6 +2,7 @@ import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import { type RateClass, rateClasses } from '../../contract/limits.ts'
 import { type TenantMode, tenantModes } from '../../contract/literals.ts'
 import type { CreatedTenant } from '../../server/modules/tenants/tenants-types.ts'
+import { counted } from '../counted.ts'
 import { type OutputOptions, printResult } from '../output.ts'
 import { operator, withServices } from '../services.ts'
 
@@ -77,7 +78,7 @@ function addLimits(tenant: Command): void {
         printResult(
           options,
           { tenant: slug, class: rateClass, per_token: perToken, per_tenant: perTenant },
-          `Tenant ${slug}, class ${rateClass}: ${perToken} requests per minute and token, ${perTenant} altogether.\n` +
+          `Tenant ${slug}, class ${rateClass}: ${counted(perToken, 'request')} per minute and token, ${perTenant.toLocaleString('en-US')} altogether.\n` +
             'A running service takes it up within seconds.',
         )
       }),

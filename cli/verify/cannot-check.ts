@@ -8,12 +8,3 @@ export class CannotCheckError extends Error {
     this.fix = fix
   }
 }
-
-/** What an error of the operating system says, without its stack and path. */
-export function causeOf(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException
-  if (code === 'ENOENT') return 'there is no such file'
-  if (code === 'EISDIR') return 'it is a folder'
-  if (code === 'EACCES') return 'permission denied'
-  return message
-}

@@ -1,4 +1,5 @@
-import { CannotCheckError, causeOf } from './cannot-check.ts'
+import { fileProblem } from '../../server/startup-error.ts'
+import { CannotCheckError } from './cannot-check.ts'
 
 const timeoutMs = 60_000
 /** Of keys and manifests, which are kept in memory. */
@@ -32,6 +33,6 @@ export async function fetched(address: string): Promise<Uint8Array[]> {
   } catch (error) {
     if (error instanceof CannotCheckError) throw error
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-    throw new CannotCheckError(`${address} cannot be fetched: ${causeOf(cause)}.`, fix, { cause: error })
+    throw new CannotCheckError(`${address} cannot be fetched: ${fileProblem(cause)}.`, fix, { cause: error })
   }
 }

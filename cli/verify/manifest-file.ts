@@ -1,7 +1,8 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { access } from 'node:fs/promises'
 import type { ManifestSource } from '../../provenance/manifest-reader.ts'
-import { CannotCheckError, causeOf } from './cannot-check.ts'
+import { fileProblem } from '../../server/startup-error.ts'
+import { CannotCheckError } from './cannot-check.ts'
 import { fetched, isUrl } from './fetched.ts'
 
 export interface FoundManifest {
@@ -34,7 +35,7 @@ async function sourceOf(place: string): Promise<ManifestSource> {
     return () => chunksOf(place)
   } catch (error) {
     throw new CannotCheckError(
-      `The manifest ${place} cannot be read: ${causeOf(error)}.`,
+      `The manifest ${place} cannot be read: ${fileProblem(error)}.`,
       'See that --manifest is right.',
     )
   }

@@ -12,8 +12,9 @@ import {
   verifySuccessionSync,
 } from '../../provenance/index.ts'
 import { nodeCrypto } from '../../server/modules/hub/node-crypto.ts'
+import { fileProblem } from '../../server/startup-error.ts'
 import { counted } from '../counted.ts'
-import { CannotCheckError, causeOf } from './cannot-check.ts'
+import { CannotCheckError } from './cannot-check.ts'
 import { fetched, isUrl } from './fetched.ts'
 
 /** The keys that verification rests on, and why. */
@@ -33,7 +34,7 @@ export async function readKeys(place: string): Promise<KeyRing> {
     text = Buffer.concat(isUrl(place) ? await fetched(place) : [await readFile(place)]).toString()
   } catch (error) {
     if (error instanceof CannotCheckError) throw error
-    throw new CannotCheckError(`The keys ${place} cannot be read: ${causeOf(error)}.`, fix)
+    throw new CannotCheckError(`The keys ${place} cannot be read: ${fileProblem(error)}.`, fix)
   }
   try {
     const keys = text.trimStart().startsWith('{') ? keysInJson(JSON.parse(text)) : keysInLines(text)

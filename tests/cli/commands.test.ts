@@ -192,6 +192,27 @@ test('the version is that of the package', async () => {
   expect(await runCli(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
 })
 
+test('help says what each job does, and has an example where it helps', { timeout: 60_000 }, async () => {
+  const { stdout } = await runCli(['jobs', 'run', '--help'])
+  for (const job of ['fold-rollups', 'hard-delete', 'integrate-log', 'sweep']) {
+    expect(stdout).toMatch(new RegExp(`^  ${job} {2,}\\w+ .{20}`, 'm'))
+  }
+  for (const name of ['verify', 'log audit', 'backup', 'restore', 'keys rotate', 'jobs run']) {
+    const help = await runCli([...name.split(' '), '--help'])
+    expect([help.code, help.stdout]).toEqual([0, expect.stringContaining(`Example:\n  npm run hub -- ${name} `)])
+  }
+  expect((await runCli(['verify', '--help'])).stdout).toContain('include_provenance')
+})
+
+test('a file of checkpoints that is not there is told with what to name instead', { timeout: 60_000 }, async () => {
+  const { code, stderr } = await failure('log', 'audit', '--against', '/nowhere/x')
+  expect(code).toBe(2)
+  expect(stderr).toMatch(
+    /\/nowhere\/x with checkpoints cannot be read: there is no such file\.\nName a file of HUB_CHECKP/,
+  )
+  expect(stderr).not.toContain('ENOENT')
+})
+
 test('help names every command, and asking for it is no mistake', async () => {
   const { code, stdout } = await runCli(['--help'])
   expect(code).toBe(0)

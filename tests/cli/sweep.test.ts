@@ -54,6 +54,6 @@ test('sweep verifies all of a tenant, takes in what waits, and ends with 1 where
   const told = await sweep('--tenant', 'acme')
   expect(told.code).toBe(1)
   expect(told.stdout).toMatch(
-    /^Tenant acme: \d+ records verified, 1 failed or missing, 1 other things that do not agree\.\n$/,
+    /^Tenant acme: \d+ records verified, 1 failed or missing, 1 other thing that does not agree\.\n$/,
   )
 })

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { extract, pack } from 'tar-stream'
-import { StartupError } from '../../startup-error.ts'
+import { fileProblem, StartupError } from '../../startup-error.ts'
 
 export interface ArchiveWriter {
   /** Returns once there is room for more. */
@@ -83,7 +83,7 @@ export async function* readArchive(file: string, entryBytesMax: number): AsyncGe
 
 export function unreadable(file: string, cause: unknown): StartupError {
   return new StartupError(
-    `The backup ${file} cannot be restored: ${(cause as Error).message}.`,
+    `The backup ${file} cannot be restored: ${fileProblem(cause)}.`,
     'Nothing was changed. Name another backup, or copy this one again from where it came.',
     { cause },
   )

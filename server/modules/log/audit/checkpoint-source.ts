@@ -8,7 +8,7 @@ import {
   ProvenanceError,
   parseCheckpoint,
 } from '../../../../provenance/index.ts'
-import { StartupError } from '../../../startup-error.ts'
+import { fileProblem, StartupError } from '../../../startup-error.ts'
 
 /** A checkpoint as it was kept, not verified yet. */
 export interface FoundCheckpoint extends Checkpoint {
@@ -25,6 +25,8 @@ export interface CheckpointSource {
   read(unreadable?: (line: number) => void): AsyncGenerator<FoundCheckpoint>
 }
 
+const checkpointFileFix =
+  'Name a file of HUB_CHECKPOINT_SINK, a signed note, or a saved answer of GET /api/v1/hub/log/checkpoint.'
 /** Of a file with one checkpoint in it. */
 const singleBytesMax = 1_000_000
 
@@ -39,10 +41,7 @@ export async function openCheckpointSource(file: string): Promise<CheckpointSour
   const single = readSingle(start)
   const source = single ? sourceOfOne(file, single) : sourceOfLines(file)
   for await (const _ of source.read()) return source
-  throw new StartupError(
-    `There is no checkpoint in ${file}.`,
-    'Name a file of HUB_CHECKPOINT_SINK, a signed note, or a saved answer of GET /api/v1/hub/log/checkpoint.',
-  )
+  throw new StartupError(`There is no checkpoint in ${file}.`, checkpointFileFix)
 }
 
 function sourceOfOne(file: string, found: FoundCheckpoint): CheckpointSource {
@@ -112,8 +111,12 @@ async function beginningOf(file: string): Promise<string | undefined> {
       await handle.close()
     }
   } catch (cause) {
-    throw new StartupError(`The file ${file} cannot be read: ${(cause as Error).message}`, 'Name another file.', {
-      cause,
-    })
+    throw new StartupError(
+      `The file ${file} with checkpoints cannot be read: ${fileProblem(cause)}.`,
+      checkpointFileFix,
+      {
+        cause,
+      },
+    )
   }
 }
