@@ -55,7 +55,7 @@ export async function migrateWithin(owner: pg.Client, count: number): Promise<vo
 }
 
 /**
- * Whether these are the first migrations of this program, in their order.
+ * Whether what a backup has applied are the first migrations of this program, in their order.
  *
  * @throws StartupError where they go beyond it, or are others
  */
@@ -63,6 +63,7 @@ export async function requireKnown(done: readonly Pick<AppliedRow, 'name' | 'che
   checkHistory(
     done.map((row, index) => ({ ...row, version: index + 1 })),
     await readMigrations(migrationsDirectory),
+    'backup',
   )
 }
 
@@ -83,19 +84,24 @@ async function readApplied(owner: pg.Client): Promise<AppliedRow[]> {
   return rows
 }
 
-function checkHistory(done: AppliedRow[], migrations: Migration[]): void {
+function checkHistory(done: AppliedRow[], migrations: Migration[], of: 'database' | 'backup' = 'database'): void {
+  const fix =
+    of === 'database'
+      ? 'Nothing was changed. Start the version of the Hub that this database was last used with, or a later one; or restore a backup into an empty database.'
+      : 'Nothing was changed. Restore it with the version of the Hub that made it, or a later one.'
   if (done.length > migrations.length) {
     throw new StartupError(
-      `The database is newer than this program: it has migration ${done.at(-1)?.name}, which this program lacks.`,
-      'Start the version of the Hub that this database was last used with, or a later one.',
+      `The ${of} is newer than this program: it has migration ${done.at(-1)?.name}, which this program lacks.`,
+      fix,
     )
   }
   for (const [index, row] of done.entries()) {
     const migration = migrations[index]
     if (migration?.version === row.version && migration.checksum === row.checksum) continue
+    // To developers: a migration never changes once applied, a further change is a new file.
     throw new StartupError(
-      `The database was migrated with another version of ${migration ? fileName(migration) : row.name}.`,
-      'Restore the file as it was: a migration never changes once applied; a further change is a new file.',
+      `The ${of} was migrated by another version of this program: its migration ${fileName(row)} is not the one that this version has.`,
+      fix,
     )
   }
 }
@@ -133,6 +139,6 @@ function explain(error: unknown): unknown {
   )
 }
 
-function fileName(migration: Migration): string {
+function fileName(migration: Pick<Migration, 'version' | 'name'>): string {
   return `${String(migration.version).padStart(4, '0')}-${migration.name}`
 }
