@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { type PointedError, validationFailed } from '../../../contract/domain-error.ts'
 import { pageSizeDefault } from '../../../contract/limits.ts'
+import { canSee, visibleTypes } from '../../../contract/record-visibility.ts'
 import { parseTimestamp } from '../../../contract/timestamp.ts'
 import type { Database } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
@@ -15,7 +16,6 @@ import { findPage, findWholePage, pageMode } from './record-page-store.ts'
 import type { AnsweredRecord, PagePosition, PageRequest, RecordCriteria, RecordSort } from './record-query-types.ts'
 import { findRecord } from './record-store.ts'
 import { summaryOf } from './record-verification.ts'
-import { canSee, visibleTypes } from '../../../contract/record-visibility.ts'
 import type { StoredVerification, Verification, VerificationSummary } from './verification-types.ts'
 
 /** Record ids are in lower case, as they are stored. Answers are JSON texts, made of the stored ones. */

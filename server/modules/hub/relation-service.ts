@@ -1,4 +1,5 @@
 import { recordsAnswerBytesMax, relatedAnswerMax } from '../../../contract/limits.ts'
+import { canSee, visibleTypes } from '../../../contract/record-visibility.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
 import { answerText } from './record-answer.ts'
@@ -6,7 +7,6 @@ import type { RecordClock } from './record-clock-types.ts'
 import { recordNotFound } from './record-errors.ts'
 import type { StoredRecord } from './record-query-types.ts'
 import { findRecord, findRecords, findSizes } from './record-store.ts'
-import { canSee, visibleTypes } from '../../../contract/record-visibility.ts'
 import { type Direction, findEdges, findNeighbours } from './relation-store.ts'
 
 export interface RecordRelations {
