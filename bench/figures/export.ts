@@ -143,12 +143,17 @@ function ask(child: ChildProcess, assignment: Assignment): Promise<Accomplishmen
 }
 
 async function answerOf(child: ChildProcess): Promise<unknown> {
-  const exited = once(child, 'exit').then(() => {
-    throw new Error('a process that exports ended before its time')
-  })
-  const [answer] = await Promise.race([once(child, 'message'), exited])
-  exited.catch(() => {})
-  return answer
+  const answered = new AbortController()
+  const { signal } = answered
+  try {
+    const exited = once(child, 'exit', { signal }).then(() => {
+      throw new Error('a process that exports ended before its time')
+    })
+    const [answer] = await Promise.race([once(child, 'message', { signal }), exited])
+    return answer
+  } finally {
+    answered.abort()
+  }
 }
 
 await runFigure({

@@ -126,7 +126,7 @@ describe('DuckDB opens Parquet', () => {
     const groups = await rowsOf(
       `select row_group_num_rows as rows, stats_min_value as first from parquet_metadata(${text(path)}) where path_in_schema = 'created_at'`,
     )
-    expect(groups.map((group) => Number(group.rows))).toEqual([2048, 2048, 2048, 2048, 1808])
+    expect(groups.map((group) => Number(group.rows))).toEqual([4096, 4096, 1808])
     expect(groups.every(({ first }) => first !== null)).toBe(true)
   })
 

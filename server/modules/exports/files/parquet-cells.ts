@@ -8,9 +8,19 @@ export type Cell = string | number | bigint | boolean | null
  * something that stays, so as little as may be of them is on the heap.
  */
 export interface Cells {
+  readonly length: number
   push(cell: Cell): void
   /** All so far, as they are written; good until the next one is pushed. The next group begins empty. */
-  take(): ColumnSource['data']
+  take(): unknown[]
+}
+
+/**
+ * The data of a column, which the writer asks for once it comes to the column: the values of all columns at once would be
+ * more than anything else in memory.
+ */
+export function dataOf(cells: Cells): ColumnSource['data'] {
+  const data = { length: cells.length, slice: () => cells.take() }
+  return data as unknown as unknown[]
 }
 
 /** @param isRepeated whether most texts are those of earlier rows */
@@ -28,6 +38,10 @@ export function cellsOf(type: ColumnType, isRepeated: boolean): Cells {
 
 class CellList implements Cells {
   protected cells: Cell[] = []
+
+  get length(): number {
+    return this.cells.length
+  }
 
   push(cell: Cell): void {
     this.cells.push(cell)
@@ -74,6 +88,10 @@ class TextBytes implements Cells {
   #size = 0
   /** Where each ends. */
   #ends: number[] = []
+
+  get length(): number {
+    return this.#ends.length
+  }
 
   push(cell: Cell): void {
     if (cell === null) {

@@ -8,7 +8,7 @@ import {
   verifiedColumn,
 } from '../../../../contract/export-columns.ts'
 import type { ExportedRecord } from './export-parts-types.ts'
-import { type Cell, type Cells, cellsOf } from './parquet-cells.ts'
+import { type Cell, type Cells, cellsOf, dataOf } from './parquet-cells.ts'
 
 export interface ParquetOptions {
   includeProvenance: boolean
@@ -80,13 +80,13 @@ export class ParquetColumns {
     this.units += record.canonical.length
   }
 
-  /** The group so far; good until the next record is added. The next group begins empty. */
+  /** The group so far, to be written at once. The next group begins empty. */
   take(): ColumnSource[] {
     this.rows = 0
     this.units = 0
     return this.#columns.map(({ name, type }, at) => ({
       name,
-      data: this.#cells[at]!.take(),
+      data: dataOf(this.#cells[at]!),
       offsetIndex: false,
       // Readers skip groups by time.
       statistics: type === 'timestamp',
