@@ -11,7 +11,7 @@ import type { RecordClock } from './record-clock-types.ts'
 import { recordNotFound } from './record-errors.ts'
 import type { StoredRecord } from './record-query-types.ts'
 import { lockState, type RecordState, saveState } from './record-state-store.ts'
-import { findRecord } from './record-store.ts'
+import { findRecord, findRecordIds } from './record-store.ts'
 import type { ToldEvents } from './told-events.ts'
 
 interface PurgeAnswer {
@@ -71,6 +71,8 @@ export function createRecordPurger(deps: {
     const record = await findRecord(tx, recordId, clock.next().createdAt)
     if (record === undefined) throw recordNotFound(recordId)
     const state = await lockState(tx, recordId)
+    const isErased = state === undefined || (await findRecordIds(tx, [recordId], clock.next().createdAt)).size === 0
+    if (isErased) throw recordNotFound(recordId)
     requireMatch(ifMatch, entityTagOf(recordId, state.revision))
     return { record, state, micros: clock.next().micros }
   }

@@ -22,8 +22,11 @@ const neverPurged: RecordState = {
   buffer_left_micros: null,
 }
 
-/** The state of a record that exists, locked until the transaction ends: whoever comes second sees what changed. */
-export async function lockState(tx: TenantTx, recordId: string): Promise<RecordState> {
+/**
+ * The state of a record, locked until the transaction ends: whoever comes second sees what changed. Whether the record is
+ * still there is to be asked under the lock, for it may have been erased meanwhile; undefined where that is known.
+ */
+export async function lockState(tx: TenantTx, recordId: string): Promise<RecordState | undefined> {
   await tx.db
     .insertInto('hub.record_states')
     .values({ tenant_id: tx.tenantId, record_id: recordId, ...neverPurged })
@@ -35,7 +38,7 @@ export async function lockState(tx: TenantTx, recordId: string): Promise<RecordS
     .where('tenant_id', '=', tx.tenantId)
     .where('record_id', '=', recordId)
     .forUpdate()
-    .executeTakeFirstOrThrow()
+    .executeTakeFirst()
 }
 
 /** The stored states of those of the records that ever had one. */
