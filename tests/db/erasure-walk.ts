@@ -40,7 +40,10 @@ export async function walkErasure(hub: TestHub, tenant: 'acme' | 'globex'): Prom
   await call('POST', `${records}/${governance}/legal-hold-releases`, { reason: 'done' })
   const { records: events } = await call('GET', `${records}?event_kind=hub.record_purged&limit=1`)
   await call('POST', `${records}/${events[0].record_id}/legal-hold-releases`, { reason: 'done' })
-  for (const id of [definition, folded, waiting, governance, events[0].record_id]) await purge(id)
+  const { records: settings } = await call('GET', `${records}?event_kind=tenant.config_changed&limit=1`)
+  await call('POST', `${records}/${settings[0].record_id}/legal-hold-releases`, { reason: 'done' })
+  const going = [definition, folded, waiting, governance, events[0].record_id, settings[0].record_id]
+  for (const id of going) await purge(id)
   await erasure.run(found, { asOf: '2999-01-01T00:00:00.000000Z' })
   await hub.modules.rollups.rollups.rebuild(tenant)
   // For whoever looks for open days and deltas after this.

@@ -23,12 +23,16 @@ export async function walkHolds(hub: TestHub, tenant: 'acme' | 'globex'): Promis
   const filtered = await call('POST', holds, { ...matter, filter: { record_type: ['artifact'] } })
   await hub.call(tenant, 'DELETE', `${records}/${active}?reason=done`)
   for (const parameters of ['', '?active=true', '?active=false', '?limit=1']) await call('GET', `${holds}${parameters}`)
+  // With four eyes: whoever purged does not release, and whoever released does not purge.
+  await hub.call(tenant, 'POST', `${holds}/${named.hold_id}:release`, { body: { reason: 'Settled' } })
+  const other = await call('POST', holds, { ...matter, record_ids: [active] })
+  await call('POST', `${holds}/${other.hold_id}:release`, { reason: 'Settled' })
+  await call('PUT', retention, { rules, four_eyes: false })
   for (const { hold_id } of [named, filtered]) {
     await call('GET', `${holds}/${hold_id}`)
     for (let round = 0; round < 2; round += 1) await call('POST', `${holds}/${hold_id}:release`, { reason: 'Settled' })
   }
   await call('GET', `${records}?verify=true&include_purged=true`)
-  // With four eyes: whoever released does not purge.
   await hub.call(tenant, 'DELETE', `${records}/${active}?reason=done`)
 
   const { record_id: event } = await call('POST', records, { record_type: 'governance_event', event_kind: 'custom.x' })
