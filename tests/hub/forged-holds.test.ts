@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Caller, Tenant } from '../../server/http/caller.ts'
@@ -199,6 +201,27 @@ describe('a release of a governance event', () => {
     expect(await swept()).toEqual({ [`record:${genuine}`]: ['release_proven'] })
     await change('delete from hub.legal_hold_releases where record_id = $1', genuine)
     expect(await swept()).toEqual({ [`record:${genuine}`]: ['release_present'] })
+  })
+
+  test('from before they named their events gets its event by the migration', async () => {
+    const [id, another] = [await writtenEvent(), await writtenEvent()]
+    await lab.releases.create(caller, id, { reason: 'of "release_id":"x"' })
+    await lab.releases.create(caller, another, { reason })
+    const events = async () =>
+      (
+        await db.query('select event_id from hub.legal_hold_releases where tenant_id = $1 order by release_id', [
+          tenant.slug,
+        ])
+      ).rows
+    const before = await events()
+    await change('update hub.legal_hold_releases set event_id = null where tenant_id = $1', tenant.slug)
+    await expectHeld(id)
+    const file = join(import.meta.dirname, '../../server/db/migrations/0008-governance.sql')
+    const statement = /^update hub\.legal_hold_releases [^;]+;/m.exec(await readFile(file, 'utf8'))
+    await change(statement![0])
+    expect(await events()).toEqual(before)
+    expect(await swept()).toEqual({})
+    await purge(id)
   })
 
   test('that is gone after the purge, or never told of, is a violation, and nothing is erased', async () => {
