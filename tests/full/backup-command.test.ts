@@ -14,8 +14,8 @@ import { clientConfig } from '../../server/db/connection-settings.ts'
 import { migrate } from '../../server/db/migrate.ts'
 import { openDatabase } from '../../server/db/open-database.ts'
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
-import { startHub, type TestHub } from '../support/hub.ts'
 import { createEmptyDatabase } from '../cli/empty-database.ts'
+import { startHub, type TestHub } from '../support/hub.ts'
 
 let hub: TestHub
 let directory: string
