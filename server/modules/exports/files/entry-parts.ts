@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises'
 import { DomainError } from '../../../../contract/domain-error.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
@@ -33,8 +33,11 @@ interface PartsDeps {
 
 /** Records of one page, as far as their number decides. */
 const pageRecords = 1024
-/** Records that are composed at once: what is made of them is used, and gone, before the next are made. */
-const batchRecords = 256
+/**
+ * Records that are composed at once: what is made of them is used, and gone, before the next are made. In between others
+ * have their turn, and the next page comes in: the database would have to wait otherwise.
+ */
+const batchRecords = 128
 const verifiedPageRecords = 1024
 const pageEntries = { first: 32, min: 16, max: 1000 }
 /** How often a check is tried that finds too much to verify already. */
@@ -90,6 +93,7 @@ async function* textParts(deps: PartsDeps, request: PartsRequest): PartPages & A
       composed += proven.length
       if (composed < batchRecords) continue
       yield parts
+      await breathe()
       parts = []
       composed = 0
     }
