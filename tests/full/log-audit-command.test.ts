@@ -54,7 +54,7 @@ test('without a file it compares with what the sink has kept', { timeout: 60_000
   await openCheckpointFolder(folder).keep(openNoteMaker(logName).kept(5000), async () => true)
   const { code, stdout } = await audit('--tenant', 'cmode')
   expect(code).toBe(1)
-  expect(stdout).toMatch(/Tenant cmode: FAILED[\s\S]*\.jsonl:1: no published key of the log signed this checkpoint/)
+  expect(stdout).toMatch(/Tenant cmode: FAILED[\s\S]*\.jsonl:1: no trusted key of the log signed this checkpoint/)
   await rm(folder, { recursive: true })
 })
 
