@@ -8,6 +8,8 @@ import type { RetentionRules } from '../../server/modules/hub/retention/retentio
 
 export const subjects = ['client-1', 'client-2'] as const
 export type Subject = (typeof subjects)[number]
+/** Who sets the retention rules. */
+const rulesBy: Subject = 'client-1'
 export const types = ['decision', 'artifact', 'governance_event'] as const
 export type Type = (typeof types)[number]
 
@@ -20,9 +22,9 @@ export interface ModelRecord {
   day: number
   /** Counts what happens, to tell what came first. */
   at: number
-  purge?: { day: number; end: number } | { day: number; left: number }
+  purge?: { day: number; by: Subject; end: number } | { day: number; by: Subject; left: number }
   isErased: boolean
-  releases: { by: Subject; until: number }[]
+  releases: { by: Subject; until: number; fourEyes: boolean }[]
 }
 
 export interface ModelFilter {
@@ -35,7 +37,7 @@ export interface ModelFilter {
 export interface ModelHold {
   id: string
   covers: (record: ModelRecord) => boolean
-  released?: { by: Subject; at: number }
+  released?: { by: Subject; at: number; fourEyes: boolean }
 }
 
 export class LifecycleModel {
@@ -68,16 +70,19 @@ export class LifecycleModel {
     if (record.purge !== undefined) return 'ok'
     const isReleased = record.releases.some((release) => this.day < release.until)
     if (this.isHeld(record) || (record.type === 'governance_event' && !isReleased)) return 'legal-hold'
-    if (this.retention.four_eyes && this.hasReleased(record, by)) return 'legal-hold'
+    if (this.hasReleased(record, by)) return 'legal-hold'
     if (this.day - record.day < (this.ruleOf(record)?.min_days ?? 0)) return 'retention'
-    record.purge = { day: this.day, end: this.day + bufferDays }
+    record.purge = { day: this.day, by, end: this.day + bufferDays }
     return 'ok'
   }
 
+  /** With four eyes, now or when it was released. */
   private hasReleased(record: ModelRecord, by: Subject): boolean {
+    const counts = (release: { by: Subject; fourEyes: boolean } | undefined) =>
+      release?.by === by && (this.retention.four_eyes === true || release.fourEyes)
     return (
-      record.releases.some((release) => release.by === by) ||
-      this.holds.some((hold) => hold.released?.by === by && hold.released.at > record.at && hold.covers(record))
+      record.releases.some(counts) ||
+      this.holds.some(({ released, covers }) => counts(released) && released!.at > record.at && covers(record))
     )
   }
 
@@ -90,7 +95,11 @@ export class LifecycleModel {
   release(record: ModelRecord, by: Subject, days: number | undefined): string {
     if (this.isGone(record)) return 'not-found'
     if (record.type !== 'governance_event') return 'validation-failed'
-    record.releases.push({ by, until: days === undefined ? Number.POSITIVE_INFINITY : this.day + days })
+    record.releases.push({
+      by,
+      fourEyes: this.retention.four_eyes === true,
+      until: days === undefined ? Number.POSITIVE_INFINITY : this.day + days,
+    })
     return 'ok'
   }
 
@@ -99,18 +108,23 @@ export class LifecycleModel {
     for (const record of this.records) {
       const { purge } = record
       if (this.isGone(record) || purge === undefined || !('end' in purge) || !hold.covers(record)) continue
-      record.purge = { day: purge.day, left: purge.end - this.day }
+      record.purge = { day: purge.day, by: purge.by, left: purge.end - this.day }
     }
   }
 
-  releaseHold(hold: ModelHold, by: Subject): void {
-    if (hold.released !== undefined) return
-    hold.released = { by, at: this.tick() }
+  /** `ok`, or the slug of the refusal: with four eyes, whoever purged what it keeps may not end it. */
+  releaseHold(hold: ModelHold, by: Subject): string {
+    if (hold.released !== undefined) return 'ok'
+    const keepsOwn = (record: ModelRecord) =>
+      record.purge !== undefined && 'left' in record.purge && record.purge.by === by && hold.covers(record)
+    if (this.retention.four_eyes && this.records.some(keepsOwn)) return 'legal-hold'
+    hold.released = { by, at: this.tick(), fourEyes: this.retention.four_eyes === true }
     for (const record of this.records) {
       const { purge } = record
       if (purge === undefined || !('left' in purge) || this.isHeld(record)) continue
-      record.purge = { day: purge.day, end: this.day + purge.left }
+      record.purge = { day: purge.day, by: purge.by, end: this.day + purge.left }
     }
+    return 'ok'
   }
 
   /** Answers how many. */
@@ -125,9 +139,9 @@ export class LifecycleModel {
     const going = this.records.filter((record) => {
       const days = this.ruleOf(record)?.max_days
       if (record.isErased || record.purge !== undefined || days === undefined) return false
-      return this.day - record.day >= days && !this.isHeld(record)
+      return this.day - record.day >= days && !this.isHeld(record) && !this.hasReleased(record, rulesBy)
     })
-    for (const record of going) record.purge = { day: this.day, end: this.day + bufferDays }
+    for (const record of going) record.purge = { day: this.day, by: rulesBy, end: this.day + bufferDays }
     return going.length
   }
 }
