@@ -1,7 +1,11 @@
+import { entitlementOperations } from './operations/entitlement.ts'
 import { exportOperations } from './operations/exports.ts'
 import { governanceOperations } from './operations/governance.ts'
 import { hubOperations } from './operations/hub.ts'
+import { onboardingOperations } from './operations/onboarding.ts'
 import type { Operation } from './operations/operation.ts'
+import { operatorOperations } from './operations/operator.ts'
+import { rosterOperations } from './operations/roster.ts'
 import { serviceOperations } from './operations/service.ts'
 import { signInOperations } from './operations/sign-in.ts'
 import { telemetryOperations } from './operations/telemetry.ts'
@@ -18,6 +22,10 @@ export const operations = {
   ...exportOperations,
   ...telemetryOperations,
   ...tenantOperations,
+  ...onboardingOperations,
+  ...rosterOperations,
+  ...entitlementOperations,
+  ...operatorOperations,
 } as const satisfies Record<string, Operation>
 
 export type OperationId = keyof typeof operations

@@ -29,6 +29,8 @@ export const allScopes = (...all: Scope[]): Access => ({ kind: 'token', anyOf: [
 
 /** The role admin holds every scope, and no other role does; a service account that was given all of them is its equal. */
 export const administrator: Access = { kind: 'token', anyOf: [scopeNames] }
+/** Any valid token of the tenant. */
+export const anyToken: Access = { kind: 'token', anyOf: [[]] }
 export const tenantSettings = allScopes('connector:admin', 'roster:write')
 
 // A reader of only some record types gets only those: the Hub module narrows by type.

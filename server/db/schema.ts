@@ -13,6 +13,7 @@ export interface RegistryTables {
     base_url: string | null
     log_name: string
     created_at: Timestamp
+    suspended_at: Timestamp | null
   }
   'hub.client_directory': { client_id: string; tenant_slug: string }
   'hub.published_keys': {
@@ -44,6 +45,8 @@ export interface TenantTables {
     provisioned_at: Timestamp | null
     live_since: Timestamp | null
     updated_at: Timestamp
+    confirmed_at: Timestamp | null
+    contact_email: string | null
   }
   'hub.tenant_limits': { tenant_id: string; class: string; per_token: number; per_tenant: number }
   'hub.provenance_keys': {
@@ -225,6 +228,7 @@ export interface TenantTables {
   'hub.users': {
     tenant_id: string
     user_id: string
+    /** Empty where the directory gives none. */
     email: string
     email_key: string
     display_name: string | null
@@ -234,6 +238,8 @@ export interface TenantTables {
     updated_at: Timestamp
     deactivated_at: Timestamp | null
     last_sign_in_at: Timestamp | null
+    /** Then groups do not decide. */
+    archetypes_by_hand: Generated<boolean>
   }
   'hub.sso_connections': {
     tenant_id: string
@@ -363,5 +369,145 @@ export interface TenantTables {
     finished_at: Timestamp | null
     checked: number
     failed: number
+  }
+  'hub.scim_configurations': {
+    tenant_id: string
+    connection_id: string
+    mode: 'push' | 'pull'
+    base_url: string | null
+    bearer_token_sealed: Buffer | null
+    token_hash: Buffer | null
+    former_token_hash: Buffer | null
+    former_token_until: Timestamp | null
+    /** `{group, archetype_id}[]` */
+    group_archetype_map: unknown
+    created_at: Timestamp
+    updated_at: Timestamp
+    last_request_at: Timestamp | null
+  }
+  'hub.directory_users': {
+    tenant_id: string
+    user_id: string
+    user_name: string
+    user_name_key: string
+    external_id: string | null
+    active: boolean
+    /** The rest of the SCIM resource. */
+    attributes: unknown
+    revision: number
+    created_at: Timestamp
+    updated_at: Timestamp
+    seen_by: string | null
+  }
+  'hub.directory_groups': {
+    tenant_id: string
+    group_id: string
+    display_name: string
+    display_name_key: string
+    external_id: string | null
+    attributes: unknown
+    revision: number
+    created_at: Timestamp
+    updated_at: Timestamp
+    seen_by: string | null
+  }
+  'hub.directory_members': { tenant_id: string; group_id: string; user_id: string }
+  'hub.user_archetypes': { tenant_id: string; user_id: string; archetype_id: string; assigned_at: Timestamp }
+  'hub.roster_syncs': {
+    tenant_id: string
+    sync_id: string
+    mode: 'push' | 'pull'
+    status: string
+    created_at: Timestamp
+    created_by: string
+    started_at: Timestamp | null
+    finished_at: Timestamp | null
+    /** Where it goes on after it broke off. */
+    position: unknown
+    done: Generated<number>
+    total: number | null
+    added: Generated<number>
+    updated: Generated<number>
+    deactivated: Generated<number>
+    unmatched: Generated<number>
+    to_deactivate: number | null
+    confirmed_at: Timestamp | null
+    confirmed_by: string | null
+    error: unknown
+  }
+  'hub.coworks': {
+    tenant_id: string
+    cowork_id: string
+    name: string
+    /** As PUT gives them. */
+    skills: unknown
+    archetype_ids: string[]
+    created_at: Timestamp
+    updated_at: Timestamp
+    applied_at: Timestamp | null
+    applied_by: string | null
+    /** The answer of the last application. */
+    application: unknown
+  }
+  'hub.skill_grants': {
+    tenant_id: string
+    archetype_id: string
+    skill_id: string
+    granted_at: Timestamp
+    cowork_id: string | null
+  }
+  'hub.connectors': {
+    tenant_id: string
+    connector_id: string
+    platform: string
+    display_name: string
+    delivery: 'push' | 'pull'
+    publish_url: string | null
+    credentials_sealed: Buffer | null
+    created_at: Timestamp
+    created_by: string
+    updated_at: Timestamp
+    removed_at: Timestamp | null
+  }
+  'hub.connector_deliveries': {
+    tenant_id: string
+    connector_id: string
+    claimed_until: Timestamp | null
+    due_at: Timestamp
+    attempted_at: Timestamp | null
+    published_at: Timestamp | null
+    etag: string | null
+    failures: number
+    error: unknown
+    /** Of the adapter. */
+    state: unknown
+  }
+  'hub.republishes': {
+    tenant_id: string
+    job_id: string
+    status: string
+    created_at: Timestamp
+    created_by: string
+    started_at: Timestamp | null
+    finished_at: Timestamp | null
+    done: number
+    total: number
+    /** By connector. */
+    results: unknown
+    error: unknown
+  }
+  'hub.content_keys': {
+    tenant_id: string
+    key_id: string
+    provider: string
+    key_ref: string
+    /** Null once it was destroyed. */
+    wrapped: Buffer | null
+    state: 'active' | 'retired' | 'destroyed'
+    created_at: Timestamp
+    wrapped_at: Timestamp
+    retired_at: Timestamp | null
+    destroyed_at: Timestamp | null
+    event_id: string | null
   }
 }

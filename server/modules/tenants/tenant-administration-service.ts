@@ -47,7 +47,13 @@ export function createTenantAdministration(deps: Deps): TenantAdministration {
       await putSettings(tx, { adminEmail: wanted.adminEmail, now })
       return deps.keys.ensureKey(tx)
     })
-    const row = { slug: wanted.slug, mode: wanted.mode, base_url: baseUrl ?? null, log_name: key.name }
+    const row = {
+      slug: wanted.slug,
+      mode: wanted.mode,
+      base_url: baseUrl ?? null,
+      log_name: key.name,
+      suspended_at: null,
+    }
     const tenant = asTenant(row, deps.baseUrl())
     const welcome = await announce(tenant, wanted.adminEmail, actor)
     // Last, because it makes the tenant visible: whoever sees it sees all of it.

@@ -3,7 +3,7 @@ import { rolesLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { TenantTables } from '../../../db/schema.ts'
 
-export type UserRow = Omit<TenantTables['hub.users'], 'tenant_id'>
+export type UserRow = Omit<TenantTables['hub.users'], 'tenant_id' | 'archetypes_by_hand'>
 
 const columns = [
   'user_id',
@@ -65,7 +65,11 @@ export function insertUser(
     .insertInto('hub.users')
     .values({ tenant_id: tx.tenantId, ...user, epoch: 1, created_at: now, updated_at: now })
     .onConflict((conflict) =>
-      conflict.columns(['tenant_id', 'email_key']).where('deactivated_at', 'is', null).doNothing(),
+      conflict
+        .columns(['tenant_id', 'email_key'])
+        .where('deactivated_at', 'is', null)
+        .where('email_key', '<>', '')
+        .doNothing(),
     )
     .returning(columns)
     .executeTakeFirst()

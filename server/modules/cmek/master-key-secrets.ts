@@ -1,0 +1,13 @@
+import { deriveKey, seal, unseal } from '../../secrets/sealing.ts'
+import type { TenantSecrets } from './cmek-types.ts'
+
+const purpose = 'tenant-secrets'
+
+/** Secrets of tenants that have no key of their own. */
+export function createMasterKeySecrets(masterKey: Buffer): TenantSecrets {
+  const key = deriveKey(masterKey, purpose)
+  return {
+    seal: async (tx, _tenant, plaintext, context) => seal(key, Buffer.from(plaintext), `${tx.tenantId}/${context}`),
+    open: async (tx, _tenant, sealed, context) => unseal(key, sealed, `${tx.tenantId}/${context}`).toString(),
+  }
+}
