@@ -430,10 +430,22 @@ export interface TenantTables {
     updated: Generated<number>
     deactivated: Generated<number>
     unmatched: Generated<number>
+    skipped: Generated<number>
+    /** Only the last process that took it up changes it. */
+    attempt: Generated<number>
     to_deactivate: number | null
+    confirmation_reason: string | null
     confirmed_at: Timestamp | null
     confirmed_by: string | null
     error: unknown
+  }
+  'hub.roster_sync_entries': {
+    tenant_id: string
+    sync_id: string
+    kind: 'user' | 'group'
+    /** Of the company's directory. */
+    source_id: string
+    external_id: string
   }
   'hub.coworks': {
     tenant_id: string

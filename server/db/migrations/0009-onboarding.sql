@@ -122,8 +122,13 @@ create table hub.roster_syncs (
   updated integer not null default 0,
   deactivated integer not null default 0,
   unmatched integer not null default 0,
-  -- Whom it would deactivate, while it waits for a confirmation.
+  -- Entries of the directory that could not be read or kept.
+  skipped integer not null default 0,
+  -- Counts the processes that took it up: only the last one changes it.
+  attempt integer not null default 0,
+  -- Whom it would deactivate, and why that is in doubt, while it waits for a confirmation.
   to_deactivate integer,
+  confirmation_reason text,
   confirmed_at timestamptz,
   confirmed_by text,
   error jsonb,
@@ -135,6 +140,23 @@ select hub.distribute('hub.roster_syncs');
 select hub.isolate('hub.roster_syncs');
 grant select, insert, update, delete on hub.roster_syncs to hub_app;
 create index roster_syncs_by_age on hub.roster_syncs (tenant_id, created_at, sync_id);
+
+-- What a sync that runs has met, by the ids of the company's directory, which group memberships name.
+create table hub.roster_sync_entries (
+  tenant_id text not null,
+  sync_id text not null,
+  -- user or group
+  kind text not null,
+  source_id text not null,
+  -- What the Hub knows it by; no two entries of a kind have the same.
+  external_id text not null,
+  primary key (tenant_id, sync_id, kind, source_id)
+);
+select hub.distribute('hub.roster_sync_entries');
+select hub.isolate('hub.roster_sync_entries');
+grant select, insert, delete on hub.roster_sync_entries to hub_app;
+create unique index roster_sync_entries_by_external_id
+  on hub.roster_sync_entries (tenant_id, sync_id, kind, external_id);
 
 -- ── Packs and grants ─────────────────────────────────────────────────────────────────────────────────────
 

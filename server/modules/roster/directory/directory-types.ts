@@ -77,6 +77,8 @@ export interface GroupMapping {
 export interface BulkOutcome {
   added: number
   updated: number
+  /** Of those that were updated: people who were active before, and are not now. */
+  deactivated?: number
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
+import type { Actor } from '../../governance/governance-types.ts'
 import type { GroupMapping } from '../directory/directory-types.ts'
 
 /** How the directory of a tenant reaches the Hub. Kept by the identity module. */
@@ -27,4 +28,10 @@ export interface ScimConnections {
 export interface RosterSyncs {
   /** When the directory was in step last: a pull that completed, or in push mode also its last request. */
   lastSyncedAt(tx: TenantTx): Promise<string | undefined>
+}
+
+/** Brings archetypes in line with groups after what decides on them has changed: the mapping, or the bundle. */
+export interface ArchetypeSettling {
+  /** The first people inside the transaction; of many, the rest in the background once it commits. */
+  settle(tx: TenantTx, tenant: Tenant, actor: Actor): Promise<void>
 }
