@@ -112,7 +112,7 @@ export function withServices<T>(work: (services: Services) => Promise<T>): Promi
 
 /** Throws StartupError when there is no such tenant. */
 export async function tenantNamed({ directory }: Services, slug: string): Promise<Tenant> {
-  const tenant = await directory.find(slug)
+  const tenant = await directory.find(slug, { evenSuspended: true })
   if (tenant) return tenant
   throw new StartupError(
     `There is no tenant ${JSON.stringify(slug)}.`,

@@ -197,7 +197,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
       rollups.folder.ingested(tenantId)
       tenantLog.sealed(tenantId)
     },
-    findTenant: (slug) => tenants.directory.find(slug),
+    findTenant: (slug) => tenants.directory.find(slug, { evenSuspended: true }),
     jobSender,
   })
   const observability = createObservabilityModule({ database, version: config.version })

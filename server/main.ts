@@ -147,7 +147,7 @@ async function welcomeToDemo({ tenants }: Modules): Promise<string | undefined> 
   if (made) return made.welcome.url
   // The first link was shown once and is stored as a hash; while developing, each start shows a fresh one.
   return (
-    (await directory.find(demoTenant)) &&
+    (await directory.find(demoTenant, { evenSuspended: true })) &&
     (await administration.welcomeLink(demoTenant, { operator: 'start' })).welcome.url
   )
 }

@@ -292,3 +292,4 @@ alter table hub.tenant_settings
   add column contact_email text;
 -- An operator may close a tenant: nobody gets in, and nothing is lost.
 alter table hub.tenants add column suspended_at timestamptz;
+grant update (base_url, suspended_at) on hub.tenants to hub_app;

@@ -130,7 +130,7 @@ export function createExportRuns(deps: {
   return {
     async run(tenantId, jobId, signal) {
       if (stopping.signal.aborted) throw new WorkerStops('the worker stops')
-      const tenant = await deps.directory.find(tenantId)
+      const tenant = await deps.directory.find(tenantId, { evenSuspended: true })
       const begun = tenant && (await begin(tenant, jobId))
       if (!tenant || !begun) return
       const { order, attempt: number, tries } = begun

@@ -28,8 +28,12 @@ function draftOf({ kind, subject, details, actor }: GovernanceEvent): RecordDraf
   }
 }
 
+function originDetails({ address, requestId }: { address?: string; requestId?: string }): Record<string, JsonValue> {
+  return { ...(address !== undefined && { address }), ...(requestId !== undefined && { request_id: requestId }) }
+}
+
 function actorDetails(actor: Actor): Record<string, JsonValue> {
-  if ('operator' in actor) return { actor: `operator:${actor.operator}` }
+  if ('operator' in actor) return { actor: `operator:${actor.operator}`, ...originDetails(actor) }
   if ('service' in actor) return { actor: `service:${actor.service}` }
   return { actor: actor.subject, address: actor.address, request_id: actor.requestId }
 }

@@ -5,7 +5,7 @@ import type { Caller, Tenant } from '../../http/caller.ts'
 /** Who caused an event: a caller, whoever runs the Hub, or a part of the service that works by itself. */
 export type Actor =
   | Pick<Caller, 'subject' | 'clientId' | 'address' | 'requestId'>
-  | { operator: string }
+  | { operator: string; address?: string; requestId?: string }
   | { service: string }
 
 export interface GovernanceEvent {

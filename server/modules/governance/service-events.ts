@@ -18,7 +18,7 @@ export function createServiceEvents(deps: {
   return {
     async tell(event) {
       for (const slug of await directory.slugs()) {
-        const tenant = await directory.find(slug)
+        const tenant = await directory.find(slug, { evenSuspended: true })
         if (!tenant) continue
         await database.withTenant(slug, (tx) =>
           governance.append(tx, tenant, { kind: 'tenant.config_changed', ...event }),

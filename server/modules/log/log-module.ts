@@ -45,7 +45,7 @@ export function createLogModule(deps: {
   const logs = createTenantLogs(deps)
   const integrator = createIntegrator({
     logs,
-    findTenant: (slug) => directory.find(slug),
+    findTenant: (slug) => directory.find(slug, { evenSuspended: true }),
     listTenants: () => directory.slugs(),
     hear: (heard) => hearArrivals(database, heard),
     log: deps.log,

@@ -49,15 +49,16 @@ export function createTenantDirectory(deps: {
   })
 
   return {
-    async find(slug) {
+    async find(slug, { evenSuspended = false } = {}) {
       if (!slugPattern.test(slug)) return undefined
       const row = (await remembered(bySlug, slug))?.row
-      return row && asTenant(row, baseUrl())
+      if (!row || (row.suspended_at !== null && !evenSuspended)) return undefined
+      return asTenant(row, baseUrl())
     },
     async read(slug) {
       if (!slugPattern.test(slug)) return undefined
       const row = await database.withRegistry((tx) => tenantBySlug(tx, slug))
-      return row && asTenant(row, baseUrl())
+      return row && row.suspended_at === null ? asTenant(row, baseUrl()) : undefined
     },
     slugs: () => database.withRegistry(allSlugs),
     async limitsOf(slug) {

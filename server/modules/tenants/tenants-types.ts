@@ -13,8 +13,15 @@ export interface RateLimit {
 
 /** The tenants of this service as other modules see them. Look-ups are cached for a few seconds. */
 export interface TenantDirectory {
-  find(slug: string): Promise<Tenant | undefined>
-  /** Past the cache, for strangers who may name any tenant: what nobody uses takes no longer than what many use. */
+  /**
+   * A tenant that the operator has suspended is found by who asks `evenSuspended`: for work that goes on for it, such as
+   * its proofs. All others take it for one that does not exist.
+   */
+  find(slug: string, options?: { evenSuspended?: boolean }): Promise<Tenant | undefined>
+  /**
+   * Past the cache, for strangers who may name any tenant: what nobody uses takes no longer than what many use. One that
+   * is suspended is left out.
+   */
   read(slug: string): Promise<Tenant | undefined>
   /** Every tenant, read afresh: for work that goes through all of them. */
   slugs(): Promise<readonly string[]>
@@ -22,7 +29,7 @@ export interface TenantDirectory {
   limitsOf(slug: string): Promise<TenantLimits>
   /**
    * The Mode C tenant whose own address has this host, which may name the port that goes without saying; undefined at
-   * any other host.
+   * any other host. One that is suspended too: nobody else is served at its address.
    */
   atHost(host: string): Promise<Tenant | undefined>
   /** The address, without a trailing slash, of the tenants that have none of their own. */

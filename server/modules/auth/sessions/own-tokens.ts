@@ -1,4 +1,5 @@
 import { type JWTPayload, jwtVerify, SignJWT } from 'jose'
+import { invalidTenant } from '../../../../contract/domain-error.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 
@@ -8,7 +9,10 @@ const tokenLengthMax = 4096
 export interface OwnTokens {
   /** The same claims give the same token. Times are seconds since 1970. */
   sign(tenant: Tenant, times: { iat: number; exp: number }, claims: JWTPayload): Promise<string>
-  /** Claims and tenant of a token of this kind that has not expired; undefined for anything else. */
+  /**
+   * Claims and tenant of a token of this kind that has not expired; undefined for anything else. Throws `invalid-tenant`
+   * while the tenant is suspended: the token is good again afterwards.
+   */
   open(token: string, nowMs: number): Promise<{ tenant: Tenant; claims: JWTPayload } | undefined>
 }
 
@@ -40,8 +44,9 @@ export function createOwnTokens(type: string, key: Buffer, directory: TenantDire
       }).catch(() => undefined)
       if (verified === undefined) return undefined
       const claims = verified.payload
-      const tenant = await directory.find(String(claims.tenant))
+      const tenant = await directory.find(String(claims.tenant), { evenSuspended: true })
       if (!tenant || claims.iss !== tenant.baseUrl || claims.aud !== audienceOf(tenant)) return undefined
+      if ((await directory.find(tenant.slug)) === undefined) throw invalidTenant(tenant.slug)
       return { tenant, claims }
     },
   }

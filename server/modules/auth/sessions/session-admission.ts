@@ -52,7 +52,8 @@ export function createSessionAdmission(deps: AdmissionDeps): SessionAdmission {
   async function ofBearer(call: SessionCall, bearer: string): Promise<SignedIn> {
     const claims = await deps.authenticate(bearer, call.address)
     const tenant = await directory.find(claims.tenantSlug)
-    if (!tenant || !isServed(call, tenant)) {
+    if (!tenant) throw invalidTenant(claims.tenantSlug)
+    if (!isServed(call, tenant)) {
       throw new DomainError('authentication-failed', 'The bearer token is not one of a tenant that is served here.')
     }
     if (claims.sessionId === undefined) return { kind: 'account', tenant, claims }

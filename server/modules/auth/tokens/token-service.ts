@@ -51,7 +51,8 @@ export function createTokenService(deps: {
     }
     if (refusal) throw refusal === 'address' ? addressNotAllowed() : invalidClient()
     const tenant = await directory.find(client.tenantSlug)
-    if (tenant === undefined) throw invalidClient()
+    // Suspended by the operator: the secret is right, so it is said.
+    if (tenant === undefined) throw wrongTenant(client.tenantSlug)
     if (request.tenantHeader !== undefined && request.tenantHeader !== tenant.slug) {
       const details = { tenant_slug: request.tenantHeader.slice(0, notedSlugLengthMax) }
       note(client, { kind: 'auth.access_refused', reason: 'wrong_tenant', details }, origin)

@@ -18,6 +18,7 @@ const sessionEpoch = 0
 /** A token whose signature and claims were verified, with what has to be asked anew for every request. */
 interface VerifiedToken {
   claims: TokenClaims
+  issuer: string
   /** The person or service account that it belongs to, revoked below its epoch. */
   owner: Principal
   session: Principal | undefined
@@ -51,6 +52,8 @@ export function createTokenVerifier(deps: {
       verified.set(cacheKey, known)
     }
     if (known.usableUntilMs <= Date.now()) throw expired()
+    // The tenant may have moved to another address, which ends the tokens of the one before.
+    if ((await issuerOf(known.claims.tenantSlug, deps.directory)) !== known.issuer) throw invalidToken()
     if (await isRevoked(known)) throw revoked(known)
     if (known.isAllowedFrom && !known.isAllowedFrom(address)) throw wrongAddress(address)
     return known.claims
@@ -73,16 +76,22 @@ async function verify(
   const usableUntilMs = claims.expiresAt * 1000
   if (usableUntilMs <= Date.now()) throw expired()
   // Only a token that this service signed comes this far, so the look-up is not for strangers to cause.
-  const tenant = await directory.find(claims.tenantSlug)
-  if (!tenant || issuer !== tenant.baseUrl || audience !== tenant.baseUrl) throw invalidToken()
+  const expected = await issuerOf(claims.tenantSlug, directory)
+  if (expected === undefined || issuer !== expected || audience !== expected) throw invalidToken()
   const { sessionId, allowedAddresses } = claims
   return {
     claims,
+    issuer,
     owner: sessionId === undefined ? `client:${claims.clientId}` : `user:${claims.subject}`,
     session: sessionId === undefined ? undefined : `session:${sessionId}`,
     isAllowedFrom: allowedAddresses && filterOf(allowedAddresses),
     usableUntilMs,
   }
+}
+
+/** Of a suspended tenant too: that it is so is the answer of whoever looks the tenant up for the request. */
+async function issuerOf(slug: string, directory: TenantDirectory): Promise<string | undefined> {
+  return (await directory.find(slug, { evenSuspended: true }))?.baseUrl
 }
 
 function filterOf(networks: readonly string[]): (address: string) => boolean {

@@ -21,7 +21,7 @@ export function hardDeleteJob(deps: {
   const { erasure, directory, firstOf = (count) => randomInt(count) } = deps
 
   async function* partsOf(slug: string, signal: AbortSignal): AsyncGenerator<unknown> {
-    const tenant = await directory.find(slug)
+    const tenant = await directory.find(slug, { evenSuspended: true })
     if (tenant) yield* erasure.parts(tenant, { signal })
   }
 

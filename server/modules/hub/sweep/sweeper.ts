@@ -154,7 +154,7 @@ export function createSweeper(
     work: (tenant: Tenant) => Promise<void>,
   ): Promise<void> {
     try {
-      const tenant = await directory.find(slug)
+      const tenant = await directory.find(slug, { evenSuspended: true })
       if (tenant) await work(tenant)
       else state[dueAt] = nowMs() + plan.listEveryMs
       state.failures = 0

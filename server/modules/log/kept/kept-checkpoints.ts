@@ -43,7 +43,7 @@ export function openKeptCheckpoints(deps: {
 
   async function* storedHeads(): AsyncGenerator<{ tenant: Tenant; head: LogHead }> {
     for (const slug of await directory.slugs()) {
-      const tenant = await directory.find(slug)
+      const tenant = await directory.find(slug, { evenSuspended: true })
       const head = await database.withTenant(slug, (tx) => logs().head(tx), { readOnly: true })
       if (tenant && head) yield { tenant, head }
     }
