@@ -147,7 +147,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     environment,
     browserUrl: browserUrlOf(config, baseUrl),
   })
-  const entitlement = createEntitlementModule({ ...shared, catalogueChanged })
+  const entitlement = createEntitlementModule({ ...shared, ...recordStore, catalogueChanged })
   const storage = openStorage(config)
   const { directory } = tenants
   const checkpoints = openKeptCheckpoints({

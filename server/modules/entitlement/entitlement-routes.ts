@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { pageSizeDefault } from '../../../contract/limits.ts'
 import { PageQuery } from '../../../contract/request-schemas.ts'
 import { addRoute } from '../../http/route.ts'
-import { SkillList, SkillSchema, TransitionBody, TransitionParams } from './entitlement-schemas.ts'
+import { SkillList, SkillParams, SkillSchema, TransitionBody } from './entitlement-schemas.ts'
 import type { Skills } from './entitlement-types.ts'
 
 export function addEntitlementRoutes(app: FastifyInstance, skills: Skills): void {
@@ -11,10 +11,14 @@ export function addEntitlementRoutes(app: FastifyInstance, skills: Skills): void
     return skills.list(request.caller.tenant, { limit, cursor })
   })
 
+  addRoute(app, 'getSkill', { params: SkillParams, response: { 200: SkillSchema } }, async (request) =>
+    skills.get(request.caller.tenant, request.params.skill_id),
+  )
+
   addRoute(
     app,
     'transitionSkill',
-    { params: TransitionParams, body: TransitionBody, response: { 200: SkillSchema } },
+    { params: SkillParams, body: TransitionBody, response: { 200: SkillSchema } },
     async (request) => skills.transition(request.caller, request.params.skill_id, request.body.state),
   )
 }

@@ -46,6 +46,6 @@ export const SkillList = Type.Object(
   { additionalProperties: false },
 )
 
-export const TransitionParams = Type.Object({ skill_id: Type.String() }, { additionalProperties: false })
+export const SkillParams = Type.Object({ skill_id: Type.String() }, { additionalProperties: false })
 
 export const TransitionBody = Type.Object({ state: StateSchema }, { additionalProperties: false })

@@ -11,6 +11,7 @@ import {
   moveVersions,
   type SkillRow,
   setSkillState,
+  skillRow,
   skillsAfter,
   type VersionRow,
   versionsOf,
@@ -45,6 +46,16 @@ interface Deps {
 export function createSkills(deps: Deps): Skills {
   const { database, cursorKey } = deps
   return {
+    get: (tenant, skillId) =>
+      database.withTenant(
+        tenant.slug,
+        async (tx) => {
+          const row = idPattern.test(skillId) ? await skillRow(tx, skillId) : undefined
+          if (!row) throw skillNotFound(skillId)
+          return skillFrom(tx, row)
+        },
+        { readOnly: true },
+      ),
     async list(tenant, { limit, cursor }) {
       const binding = { tenant: tenant.slug, operation: 'listSkills', query: {} }
       const after = cursor === undefined ? '' : String(openCursor(cursorKey, binding, cursor))

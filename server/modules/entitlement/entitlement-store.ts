@@ -55,6 +55,14 @@ export async function skillStates(tx: TenantTx): Promise<Map<string, SkillState>
   return new Map(rows.map((row) => [row.skill_id, row.state]))
 }
 
+export async function skillRow(tx: TenantTx, skillId: string): Promise<SkillRow | undefined> {
+  const { rows } = await tx.client.query<SkillRow>(
+    'select skill_id, state, created_at, updated_at from hub.skills where tenant_id = $1 and skill_id = $2',
+    [tx.tenantId, skillId],
+  )
+  return rows[0]
+}
+
 /** Locks the row until the transaction ends. */
 export async function lockSkill(tx: TenantTx, skillId: string): Promise<SkillRow | undefined> {
   const { rows } = await tx.client.query<SkillRow>(

@@ -1,6 +1,7 @@
 import type { SkillState } from '../../../contract/literals.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
+import type { Actor } from '../governance/governance-types.ts'
 
 /** A version of a skill, as a `skill_definition` record registers it. */
 export interface SkillRegistration {
@@ -51,6 +52,8 @@ export interface SkillPage {
 }
 
 export interface Skills {
+  /** Throws `not-found`. */
+  get(tenant: Tenant, skillId: string): Promise<Skill>
   list(tenant: Tenant, page: { limit: number; cursor?: string | undefined }): Promise<SkillPage>
   /**
    * Moves a skill to another state; its versions follow. `published` also publishes versions that are still drafts.
@@ -59,3 +62,28 @@ export interface Skills {
    */
   transition(caller: Caller, skillId: string, state: SkillState): Promise<Skill>
 }
+
+/** Told after a commit that changed which skills are published, or to whom they are granted. */
+export type SkillsChanged = (tenant: Pick<Tenant, 'slug'>) => void
+
+/** Takes the grants of archetypes that leave the bundle, inside the transaction that removes them, with one event. */
+export type ArchetypesRemoved = (
+  tx: TenantTx,
+  tenant: Tenant,
+  archetypeIds: readonly string[],
+  actor: Actor,
+) => Promise<void>
+
+/** A person behind a name that telemetry and checks use. */
+export interface ResolvedUser {
+  /** `usr_…` */
+  userId: string
+  active: boolean
+  archetypeIds: readonly string[]
+}
+
+/** By the names as they were given (`user:<email>`, `user:<scim_external_id>`, `usr_…`); unknown ones are missing. */
+export type UserResolver = (tx: TenantTx, names: readonly string[]) => Promise<Map<string, ResolvedUser>>
+
+/** Throws `hub-not-provisioned` for a tenant that takes no records yet. */
+export type ProvisionedCheck = (tx: TenantTx, tenant: Tenant) => Promise<void>

@@ -23,7 +23,7 @@ import { createHolds } from './holds/holds-service.ts'
 import { addReleaseRoutes } from './holds/releases-routes.ts'
 import { createHoldsAfterRestore } from './holds/restored-holds.ts'
 import { addHubRoutes } from './hub-routes.ts'
-import type { Records } from './hub-types.ts'
+import type { ReadableRecords, Records } from './hub-types.ts'
 import { idempotencyErasure } from './idempotency-erasure.ts'
 import { createIdempotency } from './idempotency-service.ts'
 import type { Idempotency } from './idempotency-types.ts'
@@ -31,6 +31,7 @@ import { loggedRecords } from './logged-records.ts'
 import type { LoggedRecords } from './logged-records-types.ts'
 import { createRecordPurger } from './purge-service.ts'
 import { createRecordReading } from './read-service.ts'
+import { readableRecords } from './readable-records.ts'
 import { createRecordCheck } from './record-check.ts'
 import { createRecordClock, recordIdFloor } from './record-clock.ts'
 import type { RecordClock } from './record-clock-types.ts'
@@ -55,6 +56,7 @@ import { createRecordWriting } from './write-service.ts'
 export interface RecordStore {
   clock: RecordClock
   records: Records
+  readable: ReadableRecords
   idempotency: Idempotency
 }
 
@@ -94,6 +96,7 @@ export function createRecordStore(deps: {
       receipts: readReceipts,
       firstIdAt: recordIdFloor,
     },
+    readable: readableRecords,
     idempotency: createIdempotency({ ...deps, now: () => Math.floor(clock.next().micros / 1000) }),
   }
 }

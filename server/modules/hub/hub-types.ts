@@ -114,3 +114,12 @@ export interface RecordReceipt {
   provenance_hash: string
   provenance_cosign: string
 }
+
+/**
+ * What the records of the ids say, by id: their canonical objects, and the hash as the API has it. Purged ones, and
+ * those whose text cannot be read, are left out.
+ */
+export type ReadableRecords = (
+  tx: TenantTx,
+  recordIds: readonly string[],
+) => Promise<Map<string, { members: JsonObject; provenanceHash: string }>>
