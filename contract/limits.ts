@@ -50,6 +50,29 @@ export const exportsOpenMax = 20
 export const exportsAtOnce = { all: 3, ofTenant: 2 } as const
 /** How often an export is begun anew after a failure that may pass, or after its process has died. */
 export const exportTriesMax = 6
+/** Entries of the map from groups to archetypes. */
+export const scimMappingsMax = 1000
+export const scimGroupLengthMax = 256
+/** Entries that the Hub asks a directory for at a time. */
+export const rosterPullPageSize = 200
+/** Of one answer of a directory, and until it is there. */
+export const rosterPullAnswerBytesMax = 16 * 1024 * 1024
+export const rosterPullAnswerSeconds = 30
+/** How often one page of a directory is asked for; the pause before the second time, doubled each time. */
+export const rosterPullTriesMax = 6
+export const rosterPullPauseMs = 500
+/** The longest that the Hub waits because a directory asks for it. */
+export const rosterPullRetryAfterSecondsMax = 600
+/** A directory that the Hub reads is read again after so long. */
+export const rosterPullEveryMinutes = 30
+/** A sync that would deactivate more people than both of these, all of them or an unclear number asks first. */
+export const massDeactivation = { people: 10, share: 0.2 } as const
+/** A sync that asks waits so long for an answer; then it lapses. */
+export const rosterConfirmationHours = 24
+/** Syncs that have ended are listed for so long. */
+export const rosterSyncDays = 30
+/** Syncs that one process does side by side. */
+export const rosterSyncsAtOnce = 4
 export const magicLinkHours = 24
 /** Sign-in mails to one address of a tenant; those who ask for more find the earlier ones, whose links stay good. */
 export const signInMailsPerHour = 20

@@ -53,3 +53,9 @@ export const erasureLockClass = 0x6f726765
 
 /** As {@link rollupLockClass}. Held by the transaction that orders an export. Spells "orgx". */
 export const exportsLockClass = 0x6f726778
+
+/** As {@link rollupLockClass}. Held by the transaction that configures SCIM. Spells "orgi". */
+export const scimLockClass = 0x6f726769
+
+/** As {@link rollupLockClass}. Held by the transaction that begins or ends a sync of the roster. Spells "orgy". */
+export const rosterSyncsLockClass = 0x6f726779
