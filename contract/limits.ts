@@ -86,6 +86,14 @@ export const summaryDaysDefault = 30
 export const priceOverridesMax = 1000
 export const priceUsdPerMtokMax = 1_000_000
 export const priceDecimalsMax = 12
+/** Connectors of a tenant. */
+export const connectorsMax = 100
+export const credentialsMax = 16
+export const credentialLengthMax = 4096
+/** Bytes of a signed skill manifest. */
+export const skillManifestBytesMax = 16 * 1024 * 1024
+/** A connector with a publish within so long is healthy (interface section 4.4). */
+export const publishedWithinSeconds = 60
 
 /** Requests per minute, for one token and for a whole tenant. */
 export const rateLimits = {

@@ -485,7 +485,10 @@ export interface TenantTables {
     tenant_id: string
     connector_id: string
     claimed_until: Timestamp | null
+    claimed_by: string | null
     due_at: Timestamp
+    /** The receiver has asked not to be called before. */
+    not_before: Timestamp | null
     attempted_at: Timestamp | null
     published_at: Timestamp | null
     etag: string | null

@@ -222,7 +222,10 @@ create table hub.connector_deliveries (
   tenant_id text not null,
   connector_id text not null,
   claimed_until timestamptz,
+  claimed_by text,
   due_at timestamptz not null,
+  -- The receiver has asked not to be called before.
+  not_before timestamptz,
   attempted_at timestamptz,
   published_at timestamptz,
   -- Of the manifest that was published.
