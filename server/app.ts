@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { rosterPullAnswerBytesMax, rosterPullAnswerSeconds } from '../contract/limits.ts'
 import type { Config } from './config.ts'
 import type { Database, DatabaseLog } from './db/database.ts'
 import { createHttpServer } from './http/http-server.ts'
@@ -11,6 +12,7 @@ import type { Metrics } from './metrics/metrics.ts'
 import { type AuthModule, createAuthModule } from './modules/auth/auth-module.ts'
 import type { Revocations } from './modules/auth/auth-types.ts'
 import { openRevocations } from './modules/auth/revocation/revocations.ts'
+import { createMasterKeySecrets } from './modules/cmek/master-key-secrets.ts'
 import { createEntitlementModule, type EntitlementModule } from './modules/entitlement/entitlement-module.ts'
 import { createExportErasure } from './modules/exports/export-erasure.ts'
 import { createExportsModule, type ExportsModule } from './modules/exports/exports-module.ts'
@@ -111,6 +113,11 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
   const revocations = await openRevocations({ database, log })
   const refusals = createRefusalLog(shared)
   const outbound = createOutbound(config)
+  // A page of a company's directory takes longer, and is larger, than what else is fetched.
+  const directoryOutbound = createOutbound(config, {
+    timeoutMs: rosterPullAnswerSeconds * 1000,
+    answerBytesMax: rosterPullAnswerBytesMax,
+  })
   const mailer = createMailer(config, log)
   const links = createSignInLinks()
 
@@ -132,7 +139,11 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     adminEmail: tenants.adminEmail,
     catalogueChanged,
   })
-  const identity = createIdentityModule({ ...shared, outbound })
+  const identity: IdentityModule = createIdentityModule({
+    ...{ ...shared, outbound, directoryOutbound, tenantSecrets: createMasterKeySecrets(masterKey) },
+    archetypes: roster.bundle,
+    upkeep: () => roster.upkeep,
+  })
   const auth: AuthModule = createAuthModule({
     ...shared,
     keys: keys.tokens,
@@ -234,7 +245,9 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
         hub.settled(),
         exports.settled(),
         refusals.settled(),
+        identity.settled(),
         outbound.close(),
+        directoryOutbound.close(),
         revocations.close(),
       ])
       await checkpoints.close()
@@ -243,7 +256,10 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
 }
 
 export interface AppOptions {
-  config: Pick<Config, 'environment' | 'version' | 'trustedProxies' | 'limitFactor' | 'browserUrl' | 'baseUrl'>
+  config: Pick<
+    Config,
+    'environment' | 'version' | 'trustedProxies' | 'limitFactor' | 'browserUrl' | 'baseUrl' | 'operatorToken'
+  >
   baseUrl: () => string
   logger: FastifyBaseLogger
   limiter?: RateLimiter
@@ -259,6 +275,7 @@ export async function createApp(modules: Modules, options: AppOptions): Promise<
   const { metrics, limiter = new MemoryRateLimiter() } = options
   const app = createHttpServer({
     ...options,
+    operatorToken: options.config.operatorToken,
     limiter: metrics ? countDecisions(limiter, metrics) : limiter,
     access: auth.access,
     limitsOf: (slug) => tenants.directory.limitsOf(slug),

@@ -26,8 +26,10 @@ export interface CredentialCharges {
    * without an id against address and no id. Throws `rate-limited`, which is then the answer instead of the 401.
    */
   failed(id?: string): Promise<void>
-  /** The credential was good: counts against client id (or session) and tenant. Throws `rate-limited`. */
-  succeed(id: string, tenantSlug: string): Promise<void>
+  /**
+   * The credential was good: counts against client id (or session) and tenant, where it is one's. Throws `rate-limited`.
+   */
+  succeed(id: string, tenantSlug?: string): Promise<void>
   /** As `succeed`, for what is done at any rate, such as signing out: refuses nothing. */
   count(id: string, tenantSlug: string): Promise<void>
   /**
@@ -61,11 +63,13 @@ export function credentialCharges(
     refund = () => limiter.refund(charges, decision.takenAtMs)
   }
 
-  async function chargeCaller(id: string, tenantSlug: string): Promise<RateDecision> {
+  async function chargeCaller(id: string, tenantSlug: string | undefined): Promise<RateDecision> {
     isCounted = true
     await refund()
-    const quotas = quotasOf(rateClass, await limitsOf(tenantSlug), limitFactor)
-    const decision = await limiter.take(callerCharges(rateClass, { token: id, tenantSlug }, quotas))
+    const own = tenantSlug === undefined ? {} : await limitsOf(tenantSlug)
+    const quotas = quotasOf(rateClass, own, limitFactor)
+    const ofBoth = callerCharges(rateClass, { token: id, tenantSlug: tenantSlug ?? '' }, quotas)
+    const decision = await limiter.take(tenantSlug === undefined ? ofBoth.slice(0, 1) : ofBoth)
     setRateLimitHeaders(reply, decision)
     return decision
   }

@@ -17,6 +17,7 @@ import type { Caller, Tenant } from './caller.ts'
 import { callerAddressOf } from './caller-address.ts'
 import { type CredentialCharges, credentialCharges } from './credential-charges.ts'
 import { refuseCrossSite } from './cross-site.ts'
+import { checkOperator } from './operator-access.ts'
 import { checkSomeCredential } from './own-credentials.ts'
 import { asDomainError } from './problem-document.ts'
 import { problemSender } from './problem-sender.ts'
@@ -35,6 +36,8 @@ export interface HttpServerOptions extends Omit<AccessChecksOptions, 'limitFacto
   /** Address of the web UI, in the same way; without it the UI is at `baseUrl`. */
   browserUrl?: () => string
   logger: FastifyBaseLogger
+  /** Of whoever runs the service; without it nobody gets into the operator's operations. */
+  operatorToken?: string | undefined
   /** Compares every answer with the schema of its route and fails the request when it differs: for tests. */
   checkAnswers?: boolean
 }
@@ -97,7 +100,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   replaceBodyParsers(app)
   logRequests(app)
 
-  const access: AccessChecksOptions = { ...options, limitFactor: config.limitFactor }
+  const access = { ...options, limitFactor: config.limitFactor }
   app.addHook('onRequest', async (request, reply) => {
     request.callerAddress = callerAddressOf(request)
     request.rawAnswer = reply.raw
@@ -130,11 +133,16 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   return app
 }
 
-async function admit(request: FastifyRequest, reply: FastifyReply, options: AccessChecksOptions): Promise<void> {
+async function admit(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  options: AccessChecksOptions & Pick<HttpServerOptions, 'operatorToken'>,
+): Promise<void> {
   const { route } = request.routeOptions.config
   if (route === undefined) return
   const { access, rateClass } = route.operation
   if (access.kind === 'own') checkSomeCredential(request, reply, route.schema.credentials)
+  if (route.schema.credentials?.includes('operator')) await checkOperator(request, options.operatorToken)
   if (access.kind !== 'token') return
   request.admittedCaller = await admitCaller(request, reply, { access, rateClass }, options)
 }

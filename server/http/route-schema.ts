@@ -28,8 +28,11 @@ export interface RouteSchema {
   response: Record<number, TSchema>
   /** Status → headers of the answer beyond the common ones, for the OpenAPI document. */
   responseHeaders?: Record<number, Record<string, TSchema>>
-  /** Ways in where the operation looks at credentials itself: names of security schemes; `body` stands for a secret there. */
-  credentials?: readonly ('clientBasic' | 'session' | 'refresh' | 'bearer' | 'body')[]
+  /**
+   * Ways in where the operation looks at credentials itself: names of security schemes; `body` stands for a secret there.
+   * The operator's token is looked at before the handler, as access tokens are.
+   */
+  credentials?: readonly ('clientBasic' | 'session' | 'refresh' | 'bearer' | 'operator' | 'body')[]
   /** Problems of this operation beyond those that every operation of its kind may answer with. */
   problems?: readonly ProblemSlug[]
   /** Errors carry `error` and `error_description` (RFC 6749, section 5.2) and are plain JSON for clients that ask so. */

@@ -83,6 +83,7 @@ describe('a tenant', () => {
         withRegistry: (...given: Parameters<typeof database.withRegistry>) =>
           counting(() => database.withRegistry(...given)),
       } as typeof database,
+      masterKey: Buffer.alloc(32),
       keys: lab.modules.keys.provenance,
       governance: {
         append: async (tx, tenant, event) => {

@@ -4,6 +4,7 @@ import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import {
+  consumeAll,
   consumeLink,
   countLinks,
   deleteLinks,
@@ -44,6 +45,7 @@ export function createSignInLinks(): SignInLinks {
       const link = await consumeLink(tx, hashOf(token), formatTimestamp(Date.now()))
       return link && opened(link)
     },
+    endOpen: (tx, purpose) => consumeAll(tx, purpose, formatTimestamp(Date.now())),
     async forgetExpired(tx) {
       const deleted = await deleteLinks(tx, formatTimestamp(Date.now() - keptMs), forgottenAtOnce)
       return deleted === forgottenAtOnce

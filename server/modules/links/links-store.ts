@@ -35,6 +35,16 @@ export function consumeLink(tx: TenantTx, tokenHash: Buffer, now: string): Promi
     .executeTakeFirst()
 }
 
+export async function consumeAll(tx: TenantTx, purpose: string, now: string): Promise<void> {
+  await tx.db
+    .updateTable('hub.magic_links')
+    .set({ consumed_at: now })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('purpose', '=', purpose)
+    .where('consumed_at', 'is', null)
+    .execute()
+}
+
 export async function hasLink(tx: TenantTx, purpose: string): Promise<boolean> {
   const row = await tx.db
     .selectFrom('hub.magic_links')

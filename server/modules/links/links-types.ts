@@ -40,6 +40,8 @@ export interface SignInLinks {
   look(tx: TenantTx, token: string): Promise<KnownLink | undefined>
   /** Uses it up: of two at once only one gets it. */
   consume(tx: TenantTx, token: string): Promise<OpenLink | undefined>
+  /** Ends all links of that purpose that were not used: whoever has one no longer gets in by it. */
+  endOpen(tx: TenantTx, purpose: LinkPurpose): Promise<void>
   /** A chore: forgets a part of those that expired long ago; true when there may be more. */
   forgetExpired(tx: TenantTx): Promise<boolean>
 }

@@ -67,6 +67,7 @@ const securitySchemes = {
     name: '__Secure-service_refresh',
     description: 'What a refresh token is bound to',
   },
+  operator: { type: 'http', scheme: 'bearer', description: 'HUB_OPERATOR_TOKEN, of whoever runs the service' },
   clientBasic: { type: 'http', scheme: 'basic', description: 'client_id and client_secret of a service account' },
 }
 

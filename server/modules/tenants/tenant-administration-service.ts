@@ -7,6 +7,8 @@ import type { Tenant } from '../../http/caller.ts'
 import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
 import type { ProvenanceKeyMaker, ProvenanceKeys } from '../keys/keys-types.ts'
 import type { IssuedLink, SignInLinks } from '../links/links-types.ts'
+import { readOwnAddress } from './own-address-rule.ts'
+import { addressTaken, checkLimit, existingTenant, limitDetails } from './tenant-checks.ts'
 import { asTenant } from './tenant-directory.ts'
 import {
   hasTenants,
@@ -19,9 +21,7 @@ import {
   tenantByBaseUrl,
   tenantBySlug,
 } from './tenants-store.ts'
-import type { CreatedTenant, NewTenant, RateLimit, TenantAdministration } from './tenants-types.ts'
-
-const limitMax = 1_000_000_000
+import type { CreatedTenant, NewTenant, TenantAdministration } from './tenants-types.ts'
 
 interface Deps {
   database: Database
@@ -44,7 +44,8 @@ export function createTenantAdministration(deps: Deps): TenantAdministration {
     })
     const now = formatTimestamp(Date.now())
     const key = await database.withTenant(wanted.slug, async (tx) => {
-      await putSettings(tx, { adminEmail: wanted.adminEmail, now })
+      const { adminEmail, displayName } = wanted
+      await putSettings(tx, { adminEmail, displayName: displayName ?? wanted.slug, now })
       return deps.keys.ensureKey(tx)
     })
     const row = {
@@ -81,14 +82,7 @@ export function createTenantAdministration(deps: Deps): TenantAdministration {
   }
 
   async function existing(slug: string): Promise<Tenant> {
-    const row = new RegExp(patterns.tenantSlug).test(slug)
-      ? await database.withRegistry((tx) => tenantBySlug(tx, slug))
-      : undefined
-    if (row) return asTenant(row, deps.baseUrl())
-    throw new DomainError(
-      'not-found',
-      `There is no tenant ${JSON.stringify(slug)}. Make it with: npm run hub -- tenant create ${slug}`,
-    )
+    return asTenant(await existingTenant(database, slug), deps.baseUrl())
   }
 
   return {
@@ -118,7 +112,7 @@ export function createTenantAdministration(deps: Deps): TenantAdministration {
       })
     },
     async setLimit(slug, rateClass, limit, actor) {
-      checkLimit(limit)
+      checkLimit(limit, '')
       const tenant = await existing(slug)
       await database.withTenant(slug, async (tx) => {
         await lockSettings(tx)
@@ -153,54 +147,16 @@ function checkNewTenant(wanted: NewTenant, deps: Deps): string | undefined {
   if (!isEmail(wanted.adminEmail)) {
     errors.push({ pointer: '/admin_email', detail: 'must be an e-mail address' })
   }
-  const baseUrl = wanted.baseUrl === undefined ? undefined : originOf(wanted.baseUrl)
-  const problem = wanted.baseUrl === undefined ? undefined : addressProblem(wanted, baseUrl, deps)
-  if (problem) errors.push({ pointer: '/base_url', detail: problem })
+  const read = wanted.baseUrl === undefined ? undefined : readOwnAddress(wanted.baseUrl, wanted.mode, deps)
+  if (read && 'problem' in read) errors.push({ pointer: '/base_url', detail: read.problem })
   if (errors.length > 0) throw validationFailed(errors)
-  return baseUrl
-}
-
-function addressProblem(wanted: NewTenant, origin: string | undefined, deps: Deps): string | undefined {
-  if (wanted.mode !== 'C') return 'is for Mode C tenants only; Modes A and B are served at the common address'
-  if (!origin) return 'must be an address of scheme, host and port only, such as https://hub.customer.example'
-  if (deps.httpsOnly && !origin.startsWith('https:')) return 'must be https outside development'
-  if (new URL(origin).host === new URL(deps.baseUrl()).host) {
-    return 'is the common address of the service; leave it out, or name an address of the tenant alone'
-  }
-  return undefined
-}
-
-function originOf(text: string): string | undefined {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (!url || !/^https?:$/.test(url.protocol)) return undefined
-  const bare = url.pathname === '/' && !url.search && !url.hash && !url.username && !url.password
-  return bare ? url.origin : undefined
-}
-
-function checkLimit(limit: RateLimit): void {
-  const errors = [
-    { pointer: '/per_token', value: limit.perToken },
-    { pointer: '/per_tenant', value: limit.perTenant },
-  ]
-    .filter(({ value }) => !Number.isInteger(value) || value < 1 || value > limitMax)
-    .map(({ pointer }) => ({ pointer, detail: `must be a whole number of requests per minute, 1 to ${limitMax}` }))
-  if (errors.length > 0) throw validationFailed(errors)
-}
-
-function limitDetails(limit: RateLimit) {
-  return { per_token: limit.perToken, per_tenant: limit.perTenant }
+  return read && 'address' in read ? read.address : undefined
 }
 
 function slugTaken(slug: string): DomainError {
   return new DomainError(
     'concurrent-modification',
-    `The tenant ${slug} exists already. For a fresh link of its administrator: npm run hub -- tenant welcome-link ${slug}`,
+    `The tenant ${slug} exists already. For a fresh link of its administrator: POST /api/v1/operator/tenants/${slug}:welcome-link, or npm run hub -- tenant welcome-link ${slug}`,
     { errors: [{ pointer: '/slug', detail: 'is taken' }] },
   )
-}
-
-function addressTaken(baseUrl: string): DomainError {
-  return new DomainError('concurrent-modification', `Another tenant is served at ${baseUrl}. Use another address.`, {
-    errors: [{ pointer: '/base_url', detail: 'is taken' }],
-  })
 }

@@ -1,11 +1,17 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database, TenantTx } from '../../db/database.ts'
+import { cursorKeyPurpose } from '../../http/cursor.ts'
+import { deriveKey } from '../../secrets/sealing.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { ProvenanceKeyMaker, ProvenanceKeys } from '../keys/keys-types.ts'
 import type { SignInLinks } from '../links/links-types.ts'
+import { createOperatedTenants } from './operated-tenants-service.ts'
+import { addOperatorRoutes } from './operator-routes.ts'
 import { createProvisionService } from './provision-service.ts'
 import { createTenantAdministration } from './tenant-administration-service.ts'
 import { createTenantDirectory } from './tenant-directory.ts'
+import { addTenantSettingsRoutes } from './tenant-settings-routes.ts'
+import { createTenantSettings } from './tenant-settings-service.ts'
 import { addTenantsRoutes } from './tenants-routes.ts'
 import { settings } from './tenants-store.ts'
 import type { TenantAdministration, TenantDirectory } from './tenants-types.ts'
@@ -20,6 +26,7 @@ export interface TenantsModule {
 
 export function createTenantsModule(deps: {
   database: Database
+  masterKey: Buffer
   keys: ProvenanceKeys & ProvenanceKeyMaker
   governance: GovernanceLog
   links: SignInLinks
@@ -29,13 +36,20 @@ export function createTenantsModule(deps: {
   httpsOnly: boolean
 }): TenantsModule {
   const directory = createTenantDirectory(deps)
+  const administration = createTenantAdministration(deps)
+  const operated = createOperatedTenants({ ...deps, cursorKey: deriveKey(deps.masterKey, cursorKeyPurpose) })
+  const tenantSettings = createTenantSettings(deps)
   const services = {
     provision: createProvisionService(deps),
   }
   return {
     directory,
-    administration: createTenantAdministration(deps),
+    administration,
     adminEmail: async (tx) => (await settings(tx))?.admin_email,
-    routes: (app) => addTenantsRoutes(app, services),
+    routes: (app) => {
+      addOperatorRoutes(app, { administration, operated })
+      addTenantSettingsRoutes(app, tenantSettings)
+      addTenantsRoutes(app, services)
+    },
   }
 }

@@ -19,6 +19,35 @@ export function tenantsWithAddress(tx: RegistryTx): Promise<TenantRow[]> {
   return tx.db.selectFrom('hub.tenants').selectAll().where('base_url', 'is not', null).execute()
 }
 
+/** By slug, those after one. */
+export function tenantsAfter(tx: RegistryTx, slug: string, limit: number): Promise<TenantRow[]> {
+  return tx.db.selectFrom('hub.tenants').selectAll().where('slug', '>', slug).orderBy('slug').limit(limit).execute()
+}
+
+/** The entry of the transaction's tenant. Whoever changes it has locked the settings first. */
+export async function ownEntry(tx: TenantTx): Promise<TenantRow | undefined> {
+  const { rows } = await tx.client.query<TenantRow>('select * from hub.tenants where slug = $1', [tx.tenantId])
+  return rows[0]
+}
+
+/** Answers false when the address is another tenant's. */
+export async function setOwnEntry(
+  tx: TenantTx,
+  values: { baseUrl: string | null; suspendedAt: string | null },
+): Promise<boolean> {
+  const taken = await tx.client.query('select slug from hub.tenants where base_url = $1 and slug <> $2', [
+    values.baseUrl,
+    tx.tenantId,
+  ])
+  if (taken.rows.length > 0) return false
+  await tx.client.query('update hub.tenants set base_url = $2, suspended_at = $3 where slug = $1', [
+    tx.tenantId,
+    values.baseUrl,
+    values.suspendedAt,
+  ])
+  return true
+}
+
 export async function allSlugs(tx: RegistryTx): Promise<string[]> {
   const rows = await tx.db.selectFrom('hub.tenants').select('slug').orderBy('slug').execute()
   return rows.map((row) => row.slug)
@@ -54,21 +83,47 @@ export function settings(tx: TenantTx): Promise<SettingsRow | undefined> {
 }
 
 /** Writes the settings of a tenant that is being made; a crashed attempt may have left some. */
-export async function putSettings(tx: TenantTx, values: { adminEmail: string; now: string }): Promise<void> {
+export async function putSettings(
+  tx: TenantTx,
+  values: { adminEmail: string; displayName: string; now: string },
+): Promise<void> {
   await tx.db
     .insertInto('hub.tenant_settings')
     .values({
       tenant_id: tx.tenantId,
-      display_name: tx.tenantId,
+      display_name: values.displayName,
       admin_email: values.adminEmail,
       updated_at: values.now,
     })
     .onConflict((conflict) =>
       conflict.column('tenant_id').doUpdateSet((excluded) => ({
+        display_name: excluded.ref('excluded.display_name'),
         admin_email: excluded.ref('excluded.admin_email'),
         updated_at: excluded.ref('excluded.updated_at'),
       })),
     )
+    .execute()
+}
+
+export interface DetailsWrite {
+  displayName: string
+  adminEmail: string
+  contactEmail: string | null
+  confirmedAt: string | null
+  now: string
+}
+
+export async function setDetails(tx: TenantTx, values: DetailsWrite): Promise<void> {
+  await tx.db
+    .updateTable('hub.tenant_settings')
+    .set({
+      display_name: values.displayName,
+      admin_email: values.adminEmail,
+      contact_email: values.contactEmail,
+      confirmed_at: values.confirmedAt,
+      updated_at: values.now,
+    })
+    .where('tenant_id', '=', tx.tenantId)
     .execute()
 }
 
@@ -104,5 +159,13 @@ export async function putLimit(tx: TenantTx, rateClass: RateClass, limit: RateLi
         per_tenant: excluded.ref('excluded.per_tenant'),
       })),
     )
+    .execute()
+}
+
+export async function removeLimit(tx: TenantTx, rateClass: RateClass): Promise<void> {
+  await tx.db
+    .deleteFrom('hub.tenant_limits')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('class', '=', rateClass)
     .execute()
 }

@@ -1,6 +1,6 @@
 import type { RateClass } from '../../../contract/limits.ts'
 import type { TenantMode } from '../../../contract/literals.ts'
-import type { Tenant } from '../../http/caller.ts'
+import type { Caller, Tenant } from '../../http/caller.ts'
 import type { TenantLimits } from '../../http/rate-limit-headers.ts'
 import type { Actor } from '../governance/governance-types.ts'
 import type { IssuedLink } from '../links/links-types.ts'
@@ -42,6 +42,8 @@ export interface NewTenant {
   adminEmail: string
   /** Own address of a Mode C tenant: scheme, host and port. */
   baseUrl?: string | undefined
+  /** What people call it; the slug by default. */
+  displayName?: string | undefined
 }
 
 export interface CreatedTenant {
@@ -64,6 +66,76 @@ export interface TenantAdministration {
   welcomeLink(slug: string, actor?: Actor): Promise<CreatedTenant>
   /** Sets the tenant's own limit of a class. */
   setLimit(slug: string, rateClass: RateClass, limit: RateLimit, actor: Actor): Promise<void>
+}
+
+/** What a list of the operator says of a tenant: nothing that is kept among the tenant's own data. */
+export interface TenantEntry {
+  tenant: string
+  mode: TenantMode
+  base_url: string
+  created_at: string
+  suspended: boolean
+  suspended_at?: string
+}
+
+/** A tenant's details, in the names of the answer. */
+export interface TenantDetails {
+  tenant: string
+  mode: TenantMode
+  display_name: string
+  base_url: string
+  admin_email: string
+  contact_email?: string
+  created_at: string
+  /** When its administrators first confirmed these details. */
+  confirmed_at?: string
+  provisioned_at?: string
+  live_since?: string
+}
+
+/** In requests per minute, by class; only those that were set. */
+export type OwnLimits = Partial<Record<RateClass, { per_token: number; per_tenant: number }>>
+
+export interface OperatedTenant extends TenantDetails {
+  suspended: boolean
+  suspended_at?: string
+  limits: OwnLimits
+}
+
+/** What changes; what is left out stays. */
+export interface TenantChanges {
+  display_name?: string | undefined
+  admin_email?: string | undefined
+  /** `null`: it is served at the common address. */
+  base_url?: string | null | undefined
+  suspended?: boolean | undefined
+  /** `null` takes the tenant's own limit of a class away. */
+  limits?: { [C in RateClass]?: { per_token: number; per_tenant: number } | null | undefined } | undefined
+}
+
+/** The tenants as the operator sees and changes them. Those that name one throw `not-found` when it does not exist. */
+export interface OperatedTenants {
+  /** By slug. */
+  list(page: {
+    limit: number
+    cursor?: string | undefined
+  }): Promise<{ items: TenantEntry[]; next_cursor: string | null }>
+  get(slug: string): Promise<OperatedTenant>
+  /**
+   * Writes one `tenant.config_changed` where something differs, and none where nothing does. Throws `validation-failed`,
+   * and `concurrent-modification` when another tenant is at that address.
+   */
+  update(slug: string, changes: TenantChanges, actor: Actor): Promise<OperatedTenant>
+}
+
+/** The details of a tenant as its administrators see and change them. */
+export interface TenantSettings {
+  get(caller: Caller): Promise<TenantDetails>
+  /**
+   * Confirms the details, or changes them: the first time, and whenever something differs, that is an event. A contact
+   * that is left out is taken away.
+   */
+  replace(caller: Caller, details: { display_name: string; contact_email?: string | undefined }): Promise<TenantDetails>
 }
 
 /** Told after a commit that changed what telemetry is checked against: skills or archetypes of a tenant. */

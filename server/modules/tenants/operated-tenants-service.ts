@@ -1,0 +1,137 @@
+import { type PointedError, validationFailed } from '../../../contract/domain-error.ts'
+import { isEmail } from '../../../contract/email-address.ts'
+import type { RateClass } from '../../../contract/limits.ts'
+import { formatTimestamp } from '../../../contract/timestamp.ts'
+import type { JsonValue } from '../../../provenance/json.ts'
+import type { Database, TenantTx } from '../../db/database.ts'
+import { openCursor, signCursor } from '../../http/cursor.ts'
+import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
+import type { SignInLinks } from '../links/links-types.ts'
+import { type AddressRule, readOwnAddress } from './own-address-rule.ts'
+import { entryOf, operatedTenant } from './tenant-answer.ts'
+import { addressTaken, checkLimit, existingTenant } from './tenant-checks.ts'
+import { asTenant } from './tenant-directory.ts'
+import {
+  limits,
+  lockSettings,
+  ownEntry,
+  putLimit,
+  removeLimit,
+  setDetails,
+  setOwnEntry,
+  settings,
+  type TenantRow,
+  tenantsAfter,
+} from './tenants-store.ts'
+import type { OperatedTenant, OperatedTenants, TenantChanges } from './tenants-types.ts'
+
+/** A list of the operator belongs to no tenant. */
+const listBinding = { tenant: '', operation: 'listTenants', query: {} }
+
+export function createOperatedTenants(
+  deps: AddressRule & {
+    database: Database
+    governance: GovernanceLog
+    links: Pick<SignInLinks, 'endOpen'>
+    cursorKey: Buffer
+  },
+): OperatedTenants {
+  const { database, governance, links, cursorKey, baseUrl } = deps
+
+  async function stateOf(tx: TenantTx): Promise<OperatedTenant> {
+    const [entry, kept, own] = [await ownEntry(tx), await settings(tx), await limits(tx)]
+    if (!entry || !kept) throw new Error(`tenant ${tx.tenantId} has no settings`)
+    return operatedTenant(entry, kept, own, baseUrl())
+  }
+
+  /** The changes that can be read from the request alone, with the address in its one spelling. */
+  function checked(row: TenantRow, changes: TenantChanges): TenantChanges {
+    const errors: PointedError[] = []
+    const { admin_email: adminEmail, base_url: address } = changes
+    if (adminEmail !== undefined && !isEmail(adminEmail)) {
+      errors.push({ pointer: '/admin_email', detail: 'must be an e-mail address' })
+    }
+    const read = address == null ? undefined : readOwnAddress(address, row.mode, deps)
+    if (read && 'problem' in read) errors.push({ pointer: '/base_url', detail: read.problem })
+    if (errors.length > 0) throw validationFailed(errors)
+    for (const [name, limit] of Object.entries(changes.limits ?? {})) {
+      if (limit) checkLimit({ perToken: limit.per_token, perTenant: limit.per_tenant }, `/limits/${name}`)
+    }
+    return read && 'address' in read ? { ...changes, base_url: read.address } : changes
+  }
+
+  async function changeEntry(tx: TenantTx, entry: TenantRow, changes: TenantChanges, now: string): Promise<void> {
+    const address = changes.base_url === undefined ? entry.base_url : changes.base_url
+    const suspendedAt = changes.suspended === true ? (entry.suspended_at ?? now) : null
+    const values = { baseUrl: address, suspendedAt: changes.suspended === undefined ? entry.suspended_at : suspendedAt }
+    if (values.baseUrl === entry.base_url && values.suspendedAt === entry.suspended_at) return
+    if (!(await setOwnEntry(tx, values))) throw addressTaken(values.baseUrl ?? '')
+  }
+
+  async function changeSettings(tx: TenantTx, changes: TenantChanges, now: string): Promise<void> {
+    const kept = await lockSettings(tx)
+    if (!kept) throw new Error(`tenant ${tx.tenantId} has no settings`)
+    const { display_name: displayName = kept.display_name, admin_email: adminEmail = kept.admin_email } = changes
+    if (adminEmail !== kept.admin_email) await links.endOpen(tx, 'welcome')
+    if (displayName !== kept.display_name || adminEmail !== kept.admin_email) {
+      const { contact_email: contactEmail, confirmed_at: confirmedAt } = kept
+      await setDetails(tx, { displayName, adminEmail, contactEmail, confirmedAt, now })
+    }
+    for (const [name, limit] of Object.entries(changes.limits ?? {})) {
+      const rateClass = name as RateClass
+      if (limit === null) await removeLimit(tx, rateClass)
+      if (limit) await putLimit(tx, rateClass, { perToken: limit.per_token, perTenant: limit.per_tenant })
+    }
+  }
+
+  return {
+    async list({ limit, cursor }) {
+      const after = cursor === undefined ? '' : String(openCursor(cursorKey, listBinding, cursor))
+      const rows = await database.withRegistry((tx) => tenantsAfter(tx, after, limit + 1))
+      const shown = rows.slice(0, limit)
+      const last = rows.length > limit ? shown.at(-1) : undefined
+      return {
+        items: shown.map((row) => entryOf(row, baseUrl())),
+        next_cursor: last ? signCursor(cursorKey, listBinding, last.slug) : null,
+      }
+    },
+
+    async get(slug) {
+      await existingTenant(database, slug)
+      return database.withTenant(slug, stateOf, { readOnly: true })
+    },
+
+    async update(slug, wanted, actor: Actor) {
+      const changes = checked(await existingTenant(database, slug), wanted)
+      return database.withTenant(slug, async (tx) => {
+        await lockSettings(tx)
+        const before = await stateOf(tx)
+        const entry = (await ownEntry(tx))!
+        const now = formatTimestamp(Date.now())
+        await changeSettings(tx, changes, now)
+        await changeEntry(tx, entry, changes, now)
+        const after = await stateOf(tx)
+        const told = eventDetails(before, after)
+        if (told) {
+          await governance.append(tx, asTenant({ ...entry, base_url: after.base_url }, baseUrl()), {
+            kind: 'tenant.config_changed',
+            subject: `tenant:${slug}`,
+            details: told,
+            actor,
+          })
+        }
+        return after
+      })
+    },
+  }
+}
+
+/** What differs, without addresses of people: those could not be erased. Undefined when nothing does. */
+function eventDetails(before: OperatedTenant, after: OperatedTenant): Record<string, JsonValue> | undefined {
+  const names = ['display_name', 'admin_email', 'base_url', 'suspended', 'limits'] as const
+  const changed = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
+  if (changed.length === 0) return undefined
+  const told = changed.filter((name) => name !== 'admin_email')
+  const pick = (state: OperatedTenant) => Object.fromEntries(told.map((name) => [name, state[name] as JsonValue]))
+  return { change: 'operator', changed, before: pick(before), after: pick(after) }
+}

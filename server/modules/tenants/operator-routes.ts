@@ -1,0 +1,109 @@
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import { pageSizeDefault } from '../../../contract/limits.ts'
+import { PageQuery } from '../../../contract/request-schemas.ts'
+import { operatorOf } from '../../http/operator-access.ts'
+import { addRoute, emptyBody } from '../../http/route.ts'
+import {
+  CreatedTenantAnswer,
+  NewTenantBody,
+  OperatedTenantAnswer,
+  SlugParams,
+  TenantChangesBody,
+  TenantList,
+} from './tenant-schemas.ts'
+import type { CreatedTenant, OperatedTenants, TenantAdministration } from './tenants-types.ts'
+
+const operatorOnly = { credentials: ['operator'] } as const
+const byToken = 'Takes HUB_OPERATOR_TOKEN as a bearer token, and no tenant header.'
+
+export function addOperatorRoutes(
+  app: FastifyInstance,
+  { administration, operated }: { administration: TenantAdministration; operated: OperatedTenants },
+): void {
+  addRoute(
+    app,
+    'createTenant',
+    {
+      ...operatorOnly,
+      description: `Makes the tenant with its keys and log, and the welcome link of its administrator. ${byToken}`,
+      body: NewTenantBody,
+      response: { 201: CreatedTenantAnswer },
+      responseHeaders: { 201: { Location: Type.String({ description: 'Path of the tenant' }) } },
+      problems: ['concurrent-modification'],
+    },
+    async (request, reply) => {
+      const { slug, mode, admin_email: adminEmail, base_url: baseUrl, display_name: displayName } = request.body
+      const created = await administration.create({ slug, mode, adminEmail, baseUrl, displayName }, operatorOf(request))
+      reply.code(201).header('location', `/api/v1/operator/tenants/${slug}`).header('cache-control', 'no-store')
+      return createdAnswer(created)
+    },
+  )
+
+  addRoute(
+    app,
+    'listTenants',
+    {
+      ...operatorOnly,
+      description: `By slug, with those that are suspended. ${byToken}`,
+      querystring: PageQuery,
+      response: { 200: TenantList },
+    },
+    async (request) => {
+      const { limit = pageSizeDefault, cursor } = request.query
+      return operated.list({ limit, cursor })
+    },
+  )
+
+  addRoute(
+    app,
+    'getTenantAsOperator',
+    { ...operatorOnly, description: byToken, params: SlugParams, response: { 200: OperatedTenantAnswer } },
+    async (request) => operated.get(request.params.slug),
+  )
+
+  addRoute(
+    app,
+    'updateTenant',
+    {
+      ...operatorOnly,
+      description:
+        'Changes the members that are sent, within 5 seconds everywhere. `suspended`: nobody of the tenant gets in, ' +
+        'nothing is lost, and its proofs go on. Another `base_url` ends the access tokens and sessions of the one ' +
+        'before. Another `admin_email` ends the welcome links that were not used; make a new one. ' +
+        byToken,
+      params: SlugParams,
+      body: TenantChangesBody,
+      response: { 200: OperatedTenantAnswer },
+      problems: ['concurrent-modification'],
+    },
+    async (request) => operated.update(request.params.slug, request.body, operatorOf(request)),
+  )
+
+  addRoute(
+    app,
+    'createWelcomeLink',
+    {
+      ...operatorOnly,
+      description: `Earlier links that were not used stay good until they expire. ${byToken}`,
+      params: SlugParams,
+      body: emptyBody,
+      bodyOptional: true,
+      response: { 200: CreatedTenantAnswer },
+    },
+    async (request, reply) => {
+      reply.header('cache-control', 'no-store')
+      return createdAnswer(await administration.welcomeLink(request.params.slug, operatorOf(request)))
+    },
+  )
+}
+
+function createdAnswer({ tenant, adminEmail, welcome }: CreatedTenant) {
+  return {
+    tenant: tenant.slug,
+    mode: tenant.mode,
+    admin_email: adminEmail,
+    welcome_url: welcome.url,
+    welcome_expires_at: welcome.expiresAt,
+  }
+}

@@ -1,0 +1,35 @@
+import type { TenantMode } from '../../../contract/literals.ts'
+
+export interface AddressRule {
+  /** The common address. */
+  baseUrl: () => string
+  /** Outside development every address is https. */
+  httpsOnly: boolean
+}
+
+/** The own address of a Mode C tenant in its one spelling, or what is wrong with it. */
+export function readOwnAddress(
+  text: string,
+  mode: TenantMode,
+  rule: AddressRule,
+): { address: string } | { problem: string } {
+  if (mode !== 'C') {
+    return { problem: 'is for Mode C tenants only; Modes A and B are served at the common address' }
+  }
+  const address = originOf(text)
+  if (!address) {
+    return { problem: 'must be an address of scheme, host and port only, such as https://hub.customer.example' }
+  }
+  if (rule.httpsOnly && !address.startsWith('https:')) return { problem: 'must be https outside development' }
+  if (new URL(address).host === new URL(rule.baseUrl()).host) {
+    return { problem: 'is the common address of the service; leave it out, or name an address of the tenant alone' }
+  }
+  return { address }
+}
+
+function originOf(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || !/^https?:$/.test(url.protocol)) return undefined
+  const bare = url.pathname === '/' && !url.search && !url.hash && !url.username && !url.password
+  return bare ? url.origin : undefined
+}

@@ -1,0 +1,48 @@
+import { type RateClass, rateClasses } from '../../../contract/limits.ts'
+import { limitDetails } from './tenant-checks.ts'
+import type { SettingsRow, TenantRow } from './tenants-store.ts'
+import type { OperatedTenant, OwnLimits, RateLimit, TenantDetails, TenantEntry } from './tenants-types.ts'
+
+export function detailsOf(entry: TenantRow, settings: SettingsRow, commonUrl: string): TenantDetails {
+  return {
+    tenant: entry.slug,
+    mode: entry.mode,
+    display_name: settings.display_name,
+    base_url: entry.base_url ?? commonUrl,
+    admin_email: settings.admin_email,
+    ...(settings.contact_email !== null && { contact_email: settings.contact_email }),
+    created_at: entry.created_at,
+    ...(settings.confirmed_at !== null && { confirmed_at: settings.confirmed_at }),
+    ...(settings.provisioned_at !== null && { provisioned_at: settings.provisioned_at }),
+    ...(settings.live_since !== null && { live_since: settings.live_since }),
+  }
+}
+
+export function entryOf(row: TenantRow, commonUrl: string): TenantEntry {
+  return {
+    tenant: row.slug,
+    mode: row.mode,
+    base_url: row.base_url ?? commonUrl,
+    created_at: row.created_at,
+    ...suspension(row),
+  }
+}
+
+export function operatedTenant(
+  entry: TenantRow,
+  settings: SettingsRow,
+  limits: Record<string, RateLimit>,
+  commonUrl: string,
+): OperatedTenant {
+  return { ...detailsOf(entry, settings, commonUrl), ...suspension(entry), limits: ownLimits(limits) }
+}
+
+function suspension(row: TenantRow): { suspended: boolean; suspended_at?: string } {
+  return row.suspended_at === null ? { suspended: false } : { suspended: true, suspended_at: row.suspended_at }
+}
+
+/** Without classes of an earlier version that are no more. */
+function ownLimits(limits: Record<string, RateLimit>): OwnLimits {
+  const known = Object.entries(limits).filter(([name]) => (rateClasses as string[]).includes(name))
+  return Object.fromEntries(known.map(([name, limit]) => [name as RateClass, limitDetails(limit)]))
+}

@@ -1,0 +1,141 @@
+import { Type } from 'typebox'
+import { NextCursor } from '../../../contract/answer-schemas.ts'
+import { displayNameLengthMax, rateClasses } from '../../../contract/limits.ts'
+import { patterns, tenantModes } from '../../../contract/literals.ts'
+import { limitMax } from './tenant-checks.ts'
+
+const closed = { additionalProperties: false } as const
+const time = (description: string) =>
+  Type.String({ format: 'date-time', description, examples: ['2026-01-05T09:30:00.000000Z'] })
+const Slug = Type.String({
+  pattern: patterns.tenantSlug,
+  description: 'Its name in headers and addresses',
+  examples: ['acme'],
+})
+const Mode = Type.Enum(tenantModes, { description: 'Deployment mode' })
+const DisplayName = Type.String({
+  maxLength: displayNameLengthMax,
+  pattern: '^[^\\s\\p{C}]([^\\p{C}]*[^\\s\\p{C}])?$',
+  'x-must-be': `1 to ${displayNameLengthMax} characters without line breaks, or spaces at its ends`,
+  description: 'What people call the tenant',
+  examples: ['Acme Corporation'],
+})
+const Email = (description: string, example: string) =>
+  Type.String({ maxLength: 254, pattern: patterns.email, description, examples: [example] })
+const AdminEmail = Email('Who gets the welcome link', 'admin@acme.example')
+const ContactEmail = Email('Whom to write to about the tenant', 'it@acme.example')
+const BaseUrl = Type.String({
+  description: 'The address of the tenant: its own (Mode C), or the common one',
+  examples: ['https://hub.example.com'],
+})
+/** Its form is checked with the mode of the tenant. */
+const OwnAddress = Type.String({
+  maxLength: 2048,
+  description: 'Own address of a Mode C tenant: scheme, host and port',
+  examples: ['https://hub.customer.example'],
+})
+const Count = Type.Integer({ minimum: 1, maximum: limitMax, description: 'Requests per minute', examples: [1000] })
+const Limit = Type.Object({ per_token: Count, per_tenant: Count }, closed)
+
+export const TenantDetailsBody = Type.Object(
+  { display_name: DisplayName, contact_email: Type.Optional(ContactEmail) },
+  closed,
+)
+
+const details = {
+  tenant: Slug,
+  mode: Mode,
+  display_name: DisplayName,
+  base_url: BaseUrl,
+  admin_email: AdminEmail,
+  contact_email: Type.Optional(ContactEmail),
+  created_at: time('When it was made'),
+  confirmed_at: Type.Optional(time('When its details were first confirmed')),
+  provisioned_at: Type.Optional(time('When its Hub was provisioned')),
+  live_since: Type.Optional(time('When its first telemetry event came')),
+}
+export const TenantDetailsAnswer = Type.Object(details, closed)
+
+export const SlugParams = Type.Object({ slug: Type.String({ examples: ['acme'] }) }, closed)
+
+// Formats are told all together by the service, with the rules that one schema cannot hold.
+export const NewTenantBody = Type.Object(
+  {
+    slug: Slug,
+    mode: Mode,
+    admin_email: AdminEmail,
+    base_url: Type.Optional(OwnAddress),
+    display_name: Type.Optional(DisplayName),
+  },
+  closed,
+)
+
+export const CreatedTenantAnswer = Type.Object(
+  {
+    tenant: Slug,
+    mode: Mode,
+    admin_email: AdminEmail,
+    welcome_url: Type.String({
+      description: 'Signs its bearer in as the administrator, once; shown this once',
+      examples: ['https://hub.example.com/welcome/acme/Zk3vXo5mT1yq8Lr0Jd2sWbNc7HfEuPgA4iKtYx6QvR9'],
+    }),
+    welcome_expires_at: time('Until then the link can be used'),
+  },
+  closed,
+)
+
+const suspension = {
+  suspended: Type.Boolean({ description: 'Whether nobody of the tenant is let in' }),
+  suspended_at: Type.Optional(time('Since when')),
+}
+
+export const TenantList = Type.Object(
+  {
+    items: Type.Array(
+      Type.Object(
+        { tenant: Slug, mode: Mode, base_url: BaseUrl, created_at: time('When it was made'), ...suspension },
+        closed,
+      ),
+    ),
+    next_cursor: NextCursor,
+  },
+  closed,
+)
+
+export const OperatedTenantAnswer = Type.Object(
+  {
+    ...details,
+    ...suspension,
+    limits: Type.Object(Object.fromEntries(rateClasses.map((name) => [name, Type.Optional(Limit)])), {
+      ...closed,
+      description: 'The tenant’s own rate limits, by class; all others are the defaults',
+    }),
+  },
+  closed,
+)
+
+export const TenantChangesBody = Type.Object(
+  {
+    display_name: Type.Optional(DisplayName),
+    admin_email: Type.Optional(AdminEmail),
+    base_url: Type.Optional(Type.Union([OwnAddress, Type.Null()], { description: 'null: the common address' })),
+    suspended: Type.Optional(Type.Boolean()),
+    limits: Type.Optional(
+      Type.Object(
+        Object.fromEntries(
+          rateClasses.map((name) => [
+            name,
+            Type.Optional(
+              Type.Union([Limit, Type.Null()], {
+                description: 'null: the defaults',
+                'x-must-be': `null, or per_token and per_tenant of 1 to ${limitMax} requests per minute`,
+              }),
+            ),
+          ]),
+        ),
+        closed,
+      ),
+    ),
+  },
+  closed,
+)

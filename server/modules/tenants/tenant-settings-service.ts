@@ -1,0 +1,78 @@
+import { validationFailed } from '../../../contract/domain-error.ts'
+import { isEmail } from '../../../contract/email-address.ts'
+import { formatTimestamp } from '../../../contract/timestamp.ts'
+import type { Database, TenantTx } from '../../db/database.ts'
+import type { GovernanceLog } from '../governance/governance-types.ts'
+import { detailsOf } from './tenant-answer.ts'
+import { lockSettings, ownEntry, type SettingsRow, setDetails, settings } from './tenants-store.ts'
+import type { TenantDetails, TenantSettings } from './tenants-types.ts'
+
+export function createTenantSettings(deps: {
+  database: Database
+  governance: GovernanceLog
+  /** The common address. */
+  baseUrl: () => string
+}): TenantSettings {
+  const { database, governance } = deps
+
+  async function answer(tx: TenantTx): Promise<TenantDetails> {
+    const [entry, kept] = [await ownEntry(tx), await settings(tx)]
+    if (!entry || !kept) throw new Error(`tenant ${tx.tenantId} has no settings`)
+    return detailsOf(entry, kept, deps.baseUrl())
+  }
+
+  return {
+    get: ({ tenant }) => database.withTenant(tenant.slug, answer, { readOnly: true }),
+    replace(caller, { display_name: displayName, contact_email: contactEmail = null }) {
+      if (contactEmail !== null && !isEmail(contactEmail)) {
+        throw validationFailed([{ pointer: '/contact_email', detail: 'must be an e-mail address' }])
+      }
+      const { tenant } = caller
+      return database.withTenant(tenant.slug, async (tx) => {
+        const before = await lockSettings(tx)
+        if (!before) throw new Error(`tenant ${tx.tenantId} has no settings`)
+        const now = formatTimestamp(Date.now())
+        const confirmedAt = before.confirmed_at ?? now
+        const after = {
+          ...before,
+          display_name: displayName,
+          contact_email: contactEmail,
+          confirmed_at: confirmedAt,
+        }
+        if (!isSame(before, after)) {
+          const { admin_email: adminEmail } = before
+          await setDetails(tx, { displayName, adminEmail, contactEmail, confirmedAt, now })
+          await governance.append(tx, tenant, {
+            kind: 'tenant.config_changed',
+            subject: `tenant:${tenant.slug}`,
+            details: {
+              change: 'details',
+              ...(before.contact_email !== contactEmail && { contact_email_changed: true }),
+              before: eventDetails(before),
+              after: eventDetails(after),
+            },
+            actor: caller,
+          })
+        }
+        return answer(tx)
+      })
+    },
+  }
+}
+
+function isSame(before: SettingsRow, after: SettingsRow): boolean {
+  return (
+    before.display_name === after.display_name &&
+    before.contact_email === after.contact_email &&
+    before.confirmed_at === after.confirmed_at
+  )
+}
+
+/** Addresses of people could not be erased from events. */
+function eventDetails(row: SettingsRow) {
+  return {
+    display_name: row.display_name,
+    has_contact_email: row.contact_email !== null,
+    confirmed: row.confirmed_at !== null,
+  }
+}
