@@ -28,16 +28,27 @@ export async function discover(issuer: string, outbound: Outbound): Promise<Prov
  * Throws {@link ProviderProblem}.
  */
 export async function checkEndpoints(metadata: ProviderMetadata, outbound: Outbound): Promise<void> {
-  const { authorization_endpoint, token_endpoint, userinfo_endpoint, jwks_uri } = metadata
+  await checkAddresses(metadata, outbound)
+  await checkKeys(metadata.jwks_uri, outbound)
+}
+
+/** That the endpoints resolve to where the Hub may connect. Throws {@link ProviderProblem}. */
+export async function checkAddresses(metadata: ProviderMetadata, outbound: Outbound): Promise<void> {
+  const { authorization_endpoint, token_endpoint, userinfo_endpoint } = metadata
   await Promise.all(
     Object.entries({ authorization_endpoint, token_endpoint, userinfo_endpoint }).map(async ([name, url]) => {
       const problem = url && (await outbound.resolvedProblemOf(url))
       if (problem) throw new ProviderProblem(`The ${name} ${url} ${problem}.`)
     }),
   )
-  await about(jwks_uri, async () => {
-    const { keys } = ((await getJson(jwks_uri, outbound)) ?? {}) as { keys?: unknown }
+}
+
+/** Fetches the keys of a provider, and answers how many there are. Throws {@link ProviderProblem}. */
+export async function checkKeys(jwksUri: string, outbound: Outbound): Promise<number> {
+  return about(jwksUri, async () => {
+    const { keys } = ((await getJson(jwksUri, outbound)) ?? {}) as { keys?: unknown }
     if (!Array.isArray(keys) || keys.length === 0) throw new ProviderProblem('has no member `keys` with a key in it')
+    return keys.length
   })
 }
 

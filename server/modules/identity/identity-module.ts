@@ -1,16 +1,33 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database, DatabaseLog } from '../../db/database.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
+import type { TenantSecrets } from '../cmek/cmek-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
+import type { ArchetypeBundle } from '../roster/roster-types.ts'
+import type { RosterUpkeep, ScimConnections } from '../roster/sync/sync-types.ts'
 import { createConnectionSecrets } from './connection-secrets.ts'
-import type { IdentityProviders } from './identity-types.ts'
+import type { IdentityProviders, SsoHealthReader } from './identity-types.ts'
 import { createProviderDirectory } from './provider-directory.ts'
+import { createScimConnections } from './scim/scim-connections.ts'
+import { addScimRoutes } from './scim/scim-routes.ts'
+import { createScimService } from './scim/scim-service.ts'
+import { createScimSources } from './scim/scim-source.ts'
+import type { ScimSources } from './scim/scim-source-types.ts'
+import { createScimTokens } from './scim/scim-tokens.ts'
+import { createScimTrial } from './scim/scim-trial.ts'
+import { createSsoHealth } from './sso-health.ts'
 import { addSsoRoutes } from './sso-routes.ts'
 import { createSsoService } from './sso-service.ts'
+import { createSsoTrial } from './sso-trial.ts'
 
 export interface IdentityModule {
   providers: IdentityProviders
+  ssoHealth: SsoHealthReader
+  scimConnections: ScimConnections
+  scimSources: ScimSources
   routes(app: FastifyInstance): void
+  /** Waits for what is written beside requests. Call it before the database closes. */
+  settled(): Promise<void>
 }
 
 export function createIdentityModule(deps: {
@@ -18,12 +35,35 @@ export function createIdentityModule(deps: {
   masterKey: Buffer
   governance: GovernanceLog
   outbound: Outbound
+  /** The way out to directories, whose answers may be larger and take longer. */
+  directoryOutbound: Outbound
+  tenantSecrets: TenantSecrets
+  archetypes: ArchetypeBundle
+  upkeep: () => RosterUpkeep
   log: DatabaseLog
 }): IdentityModule {
   const secrets = createConnectionSecrets(deps.masterKey)
   const sso = createSsoService({ ...deps, secrets })
+  const tokens = createScimTokens(deps.masterKey)
+  const connections = createScimConnections({ ...deps, secrets: deps.tenantSecrets, tokens })
+  // Whoever configures or tries a connection waits for the answer, which is short.
+  const askingSources = createScimSources(deps.outbound)
+  const scim = createScimService({
+    ...deps,
+    secrets: deps.tenantSecrets,
+    tokens,
+    connections,
+    sources: askingSources,
+  })
   return {
     providers: createProviderDirectory({ ...deps, secrets }),
-    routes: (app) => addSsoRoutes(app, sso),
+    ssoHealth: createSsoHealth(deps),
+    scimConnections: connections,
+    scimSources: createScimSources(deps.directoryOutbound),
+    routes: (app) => {
+      addSsoRoutes(app, sso, createSsoTrial({ ...deps, secrets }))
+      addScimRoutes(app, scim, createScimTrial({ ...deps, connections, sources: askingSources }))
+    },
+    settled: () => connections.settled(),
   }
 }

@@ -42,3 +42,20 @@ export interface IdentityProviders {
   /** Whether the tenant has one, inside a transaction. */
   isConfigured(tx: TenantTx): Promise<boolean>
 }
+
+/** How the sign-in of a tenant stands. */
+export interface SsoHealth {
+  configured: boolean
+  connectionId?: string
+  /** The provider's configuration and keys could be fetched. */
+  healthy: boolean
+  /** RFC 3339; absent while the first check goes on. */
+  checkedAt?: string
+  /** In words; no secret. */
+  detail: string
+}
+
+export interface SsoHealthReader {
+  /** From a check that is at most ten seconds old. Answers within some three seconds. Opens transactions of its own. */
+  of(tenant: Pick<Tenant, 'slug'>): Promise<SsoHealth>
+}

@@ -1,9 +1,12 @@
 import type { FastifyInstance } from 'fastify'
-import { addRoute } from '../../http/route.ts'
+import { Type } from 'typebox'
+import { addRoute, emptyBody } from '../../http/route.ts'
 import { SsoAnswer, SsoConfiguration } from './sso-schemas.ts'
 import type { SsoService } from './sso-service.ts'
+import type { SsoTrial } from './sso-trial.ts'
+import { ConnectionTrial } from './trial-schemas.ts'
 
-export function addSsoRoutes(app: FastifyInstance, sso: SsoService): void {
+export function addSsoRoutes(app: FastifyInstance, sso: SsoService, trial: SsoTrial): void {
   addRoute(
     app,
     'configureSso',
@@ -20,5 +23,36 @@ export function addSsoRoutes(app: FastifyInstance, sso: SsoService): void {
 
   addRoute(app, 'getSso', { response: { 200: SsoAnswer }, problems: ['not-found'] }, async (request) =>
     sso.get(request.caller.tenant),
+  )
+
+  addRoute(
+    app,
+    'removeSso',
+    {
+      description:
+        'Nobody signs in by the provider any more. People stay, and sign in by links; sessions that run go on, for ' +
+        'their 8 hours at most: deactivate whom that is too long for. Configured again, it is another connection, and ' +
+        'people are known anew by their addresses. The same answer when nothing is configured.',
+      response: { 204: Type.Null() },
+    },
+    async (request, reply) => {
+      await sso.remove(request.caller.tenant, request.caller)
+      return reply.code(204).send()
+    },
+  )
+
+  addRoute(
+    app,
+    'testSso',
+    {
+      description:
+        'Tries the connection that is kept, step by step, and changes nothing. The last step shows the client to the ' +
+        'token endpoint with a code that cannot be good, and reads from the refusal whether the client is known.',
+      body: emptyBody,
+      bodyOptional: true,
+      response: { 200: ConnectionTrial },
+      problems: ['not-found'],
+    },
+    async (request) => trial.run(request.caller.tenant),
   )
 }

@@ -36,6 +36,11 @@ export interface SsoService {
   configure(tenant: Tenant, settings: SsoSettings, actor: Actor): Promise<SsoState>
   /** Throws `not-found` when nothing is configured. */
   get(tenant: Tenant): Promise<SsoState>
+  /**
+   * Ends signing in by the provider. People stay, and so do sessions that run, for their 8 hours at most. Does nothing
+   * when nothing is configured.
+   */
+  remove(tenant: Tenant, actor: Actor): Promise<void>
 }
 
 export function createSsoService(deps: {
@@ -103,14 +108,30 @@ export function createSsoService(deps: {
       return stateOf(tenant, await database.withTenant(tenant.slug, (tx) => keep(tx, tenant, checked, actor)))
     },
     async get(tenant) {
-      const row = await database.withTenant(tenant.slug, store.currentConnection, { readOnly: true })
-      if (!row) {
-        const hint = 'Configure it with POST /api/v1/identity/sso/configure.'
-        throw new DomainError('not-found', `This tenant has no single sign-on. ${hint}`)
-      }
-      return stateOf(tenant, row)
+      return stateOf(tenant, await database.withTenant(tenant.slug, configuredSso, { readOnly: true }))
     },
+    remove: (tenant, actor) =>
+      database.withTenant(tenant.slug, async (tx) => {
+        await store.lockSso(tx)
+        const row = await store.currentConnection(tx)
+        if (!row) return
+        await store.replaceConnection(tx, row.connection_id, formatTimestamp(Date.now()))
+        await governance.append(tx, tenant, {
+          kind: 'tenant.config_changed',
+          subject: `connection:${row.connection_id}`,
+          details: { change: 'sso_removed', before: describe(row), after: null },
+          actor,
+        })
+      }),
   }
+}
+
+/** Throws `not-found`. */
+export async function configuredSso(tx: TenantTx): Promise<store.ConnectionRow> {
+  const row = await store.currentConnection(tx)
+  if (row) return row
+  const hint = 'Configure it with POST /api/v1/identity/sso/configure.'
+  throw new DomainError('not-found', `This tenant has no single sign-on. ${hint}`)
 }
 
 async function askProvider(issuer: string, outbound: Outbound): Promise<void> {

@@ -5,19 +5,31 @@ import { deriveKey } from '../../secrets/sealing.ts'
 import type { TokenRevoker } from '../auth/auth-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { CatalogueChanged } from '../tenants/tenants-types.ts'
+import { createArchetypeAssignment } from './directory/archetype-assignment.ts'
+import { createDirectory, createFormerAddressKey } from './directory/directory-service.ts'
+import type { Directory } from './directory/directory-types.ts'
+import { mappingOf } from './directory/mapping-store.ts'
+import { resolveUsers } from './directory/user-references-store.ts'
 import { addRosterRoutes } from './roster-routes.ts'
 import { createArchetypes } from './roster-service.ts'
 import { archetypeIds } from './roster-store.ts'
-import type { ArchetypeBundle, Archetypes, SignInUsers } from './roster-types.ts'
+import type { ArchetypeBundle, Archetypes, SignInUsers, UserReferences } from './roster-types.ts'
+import type { RosterUpkeep } from './sync/sync-types.ts'
 import { createSignInUsers } from './users/sign-in-service.ts'
 import { createUserChanges } from './users/user-changes.ts'
 import { addUserRoutes } from './users/users-routes.ts'
 import { createUsers } from './users/users-service.ts'
 
+/** `deriveKey` purpose of the key that forgotten addresses are told apart by. */
+const formerAddressPurpose = 'former addresses'
+
 export interface RosterModule {
   bundle: ArchetypeBundle
   archetypes: Archetypes
+  directory: Directory
+  references: UserReferences
   signInUsers: SignInUsers
+  upkeep: RosterUpkeep
   routes(app: FastifyInstance): void
 }
 
@@ -33,13 +45,19 @@ export function createRosterModule(deps: {
   catalogueChanged: CatalogueChanged
 }): RosterModule {
   const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
+  const formerAddressKey = createFormerAddressKey(deriveKey(deps.masterKey, formerAddressPurpose))
+  const assignment = createArchetypeAssignment({ mappingOf, bundleOf: archetypeIds })
+  const directory = createDirectory({ ...deps, assignment, formerAddressKey })
   const archetypes = createArchetypes({ ...deps, cursorKey })
   const changes = createUserChanges(deps)
   const users = createUsers({ ...deps, changes, cursorKey })
   return {
     bundle: { allIds: archetypeIds },
     archetypes,
+    directory,
+    references: { resolveUsers },
     signInUsers: createSignInUsers({ changes, adminEmail: deps.adminEmail }),
+    upkeep: { settle: async () => {}, endSyncs: async () => {} },
     routes: (app) => {
       addRosterRoutes(app, archetypes)
       addUserRoutes(app, users)

@@ -1,0 +1,96 @@
+import { timingSafeEqual } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { formatTimestamp } from '../../../../contract/timestamp.ts'
+import type { Database, DatabaseLog } from '../../../db/database.ts'
+import type { TenantSecrets } from '../../cmek/cmek-types.ts'
+import type { ScimConfiguration, ScimConnections } from '../../roster/sync/sync-types.ts'
+import { findScim, type ScimRow, saveLastRequest } from './scim-store.ts'
+import type { ScimTokens } from './scim-tokens.ts'
+
+/** A token that is withdrawn in another process is good here for so long. */
+const rememberedMs = 3000
+const tenantsMax = 10_000
+const noteEveryMs = 30_000
+
+/** What the sealed token of a pull belongs to. */
+export const pullTokenContext = (connectionId: string) => `scim/${connectionId}`
+
+export interface ScimConnectionCache extends ScimConnections {
+  /** To be called after a commit that changed the configuration. */
+  forget(tenantId: string): void
+  /** Waits for notes that are being written. */
+  settled(): Promise<void>
+}
+
+export function createScimConnections(deps: {
+  database: Database
+  secrets: TenantSecrets
+  tokens: ScimTokens
+  log: DatabaseLog
+}): ScimConnectionCache {
+  const { database, secrets, tokens, log } = deps
+  const known = new LRUCache<string, { row: ScimRow | undefined }>({
+    max: tenantsMax,
+    ttl: rememberedMs,
+    fetchMethod: async (slug) => ({ row: await database.withTenant(slug, findScim, { readOnly: true }) }),
+  })
+  const notedAt = new LRUCache<string, number>({ max: tenantsMax })
+  const writing = new Set<Promise<void>>()
+
+  return {
+    of: async (tx) => {
+      const row = await findScim(tx)
+      return row && configurationOf(row)
+    },
+    async pullTokenOf(tx, tenant) {
+      const row = await findScim(tx)
+      if (!row?.bearer_token_sealed) return undefined
+      return secrets.open(tx, tenant, row.bearer_token_sealed, pullTokenContext(row.connection_id))
+    },
+    async admits(tenant, token) {
+      const hash = tokens.hash(tenant, token)
+      const row = (await known.fetch(tenant.slug))?.row
+      const isFormer = matches(hash, row?.former_token_hash)
+      const isCurrent = matches(hash, row?.token_hash)
+      if (row?.mode !== 'push') return undefined
+      const formerIsGood = row.former_token_until !== null && formatTimestamp(Date.now()) < row.former_token_until
+      return isCurrent || (isFormer && formerIsGood) ? configurationOf(row) : undefined
+    },
+    noteRequest({ slug }) {
+      const now = Date.now()
+      if (now - (notedAt.get(slug) ?? 0) < noteEveryMs) return
+      notedAt.set(slug, now)
+      const work = database
+        .withTenant(slug, (tx) => saveLastRequest(tx, formatTimestamp(now)))
+        .catch((error: unknown) => {
+          notedAt.delete(slug)
+          log.warn({ err: error, tenant: slug }, 'the last request of a directory was not noted')
+        })
+        .finally(() => writing.delete(work))
+      writing.add(work)
+    },
+    forget: (tenantId) => {
+      known.delete(tenantId)
+      notedAt.delete(tenantId)
+    },
+    settled: async () => {
+      await Promise.all(writing)
+    },
+  }
+}
+
+function configurationOf(row: ScimRow): ScimConfiguration {
+  return {
+    connectionId: row.connection_id,
+    mode: row.mode,
+    ...(row.base_url !== null && { baseUrl: row.base_url }),
+    groupArchetypeMap: row.group_archetype_map,
+    ...(row.last_request_at !== null && { lastRequestAt: row.last_request_at }),
+  }
+}
+
+/** In a time that tells nothing of whether there is a token to compare with. */
+function matches(hash: Buffer, stored: Buffer | null | undefined): boolean {
+  const other = stored?.length === hash.length ? stored : Buffer.alloc(hash.length)
+  return timingSafeEqual(hash, other) && stored?.length === hash.length
+}

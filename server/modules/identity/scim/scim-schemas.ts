@@ -1,0 +1,73 @@
+import { Type } from 'typebox'
+import { scimGroupLengthMax, scimMappingsMax } from '../../../../contract/limits.ts'
+import { patterns } from '../../../../contract/literals.ts'
+
+const object = <P extends Parameters<typeof Type.Object>[0]>(properties: P) =>
+  Type.Object(properties, { additionalProperties: false })
+const time = (description: string) =>
+  Type.String({ format: 'date-time', description, examples: ['2026-03-14T09:26:53.589793Z'] })
+
+const Mode = Type.Enum(['push', 'pull'], {
+  description: '`push`: the directory sends changes by SCIM 2.0; `pull`: the Hub reads the directory',
+  examples: ['push'],
+})
+const BaseUrl = Type.String({
+  minLength: 1,
+  maxLength: 2048,
+  description: 'Of pull: the address of the SCIM 2.0 service of the directory, to which `/Users` is added',
+  examples: ['https://directory.acme.example/scim/v2'],
+})
+const Mapping = object({
+  group: Type.String({
+    minLength: 1,
+    maxLength: scimGroupLengthMax,
+    pattern: '^[^\\p{C}]*$',
+    'x-must-be': 'text without control characters',
+    description: 'The display name of a group, its external id, or its id',
+    examples: ['Analysts'],
+  }),
+  archetype_id: Type.String({ pattern: patterns.identifier, examples: ['analyst'] }),
+})
+const Mappings = Type.Array(Mapping, {
+  maxItems: scimMappingsMax,
+  description:
+    'Which groups come to which archetypes. Absent: as it was, and none at first. A person has those of all groups.',
+})
+
+export const ScimConfigurationBody = object({
+  mode: Mode,
+  base_url: Type.Optional(BaseUrl),
+  bearer_token: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 8192,
+      pattern: '^[\\x21-\\x7e]*$',
+      'x-must-be': 'visible ASCII',
+      format: 'password',
+      description: 'Of pull: what the Hub shows to the directory',
+      examples: ['zR8vB2nM5kQ7wE1t'],
+    }),
+  ),
+  group_archetype_map: Type.Optional(Mappings),
+})
+
+export const ScimState = object({
+  connection_id: Type.String({ examples: ['scim_Vb3xQ8ZrT2vYw0LxNp6BdHs9'] }),
+  mode: Mode,
+  scim_base_url: Type.String({
+    description: 'Of push: to be entered at the directory',
+    examples: ['https://hub.example.com/scim/v2/acme'],
+  }),
+  bearer_token: Type.Optional(
+    Type.String({
+      description: 'Of push: to be entered at the directory. Only here, and only once.',
+      examples: ['scim7Kd2mQx9RtVb4LhZs8WcNp3F6gTyU1oPaSdEjHkWzQmB'],
+    }),
+  ),
+  base_url: Type.Optional(BaseUrl),
+  group_archetype_map: Type.Array(Mapping),
+  former_token_until: Type.Optional(time('Until then the token before is good as well')),
+  last_request_at: Type.Optional(time('Of push: when the directory called last, to half a minute')),
+  created_at: time('When SCIM was configured first'),
+  updated_at: time('When that changed last'),
+})

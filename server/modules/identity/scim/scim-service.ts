@@ -1,0 +1,223 @@
+import { DomainError, type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
+import { secretOverlapHours } from '../../../../contract/limits.ts'
+import { formatTimestamp } from '../../../../contract/timestamp.ts'
+import type { JsonValue } from '../../../../provenance/json.ts'
+import type { Database, TenantTx } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import type { Outbound } from '../../../outbound/outbound.ts'
+import { randomText } from '../../../secrets/random-text.ts'
+import { isSameText } from '../../../secrets/same-text.ts'
+import type { TenantSecrets } from '../../cmek/cmek-types.ts'
+import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
+import type { GroupMapping } from '../../roster/directory/directory-types.ts'
+import type { ArchetypeBundle } from '../../roster/roster-types.ts'
+import type { RosterUpkeep } from '../../roster/sync/sync-types.ts'
+import { pullTokenContext, type ScimConnectionCache } from './scim-connections.ts'
+import { type CheckedScim, checkScim, type ScimSettings } from './scim-settings.ts'
+import type { ScimSources } from './scim-source-types.ts'
+import * as store from './scim-store.ts'
+import type { ScimTokens } from './scim-tokens.ts'
+
+/** In the names of the answer. */
+export interface ScimState {
+  connection_id: string
+  mode: 'push' | 'pull'
+  scim_base_url: string
+  /** Of push, and only where it is new. */
+  bearer_token?: string
+  base_url?: string
+  group_archetype_map: GroupMapping[]
+  former_token_until?: string
+  last_request_at?: string
+  created_at: string
+  updated_at: string
+}
+
+export interface ScimService {
+  /**
+   * Keeps how the directory of the tenant reaches the Hub; one that the Hub is to read is asked once before. Repeating
+   * it changes nothing and writes no event. Throws `validation-failed`.
+   */
+  configure(tenant: Tenant, settings: ScimSettings, actor: Actor): Promise<ScimState>
+  /** Throws `not-found` when nothing is configured. */
+  get(tenant: Tenant): Promise<ScimState>
+  /** People, groups and archetypes stay as they are. Does nothing when nothing is configured. */
+  remove(tenant: Tenant, actor: Actor): Promise<void>
+  /** The token before stays good for a day. Throws `not-found`; `concurrent-modification` for a directory that is read. */
+  rotateToken(tenant: Tenant, actor: Actor): Promise<ScimState>
+}
+
+export function createScimService(deps: {
+  database: Database
+  governance: GovernanceLog
+  outbound: Pick<Outbound, 'problemOf'>
+  secrets: TenantSecrets
+  tokens: ScimTokens
+  connections: ScimConnectionCache
+  sources: ScimSources
+  archetypes: ArchetypeBundle
+  upkeep: () => RosterUpkeep
+}): ScimService {
+  const { database, governance, secrets, tokens, connections, sources } = deps
+  const now = () => formatTimestamp(Date.now())
+
+  async function append(tx: TenantTx, tenant: Tenant, actor: Actor, event: Change): Promise<void> {
+    const { kind, connectionId, details } = event
+    await governance.append(tx, tenant, { kind, subject: `connection:${connectionId}`, details, actor })
+    tx.afterCommit(() => connections.forget(tenant.slug))
+  }
+
+  async function isSamePull(tx: TenantTx, tenant: Tenant, row: store.ScimRow, token: string): Promise<boolean> {
+    if (row.bearer_token_sealed === null) return false
+    const context = pullTokenContext(row.connection_id)
+    return isSameText(await secrets.open(tx, tenant, row.bearer_token_sealed, context), token)
+  }
+
+  async function keep(tx: TenantTx, tenant: Tenant, settings: CheckedScim, actor: Actor): Promise<ScimState> {
+    await store.lockScim(tx)
+    const current = await store.findScim(tx)
+    const connectionId = current?.connection_id ?? `scim_${randomText(24)}`
+    const mapping = settings.groupArchetypeMap ?? current?.group_archetype_map ?? []
+    const { pull } = settings
+    const sameMode = current?.mode === settings.mode
+    const sameToken = sameMode && (pull === undefined || (await isSamePull(tx, tenant, current, pull.bearerToken)))
+    const sameUrl = current?.base_url === (pull?.baseUrl ?? null)
+    const sameMapping = JSON.stringify(current?.group_archetype_map) === JSON.stringify(mapping)
+    if (current && sameToken && sameUrl && sameMapping) return stateOf(tenant, current)
+
+    const token = pull === undefined && !sameMode ? tokens.make() : undefined
+    const at = now()
+    const row = await store.putScim(tx, {
+      connection_id: connectionId,
+      mode: settings.mode,
+      base_url: pull?.baseUrl ?? null,
+      bearer_token_sealed: pull
+        ? await secrets.seal(tx, tenant, pull.bearerToken, pullTokenContext(connectionId))
+        : null,
+      token_hash: token ? tokens.hash(tenant, token) : pull ? null : (current?.token_hash ?? null),
+      former_token_hash: sameMode ? current.former_token_hash : null,
+      former_token_until: sameMode ? current.former_token_until : null,
+      group_archetype_map: mapping,
+      created_at: current?.created_at ?? at,
+      updated_at: at,
+    })
+    await append(tx, tenant, actor, changeOf(current, row, { tokenChanged: !sameToken }))
+    if (current && !(sameMode && sameUrl)) await deps.upkeep().endSyncs(tx, tenant, actor)
+    if (current && !sameMapping) await deps.upkeep().settle(tx, tenant, actor)
+    return { ...stateOf(tenant, row), ...(token && { bearer_token: token }) }
+  }
+
+  return {
+    async configure(tenant, settings, actor) {
+      const archetypes = settings.group_archetype_map?.length
+        ? await database.withTenant(tenant.slug, (tx) => deps.archetypes.allIds(tx), { readOnly: true })
+        : new Set<string>()
+      const checked = checkScim(settings, archetypes, deps.outbound)
+      if (checked.pull) await askDirectory(sources, checked.pull)
+      return database.withTenant(tenant.slug, (tx) => keep(tx, tenant, checked, actor))
+    },
+    async get(tenant) {
+      return stateOf(tenant, await database.withTenant(tenant.slug, configuredScim, { readOnly: true }))
+    },
+    remove: (tenant, actor) =>
+      database.withTenant(tenant.slug, async (tx) => {
+        await store.lockScim(tx)
+        const row = await store.findScim(tx)
+        if (!row) return
+        await store.deleteScim(tx)
+        await deps.upkeep().endSyncs(tx, tenant, actor)
+        const details = { change: 'scim_removed', before: describe(row), after: null }
+        await append(tx, tenant, actor, { kind: 'tenant.config_changed', connectionId: row.connection_id, details })
+      }),
+    rotateToken: (tenant, actor) =>
+      database.withTenant(tenant.slug, async (tx) => {
+        await store.lockScim(tx)
+        const row = await configuredScim(tx)
+        if (row.mode === 'pull') {
+          throw new DomainError(
+            'concurrent-modification',
+            'The Hub reads this directory with a token that the directory gave. Make another one there, and give it ' +
+              'to the Hub with POST /api/v1/identity/scim/configure.',
+          )
+        }
+        const token = tokens.make()
+        const until = formatTimestamp(Date.now() + secretOverlapHours * 3_600_000)
+        const rotated = await store.putScim(tx, {
+          ...row,
+          token_hash: tokens.hash(tenant, token),
+          former_token_hash: row.token_hash,
+          former_token_until: until,
+          updated_at: now(),
+        })
+        const details = { change: 'scim_token_rotated', after: { former_token_until: until } }
+        await append(tx, tenant, actor, { kind: 'tenant.config_changed', connectionId: row.connection_id, details })
+        return { ...stateOf(tenant, rotated), bearer_token: token }
+      }),
+  }
+}
+
+interface Change {
+  kind: 'connector.added' | 'tenant.config_changed'
+  connectionId: string
+  details: Record<string, JsonValue>
+}
+
+function changeOf(before: store.ScimRow | undefined, after: store.ScimRow, { tokenChanged = false }): Change {
+  const connectionId = after.connection_id
+  if (!before) {
+    return {
+      kind: 'connector.added',
+      connectionId,
+      details: { kind: 'scim_idp', protocol: 'scim', ...describe(after) },
+    }
+  }
+  const states = { before: describe(before), after: describe(after), bearer_token_changed: tokenChanged }
+  return { kind: 'tenant.config_changed', connectionId, details: { change: 'scim', ...states } }
+}
+
+/** Throws `validation-failed` with the place that is at fault. */
+async function askDirectory(sources: ScimSources, pull: { baseUrl: string; bearerToken: string }): Promise<void> {
+  const answer = await sources.open(pull.baseUrl, pull.bearerToken).page('Users', { startIndex: 1, count: 1 })
+  if (answer.ok) return
+  const { kind, detail } = answer.problem
+  // An entry that is too large for one answer is for the sync to say.
+  if (kind === 'too-large') return
+  const error: PointedError =
+    kind === 'token'
+      ? { pointer: '/bearer_token', detail: `is not taken. ${detail}` }
+      : { pointer: '/base_url', detail: `cannot be used. ${detail}` }
+  throw validationFailed([error])
+}
+
+/** Throws `not-found`. */
+export async function configuredScim(tx: TenantTx): Promise<store.ScimRow> {
+  const row = await store.findScim(tx)
+  if (row) return row
+  const hint = 'Configure it with POST /api/v1/identity/scim/configure.'
+  throw new DomainError('not-found', `This tenant has no SCIM provisioning. ${hint}`)
+}
+
+function describe(row: store.ScimRow) {
+  return {
+    connection_id: row.connection_id,
+    mode: row.mode,
+    ...(row.base_url !== null && { base_url: row.base_url }),
+    group_archetype_map: row.group_archetype_map.map(({ group, archetype_id }) => ({ group, archetype_id })),
+  }
+}
+
+export function scimBaseUrl(tenant: Tenant): string {
+  return `${tenant.baseUrl}/scim/v2/${tenant.slug}`
+}
+
+function stateOf(tenant: Tenant, row: store.ScimRow): ScimState {
+  const isOverlapping = row.former_token_until !== null && formatTimestamp(Date.now()) < row.former_token_until
+  return {
+    ...describe(row),
+    scim_base_url: scimBaseUrl(tenant),
+    ...(isOverlapping && row.former_token_until !== null && { former_token_until: row.former_token_until }),
+    ...(row.mode === 'push' && row.last_request_at !== null && { last_request_at: row.last_request_at }),
+    created_at: row.created_at,
+    updated_at: row.updated_at,
+  }
+}

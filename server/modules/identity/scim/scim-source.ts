@@ -1,0 +1,102 @@
+import type { Outbound } from '../../../outbound/outbound.ts'
+import { type OutboundFailure, outboundErrorIn } from '../../../outbound/outbound-error.ts'
+import type { ScimPage, ScimPageQuery, ScimSourceAnswer, ScimSourceProblem, ScimSources } from './scim-source-types.ts'
+
+const passingStatuses = new Set([408, 425, 429])
+const passingFailures: ReadonlySet<OutboundFailure> = new Set(['timeout', 'unreachable'])
+const accept = 'application/scim+json, application/json;q=0.9'
+
+/** Reads directories through the guarded way out. */
+export function createScimSources(outbound: Pick<Outbound, 'fetch'>): ScimSources {
+  async function get(
+    baseUrl: string,
+    path: string,
+    token: string,
+    signal: AbortSignal | undefined,
+  ): Promise<ScimSourceAnswer<unknown>> {
+    const asked = `GET ${path.replace(/\?.*/, '')}`
+    let answer: Response
+    try {
+      const headers = { accept, authorization: `Bearer ${token}` }
+      answer = await outbound.fetch(`${baseUrl}${path}`, { headers, ...(signal && { signal }) })
+    } catch (error) {
+      const failed = outboundErrorIn(error)
+      if (!failed) throw error
+      const detail = `${asked}: the address ${failed.message}.`
+      if (failed.failure === 'too-large') return refused({ kind: 'too-large', detail, isPassing: false })
+      const kind = failed.failure === 'blocked' || failed.failure === 'redirect' ? 'blocked' : 'unreachable'
+      return refused({ kind, detail, isPassing: passingFailures.has(failed.failure) })
+    }
+    if (answer.status !== 200) return refused(problemOfStatus(asked, answer))
+    try {
+      return { ok: true, value: await answer.json() }
+    } catch {
+      // A page of a proxy, perhaps, while the directory itself is being tended.
+      return refused({ kind: 'answer', detail: `${asked}: the answer is not JSON.`, isPassing: true })
+    }
+  }
+
+  return {
+    open: (baseUrl, token) => ({
+      async page(resource, query, signal) {
+        const answer = await get(baseUrl, `/${resource}?${parameters(query)}`, token, signal)
+        return answer.ok ? readPage(`GET /${resource}`, answer.value) : answer
+      },
+      group: (id, signal) => get(baseUrl, `/Groups/${encodeURIComponent(id)}`, token, signal),
+    }),
+  }
+}
+
+function parameters({ startIndex, count, withoutMembers }: ScimPageQuery): URLSearchParams {
+  return new URLSearchParams({
+    startIndex: String(startIndex),
+    count: String(count),
+    ...(withoutMembers && { excludedAttributes: 'members' }),
+  })
+}
+
+function readPage(asked: string, answer: unknown): ScimSourceAnswer<ScimPage> {
+  const { Resources: resources, totalResults } = (answer ?? {}) as { Resources?: unknown; totalResults?: unknown }
+  const total = typeof totalResults === 'string' && /^\d{1,9}$/.test(totalResults) ? Number(totalResults) : totalResults
+  const isCount = typeof total === 'number' && Number.isSafeInteger(total) && total >= 0 && total < 2 ** 31
+  // Without results, the list may be left out (RFC 7644, section 3.4.2).
+  const list = resources === undefined && total === 0 ? [] : resources
+  if (!Array.isArray(list)) {
+    const detail = `${asked}: the answer has no list \`Resources\`, as a SCIM 2.0 list response has.`
+    return refused({ kind: 'answer', detail, isPassing: false })
+  }
+  return { ok: true, value: { resources: list, totalResults: isCount ? total : undefined } }
+}
+
+function problemOfStatus(asked: string, answer: Response): ScimSourceProblem {
+  const { status } = answer
+  const isPassing = passingStatuses.has(status) || status >= 500
+  const retryAfterMs = isPassing ? readRetryAfter(answer.headers.get('retry-after')) : undefined
+  const words =
+    status === 401 || status === 403
+      ? `the directory refuses the bearer token (${status})`
+      : status === 404
+        ? 'the directory knows no such address (404): base_url must be that of its SCIM 2.0 service'
+        : status === 429
+          ? 'the directory asks for fewer requests (429)'
+          : `the directory answered ${status}, not 200`
+  return {
+    kind: status === 401 || status === 403 ? 'token' : 'status',
+    status,
+    detail: `${asked}: ${words}.`,
+    isPassing,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  }
+}
+
+/** Seconds or a date (RFC 9110, section 10.2.3), in milliseconds from now. */
+function readRetryAfter(text: string | null): number | undefined {
+  if (text === null) return undefined
+  if (/^\d{1,6}$/.test(text)) return Number(text) * 1000
+  const at = Date.parse(text)
+  return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now())
+}
+
+function refused(problem: ScimSourceProblem): { ok: false; problem: ScimSourceProblem } {
+  return { ok: false, problem }
+}

@@ -1,0 +1,66 @@
+import { scimLockClass } from '../../../db/advisory-locks.ts'
+import type { TenantTx } from '../../../db/database.ts'
+import type { TenantTables } from '../../../db/schema.ts'
+import type { GroupMapping } from '../../roster/directory/directory-types.ts'
+
+type Columns = Omit<TenantTables['hub.scim_configurations'], 'tenant_id' | 'group_archetype_map'>
+
+export interface ScimRow extends Columns {
+  group_archetype_map: readonly GroupMapping[]
+}
+
+const columns = `connection_id, mode, base_url, bearer_token_sealed, token_hash, former_token_hash, former_token_until,
+  group_archetype_map, created_at, updated_at, last_request_at`
+
+/** Two configurations of one tenant come one after the other. */
+export async function lockScim(tx: TenantTx): Promise<void> {
+  await tx.client.query('select pg_advisory_xact_lock($1, hashtext($2))', [scimLockClass, tx.tenantId])
+}
+
+export async function findScim(tx: TenantTx): Promise<ScimRow | undefined> {
+  const { rows } = await tx.client.query<ScimRow>(
+    `select ${columns} from hub.scim_configurations where tenant_id = $1`,
+    [tx.tenantId],
+  )
+  return rows[0]
+}
+
+/** Adds the configuration, or takes the place of the one that is there; when that was made stays. */
+export async function putScim(tx: TenantTx, row: Omit<ScimRow, 'last_request_at'>): Promise<ScimRow> {
+  const { rows } = await tx.client.query<ScimRow>(
+    `insert into hub.scim_configurations (tenant_id, connection_id, mode, base_url, bearer_token_sealed, token_hash,
+       former_token_hash, former_token_until, group_archetype_map, created_at, updated_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+     on conflict (tenant_id) do update set
+       mode = excluded.mode, base_url = excluded.base_url, bearer_token_sealed = excluded.bearer_token_sealed,
+       token_hash = excluded.token_hash, former_token_hash = excluded.former_token_hash,
+       former_token_until = excluded.former_token_until, group_archetype_map = excluded.group_archetype_map,
+       updated_at = excluded.updated_at
+     returning ${columns}`,
+    [
+      tx.tenantId,
+      row.connection_id,
+      row.mode,
+      row.base_url,
+      row.bearer_token_sealed,
+      row.token_hash,
+      row.former_token_hash,
+      row.former_token_until,
+      JSON.stringify(row.group_archetype_map),
+      row.created_at,
+      row.updated_at,
+    ],
+  )
+  return rows[0]!
+}
+
+export async function deleteScim(tx: TenantTx): Promise<void> {
+  await tx.client.query('delete from hub.scim_configurations where tenant_id = $1', [tx.tenantId])
+}
+
+export async function saveLastRequest(tx: TenantTx, at: string): Promise<void> {
+  await tx.client.query(`update hub.scim_configurations set last_request_at = $2 where tenant_id = $1`, [
+    tx.tenantId,
+    at,
+  ])
+}

@@ -1,0 +1,104 @@
+import type { Database } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import { hostOf } from '../../../outbound/address-guard.ts'
+import type { Outbound } from '../../../outbound/outbound.ts'
+import type { ScimConnections } from '../../roster/sync/sync-types.ts'
+import { runTrial, type Step, StepFailed } from '../trial.ts'
+import type { Trial } from '../trial-types.ts'
+import { configuredScim, scimBaseUrl } from './scim-service.ts'
+import type { ScimPage, ScimSource, ScimSourceAnswer, ScimSources } from './scim-source-types.ts'
+import type { ScimRow } from './scim-store.ts'
+
+export interface ScimTrial {
+  /** Tries the connection that is kept. Throws `not-found` when there is none. */
+  run(tenant: Tenant): Promise<Trial>
+}
+
+export function createScimTrial(deps: {
+  database: Database
+  outbound: Pick<Outbound, 'resolvedProblemOf'>
+  connections: Pick<ScimConnections, 'pullTokenOf'>
+  sources: ScimSources
+}): ScimTrial {
+  return {
+    async run(tenant) {
+      const { row, token } = await deps.database.withTenant(
+        tenant.slug,
+        async (tx) => ({ row: await configuredScim(tx), token: await deps.connections.pullTokenOf(tx, tenant) }),
+        { readOnly: true },
+      )
+      if (row.mode === 'push' || row.base_url === null) return runTrial(stepsOfPush(tenant, row))
+      return runTrial(stepsOfPull(row.base_url, deps.sources.open(row.base_url, token ?? ''), deps.outbound))
+    },
+  }
+}
+
+function stepsOfPull(
+  baseUrl: string,
+  source: ScimSource,
+  outbound: Pick<Outbound, 'resolvedProblemOf'>,
+): readonly Step[] {
+  let users: ScimSourceAnswer<ScimPage>
+  return [
+    [
+      'address',
+      async () => {
+        const problem = await outbound.resolvedProblemOf(baseUrl)
+        if (problem !== undefined) throw new StepFailed(`base_url ${problem}.`)
+        return `The Hub may connect to ${hostOf(new URL(baseUrl))}.`
+      },
+    ],
+    [
+      'reachable',
+      async () => {
+        users = await source.page('Users', { startIndex: 1, count: 1 })
+        const problem = users.ok ? undefined : users.problem
+        if (problem?.kind === 'unreachable' || problem?.kind === 'blocked') throw new StepFailed(problem.detail)
+        return 'The directory answers.'
+      },
+    ],
+    [
+      'token',
+      () => {
+        if (users.ok || users.problem.kind !== 'token') return 'The directory takes the bearer token.'
+        const hint = 'Make a token there that may read users and groups, and configure SCIM with it.'
+        throw new StepFailed(`${users.problem.detail} ${hint}`)
+      },
+    ],
+    ['users', () => `GET /Users: ${countOf(users, 'people')}`],
+    ['groups', async () => `GET /Groups: ${countOf(await readGroups(source), 'groups')}`],
+  ]
+}
+
+/** Without members, where the directory can do that: a first group may be a large one. */
+const readGroups = (source: ScimSource) => source.page('Groups', { startIndex: 1, count: 1, withoutMembers: true })
+
+function countOf(answer: ScimSourceAnswer<ScimPage>, what: string): string {
+  if (!answer.ok) throw new StepFailed(answer.problem.detail)
+  const { totalResults } = answer.value
+  return totalResults === undefined ? `readable; it does not say how many ${what}.` : `${totalResults} ${what}.`
+}
+
+function stepsOfPush(tenant: Tenant, row: ScimRow): readonly Step[] {
+  return [
+    [
+      'token',
+      () => {
+        if (row.token_hash !== null)
+          return 'A bearer token is set; if it is lost, POST /api/v1/identity/scim:rotate-token.'
+        throw new StepFailed('There is no bearer token. Make one with POST /api/v1/identity/scim:rotate-token.')
+      },
+    ],
+    ['settings', () => `At the directory, enter ${scimBaseUrl(tenant)} as the address, and the bearer token.`],
+    [
+      'last_request',
+      () => {
+        if (row.last_request_at !== null) return `The directory called last at ${row.last_request_at}.`
+        throw new StepFailed(
+          'The directory has not called yet, or not with the bearer token. Enter address and token there, and have ' +
+            'it test the connection.',
+        )
+      },
+    ],
+  ]
+}
