@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { packageVersion } from '../server/config.ts'
 import { addArchetypesCommand } from './commands/archetypes.ts'
 import { addBackupCommand } from './commands/backup.ts'
+import { addConnectorCommand } from './commands/connector.ts'
 import { addDemoCommand } from './commands/demo.ts'
 import { addJobsCommand } from './commands/jobs.ts'
 import { addKeysCommand } from './commands/keys.ts'
@@ -23,6 +24,7 @@ const program = new Command('hub')
   .exitOverride()
 
 addServeCommand(program)
+addConnectorCommand(program)
 addMigrateCommand(program)
 addTenantCommand(program)
 addServiceAccountCommand(program)

@@ -35,7 +35,7 @@ loopback.addAddress('::1', 'ipv6')
  */
 export function checkLoopbackHost(host: string | undefined): void {
   if (host !== undefined && host === lastLoopbackHost) return
-  if (!isLoopback(host ?? '')) {
+  if (!isLoopbackHost(host ?? '')) {
     throw validationFailed([
       { pointer: '/headers/host', detail: 'must be localhost or a loopback address: the Hub runs in development here' },
     ])
@@ -46,7 +46,8 @@ export function checkLoopbackHost(host: string | undefined): void {
 /** Asked by every request, and the same for all but the first. */
 let lastLoopbackHost: string | undefined
 
-function isLoopback(host: string): boolean {
+/** Whether a Host header, or the host of an address, is this machine: `localhost`, `127.0.0.1:8080`, `[::1]`. */
+export function isLoopbackHost(host: string): boolean {
   const name = host
     .replace(/:\d*$/, '')
     .replace(/^\[(.*)\]$/, '$1')

@@ -1,0 +1,78 @@
+import { recoveryBufferDays } from '../../contract/limits.ts'
+import { formatTimestamp } from '../../contract/timestamp.ts'
+import { canonicalize, type JsonObject } from '../../provenance/index.ts'
+import { readEvent } from '../../server/modules/telemetry/ingest/event-check.ts'
+import { envelopeNames } from '../../server/modules/telemetry/telemetry-schemas.ts'
+import { searchMarginMs, searchPagesMax } from './connector-limits.ts'
+import type { HubSession } from './hub-session.ts'
+import type { SpooledBatch } from './spool-batches.ts'
+
+/** What the Hub's records say about a batch. */
+export type Finding = { kind: 'there' } | { kind: 'absent' } | { kind: 'undecided'; reason: string }
+
+/**
+ * Looks in the Hub for the events of a batch that was sent without an answer, longer ago than the Hub remembers keys. A
+ * batch is stored in one transaction, whole but for events that the Hub refuses, so finding all or nothing decides it.
+ *
+ * @throws QueryFailed when the Hub does not answer
+ */
+export async function findBatch(session: HubSession, batch: SpooledBatch): Promise<Finding> {
+  const { doubt, events } = batch
+  if (doubt === undefined) return { kind: 'absent' }
+  if (!session.mayRead) {
+    return undecided(
+      'the service account may not read telemetry back (scope telemetry:read), so the Hub cannot be asked',
+    )
+  }
+  // Records that were purged are found for so long; then they are gone, and their absence says nothing.
+  if (session.hubNowMs() - doubt.sinceMs > (recoveryBufferDays - 1) * 86_400_000) {
+    return undecided('it was sent so long ago that its records may have been erased since')
+  }
+  const missing = new Map<string, number>()
+  for (const event of events) {
+    const print = fingerprintOfEvent(event)
+    missing.set(print, (missing.get(print) ?? 0) + 1)
+  }
+  let found = 0
+  let cursor: string | undefined
+  for (let page = 0; ; page++) {
+    if (page === searchPagesMax) return undecided('the Hub has too many records of that time to look through')
+    const { records, next_cursor } = await session.query({
+      record_type: 'telemetry_event',
+      created_by: doubt.clientId,
+      created_at__gte: formatTimestamp(doubt.sinceMs - searchMarginMs),
+      created_at__lt: formatTimestamp(doubt.untilMs + searchMarginMs),
+      include_purged: 'true',
+      limit: '1000',
+      ...(cursor === undefined ? {} : { cursor }),
+    })
+    for (const record of records) {
+      const print = fingerprintOfRecord(record as JsonObject)
+      const left = missing.get(print) ?? 0
+      if (left > 0) {
+        missing.set(print, left - 1)
+        found++
+      }
+    }
+    if (next_cursor === null) break
+    cursor = next_cursor
+  }
+  if (found === 0) return { kind: 'absent' }
+  if (found === events.length) return { kind: 'there' }
+  return undecided(`the Hub has records like ${found} of its ${events.length} events`)
+}
+
+function undecided(reason: string): Finding {
+  return { kind: 'undecided', reason }
+}
+
+/** An event as its record has it: times in UTC, costs rounded, `error_code: null` left out. */
+function fingerprintOfEvent(text: string): string {
+  const reading = readEvent(JSON.parse(text), Number.MAX_SAFE_INTEGER)
+  if (Array.isArray(reading)) throw new Error('an event in the spool does not pass the check that it passed before')
+  return canonicalize(reading.fields)
+}
+
+function fingerprintOfRecord(record: JsonObject): string {
+  return canonicalize(Object.fromEntries(Object.entries(record).filter(([name]) => envelopeNames.has(name))))
+}

@@ -1,0 +1,178 @@
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { resolve } from 'node:path'
+import { patterns, patternWords } from '../../contract/literals.ts'
+import { SettingReader } from '../../server/config/setting-reader.ts'
+import { isLoopbackHost } from '../../server/http/request-headers.ts'
+import { ConfigError, fileProblem } from '../../server/startup-error.ts'
+import {
+  connectorPortDefault,
+  retryMaxSecondsDefault,
+  sharedSecretLengthMin,
+  spoolMibDefault,
+  spoolMibMax,
+} from './connector-limits.ts'
+
+/** What the command line may say; each beats its variable. */
+export interface ConnectorFlags {
+  hubUrl?: string
+  tenant?: string
+  host?: string
+  port?: string
+  spool?: string
+  spoolMaxMib?: string
+  retryMaxSeconds?: string
+}
+
+export interface ConnectorConfig {
+  /** Without a trailing slash. */
+  readonly hubUrl: string
+  readonly tenant: string
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly host: string
+  readonly port: number
+  /** Absolute. */
+  readonly spoolDirectory: string
+  readonly spoolBytesMax: number
+  /** What producers must send as a bearer token; undefined on loopback where none was set. */
+  readonly sharedSecret: string | undefined
+  readonly retryMaxMs: number
+  readonly logLevel: string
+}
+
+const secretVariable = 'HUB_CONNECTOR_SHARED_SECRET'
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+
+/**
+ * Reads flags and environment. Secrets come from the environment or a file only: a command line is seen by every process
+ * of the machine.
+ *
+ * @throws ConfigError with all problems together
+ */
+export function loadConnectorConfig(env: NodeJS.ProcessEnv, flags: ConnectorFlags): ConnectorConfig {
+  const reader = new SettingReader({ ...env, ...(flags.hubUrl === undefined ? {} : { '--hub-url': flags.hubUrl }) })
+  const hubUrl = readHubUrl(reader, flags)
+  const tenant = readTenant(reader, flags)
+  const clientId = readClientId(reader)
+  const clientSecret = readSecret(reader, 'HUB_CONNECTOR_CLIENT_SECRET')
+  if (clientSecret === undefined) {
+    reader.report(
+      'HUB_CONNECTOR_CLIENT_SECRET',
+      'is not set.',
+      'Set it, or HUB_CONNECTOR_CLIENT_SECRET_FILE, to the secret of a service account with telemetry:write.',
+    )
+  }
+  const sharedSecret = readSecret(reader, secretVariable)
+  const host = readHost(reader, flags, sharedSecret)
+  const portSource = reader.source('HUB_CONNECTOR_PORT', { name: '--port', value: flags.port })
+  const port = reader.integer(portSource, { min: 0, max: 65_535 }, connectorPortDefault)
+  const spoolDirectory = spoolDirectoryOf(env, flags)
+  const sizeSource = reader.source('HUB_CONNECTOR_SPOOL_MAX_MIB', { name: '--spool-max-mib', value: flags.spoolMaxMib })
+  const spoolMib = reader.integer(sizeSource, { min: 1, max: spoolMibMax }, spoolMibDefault)
+  const retrySource = reader.source('HUB_CONNECTOR_RETRY_MAX_SECONDS', {
+    name: '--retry-max-seconds',
+    value: flags.retryMaxSeconds,
+  })
+  const retryMaxSeconds = reader.integer(retrySource, { min: 1, max: 3600 }, retryMaxSecondsDefault)
+  const logLevel = reader.choice(reader.source('HUB_LOG_LEVEL'), logLevels, 'info')
+  if (reader.problems.length > 0) throw new ConfigError(reader.problems)
+  return Object.freeze({
+    hubUrl: hubUrl!,
+    tenant: tenant!,
+    clientId: clientId!,
+    clientSecret: clientSecret!,
+    host,
+    port,
+    spoolDirectory,
+    spoolBytesMax: spoolMib * 1024 * 1024,
+    sharedSecret,
+    retryMaxMs: retryMaxSeconds * 1000,
+    logLevel,
+  })
+}
+
+/** Where the spool is; the commands that look into it need nothing else. */
+export function spoolDirectoryOf(env: NodeJS.ProcessEnv, flags: Pick<ConnectorFlags, 'spool'>): string {
+  return resolve(flags.spool ?? (env.HUB_CONNECTOR_SPOOL || '.hub-connector'))
+}
+
+function readHubUrl(reader: SettingReader, flags: ConnectorFlags): string | undefined {
+  const variable = flags.hubUrl === undefined ? 'HUB_CONNECTOR_HUB_URL' : '--hub-url'
+  if (reader.text(variable) === undefined) {
+    reader.report('--hub-url', 'is not set.', 'Name the address of the Hub, such as https://hub.example.com')
+    return undefined
+  }
+  const origin = reader.origin(variable, { httpsOnly: false })
+  if (origin?.startsWith('http:') && !isLoopbackHost(new URL(origin).host)) {
+    reader.report(variable, `is "${origin}", and the secret would cross the network in clear.`, 'Use https.')
+    return undefined
+  }
+  return origin
+}
+
+function readTenant(reader: SettingReader, flags: ConnectorFlags): string | undefined {
+  const source = reader.source('HUB_CONNECTOR_TENANT', { name: '--tenant', value: flags.tenant })
+  if (source === undefined) reader.report('--tenant', 'is not set.', 'Name the tenant, as in X-Service-Tenant.')
+  else if (!new RegExp(patterns.tenantSlug).test(source.text)) {
+    reader.report(source.variable, 'is not a tenant’s name.', `Use ${patternWords[patterns.tenantSlug]}.`)
+  }
+  return source?.text
+}
+
+function readClientId(reader: SettingReader): string | undefined {
+  const clientId = reader.text('HUB_CONNECTOR_CLIENT_ID')
+  if (clientId !== undefined && /^[A-Za-z0-9]{1,128}$/.test(clientId)) return clientId
+  reader.report(
+    'HUB_CONNECTOR_CLIENT_ID',
+    clientId === undefined ? 'is not set.' : 'is not a client id, which has letters and digits only.',
+    'Set it to the client_id of a service account of the tenant with telemetry:write.',
+  )
+  return undefined
+}
+
+/** From the variable, or from the file that the variable with `_FILE` names. Never repeated in a message. */
+function readSecret(reader: SettingReader, variable: string): string | undefined {
+  const fileVariable = `${variable}_FILE`
+  const file = reader.text(fileVariable)
+  const text = reader.text(variable)
+  if (file === undefined) return checked(reader, variable, text)
+  if (text !== undefined) {
+    reader.report(fileVariable, `is set beside ${variable}.`, 'Set one of the two.')
+    return text
+  }
+  try {
+    return checked(reader, fileVariable, readFileSync(file, 'utf8').trim())
+  } catch (error) {
+    reader.report(fileVariable, `names ${file}, which cannot be read: ${fileProblem(error)}.`, 'Name a readable file.')
+    return ''
+  }
+}
+
+function checked(reader: SettingReader, variable: string, secret: string | undefined): string | undefined {
+  if (secret === undefined || /^[\x21-\x7e]+$/.test(secret)) return secret
+  reader.report(variable, 'has no secret of visible ASCII characters.', 'Use the secret alone, on one line.')
+  return ''
+}
+
+function readHost(reader: SettingReader, flags: ConnectorFlags, sharedSecret: string | undefined): string {
+  const source = reader.source('HUB_CONNECTOR_HOST', { name: '--host', value: flags.host })
+  const host = source?.text ?? '127.0.0.1'
+  if (isIP(host) === 0 && host !== 'localhost') {
+    reader.report(source!.variable, `is "${host}".`, 'Use an IP address of this machine, or localhost.')
+  } else if (!isLoopbackHost(isIP(host) === 6 ? `[${host}]` : host) && sharedSecret === undefined) {
+    reader.report(
+      source!.variable,
+      `is ${host}, where others can reach it.`,
+      `Set ${secretVariable} to what producers shall send as their bearer token, or listen on 127.0.0.1.`,
+    )
+  }
+  if (sharedSecret && sharedSecret.length < sharedSecretLengthMin) {
+    reader.report(
+      secretVariable,
+      `has fewer than ${sharedSecretLengthMin} characters.`,
+      'Use a random one: openssl rand -hex 32',
+    )
+  }
+  return host
+}

@@ -1,0 +1,124 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify'
+import { DomainError, invalidTenant, validationFailed } from '../../contract/domain-error.ts'
+import { batchBodyBytesMax, recordBodyBytesMax } from '../../contract/limits.ts'
+import { createBodyBudget } from '../../server/http/body-budget.ts'
+import { answerBrokenRequests } from '../../server/http/broken-requests.ts'
+import { problemSender } from '../../server/http/problem-sender.ts'
+import { readBody } from '../../server/http/request-body.ts'
+import { checkLoopbackHost, countHeader } from '../../server/http/request-headers.ts'
+import { requestIdHeader, requestIdOf } from '../../server/http/request-id.ts'
+import { apiHeaders } from '../../server/http/security-headers.ts'
+import { isSameText } from '../../server/secrets/same-text.ts'
+import type { ConnectorConfig } from './connector-config.ts'
+import type { ConnectorStatus } from './connector-status.ts'
+import { batchPath, bodyOf, type EventIntake, eventPath } from './event-intake.ts'
+import type { Kept } from './spool-intake.ts'
+
+type RoutesConfig = Pick<ConnectorConfig, 'hubUrl' | 'tenant' | 'host' | 'sharedSecret'>
+
+const bodiesBytesMax = 96 * 1024 * 1024
+const requestTimeoutMs = 120_000
+const healthPath = '/v1/health'
+
+/**
+ * What producers see: the two telemetry endpoints, status and health. Nothing is passed on to the Hub but events, and
+ * nothing of the Hub is passed on.
+ */
+export function createConnectorServer(deps: {
+  config: RoutesConfig
+  version: string
+  intake: EventIntake
+  status: () => ConnectorStatus
+  log: FastifyBaseLogger
+}): FastifyInstance {
+  const { config, version, intake, status, log } = deps
+  const hubUrl = () => config.hubUrl
+  const sendProblem = problemSender(hubUrl, apiHeaders)
+  const app = Fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
+    requestIdHeader: false,
+    genReqId: (raw) => requestIdOf(raw.headers[requestIdHeader]),
+    requestTimeout: requestTimeoutMs,
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    rewriteUrl: (raw) => (raw.url ?? '/').replace(/%3a/i, ':'),
+    http: { requireHostHeader: false },
+    frameworkErrors: (error, request, reply) => sendProblem(request, reply as FastifyReply, error),
+  })
+  app.decorateRequest('hubTenant', null)
+  app.decorateRequest('hostTenant', null)
+  app.decorateRequest('rawAnswer')
+  answerBrokenRequests(app.server, hubUrl, apiHeaders)
+  readBodies(app)
+
+  app.addHook('onRequest', async (request, reply) => {
+    request.rawAnswer = reply.raw as ServerResponse
+    reply.header(requestIdHeader, request.id).headers(apiHeaders)
+    // Without a secret, only programs of this machine may come in: not pages that had a name resolved to it.
+    if (config.sharedSecret === undefined) checkLoopbackHost(request.headers.host)
+    if (request.is404) throw new DomainError('not-found', `There is nothing at this address but ${addresses}.`)
+    if (request.routeOptions.url !== healthPath) checkProducer(request, config)
+  })
+  app.setErrorHandler((error, request, reply) => sendProblem(request, reply, error))
+  app.setNotFoundHandler((request, reply) => sendProblem(request, reply, new DomainError('not-found', 'Not here.')))
+  app.setSerializerCompiler(() => JSON.stringify)
+
+  app.post(eventPath, { bodyLimit: recordBodyBytesMax }, async (request, reply) =>
+    answerKept(reply, await intake.takeEvent(bodyOf(request.body), keyOf(request))),
+  )
+  app.post(batchPath.replace(':', '::'), { bodyLimit: batchBodyBytesMax }, async (request, reply) =>
+    answerKept(reply, await intake.takeBatch(bodyOf(request.body), keyOf(request))),
+  )
+  app.get('/status', async () => status())
+  app.get(healthPath, async (_request, reply) => {
+    const obstacle = status().intake_obstacle
+    reply.code(obstacle === undefined ? 200 : 503)
+    return { status: obstacle === undefined ? 'ok' : 'unavailable', version, checks: { spool: obstacle ?? 'ok' } }
+  })
+  return app
+}
+
+const addresses = `POST ${eventPath}, POST ${batchPath}, GET /status and GET ${healthPath}`
+
+/** 202, not 201: the events are on this machine's disk, and not yet recorded. */
+function answerKept(reply: FastifyReply, { answer, replayed }: Kept): FastifyReply {
+  if (replayed) reply.header('idempotent-replayed', 'true')
+  return reply.code(202).type('application/json; charset=utf-8').send(answer)
+}
+
+function checkProducer(request: FastifyRequest, { sharedSecret, tenant }: RoutesConfig): void {
+  const [scheme, secret = ''] = (request.headers.authorization ?? '').split(' ', 2)
+  if (sharedSecret !== undefined && (scheme?.toLowerCase() !== 'bearer' || !isSameText(secret, sharedSecret))) {
+    throw new DomainError('authentication-failed', 'Send the shared secret of this connector as a bearer token.')
+  }
+  const named = request.headers['x-service-tenant']
+  if (named !== undefined && named !== tenant) throw invalidTenant(String(named))
+}
+
+function keyOf(request: FastifyRequest): string | undefined {
+  const name = 'idempotency-key'
+  if (countHeader(request, name) > 1) {
+    throw validationFailed([{ pointer: `/headers/${name}`, detail: 'must be there once' }])
+  }
+  return request.headers[name] as string | undefined
+}
+
+function readBodies(app: FastifyInstance): void {
+  const budget = createBodyBudget(bodiesBytesMax)
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(['application/json', '*'], (request: FastifyRequest, payload: IncomingMessage) =>
+    readBody(request.headers, payload, {
+      format: 'json',
+      limitBytes: request.routeOptions.bodyLimit ?? recordBodyBytesMax,
+      held: budget.bodyOf(request.rawAnswer),
+    }),
+  )
+}

@@ -1,0 +1,111 @@
+import { hash } from 'node:crypto'
+import { DomainError, type PointedError, validationFailed } from '../../contract/domain-error.ts'
+import { patterns, patternWords } from '../../contract/literals.ts'
+import { problems } from '../../contract/problems.ts'
+import { canonicalize, type JsonValue } from '../../provenance/index.ts'
+import type { Tenant } from '../../server/http/caller.ts'
+import { checkContent, eventsOf } from '../../server/modules/telemetry/ingest/envelope-check.ts'
+import { readEvent } from '../../server/modules/telemetry/ingest/event-check.ts'
+import type { Kept, SpoolIntake, Submission } from './spool-intake.ts'
+
+/** An event of a batch that was not taken; the same as in the Hub's answer. */
+interface EventError {
+  index: number
+  type: string
+  title: string
+  status: number
+  detail: string
+  pointer: string
+}
+
+/**
+ * Takes events with the checks that the Hub makes of a Mode C tenant's before it asks its catalogue: the envelope of
+ * interface 2.3 and nothing else. What they refer to (skill, archetype) only the Hub can check.
+ */
+export interface EventIntake {
+  /** Throws `content-not-allowed`, `validation-failed`, `idempotency-conflict`, `hub-unavailable`. */
+  takeEvent(body: JsonValue, idempotencyKey: string | undefined): Promise<Kept>
+  /** Throws the same, and `batch-too-large`, for the request as a whole. */
+  takeBatch(body: JsonValue, idempotencyKey: string | undefined): Promise<Kept>
+}
+
+export const eventPath = '/api/v1/telemetry/events'
+export const batchPath = '/api/v1/telemetry/events:batch'
+
+const keyPattern = new RegExp(patterns.idempotencyKey)
+
+export function createEventIntake(deps: {
+  tenant: string
+  hubUrl: string
+  spool: SpoolIntake
+  nowMs?: () => number
+}): EventIntake {
+  const { hubUrl, spool, nowMs = Date.now } = deps
+  const tenant: Tenant = { slug: deps.tenant, mode: 'C', baseUrl: hubUrl, logName: '' }
+
+  return {
+    async takeEvent(body, idempotencyKey) {
+      checkContent(tenant, body)
+      const reading = readEvent(body, nowMs())
+      if (Array.isArray(reading)) throw validationFailed(reading)
+      return spool.keep({
+        events: [JSON.stringify(body)],
+        ...requestOf(idempotencyKey, eventPath, body),
+        answerOf: ([sequence]) => ({ accepted: 1, failed: 0, events: [{ index: 0, sequence }] }),
+      })
+    },
+
+    async takeBatch(body, idempotencyKey) {
+      const events = eventsOf(tenant, body)
+      const now = nowMs()
+      const sound: number[] = []
+      const errors: EventError[] = []
+      for (const [index, event] of events.entries()) {
+        const reading = readEvent(event, now)
+        if (Array.isArray(reading)) errors.push(eventError(hubUrl, index, reading))
+        else sound.push(index)
+      }
+      return spool.keep({
+        events: sound.map((index) => JSON.stringify(events[index])),
+        ...requestOf(idempotencyKey, batchPath, body),
+        answerOf: (sequences) => ({
+          accepted: sound.length,
+          failed: errors.length,
+          events: sequences.map((sequence, at) => ({ index: sound[at], sequence })),
+          ...(errors.length > 0 ? { errors } : {}),
+        }),
+      })
+    },
+  }
+}
+
+function requestOf(key: string | undefined, path: string, body: JsonValue): Pick<Submission, 'request'> {
+  if (key === undefined) return {}
+  if (!keyPattern.test(key)) {
+    throw validationFailed([
+      { pointer: '/headers/idempotency-key', detail: `must be ${patternWords[patterns.idempotencyKey]}` },
+    ])
+  }
+  const requestDigest = hash('sha256', `${path}\n${canonicalize(body)}`, 'buffer')
+  return { request: { keyDigest: hash('sha256', key, 'buffer'), requestDigest } }
+}
+
+function eventError(hubUrl: string, index: number, errors: readonly PointedError[]): EventError {
+  const { title, status } = problems['validation-failed']
+  const pointerOf = (pointer: string) => `/events/${index}${pointer}`
+  return {
+    index,
+    type: `${hubUrl}/errors/validation-failed`,
+    title,
+    status,
+    detail: errors.map(({ pointer, detail }) => `${pointerOf(pointer)} ${detail}`).join('; '),
+    pointer: pointerOf(errors[0]!.pointer),
+  }
+}
+
+/** The body of a request that must have one. */
+export function bodyOf(body: unknown): JsonValue {
+  if (body !== undefined) return body as JsonValue
+  const detail = 'must be there: send a JSON body'
+  throw new DomainError('validation-failed', `The body ${detail}.`, { errors: [{ pointer: '', detail }] })
+}

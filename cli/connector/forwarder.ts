@@ -1,0 +1,193 @@
+import { batchEventsMax } from '../../contract/limits.ts'
+import { type Finding, findBatch } from './batch-search.ts'
+import { decisionsMs, keyTrustedMs, lingerMs, refusedCallerMs, retryFirstMs } from './connector-limits.ts'
+import type { Outcome } from './hub-answer.ts'
+import { type HubSession, QueryFailed } from './hub-session.ts'
+import type { SpooledBatch, SpooledBatches } from './spool-batches.ts'
+
+export interface ForwarderLog {
+  info(details: object, message: string): void
+  warn(details: object, message: string): void
+  error(details: object, message: string): void
+}
+
+/** What the status page shows of it. */
+export interface ForwarderState {
+  /** `idle`: nothing to send; `waiting`: until the next attempt; `stopped`: no more attempts. */
+  activity: 'idle' | 'sending' | 'waiting' | 'stopped'
+  lastForwardedAtMs: number | undefined
+  lastError: { atMs: number; message: string } | undefined
+  nextAttemptAtMs: number | undefined
+}
+
+export interface Forwarder {
+  readonly state: ForwarderState
+  /** There may be something to send. */
+  wake(): void
+  /** Ends after the batch in flight, if need be by breaking it off when the signal says so. */
+  stop(cutOff: AbortSignal): Promise<void>
+}
+
+/** Sends what the spool holds, one batch after another, until it is stopped. */
+export function startForwarder(deps: {
+  batches: SpooledBatches
+  session: HubSession
+  retryMaxMs: number
+  log: ForwarderLog
+}): Forwarder {
+  const { batches, session, retryMaxMs, log } = deps
+  const state: ForwarderState = {
+    activity: 'idle',
+    lastForwardedAtMs: undefined,
+    lastError: undefined,
+    nextAttemptAtMs: undefined,
+  }
+  let stopping = false
+  let failures = 0
+  let sizeMax = batchEventsMax
+  let interrupt = () => {}
+  let woken = false
+
+  /** Until the time is over, the forwarder is stopped, or woken where `wakes` is set. */
+  function pause(milliseconds: number, wakes: boolean): Promise<void> {
+    if (stopping || (wakes && woken)) return Promise.resolve()
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, milliseconds)
+      interrupt = () => {
+        if (!stopping && !wakes) return
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  /** Exponential, with jitter so that many connectors do not come back together. */
+  function backoffMs(outcome: { retryAfterMs?: number | undefined }, firstMs: number): number {
+    const growing = Math.min(firstMs * 2 ** Math.min(failures - 1, 30), Math.max(retryMaxMs, firstMs))
+    return Math.max(growing * (0.5 + Math.random() / 2), outcome.retryAfterMs ?? 0)
+  }
+
+  async function failed(message: string, milliseconds: number): Promise<void> {
+    const now = Date.now()
+    // Once for each kind of failure: an outage of a day is not told a thousand times.
+    if (state.lastError?.message !== message || failures === 1)
+      log.warn({ reason: message }, 'events wait in the spool')
+    state.lastError = { atMs: now, message }
+    state.nextAttemptAtMs = now + milliseconds
+    state.activity = 'waiting'
+    await pause(milliseconds, false)
+    state.nextAttemptAtMs = undefined
+  }
+
+  async function failedFor(outcome: Extract<Outcome, { message: string }>): Promise<void> {
+    failures++
+    // A wait that was set lower, as in tests, goes before.
+    const firstMs = outcome.kind === 'barred' ? Math.min(refusedCallerMs, retryMaxMs) : retryFirstMs
+    await failed(outcome.message, backoffMs('retryAfterMs' in outcome ? outcome : {}, Math.min(firstMs, retryMaxMs)))
+  }
+
+  function succeeded(): void {
+    if (failures > 0) log.info({}, 'the Hub takes events again')
+    failures = 0
+    sizeMax = Math.min(sizeMax * 2, batchEventsMax)
+    state.lastForwardedAtMs = Date.now()
+  }
+
+  function refuse(batch: SpooledBatch, outcome: Extract<Outcome, { kind: 'refused' }>): void {
+    if (batch.doubt !== undefined || outcome.problem.slug === 'idempotency-conflict') {
+      batches.putAside(batch, `an attempt had no answer, and then the Hub said: ${outcome.message}`)
+      log.error({ key: batch.key }, 'a batch is uncertain: see hub connector uncertain')
+    } else if (batch.events.length > 1) {
+      // One of them is the cause: smaller requests find it, and the others go through.
+      batches.dissolve(batch)
+      sizeMax = Math.max(1, Math.ceil(batch.events.length / 2))
+    } else {
+      batches.settle(batch, new Map([[0, outcome.problem]]))
+      log.warn({ slug: outcome.problem.slug }, 'the Hub refused an event')
+    }
+  }
+
+  /** Asks the Hub whether it has a batch whose key it may have forgotten. */
+  async function decideOld(batch: SpooledBatch): Promise<void> {
+    const finding: Finding = await findBatch(session, batch)
+    if (finding.kind === 'there') {
+      batches.settle(batch, new Map())
+      log.info({ key: batch.key }, 'a batch without an answer was found in the Hub')
+    } else if (finding.kind === 'absent') {
+      batches.dissolve(batch)
+      log.info({ key: batch.key }, 'a batch without an answer is not in the Hub; sending its events again')
+    } else {
+      batches.putAside(batch, finding.reason)
+      log.error({ key: batch.key, reason: finding.reason }, 'a batch is uncertain: see hub connector uncertain')
+    }
+  }
+
+  function isOld({ doubt }: SpooledBatch): boolean {
+    if (doubt === undefined) return false
+    const ageMs = session.hubNowMs() - doubt.sinceMs
+    // A clock that went back by more than its answers are apart says nothing about age.
+    return ageMs > keyTrustedMs || ageMs < -searchableSkewMs
+  }
+
+  async function forward(batch: SpooledBatch): Promise<void> {
+    state.activity = 'sending'
+    const barred = await session.signIn()
+    if (barred && 'message' in barred) return failedFor(barred)
+    if (isOld(batch)) return decideOld(batch)
+    batches.sending(batch, session.clientId, session.hubNowMs())
+    const outcome = await session.send(batch)
+    if (outcome.kind === 'taken') {
+      batches.settle(batch, outcome.refusals)
+      succeeded()
+      if (outcome.refusals.size > 0) log.warn({ count: outcome.refusals.size }, 'the Hub refused events')
+      return
+    }
+    if (outcome.kind !== 'unknown') batches.notTaken(batch)
+    if (outcome.kind === 'refused') return refuse(batch, outcome)
+    await failedFor(outcome)
+  }
+
+  async function run(): Promise<void> {
+    batches.reconsider()
+    while (!stopping) {
+      try {
+        woken = false
+        const batch = batches.next(sizeMax)
+        if (batch !== undefined) {
+          await forward(batch)
+        } else {
+          state.activity = 'idle'
+          await pause(decisionsMs, true)
+          if (woken) await pause(lingerMs, false)
+        }
+      } catch (error) {
+        failures++
+        if (error instanceof QueryFailed && 'message' in error.outcome) await failedFor(error.outcome)
+        // Of the disk: what was sent is sent again under its key, and answered as before.
+        else
+          await failed(`The spool could not be worked with: ${(error as Error).message}.`, backoffMs({}, retryFirstMs))
+      }
+    }
+    state.activity = 'stopped'
+  }
+
+  const running = run()
+  return {
+    state,
+    wake: () => {
+      woken = true
+      interrupt()
+    },
+    async stop(cutOff) {
+      stopping = true
+      interrupt()
+      const abort = () => session.abort()
+      cutOff.addEventListener('abort', abort, { once: true })
+      await running
+      cutOff.removeEventListener('abort', abort)
+    },
+  }
+}
+
+/** The Hub's Date header has whole seconds, and its clock is set now and then. */
+const searchableSkewMs = 60_000

@@ -1,0 +1,144 @@
+import type { EventRefusal } from './spool-batches.ts'
+
+/** What an attempt to hand a batch over has come to. */
+export type Outcome =
+  /** The Hub has it, but for the events at these indexes. */
+  | { kind: 'taken'; refusals: Map<number, EventRefusal> }
+  /** The Hub will not take this request. */
+  | { kind: 'refused'; problem: EventRefusal; message: string }
+  /** Not taken, whatever was sent: credentials, scope, address. A person has to mend it. */
+  | { kind: 'barred'; message: string; retryAfterMs?: number | undefined }
+  /** Not taken now. */
+  | { kind: 'not-taken'; message: string; retryAfterMs?: number | undefined }
+  /** Taken or not: the answer does not say, or none came. */
+  | { kind: 'unknown'; message: string; retryAfterMs?: number | undefined }
+
+interface Problem {
+  slug: string
+  title: string
+  detail: string
+}
+
+interface Answer {
+  status: number
+  /** Undefined where it is not JSON. */
+  body: unknown
+  retryAfterMs?: number | undefined
+}
+
+/** Said by the Hub before anything of a request is stored, and about this caller rather than this request. */
+const barring = new Set([
+  'authentication-failed',
+  'insufficient-scope',
+  'address-not-allowed',
+  'invalid-tenant',
+  'not-found',
+  'method-not-allowed',
+  'version-not-available',
+  'hub-not-provisioned',
+])
+
+/** About this request, or one of its events. */
+const refusing = new Set([
+  'validation-failed',
+  'malformed-json',
+  'content-not-allowed',
+  'batch-too-large',
+  'payload-too-large',
+  'skill-not-registered',
+  'idempotency-conflict',
+])
+
+const detailLengthMax = 1000
+
+/**
+ * Reads the answer to a batch. Only the Hub's own words count as a refusal: a proxy between, a captive portal or another
+ * service at the address refuses nothing for good.
+ */
+export function readBatchAnswer(answer: Answer, eventCount: number): Outcome {
+  const { status, body, retryAfterMs } = answer
+  if (status === 201) {
+    const refusals = refusalsOf(body, eventCount)
+    return refusals
+      ? { kind: 'taken', refusals }
+      : { kind: 'unknown', message: 'The answer 201 is not one of the Hub.' }
+  }
+  const problem = problemOf(body)
+  const message = describe(status, problem)
+  if (status === 429) return { kind: 'not-taken', message, retryAfterMs }
+  if (problem && refusing.has(problem.slug)) {
+    return { kind: 'refused', problem: { slug: problem.slug, status, detail: textOf(problem.detail) }, message }
+  }
+  if ((problem && barring.has(problem.slug)) || (status >= 300 && status < 400)) {
+    return { kind: 'barred', message, retryAfterMs }
+  }
+  return { kind: 'unknown', message, retryAfterMs }
+}
+
+/** A line about an answer that is an error. */
+export function describeAnswer({ status, body }: Answer): string {
+  return describe(status, problemOf(body))
+}
+
+function describe(status: number, problem: Problem | undefined): string {
+  if (problem === undefined) return `The answer was ${status}, without the Hub’s words for why.`
+  return `${status} ${problem.title}: ${textOf(problem.detail)}`
+}
+
+/** Of a problem document (RFC 7807) with a `type` as the Hub has. */
+function problemOf(body: unknown): Problem | undefined {
+  const { type, title, detail } = (body ?? {}) as Record<string, unknown>
+  const slug = typeof type === 'string' ? /\/errors\/([a-z-]+)$/.exec(type)?.[1] : undefined
+  return slug === undefined ? undefined : { slug, title: String(title), detail: String(detail) }
+}
+
+function refusalsOf(body: unknown, eventCount: number): Map<number, EventRefusal> | undefined {
+  const { accepted, failed, errors = [] } = (body ?? {}) as Record<string, unknown>
+  if (typeof accepted !== 'number' || typeof failed !== 'number' || accepted + failed !== eventCount) return undefined
+  if (!Array.isArray(errors) || errors.length !== failed) return undefined
+  const refusals = new Map<number, EventRefusal>()
+  for (const { index, status, ...error } of errors as Record<string, unknown>[]) {
+    if (!Number.isInteger(index) || (index as number) < 0 || (index as number) >= eventCount) return undefined
+    const slug = problemOf(error)?.slug ?? 'validation-failed'
+    refusals.set(index as number, { slug, status: Number(status) || 400, detail: textOf(String(error.detail)) })
+  }
+  return refusals.size === failed ? refusals : undefined
+}
+
+/** Bounded, and without what would move a terminal’s cursor. */
+function textOf(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, ' ').slice(0, detailLengthMax)
+}
+
+/** Codes of failures before a connection stood: nothing can have been sent. */
+const beforeSending = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EADDRNOTAVAIL',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'CERT_HAS_EXPIRED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+])
+
+/** What a request that failed without an answer has come to. */
+export function readFailure(error: unknown): Extract<Outcome, { kind: 'not-taken' | 'unknown' }> {
+  const codes = failureCodes(error)
+  const kind = codes.length > 0 && codes.every((code) => beforeSending.has(code)) ? 'not-taken' : 'unknown'
+  return { kind, message: `No answer: ${codes.join(', ') || (error as Error).message}.` }
+}
+
+/** A name with several addresses fails with one error for each. */
+function failureCodes(error: unknown): string[] {
+  const { code, cause, errors, name } = (error ?? {}) as Record<string, unknown>
+  if (Array.isArray(errors) && errors.length > 0) return [...new Set(errors.flatMap(failureCodes))]
+  if (typeof code === 'string') return [code]
+  if (cause !== undefined && cause !== error) return failureCodes(cause)
+  return name === 'TimeoutError' ? ['timeout'] : []
+}

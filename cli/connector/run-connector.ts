@@ -1,0 +1,73 @@
+import { type Logger, pino } from 'pino'
+import { packageVersion } from '../../server/config.ts'
+import { drainable } from '../../server/http/drain-server.ts'
+import { explainingFailure } from '../../server/listen.ts'
+import type { ConnectorConfig } from './connector-config.ts'
+import { drainMs } from './connector-limits.ts'
+import { createConnectorServer } from './connector-routes.ts'
+import { connectorStatus } from './connector-status.ts'
+import { createEventIntake } from './event-intake.ts'
+import { type Forwarder, startForwarder } from './forwarder.ts'
+import { createHubSession } from './hub-session.ts'
+import { createSpooledBatches } from './spool-batches.ts'
+import { bindSpool } from './spool-binding.ts'
+import { lockSpool, openSpoolDatabase } from './spool-database.ts'
+import { createSpoolIntake } from './spool-intake.ts'
+
+export interface RunningConnector {
+  readonly url: string
+  /** Takes no new events, finishes the batch in flight for up to 25 s, and leaves the rest in the spool. */
+  stop(): Promise<void>
+}
+
+/** @throws StartupError when the spool is in use or another's, or the port is taken */
+export async function startConnector(config: ConnectorConfig, log: Logger): Promise<RunningConnector> {
+  const { spoolDirectory: directory, spoolBytesMax: bytesMax, tenant, hubUrl } = config
+  const database = openSpoolDatabase(directory, { make: true })
+  const lock = lockSpool(directory)
+  bindSpool(database, tenant, hubUrl)
+  let forwarder: Forwarder | undefined
+  const spool = createSpoolIntake({ database, directory, bytesMax, arrived: () => forwarder?.wake() })
+  const status = connectorStatus({
+    database,
+    bytesMax,
+    obstacle: spool.obstacle,
+    forwarder: () => forwarder!,
+    startedAtMs: Date.now(),
+  })
+  const intake = createEventIntake({ tenant, hubUrl, spool })
+  const app = createConnectorServer({ config, version: packageVersion(), intake, status, log })
+  const drain = drainable(app, { drainSeconds: drainMs / 1000, log })
+  await app.ready()
+  const batches = createSpooledBatches(database)
+  forwarder = startForwarder({ batches, session: createHubSession(config), retryMaxMs: config.retryMaxMs, log })
+
+  async function close(): Promise<void> {
+    const cutOff = AbortSignal.timeout(drainMs)
+    await Promise.all([drain(), forwarder?.stop(cutOff)])
+    database.close()
+    lock.release()
+  }
+
+  try {
+    const url = await explainingFailure(config, () => app.listen({ host: config.host, port: config.port }))
+    return { url, stop: close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** Runs until a signal asks it to stop. */
+export async function runConnector(config: ConnectorConfig): Promise<void> {
+  // What is in the spool is nobody else's business on this machine.
+  process.umask(0o077)
+  const log = pino({ level: config.logLevel, base: null }, pino.destination(2))
+  const connector = await startConnector(config, log)
+  process.stdout.write(`Connector: ${connector.url}\n`)
+  process.stdout.write(`Forwards to ${config.hubUrl} for ${config.tenant}; spool in ${config.spoolDirectory}\n`)
+  await new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
+  })
+  await connector.stop()
+}

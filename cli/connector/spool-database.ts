@@ -1,0 +1,176 @@
+import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { fileProblem, StartupError } from '../../server/startup-error.ts'
+
+/**
+ * The spool is an SQLite database: what a transaction holds is on the disk, whole, when it has ended, and what a kill or
+ * a power cut tears off is an unfinished transaction, which the next start leaves out by the checksums of the write-ahead
+ * log. Several processes may have it open: the forwarder, and commands that look into it.
+ */
+const schema = `
+  create table if not exists binding (name text primary key, value text not null) strict;
+  -- batch_id is null until the event is part of a request.
+  create table if not exists events (
+    sequence integer primary key autoincrement,
+    event text not null,
+    accepted_ms integer not null,
+    batch_id integer
+  ) strict;
+  create index if not exists events_of_batch on events (batch_id, sequence);
+  -- A request to the Hub: its key was made once, for exactly its events. doubtful_*: between the first and the last
+  -- time it was sent without an answer that says whether it was taken, by the Hub's clock.
+  create table if not exists batches (
+    id integer primary key autoincrement,
+    key text not null unique,
+    attempts integer not null default 0,
+    client_id text,
+    doubtful_since_ms integer,
+    doubtful_until_ms integer,
+    uncertain_because text
+  ) strict;
+  -- What the Hub has said it will not take, and why.
+  create table if not exists refused (
+    sequence integer primary key,
+    event text not null,
+    accepted_ms integer not null,
+    refused_ms integer not null,
+    slug text not null,
+    status integer not null,
+    detail text not null
+  ) strict;
+  create table if not exists producer_keys (
+    key_digest blob primary key,
+    request_digest blob not null,
+    answer text not null,
+    accepted_ms integer not null
+  ) strict;
+  create index if not exists producer_keys_by_age on producer_keys (accepted_ms);
+  create table if not exists counters (name text primary key, value integer not null) strict;
+`
+
+const schemaVersion = 1
+const busyMs = 10_000
+const walBytesKept = 16 * 1024 * 1024
+
+// sqlite.org/rescode.html; the primary code is the lowest byte.
+const sqliteBusy = 5
+const sqliteNotADatabase = 26
+const sqliteCorrupt = 11
+
+export type Counter = 'accepted' | 'forwarded' | 'refused' | 'dropped'
+
+/** The result code of an error of SQLite, or undefined for any other error. */
+function sqliteCode(error: unknown): number | undefined {
+  const { code, errcode } = error as { code?: string; errcode?: number }
+  return code === 'ERR_SQLITE_ERROR' && errcode !== undefined ? errcode & 0xff : undefined
+}
+
+/**
+ * Opens the spool of a directory, and makes it where `make` is set.
+ *
+ * @throws StartupError when it is not there, cannot be read or belongs to another version
+ */
+export function openSpoolDatabase(directory: string, options: { make: boolean }): DatabaseSync {
+  const file = join(directory, 'spool.sqlite')
+  try {
+    if (options.make) mkdirSync(directory, { recursive: true, mode: 0o700 })
+    else closeSync(openSync(file, 'r'))
+  } catch (cause) {
+    throw new StartupError(
+      options.make
+        ? `The spool directory ${directory} cannot be made: ${fileProblem(cause)}.`
+        : `There is no spool in ${directory}: ${fileProblem(cause)}.`,
+      'Name the directory with --spool.',
+      { cause },
+    )
+  }
+  try {
+    const database = new DatabaseSync(file, { timeout: busyMs })
+    database.exec(`pragma journal_mode = wal; pragma synchronous = full; pragma journal_size_limit = ${walBytesKept}`)
+    prepareSchema(database, directory)
+    if (options.make) syncDirectory(directory)
+    return database
+  } catch (error) {
+    throw describeDamage(error, directory)
+  }
+}
+
+function prepareSchema(database: DatabaseSync, directory: string): void {
+  const found = Number(database.prepare('pragma user_version').get()?.user_version)
+  if (found > schemaVersion) {
+    throw new StartupError(
+      `The spool in ${directory} was made by a newer version of the connector.`,
+      'Run that version, or let it forward everything and name another directory with --spool.',
+    )
+  }
+  if (found < schemaVersion) {
+    inTransaction(database, () => {
+      database.exec(schema)
+      database.exec(`pragma user_version = ${schemaVersion}`)
+    })
+  }
+}
+
+/** The files are in the directory after a power cut too. */
+function syncDirectory(directory: string): void {
+  const handle = openSync(directory, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+function describeDamage(error: unknown, directory: string): unknown {
+  const code = sqliteCode(error)
+  if (code !== sqliteNotADatabase && code !== sqliteCorrupt) return error
+  return new StartupError(
+    `The spool in ${directory} is damaged: ${(error as Error).message}.`,
+    'Keep a copy of its files and name another directory with --spool; the sqlite3 command’s .recover reads what is left.',
+    { cause: error },
+  )
+}
+
+/**
+ * Keeps the spool for this process until it ends, however it ends: the lock is the kernel's.
+ *
+ * @throws StartupError when another process has it
+ */
+export function lockSpool(directory: string): { release(): void } {
+  const lock = new DatabaseSync(join(directory, 'lock.sqlite'))
+  try {
+    // Nothing is written, so no journal has to lie beside it.
+    lock.exec('pragma journal_mode = memory; begin exclusive')
+  } catch (error) {
+    lock.close()
+    if (sqliteCode(error) !== sqliteBusy) throw error
+    throw new StartupError(
+      `Another hub connector works with the spool in ${directory}.`,
+      'Stop it, or give this one a spool of its own with --spool.',
+      { cause: error },
+    )
+  }
+  return { release: () => lock.close() }
+}
+
+/** Runs `work` in one transaction that is on the disk when this returns; an error leaves nothing of it. */
+export function inTransaction<Result>(database: DatabaseSync, work: () => Result): Result {
+  database.exec('begin immediate')
+  try {
+    const result = work()
+    database.exec('commit')
+    return result
+  } catch (error) {
+    // SQLite itself rolls back when the disk is full.
+    if (database.isTransaction) database.exec('rollback')
+    throw error
+  }
+}
+
+/** Adds to a figure that outlives restarts. */
+export function count(database: DatabaseSync, counter: Counter, by: number): void {
+  database
+    .prepare('insert into counters values (?, ?) on conflict (name) do update set value = value + excluded.value')
+    .run(counter, by)
+}

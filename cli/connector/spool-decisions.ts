@@ -1,0 +1,104 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { formatTimestamp } from '../../contract/timestamp.ts'
+import { count, inTransaction } from './spool-database.ts'
+
+export interface RefusedEvent {
+  sequence: number
+  accepted_at: string
+  refused_at: string
+  slug: string
+  status: number
+  detail: string
+  event: unknown
+}
+
+export interface UncertainBatch {
+  key: string
+  events: number
+  /** The first time it was sent without an answer, by the Hub's clock. */
+  sent_at: string
+  reason: string
+}
+
+/** What people see of the spool and decide about it, also while a connector works with it. */
+export interface SpoolDecisions {
+  refused(limit: number): RefusedEvent[]
+  /** Sends all refused events once more; answers how many. */
+  retryRefused(): number
+  /** Forgets all refused events; answers how many. */
+  dropRefused(): number
+  uncertain(): UncertainBatch[]
+  /** Sends the events again under a new key: right when the Hub does not have them. Answers how many. */
+  resendUncertain(key: string): number
+  /** Forgets the events: right when the Hub has them. Answers how many. */
+  dropUncertain(key: string): number
+}
+
+export function createSpoolDecisions(database: DatabaseSync): SpoolDecisions {
+  const events = database.prepare('select count(*) as n from events where batch_id = ?')
+  const uncertainByKey = database.prepare('select id from batches where key = ? and uncertain_because is not null')
+
+  /** Ends a batch that was put aside. Nobody may have decided about it meanwhile. */
+  function decide(key: string, work: (batchId: number) => void): number {
+    return inTransaction(database, () => {
+      const id = uncertainByKey.get(key)?.id as number | undefined
+      if (id === undefined) return 0
+      const affected = Number(events.get(id)?.n)
+      work(id)
+      database.prepare('delete from batches where id = ?').run(id)
+      return affected
+    })
+  }
+
+  return {
+    refused: (limit) =>
+      database
+        .prepare('select * from refused order by sequence limit ?')
+        .all(limit)
+        .map((row) => ({
+          sequence: Number(row.sequence),
+          accepted_at: formatTimestamp(Number(row.accepted_ms)),
+          refused_at: formatTimestamp(Number(row.refused_ms)),
+          slug: String(row.slug),
+          status: Number(row.status),
+          detail: String(row.detail),
+          event: JSON.parse(String(row.event)),
+        })),
+
+    retryRefused: () =>
+      inTransaction(database, () => {
+        const moved = database
+          .prepare('insert into events (event, accepted_ms) select event, accepted_ms from refused order by sequence')
+          .run()
+        database.exec('delete from refused')
+        return Number(moved.changes)
+      }),
+
+    dropRefused: () =>
+      inTransaction(database, () => {
+        const dropped = Number(database.prepare('delete from refused').run().changes)
+        count(database, 'dropped', dropped)
+        return dropped
+      }),
+
+    uncertain: () =>
+      database
+        .prepare('select * from batches where uncertain_because is not null order by id')
+        .all()
+        .map((row) => ({
+          key: String(row.key),
+          events: Number(events.get(row.id as number)?.n),
+          sent_at: formatTimestamp(Number(row.doubtful_since_ms)),
+          reason: String(row.uncertain_because),
+        })),
+
+    resendUncertain: (key) =>
+      decide(key, (id) => database.prepare('update events set batch_id = null where batch_id = ?').run(id)),
+
+    dropUncertain: (key) =>
+      decide(key, (id) => {
+        const dropped = database.prepare('delete from events where batch_id = ?').run(id)
+        count(database, 'dropped', Number(dropped.changes))
+      }),
+  }
+}

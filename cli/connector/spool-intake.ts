@@ -1,0 +1,170 @@
+import { statfsSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
+import { DomainError } from '../../contract/domain-error.ts'
+import { idempotencyKeyHours } from '../../contract/limits.ts'
+import { diskReserveBytes, fullRetrySeconds } from './connector-limits.ts'
+import { count, inTransaction } from './spool-database.ts'
+
+/** What a producer has sent, checked. */
+export interface Submission {
+  /** JSON texts of the events to keep. */
+  events: readonly string[]
+  /** Of a request with an Idempotency-Key. */
+  request?: { keyDigest: Buffer; requestDigest: Buffer }
+  /** The answer, from the sequence numbers that the events were given. */
+  answerOf: (sequences: readonly number[]) => object
+}
+
+export interface Kept {
+  /** JSON text. */
+  answer: string
+  /** The answer is that of an earlier request with the same key. */
+  replayed: boolean
+}
+
+/**
+ * Where producers' events come in. Submissions that arrive together share one transaction and its fsync.
+ */
+export interface SpoolIntake {
+  /**
+   * Resolves once the events are on the disk.
+   *
+   * @throws DomainError `hub-unavailable` when there is no room or the disk fails, `idempotency-conflict`
+   */
+  keep(submission: Submission): Promise<Kept>
+  /** Why nothing can be taken just now, or undefined. */
+  obstacle(): string | undefined
+}
+
+interface Waiting {
+  submission: Submission
+  resolve: (kept: Kept) => void
+  reject: (error: unknown) => void
+}
+
+const groupEventsMax = 10_000
+const expireEveryMs = 3_600_000
+
+export function createSpoolIntake(deps: {
+  database: DatabaseSync
+  directory: string
+  bytesMax: number
+  /** Told after events are on the disk. */
+  arrived: () => void
+  nowMs?: () => number
+}): SpoolIntake {
+  const { database, directory, bytesMax, arrived, nowMs = Date.now } = deps
+  const insertEvent = database.prepare('insert into events (event, accepted_ms) values (?, ?)')
+  const findKey = database.prepare(
+    'select request_digest, answer from producer_keys where key_digest = ? and accepted_ms > ?',
+  )
+  const insertKey = database.prepare('insert or replace into producer_keys values (?, ?, ?, ?)')
+  const expireKeys = database.prepare('delete from producer_keys where accepted_ms <= ?')
+  const expiredMs = () => nowMs() - idempotencyKeyHours * 3_600_000
+  const waiting: Waiting[] = []
+  let expireAtMs = 0
+
+  function keepOne({ events, request, answerOf }: Submission): Kept {
+    const known = request && findKey.get(request.keyDigest, expiredMs())
+    if (known) {
+      if (request.requestDigest.equals(known.request_digest as Uint8Array)) {
+        return { answer: String(known.answer), replayed: true }
+      }
+      throw new DomainError(
+        'idempotency-conflict',
+        `This Idempotency-Key was used within the last ${idempotencyKeyHours} hours for another path or payload; ` +
+          'send a new key with a new payload.',
+        { errors: [{ pointer: '/headers/idempotency-key', detail: 'was used for another request' }] },
+      )
+    }
+    const sequences = events.map((event) => Number(insertEvent.run(event, nowMs()).lastInsertRowid))
+    const answer = JSON.stringify(answerOf(sequences))
+    if (request) insertKey.run(request.keyDigest, request.requestDigest, answer, nowMs())
+    count(database, 'accepted', events.length)
+    return { answer, replayed: false }
+  }
+
+  function keepGroup(group: readonly Waiting[]): void {
+    const outcomes = inTransaction(database, () =>
+      group.map(({ submission }) => {
+        try {
+          return keepOne(submission)
+        } catch (error) {
+          if (error instanceof DomainError) return error
+          throw error
+        }
+      }),
+    )
+    for (const [at, outcome] of outcomes.entries()) {
+      if (outcome instanceof DomainError) group[at]!.reject(outcome)
+      else group[at]!.resolve(outcome)
+    }
+    arrived()
+  }
+
+  function flush(): void {
+    while (waiting.length > 0) {
+      const group = waiting.splice(0, groupSize(waiting))
+      try {
+        const obstacle = obstacleNow()
+        if (obstacle !== undefined) throw unavailable(obstacle)
+        if (nowMs() >= expireAtMs) {
+          expireKeys.run(expiredMs())
+          expireAtMs = nowMs() + expireEveryMs
+        }
+        keepGroup(group)
+      } catch (error) {
+        const refusal = error instanceof DomainError ? error : failedToKeep(error)
+        for (const { reject } of group) reject(refusal)
+      }
+    }
+  }
+
+  function obstacleNow(): string | undefined {
+    if (usedBytes(database) >= bytesMax) {
+      return `The spool has reached its ${Math.round(bytesMax / 1024 / 1024)} MiB (--spool-max-mib).`
+    }
+    const disk = statfsSync(directory)
+    if (disk.bavail * disk.bsize < diskReserveBytes) return 'The disk of the spool is full.'
+    return undefined
+  }
+
+  return {
+    keep(submission) {
+      return new Promise((resolve, reject) => {
+        // What else has arrived by then goes with it.
+        if (waiting.length === 0) setImmediate(flush)
+        waiting.push({ submission, resolve, reject })
+      })
+    },
+    obstacle: obstacleNow,
+  }
+}
+
+/** How many of the first submissions go into one transaction. */
+function groupSize(waiting: readonly Waiting[]): number {
+  let events = 0
+  let size = 0
+  while (size < waiting.length && (size === 0 || events + waiting[size]!.submission.events.length <= groupEventsMax)) {
+    events += waiting[size]!.submission.events.length
+    size++
+  }
+  return size
+}
+
+/** Of pages in use: pages that forwarded events have left are used again. */
+export function usedBytes(database: DatabaseSync): number {
+  const number = (pragma: string) => Number(Object.values(database.prepare(`pragma ${pragma}`).get()!)[0])
+  return (number('page_count') - number('freelist_count')) * number('page_size')
+}
+
+function failedToKeep(cause: unknown): DomainError {
+  return unavailable(`The spool could not be written: ${(cause as Error).message}.`, cause)
+}
+
+function unavailable(reason: string, cause?: unknown): DomainError {
+  return new DomainError('hub-unavailable', `${reason} Nothing of the request was kept; send it again later.`, {
+    retryAfterSeconds: fullRetrySeconds,
+    cause,
+  })
+}
