@@ -53,6 +53,18 @@ export const exportTriesMax = 6
 /** Entries of the map from groups to archetypes. */
 export const scimMappingsMax = 1000
 export const scimGroupLengthMax = 256
+/** Of a filter, and of a path of PATCH. */
+export const scimFilterLengthMax = 8192
+export const scimFilterDepthMax = 16
+export const scimFilterTermsMax = 100
+export const scimPatchOperationsMax = 1000
+/** A group with 50,000 members fits. */
+export const scimBodyBytesMax = 4 * 1024 * 1024
+export const scimPageSizeDefault = 100
+/** User names, external ids and names of groups. */
+export const scimNameLengthMax = 512
+/** Of one attribute of a person, such as e-mail addresses. */
+export const scimValuesMax = 1000
 /** Entries that the Hub asks a directory for at a time. */
 export const rosterPullPageSize = 200
 /** Of one answer of a directory, and until it is there. */
@@ -77,6 +89,16 @@ export const magicLinkHours = 24
 /** Sign-in mails to one address of a tenant; those who ask for more find the earlier ones, whose links stay good. */
 export const signInMailsPerHour = 20
 export const archetypesMax = 10_000
+/** Skills of one pack, archetypes that it is for, and the grants that come of both. */
+export const coworkSkillsMax = 1_000
+export const coworkArchetypesMax = 1_000
+export const coworkGrantsMax = 50_000
+/** Skills that one archetype may be granted at a time by hand. */
+export const archetypeSkillsMax = 10_000
+/** Text of the packs on one page of their list: a page ends before it would have more, but has at least one. */
+export const coworkPageBytesMax = 4 * 1024 * 1024
+/** Questions in one request whether a user may use a skill. */
+export const entitlementChecksMax = 1_000
 export const displayNameLengthMax = 200
 export const eventFutureMinutesMax = 5
 /** Days that one summary by hours, or by days, may span. */

@@ -1,0 +1,89 @@
+import { scimFilterLengthMax } from '../../../contract/limits.ts'
+
+export type FilterToken =
+  | { kind: 'word'; text: string }
+  | { kind: 'literal'; value: string | number }
+  | { kind: '(' | ')' | '[' | ']' }
+
+/** What is wrong with a filter or a path, in words. Whoever asked for it makes an answer of it. */
+export class FilterSyntaxError extends Error {
+  override readonly name = 'FilterSyntaxError'
+}
+
+const wordStart = /[A-Za-z_$.]/
+const wordEnd = /[^A-Za-z0-9_$.:-]/g
+const numberEnd = /[^0-9.eE+-]/g
+const number = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/
+
+/**
+ * Splits a filter or a path (RFC 7644, figure 1) into its tokens, each character looked at a fixed number of times.
+ *
+ * @throws FilterSyntaxError
+ */
+export function filterTokens(text: string): FilterToken[] {
+  if (text.length > scimFilterLengthMax) {
+    throw new FilterSyntaxError(`it is longer than ${scimFilterLengthMax} characters`)
+  }
+  const tokens: FilterToken[] = []
+  let at = 0
+  while (at < text.length) {
+    const character = text[at] as string
+    if (character === ' ' || character === '\t') {
+      at++
+    } else if (character === '(' || character === ')' || character === '[' || character === ']') {
+      tokens.push({ kind: character })
+      at++
+    } else if (character === '"') {
+      const end = endOfString(text, at)
+      tokens.push({ kind: 'literal', value: stringOf(text.slice(at, end), at) })
+      at = end
+    } else if (wordStart.test(character)) {
+      const end = endOf(wordEnd, text, at)
+      tokens.push({ kind: 'word', text: text.slice(at, end) })
+      at = end
+    } else if (character === '-' || (character >= '0' && character <= '9')) {
+      const end = endOf(numberEnd, text, at)
+      tokens.push({ kind: 'literal', value: numberOf(text.slice(at, end), at) })
+      at = end
+    } else {
+      throw new FilterSyntaxError(`it has a character that does not belong there at position ${at + 1}`)
+    }
+  }
+  return tokens
+}
+
+function endOf(expression: RegExp, text: string, from: number): number {
+  expression.lastIndex = from + 1
+  return expression.exec(text)?.index ?? text.length
+}
+
+/** Index after the closing quotation mark. A backslash takes the next character with it. */
+function endOfString(text: string, from: number): number {
+  let at = from + 1
+  while (at < text.length) {
+    const character = text[at]
+    if (character === '"') return at + 1
+    at += character === '\\' ? 2 : 1
+  }
+  throw new FilterSyntaxError(`the text that begins at position ${from + 1} has no closing quotation mark`)
+}
+
+function stringOf(literal: string, at: number): string {
+  let value: unknown
+  try {
+    value = JSON.parse(literal)
+  } catch {
+    throw new FilterSyntaxError(`the text at position ${at + 1} is not a JSON string`)
+  }
+  const text = String(value)
+  if (text.includes('\0') || !text.isWellFormed()) {
+    throw new FilterSyntaxError(`the text at position ${at + 1} has NUL or half of a surrogate pair`)
+  }
+  return text
+}
+
+function numberOf(literal: string, at: number): number {
+  const value = number.test(literal) ? Number(literal) : Number.NaN
+  if (!Number.isFinite(value)) throw new FilterSyntaxError(`there is no number at position ${at + 1}`)
+  return value
+}

@@ -1,0 +1,77 @@
+import type { JsonValue } from '../../../provenance/json.ts'
+import type { DirectoryFilter } from '../roster/directory/directory-types.ts'
+import type { PatchStep } from './patch-operations.ts'
+import { memberIds } from './resource-body.ts'
+import { scimProblem } from './scim-problems.ts'
+import { matchesValue } from './value-matching.ts'
+
+type Members = readonly { userId: string; display: string }[]
+
+export type MembersChanged = { all: readonly string[] } | { add: readonly string[]; remove: readonly string[] }
+
+export function isOfMembers({ path }: PatchStep): boolean {
+  return path.attribute.name === 'members'
+}
+
+/** Whether the steps can only be understood with the members at hand, which a large group has many of. */
+export function asksForMembers(steps: readonly PatchStep[]): boolean {
+  return steps.some((step) => isOfMembers(step) && step.path.filter && idsOf(step.path.filter) === undefined)
+}
+
+/**
+ * What steps do to the members of a group, without its members being read. Removing who is not a member is no error: a
+ * directory that repeats itself would never get past it.
+ *
+ * @param members of the group, where {@link asksForMembers} says so
+ * @throws DomainError 400 with scimType `invalidValue` or `mutability`
+ */
+export function membersChanged(steps: readonly PatchStep[], members: Members = []): MembersChanged | undefined {
+  const ofMembers = steps.filter(isOfMembers)
+  if (ofMembers.length === 0) return undefined
+  let all: Set<string> | undefined
+  const add = new Set<string>()
+  const remove = new Set<string>()
+  for (const { op, path, value = null } of ofMembers) {
+    if (op === 'remove') {
+      const ids = path.filter ? chosen(path.filter, path.attribute, members) : idsIn(value)
+      if (ids === undefined) all = new Set()
+      for (const id of ids ?? []) {
+        all?.delete(id)
+        add.delete(id)
+        remove.add(id)
+      }
+    } else {
+      if (path.filter) throw scimProblem('mutability', 'Members can be added and removed; a member cannot be changed.')
+      if (op === 'replace') all = new Set()
+      for (const id of memberIds(value)) {
+        all?.add(id)
+        remove.delete(id)
+        add.add(id)
+      }
+    }
+  }
+  return all ? { all: [...all] } : { add: [...add], remove: [...remove] }
+}
+
+/** Undefined asks for all of them. */
+function idsIn(value: JsonValue): string[] | undefined {
+  return value === null ? undefined : memberIds(value)
+}
+
+function chosen(filter: DirectoryFilter, attribute: PatchStep['path']['attribute'], members: Members): string[] {
+  const named = idsOf(filter)
+  if (named) return named
+  return members
+    .filter(({ userId, display }) => matchesValue(attribute, filter, { value: userId, display, type: 'User' }))
+    .map(({ userId }) => userId)
+}
+
+/** The ids of a filter that names them: `value eq "…"`, or several of these. */
+function idsOf(filter: DirectoryFilter): string[] | undefined {
+  if (filter.kind === 'compare' && filter.operator === 'eq' && filter.path[0] === 'value') {
+    return typeof filter.value === 'string' ? [filter.value] : []
+  }
+  if (filter.kind !== 'or') return undefined
+  const parts = filter.terms.map(idsOf)
+  return parts.includes(undefined) ? undefined : parts.flatMap((part) => part ?? [])
+}

@@ -1,0 +1,56 @@
+import type { DirectoryFilter } from '../roster/directory/directory-types.ts'
+import { type AttributePath, attributeNamed, findAttribute } from './attribute-paths.ts'
+import { parseValueFilter } from './filter-parser.ts'
+import { FilterSyntaxError, filterTokens } from './filter-tokens.ts'
+import type { ResourceDefinition } from './schema-types.ts'
+import { scimProblem } from './scim-problems.ts'
+
+/** What an operation of PATCH works on (RFC 7644, section 3.5.2). */
+export interface PatchPath extends AttributePath {
+  /** Chooses values of a multi-valued attribute. */
+  filter?: DirectoryFilter
+}
+
+/**
+ * Parses `userName`, `name.familyName`, `emails[type eq "work"].value`, `urn:…:User:department`.
+ *
+ * @returns undefined where the path is well formed, and names what the schemas do not have
+ * @throws DomainError 400 with scimType `invalidPath`
+ */
+export function parsePatchPath(resource: ResourceDefinition, text: string): PatchPath | undefined {
+  try {
+    return parse(resource, text)
+  } catch (error) {
+    if (error instanceof FilterSyntaxError) throw scimProblem('invalidPath', `The path cannot be used: ${error.message}.`)
+    throw error
+  }
+}
+
+function parse(resource: ResourceDefinition, text: string): PatchPath | undefined {
+  const tokens = filterTokens(text)
+  const [first, bracket] = tokens
+  if (first?.kind !== 'word') throw new FilterSyntaxError('it does not begin with an attribute')
+  if (isForbidden(first.text)) throw new FilterSyntaxError('it has a name that is not allowed')
+  const path = findAttribute(resource, first.text)
+  if (bracket === undefined) return path
+  if (bracket.kind !== '[') throw new FilterSyntaxError('after the attribute only a filter in brackets can follow')
+  // What would be chosen from is nothing that is kept, but the form has to be right all the same.
+  if (!path) return undefined
+  if (path.sub || !path.attribute.multiValued || !path.attribute.subAttributes) {
+    throw new FilterSyntaxError(`${path.attribute.name} has no values of several parts to choose from`)
+  }
+  const { filter, end } = parseValueFilter(resource, tokens, path, 2)
+  const [last, ...rest] = tokens.slice(end)
+  if (last === undefined) return { ...path, filter }
+  if (last.kind !== 'word' || !last.text.startsWith('.') || rest.length > 0) {
+    throw new FilterSyntaxError('after the brackets only one sub-attribute can follow, such as .value')
+  }
+  const sub = attributeNamed(path.attribute.subAttributes, last.text.slice(1))
+  if (!sub) throw new FilterSyntaxError(`${path.attribute.name} has no part ${JSON.stringify(last.text.slice(0, 100))}`)
+  return { ...path, filter, sub }
+}
+
+/** Nothing here would follow them into a prototype; who sends them hopes for it. */
+function isForbidden(name: string): boolean {
+  return /(^|[.:])(__proto__|constructor|prototype)($|[.:])/i.test(name)
+}
