@@ -62,3 +62,18 @@ export const rosterSyncsLockClass = 0x6f726779
 
 /** As {@link rollupLockClass}. Held by the transaction that makes or changes a connector, or orders a republication. Spells "orgc". */
 export const connectorsLockClass = 0x6f726763
+
+/**
+ * As {@link rollupLockClass}. Held by the transaction that makes or destroys content keys of a tenant; shared by those
+ * that write content, in `hub.require_content_key` too. Spells "orgc".
+ */
+export const contentKeysLockClass = 0x6f726763
+
+/** As {@link rollupLockClass}. Held by the transaction that changes skills, packs or grants. Spells "orgg". */
+export const skillsLockClass = 0x6f726767
+
+/**
+ * As {@link rollupLockClass}. Held by the transaction that changes people, groups or archetypes of a directory. Spells
+ * "orgd".
+ */
+export const directoryLockClass = 0x6f726764

@@ -28,6 +28,23 @@ export interface ArchetypePage {
   next_cursor: string | null
 }
 
+/** Whom a reference means, and what they may do by their archetypes. */
+export interface ResolvedUser {
+  /** `usr_…` */
+  userId: string
+  active: boolean
+  archetypeIds: readonly string[]
+}
+
+export interface UserReferences {
+  /**
+   * Whom references mean: `user:<email>`, `user:<external id of the directory>` or `usr_…`, which may stand after
+   * `user:` too. Those that mean nobody are left out. Of several people the active one is meant, then the one who was
+   * changed last; an address goes before an external id. A few statements, however many there are.
+   */
+  resolveUsers(tx: TenantTx, references: readonly string[]): Promise<Map<string, ResolvedUser>>
+}
+
 /** A person of a tenant. */
 export interface User {
   /** `usr_` and 24 letters and digits: `sub` of tokens, and `created_by`. */

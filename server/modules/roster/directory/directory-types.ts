@@ -79,6 +79,8 @@ export interface BulkOutcome {
   updated: number
   /** Of those that were updated: people who were active before, and are not now. */
   deactivated?: number
+  /** User ids of people whom the directory has as inactive: the last administrators, left active. */
+  keptActive?: readonly string[]
 }
 
 /**

@@ -1,0 +1,127 @@
+import type { TenantTx } from '../../../db/database.ts'
+import type { Actor, GovernanceEvent } from '../../governance/governance-types.ts'
+import { now } from '../users/user-changes.ts'
+import { nameKey } from './directory-names.ts'
+import type { GroupMapping } from './directory-types.ts'
+import {
+  archetypesOf,
+  deleteArchetypesOf,
+  groupsNamed,
+  insertArchetypes,
+  markByHand,
+  membershipsIn,
+  setByHand,
+} from './user-archetypes-store.ts'
+
+/**
+ * Who has which archetypes. All answer one `rbac.archetype_assigned` for each person whose archetypes changed, for the
+ * caller to write. The directory must be locked.
+ */
+export interface ArchetypeAssignment {
+  /** By the groups, of those whose archetypes are not set by hand. */
+  byGroups(tx: TenantTx, userIds: readonly string[], actor: Actor): Promise<GovernanceEvent[]>
+  /** Groups no longer decide. */
+  byHand(tx: TenantTx, userId: string, archetypeIds: readonly string[], actor: Actor): Promise<GovernanceEvent[]>
+  /** Groups decide again. */
+  reset(tx: TenantTx, userId: string, actor: Actor): Promise<GovernanceEvent[]>
+  /** Takes archetypes that are no more from whoever has them. */
+  withdraw(
+    tx: TenantTx,
+    userIds: readonly string[],
+    archetypeIds: readonly string[],
+    actor: Actor,
+  ): Promise<GovernanceEvent[]>
+  /** Of somebody whom the directory removed. */
+  clear(tx: TenantTx, userId: string, actor: Actor): Promise<GovernanceEvent[]>
+}
+
+type Source = 'group' | 'manual' | 'bundle'
+type Wanted = (userId: string, before: readonly string[]) => readonly string[]
+
+export function createArchetypeAssignment(deps: {
+  mappingOf: (tx: TenantTx) => Promise<readonly GroupMapping[]>
+  bundleOf: (tx: TenantTx) => Promise<Set<string>>
+}): ArchetypeAssignment {
+  async function byGroups(tx: TenantTx, userIds: readonly string[], actor: Actor): Promise<GovernanceEvent[]> {
+    if (userIds.length === 0) return []
+    const manual = await setByHand(tx, userIds)
+    const people = userIds.filter((id) => !manual.has(id))
+    const archetypesOfGroup = await mappedGroups(tx)
+    const memberships = await membershipsIn(tx, people, [...archetypesOfGroup.keys()])
+    const groupsOf = Map.groupBy(memberships, ({ user_id: id }) => id)
+    const wanted: Wanted = (userId) =>
+      (groupsOf.get(userId) ?? []).flatMap(({ group_id: id }) => archetypesOfGroup.get(id)!)
+    return assign(tx, people, wanted, 'group', actor)
+  }
+
+  /** The archetypes of each group that the mapping names; of the bundle only. */
+  async function mappedGroups(tx: TenantTx): Promise<Map<string, string[]>> {
+    const bundle = await deps.bundleOf(tx)
+    const mapping = (await deps.mappingOf(tx)).filter(({ archetype_id: id }) => bundle.has(id))
+    if (mapping.length === 0) return new Map()
+    const ofName = Map.groupBy(mapping, ({ group }) => group)
+    const ofKey = Map.groupBy(mapping, ({ group }) => nameKey(group))
+    const groups = await groupsNamed(tx, [...ofName.keys()], [...ofKey.keys()])
+    return new Map(
+      groups.map((group) => [
+        group.group_id,
+        [
+          ...(ofKey.get(group.display_name_key) ?? []),
+          ...(ofName.get(group.external_id ?? '') ?? []),
+          ...(ofName.get(group.group_id) ?? []),
+        ].map(({ archetype_id: id }) => id),
+      ]),
+    )
+  }
+
+  async function assign(
+    tx: TenantTx,
+    userIds: readonly string[],
+    wanted: Wanted,
+    source: Source,
+    actor: Actor,
+  ): Promise<GovernanceEvent[]> {
+    const current = Map.groupBy(await archetypesOf(tx, userIds), ({ user_id: id }) => id)
+    const events: GovernanceEvent[] = []
+    const given: { user_id: string; archetype_id: string }[] = []
+    const taken: typeof given = []
+    for (const userId of userIds) {
+      const before = (current.get(userId) ?? []).map(({ archetype_id: id }) => id)
+      const after = [...new Set(wanted(userId, before))].sort()
+      const more = after.filter((id) => !before.includes(id))
+      const less = before.filter((id) => !after.includes(id))
+      if (more.length + less.length === 0) continue
+      given.push(...more.map((id) => ({ user_id: userId, archetype_id: id })))
+      taken.push(...less.map((id) => ({ user_id: userId, archetype_id: id })))
+      events.push({
+        kind: 'rbac.archetype_assigned',
+        subject: `user:${userId}`,
+        details: { before, after, source },
+        actor,
+      })
+    }
+    await deleteArchetypesOf(tx, taken)
+    await insertArchetypes(tx, given, now())
+    return events
+  }
+
+  return {
+    byGroups,
+    async byHand(tx, userId, archetypeIds, actor) {
+      await markByHand(tx, userId, true)
+      return assign(tx, [userId], () => archetypeIds, 'manual', actor)
+    },
+    async reset(tx, userId, actor) {
+      await markByHand(tx, userId, false)
+      return byGroups(tx, [userId], actor)
+    },
+    withdraw(tx, userIds, archetypeIds, actor) {
+      const gone = new Set(archetypeIds)
+      return assign(tx, userIds, (_, before) => before.filter((id) => !gone.has(id)), 'bundle', actor)
+    },
+    async clear(tx, userId, actor) {
+      await markByHand(tx, userId, false)
+      return assign(tx, [userId], () => [], 'group', actor)
+    },
+  }
+}

@@ -1,0 +1,187 @@
+import { isDeepStrictEqual } from 'node:util'
+import { validationFailed } from '../../../../contract/domain-error.ts'
+import type { TenantTx } from '../../../db/database.ts'
+import type { Actor, GovernanceEvent, GovernanceLog } from '../../governance/governance-types.ts'
+import { now } from '../users/user-changes.ts'
+import type { ArchetypeAssignment } from './archetype-assignment.ts'
+import {
+  type DirectoryGroupRow,
+  deleteGroups,
+  groupsByIds,
+  groupsKnownBy,
+  insertGroups,
+  updateGroups,
+} from './directory-groups-store.ts'
+import {
+  deleteMembers,
+  deleteOtherMembers,
+  insertMembers,
+  memberIdsOf,
+  membersOf,
+  type Pair,
+  touchGroups,
+} from './directory-members-store.ts'
+import { makeGroupId, nameKey } from './directory-names.ts'
+import { nameTaken, requireRevision, unknownGroup } from './directory-refusals.ts'
+import type { Directory, DirectoryGroup, DirectoryGroupWrite } from './directory-types.ts'
+import { knownUserIds, lockDirectory } from './directory-users-store.ts'
+
+type GroupOperations = Pick<Directory, 'createGroup' | 'changeGroup' | 'removeGroup' | 'group'>
+type MemberChange = NonNullable<Parameters<Directory['changeGroup']>[3]['members']>
+
+export function createDirectoryGroups(deps: {
+  governance: GovernanceLog
+  assignment: ArchetypeAssignment
+}): GroupOperations {
+  const { governance, assignment } = deps
+
+  async function existing(tx: TenantTx, groupId: string): Promise<DirectoryGroupRow> {
+    const [row] = await groupsByIds(tx, [groupId])
+    if (!row) throw unknownGroup()
+    return row
+  }
+
+  async function group(tx: TenantTx, groupId: string, withMembers: boolean) {
+    const rows = await groupsByIds(tx, [groupId])
+    return (await groupAnswers(tx, rows, withMembers))[0]
+  }
+
+  return {
+    group,
+
+    async createGroup(tx, tenant, write, memberIds, { actor }) {
+      await lockDirectory(tx)
+      await requireFreeName(tx, write.displayName)
+      await requireUsers(tx, memberIds)
+      const groupId = makeGroupId()
+      await insertGroups(tx, [{ ...write, groupId }], now())
+      const added = await insertMembers(tx, pairsOf(groupId, memberIds))
+      const event = groupEvent(groupId, 'directory_group_created', { members: added.length }, actor)
+      const assigned = await assignment.byGroups(tx, idsOf(added), actor)
+      await governance.appendAll(tx, tenant, [event, ...assigned])
+      return (await group(tx, groupId, true))!
+    },
+
+    async changeGroup(tx, tenant, groupId, change, { actor, revision }) {
+      await lockDirectory(tx)
+      const before = await existing(tx, groupId)
+      requireRevision(before.revision, revision)
+      const isRenamed = change.group !== undefined && isOtherName(before, change.group)
+      const attributes = change.group ? changedAttributes(before, change.group) : []
+      if (change.group && attributes.length > 0) {
+        await requireFreeName(tx, change.group.displayName, groupId)
+        await updateGroups(tx, [{ ...change.group, groupId }])
+      }
+      const { added, removed } = await changeMembers(tx, groupId, change.members)
+      if (attributes.length + added.length + removed.length === 0) return (await group(tx, groupId, true))!
+      await touchGroups(tx, [groupId], now())
+      // Another name may mean other archetypes for everybody in it.
+      const stayed = isRenamed ? await memberIdsOf(tx, groupId) : []
+      const touched = new Set([...idsOf(added), ...idsOf(removed), ...stayed])
+      const counts = { added: added.length, removed: removed.length }
+      const event = groupEvent(groupId, 'directory_group', { attributes, members: counts }, actor)
+      const assigned = await assignment.byGroups(tx, [...touched], actor)
+      await governance.appendAll(tx, tenant, [event, ...assigned])
+      return (await group(tx, groupId, true))!
+    },
+
+    async removeGroup(tx, tenant, groupId, { actor, revision }) {
+      await lockDirectory(tx)
+      requireRevision((await existing(tx, groupId)).revision, revision)
+      const members = await memberIdsOf(tx, groupId)
+      await deleteGroups(tx, [groupId])
+      const event = groupEvent(groupId, 'directory_group_removed', { members: members.length }, actor)
+      const assigned = await assignment.byGroups(tx, members, actor)
+      await governance.appendAll(tx, tenant, [event, ...assigned])
+    },
+  }
+}
+
+async function changeMembers(
+  tx: TenantTx,
+  groupId: string,
+  change: MemberChange | undefined,
+): Promise<{ added: Pair[]; removed: Pair[] }> {
+  if (!change) return { added: [], removed: [] }
+  if ('all' in change) {
+    await requireUsers(tx, change.all)
+    const pairs = pairsOf(groupId, change.all)
+    const removed = await deleteOtherMembers(tx, [groupId], pairs)
+    return { added: await insertMembers(tx, pairs), removed }
+  }
+  await requireUsers(tx, change.add)
+  const removed = await deleteMembers(tx, groupId, change.remove)
+  return { added: await insertMembers(tx, pairsOf(groupId, change.add)), removed }
+}
+
+async function requireFreeName(tx: TenantTx, displayName: string, except?: string): Promise<void> {
+  const owners = await groupsKnownBy(tx, { nameKeys: [nameKey(displayName)], externalIds: [] })
+  if (owners.some(({ group_id: id }) => id !== except)) throw nameTaken('/displayName')
+}
+
+async function requireUsers(tx: TenantTx, userIds: readonly string[]): Promise<void> {
+  if (userIds.length === 0) return
+  const known = await knownUserIds(tx, userIds)
+  const errors = userIds.flatMap((id, index) =>
+    known.has(id) ? [] : [{ pointer: `/members/${index}/value`, detail: 'is no user of the directory' }],
+  )
+  if (errors.length > 0) throw validationFailed(errors)
+}
+
+function pairsOf(groupId: string, userIds: readonly string[]): Pair[] {
+  return [...new Set(userIds)].map((userId) => ({ group_id: groupId, user_id: userId }))
+}
+
+function idsOf(pairs: readonly Pair[]): string[] {
+  return pairs.map((pair) => pair.user_id)
+}
+
+/** By which a mapping could name it. */
+export function isOtherName(before: DirectoryGroupRow, after: DirectoryGroupWrite): boolean {
+  return before.display_name_key !== nameKey(after.displayName) || before.external_id !== after.externalId
+}
+
+/** Names, never values. */
+export function changedAttributes(before: DirectoryGroupRow, after: DirectoryGroupWrite): string[] {
+  const names = new Set([...Object.keys(before.attributes), ...Object.keys(after.attributes)])
+  return [
+    ...(before.display_name === after.displayName ? [] : ['displayName']),
+    ...(before.external_id === after.externalId ? [] : ['externalId']),
+    ...[...names].filter((name) => !isDeepStrictEqual(before.attributes[name], after.attributes[name])).sort(),
+  ]
+}
+
+export function groupEvent(
+  groupId: string,
+  change: string,
+  details: NonNullable<GovernanceEvent['details']>,
+  actor: Actor,
+): GovernanceEvent {
+  return { kind: 'tenant.config_changed', subject: `group:${groupId}`, details: { change, ...details }, actor }
+}
+
+/** In the order of the rows. */
+export async function groupAnswers(
+  tx: TenantTx,
+  rows: readonly DirectoryGroupRow[],
+  withMembers: boolean,
+): Promise<DirectoryGroup[]> {
+  if (rows.length === 0) return []
+  const groupIds = rows.map((row) => row.group_id)
+  const members = withMembers ? Map.groupBy(await membersOf(tx, groupIds), (row) => row.group_id) : undefined
+  return rows.map((row) => ({
+    groupId: row.group_id,
+    displayName: row.display_name,
+    externalId: row.external_id,
+    attributes: row.attributes,
+    ...(members && {
+      members: (members.get(row.group_id) ?? []).map((member) => ({
+        userId: member.user_id,
+        display: member.display_name ?? member.user_name,
+      })),
+    }),
+    revision: row.revision,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }))
+}

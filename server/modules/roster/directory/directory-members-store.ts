@@ -1,0 +1,115 @@
+import type { TenantTx } from '../../../db/database.ts'
+
+/** Who is in which group. */
+
+export interface Membership {
+  user_id: string
+  group_id: string
+  display_name: string
+}
+
+export async function membershipsOf(tx: TenantTx, userIds: readonly string[]): Promise<Membership[]> {
+  const { rows } = await tx.client.query<Membership>(
+    `select m.user_id, m.group_id, g.display_name
+     from hub.directory_members m join hub.directory_groups g on g.tenant_id = $1 and g.group_id = m.group_id
+     where m.tenant_id = $1 and m.user_id = any($2::text[])
+     order by g.display_name_key collate "C"`,
+    [tx.tenantId, userIds],
+  )
+  return rows
+}
+
+export interface Member {
+  group_id: string
+  user_id: string
+  user_name: string
+  display_name: string | null
+}
+
+export async function membersOf(tx: TenantTx, groupIds: readonly string[]): Promise<Member[]> {
+  const { rows } = await tx.client.query<Member>(
+    `select m.group_id, m.user_id, d.user_name, d.attributes ->> 'displayName' as display_name
+     from hub.directory_members m join hub.directory_users d on d.tenant_id = $1 and d.user_id = m.user_id
+     where m.tenant_id = $1 and m.group_id = any($2::text[])
+     order by m.group_id, m.user_id`,
+    [tx.tenantId, groupIds],
+  )
+  return rows
+}
+
+export async function memberIdsOf(tx: TenantTx, groupId: string): Promise<string[]> {
+  const { rows } = await tx.client.query<{ user_id: string }>(
+    'select user_id from hub.directory_members where tenant_id = $1 and group_id = $2',
+    [tx.tenantId, groupId],
+  )
+  return rows.map((row) => row.user_id)
+}
+
+export interface Pair {
+  group_id: string
+  user_id: string
+}
+
+/** Answers those that were not there. */
+export async function insertMembers(tx: TenantTx, pairs: readonly Pair[]): Promise<Pair[]> {
+  if (pairs.length === 0) return []
+  const { rows } = await tx.client.query<Pair>(
+    `insert into hub.directory_members (tenant_id, group_id, user_id)
+     select $1, p.group_id, p.user_id from unnest($2::text[], $3::text[]) as p (group_id, user_id)
+     on conflict (tenant_id, group_id, user_id) do nothing
+     returning group_id, user_id`,
+    [tx.tenantId, pairs.map((pair) => pair.group_id), pairs.map((pair) => pair.user_id)],
+  )
+  return rows
+}
+
+/** Answers those that were there. */
+export async function deleteMembers(tx: TenantTx, groupId: string, userIds: readonly string[]): Promise<Pair[]> {
+  if (userIds.length === 0) return []
+  const { rows } = await tx.client.query<Pair>(
+    `delete from hub.directory_members where tenant_id = $1 and group_id = $2 and user_id = any($3::text[])
+     returning group_id, user_id`,
+    [tx.tenantId, groupId, userIds],
+  )
+  return rows
+}
+
+/** Of these groups, all that are not named. Answers them. */
+export async function deleteOtherMembers(
+  tx: TenantTx,
+  groupIds: readonly string[],
+  pairs: readonly Pair[],
+): Promise<Pair[]> {
+  const { rows } = await tx.client.query<Pair>(
+    `delete from hub.directory_members m
+     where m.tenant_id = $1 and m.group_id = any($2::text[])
+       and not exists (select from unnest($3::text[], $4::text[]) as p (group_id, user_id)
+                       where p.group_id = m.group_id and p.user_id = m.user_id)
+     returning m.group_id, m.user_id`,
+    [tx.tenantId, groupIds, pairs.map((pair) => pair.group_id), pairs.map((pair) => pair.user_id)],
+  )
+  return rows
+}
+
+/** Takes the person out of every group, each of which is another one then. */
+export async function leaveGroups(tx: TenantTx, userId: string, now: string): Promise<void> {
+  const { rows } = await tx.client.query<{ group_id: string }>(
+    'delete from hub.directory_members where tenant_id = $1 and user_id = $2 returning group_id',
+    [tx.tenantId, userId],
+  )
+  await touchGroups(
+    tx,
+    rows.map((row) => row.group_id),
+    now,
+  )
+}
+
+/** Counts a change of each. */
+export async function touchGroups(tx: TenantTx, groupIds: readonly string[], now: string): Promise<void> {
+  if (groupIds.length === 0) return
+  await tx.client.query(
+    `update hub.directory_groups set revision = revision + 1, updated_at = $3::timestamptz
+     where tenant_id = $1 and group_id = any($2::text[])`,
+    [tx.tenantId, groupIds, now],
+  )
+}

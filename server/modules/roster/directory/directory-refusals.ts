@@ -1,0 +1,23 @@
+import { DomainError } from '../../../../contract/domain-error.ts'
+
+export function unknownUser(): DomainError {
+  return new DomainError('not-found', 'The directory has no user of this id.')
+}
+
+export function unknownGroup(): DomainError {
+  return new DomainError('not-found', 'The directory has no group of this id.')
+}
+
+/** @param pointer `/userName` or `/displayName` */
+export function nameTaken(pointer: '/userName' | '/displayName'): DomainError {
+  const whose = pointer === '/userName' ? 'user of the directory has this user name' : 'group has this display name'
+  return new DomainError('concurrent-modification', `Another ${whose}.`, {
+    errors: [{ pointer, detail: 'is taken; lower and upper case are the same' }],
+  })
+}
+
+/** @param wanted of the caller's ETag; undefined takes any */
+export function requireRevision(revision: number, wanted: number | undefined): void {
+  if (wanted === undefined || wanted === revision) return
+  throw new DomainError('concurrent-modification', 'The resource was changed meanwhile. Get it again, then repeat.')
+}

@@ -1,0 +1,47 @@
+import { createHmac } from 'node:crypto'
+import type { TenantTx } from '../../../db/database.ts'
+import type { TokenRevoker } from '../../auth/auth-types.ts'
+import type { GovernanceLog } from '../../governance/governance-types.ts'
+import type { ArchetypeAssignment } from './archetype-assignment.ts'
+import { rosterCounts } from './directory-counts-store.ts'
+import { createDirectoryGroups, groupAnswers } from './directory-groups.ts'
+import { queryGroups, queryUsers } from './directory-query-store.ts'
+import { createDirectorySync } from './directory-sync.ts'
+import type { Directory } from './directory-types.ts'
+import { createDirectoryUsers, withGroups } from './directory-users.ts'
+import { createPeople } from './people.ts'
+
+export function createDirectory(deps: {
+  governance: GovernanceLog
+  revoker: TokenRevoker
+  endSessions: (tx: TenantTx, userId: string) => Promise<void>
+  assignment: ArchetypeAssignment
+  formerAddressKey: (tenantId: string, emailKey: string) => string
+}): Directory {
+  const people = createPeople(deps)
+  const users = createDirectoryUsers({ ...deps, people })
+  const { store: _, ...userOperations } = users
+  return {
+    ...userOperations,
+    ...createDirectoryGroups(deps),
+    ...createDirectorySync({ ...deps, users }),
+    async users(tx, query) {
+      const { total, rows } = await queryUsers(tx, query)
+      return { total, items: await withGroups(tx, rows) }
+    },
+    async groups(tx, query) {
+      const { total, rows } = await queryGroups(tx, query)
+      return { total, items: await groupAnswers(tx, rows, query.withMembers) }
+    },
+    counts: rosterCounts,
+  }
+}
+
+/**
+ * What stays of an address whose owner the directory removed: enough to know that the same address comes again, which
+ * must not make a person of somebody who was shut out; nothing that it could be read from.
+ */
+export function createFormerAddressKey(key: Buffer): (tenantId: string, emailKey: string) => string {
+  return (tenantId, emailKey) =>
+    `former:${createHmac('sha256', key).update(`${tenantId}\0${emailKey}`).digest('base64url')}`
+}

@@ -1,0 +1,149 @@
+import { directoryLockClass } from '../../../db/advisory-locks.ts'
+import type { TenantTx } from '../../../db/database.ts'
+import { nameKey } from './directory-names.ts'
+import type { DirectoryUserWrite } from './directory-types.ts'
+
+export interface DirectoryUserRow {
+  user_id: string
+  user_name: string
+  user_name_key: string
+  external_id: string | null
+  active: boolean
+  attributes: DirectoryUserWrite['attributes']
+  revision: number
+  created_at: string
+  updated_at: string
+  seen_by: string | null
+}
+
+export const userColumns =
+  'd.user_id, d.user_name, d.user_name_key, d.external_id, d.active, d.attributes, d.revision, d.created_at, ' +
+  'd.updated_at, d.seen_by'
+
+/** Changes of one tenant's directory come one after the other: none is lost, and none waits for another in a circle. */
+export async function lockDirectory(tx: TenantTx): Promise<void> {
+  await tx.client.query('select pg_advisory_xact_lock($1, hashtext($2))', [directoryLockClass, tx.tenantId])
+}
+
+export async function usersByIds(tx: TenantTx, userIds: readonly string[]): Promise<DirectoryUserRow[]> {
+  const { rows } = await tx.client.query<DirectoryUserRow>(
+    `select ${userColumns} from hub.directory_users d where d.tenant_id = $1 and d.user_id = any($2::text[])`,
+    [tx.tenantId, userIds],
+  )
+  return rows
+}
+
+/** Those with one of the names (in lower case) or external ids. The oldest first. */
+export async function usersKnownBy(
+  tx: TenantTx,
+  { nameKeys, externalIds }: { nameKeys: readonly string[]; externalIds: readonly string[] },
+): Promise<DirectoryUserRow[]> {
+  const { rows } = await tx.client.query<DirectoryUserRow>(
+    `select ${userColumns} from hub.directory_users d
+     where d.tenant_id = $1 and (d.user_name_key = any($2::text[]) or d.external_id = any($3::text[]))
+     order by d.created_at, d.user_id`,
+    [tx.tenantId, nameKeys, externalIds],
+  )
+  return rows
+}
+
+type UserWrite = DirectoryUserWrite & { userId: string }
+
+export async function insertUsers(tx: TenantTx, users: readonly UserWrite[], now: string): Promise<void> {
+  await tx.client.query(
+    `insert into hub.directory_users (tenant_id, user_id, user_name, user_name_key, external_id, active, attributes,
+       revision, created_at, updated_at)
+     select $1, g.user_id, g.user_name, g.user_name_key, g.external_id, g.active, g.attributes::jsonb, 1,
+       $8::timestamptz, $8::timestamptz
+     from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::boolean[], $7::text[])
+       as g (user_id, user_name, user_name_key, external_id, active, attributes)
+     returning user_id`,
+    [tx.tenantId, ...columnsOf(users), now],
+  )
+}
+
+export async function updateUsers(tx: TenantTx, users: readonly UserWrite[], now: string): Promise<void> {
+  await tx.client.query(
+    `update hub.directory_users d
+     set user_name = g.user_name, user_name_key = g.user_name_key, external_id = g.external_id, active = g.active,
+       attributes = g.attributes::jsonb, revision = d.revision + 1, updated_at = $8::timestamptz
+     from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::boolean[], $7::text[])
+       as g (user_id, user_name, user_name_key, external_id, active, attributes)
+     where d.tenant_id = $1 and d.user_id = g.user_id`,
+    [tx.tenantId, ...columnsOf(users), now],
+  )
+}
+
+function columnsOf(users: readonly UserWrite[]): unknown[] {
+  return [
+    users.map(({ userId }) => userId),
+    users.map(({ userName }) => userName),
+    users.map(({ userName }) => nameKey(userName)),
+    users.map(({ externalId }) => externalId),
+    users.map(({ active }) => active),
+    users.map(({ attributes }) => JSON.stringify(attributes)),
+  ]
+}
+
+/** Takes names away from whoever has them now, so that others can be given them: their own comes with a later page. */
+export async function freeUserNames(tx: TenantTx, userIds: readonly string[]): Promise<void> {
+  await tx.client.query(
+    `update hub.directory_users set user_name = user_id, user_name_key = user_id
+     where tenant_id = $1 and user_id = any($2::text[])`,
+    [tx.tenantId, userIds],
+  )
+}
+
+export async function deleteUser(tx: TenantTx, userId: string): Promise<void> {
+  await tx.client.query('delete from hub.directory_users where tenant_id = $1 and user_id = $2', [tx.tenantId, userId])
+}
+
+export async function markUsersSeen(tx: TenantTx, userIds: readonly string[], syncId: string): Promise<void> {
+  await tx.client.query(
+    `update hub.directory_users set seen_by = $3
+     where tenant_id = $1 and user_id = any($2::text[]) and seen_by is distinct from $3`,
+    [tx.tenantId, userIds, syncId],
+  )
+}
+
+export async function countUnseen(tx: TenantTx, syncId: string): Promise<{ unseen: number; active: number }> {
+  const { rows } = await tx.client.query<{ unseen: number; active: number }>(
+    `select count(*) filter (where seen_by is distinct from $2)::int as unseen, count(*)::int as active
+     from hub.directory_users where tenant_id = $1 and active`,
+    [tx.tenantId, syncId],
+  )
+  return rows[0]!
+}
+
+export async function unseenUsers(
+  tx: TenantTx,
+  syncId: string,
+  limit: number,
+  except: readonly string[],
+): Promise<DirectoryUserRow[]> {
+  const { rows } = await tx.client.query<DirectoryUserRow>(
+    `select ${userColumns} from hub.directory_users d
+     where d.tenant_id = $1 and d.active and d.seen_by is distinct from $2 and d.user_id <> all($4::text[])
+     order by d.created_at, d.user_id limit $3`,
+    [tx.tenantId, syncId, limit, except],
+  )
+  return rows
+}
+
+/** Of several with one external id, the oldest. */
+export async function userIdsOfExternal(tx: TenantTx, externalIds: readonly string[]): Promise<Map<string, string>> {
+  const { rows } = await tx.client.query<{ external_id: string; user_id: string }>(
+    `select external_id, user_id from hub.directory_users
+     where tenant_id = $1 and external_id = any($2::text[]) order by created_at desc, user_id desc`,
+    [tx.tenantId, externalIds],
+  )
+  return new Map(rows.map((row) => [row.external_id, row.user_id]))
+}
+
+export async function knownUserIds(tx: TenantTx, userIds: readonly string[]): Promise<Set<string>> {
+  const { rows } = await tx.client.query<{ user_id: string }>(
+    'select user_id from hub.directory_users where tenant_id = $1 and user_id = any($2::text[])',
+    [tx.tenantId, userIds],
+  )
+  return new Set(rows.map((row) => row.user_id))
+}

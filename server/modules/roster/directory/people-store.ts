@@ -1,0 +1,129 @@
+import type { TenantTx } from '../../../db/database.ts'
+import type { UserRow } from '../users/users-store.ts'
+import type { PersonDetails } from './directory-names.ts'
+
+/** People of the directory in hub.users, many at a time. */
+
+export type PersonRow = Pick<UserRow, 'user_id' | 'email' | 'email_key' | 'display_name' | 'role' | 'epoch'> & {
+  deactivated_at: string | null
+}
+
+const columns = 'user_id, email, email_key, display_name, role, epoch, deactivated_at'
+
+export async function peopleByIds(tx: TenantTx, userIds: readonly string[]): Promise<PersonRow[]> {
+  const { rows } = await tx.client.query<PersonRow>(
+    `select ${columns} from hub.users where tenant_id = $1 and user_id = any($2::text[]) order by created_at, user_id`,
+    [tx.tenantId, userIds],
+  )
+  return rows
+}
+
+/** The active people with these addresses, and whether the directory keeps them. */
+export async function activeOwners(
+  tx: TenantTx,
+  emailKeys: readonly string[],
+): Promise<Map<string, { user_id: string; in_directory: boolean }>> {
+  const { rows } = await tx.client.query<{ user_id: string; email_key: string; in_directory: boolean }>(
+    `select u.user_id, u.email_key, d.user_id is not null as in_directory
+     from hub.users u left join hub.directory_users d on d.tenant_id = $1 and d.user_id = u.user_id
+     where u.tenant_id = $1 and u.email_key = any($2::text[]) and u.deactivated_at is null and u.email_key <> ''`,
+    [tx.tenantId, emailKeys],
+  )
+  return new Map(rows.map((row) => [row.email_key, row]))
+}
+
+/** Answers the ids of those who were inserted: not whose address an active person has meanwhile. */
+export async function insertPeople(
+  tx: TenantTx,
+  people: readonly (PersonDetails & { userId: string; active: boolean })[],
+  now: string,
+): Promise<Set<string>> {
+  const { rows } = await tx.client.query<{ user_id: string }>(
+    `insert into hub.users (tenant_id, user_id, email, email_key, display_name, role, epoch, created_at, updated_at,
+       deactivated_at)
+     select $1, p.user_id, p.email, p.email_key, p.display_name, 'member', 1, $7::timestamptz, $7::timestamptz,
+       case when p.active then null else $7::timestamptz end
+     from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::boolean[])
+       as p (user_id, email, email_key, display_name, active)
+     on conflict (tenant_id, email_key) where deactivated_at is null and email_key <> '' do nothing
+     returning user_id`,
+    [
+      tx.tenantId,
+      people.map(({ userId }) => userId),
+      people.map(({ email }) => email),
+      people.map((person) => person.emailKey),
+      people.map(({ displayName }) => displayName),
+      people.map(({ active }) => active),
+      now,
+    ],
+  )
+  return new Set(rows.map((row) => row.user_id))
+}
+
+export async function updatePeople(
+  tx: TenantTx,
+  people: readonly (PersonDetails & { userId: string })[],
+  now: string,
+): Promise<void> {
+  await tx.client.query(
+    `update hub.users u
+     set email = p.email, email_key = p.email_key, display_name = p.display_name, updated_at = $6::timestamptz
+     from unnest($2::text[], $3::text[], $4::text[], $5::text[]) as p (user_id, email, email_key, display_name)
+     where u.tenant_id = $1 and u.user_id = p.user_id`,
+    [
+      tx.tenantId,
+      people.map(({ userId }) => userId),
+      people.map(({ email }) => email),
+      people.map((person) => person.emailKey),
+      people.map(({ displayName }) => displayName),
+      now,
+    ],
+  )
+}
+
+/** So that somebody else can have them in the same transaction. */
+export async function giveUpAddresses(tx: TenantTx, userIds: readonly string[]): Promise<void> {
+  await tx.client.query(
+    `update hub.users set email = '', email_key = '' where tenant_id = $1 and user_id = any($2::text[])`,
+    [tx.tenantId, userIds],
+  )
+}
+
+export async function activeAdministrators(tx: TenantTx): Promise<string[]> {
+  const { rows } = await tx.client.query<{ user_id: string }>(
+    `select user_id from hub.users where tenant_id = $1 and role = 'admin' and deactivated_at is null
+     order by created_at, user_id`,
+    [tx.tenantId],
+  )
+  return rows.map((row) => row.user_id)
+}
+
+/** Raises the epochs as well: no token survives. Answers those who were active. */
+export async function deactivatePeople(tx: TenantTx, userIds: readonly string[], now: string): Promise<PersonRow[]> {
+  const { rows } = await tx.client.query<PersonRow>(
+    `update hub.users set deactivated_at = $3::timestamptz, epoch = epoch + 1, updated_at = $3::timestamptz
+     where tenant_id = $1 and user_id = any($2::text[]) and deactivated_at is null
+     returning ${columns}`,
+    [tx.tenantId, userIds, now],
+  )
+  return rows
+}
+
+/** Answers those who were not active. */
+export async function reactivatePeople(tx: TenantTx, userIds: readonly string[], now: string): Promise<PersonRow[]> {
+  const { rows } = await tx.client.query<PersonRow>(
+    `update hub.users set deactivated_at = null, epoch = epoch + 1, updated_at = $3::timestamptz
+     where tenant_id = $1 and user_id = any($2::text[]) and deactivated_at is not null
+     returning ${columns}`,
+    [tx.tenantId, userIds, now],
+  )
+  return rows
+}
+
+/** Leaves the id, and in the place of the address something that only the same address gives again. */
+export async function forgetPerson(tx: TenantTx, userId: string, formerKey: string): Promise<void> {
+  await tx.client.query(
+    `update hub.users set email = '', email_key = $3, display_name = null where tenant_id = $1 and user_id = $2`,
+    [tx.tenantId, userId, formerKey],
+  )
+}

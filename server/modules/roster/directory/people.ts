@@ -1,0 +1,186 @@
+import type { JsonValue } from '../../../../provenance/json.ts'
+import type { TenantTx } from '../../../db/database.ts'
+import type { TokenRevoker } from '../../auth/auth-types.ts'
+import type { Actor, GovernanceEvent } from '../../governance/governance-types.ts'
+import { now } from '../users/user-changes.ts'
+import { makeUserId } from '../users/user-ids.ts'
+import { lockRoles } from '../users/users-store.ts'
+import type { PersonDetails } from './directory-names.ts'
+import {
+  activeAdministrators,
+  activeOwners,
+  deactivatePeople,
+  giveUpAddresses,
+  insertPeople,
+  type PersonRow,
+  peopleByIds,
+  reactivatePeople,
+  updatePeople,
+} from './people-store.ts'
+
+/** What the directory does to people of the Hub. Events are collected, to be written together. */
+export interface People {
+  /**
+   * Takes up the active person with the address whom no directory keeps, or makes a member. Answers the ids in the
+   * order of the people. An address that somebody has is left to them.
+   */
+  add(
+    tx: TenantTx,
+    people: readonly (PersonDetails & { active: boolean })[],
+    actor: Actor,
+    events: GovernanceEvent[],
+  ): Promise<string[]>
+  /** Gives another address or name. An address of another active person is left to them. */
+  change(
+    tx: TenantTx,
+    changes: readonly { userId: string; before: PersonDetails; after: PersonDetails }[],
+    actor: Actor,
+    events: GovernanceEvent[],
+  ): Promise<void>
+  /** Ends sessions and tokens too. Answers whom it left active: of the last administrators, the oldest. */
+  deactivate(tx: TenantTx, userIds: readonly string[], actor: Actor, events: GovernanceEvent[]): Promise<string[]>
+  /** Without their address, where another active person has it by now. */
+  reactivate(tx: TenantTx, userIds: readonly string[], actor: Actor, events: GovernanceEvent[]): Promise<void>
+}
+
+export function createPeople(deps: {
+  revoker: TokenRevoker
+  endSessions: (tx: TenantTx, userId: string) => Promise<void>
+}): People {
+  return {
+    async add(tx, people, actor, events) {
+      const owners = await activeOwners(tx, keysOf(people))
+      const claimed = new Set<string>()
+      const ids = new Array<string>(people.length)
+      const made: (PersonDetails & { userId: string; active: boolean })[] = []
+      // Those who are active first: of two entries with one address, the other is of a former account.
+      const order = people
+        .map((_, index) => index)
+        .sort((a, b) => Number(people[b]!.active) - Number(people[a]!.active))
+      for (const index of order) {
+        const person = people[index]!
+        const owner = owners.get(person.emailKey)
+        const isFree = person.emailKey === '' || !claimed.has(person.emailKey)
+        claimed.add(person.emailKey)
+        if (owner && !owner.in_directory && isFree) {
+          ids[index] = owner.user_id
+          events.push(eventOf(owner.user_id, { change: 'directory_user_linked' }, actor))
+        } else {
+          ids[index] = makeUserId()
+          const address = (owner || !isFree) && person.active ? noAddress : {}
+          made.push({ ...person, ...address, userId: ids[index]! })
+        }
+      }
+      const inserted = made.length === 0 ? new Set<string>() : await insertPeople(tx, made, now())
+      // Somebody signed in with the address for the first time while this ran.
+      const late = made.filter(({ userId }) => !inserted.has(userId)).map((person) => ({ ...person, ...noAddress }))
+      if (late.length > 0) await insertPeople(tx, late, now())
+      for (const { userId, active } of made) {
+        const after = { role: 'member', active }
+        events.push(eventOf(userId, { change: 'user_created', before: null, after, reason: 'directory' }, actor))
+      }
+      return ids
+    },
+
+    async change(tx, changes, actor, events) {
+      if (changes.length === 0) return
+      const rows = await rowsById(tx, changes)
+      const moving = changes.filter(
+        ({ before, after }) => before.emailKey !== after.emailKey || before.email !== after.email,
+      )
+      await giveUpAddresses(
+        tx,
+        moving.map(({ userId }) => userId),
+      )
+      const taken = new Set((await activeOwners(tx, keysOf(moving.map(({ after }) => after)))).keys())
+      const moved = new Set(moving)
+      const updates = changes.map((change) => {
+        const row = rows.get(change.userId)!
+        const isActive = row.deactivated_at === null
+        const keeps = { email: row.email, emailKey: row.email_key }
+        const { email, emailKey } = moved.has(change) ? change.after : keeps
+        const isTaken = moved.has(change) && isActive && taken.has(emailKey)
+        if (moved.has(change) && isActive && emailKey !== '') taken.add(emailKey)
+        const hasNewName = change.before.displayName !== change.after.displayName
+        return {
+          userId: change.userId,
+          ...(isTaken ? noAddress : { email, emailKey }),
+          displayName: hasNewName ? change.after.displayName : row.display_name,
+        }
+      })
+      await updatePeople(tx, updates, now())
+      for (const { userId } of moving) {
+        events.push(eventOf(userId, { change: 'user_email', reason: 'directory' }, actor))
+      }
+    },
+
+    async deactivate(tx, userIds, actor, events) {
+      if (userIds.length === 0) return []
+      await lockRoles(tx)
+      const administrators = await activeAdministrators(tx)
+      const wanted = new Set(userIds)
+      const kept =
+        administrators.length > 0 && administrators.every((id) => wanted.has(id)) ? administrators[0] : undefined
+      if (kept !== undefined) wanted.delete(kept)
+      const rows = await deactivatePeople(tx, [...wanted], now())
+      for (const [epoch, ids] of Map.groupBy(rows, (row) => row.epoch)) {
+        const principals = ids.map((row) => `user:${row.user_id}` as const)
+        await deps.revoker.revokeAll(tx, principals, epoch)
+      }
+      for (const row of rows) {
+        await deps.endSessions(tx, row.user_id)
+        events.push(changeOf('user_deactivated', row, actor))
+      }
+      return kept === undefined ? [] : [kept]
+    },
+
+    async reactivate(tx, userIds, actor, events) {
+      if (userIds.length === 0) return
+      await lockRoles(tx)
+      const former = (await peopleByIds(tx, userIds)).filter((row) => row.deactivated_at !== null)
+      const taken = new Set((await activeOwners(tx, former.map((row) => row.email_key).filter(Boolean))).keys())
+      const losing = former.filter((row) => {
+        const isTaken = row.email_key !== '' && taken.has(row.email_key)
+        taken.add(row.email_key)
+        return isTaken
+      })
+      if (losing.length > 0) {
+        await giveUpAddresses(
+          tx,
+          losing.map((row) => row.user_id),
+        )
+      }
+      for (const row of await reactivatePeople(tx, userIds, now())) {
+        events.push(changeOf('user_reactivated', row, actor))
+      }
+    },
+  }
+}
+
+const noAddress = { email: '', emailKey: '' }
+
+function keysOf(people: readonly PersonDetails[]): string[] {
+  return [...new Set(people.map((person) => person.emailKey).filter((key) => key !== ''))]
+}
+
+async function rowsById(tx: TenantTx, changes: readonly { userId: string }[]): Promise<Map<string, PersonRow>> {
+  const rows = await peopleByIds(
+    tx,
+    changes.map(({ userId }) => userId),
+  )
+  return new Map(rows.map((row) => [row.user_id, row]))
+}
+
+/** Never with an address or a name: events cannot be changed to forget somebody. */
+export function eventOf(userId: string, details: Record<string, JsonValue>, actor: Actor): GovernanceEvent {
+  return { kind: 'tenant.config_changed', subject: `user:${userId}`, details, actor }
+}
+
+function changeOf(change: string, { user_id, role, deactivated_at }: PersonRow, actor: Actor): GovernanceEvent {
+  const active = deactivated_at === null
+  const [before, after] = [
+    { role, active: !active },
+    { role, active },
+  ]
+  return eventOf(user_id, { change, before, after, reason: 'directory' }, actor)
+}
