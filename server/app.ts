@@ -158,7 +158,13 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     environment,
     browserUrl: browserUrlOf(config, baseUrl),
   })
-  const entitlement = createEntitlementModule({ ...shared, ...recordStore, catalogueChanged })
+  const entitlement: EntitlementModule = createEntitlementModule({
+    ...{ ...shared, ...recordStore, catalogueChanged },
+    bundle: roster.bundle,
+    references: roster.references,
+    secrets: createMasterKeySecrets(masterKey),
+    skillsChanged: () => {},
+  })
   const storage = openStorage(config)
   const { directory } = tenants
   const checkpoints = openKeptCheckpoints({
@@ -211,7 +217,20 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     findTenant: (slug) => tenants.directory.find(slug, { evenSuspended: true }),
     jobSender,
   })
-  const observability = createObservabilityModule({ database, version: config.version })
+  const observability = createObservabilityModule({
+    ...{ database, version: config.version, clock: recordStore.clock },
+    sources: {
+      milestones: tenants.milestones,
+      contentKey: async () => undefined,
+      scim: (tx) => identity.scimConnections.of(tx),
+      lastSyncedAt: async (tx) => (await identity.scimConnections.of(tx))?.lastRequestAt,
+      connectors: async () => [],
+      roster: (tx) => roster.directory.counts(tx),
+      skills: (tx) => entitlement.grants.counts(tx),
+      eventsReceived: telemetry.countEvents,
+      sso: (tenant) => identity.ssoHealth.of(tenant),
+    },
+  })
 
   return {
     jobSender,

@@ -2,13 +2,23 @@ import type { FastifyInstance } from 'fastify'
 import type { Database } from '../../db/database.ts'
 import { cursorKeyPurpose } from '../../http/cursor.ts'
 import { deriveKey } from '../../secrets/sealing.ts'
+import type { TenantSecrets } from '../cmek/cmek-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { ErasureParticipant } from '../hub/erasure/erasure-types.ts'
-import type { ReadableRecords } from '../hub/hub-types.ts'
+import type { ReadableRecords, Records } from '../hub/hub-types.ts'
+import type { ArchetypeBundle, UserReferences } from '../roster/roster-types.ts'
 import type { CatalogueChanged } from '../tenants/tenants-types.ts'
+import { addCheckRoutes } from './checks/checks-routes.ts'
+import { createEntitlementChecks } from './checks/checks-service.ts'
+import { createCoworkContents } from './coworks/cowork-contents.ts'
+import { addCoworkRoutes } from './coworks/coworks-routes.ts'
+import { createCoworks } from './coworks/coworks-service.ts'
+import { withoutContentKeys } from './coworks/provisioned-check.ts'
 import { addEntitlementRoutes } from './entitlement-routes.ts'
 import { createSkills } from './entitlement-service.ts'
-import type { SkillRegistry } from './entitlement-types.ts'
+import type { ArchetypesRemoved, ProvisionedCheck, SkillRegistry, SkillsChanged } from './entitlement-types.ts'
+import { addGrantRoutes } from './grants/grants-routes.ts'
+import { createGrants } from './grants/grants-service.ts'
 import { createSkillGrants } from './grants/skill-grants.ts'
 import type { SkillGrants } from './grants-types.ts'
 import { createSkillErasure } from './skill-erasure.ts'
@@ -17,7 +27,8 @@ import { createSkillRegistry } from './skill-registry.ts'
 export interface EntitlementModule {
   registry: SkillRegistry
   grants: SkillGrants
-  /** Forgets the names of erased versions. */
+  archetypesRemoved: ArchetypesRemoved
+  /** Forgets what erased definitions said. */
   erasure: ErasureParticipant
   routes(app: FastifyInstance): void
 }
@@ -26,14 +37,36 @@ export function createEntitlementModule(deps: {
   database: Database
   masterKey: Buffer
   governance: GovernanceLog
+  records: Records
   readable: ReadableRecords
+  bundle: ArchetypeBundle
+  references: UserReferences
+  /** Without it no tenant of Mode B takes records. */
+  requireProvisioned?: ProvisionedCheck
+  secrets: TenantSecrets
   catalogueChanged: CatalogueChanged
+  skillsChanged: SkillsChanged
 }): EntitlementModule {
-  const skills = createSkills({ ...deps, cursorKey: deriveKey(deps.masterKey, cursorKeyPurpose) })
+  const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
+  const skills = createSkills({ ...deps, cursorKey })
+  const coworks = createCoworks({
+    requireProvisioned: withoutContentKeys,
+    ...deps,
+    contents: createCoworkContents(deps.secrets),
+    cursorKey,
+  })
+  const grants = createGrants({ ...deps, cursorKey })
+  const checks = createEntitlementChecks(deps)
   return {
     registry: createSkillRegistry(deps),
     grants: createSkillGrants(deps),
+    archetypesRemoved: grants.archetypesRemoved,
     erasure: createSkillErasure(),
-    routes: (app) => addEntitlementRoutes(app, skills),
+    routes: (app) => {
+      addEntitlementRoutes(app, skills)
+      addCoworkRoutes(app, coworks)
+      addGrantRoutes(app, grants)
+      addCheckRoutes(app, checks)
+    },
   }
 }

@@ -8,6 +8,7 @@ import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { CatalogueChanged } from '../tenants/tenants-types.ts'
 import {
   lockSkill,
+  lockSkills,
   moveVersions,
   type SkillRow,
   setSkillState,
@@ -16,7 +17,7 @@ import {
   type VersionRow,
   versionsOf,
 } from './entitlement-store.ts'
-import type { Skill, Skills } from './entitlement-types.ts'
+import type { Skill, Skills, SkillsChanged } from './entitlement-types.ts'
 
 const idPattern = new RegExp(patterns.identifier)
 
@@ -41,6 +42,7 @@ interface Deps {
   governance: GovernanceLog
   cursorKey: Buffer
   catalogueChanged: CatalogueChanged
+  skillsChanged: SkillsChanged
 }
 
 export function createSkills(deps: Deps): Skills {
@@ -82,6 +84,7 @@ async function transition(
   deps: Deps,
   { caller, skillId, state }: { caller: Caller; skillId: string; state: SkillState },
 ): Promise<Skill> {
+  await lockSkills(tx)
   const before = idPattern.test(skillId) ? await lockSkill(tx, skillId) : undefined
   if (!before) throw skillNotFound(skillId)
   if (before.state !== state && !steps[before.state].includes(state)) throw stepRefused(before.state, state)
@@ -97,7 +100,10 @@ async function transition(
     details: { change: 'state', before: { state: before.state }, after: { state }, versions },
     actor: caller,
   })
-  tx.afterCommit(() => deps.catalogueChanged(caller.tenant.slug))
+  tx.afterCommit(() => {
+    deps.catalogueChanged(caller.tenant.slug)
+    deps.skillsChanged(caller.tenant)
+  })
   return skillFrom(tx, { ...before, state, updated_at: now })
 }
 

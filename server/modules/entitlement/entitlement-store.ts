@@ -1,4 +1,5 @@
 import type { SkillState } from '../../../contract/literals.ts'
+import { skillsLockClass } from '../../db/advisory-locks.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { SkillRegistration } from './entitlement-types.ts'
 
@@ -18,6 +19,11 @@ export interface VersionRow {
   name: string | null
   record_id: string
   created_at: string
+}
+
+/** Changes of skills, packs and grants of one tenant come one after the other. */
+export async function lockSkills(tx: TenantTx): Promise<void> {
+  await tx.client.query('select pg_advisory_xact_lock($1, hashtext($2))', [skillsLockClass, tx.tenantId])
 }
 
 /** Leaves a skill that is there as it is. */
@@ -40,12 +46,69 @@ export async function insertVersion(tx: TenantTx, skill: SkillRegistration): Pro
   return rowCount === 1
 }
 
+/** Registers versions that are not registered yet, published, and their skills, published too where they are new. */
+export async function insertPublished(tx: TenantTx, skills: readonly SkillRegistration[]): Promise<void> {
+  const ids = skills.map((skill) => skill.skillId)
+  const times = skills.map((skill) => skill.registeredAt)
+  await tx.client.query(
+    `insert into hub.skills (tenant_id, skill_id, state, created_at, updated_at)
+     select $1, given.skill_id, 'published', given.registered_at, given.registered_at
+     from unnest($2::text[], $3::timestamptz[]) as given (skill_id, registered_at)
+     on conflict (tenant_id, skill_id) do nothing`,
+    [tx.tenantId, ids, times],
+  )
+  await tx.client.query(
+    `insert into hub.skill_versions (tenant_id, skill_id, skill_version, state, name, record_id, created_at)
+     select $1, given.skill_id, given.skill_version, 'published', given.name, given.record_id, given.registered_at
+     from unnest($2::text[], $3::text[], $4::text[], $5::uuid[], $6::timestamptz[])
+       as given (skill_id, skill_version, name, record_id, registered_at)
+     on conflict do nothing`,
+    [
+      tx.tenantId,
+      ids,
+      skills.map((skill) => skill.skillVersion),
+      skills.map((skill) => skill.name),
+      skills.map((skill) => skill.recordId),
+      times,
+    ],
+  )
+}
+
+export async function publishSkills(tx: TenantTx, skillIds: readonly string[], now: string): Promise<void> {
+  await tx.client.query(
+    `update hub.skills set state = 'published', updated_at = $3 where tenant_id = $1 and skill_id = any($2::text[])`,
+    [tx.tenantId, skillIds, now],
+  )
+}
+
+export async function publishVersions(
+  tx: TenantTx,
+  versions: readonly Pick<VersionRow, 'skill_id' | 'skill_version'>[],
+): Promise<void> {
+  await tx.client.query(
+    `update hub.skill_versions set state = 'published'
+     where tenant_id = $1 and (skill_id, skill_version) in (
+       select given.skill_id, given.skill_version
+       from unnest($2::text[], $3::text[]) as given (skill_id, skill_version))`,
+    [tx.tenantId, versions.map((version) => version.skill_id), versions.map((version) => version.skill_version)],
+  )
+}
+
 export async function skillState(tx: TenantTx, skillId: string): Promise<SkillState | undefined> {
   const { rows } = await tx.client.query<SkillRow>(
     'select state from hub.skills where tenant_id = $1 and skill_id = $2',
     [tx.tenantId, skillId],
   )
   return rows[0]?.state
+}
+
+/** The states of those of the skills that are registered. */
+export async function statesOf(tx: TenantTx, skillIds: readonly string[]): Promise<Map<string, SkillState>> {
+  const { rows } = await tx.client.query<SkillRow>(
+    'select skill_id, state from hub.skills where tenant_id = $1 and skill_id = any($2::text[])',
+    [tx.tenantId, skillIds],
+  )
+  return new Map(rows.map((row) => [row.skill_id, row.state]))
 }
 
 export async function skillStates(tx: TenantTx): Promise<Map<string, SkillState>> {
@@ -119,10 +182,15 @@ export async function moveVersions(
   return rows.map((row) => row.skill_version).sort()
 }
 
-/** A version stays known when its record goes; its name was content. */
-export async function forgetNames(tx: TenantTx, recordIds: readonly string[]): Promise<void> {
-  await tx.client.query(
-    'update hub.skill_versions set name = null where tenant_id = $1 and record_id = any($2::uuid[])',
+/** A version stays known when its record goes; its name was content. Answers which versions they were. */
+export async function forgetNames(
+  tx: TenantTx,
+  recordIds: readonly string[],
+): Promise<Pick<VersionRow, 'skill_id' | 'skill_version'>[]> {
+  const { rows } = await tx.client.query<Pick<VersionRow, 'skill_id' | 'skill_version'>>(
+    `update hub.skill_versions set name = null where tenant_id = $1 and record_id = any($2::uuid[])
+     returning skill_id, skill_version`,
     [tx.tenantId, recordIds],
   )
+  return rows
 }

@@ -74,16 +74,5 @@ export type ArchetypesRemoved = (
   actor: Actor,
 ) => Promise<void>
 
-/** A person behind a name that telemetry and checks use. */
-export interface ResolvedUser {
-  /** `usr_…` */
-  userId: string
-  active: boolean
-  archetypeIds: readonly string[]
-}
-
-/** By the names as they were given (`user:<email>`, `user:<scim_external_id>`, `usr_…`); unknown ones are missing. */
-export type UserResolver = (tx: TenantTx, names: readonly string[]) => Promise<Map<string, ResolvedUser>>
-
 /** Throws `hub-not-provisioned` for a tenant that takes no records yet. */
 export type ProvisionedCheck = (tx: TenantTx, tenant: Tenant) => Promise<void>

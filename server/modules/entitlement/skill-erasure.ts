@@ -1,16 +1,31 @@
 import type { ErasureParticipant } from '../hub/erasure/erasure-types.ts'
-import { forgetNames } from './entitlement-store.ts'
+import { coworksNaming, setSkills } from './coworks/coworks-store.ts'
+import { forgetNames, lockSkills } from './entitlement-store.ts'
 
+/**
+ * Forgets what an erased definition said, in the registry and in packs: a pack keeps that it has the version, and
+ * neither name, description, owner nor manifest of it.
+ */
 export function createSkillErasure(): ErasureParticipant {
   return {
     name: 'names of skills',
     async forget(tx, records) {
       const definitions = records.filter((record) => record.record_type === 'skill_definition')
       if (definitions.length === 0) return
-      await forgetNames(
+      await lockSkills(tx)
+      const versions = await forgetNames(
         tx,
         definitions.map((record) => record.record_id),
       )
+      if (versions.length === 0) return
+      const gone = new Set(versions.map((version) => `${version.skill_id} ${version.skill_version}`))
+      for (const { cowork_id, skills } of await coworksNaming(tx, versions)) {
+        const kept = skills.map((skill) => {
+          const { skill_id, skill_version } = skill
+          return gone.has(`${skill_id} ${skill_version}`) ? { skill_id, skill_version, name: '' } : skill
+        })
+        await setSkills(tx, cowork_id, kept)
+      }
     },
   }
 }

@@ -1,12 +1,13 @@
 import { DomainError } from '../../../contract/domain-error.ts'
 import type { CatalogueChanged } from '../tenants/tenants-types.ts'
-import { ensureSkill, insertVersion, skillState, skillStates } from './entitlement-store.ts'
+import { ensureSkill, insertVersion, lockSkills, skillState, skillStates } from './entitlement-store.ts'
 import type { SkillRegistry } from './entitlement-types.ts'
 
 /** Knows nothing of governance, so that what governance events are written with can depend on it. */
 export function createSkillRegistry(deps: { catalogueChanged: CatalogueChanged }): SkillRegistry {
   return {
     async register(tx, skill) {
+      await lockSkills(tx)
       await ensureSkill(tx, skill.skillId, skill.registeredAt)
       if (!(await insertVersion(tx, skill))) {
         throw new DomainError(

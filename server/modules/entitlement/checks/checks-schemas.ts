@@ -1,0 +1,45 @@
+import { Type } from 'typebox'
+import { entitlementChecksMax } from '../../../../contract/limits.ts'
+import { patterns } from '../../../../contract/literals.ts'
+import { refusalReasons } from './checks-service.ts'
+
+export const CheckQuery = Type.Object(
+  {
+    user_id: Type.String({
+      pattern: '^(user:[^\\s]{1,254}|usr_[A-Za-z0-9]{1,60})$',
+      'x-must-be': 'user:<email>, user:<scim_external_id> or the id of a user, usr_…',
+      description: 'As in telemetry, or the id of the user',
+      examples: ['user:kim@acme.example'],
+    }),
+    skill_id: Type.String({ pattern: patterns.identifier, examples: ['summarise-ticket'] }),
+  },
+  { additionalProperties: false },
+)
+
+export const ChecksBody = Type.Object(
+  { checks: Type.Array(CheckQuery, { minItems: 1, maxItems: entitlementChecksMax }) },
+  { additionalProperties: false },
+)
+
+export const EntitlementSchema = Type.Object(
+  {
+    user_id: Type.String({ examples: ['user:kim@acme.example'] }),
+    skill_id: Type.String({ examples: ['summarise-ticket'] }),
+    allowed: Type.Boolean({ description: 'Whether the user may use the skill' }),
+    reason: Type.Optional(
+      Type.Enum(refusalReasons, { description: 'Why not; absent when allowed', examples: ['not_granted'] }),
+    ),
+    deprecated: Type.Optional(
+      Type.Literal(true, { description: 'The skill may be used, and is on its way out: look for another' }),
+    ),
+    archetype_ids: Type.Array(Type.String({ examples: ['support-agent'] }), {
+      description: 'Those of the archetypes of the user that the skill is granted to',
+    }),
+  },
+  { additionalProperties: false },
+)
+
+export const ChecksSchema = Type.Object(
+  { results: Type.Array(EntitlementSchema, { description: 'In the order of the questions' }) },
+  { additionalProperties: false },
+)

@@ -1,0 +1,88 @@
+import type { SkillState } from '../../../../contract/literals.ts'
+import type { Database, TenantTx } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import type { ResolvedUser, UserReferences } from '../../roster/roster-types.ts'
+import { statesOf } from '../entitlement-store.ts'
+import { grantsBetween } from '../grants/grants-store.ts'
+
+/** Why a user may not use a skill: the first that holds, in this order. */
+export const refusalReasons = [
+  'user_unknown',
+  'user_deactivated',
+  'skill_unknown',
+  'skill_not_published',
+  'skill_retired',
+  'no_archetype',
+  'not_granted',
+] as const
+
+/** Whether a user may use a skill, in the names of the question and the answer. */
+export interface EntitlementQuestion {
+  user_id: string
+  skill_id: string
+}
+
+export interface Entitlement extends EntitlementQuestion {
+  allowed: boolean
+  /** Absent when allowed. */
+  reason?: (typeof refusalReasons)[number]
+  /** The skill may be used, and is on its way out. */
+  deprecated?: true
+  /** Those of the user's archetypes that the skill is granted to. */
+  archetype_ids: string[]
+}
+
+export interface EntitlementChecks {
+  /** The answers in the order of the questions; a few statements however many there are. */
+  check(tenant: Tenant, questions: readonly EntitlementQuestion[]): Promise<Entitlement[]>
+}
+
+export function createEntitlementChecks(deps: { database: Database; references: UserReferences }): EntitlementChecks {
+  return {
+    check: (tenant, questions) =>
+      deps.database.withTenant(tenant.slug, (tx) => answer(tx, deps.references, questions), {
+        readOnly: true,
+        snapshot: true,
+      }),
+  }
+}
+
+async function answer(
+  tx: TenantTx,
+  references: UserReferences,
+  questions: readonly EntitlementQuestion[],
+): Promise<Entitlement[]> {
+  const skillIds = [...new Set(questions.map((question) => question.skill_id))]
+  const users = await references.resolveUsers(tx, [...new Set(questions.map((question) => question.user_id))])
+  const archetypeIds = [...new Set([...users.values()].flatMap((user) => user.archetypeIds))]
+  const states = await statesOf(tx, skillIds)
+  const grants = await grantsBetween(tx, archetypeIds, skillIds)
+  const granted = new Set(grants.map((grant) => `${grant.archetype_id} ${grant.skill_id}`))
+  return questions.map((question) => {
+    const user = users.get(question.user_id)
+    const state = states.get(question.skill_id)
+    const by = (user?.archetypeIds ?? []).filter((id) => granted.has(`${id} ${question.skill_id}`)).sort()
+    const reason = refusal(user, state, by)
+    return {
+      ...question,
+      allowed: reason === undefined,
+      ...(reason ? { reason } : state === 'deprecated' && { deprecated: true }),
+      archetype_ids: by,
+    }
+  })
+}
+
+/** A deprecated skill is on its way out, and works on for whom it is granted to. */
+function refusal(
+  user: ResolvedUser | undefined,
+  state: SkillState | undefined,
+  grantedTo: readonly string[],
+): Entitlement['reason'] {
+  if (!user) return 'user_unknown'
+  if (!user.active) return 'user_deactivated'
+  if (state === undefined) return 'skill_unknown'
+  if (state === 'draft') return 'skill_not_published'
+  if (state === 'retired') return 'skill_retired'
+  if (user.archetypeIds.length === 0) return 'no_archetype'
+  return grantedTo.length === 0 ? 'not_granted' : undefined
+}

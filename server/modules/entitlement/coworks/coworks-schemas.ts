@@ -1,0 +1,128 @@
+import { Type } from 'typebox'
+import { NextCursor } from '../../../../contract/answer-schemas.ts'
+import { coworkArchetypesMax, coworkSkillsMax, skillVersionLengthMax } from '../../../../contract/limits.ts'
+import { patterns } from '../../../../contract/literals.ts'
+import type { JsonObject } from '../../../../provenance/json.ts'
+
+const identifier = (example: string) => Type.String({ pattern: patterns.identifier, examples: [example] })
+const text = (maxLength: number, description: string, example: string) =>
+  Type.String({ minLength: 1, maxLength, description, examples: [example] })
+const moment = (description: string) =>
+  Type.String({ format: 'date-time', description, examples: ['2026-01-05T09:30:00.000000Z'] })
+
+const skillMembers = {
+  skill_id: identifier('summarise-contract'),
+  skill_version: Type.String({
+    pattern: patterns.semver,
+    maxLength: skillVersionLengthMax,
+    description: 'Semantic version',
+    examples: ['1.4.0'],
+  }),
+}
+const skillName = 'Name that people read'
+// As in a skill_definition record, for such records are made of them.
+const optionalMembers = {
+  description: Type.Optional(text(4000, 'What it does; not in Mode C', 'Sums up obligations and dates.')),
+  owner: Type.Optional(text(200, 'Who answers for it', 'legal-operations')),
+  manifest: Type.Optional(
+    Type.Unsafe<JsonObject>(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'Any JSON object; not in Mode C',
+        examples: [{ inputs: ['text'] }],
+      }),
+    ),
+  ),
+}
+
+const archetypeIds = Type.Array(identifier('account-manager'), {
+  maxItems: coworkArchetypesMax,
+  description: 'Archetypes of the bundle, each once',
+})
+
+export const CoworkParams = Type.Object(
+  { cowork_id: Type.String({ description: 'Of the pack' }) },
+  { additionalProperties: false },
+)
+
+/** Where the call may make a pack of that id. */
+export const NewCoworkParams = Type.Object({ cowork_id: identifier('contracts') }, { additionalProperties: false })
+
+export const CoworkBodySchema = Type.Object(
+  {
+    name: text(200, 'Of the pack', 'Contracts'),
+    skills: Type.Array(
+      Type.Object(
+        { ...skillMembers, name: text(200, skillName, 'Summarise a contract'), ...optionalMembers },
+        { additionalProperties: false },
+      ),
+      { maxItems: coworkSkillsMax, description: 'Each skill once, with the version that is to be registered' },
+    ),
+    archetype_ids: archetypeIds,
+  },
+  { additionalProperties: false },
+)
+
+export const CoworkSchema = Type.Object(
+  {
+    cowork_id: identifier('contracts'),
+    name: Type.String({ examples: ['Contracts'] }),
+    skills: Type.Array(
+      Type.Object(
+        {
+          ...skillMembers,
+          name: Type.String({
+            description: `${skillName}; empty, and the rest absent, once the skill_definition was erased`,
+            examples: ['Summarise a contract'],
+          }),
+          ...optionalMembers,
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    archetype_ids: Type.Array(identifier('account-manager')),
+    created_at: moment('When the pack was stored first'),
+    updated_at: moment('When it was changed last'),
+    applied_at: Type.Optional(moment('When an application changed something last; absent until the first')),
+  },
+  { additionalProperties: false },
+)
+
+export const CoworkList = Type.Object(
+  { items: Type.Array(CoworkSchema), next_cursor: NextCursor },
+  { additionalProperties: false },
+)
+
+export const ApplicationBody = Type.Object(
+  {
+    archetype_ids: Type.Optional(archetypeIds),
+    dry_run: Type.Optional(
+      Type.Boolean({ description: 'Answers what would be done, and does nothing', default: false }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+const GrantPairSchema = Type.Object(
+  { archetype_id: identifier('account-manager'), skill_id: identifier('summarise-contract') },
+  { additionalProperties: false },
+)
+
+export const ApplicationSchema = Type.Object(
+  {
+    cowork_id: identifier('contracts'),
+    dry_run: Type.Boolean(),
+    archetype_ids: Type.Array(identifier('account-manager'), { description: 'To which the pack gives its skills' }),
+    skill_ids: Type.Array(identifier('summarise-contract'), { description: 'Of the pack' }),
+    registered: Type.Array(Type.Object(skillMembers, { additionalProperties: false }), {
+      description: 'Versions that were written as skill_definition records',
+    }),
+    published: Type.Array(identifier('summarise-contract'), {
+      description: 'Skills that were not published, or have a version that was not',
+    }),
+    granted: Type.Array(GrantPairSchema, { description: 'Grants that were not there' }),
+    revoked: Type.Array(GrantPairSchema, { description: 'Grants that the pack gave, and no longer gives' }),
+    unchanged: Type.Boolean({ description: 'All of it was so already' }),
+    applied_at: Type.Optional(moment('When an application changed something last; absent until the first')),
+  },
+  { additionalProperties: false },
+)

@@ -1,0 +1,191 @@
+import { DomainError, type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
+import { patterns } from '../../../../contract/literals.ts'
+import { formatTimestamp } from '../../../../contract/timestamp.ts'
+import { canonicalize } from '../../../../provenance/index.ts'
+import type { JsonObject, JsonValue } from '../../../../provenance/json.ts'
+import type { Database, TenantTx } from '../../../db/database.ts'
+import type { Caller, Tenant } from '../../../http/caller.ts'
+import { openCursor, signCursor } from '../../../http/cursor.ts'
+import type { GovernanceLog } from '../../governance/governance-types.ts'
+import type { Records } from '../../hub/hub-types.ts'
+import type { ArchetypeBundle } from '../../roster/roster-types.ts'
+import type { CatalogueChanged } from '../../tenants/tenants-types.ts'
+import { lockSkills } from '../entitlement-store.ts'
+import type { ProvisionedCheck, SkillsChanged } from '../entitlement-types.ts'
+import { named } from '../grants/grant-events.ts'
+import { applyPack } from './application-service.ts'
+import type { CoworkContents } from './cowork-contents.ts'
+import { type CoworkRow, coworkRow, coworksAfter, putCowork } from './coworks-store.ts'
+import type { Cowork, CoworkBody, Coworks } from './coworks-types.ts'
+
+const idPattern = new RegExp(patterns.identifier)
+
+interface Deps {
+  database: Database
+  governance: GovernanceLog
+  records: Records
+  contents: CoworkContents
+  bundle: ArchetypeBundle
+  requireProvisioned: ProvisionedCheck
+  catalogueChanged: CatalogueChanged
+  skillsChanged: SkillsChanged
+  cursorKey: Buffer
+}
+
+export function createCoworks(deps: Deps): Coworks {
+  const { database, bundle, contents, cursorKey } = deps
+
+  async function answerOf(tx: TenantTx, tenant: Tenant, row: Omit<CoworkRow, 'application'>): Promise<Cowork> {
+    return {
+      cowork_id: row.cowork_id,
+      name: row.name,
+      skills: await contents.open(tx, tenant, row.cowork_id, row.skills),
+      archetype_ids: row.archetype_ids,
+      created_at: row.created_at,
+      updated_at: row.updated_at,
+      ...(row.applied_at !== null && { applied_at: row.applied_at }),
+    }
+  }
+
+  return {
+    async list(tenant, { limit, cursor }) {
+      const binding = { tenant: tenant.slug, operation: 'listCoworks', query: {} }
+      const after = cursor === undefined ? '' : String(openCursor(cursorKey, binding, cursor))
+      return database.withTenant(
+        tenant.slug,
+        async (tx) => {
+          const { rows, more } = await coworksAfter(tx, after, limit)
+          const items: Cowork[] = []
+          for (const row of rows) items.push(await answerOf(tx, tenant, row))
+          return { items, next_cursor: more ? signCursor(cursorKey, binding, rows.at(-1)!.cowork_id) : null }
+        },
+        { readOnly: true },
+      )
+    },
+
+    get: (tenant, coworkId) =>
+      database.withTenant(tenant.slug, async (tx) => answerOf(tx, tenant, await existing(tx, coworkId)), {
+        readOnly: true,
+      }),
+
+    replace: (caller, coworkId, body) =>
+      database.withTenant(caller.tenant.slug, async (tx) => {
+        await lockSkills(tx)
+        await checkBody(tx, bundle, body)
+        const row = await coworkRow(tx, coworkId)
+        const before = row && (await answerOf(tx, caller.tenant, row))
+        if (before && canonicalize(bodyOf(before)) === canonicalize(bodyOf(body))) return before
+        await store(tx, deps, { caller, coworkId, body, before })
+        return answerOf(tx, caller.tenant, await existing(tx, coworkId))
+      }),
+
+    apply: (caller, coworkId, { archetype_ids, dry_run = false }) =>
+      database.withTenant(
+        caller.tenant.slug,
+        async (tx) => {
+          await lockSkills(tx)
+          const row = await existing(tx, coworkId)
+          await deps.requireProvisioned(tx, caller.tenant)
+          const archetypeIds = archetype_ids ?? row.archetype_ids
+          const whose = archetype_ids === undefined ? 'of the pack ' : ''
+          refuse(await archetypeErrors(tx, bundle, archetypeIds, whose))
+          const skills = await contents.open(tx, caller.tenant, coworkId, row.skills)
+          return applyPack(tx, deps, { caller, row, skills, archetypeIds, dryRun: dry_run })
+        },
+        { readOnly: dry_run },
+      ),
+
+    application: (tenant, coworkId) =>
+      database.withTenant(
+        tenant.slug,
+        async (tx) => {
+          const { application } = await existing(tx, coworkId)
+          if (application !== null) return application
+          throw new DomainError(
+            'not-found',
+            `The pack ${coworkId} has not been applied yet: POST /api/v1/skill-entitlement/coworks/${coworkId}/apply.`,
+          )
+        },
+        { readOnly: true },
+      ),
+  }
+}
+
+async function store(
+  tx: TenantTx,
+  deps: Deps,
+  {
+    caller,
+    coworkId,
+    body,
+    before,
+  }: { caller: Caller; coworkId: string; body: CoworkBody; before: Cowork | undefined },
+): Promise<void> {
+  await putCowork(tx, {
+    coworkId,
+    name: body.name,
+    skills: await deps.contents.seal(tx, caller.tenant, coworkId, body.skills),
+    archetypeIds: body.archetype_ids,
+    now: formatTimestamp(Date.now()),
+  })
+  await deps.governance.append(tx, caller.tenant, {
+    kind: 'tenant.config_changed',
+    subject: `cowork:${coworkId}`,
+    details: { change: 'cowork', before: before ? outlineOf(before) : {}, after: outlineOf(body) },
+    actor: caller,
+  })
+}
+
+async function existing(tx: TenantTx, coworkId: string): Promise<CoworkRow> {
+  const row = idPattern.test(coworkId) ? await coworkRow(tx, coworkId) : undefined
+  if (row) return row
+  const id = idPattern.test(coworkId) ? coworkId : 'of that id'
+  throw new DomainError(
+    'not-found',
+    `No pack ${id} is stored. PUT /api/v1/skill-entitlement/coworks/{cowork_id} stores one.`,
+  )
+}
+
+async function checkBody(tx: TenantTx, bundle: ArchetypeBundle, { skills, archetype_ids }: CoworkBody): Promise<void> {
+  const firstAt = new Map<string, number>()
+  const errors: PointedError[] = []
+  for (const [index, { skill_id }] of skills.entries()) {
+    const first = firstAt.get(skill_id)
+    if (first === undefined) firstAt.set(skill_id, index)
+    else errors.push({ pointer: `/skills/${index}/skill_id`, detail: `is the same as /skills/${first}/skill_id` })
+  }
+  refuse([...errors, ...(await archetypeErrors(tx, bundle, archetype_ids))])
+}
+
+/** Each must be in the bundle, and be named once. */
+async function archetypeErrors(
+  tx: TenantTx,
+  bundle: ArchetypeBundle,
+  ids: readonly string[],
+  whose = '',
+): Promise<PointedError[]> {
+  const known = await bundle.allIds(tx)
+  const seen = new Set<string>()
+  return ids.flatMap((id, index) => {
+    const pointer = `/archetype_ids/${index}`
+    if (seen.has(id)) return [{ pointer, detail: `${whose}names an archetype a second time` }]
+    seen.add(id)
+    return known.has(id) ? [] : [{ pointer, detail: `${whose}is not an archetype of the tenant's bundle` }]
+  })
+}
+
+function refuse(errors: PointedError[]): void {
+  if (errors.length > 0) throw validationFailed(errors)
+}
+
+function bodyOf({ name, skills, archetype_ids }: CoworkBody): JsonValue {
+  return { name, skills, archetype_ids } as unknown as JsonValue
+}
+
+/** For governance events, which outlive what they tell of: ids only, no names and no contents. */
+function outlineOf({ skills, archetype_ids }: CoworkBody): JsonObject {
+  return {
+    skills: named(skills.map(({ skill_id, skill_version }) => ({ skill_id, skill_version }))),
+    archetype_ids: named(archetype_ids),
+  }
+}

@@ -1,0 +1,51 @@
+import { Type } from 'typebox'
+import { NextCursor } from '../../../../contract/answer-schemas.ts'
+import { archetypeSkillsMax } from '../../../../contract/limits.ts'
+import { patterns } from '../../../../contract/literals.ts'
+import { PageQuery } from '../../../../contract/request-schemas.ts'
+
+const archetypeId = Type.String({ pattern: patterns.identifier, examples: ['support-agent'] })
+const skillId = Type.String({ pattern: patterns.identifier, examples: ['summarise-ticket'] })
+
+const grantMembers = {
+  skill_id: skillId,
+  granted_at: Type.String({ format: 'date-time', examples: ['2026-01-05T09:30:00.000000Z'] }),
+  cowork_id: Type.Optional(
+    Type.String({ description: 'The pack that gave it; absent where it was granted by itself', examples: ['support'] }),
+  ),
+}
+
+export const GrantsQuery = Type.Object(
+  { ...PageQuery.properties, archetype_id: Type.Optional(archetypeId), skill_id: Type.Optional(skillId) },
+  { additionalProperties: false },
+)
+
+export const GrantList = Type.Object(
+  {
+    items: Type.Array(Type.Object({ archetype_id: archetypeId, ...grantMembers }, { additionalProperties: false })),
+    next_cursor: NextCursor,
+  },
+  { additionalProperties: false },
+)
+
+export const ArchetypeParams = Type.Object({ archetype_id: Type.String() }, { additionalProperties: false })
+
+export const ArchetypeGrantsBody = Type.Object(
+  {
+    skill_ids: Type.Array(skillId, {
+      maxItems: archetypeSkillsMax,
+      description: 'All that the archetype is to have, each once; none takes all it has',
+    }),
+  },
+  { additionalProperties: false },
+)
+
+export const ArchetypeGrantsSchema = Type.Object(
+  {
+    archetype_id: archetypeId,
+    grants: Type.Array(Type.Object(grantMembers, { additionalProperties: false }), {
+      description: 'In the order of the skills',
+    }),
+  },
+  { additionalProperties: false },
+)

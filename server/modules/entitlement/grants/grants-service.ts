@@ -1,0 +1,181 @@
+import { DomainError, type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
+import { patterns } from '../../../../contract/literals.ts'
+import { formatTimestamp } from '../../../../contract/timestamp.ts'
+import type { Database, TenantTx } from '../../../db/database.ts'
+import type { Caller, Tenant } from '../../../http/caller.ts'
+import { openCursor, signCursor } from '../../../http/cursor.ts'
+import type { GovernanceLog } from '../../governance/governance-types.ts'
+import type { ArchetypeBundle } from '../../roster/roster-types.ts'
+import { lockSkills, statesOf } from '../entitlement-store.ts'
+import type { ArchetypesRemoved, SkillsChanged } from '../entitlement-types.ts'
+import { grantDetails, sortedPairs } from './grant-events.ts'
+import {
+  deleteGrants,
+  deleteGrantsOfArchetypes,
+  type GrantRow,
+  grantsAfter,
+  grantsOfArchetype,
+  insertGrants,
+} from './grants-store.ts'
+
+const idPattern = new RegExp(patterns.identifier)
+
+/** In the names of the answer. */
+export interface Grant {
+  archetype_id: string
+  skill_id: string
+  granted_at: string
+  /** The pack that gave it; absent where it was granted by itself. */
+  cowork_id?: string
+}
+
+export interface ArchetypeGrants {
+  archetype_id: string
+  /** In the order of the skills. */
+  grants: Omit<Grant, 'archetype_id'>[]
+}
+
+export interface Grants {
+  list(
+    tenant: Tenant,
+    filter: { archetype_id?: string; skill_id?: string },
+    page: { limit: number; cursor?: string | undefined },
+  ): Promise<{ items: Grant[]; next_cursor: string | null }>
+  /** Throws `not-found` for an archetype that is not in the bundle, as does {@link replace}. */
+  ofArchetype(tenant: Tenant, archetypeId: string): Promise<ArchetypeGrants>
+  /**
+   * Grants the archetype these skills and no others. What it has stays as it is; `skill-not-registered` with a pointer
+   * for each further one that is unknown or retired. Repeating it changes nothing and writes no event.
+   */
+  replace(caller: Caller, archetypeId: string, skillIds: readonly string[]): Promise<ArchetypeGrants>
+  archetypesRemoved: ArchetypesRemoved
+}
+
+export function createGrants(deps: {
+  database: Database
+  governance: GovernanceLog
+  bundle: ArchetypeBundle
+  cursorKey: Buffer
+  skillsChanged: SkillsChanged
+}): Grants {
+  const { database, governance, bundle, cursorKey, skillsChanged } = deps
+
+  async function requireArchetype(tx: TenantTx, archetypeId: string): Promise<void> {
+    if ((await bundle.allIds(tx)).has(archetypeId)) return
+    const id = idPattern.test(archetypeId) ? archetypeId : 'of that id'
+    throw new DomainError(
+      'not-found',
+      `No archetype ${id} is in the bundle. PUT /api/v1/roster/archetypes says which there are.`,
+    )
+  }
+
+  return {
+    async list(tenant, filter, { limit, cursor }) {
+      const { archetype_id = null, skill_id = null } = filter
+      const binding = { tenant: tenant.slug, operation: 'listGrants', query: { ...filter } }
+      const [archetypeId, skillId] =
+        cursor === undefined ? ['', ''] : (openCursor(cursorKey, binding, cursor) as string[])
+      const after = { archetype_id: archetypeId!, skill_id: skillId! }
+      const rows = await database.withTenant(
+        tenant.slug,
+        (tx) => grantsAfter(tx, { archetypeId: archetype_id, skillId: skill_id }, after, limit + 1),
+        { readOnly: true },
+      )
+      const last = rows.length > limit ? rows[limit - 1] : undefined
+      return {
+        items: rows.slice(0, limit).map((row) => ({ archetype_id: row.archetype_id, ...grantOf(row) })),
+        next_cursor: last ? signCursor(cursorKey, binding, [last.archetype_id, last.skill_id]) : null,
+      }
+    },
+
+    ofArchetype: (tenant, archetypeId) =>
+      database.withTenant(
+        tenant.slug,
+        async (tx) => {
+          await requireArchetype(tx, archetypeId)
+          return answerOf(archetypeId, await grantsOfArchetype(tx, archetypeId))
+        },
+        { readOnly: true },
+      ),
+
+    replace: (caller, archetypeId, skillIds) =>
+      database.withTenant(caller.tenant.slug, async (tx) => {
+        await lockSkills(tx)
+        await requireArchetype(tx, archetypeId)
+        const before = await grantsOfArchetype(tx, archetypeId)
+        const had = new Set(before.map((row) => row.skill_id))
+        const wanted = new Set(skillIds)
+        await requireSkills(tx, skillIds, had)
+        const granted = sortedPairs(
+          [...wanted].filter((id) => !had.has(id)).map((skill_id) => ({ archetype_id: archetypeId, skill_id })),
+        )
+        const revoked = sortedPairs(before.filter((row) => !wanted.has(row.skill_id)))
+        if (granted.length + revoked.length === 0) return answerOf(archetypeId, before)
+
+        if (revoked.length > 0) await deleteGrants(tx, revoked)
+        if (granted.length > 0) {
+          await insertGrants(tx, granted, { coworkId: null, now: formatTimestamp(Date.now()) })
+        }
+        await governance.append(tx, caller.tenant, {
+          kind: 'skill.entitlement_changed',
+          subject: `archetype:${archetypeId}`,
+          details: { change: 'grants', ...grantDetails(granted, revoked) },
+          actor: caller,
+        })
+        tx.afterCommit(() => skillsChanged(caller.tenant))
+        return answerOf(archetypeId, await grantsOfArchetype(tx, archetypeId))
+      }),
+
+    async archetypesRemoved(tx, tenant, archetypeIds, actor) {
+      if (archetypeIds.length === 0) return
+      await lockSkills(tx)
+      const revoked = sortedPairs(await deleteGrantsOfArchetypes(tx, archetypeIds))
+      if (revoked.length === 0) return
+      await governance.append(tx, tenant, {
+        kind: 'skill.entitlement_changed',
+        subject: `tenant:${tenant.slug}`,
+        details: { change: 'archetypes_removed', ...grantDetails([], revoked) },
+        actor,
+      })
+      tx.afterCommit(() => skillsChanged(tenant))
+    },
+  }
+}
+
+/** All must be registered and not retired, but those that are granted already may stay. */
+async function requireSkills(tx: TenantTx, skillIds: readonly string[], had: ReadonlySet<string>): Promise<void> {
+  const firstAt = new Map<string, number>()
+  const repeated: PointedError[] = []
+  for (const [index, id] of skillIds.entries()) {
+    const first = firstAt.get(id)
+    if (first === undefined) firstAt.set(id, index)
+    else repeated.push({ pointer: `/skill_ids/${index}`, detail: `is the same as /skill_ids/${first}` })
+  }
+  if (repeated.length > 0) throw validationFailed(repeated)
+
+  const states = await statesOf(tx, skillIds)
+  const errors = skillIds.flatMap((id, index) => {
+    const state = states.get(id)
+    if (had.has(id) || (state !== undefined && state !== 'retired')) return []
+    return [{ pointer: `/skill_ids/${index}`, detail: state ? 'names a retired skill' : 'is not a registered skill' }]
+  })
+  if (errors.length === 0) return
+  throw new DomainError(
+    'skill-not-registered',
+    'A skill can be granted once its skill_definition record is written, or a pack with it is applied, and as long ' +
+      'as it is not retired.',
+    { errors },
+  )
+}
+
+function answerOf(archetypeId: string, rows: readonly GrantRow[]): ArchetypeGrants {
+  return { archetype_id: archetypeId, grants: rows.map(grantOf) }
+}
+
+function grantOf(row: GrantRow): Omit<Grant, 'archetype_id'> {
+  return {
+    skill_id: row.skill_id,
+    granted_at: row.granted_at,
+    ...(row.cowork_id !== null && { cowork_id: row.cowork_id }),
+  }
+}
