@@ -1,11 +1,15 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database } from '../../db/database.ts'
+import type { RecordClock } from '../hub/record-clock-types.ts'
 import { addErrorPages } from './error-pages.ts'
 import { HealthService } from './health-service.ts'
 import { addObservabilityRoutes } from './observability-routes.ts'
 import { pingDatabase } from './observability-store.ts'
 import { type OpenApiDocument, openApiDocument } from './openapi-document.ts'
 import { addReferencePages } from './reference-pages.ts'
+import { addTenantHealthRoutes } from './tenant-health-routes.ts'
+import { createTenantHealth } from './tenant-health-service.ts'
+import type { HealthSources } from './tenant-health-types.ts'
 
 export interface ObservabilityModule {
   routes(app: FastifyInstance): void
@@ -13,8 +17,11 @@ export interface ObservabilityModule {
 
 /** Health, the description of the API in three forms, and the pages behind problem types. */
 export function createObservabilityModule(deps: {
-  database: Pick<Database, 'withRegistry'>
+  database: Pick<Database, 'withRegistry' | 'withTenant'>
   version: string
+  clock: RecordClock
+  /** What the health of a tenant is made of. */
+  sources: HealthSources
 }): ObservabilityModule {
   const health = new HealthService({
     version: deps.version,
@@ -29,6 +36,7 @@ export function createObservabilityModule(deps: {
         return document
       }
       addObservabilityRoutes(app, health, describe)
+      addTenantHealthRoutes(app, createTenantHealth(deps))
       addErrorPages(app)
       addReferencePages(app, describe)
     },

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Database, DatabaseLog } from '../../db/database.ts'
+import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import { cursorKeyPurpose } from '../../http/cursor.ts'
 import type { JobSender } from '../../jobs/job-sender.ts'
@@ -28,11 +28,14 @@ import { addSummaryRoutes } from './summary/summary-routes.ts'
 import { createTelemetrySummaries } from './summary/summary-service.ts'
 import { addTelemetryRoutes } from './telemetry-routes.ts'
 import { createTelemetry } from './telemetry-service.ts'
+import { countEvents } from './telemetry-store.ts'
 
 export interface TelemetryModule {
   /** To be called after every commit that changed skills or archetypes of a tenant. */
   catalogueChanged: CatalogueChanged
   rating: TelemetryRating
+  /** The telemetry records that a tenant has, counted up to `max`. */
+  countEvents(tx: TenantTx, max: number): Promise<number>
   /** For the job queue to do. */
   jobs: readonly JobDefinition[]
   routes(app: FastifyInstance): void
@@ -72,6 +75,7 @@ export function createTelemetryModule(deps: {
     rated: deps.ingested,
   })
   return {
+    countEvents,
     catalogueChanged: catalogues.changed,
     rating: runs,
     jobs: [ratingJob({ ...deps, runs })],

@@ -23,6 +23,18 @@ export async function setLiveSince(tx: TenantTx, now: string): Promise<boolean> 
   return updated !== undefined
 }
 
+/** The telemetry records that there are, counted up to `max`. */
+export async function countEvents(tx: TenantTx, max: number): Promise<number> {
+  const rows = await tx.db
+    .selectFrom('hub.records')
+    .select('record_id')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('record_type', '=', 'telemetry_event')
+    .limit(max)
+    .execute()
+  return rows.length
+}
+
 const insertDelta = {
   name: 'hub_insert_delta',
   text: 'insert into hub.telemetry_deltas (tenant_id, delta_id, entries) values ($1, $2, $3)',

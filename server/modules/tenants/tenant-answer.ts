@@ -1,7 +1,7 @@
 import { type RateClass, rateClasses } from '../../../contract/limits.ts'
 import { limitDetails } from './tenant-checks.ts'
 import type { SettingsRow, TenantRow } from './tenants-store.ts'
-import type { OperatedTenant, OwnLimits, RateLimit, TenantDetails, TenantEntry } from './tenants-types.ts'
+import type { Milestones, OperatedTenant, OwnLimits, RateLimit, TenantDetails, TenantEntry } from './tenants-types.ts'
 
 export function detailsOf(entry: TenantRow, settings: SettingsRow, commonUrl: string): TenantDetails {
   return {
@@ -45,4 +45,9 @@ function suspension(row: TenantRow): { suspended: boolean; suspended_at?: string
 function ownLimits(limits: Record<string, RateLimit>): OwnLimits {
   const known = Object.entries(limits).filter(([name]) => (rateClasses as string[]).includes(name))
   return Object.fromEntries(known.map(([name, limit]) => [name as RateClass, limitDetails(limit)]))
+}
+
+export function milestonesOf(settings: SettingsRow | undefined): Milestones {
+  const { provisioned_at: provisionedAt, live_since: liveSince } = settings ?? {}
+  return { ...(provisionedAt != null && { provisionedAt }), ...(liveSince != null && { liveSince }) }
 }

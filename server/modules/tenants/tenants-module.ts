@@ -9,18 +9,21 @@ import { createOperatedTenants } from './operated-tenants-service.ts'
 import { addOperatorRoutes } from './operator-routes.ts'
 import { createProvisionService } from './provision-service.ts'
 import { createTenantAdministration } from './tenant-administration-service.ts'
+import { milestonesOf } from './tenant-answer.ts'
 import { createTenantDirectory } from './tenant-directory.ts'
 import { addTenantSettingsRoutes } from './tenant-settings-routes.ts'
 import { createTenantSettings } from './tenant-settings-service.ts'
 import { addTenantsRoutes } from './tenants-routes.ts'
 import { settings } from './tenants-store.ts'
-import type { TenantAdministration, TenantDirectory } from './tenants-types.ts'
+import type { Milestones, TenantAdministration, TenantDirectory } from './tenants-types.ts'
 
 export interface TenantsModule {
   directory: TenantDirectory
   administration: TenantAdministration
   /** Whom the tenant was created for. */
   adminEmail(tx: TenantTx): Promise<string | undefined>
+  /** What the tenant has come to. */
+  milestones(tx: TenantTx): Promise<Milestones>
   routes(app: FastifyInstance): void
 }
 
@@ -46,6 +49,7 @@ export function createTenantsModule(deps: {
     directory,
     administration,
     adminEmail: async (tx) => (await settings(tx))?.admin_email,
+    milestones: async (tx) => milestonesOf(await settings(tx)),
     routes: (app) => {
       addOperatorRoutes(app, { administration, operated })
       addTenantSettingsRoutes(app, tenantSettings)

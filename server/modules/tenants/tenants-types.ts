@@ -138,5 +138,12 @@ export interface TenantSettings {
   replace(caller: Caller, details: { display_name: string; contact_email?: string | undefined }): Promise<TenantDetails>
 }
 
+/** Times of a tenant, RFC 3339; absent is not yet. */
+export interface Milestones {
+  provisionedAt?: string
+  /** Of the event `tenant.live`. */
+  liveSince?: string
+}
+
 /** Told after a commit that changed what telemetry is checked against: skills or archetypes of a tenant. */
 export type CatalogueChanged = (tenantId: string) => void

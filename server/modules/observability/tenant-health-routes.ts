@@ -1,0 +1,18 @@
+import type { FastifyInstance } from 'fastify'
+import { addRoute } from '../../http/route.ts'
+import { TenantHealthAnswer } from './tenant-health-schemas.ts'
+import type { TenantHealthReader } from './tenant-health-types.ts'
+
+export function addTenantHealthRoutes(app: FastifyInstance, health: TenantHealthReader): void {
+  addRoute(
+    app,
+    'getTenantHealth',
+    {
+      description:
+        'Takes any valid token of the tenant. Each check has its figures, and says in words what is missing and what ' +
+        'to call.',
+      response: { 200: TenantHealthAnswer },
+    },
+    async (request) => health.of(request.caller),
+  )
+}

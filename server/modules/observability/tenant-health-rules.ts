@@ -1,0 +1,153 @@
+import { parseTimestamp } from '../../../contract/timestamp.ts'
+import type { HealthFacts, TenantHealth } from './tenant-health-types.ts'
+
+const syncMicrosMax = 3_600_000_000
+const publishMicrosMax = 60_000_000
+/** Counted up to here: the answer must not take longer the more there is. */
+export const eventsCountedMax = 1000
+
+type Checks = TenantHealth['checks']
+
+/** Judges a tenant by the conditions of interface section 4.4, as of `now` (RFC 3339). */
+export function judgeHealth(facts: HealthFacts, now: string): TenantHealth {
+  const checks: Checks = {
+    identity: identityCheck(facts, now),
+    platforms: platformsCheck(facts, now),
+    hub: hubCheck(facts),
+    roster: rosterCheck(facts),
+    skills: skillsCheck(facts),
+    telemetry: telemetryCheck(facts),
+  }
+  const { tenantSlug, liveSince } = facts
+  return {
+    tenant_slug: tenantSlug,
+    live: liveSince !== undefined && Object.values(checks).every(({ ok }) => ok),
+    ...(liveSince !== undefined && { live_since: liveSince }),
+    checked_at: now,
+    checks,
+  }
+}
+
+function identityCheck({ sso, scim, lastSyncedAt }: HealthFacts, now: string): Checks['identity'] {
+  const healthy = sso.configured && sso.healthy === true
+  const synced = isWithin(lastSyncedAt, now, syncMicrosMax)
+  const missing: string[] = []
+  if (!sso.configured) missing.push('Single sign-on is not configured: POST /api/v1/identity/sso/configure.')
+  else if (!healthy) {
+    const { detail = 'The identity provider does not answer as it must.' } = sso
+    missing.push(`${sentence(detail)} POST /api/v1/identity/sso:test looks closer.`)
+  }
+  if (!scim) missing.push('SCIM is not configured: POST /api/v1/identity/scim/configure.')
+  else if (!synced) missing.push(unsynced(scim.mode, lastSyncedAt))
+  return {
+    ok: missing.length === 0,
+    detail: missing.join(' ') || 'Single sign-on is healthy, and the roster was synced within the last hour.',
+    sso_configured: sso.configured,
+    sso_healthy: healthy,
+    ...(sso.checkedAt !== undefined && { sso_checked_at: sso.checkedAt }),
+    scim_configured: scim !== undefined,
+    ...(scim && { scim_mode: scim.mode }),
+    ...(lastSyncedAt !== undefined && { last_synced_at: lastSyncedAt }),
+  }
+}
+
+function unsynced(mode: 'push' | 'pull', lastSyncedAt: string | undefined): string {
+  const since =
+    lastSyncedAt === undefined
+      ? 'The roster was never synced'
+      : `The roster was synced last at ${lastSyncedAt}, more than an hour ago`
+  const push = mode === 'push' ? ' or let the directory send its changes to the SCIM address,' : ''
+  return `${since}: POST /api/v1/roster/scim:sync,${push} and see GET /api/v1/roster/scim-syncs for what failed.`
+}
+
+function platformsCheck({ connectors }: HealthFacts, now: string): Checks['platforms'] {
+  const times = connectors.flatMap(({ publishedAt }) => (publishedAt === undefined ? [] : [publishedAt]))
+  const publishing = times.filter((time) => isWithin(time, now, publishMicrosMax)).length
+  const last = times.toSorted((a, b) => microsOf(a) - microsOf(b)).at(-1)
+  return {
+    ok: publishing > 0,
+    detail: platformsDetail(connectors.length, publishing, last),
+    connected: connectors.length,
+    publishing,
+    failing: connectors.filter(({ error }) => error !== undefined).length,
+    ...(last !== undefined && { last_publish_at: last }),
+  }
+}
+
+function platformsDetail(connected: number, publishing: number, last: string | undefined): string {
+  if (connected === 0) return 'No platform is connected: POST /api/v1/llm/connectors.'
+  if (publishing > 0) return `${publishing} of ${connected} connected platforms took a publish in the last 60 seconds.`
+  const since = last === undefined ? 'No connected platform has taken a publish yet' : `The last publish was at ${last}`
+  return (
+    `${since}, and one within 60 seconds is needed. GET /api/v1/llm/connectors says what failed, ` +
+    'POST /api/v1/llm/connectors/{connector_id}:test tries one, ' +
+    'POST /api/v1/skill-entitlement/distribution:republish publishes again.'
+  )
+}
+
+function hubCheck({ provisionedAt, contentKey }: HealthFacts): Checks['hub'] {
+  const provisioned = provisionedAt !== undefined
+  const figures = { provisioned, ...(provisioned && { provisioned_at: provisionedAt }) }
+  if (!provisioned) {
+    const withKey = contentKey === undefined ? '' : ' with `cmek`'
+    return { ok: false, detail: `The Hub is not provisioned: POST /api/v1/hub/provision${withKey}.`, ...figures }
+  }
+  if (contentKey === 'destroyed' || contentKey === 'missing') {
+    const gone = contentKey === 'destroyed' ? 'was destroyed, and its content with it' : 'is missing'
+    return {
+      ok: false,
+      detail: `The key of the customer ${gone}: POST /api/v1/hub/provision with \`cmek\` gives the Hub another one.`,
+      ...figures,
+    }
+  }
+  return { ok: true, detail: 'The Hub is provisioned.', ...figures }
+}
+
+function rosterCheck({ roster: { users, unmatched, groups } }: HealthFacts): Checks['roster'] {
+  const detail =
+    users === 0
+      ? 'The roster has no users: POST /api/v1/roster/scim:sync, once SCIM is configured.'
+      : unmatched > 0
+        ? `${unmatched} of ${users} users have no archetype. GET /api/v1/roster/users?matched=false lists them; map their ` +
+          'groups with POST /api/v1/identity/scim/configure, or PUT /api/v1/roster/users/{user_id}/archetypes.'
+        : `All ${users} users have archetypes.`
+  return { ok: users > 0 && unmatched === 0, detail, users, unmatched, groups }
+}
+
+function skillsCheck({ skills: { published, granted, grants } }: HealthFacts): Checks['skills'] {
+  const apply = 'POST /api/v1/skill-entitlement/coworks/{cowork_id}/apply'
+  const detail =
+    published === 0
+      ? `No skill is published: ${apply} publishes those of a pack.`
+      : granted === 0
+        ? `${published} skills are published, and none is granted to an archetype: ${apply}, or ` +
+          'PUT /api/v1/skill-entitlement/archetypes/{archetype_id}/grants.'
+        : `${granted} of ${published} published skills are granted to archetypes.`
+  return { ok: published > 0 && granted > 0, detail, published, granted, grants }
+}
+
+function telemetryCheck({ eventsReceived, liveSince }: HealthFacts): Checks['telemetry'] {
+  // What was received stays received when its records have been deleted since.
+  const ok = eventsReceived > 0 || liveSince !== undefined
+  return {
+    ok,
+    detail: ok ? 'Telemetry arrives.' : 'No telemetry event was received yet: POST /api/v1/telemetry/events.',
+    events_received: eventsReceived,
+    ...(liveSince !== undefined && { first_event_at: liveSince }),
+  }
+}
+
+/** Exactly so long ago still is within it; so is what another clock has written ahead of this one. */
+function isWithin(time: string | undefined, now: string, microsMax: number): boolean {
+  return time !== undefined && microsOf(now) - microsOf(time) <= microsMax
+}
+
+/** Exact until the year 2255. */
+function microsOf(time: string): number {
+  const read = parseTimestamp(time)
+  return read ? read.epochMs * 1000 + read.microsOfMs : Number.NEGATIVE_INFINITY
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`
+}

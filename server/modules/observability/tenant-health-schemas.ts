@@ -1,0 +1,93 @@
+import { Type } from 'typebox'
+import { patterns } from '../../../contract/literals.ts'
+import { eventsCountedMax } from './tenant-health-rules.ts'
+
+const closed = { additionalProperties: false } as const
+const time = (description: string) =>
+  Type.String({ format: 'date-time', description, examples: ['2026-01-05T09:30:00.000000Z'] })
+const count = (description: string, example: number) => Type.Integer({ minimum: 0, description, examples: [example] })
+const common = (detail: string) => ({
+  ok: Type.Boolean({ examples: [true] }),
+  detail: Type.String({ description: 'How it is, or what is missing and what to call', examples: [detail] }),
+})
+
+export const TenantHealthAnswer = Type.Object(
+  {
+    tenant_slug: Type.String({ pattern: patterns.tenantSlug, examples: ['acme'] }),
+    live: Type.Boolean({ description: 'Whether `tenant.live` was recorded and every check is ok', examples: [true] }),
+    live_since: Type.Optional(time('Of the governance event `tenant.live`')),
+    checked_at: time('The time that the figures are of'),
+    checks: Type.Object(
+      {
+        identity: Type.Object(
+          {
+            ...common('Single sign-on is healthy, and the roster was synced within the last hour.'),
+            sso_configured: Type.Boolean({ examples: [true] }),
+            sso_healthy: Type.Boolean({
+              description: 'Whether the identity provider answered as it must when it was last asked',
+              examples: [true],
+            }),
+            sso_checked_at: Type.Optional(time('When it was last asked')),
+            scim_configured: Type.Boolean({ examples: [true] }),
+            scim_mode: Type.Optional(Type.Enum(['push', 'pull'])),
+            last_synced_at: Type.Optional(
+              time('The last pull that completed; in push mode also the last SCIM request. Ok for an hour'),
+            ),
+          },
+          closed,
+        ),
+        platforms: Type.Object(
+          {
+            ...common('1 of 1 connected platforms took a publish in the last 60 seconds.'),
+            connected: count('Connectors', 1),
+            publishing: count('Of those, how many took a publish in the last 60 seconds', 1),
+            failing: count('Of those, how many failed at the last attempt', 0),
+            last_publish_at: Type.Optional(time('The last publish that any of them took')),
+          },
+          closed,
+        ),
+        hub: Type.Object(
+          {
+            ...common('The Hub is provisioned.'),
+            provisioned: Type.Boolean({ examples: [true] }),
+            provisioned_at: Type.Optional(time('When it was provisioned')),
+          },
+          closed,
+        ),
+        roster: Type.Object(
+          {
+            ...common('All 5000 users have archetypes.'),
+            users: count('Active users of the directory, and others that have archetypes', 5000),
+            unmatched: count('Active users of the directory that have no archetype', 0),
+            groups: count('Groups of the directory', 12),
+          },
+          closed,
+        ),
+        skills: Type.Object(
+          {
+            ...common('3 of 3 published skills are granted to archetypes.'),
+            published: count('Skills in the state `published`', 3),
+            granted: count('Of those, how many are granted to an archetype', 3),
+            grants: count('Grants of published skills', 6),
+          },
+          closed,
+        ),
+        telemetry: Type.Object(
+          {
+            ...common('Telemetry arrives.'),
+            events_received: Type.Integer({
+              minimum: 0,
+              maximum: eventsCountedMax,
+              description: `Telemetry records that there are, counted up to ${eventsCountedMax}`,
+              examples: [eventsCountedMax],
+            }),
+            first_event_at: Type.Optional(time('When the first one was received')),
+          },
+          closed,
+        ),
+      },
+      closed,
+    ),
+  },
+  closed,
+)
