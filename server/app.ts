@@ -13,6 +13,8 @@ import { type AuthModule, createAuthModule } from './modules/auth/auth-module.ts
 import type { Revocations } from './modules/auth/auth-types.ts'
 import { openRevocations } from './modules/auth/revocation/revocations.ts'
 import { createMasterKeySecrets } from './modules/cmek/master-key-secrets.ts'
+import { type ConnectorsModule, createConnectorsModule } from './modules/connectors/connectors-module.ts'
+import { createDistributionModule, type DistributionModule } from './modules/distribution/distribution-module.ts'
 import { createEntitlementModule, type EntitlementModule } from './modules/entitlement/entitlement-module.ts'
 import { createExportErasure } from './modules/exports/export-erasure.ts'
 import { createExportsModule, type ExportsModule } from './modules/exports/exports-module.ts'
@@ -34,6 +36,7 @@ import { type CheckpointStore, openKeptCheckpoints } from './modules/log/kept/ke
 import { createLogModule, type LogModule } from './modules/log/log-module.ts'
 import { createObservabilityModule } from './modules/observability/observability-module.ts'
 import { createRosterModule, type RosterModule } from './modules/roster/roster-module.ts'
+import { createScimModule, type ScimModule } from './modules/scim/scim-module.ts'
 import { createRollupModule, type RollupModule } from './modules/telemetry/rollups/rollup-module.ts'
 import { createTelemetryModule, type TelemetryModule } from './modules/telemetry/telemetry-module.ts'
 import { createTenantsModule, type TenantsModule } from './modules/tenants/tenants-module.ts'
@@ -50,10 +53,13 @@ export interface Modules {
   revocations: Revocations
   links: SignInLinks
   identity: IdentityModule
+  scim: ScimModule
   recordStore: RecordStore
   hub: HubModule
   roster: RosterModule
   entitlement: EntitlementModule
+  connectors: ConnectorsModule
+  distribution: DistributionModule
   telemetry: TelemetryModule
   rollups: RollupModule
   log: LogModule
@@ -163,10 +169,20 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     bundle: roster.bundle,
     references: roster.references,
     secrets: createMasterKeySecrets(masterKey),
-    skillsChanged: () => {},
+    skillsChanged: (tenant) => distribution.publisher.changed(tenant),
   })
   const storage = openStorage(config)
   const { directory } = tenants
+  const connectors = createConnectorsModule({
+    ...{ ...shared, outbound, secrets: createMasterKeySecrets(masterKey) },
+    distribution: () => distribution,
+  })
+  const receivers = createOutbound(config, { timeoutMs: publishAnswerSeconds * 1000 })
+  const distribution: DistributionModule = createDistributionModule({
+    ...{ ...shared, directory, outbound: receivers, keys: keys.provenance },
+    grants: entitlement.grants,
+    credentials: connectors.credentials,
+  })
   const checkpoints = openKeptCheckpoints({
     ...{ config, database, directory, log },
     logs: () => tenantLog.logs,
@@ -245,10 +261,16 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     revocations,
     links,
     identity,
+    scim: createScimModule({
+      ...{ database, directory: roster.directory, tenants: tenants.directory },
+      connections: identity.scimConnections,
+    }),
     recordStore,
     hub,
     roster,
     entitlement,
+    connectors,
+    distribution,
     telemetry,
     rollups,
     log: tenantLog,
@@ -259,7 +281,9 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     refusals,
     close: async () => {
       mailer.close()
+      await Promise.all([distribution.publisher.stop(), distribution.settled()])
       await Promise.all([
+        receivers.close(),
         keys.close(),
         hub.settled(),
         exports.settled(),
@@ -301,8 +325,8 @@ export async function createApp(modules: Modules, options: AppOptions): Promise<
     browserUrl: browserUrlOf(options.config, options.baseUrl),
   })
   if (metrics) countRequests(app, metrics)
-  const { keys, identity, hub, log, exports, roster, entitlement, telemetry } = modules
-  const parts = [keys, tenants, auth, identity, hub, log, exports, roster, entitlement, telemetry, observability]
+  const { keys, identity, scim, hub, log, exports, roster, entitlement, telemetry } = modules
+  const parts = [keys, tenants, auth, identity, scim, hub, log, exports, roster, entitlement, telemetry, observability]
   for (const { routes } of parts) routes(app)
   await app.ready()
   return app

@@ -109,9 +109,10 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     request.hostTenant = (await access.access.tenantAt(request.host)) ?? null
     if (config.environment === 'development') checkLoopbackHost(request.headers.host)
     if (request.is404) throw notFound(index.methodsAt(request.url), request, reply)
-    const { route, page } = request.routeOptions.config
-    if (route?.operation.access.kind === 'own' || page !== undefined) {
-      request.credentialCharges = credentialCharges(request, reply, access, route?.operation.rateClass ?? 'auth')
+    const { route, page, protocol } = request.routeOptions.config
+    if (route?.operation.access.kind === 'own' || page !== undefined || protocol) {
+      const rateClass = route?.operation.rateClass ?? protocol?.rateClass ?? 'auth'
+      request.credentialCharges = credentialCharges(request, reply, access, rateClass)
     }
     checkVersion(request.headers.accept)
     if (route?.operation.sameSiteOnly || page === 'action') refuseCrossSite(request, browserUrl())
@@ -138,7 +139,8 @@ async function admit(
   reply: FastifyReply,
   options: AccessChecksOptions & Pick<HttpServerOptions, 'operatorToken'>,
 ): Promise<void> {
-  const { route } = request.routeOptions.config
+  const { route, protocol } = request.routeOptions.config
+  await protocol?.admit(request)
   if (route === undefined) return
   const { access, rateClass } = route.operation
   if (access.kind === 'own') checkSomeCredential(request, reply, route.schema.credentials)
@@ -171,6 +173,7 @@ function replaceBodyParsers(app: FastifyInstance): void {
     const { config, bodyLimit } = request.routeOptions
     return readBody(request.headers, payload, {
       format: config.page === 'action' ? formatOfAction(request) : (config.route?.schema.bodyFormat ?? 'json'),
+      mediaType: config.protocol?.mediaType,
       limitBytes: bodyLimit ?? recordBodyBytesMax,
       held: budget.bodyOf(request.rawAnswer),
     })

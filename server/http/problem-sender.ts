@@ -19,7 +19,7 @@ export function problemSender(serviceBaseUrl: () => string, headers: Readonly<Re
     request.problemSlug = error.slug
     const { baseUrl = serviceBaseUrl() } = request.hubTenant ?? request.hostTenant ?? {}
     const document = problemDocument(error, baseUrl, request.id)
-    const { route, page } = request.routeOptions?.config ?? {}
+    const { route, page, protocol } = request.routeOptions?.config ?? {}
     const { oauthErrors: isOAuth = false, htmlErrors } = route?.schema ?? {}
     reply.status(error.status).headers(headers).header(requestIdHeader, request.id)
     setRetryAfter(reply, error)
@@ -27,6 +27,10 @@ export function problemSender(serviceBaseUrl: () => string, headers: Readonly<Re
     // The parser asks to close; but what is left of the body is thrown away, so that the answer arrives.
     reply.removeHeader('connection')
     if (error.slug === 'unsupported-media-type') reply.header('accept-encoding', 'gzip, identity')
+    if (protocol) {
+      const { status, body } = protocol.renderError(error, request)
+      return reply.status(status).type(protocol.mediaType).send(body)
+    }
     if ((htmlErrors || page !== undefined) && prefersHtml(request.headers.accept)) {
       return sendPage(problemPage(error, document, htmlErrors), reply)
     }
@@ -59,11 +63,12 @@ function setRetryAfter(reply: FastifyReply, error: DomainError): void {
  * refused Authorization header is answered with a challenge, a refused body is not (RFC 6749, section 5.2).
  */
 function setChallenge(request: FastifyRequest, reply: FastifyReply, error: DomainError): void {
-  const { operation, schema } = request.routeOptions?.config?.route ?? {}
+  const { route, protocol } = request.routeOptions?.config ?? {}
+  const { operation, schema } = route ?? {}
   if (schema?.credentials?.includes('clientBasic') && request.headers.authorization !== undefined) {
     if (error.slug === 'authentication-failed') reply.header('www-authenticate', 'Basic realm="Org-Memory Hub"')
   }
-  if (operation?.access.kind !== 'token') return
+  if (operation?.access.kind !== 'token' && !protocol) return
   if (error.slug === 'authentication-failed') {
     const sent = request.headers.authorization !== undefined
     reply.header('www-authenticate', `Bearer realm="hub"${sent ? ', error="invalid_token"' : ''}`)

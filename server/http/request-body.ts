@@ -15,6 +15,8 @@ const formFieldsMax = 100
 
 interface BodyRules {
   format: 'json' | 'form'
+  /** Taken beside the usual one of the format. */
+  mediaType?: string | undefined
   /** Of the inflated body. */
   limitBytes: number
   /** Told of all bytes before they are kept, of the inflated ones too; it may refuse them. */
@@ -34,7 +36,7 @@ export async function readBody(
 ): Promise<unknown> {
   const announcedBytes = Number(headers['content-length'] ?? 0)
   if (announcedBytes === 0 && headers['transfer-encoding'] === undefined) return undefined
-  checkMediaType(headers['content-type'], rules.format)
+  checkMediaType(headers['content-type'], rules)
   const isGzip = isGzipCoding(headers['content-encoding'])
   if (announcedBytes > rules.limitBytes) {
     discard(stream)
@@ -54,14 +56,15 @@ export async function readBody(
 
 const mediaTypes = { json: 'application/json', form: 'application/x-www-form-urlencoded' } as const
 
-function checkMediaType(header: string | undefined, format: BodyRules['format']): void {
+function checkMediaType(header: string | undefined, { format, mediaType }: BodyRules): void {
   if (header === mediaTypes[format]) return
   const [type = '', ...parameters] = (header ?? '').split(';').map((part) => part.trim().toLowerCase())
   const charset = parameters.find((parameter) => parameter.startsWith('charset='))
-  if (type === mediaTypes[format] && (charset === undefined || /^charset="?utf-?8"?$/.test(charset))) return
+  const isTaken = type === mediaTypes[format] || (mediaType !== undefined && type === mediaType)
+  if (isTaken && (charset === undefined || /^charset="?utf-?8"?$/.test(charset))) return
   throw new DomainError(
     'unsupported-media-type',
-    `The body must be sent as Content-Type: ${mediaTypes[format]}, in UTF-8.`,
+    `The body must be sent as Content-Type: ${mediaType ?? mediaTypes[format]}, in UTF-8.`,
   )
 }
 

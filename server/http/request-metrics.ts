@@ -3,7 +3,7 @@ import type { OperationId } from '../../contract/operations.ts'
 
 /** What is told of each answer. */
 export interface RequestCounter {
-  /** @param operation operationId, or `none` for an address that does not exist */
+  /** @param operation operationId, name of a protocol such as `scim`, or `none` for an address that does not exist */
   requestAnswered(operation: string, status: number, seconds: number): void
   tokenIssued(operation: string): void
 }
@@ -13,8 +13,9 @@ const tokenOperations: ReadonlySet<OperationId> = new Set(['issueServiceToken', 
 /** Counts every answer by its operation and status, and the tokens that were issued. Before any route is added. */
 export function countRequests(app: FastifyInstance, metrics: RequestCounter): void {
   app.addHook('onResponse', async (request, reply) => {
-    const operation = request.routeOptions.config.route?.operationId
-    metrics.requestAnswered(operation ?? 'none', reply.statusCode, reply.elapsedTime / 1000)
+    const { route, protocol } = request.routeOptions.config
+    const operation = route?.operationId
+    metrics.requestAnswered(operation ?? protocol?.name ?? 'none', reply.statusCode, reply.elapsedTime / 1000)
     if (operation && reply.statusCode === 200 && tokenOperations.has(operation)) metrics.tokenIssued(operation)
   })
 }

@@ -1,6 +1,6 @@
 import type { RouteOptions } from 'fastify'
 
-/** Paths that plug-ins add below these are theirs; everything else goes through `addRoute` or `addPage`. */
+/** Paths that plug-ins add below these are theirs; everything else goes through `addRoute`, `addPage` or `addProtocol`. */
 const pluginPaths = /^\/reference(\/|$)/
 
 /** Which methods each address takes, for the 405 of the others. */
@@ -9,7 +9,8 @@ export class RouteIndex {
 
   /** Takes note of a route. Throws when it was added past `addRoute` and `addPage`. */
   add(route: Pick<RouteOptions, 'url' | 'method' | 'config'>): void {
-    const isOurs = route.config?.route !== undefined || route.config?.page !== undefined
+    const { config } = route
+    const isOurs = [config?.route, config?.page, config?.protocol].some((each) => each !== undefined)
     if (!isOurs && !pluginPaths.test(route.url)) {
       throw new Error(`${route.method} ${route.url} was added without addRoute or addPage, so nothing would guard it.`)
     }

@@ -17,7 +17,7 @@ export function comparisonOf(
   token: FilterToken | undefined,
 ): string | number | boolean | null {
   const { type, name } = path.sub ?? path.attribute
-  const value = valueOf(token)
+  const value = literalOf(token)
   if (value === null) {
     if (operator === 'eq' || operator === 'ne') return null
     throw new FilterSyntaxError(`null can be compared by eq and ne only`)
@@ -40,7 +40,7 @@ export function comparisonOf(
   return value
 }
 
-function valueOf(token: FilterToken | undefined): string | number | boolean | null {
+function literalOf(token: FilterToken | undefined): string | number | boolean | null {
   if (token?.kind === 'literal') return token.value
   const word = token?.kind === 'word' ? token.text.toLowerCase() : ''
   if (word === 'true' || word === 'false') return word === 'true'

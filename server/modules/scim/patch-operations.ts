@@ -4,8 +4,8 @@ import { extensionNamed } from './attribute-paths.ts'
 import { type PatchPath, parsePatchPath } from './patch-path.ts'
 import { memberNamed, objectOf } from './resource-body.ts'
 import type { ResourceDefinition } from './schema-types.ts'
-import { messageSchemas } from './scim-schemas.ts'
 import { scimProblem } from './scim-problems.ts'
+import { messageSchemas } from './scim-schemas.ts'
 
 /** One change of one attribute. */
 export interface PatchStep {
@@ -54,7 +54,10 @@ function stepsOf(resource: ResourceDefinition, id: string, operation: JsonObject
   if (path === undefined || path === null || path === '') {
     if (op === 'remove') throw scimProblem('noTarget', 'An operation remove needs a path.')
     if (!isJsonObject(value)) {
-      throw scimProblem('invalidSyntax', `An operation ${op} without a path needs an object of attributes as its value.`)
+      throw scimProblem(
+        'invalidSyntax',
+        `An operation ${op} without a path needs an object of attributes as its value.`,
+      )
     }
     return stepsWithoutPath(resource, id, op, value)
   }
@@ -62,7 +65,8 @@ function stepsOf(resource: ResourceDefinition, id: string, operation: JsonObject
   const schema = schemaNamed(resource, path)
   // The whole of an extension is its attributes.
   if (schema && isJsonObject(value)) return stepsBelow(resource, id, op, schema.id, value)
-  if (schema && op === 'remove') return schema.attributes.map(({ name }) => stepOf(resource, op, `${schema.id}:${name}`))
+  if (schema && op === 'remove')
+    return schema.attributes.map(({ name }) => stepOf(resource, op, `${schema.id}:${name}`))
   const found = parsePatchPath(resource, path)
   if (found) {
     checkMutable(found)

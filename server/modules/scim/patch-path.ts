@@ -21,7 +21,8 @@ export function parsePatchPath(resource: ResourceDefinition, text: string): Patc
   try {
     return parse(resource, text)
   } catch (error) {
-    if (error instanceof FilterSyntaxError) throw scimProblem('invalidPath', `The path cannot be used: ${error.message}.`)
+    if (error instanceof FilterSyntaxError)
+      throw scimProblem('invalidPath', `The path cannot be used: ${error.message}.`)
     throw error
   }
 }

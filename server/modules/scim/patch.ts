@@ -75,7 +75,9 @@ function changedChosen(step: PatchStep, before: readonly JsonValue[], chosen: Re
   const primaryIsNew = sub ? sub.name === 'primary' && normal === true : isPrimary(normal ?? null)
   if (!primaryIsNew) return changed
   if (chosen.size > 1) throw invalid(attribute, 'must have one primary value at most')
-  return before.map((each, at) => (chosen.has(each) ? changed[at] : withoutPrimary(changed[at] as JsonValue))) as JsonValue[]
+  return before.map((each, at) =>
+    chosen.has(each) ? changed[at] : withoutPrimary(changed[at] as JsonValue),
+  ) as JsonValue[]
 }
 
 /** Where nothing is chosen, adding makes the value that would have been: Entra adds `emails[type eq "work"].value`. */

@@ -54,7 +54,8 @@ export function memberIds(value: JsonValue): string[] {
   const values = Array.isArray(value) ? (value as readonly JsonValue[]) : [value]
   return values.map((each) => {
     const id = isJsonObject(each) ? memberNamed(each, 'value') : each
-    if (typeof id !== 'string' || id === '') throw invalid({ name: 'members' }, 'must have values with the id of a user')
+    if (typeof id !== 'string' || id === '')
+      throw invalid({ name: 'members' }, 'must have values with the id of a user')
     return id
   })
 }

@@ -162,7 +162,11 @@ const groupSchema: SchemaDefinition = {
 }
 
 const common: readonly AttributeDefinition[] = [
-  attribute('schemas', 'The schemas of the resource.', { multiValued: true, mutability: 'readOnly', returned: 'always' }),
+  attribute('schemas', 'The schemas of the resource.', {
+    multiValued: true,
+    mutability: 'readOnly',
+    returned: 'always',
+  }),
   attribute('id', 'The id that the Hub gave.', {
     caseExact: true,
     mutability: 'readOnly',

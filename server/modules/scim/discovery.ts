@@ -1,0 +1,73 @@
+import { pageSizeMax } from '../../../contract/limits.ts'
+import type { JsonObject, JsonValue } from '../../../provenance/json.ts'
+import type { Dialect } from './dialect.ts'
+import type { AttributeDefinition, ResourceDefinition, SchemaDefinition } from './schema-types.ts'
+import { resourceDefinitions } from './scim-schemas.ts'
+
+/** What this server does and does not (RFC 7643, section 5). */
+export function serviceProviderConfig(base: string): JsonObject {
+  return {
+    schemas: ['urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig'],
+    patch: { supported: true },
+    bulk: { supported: false, maxOperations: 0, maxPayloadSize: 0 },
+    filter: { supported: true, maxResults: pageSizeMax },
+    changePassword: { supported: false },
+    sort: { supported: true },
+    etag: { supported: true },
+    authenticationSchemes: [
+      {
+        type: 'oauthbearertoken',
+        name: 'Bearer token',
+        description: 'The token that the Hub showed when SCIM was configured, as Authorization: Bearer (RFC 6750).',
+        specUri: 'https://www.rfc-editor.org/rfc/rfc6750',
+        primary: true,
+      },
+    ],
+    meta: { resourceType: 'ServiceProviderConfig', location: `${base}/ServiceProviderConfig` },
+  }
+}
+
+/** RFC 7643, section 6. */
+export function resourceTypes(base: string, dialect: Dialect): JsonObject[] {
+  return resourceDefinitions.map((definition) => resourceType(base, definition, dialect))
+}
+
+function resourceType(
+  base: string,
+  { name, endpoint, description, schema, extensions }: ResourceDefinition,
+  dialect: Dialect,
+): JsonObject {
+  return {
+    schemas: ['urn:ietf:params:scim:schemas:core:2.0:ResourceType'],
+    id: name,
+    name: dialect.resourceTypeName(name),
+    description,
+    endpoint,
+    schema: schema.id,
+    schemaExtensions: extensions.map(({ id }) => ({ schema: id, required: false })),
+    meta: { resourceType: 'ResourceType', location: `${base}/ResourceTypes/${name}` },
+  }
+}
+
+/** RFC 7643, section 7. */
+export function schemas(base: string): JsonObject[] {
+  return resourceDefinitions.flatMap(({ schema, extensions }) =>
+    [schema, ...extensions].map((each) => schemaOf(base, each)),
+  )
+}
+
+function schemaOf(base: string, { id, name, description, attributes }: SchemaDefinition): JsonObject {
+  return {
+    schemas: ['urn:ietf:params:scim:schemas:core:2.0:Schema'],
+    id,
+    name,
+    description,
+    attributes: attributes.map(attributeOf),
+    meta: { resourceType: 'Schema', location: `${base}/Schemas/${id}` },
+  }
+}
+
+function attributeOf({ subAttributes, ...rest }: AttributeDefinition): JsonObject {
+  const told = rest as unknown as Record<string, JsonValue>
+  return { ...told, ...(subAttributes && { subAttributes: subAttributes.map(attributeOf) }) }
+}

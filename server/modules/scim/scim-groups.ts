@@ -1,0 +1,105 @@
+import type { JsonObject } from '../../../provenance/json.ts'
+import type { Database, TenantTx } from '../../db/database.ts'
+import type { Directory, DirectoryGroup, DirectoryGroupWrite } from '../roster/directory/directory-types.ts'
+import { changeResource } from './changes.ts'
+import { entityTag } from './entity-tags.ts'
+import { asksForMembers, isOfMembers, membersChanged } from './member-change.ts'
+import { applyPatch } from './patch.ts'
+import { readPatch } from './patch-operations.ts'
+import { renderGroup } from './rendering.ts'
+import { checkNames, type ResourceAttributes, readMembers, readResource } from './resource-body.ts'
+import { noSuchResource } from './scim-problems.ts'
+import { groupResource } from './scim-schemas.ts'
+import type { ScimResources } from './scim-types.ts'
+
+/** Groups of the directory of a tenant, as SCIM has them. */
+export function createScimGroups(deps: { database: Database; directory: Directory }): ScimResources {
+  const { database, directory } = deps
+
+  async function existing(tx: TenantTx, id: string, withMembers: boolean): Promise<DirectoryGroup> {
+    const group = await directory.group(tx, id, withMembers)
+    if (!group) throw noSuchResource('Group', id)
+    return group
+  }
+
+  return {
+    async create({ tenant, actor }, body, projection) {
+      const write = writeOf(readResource(groupResource, body))
+      const members = readMembers(groupResource, body) ?? []
+      const group = await database.withTenant(tenant.slug, (tx) =>
+        directory.createGroup(tx, tenant, write, members, { actor }),
+      )
+      return renderGroup(tenant, group, projection)
+    },
+
+    async get({ tenant }, id, projection) {
+      const withMembers = projection.includes('members')
+      const group = await database.withTenant(tenant.slug, (tx) => existing(tx, id, withMembers), { readOnly: true })
+      return renderGroup(tenant, group, projection)
+    },
+
+    async list({ tenant }, query, projection) {
+      const asked = { ...query, withMembers: projection.includes('members') }
+      const page = await database.withTenant(tenant.slug, (tx) => directory.groups(tx, asked), { readOnly: true })
+      return { total: page.total, items: page.items.map((group) => renderGroup(tenant, group, projection).body) }
+    },
+
+    async replace(context, id, body, projection) {
+      const { tenant, actor } = context
+      const attributes = readResource(groupResource, body)
+      const all = readMembers(groupResource, body) ?? []
+      const group = await changeResource(database, context, async (tx, check) => {
+        const before = await existing(tx, id, false)
+        check(entityTag(before.revision))
+        // By which a mapping may name it; Okta leaves it out.
+        const { externalId } = attributesOf(before)
+        const write = writeOf({ ...(externalId !== undefined && { externalId }), ...attributes })
+        const cause = { actor, revision: before.revision }
+        return directory.changeGroup(tx, tenant, id, { group: write, members: { all } }, cause)
+      })
+      return renderGroup(tenant, group, projection)
+    },
+
+    async patch(context, id, body, projection) {
+      const { tenant, actor, ifMatch } = context
+      const steps = readPatch(groupResource, id, body)
+      const withMembers = asksForMembers(steps)
+      const ofGroup = steps.filter((step) => !isOfMembers(step))
+      const group = await changeResource(database, context, async (tx, check) => {
+        const before = await existing(tx, id, withMembers)
+        check(entityTag(before.revision))
+        const members = membersChanged(steps, before.members)
+        const write = ofGroup.length > 0 ? writeOf(applyPatch(attributesOf(before), ofGroup)) : undefined
+        // Adding and removing members says the same whatever the version is: directories do it side by side.
+        const depends = write !== undefined || withMembers || ifMatch !== undefined
+        const cause = depends ? { actor, revision: before.revision } : { actor }
+        const change = { ...(write && { group: write }), ...(members && { members }) }
+        return directory.changeGroup(tx, tenant, id, change, cause)
+      })
+      return renderGroup(tenant, group, projection)
+    },
+
+    async remove(context, id) {
+      const { tenant, actor } = context
+      await changeResource(database, context, async (tx, check) => {
+        const before = await existing(tx, id, false)
+        check(entityTag(before.revision))
+        await directory.removeGroup(tx, tenant, id, { actor, revision: before.revision })
+      })
+    },
+  }
+}
+
+function attributesOf({ displayName, externalId, attributes }: DirectoryGroup): ResourceAttributes {
+  return { displayName, ...(externalId !== null && { externalId }), ...attributes }
+}
+
+function writeOf(resource: ResourceAttributes): DirectoryGroupWrite {
+  checkNames(groupResource, resource)
+  const { displayName, externalId, ...attributes } = resource
+  return {
+    displayName: String(displayName),
+    externalId: typeof externalId === 'string' ? externalId : null,
+    attributes: attributes as JsonObject,
+  }
+}

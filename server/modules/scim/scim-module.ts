@@ -1,0 +1,29 @@
+import type { FastifyInstance } from 'fastify'
+import type { Database } from '../../db/database.ts'
+import type { Directory } from '../roster/directory/directory-types.ts'
+import type { ScimConnections } from '../roster/sync/sync-types.ts'
+import type { TenantDirectory } from '../tenants/tenants-types.ts'
+import { createScimAccess } from './scim-access.ts'
+import { createScimGroups } from './scim-groups.ts'
+import { addScimProtocol } from './scim-routes.ts'
+import { groupResource, userResource } from './scim-schemas.ts'
+import { createScimUsers } from './scim-users.ts'
+
+export interface ScimModule {
+  routes(app: FastifyInstance): void
+}
+
+/** What identity providers call: the SCIM 2.0 server of every tenant whose directory pushes. */
+export function createScimModule(deps: {
+  database: Database
+  directory: Directory
+  tenants: TenantDirectory
+  connections: ScimConnections
+}): ScimModule {
+  const access = createScimAccess(deps)
+  const served = [
+    { definition: userResource, resources: createScimUsers(deps) },
+    { definition: groupResource, resources: createScimGroups(deps) },
+  ]
+  return { routes: (app) => addScimProtocol(app, access, served) }
+}

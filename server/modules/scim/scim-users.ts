@@ -1,0 +1,96 @@
+import type { JsonObject } from '../../../provenance/json.ts'
+import type { Database, TenantTx } from '../../db/database.ts'
+import type { Directory, DirectoryUser, DirectoryUserWrite } from '../roster/directory/directory-types.ts'
+import { changeResource } from './changes.ts'
+import { entityTag } from './entity-tags.ts'
+import { applyPatch } from './patch.ts'
+import { readPatch } from './patch-operations.ts'
+import { renderUser } from './rendering.ts'
+import { checkNames, type ResourceAttributes, readResource } from './resource-body.ts'
+import { noSuchResource } from './scim-problems.ts'
+import { userResource } from './scim-schemas.ts'
+import type { ScimResources } from './scim-types.ts'
+
+/** Users of the directory of a tenant, as SCIM has them. */
+export function createScimUsers(deps: { database: Database; directory: Directory }): ScimResources {
+  const { database, directory } = deps
+
+  async function existing(tx: TenantTx, id: string): Promise<DirectoryUser> {
+    const user = await directory.user(tx, id)
+    if (!user) throw noSuchResource('User', id)
+    return user
+  }
+
+  return {
+    async create({ tenant, actor }, body, projection) {
+      const write = writeOf({ active: true, ...readResource(userResource, body) })
+      const user = await database.withTenant(tenant.slug, (tx) => directory.createUser(tx, tenant, write, { actor }))
+      return renderUser(tenant, user, projection)
+    },
+
+    async get({ tenant }, id, projection) {
+      const user = await database.withTenant(tenant.slug, (tx) => existing(tx, id), { readOnly: true })
+      return renderUser(tenant, user, projection)
+    },
+
+    async list({ tenant }, query, projection) {
+      const page = await database.withTenant(tenant.slug, (tx) => directory.users(tx, query), { readOnly: true })
+      return { total: page.total, items: page.items.map((user) => renderUser(tenant, user, projection).body) }
+    },
+
+    async replace(context, id, body, projection) {
+      const { tenant, actor } = context
+      const attributes = readResource(userResource, body)
+      const user = await changeResource(database, context, async (tx, check) => {
+        const before = await existing(tx, id)
+        check(entityTag(before.revision))
+        // What decides who somebody is, and whether they may come in, stays unless it is said: Okta leaves it out.
+        const { externalId, active } = attributesOf(before)
+        const write = writeOf({
+          ...(externalId !== undefined && { externalId }),
+          active: active ?? true,
+          ...attributes,
+        })
+        return directory.replaceUser(tx, tenant, id, write, { actor, revision: before.revision })
+      })
+      return renderUser(tenant, user, projection)
+    },
+
+    async patch(context, id, body, projection) {
+      const { tenant, actor } = context
+      const steps = readPatch(userResource, id, body)
+      const user = await changeResource(database, context, async (tx, check) => {
+        const before = await existing(tx, id)
+        check(entityTag(before.revision))
+        const write = writeOf(applyPatch(attributesOf(before), steps))
+        return directory.replaceUser(tx, tenant, id, write, { actor, revision: before.revision })
+      })
+      return renderUser(tenant, user, projection)
+    },
+
+    async remove(context, id) {
+      const { tenant, actor } = context
+      await changeResource(database, context, async (tx, check) => {
+        const before = await existing(tx, id)
+        check(entityTag(before.revision))
+        await directory.removeUser(tx, tenant, id, { actor, revision: before.revision })
+      })
+    },
+  }
+}
+
+function attributesOf({ userName, externalId, active, attributes }: DirectoryUser): ResourceAttributes {
+  return { userName, ...(externalId !== null && { externalId }), ...attributes, active }
+}
+
+/** Checks the names, and hands over what is left. Whose `active` was removed is active. */
+function writeOf(resource: ResourceAttributes): DirectoryUserWrite {
+  checkNames(userResource, resource)
+  const { userName, externalId, active, ...attributes } = resource
+  return {
+    userName: String(userName),
+    externalId: typeof externalId === 'string' ? externalId : null,
+    active: active !== false,
+    attributes: attributes as JsonObject,
+  }
+}
