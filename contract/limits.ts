@@ -70,6 +70,8 @@ export const rosterPullPageSize = 200
 /** Of one answer of a directory, and until it is there. */
 export const rosterPullAnswerBytesMax = 16 * 1024 * 1024
 export const rosterPullAnswerSeconds = 30
+/** Entries of one kind that the Hub takes from a directory. */
+export const rosterPullEntriesMax = 500_000
 /** How often one page of a directory is asked for; the pause before the second time, doubled each time. */
 export const rosterPullTriesMax = 6
 export const rosterPullPauseMs = 500
@@ -89,6 +91,8 @@ export const magicLinkHours = 24
 /** Sign-in mails to one address of a tenant; those who ask for more find the earlier ones, whose links stay good. */
 export const signInMailsPerHour = 20
 export const archetypesMax = 10_000
+/** That one person may be given by hand. */
+export const userArchetypesMax = 1_000
 /** Skills of one pack, archetypes that it is for, and the grants that come of both. */
 export const coworkSkillsMax = 1_000
 export const coworkArchetypesMax = 1_000
@@ -112,6 +116,8 @@ export const priceDecimalsMax = 12
 export const connectorsMax = 100
 export const credentialsMax = 16
 export const credentialLengthMax = 4096
+/** A receiver of manifests has so long to answer. */
+export const publishAnswerSeconds = 15
 /** Bytes of a signed skill manifest. */
 export const skillManifestBytesMax = 16 * 1024 * 1024
 /** A connector with a publish within so long is healthy (interface section 4.4). */

@@ -144,6 +144,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     endSessions: (tx, userId) => auth.sessions.endAll(tx, userId),
     adminEmail: tenants.adminEmail,
     catalogueChanged,
+    archetypesRemoved: (...removal) => entitlement.archetypesRemoved(...removal),
   })
   const identity: IdentityModule = createIdentityModule({
     ...{ ...shared, outbound, directoryOutbound, tenantSecrets: createMasterKeySecrets(masterKey) },

@@ -1,13 +1,16 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database, TenantTx } from '../../db/database.ts'
+import type { Tenant } from '../../http/caller.ts'
 import { cursorKeyPurpose } from '../../http/cursor.ts'
 import { deriveKey } from '../../secrets/sealing.ts'
 import type { TokenRevoker } from '../auth/auth-types.ts'
-import type { GovernanceLog } from '../governance/governance-types.ts'
+import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
 import type { CatalogueChanged } from '../tenants/tenants-types.ts'
 import { createArchetypeAssignment } from './directory/archetype-assignment.ts'
 import { createDirectory, createFormerAddressKey } from './directory/directory-service.ts'
 import type { Directory } from './directory/directory-types.ts'
+import { addGroupRoutes } from './directory/groups-routes.ts'
+import { createGroups } from './directory/groups-service.ts'
 import { mappingOf } from './directory/mapping-store.ts'
 import { resolveUsers } from './directory/user-references-store.ts'
 import { addRosterRoutes } from './roster-routes.ts'
@@ -15,6 +18,8 @@ import { createArchetypes } from './roster-service.ts'
 import { archetypeIds } from './roster-store.ts'
 import type { ArchetypeBundle, Archetypes, SignInUsers, UserReferences } from './roster-types.ts'
 import type { RosterUpkeep } from './sync/sync-types.ts'
+import { createPersonalArchetypes } from './users/personal-archetypes.ts'
+import { addPersonalArchetypeRoutes } from './users/personal-archetypes-routes.ts'
 import { createSignInUsers } from './users/sign-in-service.ts'
 import { createUserChanges } from './users/user-changes.ts'
 import { addUserRoutes } from './users/users-routes.ts'
@@ -43,24 +48,43 @@ export function createRosterModule(deps: {
   /** Whom the tenant was created for. */
   adminEmail: (tx: TenantTx) => Promise<string | undefined>
   catalogueChanged: CatalogueChanged
+  /** Takes what else hangs on archetypes that leave the bundle, in the transaction that removes them. */
+  archetypesRemoved: (tx: TenantTx, tenant: Tenant, ids: readonly string[], actor: Actor) => Promise<void>
 }): RosterModule {
   const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
   const formerAddressKey = createFormerAddressKey(deriveKey(deps.masterKey, formerAddressPurpose))
   const assignment = createArchetypeAssignment({ mappingOf, bundleOf: archetypeIds })
   const directory = createDirectory({ ...deps, assignment, formerAddressKey })
-  const archetypes = createArchetypes({ ...deps, cursorKey })
+  const archetypes = createArchetypes({
+    ...deps,
+    cursorKey,
+    assignment,
+    settle: (tx, tenant, actor) => upkeep.settle(tx, tenant, actor),
+  })
   const changes = createUserChanges(deps)
   const users = createUsers({ ...deps, changes, cursorKey })
+  const upkeep: RosterUpkeep = {
+    async settle(tx, tenant, actor) {
+      for (let after: string | undefined = ''; after !== undefined; ) {
+        after = (await directory.assignArchetypes(tx, tenant, actor, { after, limit: 1_000 })).next
+      }
+    },
+    endSyncs: async () => {},
+  }
+  const groups = createGroups({ ...deps, assignment, cursorKey })
+  const personalArchetypes = createPersonalArchetypes({ ...deps, assignment, bundleOf: archetypeIds })
   return {
     bundle: { allIds: archetypeIds },
     archetypes,
     directory,
     references: { resolveUsers },
-    signInUsers: createSignInUsers({ changes, adminEmail: deps.adminEmail }),
-    upkeep: { settle: async () => {}, endSyncs: async () => {} },
+    signInUsers: createSignInUsers({ changes, adminEmail: deps.adminEmail, formerAddressKey }),
+    upkeep,
     routes: (app) => {
       addRosterRoutes(app, archetypes)
       addUserRoutes(app, users)
+      addPersonalArchetypeRoutes(app, personalArchetypes)
+      addGroupRoutes(app, groups)
     },
   }
 }

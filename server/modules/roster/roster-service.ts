@@ -2,11 +2,16 @@ import { type PointedError, validationFailed } from '../../../contract/domain-er
 import { archetypesMax } from '../../../contract/limits.ts'
 import { patterns, patternWords } from '../../../contract/literals.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
+import type { Tenant } from '../../http/caller.ts'
 import { openCursor, signCursor } from '../../http/cursor.ts'
-import type { GovernanceLog } from '../governance/governance-types.ts'
+import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
 import type { CatalogueChanged } from '../tenants/tenants-types.ts'
+import type { ArchetypeAssignment } from './directory/archetype-assignment.ts'
+import { lockDirectory } from './directory/directory-users-store.ts'
+import { holdersOf } from './directory/user-archetypes-store.ts'
 import { allArchetypes, archetypesAfter, deleteArchetypes, lockBundle, putArchetypes } from './roster-store.ts'
 import type { Archetype, Archetypes } from './roster-types.ts'
+import type { ArchetypeSettling } from './sync/sync-types.ts'
 
 /** A governance event names at most so many ids; the counts are always whole. */
 const idsInEventMax = 1_000
@@ -17,21 +22,38 @@ export function createArchetypes(deps: {
   governance: GovernanceLog
   cursorKey: Buffer
   catalogueChanged: CatalogueChanged
+  assignment: ArchetypeAssignment
+  settle: ArchetypeSettling['settle']
+  /** Takes what else hangs on archetypes that are no more. */
+  archetypesRemoved: (tx: TenantTx, tenant: Tenant, ids: readonly string[], actor: Actor) => Promise<void>
 }): Archetypes {
-  const { database, governance, cursorKey } = deps
+  const { database, governance, cursorKey, assignment } = deps
+
+  /** People follow the bundle: what left it is taken from them, what came may be what their groups are mapped to. */
+  async function follow(tx: TenantTx, tenant: Tenant, change: BundleChange, actor: Actor): Promise<void> {
+    if (change.removed.length > 0) {
+      const holders = await holdersOf(tx, change.removed)
+      await governance.appendAll(tx, tenant, await assignment.withdraw(tx, holders, change.removed, actor))
+      await deps.archetypesRemoved(tx, tenant, change.removed, actor)
+    }
+    if (change.added.length > 0) await deps.settle(tx, tenant, actor)
+  }
+
   return {
     async replace(tenant, archetypes, actor) {
       checkBundle(archetypes)
       await database.withTenant(tenant.slug, async (tx) => {
         await lockBundle(tx)
+        await lockDirectory(tx)
         const change = await replaceBundle(tx, archetypes)
         if (!change) return
         await governance.append(tx, tenant, {
           kind: 'tenant.config_changed',
           subject: `tenant:${tenant.slug}`,
-          details: { change: 'archetypes', ...change },
+          details: { change: 'archetypes', ...detailsOf(change) },
           actor,
         })
+        await follow(tx, tenant, change, actor)
         tx.afterCommit(() => deps.catalogueChanged(tenant.slug))
       })
       return [...archetypes].sort((a, b) => (a.archetype_id < b.archetype_id ? -1 : 1))
@@ -53,8 +75,16 @@ export function createArchetypes(deps: {
   }
 }
 
+interface BundleChange {
+  before: number
+  after: number
+  added: string[]
+  removed: string[]
+  renamed: string[]
+}
+
 /** Answers what changed, or undefined. */
-async function replaceBundle(tx: TenantTx, archetypes: readonly Archetype[]) {
+async function replaceBundle(tx: TenantTx, archetypes: readonly Archetype[]): Promise<BundleChange | undefined> {
   const before = new Map((await allArchetypes(tx)).map((row) => [row.archetype_id, row.name]))
   const after = new Map(archetypes.map((archetype) => [archetype.archetype_id, archetype.name ?? null]))
   const added = [...after.keys()].filter((id) => !before.has(id))
@@ -64,9 +94,13 @@ async function replaceBundle(tx: TenantTx, archetypes: readonly Archetype[]) {
   if (removed.length > 0) await deleteArchetypes(tx, removed)
   const put = [...added, ...renamed].map((id) => ({ archetype_id: id, name: after.get(id) ?? null }))
   if (put.length > 0) await putArchetypes(tx, put)
+  return { before: before.size, after: after.size, added, removed, renamed }
+}
+
+function detailsOf({ before, after, added, removed, renamed }: BundleChange) {
   return {
-    before: { count: before.size },
-    after: { count: after.size },
+    before: { count: before },
+    after: { count: after },
     added: added.slice(0, idsInEventMax),
     removed: removed.slice(0, idsInEventMax),
     renamed: renamed.slice(0, idsInEventMax),

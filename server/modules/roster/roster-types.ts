@@ -106,9 +106,16 @@ export interface SignInUsers {
 export interface UserAnswer {
   user_id: string
   email: string
+  /** Of the directory; absent for those whom it does not keep. */
+  user_name?: string
+  external_id?: string
   display_name?: string
   role: Role
   active: boolean
+  source: 'directory' | 'manual'
+  archetype_ids: string[]
+  /** False for an active person of the directory without any archetype. */
+  matched: boolean
   created_at: string
   last_sign_in_at?: string
   deactivated_at?: string
@@ -127,6 +134,10 @@ export interface UserFilter {
   active?: boolean
   /** The whole address, however it is written. */
   email?: string
+  group_id?: string
+  archetype_id?: string
+  /** See {@link UserAnswer}. */
+  matched?: boolean
 }
 
 export interface UserPage {
@@ -152,4 +163,55 @@ export interface Users {
   deactivate(caller: Caller, userId: string): Promise<UserAnswer>
   /** Throws `concurrent-modification` when the address belongs to another active user by now. */
   reactivate(caller: Caller, userId: string): Promise<UserAnswer>
+}
+
+/** In the names of the answer. */
+export interface UserArchetypes {
+  user_id: string
+  archetype_ids: string[]
+  /** Who decides: the groups of the directory, or whoever set them by hand. */
+  source: 'group' | 'manual'
+}
+
+/** All throw `not-found` for a user whom the tenant does not have. Repeating a change does nothing. */
+export interface PersonalArchetypes {
+  get(tenant: Tenant, userId: string): Promise<UserArchetypes>
+  /** From now on groups do not decide. Throws `validation-failed` with a pointer to each id outside of the bundle. */
+  replace(caller: Caller, userId: string, archetypeIds: readonly string[]): Promise<UserArchetypes>
+  /** From now on groups decide again. */
+  reset(caller: Caller, userId: string): Promise<UserArchetypes>
+}
+
+/** A group of the directory, in the names of the answer. */
+export interface GroupAnswer {
+  group_id: string
+  display_name: string
+  external_id?: string
+  member_count: number
+  /** By the mapping of the SCIM configuration. */
+  archetype_ids: string[]
+  created_at: string
+  updated_at: string
+}
+
+export interface GroupMember {
+  user_id: string
+  user_name: string
+  email: string
+  display_name?: string
+  active: boolean
+}
+
+export interface Groups {
+  /** The oldest first. */
+  list(
+    tenant: Tenant,
+    page: { limit: number; cursor?: string | undefined },
+  ): Promise<{ items: GroupAnswer[]; next_cursor: string | null }>
+  /** By id. Throws `not-found` for a group that the tenant does not have. */
+  members(
+    tenant: Tenant,
+    groupId: string,
+    page: { limit: number; cursor?: string | undefined },
+  ): Promise<{ items: GroupMember[]; next_cursor: string | null }>
 }

@@ -31,6 +31,8 @@ export interface ArchetypeAssignment {
     archetypeIds: readonly string[],
     actor: Actor,
   ): Promise<GovernanceEvent[]>
+  /** The archetypes of each group that the mapping names; of the bundle only. */
+  ofGroups(tx: TenantTx): Promise<Map<string, string[]>>
   /** Of somebody whom the directory removed. */
   clear(tx: TenantTx, userId: string, actor: Actor): Promise<GovernanceEvent[]>
 }
@@ -54,7 +56,6 @@ export function createArchetypeAssignment(deps: {
     return assign(tx, people, wanted, 'group', actor)
   }
 
-  /** The archetypes of each group that the mapping names; of the bundle only. */
   async function mappedGroups(tx: TenantTx): Promise<Map<string, string[]>> {
     const bundle = await deps.bundleOf(tx)
     const mapping = (await deps.mappingOf(tx)).filter(({ archetype_id: id }) => bundle.has(id))
@@ -105,15 +106,25 @@ export function createArchetypeAssignment(deps: {
     return events
   }
 
+  /** An event of its own where the archetypes stay, and only who decides on them is another. */
+  function sourceEvent(userId: string, [before, after]: [Source, Source], actor: Actor): GovernanceEvent {
+    const details = { change: 'user_archetypes_source', before, after }
+    return { kind: 'tenant.config_changed', subject: `user:${userId}`, details, actor }
+  }
+
   return {
     byGroups,
+    ofGroups: mappedGroups,
     async byHand(tx, userId, archetypeIds, actor) {
-      await markByHand(tx, userId, true)
-      return assign(tx, [userId], () => archetypeIds, 'manual', actor)
+      const isNew = await markByHand(tx, userId, true)
+      const events = await assign(tx, [userId], () => archetypeIds, 'manual', actor)
+      return isNew && events.length === 0 ? [sourceEvent(userId, ['group', 'manual'], actor)] : events
     },
     async reset(tx, userId, actor) {
-      await markByHand(tx, userId, false)
-      return byGroups(tx, [userId], actor)
+      const isNew = await markByHand(tx, userId, false)
+      if (!isNew) return []
+      const events = await byGroups(tx, [userId], actor)
+      return events.length === 0 ? [sourceEvent(userId, ['manual', 'group'], actor)] : events
     },
     withdraw(tx, userIds, archetypeIds, actor) {
       const gone = new Set(archetypeIds)

@@ -147,3 +147,16 @@ export async function knownUserIds(tx: TenantTx, userIds: readonly string[]): Pr
   )
   return new Set(rows.map((row) => row.user_id))
 }
+
+/** How the directory names these people; not those whom it does not keep. */
+export async function namesInDirectory(
+  tx: TenantTx,
+  userIds: readonly string[],
+): Promise<Map<string, Pick<DirectoryUserRow, 'user_name' | 'external_id'>>> {
+  const { rows } = await tx.client.query<Pick<DirectoryUserRow, 'user_id' | 'user_name' | 'external_id'>>(
+    `select user_id, user_name, external_id from hub.directory_users
+     where tenant_id = $1 and user_id = any($2::text[])`,
+    [tx.tenantId, userIds],
+  )
+  return new Map(rows.map((row) => [row.user_id, row]))
+}

@@ -81,6 +81,19 @@ export async function updatePeople(
   )
 }
 
+export async function setDisplayNames(
+  tx: TenantTx,
+  people: readonly { userId: string; displayName: string }[],
+  now: string,
+): Promise<void> {
+  await tx.client.query(
+    `update hub.users u set display_name = p.display_name, updated_at = $4::timestamptz
+     from unnest($2::text[], $3::text[]) as p (user_id, display_name)
+     where u.tenant_id = $1 and u.user_id = p.user_id`,
+    [tx.tenantId, people.map(({ userId }) => userId), people.map(({ displayName }) => displayName), now],
+  )
+}
+
 /** So that somebody else can have them in the same transaction. */
 export async function giveUpAddresses(tx: TenantTx, userIds: readonly string[]): Promise<void> {
   await tx.client.query(

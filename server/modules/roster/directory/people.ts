@@ -15,6 +15,7 @@ import {
   type PersonRow,
   peopleByIds,
   reactivatePeople,
+  setDisplayNames,
   updatePeople,
 } from './people-store.ts'
 
@@ -53,6 +54,7 @@ export function createPeople(deps: {
       const claimed = new Set<string>()
       const ids = new Array<string>(people.length)
       const made: (PersonDetails & { userId: string; active: boolean })[] = []
+      const named: { userId: string; displayName: string }[] = []
       // Those who are active first: of two entries with one address, the other is of a former account.
       const order = people
         .map((_, index) => index)
@@ -64,6 +66,7 @@ export function createPeople(deps: {
         claimed.add(person.emailKey)
         if (owner && !owner.in_directory && isFree) {
           ids[index] = owner.user_id
+          if (person.displayName !== null) named.push({ userId: owner.user_id, displayName: person.displayName })
           events.push(eventOf(owner.user_id, { change: 'directory_user_linked' }, actor))
         } else {
           ids[index] = makeUserId()
@@ -72,6 +75,7 @@ export function createPeople(deps: {
         }
       }
       const inserted = made.length === 0 ? new Set<string>() : await insertPeople(tx, made, now())
+      if (named.length > 0) await setDisplayNames(tx, named, now())
       // Somebody signed in with the address for the first time while this ran.
       const late = made.filter(({ userId }) => !inserted.has(userId)).map((person) => ({ ...person, ...noAddress }))
       if (late.length > 0) await insertPeople(tx, late, now())

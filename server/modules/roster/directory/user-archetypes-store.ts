@@ -53,12 +53,14 @@ export async function setByHand(tx: TenantTx, userIds: readonly string[]): Promi
   return new Set(rows.map((row) => row.user_id))
 }
 
-export async function markByHand(tx: TenantTx, userId: string, byHand: boolean): Promise<void> {
-  await tx.client.query('update hub.users set archetypes_by_hand = $3 where tenant_id = $1 and user_id = $2', [
-    tx.tenantId,
-    userId,
-    byHand,
-  ])
+/** Answers whether it was otherwise. */
+export async function markByHand(tx: TenantTx, userId: string, byHand: boolean): Promise<boolean> {
+  const { rows } = await tx.client.query(
+    `update hub.users set archetypes_by_hand = $3
+     where tenant_id = $1 and user_id = $2 and archetypes_by_hand <> $3 returning user_id`,
+    [tx.tenantId, userId, byHand],
+  )
+  return rows.length > 0
 }
 
 export interface MappedGroup {

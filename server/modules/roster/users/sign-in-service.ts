@@ -35,6 +35,8 @@ export function createSignInUsers(deps: {
   changes: UserChanges
   /** Whom the tenant was created for. */
   adminEmail: (tx: TenantTx) => Promise<string | undefined>
+  /** What is left of the address of somebody whom the directory removed. */
+  formerAddressKey: (tenantId: string, emailKey: string) => string
 }): SignInUsers {
   const { changes } = deps
 
@@ -44,7 +46,8 @@ export function createSignInUsers(deps: {
     const known = await activeUserAt(tx, key)
     if (known) return known
     // Signing in again must not undo a deactivation. Whoever has the address by now is added by an administrator.
-    if (await hasFormerUserAt(tx, key, wanted.connectionId)) throw refused('deactivated')
+    const formerKeys = [key, deps.formerAddressKey(tx.tenantId, key)]
+    if (await hasFormerUserAt(tx, formerKeys, wanted.connectionId)) throw refused('deactivated')
     const role = wanted.role ?? 'member'
     const display_name = displayNameOf(wanted)
     const row = { user_id: makeUserId(), email: wanted.email, email_key: key, display_name, role }

@@ -35,17 +35,17 @@ export async function linkIdentity(tx: TenantTx, identity: Identity, userId: str
 }
 
 /**
- * Whether a deactivated user with that address might be who comes: not one who is known to be somebody else, by an
+ * Whether a deactivated user with that address, in any of the forms it is kept in, might be who comes: not one who is known to be somebody else, by an
  * identity of that connection.
  */
-export async function hasFormerUserAt(tx: TenantTx, emailKey: string, connectionId = ''): Promise<boolean> {
+export async function hasFormerUserAt(tx: TenantTx, emailKeys: readonly string[], connectionId = ''): Promise<boolean> {
   const { rows } = await tx.client.query(
     `select 1 from hub.users u
-     where u.tenant_id = $1 and u.email_key = $2 and u.deactivated_at is not null
+     where u.tenant_id = $1 and u.email_key = any($2::text[]) and u.deactivated_at is not null
        and not exists (select from hub.user_identities i
                        where i.tenant_id = $1 and i.user_id = u.user_id and i.connection_id = $3)
      limit 1`,
-    [tx.tenantId, emailKey, connectionId],
+    [tx.tenantId, emailKeys, connectionId],
   )
   return rows.length > 0
 }

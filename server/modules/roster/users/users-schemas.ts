@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { NextCursor } from '../../../../contract/answer-schemas.ts'
 import { emailLengthMax } from '../../../../contract/email-address.ts'
-import { displayNameLengthMax } from '../../../../contract/limits.ts'
+import { displayNameLengthMax, userArchetypesMax } from '../../../../contract/limits.ts'
 import { patterns } from '../../../../contract/literals.ts'
 import { PageQuery } from '../../../../contract/request-schemas.ts'
 import { roleNames } from '../../../../contract/roles.ts'
@@ -14,6 +14,14 @@ const UserId = Type.String({
   description: 'Of the user: `sub` of their tokens, `created_by` of their records',
   examples: [exampleId],
 })
+export const GroupId = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: 'Of a group of the directory',
+  examples: ['grp_5Tq8nLw2KzVd6YhXs9RbMp4C'],
+})
+const ArchetypeId = Type.String({ pattern: patterns.identifier, examples: ['support-agent'] })
+const ArchetypeIds = Type.Array(ArchetypeId, { description: 'Of the bundle' })
 const Email = Type.String({ pattern: patterns.email, maxLength: emailLengthMax, examples: ['kim@acme.example'] })
 const RoleName = Type.Enum(roleNames, { examples: ['analyst'] })
 const DisplayName = Type.String({
@@ -39,6 +47,11 @@ export const UsersQuery = Type.Object(
         examples: ['kim@acme.example'],
       }),
     ),
+    group_id: Type.Optional(GroupId),
+    archetype_id: Type.Optional(ArchetypeId),
+    matched: Type.Optional(
+      Type.Boolean({ description: 'false: the active people of the directory who have no archetype' }),
+    ),
   },
   { additionalProperties: false },
 )
@@ -51,10 +64,21 @@ export const NewUserBody = Type.Object(
 export const UserSchema = Type.Object(
   {
     user_id: UserId,
-    email: Type.String({ description: 'As it was given', examples: ['kim@acme.example'] }),
+    email: Type.String({
+      description: 'As it was given; empty where the directory gives none',
+      examples: ['kim@acme.example'],
+    }),
+    user_name: Type.Optional(Type.String({ description: 'Of the directory', examples: ['kim.lee'] })),
+    external_id: Type.Optional(Type.String({ description: 'Of the directory', examples: ['00u1ab2cd3ef4'] })),
     display_name: Type.Optional(Type.String({ examples: ['Kim Lee'] })),
     role: RoleName,
     active: Type.Boolean({ description: 'Whether the person may sign in' }),
+    source: Type.Enum(['directory', 'manual'], {
+      description: '`directory`: the directory of the company keeps the person, by SCIM',
+      examples: ['directory'],
+    }),
+    archetype_ids: ArchetypeIds,
+    matched: Type.Boolean({ description: 'false for an active person of the directory who has no archetype' }),
     created_at: time('When the user was added'),
     last_sign_in_at: Type.Optional(time('Absent until the first time')),
     deactivated_at: Type.Optional(time('Absent while the user is active')),
@@ -70,5 +94,28 @@ export const UserList = Type.Object(
 export const RoleBody = Type.Object({ role: RoleName }, { additionalProperties: false })
 
 export const UserRoleSchema = Type.Object({ user_id: UserId, role: RoleName }, { additionalProperties: false })
+
+export const UserArchetypesBody = Type.Object(
+  {
+    archetype_ids: Type.Array(ArchetypeId, {
+      maxItems: userArchetypesMax,
+      uniqueItems: true,
+      description: 'All of them; of the bundle. An empty list leaves the person without any.',
+    }),
+  },
+  { additionalProperties: false },
+)
+
+export const UserArchetypesSchema = Type.Object(
+  {
+    user_id: UserId,
+    archetype_ids: ArchetypeIds,
+    source: Type.Enum(['group', 'manual'], {
+      description: 'Who decides: the groups of the directory, or whoever set them by hand',
+      examples: ['group'],
+    }),
+  },
+  { additionalProperties: false },
+)
 
 export const userLocation = { location: Type.String({ description: 'The user' }) }

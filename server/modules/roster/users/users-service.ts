@@ -3,11 +3,20 @@ import { emailKey, requireEmail } from '../../../../contract/email-address.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Caller } from '../../../http/caller.ts'
 import { openCursor, signCursor } from '../../../http/cursor.ts'
-import type { UserAnswer, UserFilter, Users } from '../roster-types.ts'
+import type { UserFilter, Users } from '../roster-types.ts'
 import { requireScopesOf } from './grant-rule.ts'
-import { addressTaken, isActive, now, type UserChanges } from './user-changes.ts'
+import { userAnswer, userAnswers } from './user-answers.ts'
+import { addressTaken, now, type UserChanges } from './user-changes.ts'
 import { makeUserId } from './user-ids.ts'
-import { insertUser, lockRoles, type UserPosition, type UserRow, userById, usersAfter } from './users-store.ts'
+import {
+  insertUser,
+  lockRoles,
+  type UserConditions,
+  type UserPosition,
+  type UserRow,
+  userById,
+  usersAfter,
+} from './users-store.ts'
 
 export function createUsers(deps: { database: Database; changes: UserChanges; cursorKey: Buffer }): Users {
   const { database, changes, cursorKey } = deps
@@ -16,7 +25,7 @@ export function createUsers(deps: { database: Database; changes: UserChanges; cu
   function change(caller: Caller, userId: string, work: (tx: TenantTx, user: UserRow) => Promise<UserRow>) {
     return database.withTenant(caller.tenant.slug, async (tx) => {
       await lockRoles(tx)
-      return answerOf(await work(tx, await existing(tx, userId)))
+      return userAnswer(tx, await work(tx, await existing(tx, userId)))
     })
   }
 
@@ -24,13 +33,14 @@ export function createUsers(deps: { database: Database; changes: UserChanges; cu
     async list(tenant, filter, { limit, cursor }) {
       const binding = { tenant: tenant.slug, operation: 'listUsers', query: { ...filter } }
       const after = cursor === undefined ? undefined : (openCursor(cursorKey, binding, cursor) as UserPosition)
-      const rows = await database.withTenant(tenant.slug, (tx) => usersAfter(tx, keyed(filter), after, limit + 1), {
-        readOnly: true,
-        inIndexOrder: true,
-      })
-      const last = rows.length > limit ? rows[limit - 1] : undefined
+      const read = async (tx: TenantTx) => {
+        const rows = await usersAfter(tx, keyed(filter), after, limit + 1)
+        return { hasMore: rows.length > limit, items: await userAnswers(tx, rows.slice(0, limit)) }
+      }
+      const { hasMore, items } = await database.withTenant(tenant.slug, read, { readOnly: true, inIndexOrder: true })
+      const last = hasMore ? items.at(-1) : undefined
       return {
-        items: rows.slice(0, limit).map(answerOf),
+        items,
         next_cursor: last ? signCursor(cursorKey, binding, [last.created_at, last.user_id]) : null,
       }
     },
@@ -43,12 +53,12 @@ export function createUsers(deps: { database: Database; changes: UserChanges; cu
         const user = await insertUser(tx, row, now())
         if (!user) throw addressTaken('/email')
         await changes.added(tx, caller.tenant, user, { actor: caller })
-        return answerOf(user)
+        return userAnswer(tx, user)
       })
     },
 
     get: (tenant, userId) =>
-      database.withTenant(tenant.slug, async (tx) => answerOf(await existing(tx, userId)), { readOnly: true }),
+      database.withTenant(tenant.slug, async (tx) => userAnswer(tx, await existing(tx, userId)), { readOnly: true }),
 
     replaceRole: (caller, userId, role) =>
       change(caller, userId, async (tx, user) => {
@@ -76,19 +86,11 @@ async function existing(tx: TenantTx, userId: string): Promise<UserRow> {
   return user
 }
 
-function keyed({ email, ...others }: UserFilter) {
-  return { ...others, ...(email !== undefined && { emailKey: emailKey(email) }) }
-}
-
-function answerOf(row: UserRow): UserAnswer {
+function keyed({ email, group_id: groupId, archetype_id: archetypeId, ...others }: UserFilter): UserConditions {
   return {
-    user_id: row.user_id,
-    email: row.email,
-    ...(row.display_name !== null && { display_name: row.display_name }),
-    role: row.role,
-    active: isActive(row),
-    created_at: row.created_at,
-    ...(row.last_sign_in_at !== null && { last_sign_in_at: row.last_sign_in_at }),
-    ...(row.deactivated_at !== null && { deactivated_at: row.deactivated_at }),
+    ...others,
+    ...(email !== undefined && { emailKey: emailKey(email) }),
+    ...(groupId !== undefined && { groupId }),
+    ...(archetypeId !== undefined && { archetypeId }),
   }
 }

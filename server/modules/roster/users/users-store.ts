@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Role } from '../../../../contract/roles.ts'
 import { rolesLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
@@ -137,14 +138,27 @@ export async function setLastSignIn(tx: TenantTx, userId: string, now: string): 
 /** `created_at` and `user_id` of the last user of the page before. */
 export type UserPosition = readonly [createdAt: string, userId: string]
 
+export interface UserConditions {
+  role?: Role
+  active?: boolean
+  emailKey?: string
+  groupId?: string
+  archetypeId?: string
+  matched?: boolean
+}
+
 /** The next users by age, in a transaction of `inIndexOrder`. */
 export function usersAfter(
   tx: TenantTx,
-  filter: { role?: Role; active?: boolean; emailKey?: string },
+  filter: UserConditions,
   after: UserPosition | undefined,
   count: number,
 ): Promise<UserRow[]> {
-  const { role, active, emailKey } = filter
+  const { role, active, emailKey, groupId, archetypeId, matched } = filter
+  const unmatched = sql<boolean>`(hub.users.deactivated_at is null
+    and exists (select from hub.directory_users d where d.tenant_id = ${tx.tenantId} and d.user_id = hub.users.user_id)
+    and not exists (select from hub.user_archetypes a
+                    where a.tenant_id = ${tx.tenantId} and a.user_id = hub.users.user_id))`
   return tx.db
     .selectFrom('hub.users')
     .select(columns)
@@ -152,6 +166,19 @@ export function usersAfter(
     .$if(role !== undefined, (query) => query.where('role', '=', role!))
     .$if(active !== undefined, (query) => query.where('deactivated_at', active ? 'is' : 'is not', null))
     .$if(emailKey !== undefined, (query) => query.where('email_key', '=', emailKey!))
+    .$if(groupId !== undefined, (query) =>
+      query.where(
+        sql<boolean>`exists (select from hub.directory_members m where m.tenant_id = ${tx.tenantId}
+          and m.group_id = ${groupId} and m.user_id = hub.users.user_id)`,
+      ),
+    )
+    .$if(archetypeId !== undefined, (query) =>
+      query.where(
+        sql<boolean>`exists (select from hub.user_archetypes a where a.tenant_id = ${tx.tenantId}
+          and a.archetype_id = ${archetypeId} and a.user_id = hub.users.user_id)`,
+      ),
+    )
+    .$if(matched !== undefined, (query) => query.where(matched ? sql<boolean>`not ${unmatched}` : unmatched))
     .$if(after !== undefined, (query) =>
       query.where((eb) => eb(eb.refTuple('created_at', 'user_id'), '>', eb.tuple(after![0], after![1]))),
     )

@@ -1,0 +1,37 @@
+import type { FastifyInstance } from 'fastify'
+import { addRoute } from '../../../http/route.ts'
+import type { PersonalArchetypes } from '../roster-types.ts'
+import { UserArchetypesBody, UserArchetypesSchema, UserParams } from './users-schemas.ts'
+
+export function addPersonalArchetypeRoutes(app: FastifyInstance, archetypes: PersonalArchetypes): void {
+  const response = { 200: UserArchetypesSchema }
+
+  addRoute(app, 'getUserArchetypes', { params: UserParams, response }, async (request) =>
+    archetypes.get(request.caller.tenant, request.params.user_id),
+  )
+
+  addRoute(
+    app,
+    'replaceUserArchetypes',
+    {
+      description:
+        'From then on groups of the directory do not decide on the archetypes of this person. An archetype that ' +
+        'leaves the bundle is taken from them all the same.',
+      params: UserParams,
+      body: UserArchetypesBody,
+      response,
+    },
+    async (request) => archetypes.replace(request.caller, request.params.user_id, request.body.archetype_ids),
+  )
+
+  addRoute(
+    app,
+    'resetUserArchetypes',
+    {
+      description: 'Takes back what was set by hand: the person has the archetypes of their groups at once.',
+      params: UserParams,
+      response,
+    },
+    async (request) => archetypes.reset(request.caller, request.params.user_id),
+  )
+}

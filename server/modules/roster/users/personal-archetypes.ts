@@ -1,0 +1,64 @@
+import { DomainError, validationFailed } from '../../../../contract/domain-error.ts'
+import type { Database, TenantTx } from '../../../db/database.ts'
+import type { Caller } from '../../../http/caller.ts'
+import type { GovernanceEvent, GovernanceLog } from '../../governance/governance-types.ts'
+import type { ArchetypeAssignment } from '../directory/archetype-assignment.ts'
+import { lockDirectory } from '../directory/directory-users-store.ts'
+import { archetypesOf, setByHand } from '../directory/user-archetypes-store.ts'
+import type { PersonalArchetypes, UserArchetypes } from '../roster-types.ts'
+import { userById } from './users-store.ts'
+
+export function createPersonalArchetypes(deps: {
+  database: Database
+  governance: GovernanceLog
+  assignment: ArchetypeAssignment
+  bundleOf: (tx: TenantTx) => Promise<Set<string>>
+}): PersonalArchetypes {
+  const { database, governance, assignment } = deps
+
+  function change(caller: Caller, userId: string, work: (tx: TenantTx) => Promise<GovernanceEvent[]>) {
+    return database.withTenant(caller.tenant.slug, async (tx) => {
+      await lockDirectory(tx)
+      await requireUser(tx, userId)
+      await governance.appendAll(tx, caller.tenant, await work(tx))
+      return answerOf(tx, userId)
+    })
+  }
+
+  return {
+    get: (tenant, userId) =>
+      database.withTenant(
+        tenant.slug,
+        async (tx) => {
+          await requireUser(tx, userId)
+          return answerOf(tx, userId)
+        },
+        { readOnly: true },
+      ),
+
+    replace: (caller, userId, archetypeIds) =>
+      change(caller, userId, async (tx) => {
+        const bundle = await deps.bundleOf(tx)
+        const errors = archetypeIds.flatMap((id, index) =>
+          bundle.has(id) ? [] : [{ pointer: `/archetype_ids/${index}`, detail: 'is no archetype of the bundle' }],
+        )
+        if (errors.length > 0) throw validationFailed(errors)
+        return assignment.byHand(tx, userId, archetypeIds, caller)
+      }),
+
+    reset: (caller, userId) => change(caller, userId, (tx) => assignment.reset(tx, userId, caller)),
+  }
+}
+
+async function requireUser(tx: TenantTx, userId: string): Promise<void> {
+  if (!(await userById(tx, userId))) throw new DomainError('not-found', 'The tenant has no user of this id.')
+}
+
+async function answerOf(tx: TenantTx, userId: string): Promise<UserArchetypes> {
+  const archetypes = await archetypesOf(tx, [userId])
+  return {
+    user_id: userId,
+    archetype_ids: archetypes.map((row) => row.archetype_id),
+    source: (await setByHand(tx, [userId])).has(userId) ? 'manual' : 'group',
+  }
+}
