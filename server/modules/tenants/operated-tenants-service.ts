@@ -33,6 +33,8 @@ export function createOperatedTenants(
     database: Database
     governance: GovernanceLog
     links: Pick<SignInLinks, 'endOpen'>
+    /** Told after a commit that changed a tenant. */
+    changed: (slug: string) => void
     cursorKey: Buffer
   },
 ): OperatedTenants {
@@ -113,6 +115,7 @@ export function createOperatedTenants(
         const after = await stateOf(tx)
         const told = eventDetails(before, after)
         if (told) {
+          tx.afterCommit(() => deps.changed(slug))
           await governance.append(tx, asTenant({ ...entry, base_url: after.base_url }, baseUrl()), {
             kind: 'tenant.config_changed',
             subject: `tenant:${slug}`,

@@ -19,12 +19,18 @@ interface Entry {
   row: TenantRow | undefined
 }
 
+/** The directory, for who changes tenants in this process. */
+export interface KnownTenants extends TenantDirectory {
+  /** Looks the tenant up anew when it is asked for next. */
+  forget(slug: string): void
+}
+
 /** Tenants by slug and host, each kept for two seconds: also the longest that a change takes to be seen. */
 export function createTenantDirectory(deps: {
   database: Database
   /** The common address; only known once the service listens. */
   baseUrl: () => string
-}): TenantDirectory {
+}): KnownTenants {
   const { database, baseUrl } = deps
   const bySlug = new LRUCache<string, Entry>({
     max: entriesMax,
@@ -68,6 +74,10 @@ export function createTenantDirectory(deps: {
       return host === commonHost(baseUrl()) ? undefined : ownerOf(host)
     },
     commonUrl: baseUrl,
+    forget(slug) {
+      bySlug.delete(slug)
+      limitsBySlug.delete(slug)
+    },
   }
 }
 

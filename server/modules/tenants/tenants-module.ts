@@ -40,7 +40,11 @@ export function createTenantsModule(deps: {
 }): TenantsModule {
   const directory = createTenantDirectory(deps)
   const administration = createTenantAdministration(deps)
-  const operated = createOperatedTenants({ ...deps, cursorKey: deriveKey(deps.masterKey, cursorKeyPurpose) })
+  const operated = createOperatedTenants({
+    ...deps,
+    changed: (slug) => directory.forget(slug),
+    cursorKey: deriveKey(deps.masterKey, cursorKeyPurpose),
+  })
   const tenantSettings = createTenantSettings(deps)
   const services = {
     provision: createProvisionService(deps),
