@@ -55,6 +55,16 @@ export {
   sealNoteText,
   sealSizeMax,
 } from './seal.ts'
+export {
+  type ManifestExpectation,
+  type ManifestResult,
+  type SignedSkillManifest,
+  type SkillManifestStatement,
+  signSkillManifest,
+  skillManifestNoteText,
+  verifyManifest,
+  verifyManifestSync,
+} from './skill-manifest.ts'
 export { bufferedHash, type StreamHash } from './stream-hash.ts'
 export {
   type Succession,

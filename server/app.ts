@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import { rosterPullAnswerBytesMax, rosterPullAnswerSeconds } from '../contract/limits.ts'
+import { publishAnswerSeconds, rosterPullAnswerBytesMax, rosterPullAnswerSeconds } from '../contract/limits.ts'
 import type { Config } from './config.ts'
 import type { Database, DatabaseLog } from './db/database.ts'
 import { createHttpServer } from './http/http-server.ts'
@@ -326,8 +326,24 @@ export async function createApp(modules: Modules, options: AppOptions): Promise<
     browserUrl: browserUrlOf(options.config, options.baseUrl),
   })
   if (metrics) countRequests(app, metrics)
+  const { connectors, distribution } = modules
   const { keys, identity, scim, hub, log, exports, roster, entitlement, telemetry } = modules
-  const parts = [keys, tenants, auth, identity, scim, hub, log, exports, roster, entitlement, telemetry, observability]
+  const parts = [
+    keys,
+    tenants,
+    auth,
+    identity,
+    scim,
+    hub,
+    log,
+    exports,
+    roster,
+    entitlement,
+    connectors,
+    distribution,
+    telemetry,
+    observability,
+  ]
   for (const { routes } of parts) routes(app)
   await app.ready()
   return app

@@ -50,11 +50,18 @@ export function createBackground(parts: {
       modules.checkpoints.keeper.start()
       modules.log.start()
       hub.sweeper.start()
+      modules.distribution.publisher.start()
     },
     stop: async () => {
       // Before the queue waits for it.
       exports.stop()
-      await Promise.all([queue.stop(), folder.stop(), modules.log.stop(), hub.sweeper.stop()])
+      await Promise.all([
+        modules.distribution.publisher.stop(),
+        queue.stop(),
+        folder.stop(),
+        modules.log.stop(),
+        hub.sweeper.stop(),
+      ])
       // Once nothing is signed any more.
       await modules.checkpoints.keeper.stop()
     },

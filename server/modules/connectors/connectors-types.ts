@@ -1,5 +1,5 @@
 import type { TenantTx } from '../../db/database.ts'
-import type { Tenant } from '../../http/caller.ts'
+import type { Caller, Tenant } from '../../http/caller.ts'
 
 /** A connected platform, as other modules see it. */
 export interface Connector {
@@ -27,4 +27,73 @@ export interface SkillPublisher {
   /** Publishes in the background, each connector at least every 30 seconds. */
   start(): void
   stop(): Promise<void>
+}
+
+/** What a connector is called with, by name: a flat object. */
+export type Credentials = Readonly<Record<string, string>>
+
+/** In the names of the body. */
+export interface ConnectorSettings {
+  platform: string
+  display_name: string
+  delivery: 'push' | 'pull'
+  publish_url?: string
+  credentials?: Record<string, string>
+}
+
+export type ConnectorChanges = Partial<Omit<ConnectorSettings, 'platform'>>
+
+export type HealthStatus = 'ok' | 'waiting' | 'failing' | 'late'
+
+/** In the names of the answer. */
+export interface ConnectorAnswer {
+  connector_id: string
+  platform: string
+  display_name: string
+  delivery: 'push' | 'pull'
+  publish_url?: string
+  manifest_url: string
+  /** Names of those that are set. */
+  credentials: string[]
+  log_name: string
+  created_at: string
+  created_by: string
+  updated_at: string
+  health: {
+    status: HealthStatus
+    last_publish_at?: string
+    last_attempt_at?: string
+    failures: number
+    error?: { code: string; detail: string; at: string; status?: number }
+    etag?: string
+  }
+}
+
+/** What the operations on connectors do. All throw `not-found` for one that is not there, or was removed. */
+export interface ConnectorAdministration {
+  /**
+   * Connects a platform. One of the same platform and display name becomes as the settings say; without a difference
+   * nothing changes and no event is written.
+   */
+  create(caller: Caller, settings: ConnectorSettings): Promise<ConnectorAnswer>
+  list(
+    tenant: Tenant,
+    page: { limit: number; cursor: string | undefined },
+  ): Promise<{ items: ConnectorAnswer[]; next_cursor: string | null }>
+  get(tenant: Tenant, connectorId: string): Promise<ConnectorAnswer>
+  /** Throws `concurrent-modification` where another connector of the platform has the name. */
+  update(caller: Caller, connectorId: string, changes: ConnectorChanges): Promise<ConnectorAnswer>
+  /** Repeating it gives the same answer. */
+  remove(caller: Caller, connectorId: string): Promise<{ connector_id: string; removed_at: string }>
+  rotate(caller: Caller, connectorId: string, credentials: Record<string, string>): Promise<ConnectorAnswer>
+}
+
+/** Opens what connectors are called with. */
+export interface ConnectorCredentials {
+  /** Throws DomainError `hub-unavailable` while the tenant's key cannot be reached, `not-found` once it is destroyed. */
+  open(
+    tx: TenantTx,
+    tenant: Tenant,
+    of: { connector_id: string; credentials_sealed: Buffer | null },
+  ): Promise<Credentials>
 }

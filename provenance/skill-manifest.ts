@@ -1,0 +1,137 @@
+import { fromHex, type Sha256, toHex, utf8 } from './bytes.ts'
+import { canonicalize } from './canonical.ts'
+import { type AsyncCrypto, type Computation, runAsync, runSync, type SyncCrypto, sha256Of } from './computation.ts'
+import { ProvenanceError } from './errors.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
+import type { KeyRing } from './keys.ts'
+import { formatNote, isNoteSigned, type Note, parseNote } from './note.ts'
+
+/** What the note under a skill manifest says. */
+export type SkillManifestStatement = {
+  readonly logName: string
+  /** Microseconds since 1970-01-01T00:00:00Z, a safe integer: when it was signed. */
+  readonly timeMicros: number
+  /** 64 lowercase hexadecimal digits: SHA-256 of the canonical manifest without its signature. */
+  readonly sha256: string
+}
+
+/** A manifest with its note in the member `signature`. */
+export type SignedSkillManifest = JsonObject & { readonly signature: string }
+
+/** The signed text. Its first line keeps it apart from every other note. */
+export function skillManifestNoteText({ logName, timeMicros, sha256 }: SkillManifestStatement): string {
+  return `orghub/skills/v1\nlog ${logName}\ntime ${timeMicros}\nsha256 ${sha256}\n`
+}
+
+/**
+ * Adds the note (C2SP signed-note) to a manifest. `sign` is Ed25519 with the private half of the key.
+ *
+ * Throws ProvenanceError `not-json` or `too-deep` for what has no canonical form.
+ */
+export function signSkillManifest(
+  manifest: JsonObject,
+  by: {
+    readonly logName: string
+    readonly keyId: string
+    readonly timeMicros: number
+    readonly sha256: Sha256
+    readonly sign: (message: Uint8Array) => Uint8Array
+  },
+): SignedSkillManifest {
+  const { signature: _, ...unsigned } = manifest
+  const sha256 = toHex(by.sha256(utf8(canonicalize(unsigned))))
+  const text = skillManifestNoteText({ logName: by.logName, timeMicros: by.timeMicros, sha256 })
+  const keyHash = fromHex(by.keyId).subarray(0, 4)
+  const signature = formatNote({ text, signatures: [{ name: by.logName, keyHash, signature: by.sign(utf8(text)) }] })
+  return { ...unsigned, signature }
+}
+
+/** What a receiver expects of a manifest; what is left out is not looked at. */
+export type ManifestExpectation = {
+  /** `log_name` of the connector. Without it a manifest of any tenant of the service is taken. */
+  readonly logName?: string
+  readonly connectorId?: string
+  /** An older signature is refused, so that nobody brings back skills that were withdrawn. */
+  readonly maxAgeSeconds?: number
+  /** Milliseconds since 1970-01-01T00:00:00Z; needed with `maxAgeSeconds`. */
+  readonly nowMs?: number
+}
+
+export type ManifestResult =
+  | { readonly verified: true; readonly timeMicros: number; readonly keyId: string }
+  | { readonly verified: false; readonly problem: string }
+
+/** Clocks of the service's processes differ by so much at most; a rotation reaches all of them within it. */
+const clockMs = 60_000
+
+const notePattern = /^orghub\/skills\/v1\nlog (\S+)\ntime (0|[1-9]\d{0,15})\nsha256 ([0-9a-f]{64})\n$/
+
+/** Whether a key of the ring signed the manifest as it is, and what is wrong with it if not. Never throws. */
+export function verifyManifestSync(
+  manifest: JsonValue,
+  keys: KeyRing,
+  crypto: SyncCrypto,
+  expected: ManifestExpectation = {},
+): ManifestResult {
+  return runSync(manifestCheck(manifest, keys, expected), crypto)
+}
+
+/** {@link verifyManifestSync} with WebCrypto. */
+export function verifyManifest(
+  manifest: JsonValue,
+  keys: KeyRing,
+  crypto: AsyncCrypto,
+  expected: ManifestExpectation = {},
+): Promise<ManifestResult> {
+  return runAsync(manifestCheck(manifest, keys, expected), crypto)
+}
+
+function* manifestCheck(
+  manifest: JsonValue,
+  keys: KeyRing,
+  expected: ManifestExpectation,
+): Computation<ManifestResult> {
+  try {
+    return yield* checked(manifest, keys, expected)
+  } catch (error) {
+    if (error instanceof ProvenanceError) return no(error.message)
+    throw error
+  }
+}
+
+function* checked(manifest: JsonValue, keys: KeyRing, expected: ManifestExpectation): Computation<ManifestResult> {
+  if (!isJsonObject(manifest) || typeof manifest.signature !== 'string') return no('it has no signature')
+  const { signature, ...unsigned } = manifest
+  const note = parseNote(signature)
+  const [, logName, time = '', digest] = notePattern.exec(note.text) ?? []
+  const timeMicros = Number(time)
+  if (logName === undefined || !Number.isSafeInteger(timeMicros)) return no('its signature is not that of a manifest')
+  if (toHex(yield* sha256Of(utf8(canonicalize(unsigned)))) !== digest) return no('it is not what was signed')
+  if (expected.logName !== undefined && expected.logName !== logName) return no('it was signed for another tenant')
+  if (expected.connectorId !== undefined && expected.connectorId !== manifest.connector_id) {
+    return no('it is for another connector')
+  }
+  const keyId = yield* signerIn(note, logName, timeMicros, keys)
+  if (keyId === undefined) return no('none of the keys that were good at its time signed it')
+  const { maxAgeSeconds, nowMs } = expected
+  if (maxAgeSeconds !== undefined && nowMs !== undefined) {
+    const ageMs = nowMs - timeMicros / 1000
+    if (ageMs > maxAgeSeconds * 1000) return no(`it was signed ${Math.round(ageMs / 1000)} seconds ago`)
+    if (ageMs < -clockMs) return no('it was signed in the future')
+  }
+  return { verified: true, timeMicros, keyId }
+}
+
+function* signerIn(note: Note, logName: string, timeMicros: number, keys: KeyRing): Computation<string | undefined> {
+  const timeMs = timeMicros / 1000
+  for (const key of keys.values()) {
+    if (key.name !== logName) continue
+    if (key.retiredAt !== undefined && Date.parse(key.retiredAt) + clockMs < timeMs) continue
+    if (yield* isNoteSigned(note, [key])) return key.keyId
+  }
+  return undefined
+}
+
+function no(problem: string): ManifestResult {
+  return { verified: false, problem }
+}

@@ -1,0 +1,62 @@
+import { publishedWithinSeconds } from '../../../contract/limits.ts'
+import type { Tenant } from '../../http/caller.ts'
+import type { ConnectorWithHealth } from './connectors-store.ts'
+import type { Connector, ConnectorAnswer, HealthStatus } from './connectors-types.ts'
+
+type StoredError = NonNullable<ConnectorAnswer['health']['error']>
+
+/** @param credentials the names of those that are set */
+export function connectorAnswer(
+  tenant: Tenant,
+  row: ConnectorWithHealth,
+  credentials: readonly string[],
+): ConnectorAnswer {
+  const manifest = '/api/v1/skill-entitlement/distribution/manifest'
+  return {
+    connector_id: row.connector_id,
+    platform: row.platform,
+    display_name: row.display_name,
+    delivery: row.delivery,
+    ...(row.publish_url !== null && { publish_url: row.publish_url }),
+    manifest_url: `${tenant.baseUrl}${manifest}?connector_id=${row.connector_id}`,
+    credentials: [...credentials],
+    log_name: tenant.logName,
+    created_at: row.created_at,
+    created_by: row.created_by,
+    updated_at: row.updated_at,
+    health: healthOf(row),
+  }
+}
+
+function healthOf(row: ConnectorWithHealth): ConnectorAnswer['health'] {
+  const error = row.error as StoredError | null
+  return {
+    status: statusOf(row),
+    ...(row.published_at !== null && { last_publish_at: row.published_at }),
+    ...(row.attempted_at !== null && { last_attempt_at: row.attempted_at }),
+    failures: row.failures ?? 0,
+    ...(error && { error }),
+    ...(row.etag !== null && { etag: row.etag }),
+  }
+}
+
+function statusOf(row: ConnectorWithHealth): HealthStatus {
+  if ((row.failures ?? 0) > 0) return 'failing'
+  if (row.published_at === null) return 'waiting'
+  const ageMs = Date.parse(row.now) - Date.parse(row.published_at)
+  return ageMs <= publishedWithinSeconds * 1000 ? 'ok' : 'late'
+}
+
+/** As other modules see it. */
+export function connectorOf(row: ConnectorWithHealth): Connector {
+  const error = row.error as StoredError | null
+  return {
+    connectorId: row.connector_id,
+    platform: row.platform,
+    displayName: row.display_name,
+    delivery: row.delivery,
+    ...(row.publish_url !== null && { publishUrl: row.publish_url }),
+    ...(row.published_at !== null && { publishedAt: row.published_at }),
+    ...(error && { error: { detail: error.detail, at: error.at } }),
+  }
+}

@@ -1,0 +1,49 @@
+import { type PointedError, validationFailed } from '../../../contract/domain-error.ts'
+import type { Outbound } from '../../outbound/outbound.ts'
+import type { ConnectorSettings, Credentials } from './connectors-types.ts'
+
+/** Where the Skills API of Anthropic is, for connectors that name no other place. */
+export const anthropicUrl = 'https://api.anthropic.com'
+
+/** A connector's settings as they are to be, with all its credentials. */
+export type WholeSettings = Omit<ConnectorSettings, 'credentials'> & { credentials: Credentials }
+
+/**
+ * Throws `validation-failed` for what does not go together, and for an address that the Hub does not connect to. With
+ * `pull` there is no address.
+ */
+export function checkSettings(settings: WholeSettings, outbound: Pick<Outbound, 'problemOf'>): WholeSettings {
+  const errors: PointedError[] = []
+  const { platform, delivery, publish_url, credentials } = settings
+  const isAnthropic = credentials.anthropic_api_key !== undefined
+  if (isAnthropic && platform !== 'claude') {
+    errors.push({ pointer: '/credentials/anthropic_api_key', detail: 'is for the platform claude' })
+  }
+  const url = publish_url ?? (delivery === 'push' && isAnthropic ? anthropicUrl : undefined)
+  if (delivery === 'pull' && url !== undefined) {
+    errors.push({ pointer: '/publish_url', detail: 'must not be there: with the delivery pull nothing is sent' })
+  } else if (delivery === 'push' && url === undefined) {
+    errors.push({ pointer: '/publish_url', detail: 'must be there: with the delivery push the manifest is sent to it' })
+  } else if (url !== undefined) {
+    const problem = outbound.problemOf(url)
+    if (problem !== undefined) errors.push({ pointer: '/publish_url', detail: problem })
+  }
+  if (errors.length > 0) throw validationFailed(errors)
+  return { ...settings, ...(url !== undefined && { publish_url: url }) }
+}
+
+/** Throws `validation-failed` where credentials that were given for one address would be sent to another. */
+export function requireOwnCredentials(
+  before: { publish_url: string | null; credentials: Credentials },
+  after: { publish_url?: string; credentials?: Credentials },
+): void {
+  if (after.credentials !== undefined || Object.keys(before.credentials).length === 0) return
+  if (before.publish_url === null || after.publish_url === undefined) return
+  if (new URL(before.publish_url).origin === URL.parse(after.publish_url)?.origin) return
+  throw validationFailed([
+    {
+      pointer: '/credentials',
+      detail: 'must be there: `publish_url` is of another origin, and the stored credentials were not given for it',
+    },
+  ])
+}

@@ -1,0 +1,118 @@
+import type { FastifyInstance } from 'fastify'
+import { connectorsMax, pageSizeDefault } from '../../../contract/limits.ts'
+import { PageQuery } from '../../../contract/request-schemas.ts'
+import { addRoute, emptyBody } from '../../http/route.ts'
+import type { ConnectorTester } from '../distribution/distribution-types.ts'
+import {
+  ConnectorBody,
+  ConnectorChangesBody,
+  ConnectorList,
+  ConnectorParams,
+  ConnectorSchema,
+  CredentialsOnlyBody,
+  connectorLocation,
+  RemovedSchema,
+  TestSchema,
+} from './connectors-schemas.ts'
+import type { ConnectorAdministration } from './connectors-types.ts'
+
+export function addConnectorRoutes(
+  app: FastifyInstance,
+  connectors: ConnectorAdministration,
+  tester: ConnectorTester,
+): void {
+  addRoute(
+    app,
+    'createConnector',
+    {
+      description:
+        'With `push` the signed skill manifest is sent to `publish_url` at once and then at least every 30 seconds; ' +
+        'with `pull` the connector fetches it from `manifest_url`. A platform and a display name that are there ' +
+        'already mean that connector: it becomes as the body says, and keeps its credentials where the body has none. ' +
+        `A tenant has at most ${connectorsMax}.`,
+      body: ConnectorBody,
+      response: { 201: ConnectorSchema },
+      responseHeaders: { 201: connectorLocation },
+      problems: ['hub-unavailable'],
+    },
+    async (request, reply) => {
+      const connector = await connectors.create(request.caller, request.body)
+      reply.code(201).header('location', `/api/v1/llm/connectors/${connector.connector_id}`)
+      return connector
+    },
+  )
+
+  addRoute(
+    app,
+    'listConnectors',
+    {
+      description: 'The oldest first.',
+      querystring: PageQuery,
+      response: { 200: ConnectorList },
+      problems: ['invalid-cursor'],
+    },
+    async (request) => {
+      const { limit = pageSizeDefault, cursor } = request.query
+      return connectors.list(request.caller.tenant, { limit, cursor })
+    },
+  )
+
+  addRoute(app, 'getConnector', { params: ConnectorParams, response: { 200: ConnectorSchema } }, async (request) =>
+    connectors.get(request.caller.tenant, request.params.connector_id),
+  )
+
+  addRoute(
+    app,
+    'updateConnector',
+    {
+      description:
+        'What is left out stays. Another `publish_url` of another origin needs `credentials` with it: those that are ' +
+        'stored were not given for it.',
+      params: ConnectorParams,
+      body: ConnectorChangesBody,
+      response: { 200: ConnectorSchema },
+      problems: ['concurrent-modification', 'hub-unavailable'],
+    },
+    async (request) => connectors.update(request.caller, request.params.connector_id, request.body),
+  )
+
+  addRoute(
+    app,
+    'removeConnector',
+    {
+      description:
+        'Nothing is published to it any more, and its credentials are forgotten. Repeating it gives the same answer.',
+      params: ConnectorParams,
+      response: { 200: RemovedSchema },
+    },
+    async (request) => connectors.remove(request.caller, request.params.connector_id),
+  )
+
+  addRoute(
+    app,
+    'rotateConnectorCredentials',
+    {
+      description: 'The credentials take the place of all that are stored, and are used at once.',
+      params: ConnectorParams,
+      body: CredentialsOnlyBody,
+      response: { 200: ConnectorSchema },
+      problems: ['hub-unavailable'],
+    },
+    async (request) => connectors.rotate(request.caller, request.params.connector_id, request.body.credentials),
+  )
+
+  addRoute(
+    app,
+    'testConnector',
+    {
+      description:
+        'With `push` it sends the manifest as a publish does. The health of the connector stays as it is. The first ' +
+        'step that fails is the last.',
+      params: ConnectorParams,
+      body: emptyBody,
+      bodyOptional: true,
+      response: { 200: TestSchema },
+    },
+    async (request) => tester.test(request.caller.tenant, request.params.connector_id),
+  )
+}

@@ -1,0 +1,153 @@
+import { Type } from 'typebox'
+import { NextCursor } from '../../../contract/answer-schemas.ts'
+import { credentialLengthMax, credentialsMax, displayNameLengthMax } from '../../../contract/limits.ts'
+import { patterns } from '../../../contract/literals.ts'
+
+const exampleId = 'con_7Kd2mQx9RtVb4LhZs8WcNp3F'
+const exampleUrl = 'https://skills.acme.example/hub'
+
+const ConnectorId = Type.String({ minLength: 1, maxLength: 64, examples: [exampleId] })
+const Platform = Type.String({ pattern: patterns.llmPlatform, examples: ['claude'] })
+const DisplayName = Type.String({
+  maxLength: displayNameLengthMax,
+  pattern: '^[^\\s\\p{C}]([^\\p{C}]*[^\\s\\p{C}])?$',
+  'x-must-be': `1 to ${displayNameLengthMax} characters without line breaks, or spaces at its ends`,
+  examples: ['Claude, legal'],
+})
+const Delivery = Type.Enum(['push', 'pull'], {
+  description: '`push`: the Hub sends the manifest to `publish_url`. `pull`: the connector fetches it.',
+  examples: ['push'],
+})
+const PublishUrl = Type.String({
+  minLength: 1,
+  maxLength: 2048,
+  description: 'Where the manifest is sent: with `push`, and only there',
+  examples: [exampleUrl],
+})
+// Printable ASCII: some of them become headers.
+const Credential = Type.String({
+  minLength: 1,
+  maxLength: credentialLengthMax,
+  pattern: '^[\\x20-\\x7e]*$',
+  'x-must-be': 'printable ASCII',
+})
+const CredentialsBody = Type.Record(Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' }), Credential, {
+  maxProperties: credentialsMax,
+  additionalProperties: false,
+  description:
+    'Kept sealed and never shown. With `push`, `bearer_token` goes as `Authorization: Bearer`, `api_key` as ' +
+    '`X-API-Key`, and `signing_secret` signs each request as webhooks are (`X-Service-Signature`). With the platform ' +
+    '`claude`, `anthropic_api_key` publishes through the Skills API of Anthropic. Others are kept and not sent.',
+  examples: [{ bearer_token: 's9QmVb3xQ8ZrT2vYw0LxNp6BdHs9' }],
+})
+const time = (description: string) => Type.String({ description, examples: ['2026-07-01T09:30:00.000000Z'] })
+
+export const ConnectorParams = Type.Object({ connector_id: ConnectorId }, { additionalProperties: false })
+
+export const ConnectorBody = Type.Object(
+  {
+    platform: Platform,
+    display_name: DisplayName,
+    delivery: Delivery,
+    publish_url: Type.Optional(PublishUrl),
+    credentials: Type.Optional(CredentialsBody),
+  },
+  { additionalProperties: false },
+)
+
+export const ConnectorChangesBody = Type.Object(
+  {
+    display_name: Type.Optional(DisplayName),
+    delivery: Type.Optional(Delivery),
+    publish_url: Type.Optional(PublishUrl),
+    credentials: Type.Optional(CredentialsBody),
+  },
+  { additionalProperties: false },
+)
+
+export const CredentialsOnlyBody = Type.Object({ credentials: CredentialsBody }, { additionalProperties: false })
+
+const HealthSchema = Type.Object(
+  {
+    status: Type.Enum(['ok', 'waiting', 'failing', 'late'], {
+      description:
+        '`ok`: published within the last 60 seconds. `waiting`: nothing was tried yet. `failing`: the last attempt ' +
+        'failed. `late`: the last publish is longer ago; one that pulls has not fetched the manifest.',
+      examples: ['ok'],
+    }),
+    last_publish_at: Type.Optional(time('When the manifest was taken, or fetched, last')),
+    last_attempt_at: Type.Optional(time('When the last attempt ended')),
+    failures: Type.Integer({ minimum: 0, description: 'Attempts in a row that failed', examples: [0] }),
+    error: Type.Optional(
+      Type.Object(
+        {
+          code: Type.String({ examples: ['http-5xx'] }),
+          detail: Type.String({ examples: ['The receiver failed itself (500).'] }),
+          at: time('When it failed'),
+          status: Type.Optional(Type.Integer({ description: 'HTTP status of the receiver', examples: [500] })),
+        },
+        { additionalProperties: false, description: 'Of the last attempt; absent once one succeeds' },
+      ),
+    ),
+    etag: Type.Optional(
+      Type.String({ description: 'Of the manifest that was published last', examples: ['W/"b7e2"'] }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+export const ConnectorSchema = Type.Object(
+  {
+    connector_id: ConnectorId,
+    platform: Platform,
+    display_name: DisplayName,
+    delivery: Delivery,
+    publish_url: Type.Optional(PublishUrl),
+    manifest_url: Type.String({
+      description: 'Where the connector can fetch its manifest',
+      examples: [`https://hub.example.com/api/v1/skill-entitlement/distribution/manifest?connector_id=${exampleId}`],
+    }),
+    credentials: Type.Array(Type.String(), {
+      description: 'Names of the credentials that are set',
+      examples: [['bearer_token']],
+    }),
+    log_name: Type.String({
+      description: 'Name of the keys that sign the manifests, in /.well-known/provenance-keys.json',
+      examples: ['orghub/log/4k2WcXbFd0aVtnYzS1mQ7e'],
+    }),
+    created_at: time('When the platform was connected'),
+    created_by: Type.String({ examples: ['saAb3xQ8ZrT2vYw0LxNp6BdHs9'] }),
+    updated_at: time('When the connector was changed last'),
+    health: HealthSchema,
+  },
+  { additionalProperties: false },
+)
+
+export const ConnectorList = Type.Object(
+  { items: Type.Array(ConnectorSchema), next_cursor: NextCursor },
+  { additionalProperties: false },
+)
+
+export const RemovedSchema = Type.Object(
+  { connector_id: ConnectorId, removed_at: time('When the connector was removed') },
+  { additionalProperties: false },
+)
+
+export const TestSchema = Type.Object(
+  {
+    ok: Type.Boolean({ examples: [false] }),
+    steps: Type.Array(
+      Type.Object(
+        {
+          name: Type.String({ examples: ['publish'] }),
+          ok: Type.Boolean({ examples: [false] }),
+          detail: Type.String({ examples: ['The receiver refuses the credentials (401).'] }),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+export const connectorLocation = { location: Type.String({ description: 'The connector' }) }

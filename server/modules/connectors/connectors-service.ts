@@ -1,0 +1,222 @@
+import { DomainError, validationFailed } from '../../../contract/domain-error.ts'
+import { connectorsMax } from '../../../contract/limits.ts'
+import { formatTimestamp } from '../../../contract/timestamp.ts'
+import type { JsonValue } from '../../../provenance/json.ts'
+import type { Database, TenantTx } from '../../db/database.ts'
+import type { Caller, Tenant } from '../../http/caller.ts'
+import { openCursor, signCursor } from '../../http/cursor.ts'
+import type { Outbound } from '../../outbound/outbound.ts'
+import { randomText } from '../../secrets/random-text.ts'
+import { isSameText } from '../../secrets/same-text.ts'
+import type { Deliveries } from '../distribution/distribution-types.ts'
+import type { GovernanceLog } from '../governance/governance-types.ts'
+import { connectorAnswer } from './connector-answer.ts'
+import { type CredentialVault, textOf } from './connector-credentials.ts'
+import { checkSettings, requireOwnCredentials, type WholeSettings } from './connector-settings.ts'
+import * as store from './connectors-store.ts'
+import type { ConnectorAdministration, ConnectorChanges } from './connectors-types.ts'
+
+export function createConnectorAdministration(deps: {
+  database: Database
+  governance: GovernanceLog
+  outbound: Outbound
+  vault: CredentialVault
+  deliveries: () => Deliveries
+  cursorKey: Buffer
+}): ConnectorAdministration {
+  const { database, governance, outbound, vault, deliveries, cursorKey } = deps
+
+  async function answerOf(tx: TenantTx, tenant: Tenant, connectorId: string) {
+    const row = await existing(tx, connectorId)
+    return connectorAnswer(tenant, row, await namesOf(tx, tenant, row))
+  }
+
+  async function namesOf(tx: TenantTx, tenant: Tenant, row: store.ConnectorRow): Promise<string[]> {
+    return Object.keys(await vault.open(tx, tenant, row)).sort()
+  }
+
+  async function add(tx: TenantTx, caller: Caller, settings: WholeSettings): Promise<string> {
+    if ((await store.countConnectors(tx)) >= connectorsMax) {
+      const detail = `cannot be added: the tenant has ${connectorsMax} connectors; remove one first`
+      throw validationFailed([{ pointer: '', detail }])
+    }
+    const connectorId = `con_${randomText(24)}`
+    const now = formatTimestamp(Date.now())
+    await store.addConnector(tx, {
+      connector_id: connectorId,
+      ...columnsOf(settings),
+      platform: settings.platform,
+      credentials_sealed: await vault.seal(tx, caller.tenant, connectorId, settings.credentials),
+      created_at: now,
+      created_by: caller.subject,
+      updated_at: now,
+    })
+    await deliveries().begin(tx, connectorId)
+    await governance.append(tx, caller.tenant, {
+      kind: 'connector.added',
+      subject: `connector:${connectorId}`,
+      details: { kind: 'llm', connector_id: connectorId, ...described(settings) },
+      actor: caller,
+    })
+    return connectorId
+  }
+
+  async function change(
+    tx: TenantTx,
+    caller: Caller,
+    row: store.ConnectorRow,
+    changes: ConnectorChanges,
+    name = 'connector_changed',
+  ): Promise<void> {
+    const before = settingsOf(row, await vault.open(tx, caller.tenant, row))
+    const isPull = (changes.delivery ?? row.delivery) === 'pull'
+    requireOwnCredentials({ publish_url: row.publish_url, credentials: before.credentials }, changes)
+    const { publish_url: url = isPull ? undefined : (row.publish_url ?? undefined) } = changes
+    const { publish_url: _, ...rest } = before
+    const after = checkSettings({ ...rest, ...changes, ...(url !== undefined && { publish_url: url }) }, outbound)
+    const credentialsChanged = !isSameText(textOf(before.credentials), textOf(after.credentials))
+    if (!credentialsChanged && JSON.stringify(described(before)) === JSON.stringify(described(after))) return
+    await store.changeConnector(tx, {
+      connector_id: row.connector_id,
+      ...columnsOf(after),
+      credentials_sealed: credentialsChanged
+        ? await vault.seal(tx, caller.tenant, row.connector_id, after.credentials)
+        : row.credentials_sealed,
+      updated_at: formatTimestamp(Date.now()),
+    })
+    const otherReceiver = credentialsChanged || before.publish_url !== after.publish_url
+    await deliveries().renew(tx, row.connector_id, { otherReceiver })
+    await governance.append(tx, caller.tenant, {
+      kind: 'tenant.config_changed',
+      subject: `connector:${row.connector_id}`,
+      details: {
+        change: name,
+        before: described(before),
+        after: described(after),
+        credentials_changed: credentialsChanged,
+      },
+      actor: caller,
+    })
+  }
+
+  /** Changes what is there, with nobody else changing connectors meanwhile. */
+  function locked<T>(tenant: Tenant, work: (tx: TenantTx) => Promise<T>): Promise<T> {
+    return database.withTenant(tenant.slug, async (tx) => {
+      await store.lockConnectors(tx)
+      return work(tx)
+    })
+  }
+
+  return {
+    create: (caller, settings) =>
+      locked(caller.tenant, async (tx) => {
+        const known = await store.connectorNamed(tx, settings.platform, settings.display_name)
+        if (known) {
+          const { platform: _, ...changes } = settings
+          await change(tx, caller, known, changes)
+          return answerOf(tx, caller.tenant, known.connector_id)
+        }
+        const { credentials = {} } = settings
+        const connectorId = await add(tx, caller, checkSettings({ ...settings, credentials }, outbound))
+        return answerOf(tx, caller.tenant, connectorId)
+      }),
+
+    async list(tenant, { limit, cursor }) {
+      const binding = { tenant: tenant.slug, operation: 'listConnectors', query: {} }
+      const after = cursor === undefined ? undefined : openCursor(cursorKey, binding, cursor)
+      return database.withTenant(
+        tenant.slug,
+        async (tx) => {
+          const rows = await store.connectorsAfter(tx, after as store.ConnectorPosition | undefined, limit + 1)
+          const last = rows.length > limit ? rows[limit - 1] : undefined
+          const items = []
+          for (const row of rows.slice(0, limit)) {
+            items.push(connectorAnswer(tenant, row, await namesOf(tx, tenant, row)))
+          }
+          const next = last && signCursor(cursorKey, binding, [last.created_at, last.connector_id])
+          return { items, next_cursor: next ?? null }
+        },
+        { readOnly: true, inIndexOrder: true },
+      )
+    },
+
+    get: (tenant, connectorId) =>
+      database.withTenant(tenant.slug, (tx) => answerOf(tx, tenant, connectorId), { readOnly: true }),
+
+    update: (caller, connectorId, changes) =>
+      locked(caller.tenant, async (tx) => {
+        const row = await existing(tx, connectorId)
+        const { display_name: name } = changes
+        if (name !== undefined && name !== row.display_name) {
+          const other = await store.connectorNamed(tx, row.platform, name)
+          if (other) throw nameTaken(row.platform)
+        }
+        await change(tx, caller, row, changes)
+        return answerOf(tx, caller.tenant, connectorId)
+      }),
+
+    remove: (caller, connectorId) =>
+      locked(caller.tenant, async (tx) => {
+        const row = await store.connectorById(tx, connectorId)
+        if (!row) throw notFound()
+        if (row.removed_at !== null) return { connector_id: connectorId, removed_at: row.removed_at }
+        const now = formatTimestamp(Date.now())
+        await store.setRemoved(tx, connectorId, now)
+        await deliveries().end(tx, connectorId)
+        await governance.append(tx, caller.tenant, {
+          kind: 'tenant.config_changed',
+          subject: `connector:${connectorId}`,
+          details: { change: 'connector_removed', before: describedRow(row), after: null },
+          actor: caller,
+        })
+        return { connector_id: connectorId, removed_at: now }
+      }),
+
+    rotate: (caller, connectorId, credentials) =>
+      locked(caller.tenant, async (tx) => {
+        await change(tx, caller, await existing(tx, connectorId), { credentials }, 'connector_credentials_rotated')
+        return answerOf(tx, caller.tenant, connectorId)
+      }),
+  }
+}
+
+async function existing(tx: TenantTx, connectorId: string): Promise<store.ConnectorWithHealth> {
+  const row = await store.connectorById(tx, connectorId)
+  if (!row || row.removed_at !== null) throw notFound()
+  return row
+}
+
+function settingsOf(row: store.ConnectorRow, credentials: WholeSettings['credentials']): WholeSettings {
+  const { platform, display_name, delivery, publish_url } = row
+  return { platform, display_name, delivery, ...(publish_url !== null && { publish_url }), credentials }
+}
+
+function columnsOf(settings: WholeSettings) {
+  const { display_name, delivery, publish_url = null } = settings
+  return { display_name, delivery, publish_url }
+}
+
+/** For events: of the credentials only the names. */
+function described(settings: WholeSettings): { [member: string]: JsonValue } {
+  const { platform, display_name, delivery, publish_url, credentials } = settings
+  return {
+    ...{ platform, display_name, delivery },
+    ...(publish_url !== undefined && { publish_url }),
+    credentials: Object.keys(credentials).sort(),
+  }
+}
+
+function describedRow({ platform, display_name, delivery, publish_url }: store.ConnectorRow) {
+  return { platform, display_name, delivery, ...(publish_url !== null && { publish_url }) }
+}
+
+function notFound(): DomainError {
+  return new DomainError('not-found', 'The tenant has no connector of this id. GET /api/v1/llm/connectors lists them.')
+}
+
+function nameTaken(platform: string): DomainError {
+  const detail = `is the name of another connector of the platform ${platform}`
+  return new DomainError('concurrent-modification', `/display_name ${detail}. Take another name.`, {
+    errors: [{ pointer: '/display_name', detail }],
+  })
+}

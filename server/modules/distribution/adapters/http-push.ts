@@ -1,0 +1,62 @@
+import { createHmac } from 'node:crypto'
+import type { Outbound } from '../../../outbound/outbound.ts'
+import type { Delivery, PlatformAdapter } from '../platform-adapter-types.ts'
+import { deliveryErrorOf, failureOf } from '../publish-failure.ts'
+
+/** Sends the manifest to the connector's own address, as a POST that any 2xx answers. */
+export function createHttpPush(outbound: Pick<Outbound, 'fetch' | 'resolvedProblemOf'>): PlatformAdapter {
+  async function send(delivery: Delivery): Promise<Response> {
+    const response = await outbound.fetch(delivery.publishUrl ?? '', {
+      method: 'POST',
+      headers: headersOf(delivery),
+      body: delivery.text,
+      signal: delivery.signal,
+    })
+    if (!response.ok) throw failureOf(response)
+    return response
+  }
+
+  return {
+    timeoutMs: 20_000,
+    async publish(delivery) {
+      await send(delivery)
+      return null
+    },
+    async test(delivery) {
+      const problem = await outbound.resolvedProblemOf(delivery.publishUrl ?? '')
+      if (problem !== undefined) {
+        return [{ name: 'address', ok: false, detail: `The address of the receiver ${problem}.` }]
+      }
+      const address = { name: 'address', ok: true, detail: 'The address of the receiver can be called.' }
+      const beganMs = performance.now()
+      try {
+        const { status } = await send(delivery)
+        const tookMs = Math.round(performance.now() - beganMs)
+        const detail = `The receiver took the manifest: ${status}, after ${tookMs} ms.`
+        return [address, { name: 'publish', ok: true, detail }]
+      } catch (error) {
+        return [address, { name: 'publish', ok: false, detail: deliveryErrorOf(error).detail }]
+      }
+    },
+  }
+}
+
+function headersOf({ tenant, connectorId, credentials, text, etag }: Delivery): Record<string, string> {
+  const { bearer_token, api_key, signing_secret } = credentials
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'org-memory-hub',
+    'x-service-tenant': tenant,
+    'x-service-connector-id': connectorId,
+    'x-service-manifest-etag': etag,
+    ...(bearer_token !== undefined && { authorization: `Bearer ${bearer_token}` }),
+    ...(api_key !== undefined && { 'x-api-key': api_key }),
+    ...(signing_secret !== undefined && { 'x-service-signature': signatureOf(text, signing_secret) }),
+  }
+}
+
+/** As webhooks are signed (interface section 5): HMAC-SHA256 over `<t>.<raw body>`, keyed with the whole secret. */
+function signatureOf(text: string, secret: string): string {
+  const t = Math.floor(Date.now() / 1000)
+  return `t=${t},v1=${createHmac('sha256', secret).update(`${t}.${text}`).digest('hex')}`
+}

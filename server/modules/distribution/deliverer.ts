@@ -1,0 +1,164 @@
+import { randomUUID } from 'node:crypto'
+import { formatTimestamp } from '../../../contract/timestamp.ts'
+import type { JsonObject, JsonValue } from '../../../provenance/json.ts'
+import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
+import type { Tenant } from '../../http/caller.ts'
+import type { ConnectorCredentials, Credentials } from '../connectors/connectors-types.ts'
+import type { SkillGrants } from '../entitlement/grants-types.ts'
+import type { ProvenanceKeys } from '../keys/keys-types.ts'
+import * as store from './deliveries-store.ts'
+import type { DeliveryError } from './distribution-types.ts'
+import type { Delivery } from './platform-adapter-types.ts'
+import type { AdapterOf } from './platform-adapters.ts'
+import { deliveryErrorOf, PublishFailure } from './publish-failure.ts'
+import { reached } from './republish-progress.ts'
+import { signedManifest, skillSetOf } from './skill-manifest.ts'
+
+/** From the beginning of one publish to the next; with the time that it takes itself it stays below 30 seconds. */
+const periodSeconds = 25
+/** A claim is kept by saying so three times as often: those of a process that died are free so soon. */
+const claimSeconds = 15
+/** Pauses after failures grow to the period. */
+const pauseSecondsMin = 2
+
+/** Everything that one publish needs, read in one transaction. */
+export interface ClaimedDelivery {
+  claim: store.Claim
+  /** Or why it cannot be delivered. */
+  prepared: { credentials: Credentials; manifest: JsonObject; text: string; etag: string } | { error: unknown }
+}
+
+/** The work of publishing: what to claim, and how to deliver what was claimed. */
+export interface Deliverer {
+  /** When connectors are due, those first that are due the longest. */
+  due(tenant: Tenant): Promise<store.Due[]>
+  /** Those of them that no other process has taken meanwhile. */
+  claim(tenant: Tenant, connectorIds: readonly string[]): Promise<ClaimedDelivery[]>
+  /** Publishes, and keeps how it went. Throws where that could not be kept. */
+  deliver(tenant: Tenant, claimed: ClaimedDelivery, stop: AbortSignal): Promise<void>
+}
+
+export interface DelivererDeps {
+  database: Database
+  grants: Pick<SkillGrants, 'published'>
+  credentials: ConnectorCredentials
+  keys: ProvenanceKeys
+  adapterOf: AdapterOf
+  log: DatabaseLog
+}
+
+export function createDeliverer(deps: DelivererDeps): Deliverer {
+  const { database, grants, credentials, keys, adapterOf, log } = deps
+  /** Another for each process. */
+  const processId = randomUUID()
+
+  async function prepare(tx: TenantTx, tenant: Tenant, claims: readonly store.Claim[]): Promise<ClaimedDelivery[]> {
+    const set = skillSetOf(await grants.published(tx))
+    const signer = await keys.signerOf(tenant.slug, tx)
+    const prepared: ClaimedDelivery[] = []
+    for (const claim of claims) {
+      try {
+        const connector = { tenant: tenant.slug, connectorId: claim.connector_id, platform: claim.platform }
+        const opened = await credentials.open(tx, tenant, claim)
+        prepared.push({
+          claim,
+          prepared: { credentials: opened, ...signedManifest(set, connector, signer), etag: set.etag },
+        })
+      } catch (error) {
+        prepared.push({ claim, prepared: { error } })
+      }
+    }
+    return prepared
+  }
+
+  async function publish(tenant: Tenant, { claim, prepared }: ClaimedDelivery, stop: AbortSignal): Promise<JsonValue> {
+    if ('error' in prepared) throw prepared.error
+    const adapter = adapterOf({ ...claim, ...prepared })
+    const signal = AbortSignal.any([stop, AbortSignal.timeout(adapter.timeoutMs)])
+    const delivery: Delivery = {
+      ...prepared,
+      tenant: tenant.slug,
+      connectorId: claim.connector_id,
+      ...(claim.publish_url !== null && { publishUrl: claim.publish_url }),
+      state: claim.state,
+      signal,
+      remember: (state) => database.withTenant(tenant.slug, (tx) => store.rememberState(tx, claim, state)),
+    }
+    return adapter.publish(delivery)
+  }
+
+  /** Calls `lost` when another process has the claim, or nobody. */
+  function keepClaim(tenant: Tenant, claim: store.Claim, lost: () => void): { stop(): void } {
+    const timer = setInterval(
+      () => {
+        database
+          .withTenant(tenant.slug, (tx) => store.renewClaim(tx, claim, claimSeconds))
+          .then((isOurs) => isOurs || lost())
+          // The next one may get through.
+          .catch(() => {})
+      },
+      (claimSeconds * 1000) / 3,
+    ).unref()
+    return { stop: () => clearInterval(timer) }
+  }
+
+  async function keep(
+    tenant: Tenant,
+    claim: store.Claim,
+    outcome: { etag: string; state: JsonValue } | { error: DeliveryError; retryAfterSeconds: number },
+  ): Promise<void> {
+    await database.withTenant(tenant.slug, async (tx) => {
+      const dueAt = await store.lockClaim(tx, claim)
+      if (dueAt === undefined) return
+      const at = formatTimestamp(Date.now())
+      if ('error' in outcome) {
+        const pauseSeconds = Math.min(pauseSecondsMin * 2 ** claim.failures, periodSeconds)
+        const notBeforeSeconds = outcome.retryAfterSeconds
+        await store.endFailed(tx, claim, { error: { ...outcome.error, at }, pauseSeconds, notBeforeSeconds })
+      } else {
+        await store.endPublished(tx, claim, outcome.etag, outcome.state)
+      }
+      // Where it was wanted sooner meanwhile, what was sent may be old: the next one counts.
+      if (dueAt !== claim.due_at) return
+      const result = 'error' in outcome ? ({ status: 'failed', error: outcome.error } as const) : undefined
+      await reached(tx, { connector_id: claim.connector_id, at, ...(result ?? { status: 'published' }) })
+    })
+  }
+
+  return {
+    due: (tenant) => database.withTenant(tenant.slug, store.dueTimes, { readOnly: true }),
+
+    claim: (tenant, connectorIds) =>
+      database.withTenant(tenant.slug, async (tx) => {
+        const by = `${processId}/${randomUUID()}`
+        const claims = await store.claimDue(tx, connectorIds, { by, seconds: claimSeconds, periodSeconds })
+        return claims.length === 0 ? [] : prepare(tx, tenant, claims)
+      }),
+
+    async deliver(tenant, claimed, stop) {
+      const { claim, prepared } = claimed
+      const lost = new AbortController()
+      const kept = keepClaim(tenant, claim, () => lost.abort())
+      const signal = AbortSignal.any([stop, lost.signal])
+      try {
+        const state = await publish(tenant, claimed, signal)
+        const { etag } = prepared as { etag: string }
+        await keep(tenant, claim, { etag, state })
+      } catch (error) {
+        if (lost.signal.aborted) return
+        if (stop.aborted) {
+          await database.withTenant(tenant.slug, (tx) => store.giveBack(tx, claim))
+          return
+        }
+        const described = deliveryErrorOf(error)
+        if (described.code === 'unexpected' && !(error instanceof PublishFailure)) {
+          log.error({ err: error, tenant: tenant.slug, connector: claim.connector_id }, 'publishing skills failed')
+        }
+        const retryAfterSeconds = (error instanceof PublishFailure && error.retryAfterSeconds) || 0
+        await keep(tenant, claim, { error: described, retryAfterSeconds })
+      } finally {
+        kept.stop()
+      }
+    },
+  }
+}

@@ -1,0 +1,228 @@
+import type { JsonValue } from '../../../provenance/json.ts'
+import { connectorsLockClass } from '../../db/advisory-locks.ts'
+import type { RegistryTx, TenantTx } from '../../db/database.ts'
+import type { DeliveryError } from './distribution-types.ts'
+
+/** A connector to deliver to. */
+export interface TargetRow {
+  connector_id: string
+  platform: string
+  delivery: 'push' | 'pull'
+  publish_url: string | null
+  credentials_sealed: Buffer | null
+}
+
+/** Changes of a tenant's connectors, and orders to republish, come one after the other. */
+export async function lockConnectors(tx: TenantTx): Promise<void> {
+  await tx.client.query('select pg_advisory_xact_lock($1, hashtext($2))', [connectorsLockClass, tx.tenantId])
+}
+
+/** Undefined for one that is not there or was removed. */
+export async function targetById(
+  tx: TenantTx,
+  connectorId: string,
+): Promise<(TargetRow & { state: JsonValue }) | undefined> {
+  const { rows } = await tx.client.query<TargetRow & { state: JsonValue }>(
+    `select c.connector_id, c.platform, c.delivery, c.publish_url, c.credentials_sealed, d.state
+     from hub.connectors c
+     left join hub.connector_deliveries d on d.tenant_id = $1 and d.connector_id = c.connector_id
+     where c.tenant_id = $1 and c.connector_id = $2 and c.removed_at is null`,
+    [tx.tenantId, connectorId],
+  )
+  return rows[0]
+}
+
+/** Every connector that is not removed. */
+export async function targets(tx: TenantTx): Promise<Pick<TargetRow, 'connector_id' | 'delivery'>[]> {
+  return tx.db
+    .selectFrom('hub.connectors')
+    .select(['connector_id', 'delivery'])
+    .where('tenant_id', '=', tx.tenantId)
+    .where('removed_at', 'is', null)
+    .orderBy('created_at')
+    .orderBy('connector_id')
+    .execute()
+}
+
+/** When a connector that is pushed to is to be published to next. */
+export interface Due {
+  connector_id: string
+  failures: number
+  /** Milliseconds from now; negative when it is late. Not before a claim ends, or the receiver wants to be called. */
+  wait_ms: number
+}
+
+/** The longest due first. By the clock of the database, as every time of deliveries is. */
+export async function dueTimes(tx: TenantTx): Promise<Due[]> {
+  const { rows } = await tx.client.query<Due>(
+    `select d.connector_id, d.failures,
+       (extract(epoch from greatest(d.due_at, d.claimed_until, d.not_before) - now()) * 1000)::float8 as wait_ms
+     from hub.connector_deliveries d
+     join hub.connectors c on c.tenant_id = $1 and c.connector_id = d.connector_id
+     where d.tenant_id = $1 and c.delivery = 'push' and c.removed_at is null
+     order by wait_ms, d.connector_id`,
+    [tx.tenantId],
+  )
+  return rows
+}
+
+/** A connector that this process alone publishes to, until its claim ends. */
+export interface Claim extends TargetRow {
+  claimed_by: string
+  /** As the claim has set it; another one means that somebody wants it sooner. */
+  due_at: string
+  failures: number
+  state: JsonValue
+}
+
+/** Claims those that are still due and free. The next time is set from now, so that it does not drift with the work. */
+export async function claimDue(
+  tx: TenantTx,
+  connectorIds: readonly string[],
+  claim: { by: string; seconds: number; periodSeconds: number },
+): Promise<Claim[]> {
+  const { rows } = await tx.client.query<Pick<Claim, 'connector_id' | 'due_at' | 'failures' | 'state'>>(
+    `update hub.connector_deliveries
+     set claimed_by = $3, claimed_until = now() + make_interval(secs => $4::float8),
+       due_at = now() + make_interval(secs => $5::float8)
+     where tenant_id = $1 and connector_id = any($2) and due_at <= now()
+       and (claimed_until is null or claimed_until <= now()) and (not_before is null or not_before <= now())
+     returning connector_id, due_at, failures, state`,
+    [tx.tenantId, connectorIds, claim.by, claim.seconds, claim.periodSeconds],
+  )
+  const claims: Claim[] = []
+  for (const row of rows) {
+    const target = await targetById(tx, row.connector_id)
+    if (target) claims.push({ ...target, ...row, claimed_by: claim.by })
+  }
+  return claims
+}
+
+type Claimed = Pick<Claim, 'connector_id' | 'claimed_by'>
+
+/** Answers false when the claim is no longer this process's. */
+export async function renewClaim(tx: TenantTx, claim: Claimed, seconds: number): Promise<boolean> {
+  const { rowCount } = await tx.client.query(
+    `update hub.connector_deliveries set claimed_until = now() + make_interval(secs => $4::float8)
+     where tenant_id = $1 and connector_id = $2 and claimed_by = $3`,
+    [tx.tenantId, claim.connector_id, claim.claimed_by, seconds],
+  )
+  return rowCount === 1
+}
+
+export async function rememberState(tx: TenantTx, claim: Claimed, state: JsonValue): Promise<void> {
+  await tx.client.query(
+    `update hub.connector_deliveries set state = $4
+     where tenant_id = $1 and connector_id = $2 and claimed_by = $3`,
+    [tx.tenantId, claim.connector_id, claim.claimed_by, JSON.stringify(state)],
+  )
+}
+
+/** When a claimed one is due, locked; undefined when the claim is no longer this process's. */
+export async function lockClaim(tx: TenantTx, claim: Claimed): Promise<string | undefined> {
+  const { rows } = await tx.client.query<{ due_at: string }>(
+    `select due_at from hub.connector_deliveries
+     where tenant_id = $1 and connector_id = $2 and claimed_by = $3 for update`,
+    [tx.tenantId, claim.connector_id, claim.claimed_by],
+  )
+  return rows[0]?.due_at
+}
+
+export async function endPublished(tx: TenantTx, claim: Claimed, etag: string, state: JsonValue): Promise<void> {
+  await tx.client.query(
+    `update hub.connector_deliveries
+     set claimed_by = null, claimed_until = null, not_before = null, attempted_at = now(), published_at = now(),
+       etag = $4, failures = 0, error = null, state = $5
+     where tenant_id = $1 and connector_id = $2 and claimed_by = $3`,
+    [tx.tenantId, claim.connector_id, claim.claimed_by, etag, JSON.stringify(state)],
+  )
+}
+
+/** It is tried again after the pause, or sooner where somebody wants that; never within `notBeforeSeconds`. */
+export async function endFailed(
+  tx: TenantTx,
+  claim: Claimed,
+  failed: { error: DeliveryError & { at: string }; pauseSeconds: number; notBeforeSeconds: number },
+): Promise<void> {
+  await tx.client.query(
+    `update hub.connector_deliveries
+     set claimed_by = null, claimed_until = null, attempted_at = now(), failures = failures + 1, error = $4,
+       due_at = least(due_at, now() + make_interval(secs => $5::float8)),
+       not_before = now() + make_interval(secs => $6::float8)
+     where tenant_id = $1 and connector_id = $2 and claimed_by = $3`,
+    [
+      ...[tx.tenantId, claim.connector_id, claim.claimed_by, JSON.stringify(failed.error)],
+      ...[failed.pauseSeconds, failed.notBeforeSeconds],
+    ],
+  )
+}
+
+/** As if it had never been claimed: another process goes on at once. */
+export async function giveBack(tx: TenantTx, claim: Claimed): Promise<void> {
+  await tx.client.query(
+    `update hub.connector_deliveries set claimed_by = null, claimed_until = null, due_at = now()
+     where tenant_id = $1 and connector_id = $2 and claimed_by = $3`,
+    [tx.tenantId, claim.connector_id, claim.claimed_by],
+  )
+}
+
+export async function addDelivery(tx: TenantTx, connectorId: string): Promise<void> {
+  await tx.client.query(
+    'insert into hub.connector_deliveries (tenant_id, connector_id, due_at, failures) values ($1, $2, now(), 0)',
+    [tx.tenantId, connectorId],
+  )
+}
+
+/** Due at once; where the receiver is another one, all that is known of the former is forgotten. */
+export async function renewDelivery(tx: TenantTx, connectorId: string, otherReceiver: boolean): Promise<void> {
+  const forgotten = 'claimed_by = null, claimed_until = null, published_at = null, attempted_at = null, etag = null,'
+  await tx.client.query(
+    `update hub.connector_deliveries
+     set ${otherReceiver ? `${forgotten} failures = 0, error = null, state = null,` : ''}
+       not_before = null, due_at = now()
+     where tenant_id = $1 and connector_id = $2`,
+    [tx.tenantId, connectorId],
+  )
+}
+
+export async function removeDelivery(tx: TenantTx, connectorId: string): Promise<void> {
+  await tx.client.query('delete from hub.connector_deliveries where tenant_id = $1 and connector_id = $2', [
+    tx.tenantId,
+    connectorId,
+  ])
+}
+
+/** Every connector, at once; also those whose receiver wants to be left alone only where somebody insists. */
+export async function makeAllDue(tx: TenantTx, { insist = false } = {}): Promise<void> {
+  await tx.client.query(
+    `update hub.connector_deliveries set due_at = now()${insist ? ', not_before = null' : ''} where tenant_id = $1`,
+    [tx.tenantId],
+  )
+}
+
+/** A connector has fetched its manifest. */
+export async function notePull(tx: TenantTx, connectorId: string, etag: string): Promise<void> {
+  await tx.client.query(
+    `update hub.connector_deliveries
+     set attempted_at = now(), published_at = now(), etag = $3, failures = 0, error = null
+     where tenant_id = $1 and connector_id = $2`,
+    [tx.tenantId, connectorId, etag],
+  )
+}
+
+/** Wakes the processes that publish. */
+export const skillsChannel = 'hub_skills'
+
+export async function notifySkills(tx: RegistryTx, tenantId: string): Promise<void> {
+  await tx.client.query('select pg_notify($1, $2)', [skillsChannel, tenantId])
+}
+
+/** Seconds since its last publish; undefined when there was none. */
+export async function secondsSincePublish(tx: TenantTx, connectorId: string): Promise<number | undefined> {
+  const { rows } = await tx.client.query<{ seconds: number | null }>(
+    `select extract(epoch from now() - published_at)::float8 as seconds from hub.connector_deliveries
+     where tenant_id = $1 and connector_id = $2`,
+    [tx.tenantId, connectorId],
+  )
+  return rows[0]?.seconds ?? undefined
+}

@@ -1,0 +1,88 @@
+import type { FastifyInstance } from 'fastify'
+import { formatTimestamp } from '../../../contract/timestamp.ts'
+import type { Database, DatabaseLog } from '../../db/database.ts'
+import type { Outbound } from '../../outbound/outbound.ts'
+import type { ConnectorCredentials, SkillPublisher } from '../connectors/connectors-types.ts'
+import type { SkillGrants } from '../entitlement/grants-types.ts'
+import type { GovernanceLog } from '../governance/governance-types.ts'
+import type { ProvenanceKeys } from '../keys/keys-types.ts'
+import type { TenantDirectory } from '../tenants/tenants-types.ts'
+import { createChangeNews } from './change-news.ts'
+import { createDeliverer } from './deliverer.ts'
+import { addDelivery, removeDelivery, renewDelivery, secondsSincePublish, skillsChannel } from './deliveries-store.ts'
+import { addDistributionRoutes } from './distribution-routes.ts'
+import type { ConnectorTester, Deliveries } from './distribution-types.ts'
+import { createConnectorTester, createManifestReader } from './manifest-service.ts'
+import { createPlatformAdapters } from './platform-adapters.ts'
+import { createPublisher } from './publisher.ts'
+import { reached } from './republish-progress.ts'
+import { createRepublishing } from './republish-service.ts'
+
+export interface DistributionModule {
+  publisher: SkillPublisher
+  deliveries: Deliveries
+  tester: ConnectorTester
+  routes(app: FastifyInstance): void
+  /** What waits to be told to other processes is told; called before the database is closed. */
+  settled(): Promise<void>
+}
+
+export function createDistributionModule(deps: {
+  database: Database
+  governance: GovernanceLog
+  keys: ProvenanceKeys
+  grants: Pick<SkillGrants, 'published'>
+  credentials: ConnectorCredentials
+  directory: Pick<TenantDirectory, 'find' | 'slugs'>
+  /** With the time that a receiver has. */
+  outbound: Outbound
+  log: DatabaseLog
+}): DistributionModule {
+  const { database, directory, log } = deps
+  const adapterOf = createPlatformAdapters({
+    outbound: deps.outbound,
+    secondsSinceFetch: (tenant, connectorId) =>
+      database.withTenant(tenant, (tx) => secondsSincePublish(tx, connectorId), { readOnly: true }),
+  })
+  const parts = { ...deps, adapterOf }
+  const publisher = createPublisher({
+    deliverer: createDeliverer(parts),
+    findTenant: (slug) => directory.find(slug),
+    listTenants: () => directory.slugs(),
+    hear: (heard) => database.listen(skillsChannel, (tenantId = '') => heard(tenantId)),
+    log,
+  })
+  const news = createChangeNews({ database, wake: (tenantId) => publisher.wake(tenantId), log })
+  const republishing = createRepublishing({ ...deps, ordered: (tenantId) => news.tell(tenantId) })
+
+  const deliveries: Deliveries = {
+    async begin(tx, connectorId) {
+      await addDelivery(tx, connectorId)
+      tx.afterCommit(() => news.tell(tx.tenantId))
+    },
+    async renew(tx, connectorId, { otherReceiver }) {
+      await renewDelivery(tx, connectorId, otherReceiver)
+      tx.afterCommit(() => {
+        if (otherReceiver) publisher.breakOff(connectorId)
+        news.tell(tx.tenantId)
+      })
+    },
+    async end(tx, connectorId) {
+      await removeDelivery(tx, connectorId)
+      await reached(tx, { connector_id: connectorId, status: 'removed', at: formatTimestamp(Date.now()) })
+      tx.afterCommit(() => publisher.breakOff(connectorId))
+    },
+  }
+
+  return {
+    publisher: {
+      changed: ({ slug }) => news.changed(slug),
+      start: () => publisher.start(),
+      stop: () => publisher.stop(),
+    },
+    deliveries,
+    tester: createConnectorTester(parts),
+    routes: (app) => addDistributionRoutes(app, createManifestReader(parts), republishing),
+    settled: () => news.settled(),
+  }
+}

@@ -1,0 +1,71 @@
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import { addRoute, emptyBody, rawJson } from '../../http/route.ts'
+import {
+  ManifestHeaders,
+  ManifestQuery,
+  ManifestSchema,
+  manifestHeader,
+  RepublishParams,
+  RepublishSchema,
+  republishLocation,
+} from './distribution-schemas.ts'
+import type { ManifestReader, Republishing } from './distribution-types.ts'
+
+export function addDistributionRoutes(
+  app: FastifyInstance,
+  manifests: ManifestReader,
+  republishing: Republishing,
+): void {
+  addRoute(
+    app,
+    'getManifest',
+    {
+      description:
+        'Of a connector with the delivery `pull` each call counts as a publish, a 304 too: call at least every 30 ' +
+        'seconds, with `If-None-Match`.',
+      querystring: ManifestQuery,
+      headers: ManifestHeaders,
+      response: { 200: ManifestSchema, 304: Type.Null({ description: 'The skills are as before' }) },
+      responseHeaders: { 200: manifestHeader, 304: manifestHeader },
+      problems: ['not-found'],
+    },
+    async (request, reply) => {
+      const { connector_id: connectorId } = request.query
+      const found = await manifests.fetch(request.caller.tenant, connectorId, request.headers['if-none-match'])
+      reply.header('etag', found.etag)
+      return 'text' in found ? rawJson(reply, found.text) : reply.code(304).send()
+    },
+  )
+
+  addRoute(
+    app,
+    'republishSkills',
+    {
+      description:
+        'Publishes to every connector that is pushed to, whatever it was sent before; poll the address in `Location`. ' +
+        'While one runs, a second order answers the first.',
+      body: emptyBody,
+      bodyOptional: true,
+      response: { 202: RepublishSchema },
+      responseHeaders: { 202: republishLocation },
+    },
+    async (request, reply) => {
+      const job = await republishing.order(request.caller)
+      const address = `/api/v1/skill-entitlement/distribution/republishes/${job.job_id}`
+      reply.code(202).header('location', address)
+      return job
+    },
+  )
+
+  addRoute(
+    app,
+    'getLatestRepublish',
+    { response: { 200: RepublishSchema }, problems: ['not-found'] },
+    async (request) => republishing.latest(request.caller.tenant),
+  )
+
+  addRoute(app, 'getRepublish', { params: RepublishParams, response: { 200: RepublishSchema } }, async (request) =>
+    republishing.get(request.caller.tenant, request.params.job_id),
+  )
+}

@@ -1,0 +1,66 @@
+import { DomainError } from '../../../contract/domain-error.ts'
+import { OutboundError, outboundErrorIn } from '../../outbound/outbound-error.ts'
+import type { DeliveryError } from './distribution-types.ts'
+
+/** Longest that a receiver may ask to be left alone. */
+const retryAfterSecondsMax = 600
+
+/** A receiver did not take what it was sent. The message completes a sentence that begins with the receiver. */
+export class PublishFailure extends Error {
+  override readonly name = 'PublishFailure'
+  readonly status: number | undefined
+  /** The receiver asks to be left alone for so long. */
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(message: string, { status, retryAfterSeconds }: { status?: number; retryAfterSeconds?: number } = {}) {
+    super(message)
+    this.status = status
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
+/** Of an answer that is no success. Nothing of its body is repeated: it may hold anything. */
+export function failureOf(response: Response, what = 'the manifest'): PublishFailure {
+  const { status } = response
+  const retryAfterSeconds = status === 410 ? retryAfterSecondsMax : retryAfterIn(response.headers)
+  return new PublishFailure(wordsOf(status, what), {
+    status,
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  })
+}
+
+function wordsOf(status: number, what: string): string {
+  if (status === 401 || status === 403) return `refuses the credentials (${status})`
+  if (status === 404 || status === 405) return `does not take ${what} at this address (${status})`
+  if (status === 408 || status === 504) return `took too long itself (${status})`
+  if (status === 410) return `says that it is gone for good (410); remove the connector, or give it another address`
+  if (status === 413) return `finds ${what} too large (413)`
+  if (status === 429) return 'is called too often (429)'
+  if (status >= 500) return `failed itself (${status})`
+  if (status >= 400) return `refuses ${what} (${status})`
+  return `answered ${status}, which is no success`
+}
+
+/** Seconds, or a date (RFC 9110, section 10.2.3). */
+function retryAfterIn(headers: Headers): number | undefined {
+  const value = headers.get('retry-after')?.trim()
+  if (!value) return undefined
+  const seconds = /^\d{1,9}$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000
+  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(Math.ceil(seconds), 1), retryAfterSecondsMax)
+}
+
+/** What is kept and shown of a failure. */
+export function deliveryErrorOf(error: unknown): DeliveryError {
+  if (error instanceof PublishFailure) {
+    const { status } = error
+    const code = status === undefined ? 'unexpected' : `http-${Math.floor(status / 100)}xx`
+    return { code, detail: `The receiver ${error.message}.`, ...(status !== undefined && { status }) }
+  }
+  const outbound = error instanceof OutboundError ? error : outboundErrorIn(error)
+  if (outbound) return { code: outbound.failure, detail: `The address of the receiver ${outbound.message}.` }
+  if (error instanceof DomainError) return { code: 'credentials', detail: error.message }
+  if (error instanceof Error && error.name === 'TimeoutError') {
+    return { code: 'timeout', detail: 'The receiver did not take everything in time; what is left follows.' }
+  }
+  return { code: 'unexpected', detail: 'The Hub failed to publish; its log has the cause.' }
+}

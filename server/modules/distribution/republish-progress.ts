@@ -1,0 +1,35 @@
+import { formatTimestamp } from '../../../contract/timestamp.ts'
+import type { TenantTx } from '../../db/database.ts'
+import type { RepublishResult } from './distribution-types.ts'
+import { changeRepublish, lockOpenRepublish, type RepublishRow } from './republish-store.ts'
+
+/** A connector was reached, or not, or is gone: counts in the republication that runs, if one does, the first time. */
+export async function reached(tx: TenantTx, result: RepublishResult): Promise<void> {
+  const row = await lockOpenRepublish(tx)
+  if (!row || row.done >= row.total) return
+  if (row.results.some((known) => known.connector_id === result.connector_id)) return
+  await changeRepublish(tx, withResult(row, result))
+}
+
+function withResult(row: RepublishRow, result: RepublishResult) {
+  const now = formatTimestamp(Date.now())
+  const results = [...row.results, result]
+  const done = row.done + 1
+  const begun = { ...row, done, results, started_at: row.started_at ?? now }
+  return done < row.total ? { ...begun, status: 'running' as const } : ended(begun, now)
+}
+
+/** With what came of it: it failed where no connector could be reached. */
+export function ended<Row extends Pick<RepublishRow, 'results'>>(row: Row, now: string) {
+  const failed = row.results.filter(({ status }) => status === 'failed').length
+  const isFailed = failed > 0 && !row.results.some(({ status }) => status === 'published')
+  const detail = isFailed
+    ? 'No connector took the skills; `results` says why. Mend them and republish.'
+    : `${failed} of the connectors did not take the skills; \`results\` says why. They are tried again by themselves.`
+  return {
+    ...row,
+    status: isFailed ? ('failed' as const) : ('completed' as const),
+    finished_at: now,
+    error: failed > 0 ? { detail } : null,
+  }
+}

@@ -1,0 +1,109 @@
+import { DomainError } from '../../../contract/domain-error.ts'
+import { formatTimestamp, parseTimestamp } from '../../../contract/timestamp.ts'
+import type { Database, TenantTx } from '../../db/database.ts'
+import type { Caller } from '../../http/caller.ts'
+import { randomText } from '../../secrets/random-text.ts'
+import type { GovernanceLog } from '../governance/governance-types.ts'
+import { lockConnectors, makeAllDue, targets } from './deliveries-store.ts'
+import type { RepublishAnswer, Republishing } from './distribution-types.ts'
+import { ended } from './republish-progress.ts'
+import {
+  addRepublish,
+  changeRepublish,
+  latestRepublish,
+  lockOpenRepublish,
+  type RepublishRow,
+  republishById,
+} from './republish-store.ts'
+
+/** One that has not ended by then, because nobody published, is given up when the next is ordered. */
+const runMinutesMax = 10
+
+export function createRepublishing(deps: {
+  database: Database
+  governance: GovernanceLog
+  /** Told after the commit. */
+  ordered: (tenantId: string) => void
+}): Republishing {
+  const { database, governance, ordered } = deps
+
+  async function make(tx: TenantTx, caller: Caller): Promise<RepublishRow> {
+    const now = formatTimestamp(Date.now())
+    const connectors = await targets(tx)
+    const row: RepublishRow = {
+      job_id: `rep_${randomText(24)}`,
+      status: 'queued',
+      created_at: now,
+      created_by: caller.subject,
+      started_at: null,
+      finished_at: null,
+      done: 0,
+      total: connectors.filter(({ delivery }) => delivery === 'push').length,
+      results: connectors
+        .filter(({ delivery }) => delivery === 'pull')
+        .map(({ connector_id }) => ({ connector_id, status: 'pulls' })),
+      error: null,
+    }
+    const begun = row.total === 0 ? { ...ended(row, now), started_at: now } : row
+    await addRepublish(tx, begun)
+    await makeAllDue(tx, { insist: true })
+    await governance.append(tx, caller.tenant, {
+      kind: 'skill.entitlement_changed',
+      subject: `republish:${row.job_id}`,
+      details: { change: 'republished', job_id: row.job_id, connectors: connectors.length },
+      actor: caller,
+    })
+    return begun
+  }
+
+  return {
+    async order(caller) {
+      const row = await database.withTenant(caller.tenant.slug, async (tx) => {
+        await lockConnectors(tx)
+        const open = await lockOpenRepublish(tx)
+        if (open && !isStuck(open)) return open
+        if (open) await changeRepublish(tx, givenUp(open))
+        return make(tx, caller)
+      })
+      ordered(caller.tenant.slug)
+      return answerOf(row)
+    },
+
+    async latest(tenant) {
+      const row = await database.withTenant(tenant.slug, latestRepublish, { readOnly: true })
+      const how = 'POST /api/v1/skill-entitlement/distribution:republish orders one.'
+      if (!row) throw new DomainError('not-found', `The skills were never republished. ${how}`)
+      return answerOf(row)
+    },
+
+    async get(tenant, jobId) {
+      const row = await database.withTenant(tenant.slug, (tx) => republishById(tx, jobId), { readOnly: true })
+      if (!row) throw new DomainError('not-found', 'The tenant has no republication of this id.')
+      return answerOf(row)
+    },
+  }
+}
+
+function isStuck(row: RepublishRow): boolean {
+  const createdMs = parseTimestamp(row.created_at)?.epochMs ?? 0
+  return Date.now() - createdMs > runMinutesMax * 60_000
+}
+
+function givenUp(row: RepublishRow) {
+  const detail = `It had not ended after ${runMinutesMax} minutes, when the next one was ordered.`
+  return { ...row, status: 'failed' as const, finished_at: formatTimestamp(Date.now()), error: { detail } }
+}
+
+function answerOf(row: RepublishRow): RepublishAnswer {
+  return {
+    job_id: row.job_id,
+    status: row.status,
+    created_at: row.created_at,
+    created_by: row.created_by,
+    ...(row.started_at !== null && { started_at: row.started_at }),
+    ...(row.finished_at !== null && { finished_at: row.finished_at }),
+    progress: { done: row.done, total: row.total },
+    results: row.results,
+    ...(row.error && { error: row.error }),
+  }
+}
