@@ -88,6 +88,27 @@ test('a service account may end, and be bound to addresses', { timeout: 60_000 }
   expect(stderr).toMatch(/expires.at must be an RFC 3339 timestamp[\s\S]*must be an IPv4 or IPv6 address/)
 })
 
+test('service accounts are listed, get new secrets and are disabled', { timeout: 60_000 }, async () => {
+  const base = ['--tenant', 'acme'] as const
+  const made = await json('service-account', 'create', ...base, '--name', 'managed', '--scope', 'hub:read')
+  const id = String(made.client_id)
+  const rotated = await json('service-account', 'rotate-secret', id, ...base)
+  expect(rotated).toEqual({
+    client_id: id,
+    client_secret: expect.stringMatching(/^[A-Za-z0-9]{43,}$/),
+    previous_secret_expires_at: expect.any(String),
+  })
+  expect(rotated.client_secret).not.toBe(made.client_secret)
+  expect(await json('service-account', 'disable', id, ...base)).toMatchObject({ client_id: id, name: 'managed' })
+  const listed = await json('service-account', 'list', ...base)
+  const found = (listed.items as { client_id: string }[]).find((each) => each.client_id === id)
+  expect(found).toMatchObject({ name: 'managed', disabled_at: expect.any(String) })
+  expect(JSON.stringify(listed)).not.toContain(rotated.client_secret)
+  for (const command of ['rotate-secret', 'disable']) {
+    expect((await failure('service-account', command, 'saNobody', ...base)).code).toBe(1)
+  }
+})
+
 test('limits take a class with hyphens or underscores', { timeout: 60_000 }, async () => {
   for (const name of ['hub-read', 'hub_read']) {
     expect(await json('tenant', 'limits', 'acme', name, '70', '700')).toEqual({

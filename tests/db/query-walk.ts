@@ -12,6 +12,7 @@ import { walkLog } from './log-walk.ts'
 import { walkSessions } from './session-walk.ts'
 import { walkSso } from './sso-walk.ts'
 import { walkSweep } from './sweep-walk.ts'
+import { walkTenants } from './tenants-walk.ts'
 
 /** Calls everything that sends SQL, in all its variants, so that each statement is seen. Answers nothing. */
 
@@ -36,6 +37,7 @@ export async function walkEverything(hub: TestHub): Promise<void> {
     await walkExports(hub, tenant)
     await walkExportFiles(hub, tenant)
     await walkSso(hub, tenant)
+    await walkTenants(hub, tenant)
     await walkSessions(hub, tenant)
     await manageUsers(hub, tenant)
     await useLinks(hub, tenant)

@@ -8,6 +8,7 @@ import { operations } from '../../contract/operations.ts'
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
 import { type Answer, startHub, type TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
+import { operatorToken, tenantsPath } from '../tenants/operator-lab.ts'
 
 /**
  * The attacks of the threat list, by their numbers, against the whole service. Proven elsewhere:
@@ -27,7 +28,7 @@ let hub: TestHub
 let secretOfAccount: { client_id: string; client_secret: string }
 
 beforeAll(async () => {
-  hub = await startHub({ onQuery: (text) => queries.push(text) })
+  hub = await startHub({ onQuery: (text) => queries.push(text), settings: { HUB_OPERATOR_TOKEN: operatorToken } })
   await prepareTelemetry(hub, 'acme')
   const account = { name: 'victim', scopes: ['hub:read'] }
   secretOfAccount = await hub.modules.auth.serviceAccounts.create(await hub.tenant('acme'), account, {
@@ -76,6 +77,10 @@ describe('13 JSON that two parsers may read differently', () => {
     rateTelemetryAgain: { from: '2026-01-01T00:00:00Z' },
     restoreRecord: {},
     verifyRecord: {},
+    replaceTenant: { display_name: 'Acme' },
+    createTenant: { slug: 'initech', mode: 'A', admin_email: 'a@initech.example' },
+    updateTenant: { limits: { roster: { per_token: 1, per_tenant: 1 } } },
+    createWelcomeLink: {},
   })
 
   test.each(withBodies)('is refused by %s', async (operationId, body) => {
@@ -85,6 +90,7 @@ describe('13 JSON that two parsers may read differently', () => {
       .replace('{skill_id}', 'sum-up')
       .replace('{user_id}', 'usr_1')
       .replace('{client_id}', 'saOne')
+      .replace('{slug}', 'acme')
     const text = JSON.stringify(body)
     const [deepest = '{'] = text.match(/.*\{/) ?? []
     const hostile = [
@@ -96,7 +102,11 @@ describe('13 JSON that two parsers may read differently', () => {
     ].map((each) => each.replace(',}', '}'))
     for (const each of hostile) {
       // Some look at a cookie instead of the token, and without one at nothing else.
-      const answer = await hub.call('acme', method, address, { body: each, headers: { cookie: 'service_session=a' } })
+      const answer = await hub.call('acme', method, address, {
+        body: each,
+        headers: { cookie: 'service_session=a' },
+        ...(path.startsWith(tenantsPath) && { token: operatorToken }),
+      })
       expect([answer.status, ['malformed-json', 'validation-failed'].includes(slugOf(answer) ?? '')], each).toEqual([
         400,
         true,

@@ -32,6 +32,11 @@ const ownCredential: Partial<Record<OperationId, number>> = {
   requestMagicLink: 400,
   mockLogIn: 400,
   downloadExport: 403,
+  createTenant: 401,
+  listTenants: 401,
+  getTenantAsOperator: 401,
+  updateTenant: 401,
+  createWelcomeLink: 401,
 }
 
 test('every operation of the table answers, and asks for the credential that the table says', async () => {

@@ -6,6 +6,7 @@ import type { GovernanceEventRecord } from '../auth/auth-lab.ts'
 import { client, type OidcLab, ssoPath, startOidcLab } from '../auth/oidc-lab.ts'
 import { type SignedInPerson, signIn } from '../auth/people.ts'
 import type { Answer } from '../support/hub.ts'
+import { ofTenant, operatorToken } from '../tenants/operator-lab.ts'
 
 const requestId = '019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'
 const records = '/api/v1/hub/records'
@@ -21,7 +22,7 @@ const secrets: string[] = ['a secret of the provider', 'person-one@acme.example'
 let person: SignedInPerson
 
 beforeAll(async () => {
-  lab = await startOidcLab()
+  lab = await startOidcLab({ hub: { settings: { HUB_OPERATOR_TOKEN: operatorToken } } })
   await call('POST', records, { record_type: 'skill_definition', skill_id: 's', skill_version: '1.0.0', name: 's' })
   made.record = (await call('POST', records, { record_type: 'artifact', title: 'x' })).body.record_id
   made.other = (await call('POST', records, { record_type: 'artifact', title: 'y' })).body.record_id
@@ -32,6 +33,17 @@ afterAll(() => lab.close())
 async function call(method: string, path: string, body?: unknown): Promise<Answer> {
   const headers = { 'x-service-request-id': requestId }
   const answer = await lab.hub.call('acme', method, path, { ...(body !== undefined && { body }), headers })
+  if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
+  return answer
+}
+
+async function operate(method: string, path: string, body?: unknown): Promise<Answer> {
+  const headers = { 'x-service-request-id': requestId, 'x-service-tenant': undefined }
+  const answer = await lab.hub.call('acme', method, path, {
+    token: operatorToken,
+    headers,
+    ...(body !== undefined && { body }),
+  })
   if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
   return answer
 }
@@ -50,7 +62,7 @@ interface Case {
   change?: string
   /** The state that it changed, and what it changed to; both unless it says less: the rest follows from the kind. */
   states?: 'both' | 'after' | 'none'
-  by?: 'person'
+  by?: 'person' | 'operator'
 }
 
 /** Writes none, and why. */
@@ -77,6 +89,30 @@ const table: Partial<Record<OperationId, Case | Without>> = {
   issueUserToken: { without: 'goes on with a session, whose beginning is auth.login; reuse has an event of its own' },
   requestMagicLink: { without: 'anybody can ask for a link; its use is auth.login' },
 
+  createTenant: { without: 'its event stands in the log of the new tenant: see create-tenant.test.ts' },
+  updateTenant: {
+    run: () =>
+      ofAcme(operate('PATCH', ofTenant('acme'), { display_name: 'Acme', admin_email: 'person-one@acme.test' })),
+    kind: config,
+    change: 'operator',
+    by: 'operator',
+  },
+  createWelcomeLink: {
+    run: async () => {
+      const { body } = await operate('POST', ofTenant('acme', ':welcome-link'))
+      secrets.push(body.welcome_url.split('/').at(-1), body.admin_email)
+      return 'tenant:acme'
+    },
+    kind: config,
+    change: 'welcome_link',
+    states: 'after',
+    by: 'operator',
+  },
+  replaceTenant: {
+    run: () => ofAcme(call('PUT', '/api/v1/tenant', { display_name: 'Acme', contact_email: 'person-two@acme.test' })),
+    kind: config,
+    change: 'details',
+  },
   createServiceAccount: {
     run: async () => {
       const { body } = await call('POST', accounts, { name: 'made', scopes: ['hub:read'] })
@@ -315,7 +351,8 @@ describe('who, from where, by which request, and what', () => {
     const added = async () => (await lab.events('acme')).slice(before.length).filter(isIt)
     await expect.poll(added, { timeout: 15_000 }).toHaveLength(1)
     const [event] = await added()
-    const actor = by === 'person' ? subject.replace('user:', '') : await lab.hub.clientId('acme')
+    const person = subject.replace('user:', '')
+    const actor = by === 'person' ? person : by === 'operator' ? 'operator:api' : await lab.hub.clientId('acme')
     expect(event).toMatchObject({
       created_by: 'service:hub',
       details: { actor, address: '127.0.0.1', request_id: requestId },

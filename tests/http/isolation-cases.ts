@@ -131,6 +131,9 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
   listExports: () => ['', '?limit=1000'].map((query) => attempt(200, `${exports}${query}`)),
   getExport: ofExport(),
   cancelExport: ofExport(':cancel'),
+  getTenant: () => [attempt(200, '/api/v1/tenant')],
+  replaceTenant: () => [attempt(200, '/api/v1/tenant', { display_name: 'Globex' })],
+  getTenantHealth: () => [attempt(200, '/api/v1/observability/tenant-health')],
   provisionHub: () => [attempt(200, '/api/v1/hub/provision', { retention_days: 30 })],
   getProvision: () => [attempt(200, '/api/v1/hub/provision')],
   ingestEvent: () => [
