@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 const shared = {
@@ -7,6 +8,9 @@ const shared = {
   hookTimeout: 60_000,
 }
 
+/** By itself vitest leaves one processor to itself: of two, half would idle. */
+const maxWorkers = Math.max(2, availableParallelism() - 1)
+
 export default defineConfig({
   test: {
     projects: [
@@ -14,19 +18,30 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'suite',
+          maxWorkers,
           include: ['tests/**/*.test.ts'],
           exclude: ['tests/full/**', 'tests/valkey/**'],
         },
       },
       // Needs redis-server or valkey-server.
       {
-        test: { ...shared, name: 'valkey', include: ['tests/valkey/**/*.test.ts'], testTimeout: 120_000 },
+        test: {
+          ...shared,
+          name: 'valkey',
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
+          include: ['tests/valkey/**/*.test.ts'],
+          testTimeout: 120_000,
+        },
       },
       // Crashes, floods and long pagings: minutes, not seconds.
       {
         test: {
           ...shared,
           name: 'full',
+          // One after the other: some fill memory, some crash what they started.
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
           include: ['tests/full/**/*.test.ts'],
           testTimeout: 15 * 60_000,
           hookTimeout: 5 * 60_000,

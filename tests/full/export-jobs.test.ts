@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { DomainError } from '../../contract/domain-error.ts'
 import { exportsOpenMax } from '../../contract/limits.ts'
-import { type ExportJobsLab, exportsPath, startExportJobsLab } from './export-jobs-lab.ts'
+import { type ExportJobsLab, exportsPath, startExportJobsLab } from '../exports/export-jobs-lab.ts'
 
 let lab: ExportJobsLab
 beforeAll(async () => {

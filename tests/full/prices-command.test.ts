@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { query } from '../api/record-cases.ts'
 import { sendJanuary } from '../api/summary-cases.ts'
+import { runCli } from '../cli/run-cli.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
-import { runCli } from './run-cli.ts'
 
 let hub: TestHub
 let env: Record<string, string>

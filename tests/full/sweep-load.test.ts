@@ -2,9 +2,9 @@ import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parseNote } from '../../provenance/index.ts'
 import type { Tenant } from '../../server/http/caller.ts'
+import { decisionDraft, purge, writeSealed } from '../hub/attack-scenes.ts'
 import { startHub, type TestHub, type TestTenant } from '../support/hub.ts'
 import { type SteppedTime, steppedTime } from '../support/stepped-time.ts'
-import { decisionDraft, purge, writeSealed } from './attack-scenes.ts'
 
 let hub: TestHub
 let db: pg.Client

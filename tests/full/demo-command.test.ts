@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { DemoReport } from '../../cli/demo/report.ts'
+import { runCli } from '../cli/run-cli.ts'
 import { freshDataDirectory, removeDataDirectories } from '../support/data-directory.ts'
 import { type HubProcess, hubCommand, startHubProcess } from '../support/hub-process.ts'
-import { runCli } from './run-cli.ts'
 
 const traceLength = 19_366
 

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
+import { runCli } from '../cli/run-cli.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
-import { runCli } from './run-cli.ts'
 
 let hub: TestHub
 let env: Record<string, string>

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { type Curl, maskSteps, readTour, takeTour } from './support/tour.ts'
+import { type Curl, maskSteps, readTour, takeTour } from '../support/tour.ts'
 
 /** The README says what its commands print. To write down what they print now: node tests/support/tour.ts --write */
 const steps = await readTour()
