@@ -12,7 +12,7 @@ import type { Metrics } from './metrics/metrics.ts'
 import { type AuthModule, createAuthModule } from './modules/auth/auth-module.ts'
 import type { Revocations } from './modules/auth/auth-types.ts'
 import { openRevocations } from './modules/auth/revocation/revocations.ts'
-import { createMasterKeySecrets } from './modules/cmek/master-key-secrets.ts'
+import { type CmekModule, createCmekModule, createContentEncryption } from './modules/cmek/cmek-module.ts'
 import { type ConnectorsModule, createConnectorsModule } from './modules/connectors/connectors-module.ts'
 import { createDistributionModule, type DistributionModule } from './modules/distribution/distribution-module.ts'
 import { createEntitlementModule, type EntitlementModule } from './modules/entitlement/entitlement-module.ts'
@@ -36,6 +36,7 @@ import { type CheckpointStore, openKeptCheckpoints } from './modules/log/kept/ke
 import { createLogModule, type LogModule } from './modules/log/log-module.ts'
 import { createObservabilityModule } from './modules/observability/observability-module.ts'
 import { createRosterModule, type RosterModule } from './modules/roster/roster-module.ts'
+import { resourceReader } from './modules/scim/resource-reader.ts'
 import { createScimModule, type ScimModule } from './modules/scim/scim-module.ts'
 import { createRollupModule, type RollupModule } from './modules/telemetry/rollups/rollup-module.ts'
 import { createTelemetryModule, type TelemetryModule } from './modules/telemetry/telemetry-module.ts'
@@ -55,6 +56,7 @@ export interface Modules {
   identity: IdentityModule
   scim: ScimModule
   recordStore: RecordStore
+  cmek: CmekModule
   hub: HubModule
   roster: RosterModule
   entitlement: EntitlementModule
@@ -87,6 +89,8 @@ export interface ModulesOptions {
     | 'dataDir'
     | 'checkpointSinks'
     | 'aws'
+    | 'keyringDir'
+    | 'vault'
   >
   database: Database
   masterKey: Buffer
@@ -105,6 +109,7 @@ export interface ModulesOptions {
  */
 export async function createModules(options: ModulesOptions): Promise<Modules> {
   const { config, database, masterKey, baseUrl, log } = options
+  const encryption = createContentEncryption(options)
   const keys = await createKeysModule(options)
   const recordStore = createRecordStore({
     database,
@@ -131,6 +136,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     ...shared,
     keys: keys.provenance,
     links,
+    keyring: () => cmek.keyring,
     baseUrl,
     httpsOnly: environment !== 'development',
   })
@@ -145,11 +151,17 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     adminEmail: tenants.adminEmail,
     catalogueChanged,
     archetypesRemoved: (...removal) => entitlement.archetypesRemoved(...removal),
+    ...{ tenants: tenants.directory, jobSender, reader: resourceReader },
+    connections: {
+      of: (tx) => identity.scimConnections.of(tx),
+      pullTokenOf: (tx, tenant) => identity.scimConnections.pullTokenOf(tx, tenant),
+    },
+    sources: { open: (...address) => identity.scimSources.open(...address) },
   })
   const identity: IdentityModule = createIdentityModule({
-    ...{ ...shared, outbound, directoryOutbound, tenantSecrets: createMasterKeySecrets(masterKey) },
+    ...{ ...shared, outbound, directoryOutbound, tenantSecrets: encryption.secrets },
     archetypes: roster.bundle,
-    upkeep: () => roster.upkeep,
+    upkeep: () => roster.sync.upkeep,
   })
   const auth: AuthModule = createAuthModule({
     ...shared,
@@ -169,13 +181,13 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     ...{ ...shared, ...recordStore, catalogueChanged },
     bundle: roster.bundle,
     references: roster.references,
-    secrets: createMasterKeySecrets(masterKey),
+    secrets: encryption.secrets,
     skillsChanged: (tenant) => distribution.publisher.changed(tenant),
   })
   const storage = openStorage(config)
   const { directory } = tenants
   const connectors = createConnectorsModule({
-    ...{ ...shared, outbound, secrets: createMasterKeySecrets(masterKey) },
+    ...{ ...shared, outbound, secrets: encryption.secrets },
     distribution: () => distribution,
   })
   const receivers = createOutbound(config, { timeoutMs: publishAnswerSeconds * 1000 })
@@ -234,14 +246,19 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     findTenant: (slug) => tenants.directory.find(slug, { evenSuspended: true }),
     jobSender,
   })
+  const cmek: CmekModule = createCmekModule({
+    ...{ ...shared, ...encryption },
+    content: () => hub.destruction,
+    destroyed: (tx, at) => exports.expiry.expireHolding(tx, { createdAt: '0001-01-01T00:00:00.000000Z', purgedAt: at }),
+  })
   const observability = createObservabilityModule({
     ...{ database, version: config.version, clock: recordStore.clock },
     sources: {
       milestones: tenants.milestones,
       contentKey: async () => undefined,
       scim: (tx) => identity.scimConnections.of(tx),
-      lastSyncedAt: async (tx) => (await identity.scimConnections.of(tx))?.lastRequestAt,
-      connectors: async () => [],
+      lastSyncedAt: (tx) => roster.sync.lastSynced.lastSyncedAt(tx),
+      connectors: (tx) => connectors.connectors.all(tx),
       roster: (tx) => roster.directory.counts(tx),
       skills: (tx) => entitlement.grants.counts(tx),
       eventsReceived: telemetry.countEvents,
@@ -267,6 +284,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
       connections: identity.scimConnections,
     }),
     recordStore,
+    cmek,
     hub,
     roster,
     entitlement,
@@ -293,6 +311,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
         outbound.close(),
         directoryOutbound.close(),
         revocations.close(),
+        encryption.contentKeys.close(),
       ])
       await checkpoints.close()
     },
@@ -327,7 +346,7 @@ export async function createApp(modules: Modules, options: AppOptions): Promise<
   })
   if (metrics) countRequests(app, metrics)
   const { connectors, distribution } = modules
-  const { keys, identity, scim, hub, log, exports, roster, entitlement, telemetry } = modules
+  const { keys, identity, scim, cmek, hub, log, exports, roster, entitlement, telemetry } = modules
   const parts = [
     keys,
     tenants,
