@@ -93,9 +93,13 @@ export function addRoute<const S extends RouteSchema>(
 /** An empty JSON object: the body of actions that take none. */
 export const emptyBody = Type.Object({}, { additionalProperties: false })
 
+/** Parameters whose values are given by callers, and may have colons. */
+const idsWithColons: ReadonlySet<string> = new Set(['skill_id'])
+
 /**
  * The OpenAPI path template in the router's language. A parameter before `:verb` takes the longest text that leaves
- * the verb; a last one whose path has `:verb` siblings takes no colon, so that `GET …/x:restore` is not a GET of `x`.
+ * the verb; a last one whose path has `:verb` siblings takes no colon, so that `GET …/x:restore` is not a GET of `x`,
+ * unless it is an id that may have colons itself.
  */
 export function routerPath(template: string): string {
   const verbSiblings = Object.values(operations).some((other) => other.path.startsWith(`${template}:`))
@@ -103,6 +107,6 @@ export function routerPath(template: string): string {
   return escaped.replaceAll(/\{([a-z_]+)\}(::)?/g, (whole, name: string, verb: string | undefined, at: number) => {
     if (verb) return `:${name}(^.+)::`
     const isLast = at + whole.length === escaped.length
-    return isLast && verbSiblings ? `:${name}(^[^:]+)` : `:${name}`
+    return isLast && verbSiblings && !idsWithColons.has(name) ? `:${name}(^[^:]+)` : `:${name}`
   })
 }

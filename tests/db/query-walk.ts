@@ -4,6 +4,7 @@ import { prepareTelemetry } from '../api/telemetry-tenants.ts'
 import type { CallOptions, TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
 import { walkAudit } from './audit-walk.ts'
+import { walkEntitlement } from './entitlement-walk.ts'
 import { walkErasure } from './erasure-walk.ts'
 import { walkExportFiles } from './export-files-walk.ts'
 import { walkExports } from './exports-walk.ts'
@@ -41,6 +42,7 @@ export async function walkEverything(hub: TestHub): Promise<void> {
     await walkSessions(hub, tenant)
     await manageUsers(hub, tenant)
     await useLinks(hub, tenant)
+    await walkEntitlement(hub, tenant)
     await walkErasure(hub, tenant)
     await walkSweep(hub, tenant)
     await walkAudit(hub, tenant)

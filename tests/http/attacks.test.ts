@@ -69,6 +69,10 @@ describe('13 JSON that two parsers may read differently', () => {
       allowed_email_domains: ['a.example'],
     },
     transitionSkill: { state: 'published' },
+    replaceCowork: { name: 'x', skills: [], archetype_ids: [] },
+    applyCowork: { dry_run: true },
+    replaceArchetypeGrants: { skill_ids: [] },
+    checkEntitlements: { checks: [{ user_id: 'user:kim', skill_id: 'sum-up' }] },
     replacePrices: {
       prices: [
         { llm_model: 'm', input_usd_per_mtok: 1, output_usd_per_mtok: 1, effective_from: '2026-01-01T00:00:00Z' },
@@ -88,6 +92,8 @@ describe('13 JSON that two parsers may read differently', () => {
     const address = path
       .replace('{record_id}', randomUUID())
       .replace('{skill_id}', 'sum-up')
+      .replace('{cowork_id}', 'pack')
+      .replace('{archetype_id}', 'analyst')
       .replace('{user_id}', 'usr_1')
       .replace('{client_id}', 'saOne')
       .replace('{slug}', 'acme')

@@ -248,6 +248,33 @@ const table: Partial<Record<OperationId, Case | Without>> = {
     kind: 'skill.entitlement_changed',
     change: 'state',
   },
+  replaceCowork: {
+    run: async () => {
+      const skills = [{ skill_id: 'packed', skill_version: '1.0.0', name: 'a secret of the provider' }]
+      await call('PUT', '/api/v1/skill-entitlement/coworks/pack', { name: 'Pack', skills, archetype_ids: ['a'] })
+      return 'cowork:pack'
+    },
+    kind: config,
+    change: 'cowork',
+  },
+  applyCowork: {
+    run: async () => {
+      await call('POST', '/api/v1/skill-entitlement/coworks/pack/apply')
+      return 'cowork:pack'
+    },
+    kind: 'skill.entitlement_changed',
+    change: 'cowork_applied',
+  },
+  replaceArchetypeGrants: {
+    run: async () => {
+      await call('PUT', '/api/v1/skill-entitlement/archetypes/a/grants', { skill_ids: ['s'] })
+      return 'archetype:a'
+    },
+    kind: 'skill.entitlement_changed',
+    change: 'grants',
+    states: 'none',
+  },
+  checkEntitlements: { without: 'reads only' },
   replacePrices: {
     run: () => {
       const price = {

@@ -63,6 +63,15 @@ const byClientId =
 const ofHold =
   (rest = '', body?: unknown) =>
   ({ hold }: Loot) => [attempt(404, `${holds}/${hold}${rest}`, body, { path: `${holds}/${unknownId}${rest}`, body })]
+const coworks = '/api/v1/skill-entitlement/coworks'
+const ofCowork =
+  (rest = '', body?: unknown) =>
+  () => [attempt(404, `${coworks}/secret-pack${rest}`, body, { path: `${coworks}/no-such-pack${rest}`, body })]
+/** Of the grants of an archetype. */
+const ofArchetype = (body?: unknown) => (_: Loot) => {
+  const path = (id: string) => `/api/v1/skill-entitlement/archetypes/${id}/grants`
+  return [attempt(404, path('secret-archetype'), body, { path: path('no-such-archetype'), body })]
+}
 const artifact = (related: string) => ({ record_type: 'artifact', title: 'x', related_records: [related] })
 const summaries = (path: string) =>
   ['skill', 'archetype', 'user', 'platform', 'model']
@@ -172,6 +181,35 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
     }),
   ],
   getSso: () => [attempt(404, '/api/v1/identity/sso/configure')],
+  getSkill: () => {
+    const withUnknown = { path: '/api/v1/skill-entitlement/skills/no-such-skill' }
+    return [attempt(404, '/api/v1/skill-entitlement/skills/secret-skill', undefined, withUnknown)]
+  },
+  listCoworks: () => [attempt(200, `${coworks}?limit=1000`)],
+  getCowork: ofCowork(),
+  replaceCowork: () => [
+    attempt(200, `${coworks}/own`, { name: 'own', skills: [], archetype_ids: [] }),
+    attempt(400, `${coworks}/own`, { name: 'own', skills: [], archetype_ids: ['secret-archetype'] }),
+  ],
+  applyCowork: ofCowork('/apply', {}),
+  getCoworkApplication: ofCowork('/apply'),
+  listGrants: () =>
+    ['', '?archetype_id=secret-archetype', '?skill_id=secret-skill'].map((query) =>
+      attempt(200, `/api/v1/skill-entitlement/grants${query}`),
+    ),
+  getArchetypeGrants: ofArchetype(),
+  replaceArchetypeGrants: (loot) => [
+    ...ofArchetype({ skill_ids: [] })(loot),
+    attempt(422, '/api/v1/skill-entitlement/archetypes/analyst/grants', { skill_ids: ['secret-skill'] }),
+  ],
+  checkEntitlement: (loot) => [
+    attempt(200, `/api/v1/skill-entitlement/check?user_id=${loot.userId}&skill_id=secret-skill`),
+  ],
+  checkEntitlements: (loot) => [
+    attempt(200, '/api/v1/skill-entitlement/check:batch', {
+      checks: [{ user_id: loot.userId, skill_id: 'secret-skill' }],
+    }),
+  ],
   listSkills: () => [attempt(200, '/api/v1/skill-entitlement/skills?limit=1000')],
   transitionSkill: () => {
     const body = { state: 'published' }

@@ -38,6 +38,11 @@ async function fillAcme(): Promise<Loot> {
   await acme('POST', records, { record_type: 'skill_definition', ...skill, manifest: { [marker]: marker } })
   const archetypes = ['analyst', 'secret-archetype'].map((archetype_id) => ({ archetype_id, name: marker }))
   await acme('PUT', '/api/v1/roster/archetypes', { archetypes })
+  const packed = { ...skill, skill_id: 'packed-skill', manifest: { [marker]: marker } }
+  const pack = { name: marker, skills: [packed], archetype_ids: ['secret-archetype'] }
+  await acme('PUT', '/api/v1/skill-entitlement/coworks/secret-pack', pack)
+  await acme('POST', '/api/v1/skill-entitlement/coworks/secret-pack/apply')
+  await acme('PUT', '/api/v1/skill-entitlement/archetypes/analyst/grants', { skill_ids: ['secret-skill'] })
   const price = { llm_model: marker, input_usd_per_mtok: 1, output_usd_per_mtok: 1 }
   const prices = [{ ...price, effective_from: '2026-01-01T00:00:00Z' }]
   await acme('PUT', '/api/v1/telemetry/prices', { prices })
@@ -137,6 +142,7 @@ test('the marker is in what acme reads, of every kind', async () => {
     '/api/v1/service-accounts',
     '/api/v1/roster/archetypes',
     '/api/v1/skill-entitlement/skills',
+    '/api/v1/skill-entitlement/coworks',
   ]) {
     expect(JSON.stringify(await acme('GET', `${path}?limit=1000`))).toContain(marker)
   }
@@ -182,8 +188,9 @@ describe.each(tokenOperations)('%s', (id) => {
       if (answer.status < 300) expect(answer.text).not.toContain(loot.record)
       if (made.withUnknown) {
         const unknown = await as({ token: 'globex', header: 'globex' }, id, { ...made, ...made.withUnknown })
-        const own = [loot.record, loot.governance, loot.hold, 'secret-skill']
-        expect(comparable(answer, ...own)).toEqual(comparable(unknown, unknownId, 'no-such-skill'))
+        const own = [loot.record, loot.governance, loot.hold, 'secret-skill', 'secret-pack', 'secret-archetype']
+        const nobodys = [unknownId, 'no-such-skill', 'no-such-pack', 'no-such-archetype']
+        expect(comparable(answer, ...own)).toEqual(comparable(unknown, ...nobodys))
       }
     }
   })
@@ -210,6 +217,7 @@ describe('a cursor of acme', () => {
     [`${records}?limit=1&sort=-cost_usd_estimate`],
     ['/api/v1/roster/archetypes?limit=1'],
     ['/api/v1/skill-entitlement/skills?limit=1'],
+    ['/api/v1/skill-entitlement/grants?limit=1'],
     ['/api/v1/telemetry/reconciliation/exceptions?limit=1'],
     ['/api/v1/service-accounts?limit=1'],
   ])('does not open for globex: %s', async (path) => {

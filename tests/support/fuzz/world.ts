@@ -63,6 +63,9 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
     'Idempotency-Key': (random) => (random.chance(0.8) ? `key-${random.int(1, 2 ** 31)}` : 'the-same-key'),
     'If-Match': (random) => random.pick(['*', '"stale"', `W/"${random.pick(records)}-0"`]),
     'X-Service-Tenant': () => undefined,
+    cowork_id: (random) => `pack-${random.int(1, 5)}`,
+    archetype_ids: () => 'analyst',
+    skill_ids: () => 'sum-up',
     hold_id: (random) => random.pick(governance.holds),
     record_ids: (random) => random.pick(governance.records),
     job_id: () => governance.download.jobId,
@@ -89,6 +92,7 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
     namedFor: (operationId) => (name, random) => {
       // Skills that move to `retired` are not those that telemetry is sent for.
       if (operationId === 'transitionSkill' && name === 'skill_id') return random.pick(movers)
+      if (operationId === 'replaceCowork' && name === 'skill_id') return `packed-${random.int(1, 20)}`
       if (operationId === 'getDeletionCertificate' && name === 'record_id') return random.pick(governance.erased)
       // Elsewhere these are times.
       if (operationId === 'getLogConsistency' && name === 'from') return random.int(0, 5)
