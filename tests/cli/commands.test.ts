@@ -1,26 +1,20 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startHub, type TestHub } from '../support/hub.ts'
+import type { TestHub } from '../support/hub.ts'
 import { startHubProcess } from '../support/hub-process.ts'
+import { type CliHub, startCliHub } from './cli-hub.ts'
 import { runCli } from './run-cli.ts'
 
 let hub: TestHub
 let env: Record<string, string>
+let lab: CliHub
 beforeAll(async () => {
-  hub = await startHub()
-  env = {
-    HUB_DATABASE_URL: hub.test.url,
-    HUB_MASTER_KEY: hub.test.masterKey.toString('base64'),
-    HUB_DATA_DIR: await mkdtemp(join(tmpdir(), 'hub-cli-')),
-    HUB_BASE_URL: hub.baseUrl,
-  }
+  lab = await startCliHub()
+  hub = lab.hub
+  env = lab.env
 })
-afterAll(async () => {
-  await hub.stop()
-  await rm(env.HUB_DATA_DIR ?? '', { recursive: true, force: true })
-})
+afterAll(() => lab.stop())
 
 /** With --json: the one object that stdout consists of. */
 async function json(...args: string[]): Promise<Record<string, unknown>> {

@@ -1,26 +1,19 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { checkpointOf } from '../api/log-cases.ts'
 import { decision, write } from '../api/record-cases.ts'
-import { startHub, type TestHub } from '../support/hub.ts'
+import type { TestHub } from '../support/hub.ts'
+import { type CliHub, startCliHub } from './cli-hub.ts'
 import { runCli } from './run-cli.ts'
 
 let hub: TestHub
 let env: Record<string, string>
+let lab: CliHub
 beforeAll(async () => {
-  hub = await startHub()
-  env = {
-    HUB_DATABASE_URL: hub.test.url,
-    HUB_MASTER_KEY: hub.test.masterKey.toString('base64'),
-    HUB_DATA_DIR: await mkdtemp(join(tmpdir(), 'hub-cli-')),
-  }
+  lab = await startCliHub()
+  hub = lab.hub
+  env = lab.env
 })
-afterAll(async () => {
-  await hub.stop()
-  await rm(env.HUB_DATA_DIR ?? '', { recursive: true, force: true })
-})
+afterAll(() => lab.stop())
 
 test('integrate-log takes in what has arrived, and says how much', { timeout: 60_000 }, async () => {
   const { tree_size: size } = await checkpointOf(hub)

@@ -1,25 +1,18 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type CliHub, startCliHub } from '../cli/cli-hub.ts'
 import { runCli } from '../cli/run-cli.ts'
-import { startHub, type TestHub } from '../support/hub.ts'
+import type { TestHub } from '../support/hub.ts'
 
 let hub: TestHub
 let env: Record<string, string>
+let lab: CliHub
 beforeAll(async () => {
-  hub = await startHub()
-  env = {
-    HUB_DATABASE_URL: hub.test.url,
-    HUB_MASTER_KEY: hub.test.masterKey.toString('base64'),
-    HUB_DATA_DIR: await mkdtemp(join(tmpdir(), 'hub-cli-')),
-    HUB_BASE_URL: hub.baseUrl,
-  }
+  lab = await startCliHub()
+  hub = lab.hub
+  env = lab.env
 })
-afterAll(async () => {
-  await hub.stop()
-  await rm(env.HUB_DATA_DIR ?? '', { recursive: true, force: true })
-})
+afterAll(() => lab.stop())
 
 const rotate = (...args: string[]) => runCli(['keys', 'rotate', ...args], env)
 const published = async (): Promise<string[]> => {

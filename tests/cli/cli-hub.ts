@@ -1,0 +1,29 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startHub, type TestHub } from '../support/hub.ts'
+
+/** A Hub, and the environment in which a command works beside it on the same database. */
+export interface CliHub {
+  hub: TestHub
+  env: Record<string, string>
+  stop(): Promise<void>
+}
+
+export async function startCliHub(): Promise<CliHub> {
+  const hub = await startHub()
+  const dataDir = await mkdtemp(join(tmpdir(), 'hub-cli-'))
+  return {
+    hub,
+    env: {
+      HUB_DATABASE_URL: hub.test.url,
+      HUB_MASTER_KEY: hub.test.masterKey.toString('base64'),
+      HUB_DATA_DIR: dataDir,
+      HUB_BASE_URL: hub.baseUrl,
+    },
+    stop: async () => {
+      await hub.stop()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
