@@ -353,6 +353,7 @@ export async function createApp(modules: Modules, options: AppOptions): Promise<
     auth,
     identity,
     scim,
+    cmek,
     hub,
     log,
     exports,

@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type CheckpointSinkSettings, readCheckpointSinks } from './config/checkpoint-sink.ts'
+import { readKeyringDirectory, readVault, type VaultSettings } from './config/customer-keys.ts'
 import { defaultDataDirectory } from './config/data-directory.ts'
 import { SettingReader } from './config/setting-reader.ts'
 import { readSmtpUrl } from './config/smtp-url.ts'
@@ -46,6 +47,10 @@ export interface Config {
   readonly storageUrl: string | undefined
   /** For a storage in a bucket, where its URL does not say them. */
   readonly aws: AwsSettings
+  /** Absolute: where the local keyring keeps the keys of Mode B tenants; undefined means a folder of the data directory. */
+  readonly keyringDir: string | undefined
+  /** Whose transit engine has keys of Mode B tenants; undefined means that none do. */
+  readonly vault: VaultSettings | undefined
   /** Where signed states of the logs are kept apart from the database; a folder of the data directory by default. */
   readonly checkpointSinks: readonly CheckpointSinkSettings[]
   readonly smtpUrl: string | undefined
@@ -116,6 +121,8 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, overrides: Conf
     valkeyUrl: reader.url('HUB_VALKEY_URL', ['redis', 'rediss', 'valkey', 'valkeys'], 'redis://cache.example.com:6379'),
     storageUrl: checkedStorageUrl(reader),
     aws: readAwsSettings((variable) => reader.text(variable)),
+    keyringDir: readKeyringDirectory(reader),
+    vault: readVault(reader, environment),
     checkpointSinks: checkedCheckpointSinks(reader, environment, dataDir),
     smtpUrl: checkedSmtpUrl(reader),
     operatorToken: readOperatorToken(reader, environment),

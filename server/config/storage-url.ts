@@ -31,6 +31,8 @@ export interface S3Credentials {
 export interface AwsSettings {
   readonly region?: string
   readonly endpoint?: string
+  /** The same of its key service. */
+  readonly kmsEndpoint?: string
   readonly credentials?: S3Credentials
 }
 
@@ -72,12 +74,14 @@ export function readStorageUrl(text: string, aws: AwsSettings = {}): StorageSett
 export function readAwsSettings(variable: (name: string) => string | undefined): AwsSettings {
   const region = variable('AWS_REGION') ?? variable('AWS_DEFAULT_REGION')
   const endpoint = variable('AWS_ENDPOINT_URL_S3') ?? variable('AWS_ENDPOINT_URL')
+  const kmsEndpoint = variable('AWS_ENDPOINT_URL_KMS') ?? variable('AWS_ENDPOINT_URL')
   const accessKeyId = variable('AWS_ACCESS_KEY_ID')
   const secretAccessKey = variable('AWS_SECRET_ACCESS_KEY')
   const sessionToken = variable('AWS_SESSION_TOKEN')
   return {
     ...(region !== undefined && { region }),
     ...(endpoint !== undefined && { endpoint }),
+    ...(kmsEndpoint !== undefined && { kmsEndpoint }),
     ...(accessKeyId !== undefined &&
       secretAccessKey !== undefined && {
         credentials: { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) },

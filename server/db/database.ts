@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type pg from 'pg'
 import type { IngestStep } from './ingest-script.ts'
+import type { RecordContents } from './record-contents.ts'
 import type { RegistryTables, TenantTables } from './schema.ts'
 
 // Known to this folder only, so that nothing outside can make a transaction of its own.
@@ -12,6 +13,8 @@ export interface TenantTx {
   readonly tenantId: string
   readonly db: Kysely<TenantTables>
   readonly client: pg.ClientBase
+  /** What opens contents under the tenant's own key; stores use `openText` and `openRows`. */
+  readonly contents: RecordContents
   /** Runs once the transaction has committed; never when it rolled back. It must not throw. */
   afterCommit(work: () => void): void
 }
@@ -37,8 +40,8 @@ export interface TransactionMode {
 
 /**
  * The database, as services see it. Every method runs `work` in one transaction, commits when it returns and rolls
- * back when it throws. A deadlock or a serialization failure runs `work` again, up to three times in all: it must
- * have no effects outside the transaction (use `afterCommit`). One transaction at a time: opening another inside
+ * back when it throws. A deadlock or a serialization failure runs `work` again, up to three times in all, and so does
+ * `NotAtHand` once what is missing was fetched: it must have no effects outside the transaction (use `afterCommit`). One transaction at a time: opening another inside
  * `work` throws, because it would hold two connections and see nothing of the first.
  *
  * All throw DomainError `hub-unavailable` when the database cannot be reached, is starting or stopping, or has no
@@ -58,6 +61,9 @@ export interface Database {
    * on, and everyone who may connect to the database can cause it. Closed with the database, if not before.
    */
   listen(channel: string, wake: (payload?: string) => void): Listener
+  /** What `TenantTx.contents` is from now on, and {@link Database.contents}. */
+  useContents(contents: RecordContents): void
+  readonly contents: RecordContents
   /** Resolves when the database answers. */
   ping(): Promise<void>
   /** Waits for running transactions, then closes every connection. */

@@ -3,6 +3,7 @@ import { type ConnectionTarget, clientConfig, serviceTimeouts } from './connecti
 import type { Database, DatabaseLog, Listener, RegistryTx, TenantTx, TransactionMode } from './database.ts'
 import { asServiceError } from './database-errors.ts'
 import { openListener } from './listener.ts'
+import { noContents, type RecordContents } from './record-contents.ts'
 import type { RegistryTables, TenantTables } from './schema.ts'
 import { kyselyOn } from './scoped-kysely.ts'
 import { runIngest, runTransaction, type TransactionScope } from './transactions.ts'
@@ -22,9 +23,10 @@ export function openPools(options: PoolOptions): Database {
   const app = openPool(options, options.app, 'hub-app', options.size)
   const ingest = openPool(options, options.ingest, 'hub-ingest', Math.ceil(options.size / 2))
   const listeners: Listener[] = []
+  const used = { contents: noContents }
   return {
     withTenant: async (tenantId, work, mode = {}) =>
-      runTransaction(app, openingFor(tenantId, mode), (scope) => work(tenantTx(tenantId, scope))),
+      runTransaction(app, openingFor(tenantId, mode), (scope) => work(tenantTx(tenantId, scope, used.contents))),
     withRegistry: (work) => runTransaction(app, 'begin', (scope) => work(registryTx(scope))),
     ingest: (tenantId, steps) => runIngest(ingest, tenantId, steps),
     listen: (channel, wake) => {
@@ -32,6 +34,11 @@ export function openPools(options: PoolOptions): Database {
       listeners.push(listener)
       return listener
     },
+    useContents: (contents) => {
+      used.contents = contents
+    },
+    // `openDatabase` spreads this object, so a getter would be read once and for all.
+    contents: contentsOf(used),
     ping: async () => {
       await app.query('select 1').catch((error: unknown) => {
         throw asServiceError(error)
@@ -71,11 +78,12 @@ function openingFor(tenantId: string, mode: TransactionMode): string {
   return `${beginOf(mode)}; select hub.set_tenant('${tenantId}')${order}`
 }
 
-function tenantTx(tenantId: string, scope: TransactionScope): TenantTx {
+function tenantTx(tenantId: string, scope: TransactionScope, contents: RecordContents): TenantTx {
   let db: TenantTx['db'] | undefined
   return {
     tenantId,
     client: scope.client,
+    contents,
     afterCommit: scope.afterCommit,
     // Made when first asked for: ingest never does.
     get db() {
@@ -98,4 +106,16 @@ function watchQueries(client: pg.ClientBase, onQuery: (text: string) => void): v
     return query(...args)
   }
   client.query = watched as typeof client.query
+}
+
+/** Whatever is used at the time of each call. */
+function contentsOf(used: { readonly contents: RecordContents }): RecordContents {
+  return {
+    open: (...given) => used.contents.open(...given),
+    openJoined: (...given) => used.contents.openJoined(...given),
+    destroyedKeyOf: (...given) => used.contents.destroyedKeyOf(...given),
+    erasedBeginnings: (tenantId) => used.contents.erasedBeginnings(tenantId),
+    sealer: (tx) => used.contents.sealer(tx),
+    outside: (...given) => used.contents.outside(...given),
+  }
 }

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { asServiceError, isRetryable, isUnavailable, unavailable } from './database-errors.ts'
 import { type IngestStep, IngestStepRefused, runScript } from './ingest-script.ts'
+import { fetchesMax, NotAtHand } from './not-at-hand.ts'
 
 const attemptsMax = 3
 const rollbackMsMax = 5_000
@@ -73,10 +74,17 @@ export async function runTransaction<T>(
   work: (scope: TransactionScope) => Promise<T>,
 ): Promise<T> {
   requireNoTransaction()
+  let fetches = 0
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await runOnce(pool, opening, work)
     } catch (error) {
+      if (error instanceof NotAtHand && fetches < fetchesMax) {
+        fetches += 1
+        attempt -= 1
+        await error.fetch()
+        continue
+      }
       if (!isRetryable(error) || attempt === attemptsMax) throw asServiceError(error)
       // Out of step with the one it collided with.
       await delay(attempt * 10 + Math.random() * 20)

@@ -84,6 +84,7 @@ describe('a tenant', () => {
           counting(() => database.withRegistry(...given)),
       } as typeof database,
       masterKey: Buffer.alloc(32),
+      keyring: () => lab.modules.cmek.keyring,
       keys: lab.modules.keys.provenance,
       governance: {
         append: async (tx, tenant, event) => {

@@ -286,6 +286,22 @@ select hub.isolate('hub.content_keys');
 grant select, insert, update on hub.content_keys to hub_app;
 create unique index content_keys_active on hub.content_keys (tenant_id) where state = 'active';
 
+-- The first step of an ingest transaction that stores content under a key: it is the active one until the transaction
+-- ends. The class of the lock is that of server/db/advisory-locks.ts.
+create function hub.require_content_key(tenant text, key text) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  perform pg_advisory_xact_lock_shared(1869768547, hashtext(tenant));
+  if not exists (
+    select from hub.content_keys k where k.tenant_id = tenant and k.key_id = key and k.state = 'active'
+  ) then
+    raise exception 'the content key is not the active one' using errcode = 'OH001';
+  end if;
+end
+$$;
+revoke all on function hub.require_content_key(text, text) from public;
+grant execute on function hub.require_content_key(text, text) to hub_ingest;
+
 -- ── Tenants ──────────────────────────────────────────────────────────────────────────────────────────────
 
 alter table hub.tenant_settings

@@ -10,6 +10,7 @@ import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { ProvenanceKeyAudit, ProvenanceKeys } from '../keys/keys-types.ts'
 import type { KeptCheckpoints, TenantLogs } from '../log/log-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
+import { createDestructionRules } from './destruction-rules.ts'
 import { createDeletionCertificates } from './erasure/certificate-service.ts'
 import { hardDeleteJob } from './erasure/erasure-job.ts'
 import { addErasureRoutes } from './erasure/erasure-routes.ts'
@@ -23,7 +24,7 @@ import { createHolds } from './holds/holds-service.ts'
 import { addReleaseRoutes } from './holds/releases-routes.ts'
 import { createHoldsAfterRestore } from './holds/restored-holds.ts'
 import { addHubRoutes } from './hub-routes.ts'
-import type { ReadableRecords, Records } from './hub-types.ts'
+import type { ContentDestruction, ReadableRecords, Records } from './hub-types.ts'
 import { idempotencyErasure } from './idempotency-erasure.ts'
 import { createIdempotency } from './idempotency-service.ts'
 import type { Idempotency } from './idempotency-types.ts'
@@ -67,6 +68,8 @@ export interface HubModule {
   verification: StoredVerification
   /** What verified governance events tell. */
   told: ToldEvents
+  /** When all content may be destroyed with its keys. */
+  destruction: ContentDestruction
   erasure: Erasure
   holdsAfterRestore: HoldsAfterRestore
   sweeper: Sweeper
@@ -152,6 +155,7 @@ export function createHubModule(
     loggedRecords,
     verification,
     told,
+    destruction: createDestructionRules({ told }),
     erasure,
     holdsAfterRestore: createHoldsAfterRestore({ ...deps, holds, told }),
     sweeper: createSweeper({ ...deps, records: sealedRecords, verification, told, tampering }),

@@ -2,6 +2,7 @@ import type { RecordType } from '../../../contract/literals.ts'
 import type { JsonObject, JsonValue } from '../../../provenance/json.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { IngestStep } from '../../db/ingest-script.ts'
+import type { ContentSealer } from '../../db/record-contents.ts'
 import type { Tenant } from '../../http/caller.ts'
 
 /** Members that every canonical object has. */
@@ -73,6 +74,8 @@ export interface SealedBatch {
   tenantId: string
   records: SealedRecord[]
   seals: Seal[]
+  /** Contents are stored under the tenant's own key (Mode B). */
+  isEncrypted?: boolean
 }
 
 /**
@@ -91,8 +94,10 @@ export interface RecordWriter {
   /**
    * The steps of an ingest transaction that store the records: COPY into the month's partition, and the seals. At
    * least one record, and none with links.
+   *
+   * @param sealer of an encrypted batch
    */
-  copySteps(batch: SealedBatch): IngestStep[]
+  copySteps(batch: SealedBatch, sealer?: ContentSealer): IngestStep[]
 }
 
 /** The record store as other modules see it. */
@@ -123,3 +128,11 @@ export type ReadableRecords = (
   tx: TenantTx,
   recordIds: readonly string[],
 ) => Promise<Map<string, { members: JsonObject; provenanceHash: string }>>
+
+/** What stands against destroying all content of a tenant at once. */
+export interface ContentDestruction {
+  /** Keeps holds from being placed or released until the transaction ends; to be called first. */
+  lock(tx: TenantTx): Promise<void>
+  /** Throws DomainError `legal-hold` and `retention`. */
+  requireAllowed(tx: TenantTx): Promise<void>
+}

@@ -35,7 +35,10 @@ export interface RecordPlace {
 export interface LoggedRecords {
   /** The places under the entries, in the order of the log. */
   places(tx: TenantTx, entries: readonly LogEntry[], viewer: Viewer): Promise<LoggedPlace[]>
-  /** The records of places that are not erased, as the API answers them, in JSON, by id. */
+  /**
+   * The records of places that are not erased, as the API answers them, in JSON, by id. One whose content is gone with
+   * its key is missing.
+   */
   answers(tx: TenantTx, places: readonly LoggedPlace[], viewer: Viewer): Promise<Map<string, string>>
   /** Where a record was sealed, one that is erased too; undefined for one that the viewer cannot see in the log. */
   sealPlaceOf(

@@ -1,4 +1,5 @@
 import { canSee, visibleTypes } from '../../../contract/record-visibility.ts'
+import { isErased } from '../../db/record-contents.ts'
 import { findPlacesOfEntries, findSealPlace } from './logged-records-store.ts'
 import type { LoggedRecords } from './logged-records-types.ts'
 import { answerText, provenanceHashOf } from './record-answer.ts'
@@ -13,7 +14,8 @@ export const loggedRecords: LoggedRecords = {
   async answers(tx, places, { now }) {
     const ids = places.filter((place) => !place.erased).map((place) => place.recordId)
     const records = await findRecords(tx, ids, now)
-    return new Map(records.map((record) => [record.record_id, answerText(tx.tenantId, record)]))
+    const readable = records.filter((record) => !isErased(tx, record.canonical))
+    return new Map(readable.map((record) => [record.record_id, answerText(tx.tenantId, record)]))
   },
 
   sealPlaceOf: (tx, recordId, { scopes }) => findSealPlace(tx, recordId, visibleTypes(scopes)),

@@ -4,6 +4,7 @@ import { pageSizeDefault } from '../../../contract/limits.ts'
 import { canSee, visibleTypes } from '../../../contract/record-visibility.ts'
 import { parseTimestamp } from '../../../contract/timestamp.ts'
 import type { Database } from '../../db/database.ts'
+import { isErased } from '../../db/record-contents.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import { type CursorBinding, openCursor, signCursor } from '../../http/cursor.ts'
 import { entityTagOf } from './entity-tag.ts'
@@ -11,7 +12,7 @@ import type { RecordQuery } from './hub-schemas.ts'
 import { answerText, withVerification } from './record-answer.ts'
 import { recordIdFloor } from './record-clock.ts'
 import type { RecordClock } from './record-clock-types.ts'
-import { recordNotFound } from './record-errors.ts'
+import { contentErased, recordNotFound } from './record-errors.ts'
 import { findPage, findWholePage, pageMode } from './record-page-store.ts'
 import type { AnsweredRecord, PagePosition, PageRequest, RecordCriteria, RecordSort } from './record-query-types.ts'
 import { findRecord } from './record-store.ts'
@@ -39,6 +40,7 @@ export function createRecordReading(deps: {
       async (tx) => {
         const row = await findRecord(tx, recordId, clock.next().createdAt)
         if (row === undefined || !canSee(caller.scopes, row.record_type)) throw recordNotFound(recordId)
+        if (isErased(tx, row.canonical)) throw contentErased(recordId)
         return { row, check: verify ? await verification.prepare(tx, caller.tenant, [row]) : undefined }
       },
       // What a record is compared with must not change, nor the record be erased, between two statements.

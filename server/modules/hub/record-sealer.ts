@@ -38,7 +38,7 @@ export function createRecordSealer(deps: { keys: ProvenanceKeys; clock: RecordCl
       for (let start = 0; start < hashed.length; start += sealSizeMax) {
         seals.push(sealGroup(signer, hashed.slice(start, start + sealSizeMax), clock))
       }
-      return { tenantId: tenant.slug, records: hashed, seals }
+      return { tenantId: tenant.slug, records: hashed, seals, ...(tenant.mode === 'B' && { isEncrypted: true }) }
     },
   }
 }

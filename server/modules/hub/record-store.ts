@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { TenantTx } from '../../db/database.ts'
+import { openRows } from '../../db/record-contents.ts'
 import type { StoredPlace, StoredRecord, StoredSeal } from './record-query-types.ts'
 import { lookUpPlace, lookUpState, recordColumns } from './record-sql-store.ts'
 
@@ -20,10 +21,14 @@ export async function findRecord(tx: TenantTx, recordId: string, now: string): P
   return record
 }
 
-/** The records among the ids that can still be read, purged ones too, in the order of their ids. */
+/**
+ * The records among the ids that can still be read, purged ones too, in the order of their ids. One whose content is
+ * gone with its key is among them: see `isErased`.
+ */
 export async function findRecords(tx: TenantTx, recordIds: readonly string[], now: string): Promise<StoredRecord[]> {
   if (recordIds.length === 0) return []
   const { rows } = await tx.client.query<StoredRecord>(recordsByIds(recordColumns.all), [tx.tenantId, recordIds, now])
+  openRows(tx, rows)
   return rows
 }
 

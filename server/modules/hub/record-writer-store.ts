@@ -1,5 +1,6 @@
 import type { TenantTx } from '../../db/database.ts'
 import type { IngestStep } from '../../db/ingest-script.ts'
+import { type ContentSealer, contentSealer, requireContentKey } from '../../db/record-contents.ts'
 import { recordPartitionOf } from '../../db/record-partitions.ts'
 import type { RecordWriter, Seal, SealedBatch, SealedRecord } from './hub-types.ts'
 import { copyColumns, encodeRows } from './record-copy.ts'
@@ -12,7 +13,8 @@ export function createRecordWriter(sealed: (tenantId: string) => void = () => {}
   return {
     async insert(tx, batch) {
       requireTenant(tx, batch)
-      for (const rows of chunksOf(batch.records.map((record) => recordRow(batch.tenantId, record)))) {
+      const records = hasContent(batch) ? encrypted(batch.records, await contentSealer(tx)) : batch.records
+      for (const rows of chunksOf(records.map((record) => recordRow(batch.tenantId, record)))) {
         await tx.db.insertInto('hub.records').values(rows).execute()
       }
       for (const rows of chunksOf(batch.seals.map((seal) => sealRow(batch.tenantId, seal)))) {
@@ -23,7 +25,13 @@ export function createRecordWriter(sealed: (tenantId: string) => void = () => {}
       for (const rows of chunksOf(linkRows(batch))) await tx.db.insertInto('hub.record_links').values(rows).execute()
     },
 
-    copySteps(batch) {
+    copySteps(batch, sealer) {
+      if (hasContent(batch)) {
+        if (sealer === undefined) throw new Error('the batch is to be encrypted')
+        const { isEncrypted: _done, ...plain } = batch
+        const steps = this.copySteps({ ...plain, records: encrypted(batch.records, sealer) })
+        return [requireContentKey(batch.tenantId, sealer), ...steps]
+      }
       if (batch.records.some((record) => record.relatedRecords.length > 0)) {
         throw new Error('records with links are written through insert()')
       }
@@ -31,6 +39,21 @@ export function createRecordWriter(sealed: (tenantId: string) => void = () => {}
       return [...copies(batch), ...seals, { statement: insertArrival, values: arrivalValues(batch) }]
     },
   }
+}
+
+/** Of the records that the service writes itself, which tell what was done and have no content. */
+const serviceSubject = 'service:hub'
+
+function hasContent({ isEncrypted, records }: SealedBatch): boolean {
+  return isEncrypted === true && records.some((record) => record.createdBy !== serviceSubject)
+}
+
+function encrypted(records: readonly SealedRecord[], sealer: ContentSealer): SealedRecord[] {
+  return records.map((record) =>
+    record.createdBy === serviceSubject
+      ? record
+      : { ...record, canonical: sealer.seal(record.recordId, record.canonical) },
+  )
 }
 
 /** Straight into the partition: the parent has a row-level policy, and PostgreSQL refuses COPY into such a table. */

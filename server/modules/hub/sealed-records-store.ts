@@ -1,4 +1,5 @@
 import type { TenantTx } from '../../db/database.ts'
+import { openRows } from '../../db/record-contents.ts'
 import type { LogEntry } from '../log/log-types.ts'
 import { lookUpState } from './record-sql-store.ts'
 import { findSeals } from './record-store.ts'
@@ -27,6 +28,7 @@ export async function findRecordsOfEntries(tx: TenantTx, entries: readonly LogEn
       entries.map((entry) => entry.lastId),
     ],
   })
+  openRows(tx, rows)
   const seals = await findSeals(
     tx,
     entries.map((entry) => entry.sealId),

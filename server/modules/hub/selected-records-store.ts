@@ -1,6 +1,7 @@
 import type { RecordFilter } from '../../../contract/record-filter.ts'
 import { parseTimestamp } from '../../../contract/timestamp.ts'
 import type { TenantTx } from '../../db/database.ts'
+import { isErased, isSealed, openJoined, openRows } from '../../db/record-contents.ts'
 import { recordIdFloor } from './record-clock.ts'
 import type { StoredSeal } from './record-query-types.ts'
 import { lookUpState } from './record-sql-store.ts'
@@ -18,6 +19,9 @@ import { nameOfStatement } from './statement-names.ts'
 /** Bytes of canonical text in one page; the record that begins within them is sent whole. */
 const pageBytesMax = 4 * 1024 * 1024
 const separator = '\n'
+const saltBytes = 16
+/** In hexadecimal digits. */
+const hashLength = 64
 
 interface EntryRow {
   log_index: number
@@ -70,7 +74,24 @@ export async function findSelectedEntries(
     order by e.log_index`
   const { rows } = await tx.client.query<EntryRow>({ text, values, ...named(text) })
   const cut = rows.findIndex(({ records, sent }) => records !== sent)
-  return (cut < 0 ? rows : rows.slice(0, Math.max(1, cut))).map(selectedEntry)
+  return (cut < 0 ? rows : rows.slice(0, Math.max(1, cut))).map((row) => withoutErased(tx, selectedEntry(row)))
+}
+
+/** Opens what is sealed, and leaves out what is gone with its key. */
+function withoutErased(tx: TenantTx, entry: SelectedEntry): SelectedEntry {
+  const { texts } = entry
+  if (!texts?.canonical.some(isSealed)) return entry
+  const canonical = texts.canonical.map((text) => openJoined(tx, text))
+  const kept = [...canonical.keys()].filter((at) => !isErased(tx, canonical[at]!))
+  return {
+    ...entry,
+    texts: {
+      leafIndexes: kept.map((at) => texts.leafIndexes[at]!),
+      canonical: kept.map((at) => canonical[at]!),
+      salts: Buffer.concat(kept.map((at) => texts.salts.subarray(saltBytes * at, saltBytes * (at + 1)))),
+      hashes: kept.map((at) => texts.hashes.slice(hashLength * at, hashLength * (at + 1))).join(''),
+    },
+  }
 }
 
 function selectedEntry(row: EntryRow): SelectedEntry {
@@ -125,10 +146,11 @@ export async function findSelectedRows(
   const isSent = (row: FoundRow): row is FoundRow & SealedRow => row.canonical !== null
   const sent = rows.filter(isSent)
   const last = sent.at(-1)
+  openRows(tx, sent)
   const sealIds = await findSealIds(tx, span)
   const seals = await findSeals(tx, [...sealIds.values()])
   return {
-    rows: sent,
+    rows: sent.filter((row) => !isErased(tx, row.canonical)),
     seals: new Map(seals.map((seal: StoredSeal) => [seal.seal_id, seal])),
     sealIds,
     next:

@@ -2,6 +2,7 @@ import { DomainError, validationFailed } from '../../../contract/domain-error.ts
 import { roundUsd } from '../../../contract/money.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
+import { contentSealer } from '../../db/record-contents.ts'
 import type { Caller } from '../../http/caller.ts'
 import type { SkillRegistry } from '../entitlement/entitlement-types.ts'
 import type { RecordDraft, RecordReceipt, Records, SealedRecord } from './hub-types.ts'
@@ -55,7 +56,6 @@ export function createRecordWriting(deps: {
   return {
     async write(caller, { body, path, idempotencyKey }) {
       const { tenant } = caller
-      if (tenant.mode === 'B') throw notProvisioned()
       const draft = draftOf(body, caller.subject)
       const request = idempotency.requestOf(tenant.slug, idempotencyKey, path, body as unknown as JsonValue)
       return idempotency.once<WriteResult>(
@@ -64,6 +64,8 @@ export function createRecordWriting(deps: {
           const batch = await records.sealer.seal(tenant, [draft])
           const record = batch.records[0]!
           await database.withTenant(tenant.slug, async (tx) => {
+            // Before anything else is found wrong: without a key the tenant takes no content.
+            if (tenant.mode === 'B') await contentSealer(tx)
             await claim?.within(tx, { record_id: record.recordId })
             await requireReferences(tx, draft)
             if (draft.recordType === 'skill_definition') await register(tx, record, draft.fields)
@@ -92,14 +94,6 @@ function draftOf(body: RecordBody, createdBy: string): RecordDraft {
     fields.cost_usd_estimate = roundUsd(fields.cost_usd_estimate)
   }
   return { recordType: record_type, createdBy, fields: fields as Record<string, JsonValue>, relatedRecords }
-}
-
-/** Content of Mode B is kept under a key of the customer, and none can be set up yet. */
-function notProvisioned(): DomainError {
-  return new DomainError(
-    'hub-not-provisioned',
-    'A tenant in Mode B takes records once POST /api/v1/hub/provision has set up its encryption key.',
-  )
 }
 
 function requireDistinct(ids: readonly string[]): void {

@@ -1,8 +1,9 @@
-import { DomainError, validationFailed } from '../../../contract/domain-error.ts'
+import { validationFailed } from '../../../contract/domain-error.ts'
 import type { TenantMode } from '../../../contract/literals.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
+import type { CmekState, ContentKeyring, KeyChoice } from '../cmek/cmek-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import { lockSettings, type SettingsRow, setProvision, settings } from './tenants-store.ts'
 
@@ -13,36 +14,48 @@ export interface Provision {
   provisioned: boolean
   provisioned_at?: string
   retention_days?: number
+  /** In Mode B. */
+  cmek?: CmekState
 }
 
 export interface ProvisionRequest {
   retention_days?: number
-  cmek?: unknown
+  cmek?: KeyChoice
 }
 
 export interface ProvisionService {
   /**
    * Provisions the Hub, or changes how it is provisioned; what is not given stays. Repeating it changes nothing.
-   * Throws `hub-not-provisioned` for a Mode B tenant and `validation-failed` for `cmek` in another mode.
+   * Throws `validation-failed` for `cmek` in another mode than B, and in Mode B without it, or for a key that cannot be
+   * used; `hub-unavailable` while the provider of the key cannot be reached.
    */
   provision(caller: Caller, request: ProvisionRequest): Promise<Provision>
   get(caller: Caller): Promise<Provision>
 }
 
-export function createProvisionService(deps: { database: Database; governance: GovernanceLog }): ProvisionService {
+export function createProvisionService(deps: {
+  database: Database
+  governance: GovernanceLog
+  /** Known once all modules are made. */
+  keyring: () => ContentKeyring
+}): ProvisionService {
   return {
-    provision(caller, request) {
+    async provision(caller, request) {
       const { tenant } = caller
       checkMode(tenant, request)
+      const isEncrypted = tenant.mode === 'B'
+      const prepared = isEncrypted ? await deps.keyring().prepare(tenant, request.cmek) : undefined
       return deps.database.withTenant(tenant.slug, async (tx) => {
         const before = await lockSettings(tx)
         const after = await store(tx, before, request.retention_days)
+        if (prepared) await deps.keyring().store(tx, caller, prepared)
+        const cmek = isEncrypted ? await deps.keyring().state(tx) : undefined
         const changed = before?.retention_days !== after.retentionDays
         if (before?.provisioned_at == null) {
           await deps.governance.append(tx, tenant, {
             kind: 'hub.provisioned',
             subject: `tenant:${tenant.slug}`,
-            details: { mode: tenant.mode, ...daysDetail(after.retentionDays) },
+            details: { mode: tenant.mode, ...daysDetail(after.retentionDays), ...keyDetail(cmek) },
             actor: caller,
           })
         } else if (changed) {
@@ -57,7 +70,7 @@ export function createProvisionService(deps: { database: Database; governance: G
             actor: caller,
           })
         }
-        return answer(tenant, after.provisionedAt, after.retentionDays)
+        return answer(tenant, after.provisionedAt, after.retentionDays, cmek)
       })
     },
     get({ tenant }) {
@@ -65,7 +78,8 @@ export function createProvisionService(deps: { database: Database; governance: G
         tenant.slug,
         async (tx) => {
           const row = await settings(tx)
-          return answer(tenant, row?.provisioned_at ?? null, row?.retention_days ?? null)
+          const cmek = tenant.mode === 'B' ? await deps.keyring().state(tx) : undefined
+          return answer(tenant, row?.provisioned_at ?? null, row?.retention_days ?? null, cmek)
         },
         { readOnly: true },
       )
@@ -74,14 +88,7 @@ export function createProvisionService(deps: { database: Database; governance: G
 }
 
 function checkMode(tenant: Tenant, request: ProvisionRequest): void {
-  if (tenant.mode === 'B') {
-    throw new DomainError(
-      'hub-not-provisioned',
-      'Mode B keeps content under a key of the customer (`cmek`), which this version of the Hub does not offer yet.',
-      { errors: [{ pointer: '/cmek', detail: 'is not available in this version' }] },
-    )
-  }
-  if (request.cmek !== undefined) {
+  if (request.cmek !== undefined && tenant.mode !== 'B') {
     throw validationFailed([
       { pointer: '/cmek', detail: `is for Mode B tenants; this tenant runs in Mode ${tenant.mode}` },
     ])
@@ -99,14 +106,25 @@ async function store(tx: TenantTx, before: SettingsRow | undefined, wantedDays: 
   return { provisionedAt, retentionDays }
 }
 
-function answer(tenant: Tenant, provisionedAt: string | null, retentionDays: number | null): Provision {
+/** @param cmek undefined in another mode than B, and where its keys were destroyed: then nothing can be written */
+function answer(
+  tenant: Tenant,
+  provisionedAt: string | null,
+  retentionDays: number | null,
+  cmek: CmekState | undefined,
+): Provision {
   return {
     tenant: tenant.slug,
     mode: tenant.mode,
-    provisioned: provisionedAt !== null,
+    provisioned: provisionedAt !== null && (tenant.mode !== 'B' || cmek !== undefined),
     ...(provisionedAt === null ? {} : { provisioned_at: provisionedAt }),
     ...daysDetail(retentionDays),
+    ...(cmek && { cmek }),
   }
+}
+
+function keyDetail(cmek: CmekState | undefined): { cmek?: { provider: string; key_ref: string } } {
+  return cmek ? { cmek: { provider: cmek.provider, key_ref: cmek.key_ref } } : {}
 }
 
 function daysDetail(retentionDays: number | null): { retention_days?: number } {

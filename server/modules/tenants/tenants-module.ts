@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Database, TenantTx } from '../../db/database.ts'
 import { cursorKeyPurpose } from '../../http/cursor.ts'
 import { deriveKey } from '../../secrets/sealing.ts'
+import type { ContentKeyring } from '../cmek/cmek-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { ProvenanceKeyMaker, ProvenanceKeys } from '../keys/keys-types.ts'
 import type { SignInLinks } from '../links/links-types.ts'
@@ -15,11 +16,12 @@ import { addTenantSettingsRoutes } from './tenant-settings-routes.ts'
 import { createTenantSettings } from './tenant-settings-service.ts'
 import { addTenantsRoutes } from './tenants-routes.ts'
 import { settings } from './tenants-store.ts'
-import type { Milestones, TenantAdministration, TenantDirectory } from './tenants-types.ts'
+import type { Milestones, OperatedTenants, TenantAdministration, TenantDirectory } from './tenants-types.ts'
 
 export interface TenantsModule {
   directory: TenantDirectory
   administration: TenantAdministration
+  operated: OperatedTenants
   /** Whom the tenant was created for. */
   adminEmail(tx: TenantTx): Promise<string | undefined>
   /** What the tenant has come to. */
@@ -33,6 +35,8 @@ export function createTenantsModule(deps: {
   keys: ProvenanceKeys & ProvenanceKeyMaker
   governance: GovernanceLog
   links: SignInLinks
+  /** Known once all modules are made. */
+  keyring: () => ContentKeyring
   /** The common address, without a trailing slash; only known once the service listens. */
   baseUrl: () => string
   /** Whether tenants' own addresses must be https: everywhere but in development. */
@@ -52,6 +56,7 @@ export function createTenantsModule(deps: {
   return {
     directory,
     administration,
+    operated,
     adminEmail: async (tx) => (await settings(tx))?.admin_email,
     milestones: async (tx) => milestonesOf(await settings(tx)),
     routes: (app) => {

@@ -8,11 +8,13 @@ export function addTenantsRoutes(app: FastifyInstance, { provision }: { provisio
     app,
     'provisionHub',
     {
-      description: 'Provisions the Hub of the tenant. It may be repeated; what is left out of the body stays.',
+      description:
+        'Provisions the Hub of the tenant. It may be repeated; what is left out of the body stays. A tenant in Mode B ' +
+        'names a key of its own, `cmek`, before it can write.',
       body: ProvisionBody,
       bodyOptional: true,
       response: { 200: ProvisionAnswer },
-      problems: ['hub-not-provisioned'],
+      problems: ['concurrent-modification'],
     },
     async (request) => provision.provision(request.caller, request.body),
   )

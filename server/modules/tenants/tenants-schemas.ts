@@ -18,9 +18,22 @@ export const ProvisionBody = Type.Object(
       Type.Object(
         {
           provider: Type.Enum(['local', 'aws-kms', 'vault']),
-          key_ref: Type.String({ minLength: 1, maxLength: 2048 }),
+          key_ref: Type.String({
+            minLength: 1,
+            maxLength: 2048,
+            pattern: '^[\\x21-\\x7e]+$',
+            description:
+              'Name of the key where it is: any for local, an id, alias or ARN of AWS KMS, the name of a key of Vault’s ' +
+              'transit engine',
+            examples: ['alias/org-memory'],
+          }),
         },
-        { additionalProperties: false, description: 'Customer-managed encryption key. Mode B only.' },
+        {
+          additionalProperties: false,
+          description:
+            'Key of the customer, by which the content of the tenant is encrypted. Mode B only, which requires it. ' +
+            'Another one than before: the content keys are wrapped anew.',
+        },
       ),
     ),
   },
@@ -34,6 +47,19 @@ export const ProvisionAnswer = Type.Object(
     provisioned: Type.Boolean(),
     provisioned_at: Type.Optional(Type.String({ format: 'date-time', examples: ['2026-01-05T09:30:00.000000Z'] })),
     retention_days: Type.Optional(RetentionDays),
+    cmek: Type.Optional(
+      Type.Object(
+        {
+          provider: Type.Enum(['local', 'aws-kms', 'vault']),
+          key_ref: Type.String({ examples: ['alias/org-memory'] }),
+          key_id: Type.String({ description: 'Of the content key in use', examples: ['ck_6f1e9b0a2c3d4e5f60718293'] }),
+          created_at: Type.String({ format: 'date-time', examples: ['2026-01-05T09:30:00.000000Z'] }),
+          wrapped_at: Type.String({ format: 'date-time', examples: ['2026-01-05T09:30:00.000000Z'] }),
+          content_keys: Type.Integer({ description: 'Content keys that still open something', examples: [1] }),
+        },
+        { additionalProperties: false },
+      ),
+    ),
   },
   { additionalProperties: false },
 )

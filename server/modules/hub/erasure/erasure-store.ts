@@ -1,5 +1,6 @@
 import { erasureLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
+import { openRows } from '../../../db/record-contents.ts'
 import type { TenantTables } from '../../../db/schema.ts'
 import type { RecordState } from '../record-state-store.ts'
 
@@ -100,6 +101,7 @@ export async function findErasable(tx: TenantTx, recordIds: readonly string[]): 
      order by r.record_id`,
     [tx.tenantId, recordIds],
   )
+  openRows(tx, rows)
   return rows
 }
 

@@ -74,3 +74,23 @@ export async function filteredReleasedBy(
   )
   return rows.map((row) => ({ ...row, filter: filterOf(row.filter) }))
 }
+
+/** Every hold that has ended. */
+export async function findEndedHolds(tx: TenantTx): Promise<ReleasedHold[]> {
+  const { rows } = await tx.client.query<ReleasedHold>(
+    `select hold_id, name, released_at, release_event_id from hub.legal_holds
+     where tenant_id = $1 and released_at is not null order by hold_id`,
+    [tx.tenantId],
+  )
+  return rows
+}
+
+/** Holds in force by their rows, whatever they are over. */
+export async function findHoldsInForce(tx: TenantTx, count: number): Promise<HoldName[]> {
+  const { rows } = await tx.client.query<HoldName>(
+    `select hold_id, name from hub.legal_holds
+     where tenant_id = $1 and released_at is null order by hold_id limit $2`,
+    [tx.tenantId, count],
+  )
+  return rows
+}

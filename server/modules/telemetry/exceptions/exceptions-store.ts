@@ -1,4 +1,5 @@
 import type { TenantTx } from '../../../db/database.ts'
+import { openText } from '../../../db/record-contents.ts'
 
 /** The index that records are looked through by, and the value that they all have there. */
 export interface ScanIndex {
@@ -61,7 +62,7 @@ export async function scanRecords(tx: TenantTx, { index, above, belowId, limit }
   })
   return rows.map(([recordId, canonical, rated, ratedMicros, ratedSource]) => ({
     recordId,
-    canonical,
+    canonical: canonical && openText(tx, recordId, canonical),
     rated: rated === true,
     ratedMicros,
     ratedSource,

@@ -1,7 +1,9 @@
+import { DomainError } from '../../../../contract/domain-error.ts'
 import { usdOfMicros } from '../../../../contract/money.ts'
 import type { JsonValue } from '../../../../provenance/index.ts'
 import type { Database } from '../../../db/database.ts'
 import { type IngestStep, IngestStepRefused } from '../../../db/ingest-script.ts'
+import { contentKeyChanged } from '../../../db/record-contents.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import type { RecordDraft, RecordReceipt, Records, SealedBatch } from '../../hub/hub-types.ts'
 import type { Claim, Idempotency } from '../../hub/idempotency-types.ts'
@@ -64,34 +66,53 @@ export function createEventWriter(deps: {
 
   return {
     async store(tenant, submissions, patient) {
-      const book = await prices.bookOf(tenant.slug)
-      const rated = submissions.flatMap(({ caller, events }) => events.map((event) => rate(book, caller, event)))
-      const batch = await records.sealer.seal(
-        tenant,
-        rated.map(({ draft }) => draft),
-      )
-      const receipts = shareOut(batch, submissions)
-      const claims = submissions.flatMap(({ claim, answerOf }, index) =>
-        claim ? [{ index, request: claim.request, answer: answerOf(receipts[index]!) }] : [],
-      )
-      const claiming = idempotency.claimSteps(claims, patient)
-      const steps: IngestStep[] = claiming.steps
-      if (rated.length > 0) {
-        steps.push(...records.writer.copySteps(batch))
-        // The id of a seal of this transaction names what the transaction adds.
-        steps.push(deltaStep(tenant.slug, batch.seals[0]!.sealId, deltaOf(rated.map(({ counted }) => counted))))
-      }
-      try {
-        await database.ingest(tenant.slug, steps)
-      } catch (error) {
-        const refused = error instanceof IngestStepRefused ? claiming.refused(error.step, error.code) : undefined
-        throw refused ? new ClaimRefused(claims[refused.index]!.index, refused.inFlight) : error
-      }
-      return receipts
+      return storeUnderKey(tenant, submissions, patient, false)
     },
 
     receipts: (tenant, recordIds) =>
       database.withTenant(tenant.slug, (tx) => records.receipts(tx, recordIds), { readOnly: true }),
+  }
+
+  /** @param isRepeated another content key than this process knew has become the active one */
+  async function storeUnderKey(
+    tenant: Tenant,
+    submissions: readonly Submission[],
+    patient: boolean,
+    isRepeated: boolean,
+  ): Promise<RecordReceipt[][]> {
+    const book = await prices.bookOf(tenant.slug)
+    const rated = submissions.flatMap(({ caller, events }) => events.map((event) => rate(book, caller, event)))
+    const batch = await records.sealer.seal(
+      tenant,
+      rated.map(({ draft }) => draft),
+    )
+    const receipts = shareOut(batch, submissions)
+    const claims = submissions.flatMap(({ claim, answerOf }, index) =>
+      claim ? [{ index, request: claim.request, answer: answerOf(receipts[index]!) }] : [],
+    )
+    const isEncrypted = tenant.mode === 'B' && rated.length > 0
+    const sealer = isEncrypted ? await database.contents.outside(tenant.slug, isRepeated) : undefined
+    const claiming = idempotency.claimSteps(claims, patient)
+    const steps: IngestStep[] = claiming.steps
+    if (rated.length > 0) {
+      steps.push(...records.writer.copySteps(batch, sealer))
+      // The id of a seal of this transaction names what the transaction adds.
+      steps.push(deltaStep(tenant.slug, batch.seals[0]!.sealId, deltaOf(rated.map(({ counted }) => counted))))
+    }
+    try {
+      await database.ingest(tenant.slug, steps)
+    } catch (error) {
+      const isOfKey = error instanceof IngestStepRefused && error.code === contentKeyChanged
+      if (isOfKey) {
+        if (!isRepeated) return storeUnderKey(tenant, submissions, patient, true)
+        throw new DomainError('hub-unavailable', 'The key of this tenant is being changed. Try again shortly.', {
+          retryAfterSeconds: 1,
+        })
+      }
+      const refused = error instanceof IngestStepRefused ? claiming.refused(error.step, error.code) : undefined
+      throw refused ? new ClaimRefused(claims[refused.index]!.index, refused.inFlight) : error
+    }
+    return receipts
   }
 }
 

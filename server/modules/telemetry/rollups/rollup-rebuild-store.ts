@@ -1,4 +1,5 @@
 import type { TenantTx } from '../../../db/database.ts'
+import { openText } from '../../../db/record-contents.ts'
 import type { Grain, View } from './rollup-types.ts'
 
 const rowsPerDelete = 20_000
@@ -28,7 +29,7 @@ export async function eventsAfter(tx: TenantTx, recordId: string, limit: number)
   })
   return rows.map(([id, canonical, rated, ratedMicros]) => ({
     recordId: id,
-    canonical,
+    canonical: openText(tx, id, canonical),
     rated: rated === true,
     ratedMicros,
   }))

@@ -1,0 +1,65 @@
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../config.ts'
+import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
+import type { GovernanceLog } from '../governance/governance-types.ts'
+import type { ContentDestruction } from '../hub/hub-types.ts'
+import { addCmekRoutes } from './cmek-routes.ts'
+import type { ContentKeyring, TenantSecrets } from './cmek-types.ts'
+import { type ContentKeys, createContentKeys } from './content-keys.ts'
+import { contentKeys } from './content-keys-store.ts'
+import { createCustomerKeys } from './customer-keys-service.ts'
+import { type ContentsDestroyed, createKeyDestruction } from './destruction-service.ts'
+import { createMasterKeySecrets } from './master-key-secrets.ts'
+import { createTenantSecrets } from './own-key-secrets.ts'
+import { type KeyProviders, openKeyProviders } from './providers/key-providers.ts'
+
+/** What opens and seals, which the record store needs before anything else can be made. */
+export interface ContentEncryption {
+  providers: KeyProviders
+  contentKeys: ContentKeys
+  secrets: TenantSecrets
+}
+
+export interface CmekModule {
+  keyring: ContentKeyring
+  /** Of a tenant in Mode B. */
+  keyState(tx: TenantTx): Promise<'active' | 'missing' | 'destroyed'>
+  routes(app: FastifyInstance): void
+}
+
+/** First of two steps; from now on transactions of the database open contents. */
+export function createContentEncryption(deps: {
+  config: Pick<Config, 'dataDir' | 'aws' | 'keyringDir' | 'vault'>
+  database: Database
+  masterKey: Buffer
+  log: DatabaseLog
+}): ContentEncryption {
+  const { config, database, masterKey } = deps
+  const providers = openKeyProviders(config, masterKey)
+  const contentKeys = createContentKeys({ ...deps, providers })
+  database.useContents(contentKeys)
+  const secrets = createTenantSecrets({ masterKeySecrets: createMasterKeySecrets(masterKey), contentKeys })
+  return { providers, contentKeys, secrets }
+}
+
+export function createCmekModule(
+  deps: ContentEncryption & {
+    database: Database
+    governance: GovernanceLog
+    /** Known once all modules are made. */
+    content: () => ContentDestruction
+    destroyed: ContentsDestroyed
+  },
+): CmekModule {
+  const customerKeys = createCustomerKeys(deps)
+  const destruction = createKeyDestruction(deps)
+  return {
+    keyring: customerKeys,
+    async keyState(tx) {
+      const rows = await contentKeys(tx)
+      if (rows.some((row) => row.state === 'active')) return 'active'
+      return rows.length > 0 ? 'destroyed' : 'missing'
+    },
+    routes: (app) => addCmekRoutes(app, { customerKeys, destruction }),
+  }
+}

@@ -1,0 +1,39 @@
+import type { FastifyInstance } from 'fastify'
+import { addRoute, emptyBody } from '../../http/route.ts'
+import { DestroyBody, DestroyedAnswer, RotatedAnswer } from './cmek-schemas.ts'
+import type { CustomerKeys } from './customer-keys-service.ts'
+import type { KeyDestruction } from './destruction-service.ts'
+
+export function addCmekRoutes(
+  app: FastifyInstance,
+  services: { customerKeys: CustomerKeys; destruction: KeyDestruction },
+): void {
+  addRoute(
+    app,
+    'rotateContentKey',
+    {
+      description:
+        'Makes a new content key for what is written from now on, and wraps the former ones anew, under the newest ' +
+        'version of the key of the customer. Nothing that is stored is encrypted again.',
+      body: emptyBody,
+      response: { 200: RotatedAnswer },
+      problems: ['hub-not-provisioned', 'concurrent-modification'],
+    },
+    async (request) => services.customerKeys.rotate(request.caller),
+  )
+
+  addRoute(
+    app,
+    'destroyContentKeys',
+    {
+      description:
+        'Forgets every content key of the tenant, for good. What was written under them can be read by nobody any more; ' +
+        'hashes, seals and log stay, and verify. It cannot be undone. Refused while a legal hold or a minimum retention ' +
+        'is in force. Provisioning again gives the tenant another key for what comes.',
+      body: DestroyBody,
+      response: { 200: DestroyedAnswer },
+      problems: ['hub-not-provisioned', 'legal-hold', 'retention'],
+    },
+    async (request) => services.destruction.destroy(request.caller, request.body),
+  )
+}

@@ -1,0 +1,41 @@
+import { Type } from 'typebox'
+import { patterns } from '../../../contract/literals.ts'
+
+const timestamp = (description: string) =>
+  Type.String({ format: 'date-time', description, examples: ['2026-03-14T09:26:53.589793Z'] })
+const KeyId = Type.String({ description: 'Of a content key', examples: ['ck_6f1e9b0a2c3d4e5f60718293'] })
+const tenant = Type.String({ pattern: patterns.tenantSlug, examples: ['acme'] })
+
+export const RotatedAnswer = Type.Object(
+  {
+    provider: Type.Enum(['local', 'aws-kms', 'vault']),
+    key_ref: Type.String({ examples: ['alias/org-memory'] }),
+    key_id: KeyId,
+    created_at: timestamp('When the content key was made that is in use'),
+    wrapped_at: timestamp('When it was wrapped last'),
+    content_keys: Type.Integer({ description: 'Content keys that still open something', examples: [2] }),
+  },
+  { additionalProperties: false },
+)
+
+export const DestroyBody = Type.Object(
+  {
+    confirm: Type.String({ minLength: 1, maxLength: 64, description: 'The slug of the tenant', examples: ['acme'] }),
+    reason: Type.String({ minLength: 1, maxLength: 500, examples: ['The contract has ended.'] }),
+  },
+  { additionalProperties: false },
+)
+
+export const DestroyedAnswer = Type.Object(
+  {
+    tenant,
+    destroyed_at: timestamp('From then on the content is gone'),
+    key_ids: Type.Array(KeyId, { description: 'Content keys that are no more' }),
+    event_id: Type.String({
+      pattern: patterns.uuid,
+      description: 'The governance event that tells of it',
+      examples: ['019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'],
+    }),
+  },
+  { additionalProperties: false },
+)

@@ -1,0 +1,77 @@
+import { contentKeysLockClass } from '../../db/advisory-locks.ts'
+import type { TenantTx } from '../../db/database.ts'
+import type { TenantTables } from '../../db/schema.ts'
+
+export type ContentKeyRow = Omit<TenantTables['hub.content_keys'], 'tenant_id'>
+
+/** Every content key that the tenant ever had, the oldest first: a key for each rotation. */
+export async function contentKeys(tx: TenantTx): Promise<ContentKeyRow[]> {
+  return tx.db
+    .selectFrom('hub.content_keys')
+    .select(['key_id', 'provider', 'key_ref', 'wrapped', 'state', 'created_at', 'wrapped_at', 'retired_at'])
+    .select(['destroyed_at', 'event_id'])
+    .where('tenant_id', '=', tx.tenantId)
+    .orderBy('created_at')
+    .orderBy('key_id')
+    .execute()
+}
+
+/** Until the transaction ends the keys stay what they are. */
+export async function shareContentKeysLock(tx: TenantTx): Promise<void> {
+  await tx.client.query('select pg_advisory_xact_lock_shared($1, hashtext($2))', [contentKeysLockClass, tx.tenantId])
+}
+
+/** Waits until nobody is writing under the keys. */
+export async function takeContentKeysLock(tx: TenantTx): Promise<void> {
+  await tx.client.query('select pg_advisory_xact_lock($1, hashtext($2))', [contentKeysLockClass, tx.tenantId])
+}
+
+/** The active key, under one of the locks. */
+export async function activeKeyId(tx: TenantTx): Promise<string | undefined> {
+  const row = await tx.db
+    .selectFrom('hub.content_keys')
+    .select('key_id')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('state', '=', 'active')
+    .executeTakeFirst()
+  return row?.key_id
+}
+
+export async function insertContentKey(tx: TenantTx, row: ContentKeyRow): Promise<void> {
+  await tx.db
+    .insertInto('hub.content_keys')
+    .values({ tenant_id: tx.tenantId, ...row })
+    .execute()
+}
+
+export async function putWrapped(
+  tx: TenantTx,
+  key: Pick<ContentKeyRow, 'key_id' | 'provider' | 'key_ref' | 'wrapped' | 'wrapped_at'>,
+): Promise<void> {
+  const { provider, key_ref, wrapped, wrapped_at } = key
+  await tx.db
+    .updateTable('hub.content_keys')
+    .set({ provider, key_ref, wrapped, wrapped_at })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('key_id', '=', key.key_id)
+    .execute()
+}
+
+export async function retireActiveKey(tx: TenantTx, now: string): Promise<void> {
+  await tx.db
+    .updateTable('hub.content_keys')
+    .set({ state: 'retired', retired_at: now })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('state', '=', 'active')
+    .execute()
+}
+
+/** Forgets every wrapped key. */
+export async function forgetContentKeys(tx: TenantTx, end: { now: string; eventId: string }): Promise<void> {
+  await tx.db
+    .updateTable('hub.content_keys')
+    .set({ state: 'destroyed', wrapped: null, destroyed_at: end.now, event_id: end.eventId })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('state', '<>', 'destroyed')
+    .execute()
+}

@@ -1,0 +1,291 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { DomainError } from '../../../contract/domain-error.ts'
+import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
+import { NotAtHand } from '../../db/not-at-hand.ts'
+import { type ContentSealer, type RecordContents, withoutContentKey } from '../../db/record-contents.ts'
+import type { KeyProvider } from './cmek-types.ts'
+import { beginningOf, keyIdOf, openSealedText, recordIdOf, sealText } from './content-cipher.ts'
+import { activeKeyId, type ContentKeyRow, contentKeys, shareContentKeysLock } from './content-keys-store.ts'
+import { KeyProblem } from './key-problem.ts'
+import type { KeyProviders } from './providers/key-providers.ts'
+
+/** How long an unwrapped key stays in memory. */
+const heldMsMax = 5 * 60_000
+/** One that is still in use by then is unwrapped again beside the work, which may be a transaction of many minutes. */
+const renewMs = 4 * 60_000
+/** What is known of a tenant's keys is read again beside the work when it is so old, */
+const readAgainMs = 2_000
+/** and before the work when it is so old: another process destroys keys, and this one must not open with them for long. */
+const staleMs = 4_500
+/** A provider that failed is not asked again for so long. */
+const failureMs = 1_000
+/** Ids of keys that no tenant has, which somebody wrote into texts. */
+const absentMax = 1_000
+
+/** An unwrapped key. Once it is forgotten its bytes are zero, and nothing may be sealed with it. */
+interface HeldKey {
+  key: Buffer
+  isHeld: boolean
+  since: number
+  timer: NodeJS.Timeout
+}
+
+interface KeysOfTenant {
+  /** When reading them began. */
+  readAt: number
+  rows: ReadonlyMap<string, ContentKeyRow>
+  activeId: string | undefined
+  erasedBeginnings: readonly string[]
+  absent: Set<string>
+}
+
+/** The content keys of this process: `RecordContents`, and what else works with them. */
+export interface ContentKeys extends RecordContents {
+  /** A key by its id, in a transaction; undefined when it was destroyed or never was. Throws `NotAtHand`. */
+  keyOf(tenantId: string, keyId: string): Buffer | undefined
+  /** The active key, in a transaction, until it ends. Throws `NotAtHand`. */
+  activeKey(tx: TenantTx): Promise<{ keyId: string; key: Buffer } | undefined>
+  /** What is known of the tenant's keys is read anew at the next use; keys that are destroyed by then are zeroed. */
+  changed(tenantId: string): void
+  close(): void
+}
+
+export function createContentKeys(deps: {
+  database: Database
+  providers: KeyProviders
+  log: Pick<DatabaseLog, 'warn'>
+  now?: () => number
+}): ContentKeys {
+  const { database, providers, log, now = () => performance.now() } = deps
+  const tenants = new Map<string, KeysOfTenant>()
+  const held = new Map<string, HeldKey>()
+  const reading = new Map<string, Promise<KeysOfTenant>>()
+  const unwrapping = new Map<string, Promise<void>>()
+  const failures = new Map<string, { error: unknown; at: number }>()
+  const sealers = new WeakMap<TenantTx, Promise<ContentSealer | undefined>>()
+  // What is read beside the work of a transaction is read outside of it.
+  const besides = AsyncLocalStorage.snapshot()
+  /** When this process last changed keys itself: what was read before is stale. */
+  const changes = new Map<string, number>()
+  let isClosed = false
+
+  const nameOf = (tenantId: string, keyId: string) => `${tenantId} ${keyId}`
+
+  function hold(name: string, key: Buffer): void {
+    forget(name)
+    if (isClosed) return void key.fill(0)
+    const timer = setTimeout(() => forget(name), heldMsMax).unref()
+    held.set(name, { key, isHeld: true, since: now(), timer })
+  }
+
+  function forget(name: string): void {
+    const known = held.get(name)
+    if (!known) return
+    held.delete(name)
+    clearTimeout(known.timer)
+    known.isHeld = false
+    known.key.fill(0)
+  }
+
+  /** Reads which keys there are; those who ask meanwhile wait for the same. */
+  function read(tenantId: string): Promise<KeysOfTenant> {
+    const underWay = reading.get(tenantId)
+    if (underWay) return underWay
+    const readAt = now()
+    const started = database
+      .withTenant(tenantId, (tx) => contentKeys(tx), { readOnly: true })
+      .then((rows) => {
+        const keys: KeysOfTenant = {
+          readAt,
+          rows: new Map(rows.map((row) => [row.key_id, row])),
+          activeId: rows.find((row) => row.state === 'active')?.key_id,
+          erasedBeginnings: rows.filter((row) => row.state === 'destroyed').map((row) => beginningOf(row.key_id)),
+          absent: tenants.get(tenantId)?.absent ?? new Set(),
+        }
+        tenants.set(tenantId, keys)
+        for (const row of rows) if (row.state === 'destroyed') forget(nameOf(tenantId, row.key_id))
+        return keys
+      })
+      .finally(() => reading.delete(tenantId))
+    reading.set(tenantId, started)
+    return started
+  }
+
+  /** Anew, even if a reading is under way that may have begun before what is to be seen. */
+  async function readAfter(tenantId: string): Promise<KeysOfTenant> {
+    await reading.get(tenantId)?.catch(() => {})
+    return read(tenantId)
+  }
+
+  function isChanged(tenantId: string, keys: KeysOfTenant): boolean {
+    return keys.readAt <= (changes.get(tenantId) ?? Number.NEGATIVE_INFINITY)
+  }
+
+  function known(tenantId: string): KeysOfTenant {
+    const keys = tenants.get(tenantId)
+    const age = keys === undefined || isChanged(tenantId, keys) ? Number.POSITIVE_INFINITY : now() - keys.readAt
+    if (keys === undefined || age > staleMs) {
+      throw new NotAtHand('which content keys there are', async () => void (await readAfter(tenantId)))
+    }
+    if (age > readAgainMs && !reading.has(tenantId)) {
+      besides(() => {
+        read(tenantId).catch((error: unknown) => {
+          log.warn({ err: error, tenant: tenantId }, 'content keys could not be read again')
+        })
+      })
+    }
+    return keys
+  }
+
+  function unwrap(tenantId: string, row: ContentKeyRow): Promise<void> {
+    const name = nameOf(tenantId, row.key_id)
+    const failed = failures.get(name)
+    if (failed && now() - failed.at < failureMs) return Promise.reject(failed.error)
+    const underWay = unwrapping.get(name)
+    if (underWay) return underWay
+    const started = unwrapNow(tenantId, row)
+      .then(
+        (key) => {
+          failures.delete(name)
+          hold(name, key)
+        },
+        (error: unknown) => {
+          failures.set(name, { error, at: now() })
+          throw error
+        },
+      )
+      .finally(() => unwrapping.delete(name))
+    unwrapping.set(name, started)
+    return started
+  }
+
+  async function unwrapNow(tenantId: string, row: ContentKeyRow): Promise<Buffer> {
+    const provider = providerOf(providers, row.provider)
+    if (row.wrapped === null) throw new Error(`the content key ${row.key_id} was destroyed`)
+    try {
+      return await provider.unwrap(row.key_ref, row.wrapped, { tenant: tenantId, keyId: row.key_id })
+    } catch (error) {
+      throw asUnavailable(error)
+    }
+  }
+
+  /** The key, if it is held; throws `NotAtHand` for one that can be unwrapped, and is undefined for any other. */
+  function heldKey(tenantId: string, keyId: string): HeldKey | undefined {
+    const keys = known(tenantId)
+    const row = keys.rows.get(keyId)
+    if (row === undefined) {
+      if (keys.absent.has(keyId)) return undefined
+      throw new NotAtHand('a content key', () => lookFor(tenantId, keyId))
+    }
+    if (row.state === 'destroyed') return undefined
+    const key = held.get(nameOf(tenantId, keyId))
+    if (key && now() - key.since > renewMs) besides(() => void unwrap(tenantId, row).catch(() => {}))
+    if (key) return key
+    throw new NotAtHand('a content key', () => unwrap(tenantId, row))
+  }
+
+  /** Keys that another process has made since they were read. */
+  async function lookFor(tenantId: string, keyId: string): Promise<void> {
+    const keys = await readAfter(tenantId)
+    if (keys.rows.has(keyId)) return
+    if (keys.absent.size >= absentMax) keys.absent.clear()
+    keys.absent.add(keyId)
+  }
+
+  function sealerWith(tenantId: string, keyId: string, one: HeldKey): ContentSealer {
+    return {
+      keyId,
+      seal(recordId, text) {
+        if (!one.isHeld) throw new NotAtHand('a content key', async () => void (await read(tenantId)))
+        return sealText(one.key, keyId, tenantId, recordId, text)
+      },
+    }
+  }
+
+  async function activeHeld(tx: TenantTx): Promise<{ keyId: string; one: HeldKey } | undefined> {
+    await shareContentKeysLock(tx)
+    const keyId = await activeKeyId(tx)
+    if (keyId === undefined) return undefined
+    const one = heldKey(tx.tenantId, keyId)
+    // The row is there and active, whatever was known of it before.
+    if (one === undefined) throw new NotAtHand('a content key', async () => void (await readAfter(tx.tenantId)))
+    return { keyId, one }
+  }
+
+  async function sealerIn(tx: TenantTx): Promise<ContentSealer | undefined> {
+    const active = await activeHeld(tx)
+    return active && sealerWith(tx.tenantId, active.keyId, active.one)
+  }
+
+  function open(tenantId: string, recordId: string, stored: string): string {
+    const keyId = keyIdOf(stored)
+    const one = keyId === undefined ? undefined : heldKey(tenantId, keyId)
+    return (one && openSealedText(one.key, tenantId, recordId, stored)) ?? stored
+  }
+
+  return {
+    open,
+    openJoined: (tenantId, stored) => open(tenantId, recordIdOf(stored), stored),
+
+    destroyedKeyOf(tenantId, stored) {
+      const keyId = keyIdOf(stored)
+      const row = keyId === undefined ? undefined : known(tenantId).rows.get(keyId)
+      return row?.state === 'destroyed' ? { keyId: row.key_id, eventId: row.event_id } : undefined
+    },
+
+    erasedBeginnings: (tenantId) => tenants.get(tenantId)?.erasedBeginnings ?? [],
+
+    sealer(tx) {
+      const begun = sealers.get(tx) ?? sealerIn(tx)
+      sealers.set(tx, begun)
+      return begun
+    },
+
+    async outside(tenantId, fresh = false) {
+      let keys = tenants.get(tenantId)
+      const isGood = keys?.activeId !== undefined && now() - keys.readAt <= staleMs && !isChanged(tenantId, keys)
+      if (fresh || keys === undefined || !isGood) keys = await readAfter(tenantId)
+      const row = keys.rows.get(keys.activeId ?? '')
+      if (row === undefined) throw withoutContentKey()
+      const name = nameOf(tenantId, row.key_id)
+      if (!held.has(name)) await unwrap(tenantId, row)
+      const one = held.get(name)
+      if (one === undefined) throw withoutContentKey()
+      return sealerWith(tenantId, row.key_id, one)
+    },
+
+    keyOf: (tenantId, keyId) => heldKey(tenantId, keyId)?.key,
+
+    async activeKey(tx) {
+      const active = await activeHeld(tx)
+      return active && { keyId: active.keyId, key: active.one.key }
+    },
+
+    changed(tenantId) {
+      changes.set(tenantId, now())
+    },
+
+    close() {
+      isClosed = true
+      for (const name of [...held.keys()]) forget(name)
+    },
+  }
+}
+
+/** Throws DomainError `hub-unavailable` for one that the operator has not set up (any more). */
+function providerOf(providers: KeyProviders, name: string): KeyProvider {
+  const provider = Object.hasOwn(providers, name) ? providers[name as keyof KeyProviders] : undefined
+  if (provider) return provider
+  throw new DomainError('hub-unavailable', `The keys of this tenant are with ${name}, which is not set up here.`, {
+    retryAfterSeconds: 60,
+  })
+}
+
+/** Whatever the provider says: the content is there, and cannot be opened now. */
+export function asUnavailable(error: unknown): unknown {
+  if (!(error instanceof KeyProblem)) return error
+  return new DomainError('hub-unavailable', `The content of this tenant cannot be opened just now. ${error.message}`, {
+    retryAfterSeconds: error.isAway ? 5 : 60,
+    cause: error,
+  })
+}

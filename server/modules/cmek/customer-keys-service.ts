@@ -1,0 +1,258 @@
+import { randomBytes } from 'node:crypto'
+import { DomainError, validationFailed } from '../../../contract/domain-error.ts'
+import { formatTimestamp } from '../../../contract/timestamp.ts'
+import type { Database, TenantTx } from '../../db/database.ts'
+import { withoutContentKey } from '../../db/record-contents.ts'
+import type { Caller, Tenant } from '../../http/caller.ts'
+import type { GovernanceLog } from '../governance/governance-types.ts'
+import type { CmekState, ContentKeyring, KeyChoice, KeyProvider, PreparedKeys } from './cmek-types.ts'
+import { contentKeyBytes, newKeyId } from './content-cipher.ts'
+import type { ContentKeys } from './content-keys.ts'
+import {
+  type ContentKeyRow,
+  contentKeys,
+  insertContentKey,
+  putWrapped,
+  retireActiveKey,
+  takeContentKeysLock,
+} from './content-keys-store.ts'
+import { KeyProblem } from './key-problem.ts'
+import { stateOf } from './key-state.ts'
+import type { KeyProviders } from './providers/key-providers.ts'
+
+/** Keys as they are to be stored, and those that they were made of: in between somebody may have changed them. */
+interface Prepared extends PreparedKeys {
+  basis: readonly ContentKeyRow[]
+  /** To become the active one. */
+  fresh: ContentKeyRow | undefined
+  rewrapped: readonly ContentKeyRow[]
+}
+
+/** Keys of the customer, and the content keys that are wrapped by them. */
+export interface CustomerKeys extends ContentKeyring {
+  /**
+   * A new content key for what is written from now on; all former ones are wrapped anew, under the newest version of the
+   * customer's key. Throws DomainError `hub-not-provisioned` without a key, `hub-unavailable` while the provider of the
+   * customer's key does not do it.
+   */
+  rotate(caller: Caller): Promise<CmekState>
+}
+
+export function createCustomerKeys(deps: {
+  database: Database
+  governance: GovernanceLog
+  providers: KeyProviders
+  contentKeys: Pick<ContentKeys, 'changed'>
+}): CustomerKeys {
+  const { database, governance, providers } = deps
+
+  function providerOf({ provider, key_ref }: KeyChoice): KeyProvider {
+    const found = providers[provider]
+    if (found === undefined) {
+      const detail = `is not set up in this Hub: ${setUpBy[provider]}`
+      throw validationFailed([{ pointer: '/cmek/provider', detail }])
+    }
+    const problem = found.problemOf(key_ref)
+    if (problem !== undefined) throw validationFailed([{ pointer: '/cmek/key_ref', detail: problem }])
+    return found
+  }
+
+  const readRows = (tenant: Tenant) => database.withTenant(tenant.slug, (tx) => contentKeys(tx), { readOnly: true })
+
+  /** Wraps, and unwraps again: a key that cannot be used for both would lose what is sealed under it. */
+  async function wrapped(choice: KeyChoice, key: Buffer, tenant: string, keyId: string): Promise<Buffer> {
+    const provider = providerOf(choice)
+    const context = { tenant, keyId }
+    const made = await provider.wrap(choice.key_ref, key, context)
+    const back = await provider.unwrap(choice.key_ref, made, context)
+    const isSame = back.equals(key)
+    back.fill(0)
+    if (!isSame) throw new KeyProblem('The key did not give back what it was given.', { isAway: false })
+    return made
+  }
+
+  async function freshKey(tenant: Tenant, choice: KeyChoice): Promise<ContentKeyRow> {
+    const key_id = newKeyId()
+    const key = randomBytes(contentKeyBytes)
+    try {
+      const now = formatTimestamp(Date.now())
+      return {
+        ...{ key_id, ...choice, wrapped: await wrapped(choice, key, tenant.slug, key_id), state: 'active' },
+        ...{ created_at: now, wrapped_at: now, retired_at: null, destroyed_at: null, event_id: null },
+      }
+    } finally {
+      key.fill(0)
+    }
+  }
+
+  async function rewrap(tenant: Tenant, row: ContentKeyRow, choice: KeyChoice): Promise<ContentKeyRow> {
+    const former = providers[row.provider as KeyChoice['provider']]
+    if (former === undefined || row.wrapped === null) {
+      throw new KeyProblem(`The keys of the tenant are with ${row.provider}, which is not set up here.`, {
+        isAway: true,
+      })
+    }
+    const key = await former.unwrap(row.key_ref, row.wrapped, { tenant: tenant.slug, keyId: row.key_id })
+    try {
+      const again = await wrapped(choice, key, tenant.slug, row.key_id)
+      return { ...row, ...choice, wrapped: again, wrapped_at: formatTimestamp(Date.now()) }
+    } finally {
+      key.fill(0)
+    }
+  }
+
+  async function rewrapAll(tenant: Tenant, rows: readonly ContentKeyRow[], choice: KeyChoice) {
+    const made: ContentKeyRow[] = []
+    for (const row of live(rows)) made.push(await rewrap(tenant, row, choice))
+    return made
+  }
+
+  /** Stores what was prepared, if nobody has changed the keys since. */
+  async function put(tx: TenantTx, { basis, fresh, rewrapped }: Prepared): Promise<void> {
+    await takeContentKeysLock(tx)
+    if (!isUnchanged(await contentKeys(tx), basis)) throw changedMeanwhile()
+    for (const row of rewrapped) await putWrapped(tx, row)
+    if (fresh) {
+      await requireStillThere(tx, fresh)
+      await retireActiveKey(tx, fresh.created_at)
+      await insertContentKey(tx, fresh)
+    }
+    tx.afterCommit(() => deps.contentKeys.changed(tx.tenantId))
+  }
+
+  /** Keys that the Hub keeps itself may have been destroyed since this one was wrapped. */
+  async function requireStillThere(tx: TenantTx, row: ContentKeyRow): Promise<void> {
+    const provider = providers[row.provider as KeyChoice['provider']]
+    if (provider?.destroyKeysOf === undefined) return
+    try {
+      const key = await provider.unwrap(row.key_ref, row.wrapped!, { tenant: tx.tenantId, keyId: row.key_id })
+      key.fill(0)
+    } catch {
+      throw changedMeanwhile()
+    }
+  }
+
+  return {
+    async prepare(tenant, choice): Promise<Prepared | undefined> {
+      const basis = await readRows(tenant)
+      const active = activeOf(basis)
+      if (active === undefined && choice === undefined) {
+        const detail = 'is required: a tenant in Mode B has its content under a key of its own'
+        throw validationFailed([{ pointer: '/cmek', detail }])
+      }
+      if (choice === undefined || (active && isSame(active, choice))) return undefined
+      providerOf(choice)
+      try {
+        return active
+          ? { choice, basis, fresh: undefined, rewrapped: await rewrapAll(tenant, basis, choice) }
+          : { choice, basis, fresh: await freshKey(tenant, choice), rewrapped: [] }
+      } catch (error) {
+        throw asRefusal(error)
+      }
+    },
+
+    async store(tx, caller, given) {
+      const prepared = given as Prepared
+      const { choice, basis, fresh, rewrapped } = prepared
+      await put(tx, prepared)
+      const active = activeOf(basis)
+      const subject = `tenant:${tx.tenantId}`
+      await governance.append(
+        tx,
+        caller.tenant,
+        fresh
+          ? { kind: 'cmek.key_created', subject, details: { ...choice, key_id: fresh.key_id }, actor: caller }
+          : {
+              kind: 'tenant.config_changed',
+              subject,
+              details: {
+                change: 'cmek',
+                before: { ...choiceOf(active!) },
+                after: { ...choice },
+                rewrapped_keys: rewrapped.length,
+              },
+              actor: caller,
+            },
+      )
+    },
+
+    state: async (tx) => stateOf(await contentKeys(tx)),
+
+    async rotate(caller) {
+      const { tenant } = caller
+      const basis = await readRows(tenant)
+      const active = activeOf(basis)
+      if (active === undefined) throw withoutContentKey()
+      const choice = choiceOf(active)
+      let prepared: Prepared
+      try {
+        const rewrapped = await rewrapAll(tenant, basis, choice)
+        prepared = { choice, basis, fresh: await freshKey(tenant, choice), rewrapped }
+      } catch (error) {
+        throw asAway(error)
+      }
+      return database.withTenant(tenant.slug, async (tx) => {
+        await put(tx, prepared)
+        await governance.append(tx, tenant, {
+          kind: 'cmek.key_rotated',
+          subject: `tenant:${tenant.slug}`,
+          details: {
+            ...choice,
+            key_id: prepared.fresh!.key_id,
+            former_key_id: active.key_id,
+            rewrapped_keys: prepared.rewrapped.length,
+          },
+          actor: caller,
+        })
+        return stateOf(await contentKeys(tx))!
+      })
+    },
+  }
+}
+
+const setUpBy: Record<KeyChoice['provider'], string> = {
+  local: 'HUB_KEYRING_DIR says where it is',
+  'aws-kms': 'AWS_REGION and credentials of AWS',
+  vault: 'HUB_VAULT_ADDR and HUB_VAULT_TOKEN do that',
+}
+
+function live(rows: readonly ContentKeyRow[]): ContentKeyRow[] {
+  return rows.filter((row) => row.state !== 'destroyed')
+}
+
+function activeOf(rows: readonly ContentKeyRow[]): ContentKeyRow | undefined {
+  return rows.find((row) => row.state === 'active')
+}
+
+function choiceOf({ provider, key_ref }: ContentKeyRow): KeyChoice {
+  return { provider: provider as KeyChoice['provider'], key_ref }
+}
+
+function isSame(row: ContentKeyRow, { provider, key_ref }: KeyChoice): boolean {
+  return row.provider === provider && row.key_ref === key_ref
+}
+
+/** Whether the keys are those that a preparation has started from. */
+function isUnchanged(now: readonly ContentKeyRow[], basis: readonly ContentKeyRow[]): boolean {
+  const text = (rows: readonly ContentKeyRow[]) =>
+    rows.map(({ key_id, state, wrapped }) => `${key_id} ${state} ${wrapped?.toString('base64')}`).join('\n')
+  return text(now) === text(basis)
+}
+
+function changedMeanwhile(): DomainError {
+  return new DomainError(
+    'concurrent-modification',
+    'Somebody else changes the keys of this tenant just now. Repeat it.',
+  )
+}
+
+/** Of a key that the caller has named. */
+function asRefusal(error: unknown): unknown {
+  if (!(error instanceof KeyProblem) || error.isAway) return asAway(error)
+  return validationFailed([{ pointer: '/cmek/key_ref', detail: `cannot be used: ${error.message}` }])
+}
+
+function asAway(error: unknown): unknown {
+  if (!(error instanceof KeyProblem)) return error
+  return new DomainError('hub-unavailable', error.message, { retryAfterSeconds: error.isAway ? 5 : 60, cause: error })
+}

@@ -1,0 +1,104 @@
+import { DomainError, validationFailed } from '../../../contract/domain-error.ts'
+import { formatTimestamp } from '../../../contract/timestamp.ts'
+import type { Database, TenantTx } from '../../db/database.ts'
+import { withoutContentKey } from '../../db/record-contents.ts'
+import type { Caller } from '../../http/caller.ts'
+import type { GovernanceLog } from '../governance/governance-types.ts'
+import type { ContentDestruction } from '../hub/hub-types.ts'
+import type { ContentKeys } from './content-keys.ts'
+import { type ContentKeyRow, contentKeys, forgetContentKeys, takeContentKeysLock } from './content-keys-store.ts'
+import { KeyProblem } from './key-problem.ts'
+import type { KeyProviders } from './providers/key-providers.ts'
+
+export interface DestroyRequest {
+  /** The slug of the tenant, so that nobody destroys another one's by mistake. */
+  confirm: string
+  reason: string
+}
+
+export interface Destroyed {
+  tenant: string
+  destroyed_at: string
+  /** Content keys that are no more. */
+  key_ids: string[]
+  /** The governance event that tells of it. */
+  event_id: string
+}
+
+/** Whoever else keeps something of the contents in clear, for a time: told inside the transaction. */
+export type ContentsDestroyed = (tx: TenantTx, at: string) => Promise<void>
+
+export interface KeyDestruction {
+  /**
+   * Forgets every content key of the tenant, and destroys what the local keyring has for it. Repeated, it answers the
+   * same. Throws DomainError `validation-failed`, `hub-not-provisioned` for a tenant that never had a key, `legal-hold`
+   * and `retention` while content has to be kept.
+   */
+  destroy(caller: Caller, request: DestroyRequest): Promise<Destroyed>
+}
+
+export function createKeyDestruction(deps: {
+  database: Database
+  governance: GovernanceLog
+  providers: KeyProviders
+  contentKeys: Pick<ContentKeys, 'changed'>
+  content: () => ContentDestruction
+  destroyed: ContentsDestroyed
+}): KeyDestruction {
+  const { database, governance, providers } = deps
+
+  /** Whichever provider is in use now, the tenant may have had another one before. */
+  async function destroyOwnKeys(tenantId: string): Promise<void> {
+    try {
+      for (const provider of Object.values(providers)) await provider?.destroyKeysOf?.(tenantId)
+    } catch (error) {
+      if (!(error instanceof KeyProblem)) throw error
+      throw new DomainError('hub-unavailable', error.message, { retryAfterSeconds: 5, cause: error })
+    }
+  }
+
+  return {
+    async destroy(caller, { confirm, reason }) {
+      const { tenant } = caller
+      if (confirm !== tenant.slug) {
+        throw validationFailed([{ pointer: '/confirm', detail: `must be the slug of this tenant, ${tenant.slug}` }])
+      }
+      return database.withTenant(tenant.slug, async (tx) => {
+        await deps.content().lock(tx)
+        await takeContentKeysLock(tx)
+        const rows = await contentKeys(tx)
+        const live = rows.filter((row) => row.state !== 'destroyed')
+        if (live.length === 0) {
+          const before = lastDestroyed(tenant.slug, rows)
+          if (before === undefined) throw withoutContentKey()
+          await destroyOwnKeys(tenant.slug)
+          return before
+        }
+        await deps.content().requireAllowed(tx)
+        const now = formatTimestamp(Date.now())
+        const key_ids = live.map((row) => row.key_id)
+        const { provider, key_ref } = live.at(-1)!
+        const { recordId: eventId } = await governance.append(tx, tenant, {
+          kind: 'cmek.key_destroyed',
+          subject: `tenant:${tenant.slug}`,
+          details: { reason, provider, key_ref, key_ids, destroyed_at: now },
+          actor: caller,
+        })
+        await forgetContentKeys(tx, { now, eventId })
+        await deps.destroyed(tx, now)
+        tx.afterCommit(() => deps.contentKeys.changed(tenant.slug))
+        // Last, and before the commit: a key that is made for this tenant from now on must not be met. Where the commit
+        // fails, nothing opens any more either, and repeating the call brings the event.
+        await destroyOwnKeys(tenant.slug)
+        return { tenant: tenant.slug, destroyed_at: now, key_ids, event_id: eventId }
+      })
+    },
+  }
+}
+
+function lastDestroyed(tenant: string, rows: readonly ContentKeyRow[]): Destroyed | undefined {
+  const last = rows.at(-1)
+  if (last?.event_id == null || last.destroyed_at === null) return undefined
+  const key_ids = rows.filter((row) => row.event_id === last.event_id).map((row) => row.key_id)
+  return { tenant, destroyed_at: last.destroyed_at, key_ids, event_id: last.event_id }
+}

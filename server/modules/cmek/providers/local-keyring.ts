@@ -1,0 +1,127 @@
+import { hash, randomBytes } from 'node:crypto'
+import { link, mkdir, open, readdir, readFile, rm, rmdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { deriveKey, seal, unseal } from '../../../secrets/sealing.ts'
+import type { KeyContext, KeyProvider } from '../cmek-types.ts'
+import { KeyProblem } from '../key-problem.ts'
+
+const keyBytes = 32
+
+/**
+ * Keys in files, outside of the database and of its backups: `<directory>/<tenant>/<SHA-256 of the name>.key`, each
+ * sealed under the master key. A key is made when something is first wrapped with it, and never again by unwrapping.
+ *
+ * @param directory absolute; shared by all processes of the service
+ */
+export function openLocalKeyring(directory: string, masterKey: Buffer): KeyProvider {
+  const sealingKey = deriveKey(masterKey, 'local keyring')
+  const pathOf = (tenant: string, keyRef: string) => join(directory, tenant, `${hash('sha256', keyRef)}.key`)
+
+  async function readKey(tenant: string, keyRef: string): Promise<Buffer | undefined> {
+    try {
+      return unseal(sealingKey, await readFile(pathOf(tenant, keyRef)), `${tenant}/${keyRef}`)
+    } catch (cause) {
+      if (isMissing(cause)) return undefined
+      throw new KeyProblem('A key of the local keyring cannot be read.', { isAway: true, cause })
+    }
+  }
+
+  async function ensureKey(tenant: string, keyRef: string): Promise<Buffer> {
+    const known = await readKey(tenant, keyRef)
+    if (known !== undefined) return known
+    const sealed = seal(sealingKey, randomBytes(keyBytes), `${tenant}/${keyRef}`)
+    try {
+      await mkdir(join(directory, tenant), { recursive: true, mode: 0o700 })
+      await writeOnce(pathOf(tenant, keyRef), sealed)
+    } catch (cause) {
+      throw new KeyProblem('The local keyring cannot be written.', { isAway: true, cause })
+    }
+    // Of two that make it at once, one was first.
+    return (await readKey(tenant, keyRef))!
+  }
+
+  return {
+    problemOf: () => undefined,
+
+    async wrap(keyRef, key, { tenant, keyId }) {
+      return seal(await ensureKey(tenant, keyRef), key, contextText({ tenant, keyId }))
+    },
+
+    async unwrap(keyRef, wrapped, { tenant, keyId }) {
+      const customerKey = await readKey(tenant, keyRef)
+      if (customerKey === undefined) {
+        throw new KeyProblem('The local keyring has no such key (any more).', { isAway: false })
+      }
+      try {
+        return unseal(customerKey, wrapped, contextText({ tenant, keyId }))
+      } catch (cause) {
+        throw new KeyProblem('The content key does not open with the key of the local keyring.', {
+          isAway: false,
+          cause,
+        })
+      }
+    },
+
+    async destroyKeysOf(tenant) {
+      const folder = join(directory, tenant)
+      try {
+        for (const name of await readdir(folder)) await shred(join(folder, name))
+        await rmdir(folder)
+      } catch (cause) {
+        if (isMissing(cause)) return
+        throw new KeyProblem('The keys of the local keyring could not be destroyed.', { isAway: true, cause })
+      }
+    },
+  }
+}
+
+function contextText({ tenant, keyId }: KeyContext): string {
+  return `${tenant}/${keyId}`
+}
+
+/** The file is there whole or not at all, also after a power cut; one that exists stays. */
+async function writeOnce(path: string, content: Buffer): Promise<void> {
+  const draft = `${path}.${randomBytes(6).toString('hex')}.new`
+  const file = await open(draft, 'wx', 0o600)
+  try {
+    await file.writeFile(content)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  try {
+    await link(draft, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    await rm(draft, { force: true })
+  }
+  await syncFolder(join(path, '..'))
+}
+
+/** A disk may keep what is written over, such as on flash or in snapshots: then the master key is what protects it. */
+async function shred(path: string): Promise<void> {
+  const file = await open(path, 'r+')
+  try {
+    const { size } = await file.stat()
+    await file.write(randomBytes(size), 0, size, 0)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rm(path)
+  await syncFolder(join(path, '..'))
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ENOENT'
+}

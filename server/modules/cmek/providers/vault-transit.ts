@@ -1,0 +1,81 @@
+import type { Config } from '../../../config.ts'
+import type { KeyContext, KeyProvider } from '../cmek-types.ts'
+import { KeyProblem } from '../key-problem.ts'
+
+const timeoutMs = 5_000
+const answerBytesMax = 64 * 1024
+
+/** The name of a key, with the path of its secrets engine before it where that is not `transit`. */
+const keyRefPattern = /^(?:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}\/){0,8}[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/
+
+/**
+ * The transit secrets engine of HashiCorp Vault (API documentation, "Encrypt data" and "Decrypt data"); the tenant is
+ * bound in as `associated_data`, so the key has to be of an AEAD type, as it is by default.
+ */
+export function openVaultTransit(settings: NonNullable<Config['vault']>): KeyProvider {
+  async function ask(action: 'encrypt' | 'decrypt', keyRef: string, body: Record<string, string>, field: string) {
+    const slash = keyRef.lastIndexOf('/')
+    const mount = slash < 0 ? 'transit' : keyRef.slice(0, slash)
+    let response: Response
+    let text: string
+    try {
+      response = await fetch(`${settings.address}/v1/${mount}/${action}/${keyRef.slice(slash + 1)}`, {
+        method: 'POST',
+        redirect: 'error',
+        signal: AbortSignal.timeout(timeoutMs),
+        headers: {
+          'content-type': 'application/json',
+          'x-vault-request': 'true',
+          'x-vault-token': settings.token,
+          ...(settings.namespace === undefined ? {} : { 'x-vault-namespace': settings.namespace }),
+        },
+        body: JSON.stringify(body),
+      })
+      text = await response.text()
+    } catch (cause) {
+      throw new KeyProblem('Vault cannot be reached just now.', { isAway: true, cause })
+    }
+    if (!response.ok) throw problemOf(response.status)
+    const value = text.length > answerBytesMax ? undefined : fieldOf(text, field)
+    if (value === undefined) throw new KeyProblem('Vault gave no answer that can be read.', { isAway: true })
+    return value
+  }
+
+  return {
+    problemOf: (keyRef) =>
+      keyRefPattern.test(keyRef)
+        ? undefined
+        : 'must be the name of a key of Vault’s transit engine, with the path of the engine before it if it is not transit',
+
+    async wrap(keyRef, key, context) {
+      const body = { plaintext: key.toString('base64'), associated_data: associatedData(context) }
+      return Buffer.from(await ask('encrypt', keyRef, body, 'ciphertext'))
+    },
+
+    async unwrap(keyRef, wrapped, context) {
+      const body = { ciphertext: wrapped.toString(), associated_data: associatedData(context) }
+      return Buffer.from(await ask('decrypt', keyRef, body, 'plaintext'), 'base64')
+    },
+  }
+}
+
+function associatedData({ tenant, keyId }: KeyContext): string {
+  return Buffer.from(`org-memory-hub/${tenant}/${keyId}`).toString('base64')
+}
+
+/** Statuses of Vault's HTTP API: 412, 429, 472, 473 and 5xx pass, such as while it is sealed. */
+function problemOf(status: number): KeyProblem {
+  if (status === 403) return new KeyProblem('Vault does not let this Hub use the key.', { isAway: false })
+  if (status === 404) return new KeyProblem('Vault has no such secrets engine.', { isAway: false })
+  if (status === 400) return new KeyProblem('Vault does not encrypt or decrypt with this key.', { isAway: false })
+  return new KeyProblem(`Vault cannot do it just now (status ${status}).`, { isAway: true })
+}
+
+function fieldOf(text: string, field: string): string | undefined {
+  try {
+    const value = (JSON.parse(text) as { data?: Record<string, unknown> }).data?.[field]
+    return typeof value === 'string' ? value : undefined
+  } catch {
+    return undefined
+  }
+}

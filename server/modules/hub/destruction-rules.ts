@@ -1,0 +1,61 @@
+import { DomainError } from '../../../contract/domain-error.ts'
+import { holdsNamedMax } from '../../../contract/limits.ts'
+import { formatTimestamp } from '../../../contract/timestamp.ts'
+import type { TenantTx } from '../../db/database.ts'
+import { hasContentSince } from './destruction-store.ts'
+import { findEndedHolds, findHoldsInForce } from './holds/hold-ends-store.ts'
+import { tellsOfEnd } from './holds/hold-events.ts'
+import { shareHoldsLock } from './holds/holds-store.ts'
+import type { ContentDestruction } from './hub-types.ts'
+import { recordIdFloor } from './record-clock.ts'
+import { findProvenRetention } from './retention/proven-retention.ts'
+import type { ToldEvents } from './told-events.ts'
+
+const dayMs = 24 * 3_600_000
+
+/** When all content of a tenant may go at once: while nothing of it has to be kept. */
+export function createDestructionRules({ told }: { told: ToldEvents }): ContentDestruction {
+  /** One that has ended counts on unless a verified governance event tells of its end. */
+  async function requireNoHold(tx: TenantTx): Promise<void> {
+    const ended = await findEndedHolds(tx)
+    const events = await told.find(
+      tx,
+      ended.map((hold) => hold.release_event_id),
+    )
+    const unended = ended.filter((hold) => !tellsOfEnd(events.get(hold.release_event_id ?? ''), hold))
+    const holds = [
+      ...(await findHoldsInForce(tx, holdsNamedMax)),
+      ...unended.map(({ hold_id, name }) => ({ hold_id, name })),
+    ]
+    if (holds.length === 0) return
+    throw new DomainError(
+      'legal-hold',
+      'A legal hold is in force. The content can be destroyed when every hold of the tenant has been released: ' +
+        'POST /api/v1/hub/legal-holds/{hold_id}:release.',
+      { extensions: { holds: holds.slice(0, holdsNamedMax) } },
+    )
+  }
+
+  async function requireNotKept(tx: TenantTx): Promise<void> {
+    const { rules } = await findProvenRetention(tx, told)
+    for (const { record_type, min_days } of rules) {
+      if (min_days === undefined || min_days === 0) continue
+      const since = Math.max(0, Date.now() - min_days * dayMs)
+      if (!(await hasContentSince(tx, record_type, recordIdFloor(since, 0)))) continue
+      throw new DomainError(
+        'retention',
+        `There is content of the type ${record_type} that must be kept for ${min_days} days, by the retention rule ` +
+          `for its type: some is younger, from after ${formatTimestamp(since)}.`,
+        { errors: [{ pointer: '', detail: `keeps ${record_type} records for ${min_days} days` }] },
+      )
+    }
+  }
+
+  return {
+    lock: shareHoldsLock,
+    async requireAllowed(tx) {
+      await requireNoHold(tx)
+      await requireNotKept(tx)
+    },
+  }
+}
