@@ -1,12 +1,12 @@
+import type { TenantTx } from '../../server/db/database.ts'
+import type { Tenant } from '../../server/http/caller.ts'
 import type { Actor } from '../../server/modules/governance/governance-types.ts'
 import type {
+  Directory,
   DirectoryFilter,
   DirectoryGroupWrite,
   DirectoryUserWrite,
 } from '../../server/modules/roster/directory/directory-types.ts'
-import type { TenantTx } from '../../server/db/database.ts'
-import type { Tenant } from '../../server/http/caller.ts'
-import type { Directory } from '../../server/modules/roster/directory/directory-types.ts'
 import { eventsOf } from '../auth/auth-lab.ts'
 import type { TestHub, TestTenant } from '../support/hub.ts'
 
