@@ -24,5 +24,5 @@ export const searchMarginMs = 15 * 60_000
 /** Pages of records that are looked through for one batch; beyond, a person decides. */
 export const searchPagesMax = 1000
 /** How often a waiting forwarder looks for decisions that a command has left in the spool. */
-export const decisionsMs = 2000
+export const decisionsMs = 1000
 export const drainMs = 25_000

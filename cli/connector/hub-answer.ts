@@ -131,7 +131,7 @@ const beforeSending = new Set([
 export function readFailure(error: unknown): Extract<Outcome, { kind: 'not-taken' | 'unknown' }> {
   const codes = failureCodes(error)
   const kind = codes.length > 0 && codes.every((code) => beforeSending.has(code)) ? 'not-taken' : 'unknown'
-  return { kind, message: `No answer: ${codes.join(', ') || (error as Error).message}.` }
+  return { kind, message: `No answer: ${codes.join(', ') || rootMessage(error)}.` }
 }
 
 /** A name with several addresses fails with one error for each. */
@@ -141,4 +141,10 @@ function failureCodes(error: unknown): string[] {
   if (typeof code === 'string') return [code]
   if (cause !== undefined && cause !== error) return failureCodes(cause)
   return name === 'TimeoutError' ? ['timeout'] : []
+}
+
+/** `fetch` says "fetch failed", and why in the cause. */
+function rootMessage(error: unknown): string {
+  const { cause, message } = error as Error
+  return cause instanceof Error ? rootMessage(cause) : message
 }

@@ -1,3 +1,4 @@
+import type { DatabaseSync } from 'node:sqlite'
 import { type Logger, pino } from 'pino'
 import { packageVersion } from '../../server/config.ts'
 import { drainable } from '../../server/http/drain-server.ts'
@@ -11,7 +12,7 @@ import { type Forwarder, startForwarder } from './forwarder.ts'
 import { createHubSession } from './hub-session.ts'
 import { createSpooledBatches } from './spool-batches.ts'
 import { bindSpool } from './spool-binding.ts'
-import { lockSpool, openSpoolDatabase } from './spool-database.ts'
+import { lockSpool, openSpoolDatabase, type SpoolLock } from './spool-database.ts'
 import { createSpoolIntake } from './spool-intake.ts'
 
 export interface RunningConnector {
@@ -24,8 +25,7 @@ export interface RunningConnector {
 export async function startConnector(config: ConnectorConfig, log: Logger): Promise<RunningConnector> {
   const { spoolDirectory: directory, spoolBytesMax: bytesMax, tenant, hubUrl } = config
   const database = openSpoolDatabase(directory, { make: true })
-  const lock = lockSpool(directory)
-  bindSpool(database, tenant, hubUrl)
+  const lock = takeSpool(database, config)
   let forwarder: Forwarder | undefined
   const spool = createSpoolIntake({ database, directory, bytesMax, arrived: () => forwarder?.wake() })
   const status = connectorStatus({
@@ -54,6 +54,20 @@ export async function startConnector(config: ConnectorConfig, log: Logger): Prom
     return { url, stop: close }
   } catch (error) {
     await close()
+    throw error
+  }
+}
+
+/** @throws StartupError; then nothing is held */
+function takeSpool(database: DatabaseSync, { spoolDirectory, tenant, hubUrl }: ConnectorConfig): SpoolLock {
+  let lock: SpoolLock | undefined
+  try {
+    lock = lockSpool(spoolDirectory)
+    bindSpool(database, tenant, hubUrl)
+    return lock
+  } catch (error) {
+    database.close()
+    lock?.release()
     throw error
   }
 }

@@ -58,6 +58,10 @@ const sqliteBusy = 5
 const sqliteNotADatabase = 26
 const sqliteCorrupt = 11
 
+export interface SpoolLock {
+  release(): void
+}
+
 export type Counter = 'accepted' | 'forwarded' | 'refused' | 'dropped'
 
 /** The result code of an error of SQLite, or undefined for any other error. */
@@ -137,7 +141,7 @@ function describeDamage(error: unknown, directory: string): unknown {
  *
  * @throws StartupError when another process has it
  */
-export function lockSpool(directory: string): { release(): void } {
+export function lockSpool(directory: string): SpoolLock {
   const lock = new DatabaseSync(join(directory, 'lock.sqlite'))
   try {
     // Nothing is written, so no journal has to lie beside it.
