@@ -35,10 +35,12 @@ export function createBackground(parts: {
       { name: 'forget old revocations', run: (tx) => modules.revocations.forgetOld(tx) },
       ...modules.auth.chores,
       ...modules.exports.chores,
+      ...modules.roster.sync.chores,
     ]),
   )
   const { telemetry, auth, hub, exports } = modules
-  for (const job of [...telemetry.jobs, ...auth.jobs, ...hub.jobs, ...exports.jobs]) queue.registerJob(job)
+  for (const job of [...telemetry.jobs, ...auth.jobs, ...hub.jobs, ...exports.jobs, ...modules.roster.sync.jobs])
+    queue.registerJob(job)
   modules.jobSender.connect(queue)
   const { folder } = modules.rollups
   return {
@@ -55,6 +57,7 @@ export function createBackground(parts: {
     stop: async () => {
       // Before the queue waits for it.
       exports.stop()
+      modules.roster.sync.stop()
       await Promise.all([
         modules.distribution.publisher.stop(),
         queue.stop(),

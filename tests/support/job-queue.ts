@@ -9,13 +9,15 @@ export function connectJobQueue(modules: Modules, test: TestDatabase, log: Datab
   function started(): JobQueue {
     if (queue) return queue
     queue = createJobQueue(test.targets.app, { role: 'all', drainSeconds: 5 }, log)
-    for (const job of [...modules.telemetry.jobs, ...modules.auth.jobs, ...modules.exports.jobs]) queue.registerJob(job)
+    const { telemetry, auth, exports, roster } = modules
+    for (const job of [...telemetry.jobs, ...auth.jobs, ...exports.jobs, ...roster.sync.jobs]) queue.registerJob(job)
     queue.start()
     return queue
   }
   modules.jobSender.connect({ send: (...job) => started().send(...job) })
   const stop = async () => {
     modules.exports.stop()
+    modules.roster.sync.stop()
     await queue?.stop()
   }
   return { stop }

@@ -17,7 +17,7 @@ import { addRosterRoutes } from './roster-routes.ts'
 import { createArchetypes } from './roster-service.ts'
 import { archetypeIds } from './roster-store.ts'
 import type { ArchetypeBundle, Archetypes, SignInUsers, UserReferences } from './roster-types.ts'
-import type { RosterUpkeep } from './sync/sync-types.ts'
+import { createSyncModule, type SyncModule, type SyncModuleParts } from './sync/sync-module.ts'
 import { createPersonalArchetypes } from './users/personal-archetypes.ts'
 import { addPersonalArchetypeRoutes } from './users/personal-archetypes-routes.ts'
 import { createSignInUsers } from './users/sign-in-service.ts'
@@ -34,43 +34,38 @@ export interface RosterModule {
   directory: Directory
   references: UserReferences
   signInUsers: SignInUsers
-  upkeep: RosterUpkeep
+  sync: SyncModule
   routes(app: FastifyInstance): void
 }
 
-export function createRosterModule(deps: {
-  database: Database
-  masterKey: Buffer
-  governance: GovernanceLog
-  revoker: TokenRevoker
-  /** Ends every session of a person who may no longer have one. */
-  endSessions: (tx: TenantTx, userId: string) => Promise<void>
-  /** Whom the tenant was created for. */
-  adminEmail: (tx: TenantTx) => Promise<string | undefined>
-  catalogueChanged: CatalogueChanged
-  /** Takes what else hangs on archetypes that leave the bundle, in the transaction that removes them. */
-  archetypesRemoved: (tx: TenantTx, tenant: Tenant, ids: readonly string[], actor: Actor) => Promise<void>
-}): RosterModule {
+export function createRosterModule(
+  deps: SyncModuleParts & {
+    database: Database
+    masterKey: Buffer
+    governance: GovernanceLog
+    revoker: TokenRevoker
+    /** Ends every session of a person who may no longer have one. */
+    endSessions: (tx: TenantTx, userId: string) => Promise<void>
+    /** Whom the tenant was created for. */
+    adminEmail: (tx: TenantTx) => Promise<string | undefined>
+    catalogueChanged: CatalogueChanged
+    /** Takes what else hangs on archetypes that leave the bundle, in the transaction that removes them. */
+    archetypesRemoved: (tx: TenantTx, tenant: Tenant, ids: readonly string[], actor: Actor) => Promise<void>
+  },
+): RosterModule {
   const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
   const formerAddressKey = createFormerAddressKey(deriveKey(deps.masterKey, formerAddressPurpose))
   const assignment = createArchetypeAssignment({ mappingOf, bundleOf: archetypeIds })
   const directory = createDirectory({ ...deps, assignment, formerAddressKey })
+  const sync = createSyncModule({ ...deps, cursorKey, directory })
   const archetypes = createArchetypes({
     ...deps,
     cursorKey,
     assignment,
-    settle: (tx, tenant, actor) => upkeep.settle(tx, tenant, actor),
+    settle: sync.upkeep.settle,
   })
   const changes = createUserChanges(deps)
   const users = createUsers({ ...deps, changes, cursorKey })
-  const upkeep: RosterUpkeep = {
-    async settle(tx, tenant, actor) {
-      for (let after: string | undefined = ''; after !== undefined; ) {
-        after = (await directory.assignArchetypes(tx, tenant, actor, { after, limit: 1_000 })).next
-      }
-    },
-    endSyncs: async () => {},
-  }
   const groups = createGroups({ ...deps, assignment, cursorKey })
   const personalArchetypes = createPersonalArchetypes({ ...deps, assignment, bundleOf: archetypeIds })
   return {
@@ -79,8 +74,9 @@ export function createRosterModule(deps: {
     directory,
     references: { resolveUsers },
     signInUsers: createSignInUsers({ changes, adminEmail: deps.adminEmail, formerAddressKey }),
-    upkeep,
+    sync,
     routes: (app) => {
+      sync.routes(app)
       addRosterRoutes(app, archetypes)
       addUserRoutes(app, users)
       addPersonalArchetypeRoutes(app, personalArchetypes)

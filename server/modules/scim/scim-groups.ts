@@ -24,7 +24,7 @@ export function createScimGroups(deps: { database: Database; directory: Director
 
   return {
     async create({ tenant, actor }, body, projection) {
-      const write = writeOf(readResource(groupResource, body))
+      const write = groupWriteOf(readResource(groupResource, body))
       const members = readMembers(groupResource, body) ?? []
       const group = await database.withTenant(tenant.slug, (tx) =>
         directory.createGroup(tx, tenant, write, members, { actor }),
@@ -53,7 +53,7 @@ export function createScimGroups(deps: { database: Database; directory: Director
         check(entityTag(before.revision))
         // By which a mapping may name it; Okta leaves it out.
         const { externalId } = attributesOf(before)
-        const write = writeOf({ ...(externalId !== undefined && { externalId }), ...attributes })
+        const write = groupWriteOf({ ...(externalId !== undefined && { externalId }), ...attributes })
         const cause = { actor, revision: before.revision }
         return directory.changeGroup(tx, tenant, id, { group: write, members: { all } }, cause)
       })
@@ -69,7 +69,7 @@ export function createScimGroups(deps: { database: Database; directory: Director
         const before = await existing(tx, id, withMembers)
         check(entityTag(before.revision))
         const members = membersChanged(steps, before.members)
-        const write = ofGroup.length > 0 ? writeOf(applyPatch(attributesOf(before), ofGroup)) : undefined
+        const write = ofGroup.length > 0 ? groupWriteOf(applyPatch(attributesOf(before), ofGroup)) : undefined
         // Adding and removing members says the same whatever the version is: directories do it side by side.
         const depends = write !== undefined || withMembers || ifMatch !== undefined
         const cause = depends ? { actor, revision: before.revision } : { actor }
@@ -94,7 +94,7 @@ function attributesOf({ displayName, externalId, attributes }: DirectoryGroup): 
   return { displayName, ...(externalId !== null && { externalId }), ...attributes }
 }
 
-function writeOf(resource: ResourceAttributes): DirectoryGroupWrite {
+export function groupWriteOf(resource: ResourceAttributes): DirectoryGroupWrite {
   checkNames(groupResource, resource)
   const { displayName, externalId, ...attributes } = resource
   return {

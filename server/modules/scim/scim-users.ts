@@ -23,7 +23,7 @@ export function createScimUsers(deps: { database: Database; directory: Directory
 
   return {
     async create({ tenant, actor }, body, projection) {
-      const write = writeOf({ active: true, ...readResource(userResource, body) })
+      const write = userWriteOf({ active: true, ...readResource(userResource, body) })
       const user = await database.withTenant(tenant.slug, (tx) => directory.createUser(tx, tenant, write, { actor }))
       return renderUser(tenant, user, projection)
     },
@@ -46,7 +46,7 @@ export function createScimUsers(deps: { database: Database; directory: Directory
         check(entityTag(before.revision))
         // What decides who somebody is, and whether they may come in, stays unless it is said: Okta leaves it out.
         const { externalId, active } = attributesOf(before)
-        const write = writeOf({
+        const write = userWriteOf({
           ...(externalId !== undefined && { externalId }),
           active: active ?? true,
           ...attributes,
@@ -62,7 +62,7 @@ export function createScimUsers(deps: { database: Database; directory: Directory
       const user = await changeResource(database, context, async (tx, check) => {
         const before = await existing(tx, id)
         check(entityTag(before.revision))
-        const write = writeOf(applyPatch(attributesOf(before), steps))
+        const write = userWriteOf(applyPatch(attributesOf(before), steps))
         return directory.replaceUser(tx, tenant, id, write, { actor, revision: before.revision })
       })
       return renderUser(tenant, user, projection)
@@ -84,7 +84,7 @@ function attributesOf({ userName, externalId, active, attributes }: DirectoryUse
 }
 
 /** Checks the names, and hands over what is left. Whose `active` was removed is active. */
-function writeOf(resource: ResourceAttributes): DirectoryUserWrite {
+export function userWriteOf(resource: ResourceAttributes): DirectoryUserWrite {
   checkNames(userResource, resource)
   const { userName, externalId, active, ...attributes } = resource
   return {

@@ -1,7 +1,7 @@
 import type { TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { Actor } from '../../governance/governance-types.ts'
-import type { GroupMapping } from '../directory/directory-types.ts'
+import type { DirectoryGroupWrite, DirectoryUserWrite, GroupMapping } from '../directory/directory-types.ts'
 
 /** How the directory of a tenant reaches the Hub. Kept by the identity module. */
 export interface ScimConfiguration {
@@ -34,4 +34,17 @@ export interface RosterSyncs {
 export interface ArchetypeSettling {
   /** The first people inside the transaction; of many, the rest in the background once it commits. */
   settle(tx: TenantTx, tenant: Tenant, actor: Actor): Promise<void>
+}
+
+/** What a change of the SCIM configuration brings with it, in its transaction. */
+export interface RosterUpkeep extends ArchetypeSettling {
+  /** Cancels what runs or waits: the directory that it reads is no longer that of the tenant. */
+  endSyncs(tx: TenantTx, tenant: Tenant, actor: Actor): Promise<void>
+}
+
+/** Reads SCIM resources of a directory that is not trusted. Throws for what cannot be read. */
+export interface ResourceReader {
+  user(resource: unknown): DirectoryUserWrite
+  /** Without its members. */
+  group(resource: unknown): DirectoryGroupWrite
 }

@@ -1,0 +1,50 @@
+import type { SyncStatus } from './sync-state.ts'
+import type { SyncRow } from './syncs-store.ts'
+
+/** In the names of the answer. */
+export interface SyncAnswer {
+  sync_id: string
+  mode: 'push' | 'pull'
+  status: SyncStatus
+  created_at: string
+  created_by: string
+  started_at?: string
+  finished_at?: string
+  progress: { done: number; total?: number }
+  added: number
+  updated: number
+  deactivated: number
+  unmatched: number
+  skipped: number
+  kept_active?: string[]
+  to_deactivate?: number
+  confirmation_reason?: string
+  confirmed_at?: string
+  confirmed_by?: string
+  error?: { detail: string }
+}
+
+export function syncAnswer(row: SyncRow): SyncAnswer {
+  const { keptActive } = row.position
+  return {
+    sync_id: row.sync_id,
+    mode: row.mode,
+    status: row.status,
+    created_at: row.created_at,
+    created_by: row.created_by,
+    ...(row.started_at !== null && { started_at: row.started_at }),
+    ...(row.finished_at !== null && { finished_at: row.finished_at }),
+    progress: { done: row.done, ...(row.total !== null && { total: row.total }) },
+    added: row.added,
+    updated: row.updated,
+    deactivated: row.deactivated,
+    unmatched: row.unmatched,
+    skipped: row.skipped,
+    ...(keptActive.length > 0 && { kept_active: [...keptActive] }),
+    ...(row.to_deactivate !== null && { to_deactivate: row.to_deactivate }),
+    ...(row.confirmation_reason !== null && { confirmation_reason: row.confirmation_reason }),
+    ...(row.confirmed_at !== null && { confirmed_at: row.confirmed_at }),
+    ...(row.confirmed_by !== null && { confirmed_by: row.confirmed_by }),
+    ...(row.error && { error: row.error }),
+  }
+}

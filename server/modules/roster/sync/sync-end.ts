@@ -1,0 +1,110 @@
+import { massDeactivation, rosterPullPageSize } from '../../../../contract/limits.ts'
+import { formatTimestamp } from '../../../../contract/timestamp.ts'
+import type { JsonValue } from '../../../../provenance/json.ts'
+import type { Database, TenantTx } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
+import type { Directory } from '../directory/directory-types.ts'
+import { type SyncAttempt, takeStep } from './sync-attempt.ts'
+import { forgetEntries } from './sync-entries-store.ts'
+import type { SyncPosition } from './sync-state.ts'
+import type { SyncRow } from './syncs-store.ts'
+
+/** What follows once every page is applied. */
+export interface SyncEnd {
+  /** Deactivates some of those whom the directory no longer has, or asks first. */
+  absent(attempt: SyncAttempt): Promise<SyncRow>
+  /** Brings the archetypes of some people in line; after the last, the sync is complete. */
+  archetypes(attempt: SyncAttempt): Promise<SyncRow>
+}
+
+export function createSyncEnd(deps: { database: Database; directory: Directory; governance: GovernanceLog }): SyncEnd {
+  const { database, directory, governance } = deps
+
+  /** Undefined when it is safe, or was confirmed. */
+  async function askFirst(tx: TenantTx, row: SyncRow): Promise<{ people: number; reason: string } | undefined> {
+    if (row.confirmed_at !== null) return undefined
+    const { unseen, active } = await directory.countUnseen(tx, row.sync_id)
+    const { groups } = await directory.counts(tx)
+    const reason = reasonToAsk(row.position, { unseen, active, groups })
+    return reason === undefined ? undefined : { people: unseen, reason }
+  }
+
+  async function complete(tx: TenantTx, tenant: Tenant, row: SyncRow, actor: Actor): Promise<void> {
+    const { unmatched } = await directory.counts(tx)
+    row.status = 'completed'
+    row.finished_at = formatTimestamp(Date.now())
+    row.unmatched = unmatched
+    await forgetEntries(tx, row.sync_id)
+    await governance.append(tx, tenant, {
+      kind: 'roster.scim_sync_completed',
+      subject: `sync:${row.sync_id}`,
+      details: syncDetails(row),
+      actor,
+    })
+  }
+
+  return {
+    absent: (attempt) =>
+      takeStep(database, attempt, async (tx, row) => {
+        const asked = await askFirst(tx, row)
+        if (asked) {
+          row.status = 'awaiting_confirmation'
+          row.to_deactivate = asked.people
+          row.confirmation_reason = asked.reason
+          return
+        }
+        const { tenant, syncId, actor } = attempt
+        const count = await directory.deactivateUnseen(tx, tenant, syncId, actor, rosterPullPageSize)
+        row.deactivated += count
+        // The share of those who are left only falls: what was safe at first stays so.
+        if (count === 0) row.position.phase = 'archetypes'
+      }),
+    archetypes: (attempt) =>
+      takeStep(database, attempt, async (tx, row) => {
+        const { tenant, actor } = attempt
+        const page = { after: row.position.after, limit: rosterPullPageSize }
+        const { next } = await directory.assignArchetypes(tx, tenant, actor, page)
+        if (next === undefined) await complete(tx, tenant, row, actor)
+        else row.position.after = next
+      }),
+  }
+}
+
+/** Why somebody should look before people are deactivated; undefined when nothing speaks for it. */
+export function reasonToAsk(
+  position: SyncPosition,
+  { unseen, active, groups }: { unseen: number; active: number; groups: number },
+): string | undefined {
+  const percent = Math.round(massDeactivation.share * 100)
+  const isMany = (gone: number, all: number) => gone > massDeactivation.people && gone > all * massDeactivation.share
+  if (unseen > 0 && position.users === 0) return 'The directory has no people at all.'
+  if (isMany(unseen, active))
+    return `${unseen} of ${active} active people are no longer in the directory: more than ${percent} %.`
+  if (unseen > 0 && position.usersDoubtful) {
+    return 'The directory says that it has more people than it gave, however often it was read.'
+  }
+  const gone = groups - position.groups
+  if (gone > 1 && position.groups === 0) return 'The directory has no groups any more; archetypes come from groups.'
+  if (isMany(gone, groups)) return `${gone} of ${groups} groups are no longer in the directory: more than ${percent} %.`
+  return undefined
+}
+
+/** Of the events of a sync: counts, states and times, and nobody's name. */
+export function syncDetails(row: SyncRow): Record<string, JsonValue> {
+  return {
+    sync_id: row.sync_id,
+    mode: row.mode,
+    status: row.status,
+    added: row.added,
+    updated: row.updated,
+    deactivated: row.deactivated,
+    unmatched: row.unmatched,
+    skipped: row.skipped,
+    ...(row.to_deactivate !== null && { to_deactivate: row.to_deactivate }),
+    ...(row.position.keptActive.length > 0 && { kept_active: [...row.position.keptActive] }),
+    ...(row.started_at !== null && { started_at: row.started_at }),
+    ...(row.finished_at !== null && { finished_at: row.finished_at }),
+    ...(row.error && { reason: row.error.detail }),
+  }
+}

@@ -1,0 +1,48 @@
+import type { TenantTx } from '../../../db/database.ts'
+
+export type EntryKind = 'user' | 'group'
+
+export interface MetEntry {
+  sourceId: string
+  externalId: string
+}
+
+/** Notes those that are new by id and by external id; answers the ids of these. */
+export async function insertEntries(
+  tx: TenantTx,
+  syncId: string,
+  kind: EntryKind,
+  entries: readonly MetEntry[],
+): Promise<Set<string>> {
+  const { rows } = await tx.client.query<{ source_id: string }>(
+    `insert into hub.roster_sync_entries (tenant_id, sync_id, kind, source_id, external_id)
+     select $1, $2, $3, given.source_id, given.external_id
+     from unnest($4::text[], $5::text[]) as given (source_id, external_id)
+     on conflict do nothing
+     returning source_id`,
+    [tx.tenantId, syncId, kind, entries.map((each) => each.sourceId), entries.map((each) => each.externalId)],
+  )
+  return new Set(rows.map((row) => row.source_id))
+}
+
+/** External ids of those that were met, by id. */
+export async function externalIdsOf(
+  tx: TenantTx,
+  syncId: string,
+  kind: EntryKind,
+  sourceIds: readonly string[],
+): Promise<Map<string, string>> {
+  const { rows } = await tx.client.query<{ source_id: string; external_id: string }>(
+    `select source_id, external_id from hub.roster_sync_entries
+     where tenant_id = $1 and sync_id = $2 and kind = $3 and source_id = any($4::text[])`,
+    [tx.tenantId, syncId, kind, sourceIds],
+  )
+  return new Map(rows.map((row) => [row.source_id, row.external_id]))
+}
+
+export async function forgetEntries(tx: TenantTx, syncId: string): Promise<void> {
+  await tx.client.query('delete from hub.roster_sync_entries where tenant_id = $1 and sync_id = $2', [
+    tx.tenantId,
+    syncId,
+  ])
+}

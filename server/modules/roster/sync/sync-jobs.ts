@@ -1,0 +1,57 @@
+import { rosterSyncsAtOnce } from '../../../../contract/limits.ts'
+import type { DatabaseLog } from '../../../db/database.ts'
+import type { JobDefinition } from '../../../jobs/queue.ts'
+import type { TenantDirectory } from '../../tenants/tenants-types.ts'
+import type { ArchetypeSettlingRuns } from './archetype-settling.ts'
+import type { SyncRuns } from './sync-runs.ts'
+import type { SyncSchedule } from './syncs-service.ts'
+
+export const syncJobName = 'roster-sync'
+export const settlingJobName = 'settle-archetypes'
+
+/** More than there can be: the count of tries of the sync decides, not the queue's. */
+const retryLimit = 1000
+
+export function syncJobs(deps: {
+  runs: SyncRuns
+  schedule: SyncSchedule
+  settling: ArchetypeSettlingRuns
+  tenants: Pick<TenantDirectory, 'find' | 'slugs'>
+  log: DatabaseLog
+}): JobDefinition[] {
+  return [
+    {
+      name: syncJobName,
+      retryLimit,
+      retryDelaySeconds: 1,
+      pollingIntervalSeconds: 0.5,
+      sideBySide: { all: rosterSyncsAtOnce, ofGroup: 1 },
+      secondsMax: 23 * 3600,
+      handler: async ({ data, signal }) => {
+        const { tenant, sync_id: syncId } = data as { tenant: string; sync_id: string }
+        await deps.runs.run(tenant, syncId, signal)
+      },
+    },
+    {
+      name: 'roster-syncs-due',
+      cron: '*/5 * * * *',
+      atStart: true,
+      handler: async ({ signal }) => {
+        for (const slug of await deps.tenants.slugs()) {
+          if (signal.aborted) return
+          const tenant = await deps.tenants.find(slug)
+          await (tenant && deps.schedule.startIfDue(tenant))?.catch((err: unknown) =>
+            deps.log.warn({ err, tenant: slug }, 'a sync of the roster did not begin'),
+          )
+        }
+      },
+    },
+    {
+      name: settlingJobName,
+      handler: async ({ data, signal }) => {
+        const { tenant, after } = data as { tenant: string; after: string }
+        await deps.settling.run(tenant, after, signal)
+      },
+    },
+  ]
+}

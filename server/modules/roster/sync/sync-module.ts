@@ -1,0 +1,75 @@
+import type { FastifyInstance } from 'fastify'
+import type { Database, DatabaseLog } from '../../../db/database.ts'
+import type { TenantChore } from '../../../jobs/housekeeping.ts'
+import type { JobSender } from '../../../jobs/job-sender.ts'
+import type { JobDefinition } from '../../../jobs/queue.ts'
+import type { GovernanceLog } from '../../governance/governance-types.ts'
+import type { ScimSources } from '../../identity/scim/scim-source-types.ts'
+import type { TenantDirectory } from '../../tenants/tenants-types.ts'
+import type { Directory } from '../directory/directory-types.ts'
+import { createArchetypeSettling } from './archetype-settling.ts'
+import { createSourceAsking } from './source-asking.ts'
+import { settlingJobName, syncJobName, syncJobs } from './sync-jobs.ts'
+import { createSyncRuns } from './sync-runs.ts'
+import type { ResourceReader, RosterSyncs, RosterUpkeep, ScimConnections } from './sync-types.ts'
+import { addSyncRoutes } from './syncs-routes.ts'
+import { createSyncs } from './syncs-service.ts'
+import { lastCompletedAt } from './syncs-store.ts'
+
+export interface SyncModule {
+  upkeep: RosterUpkeep
+  lastSynced: RosterSyncs
+  jobs: readonly JobDefinition[]
+  chores: readonly TenantChore[]
+  routes(app: FastifyInstance): void
+  /** Stops syncs; the next worker goes on with them, or this one after the next start. */
+  stop(): void
+}
+
+export interface SyncModuleParts {
+  database: Database
+  governance: GovernanceLog
+  tenants: Pick<TenantDirectory, 'find' | 'slugs'>
+  connections: Pick<ScimConnections, 'of' | 'pullTokenOf'>
+  sources: ScimSources
+  reader: ResourceReader
+  jobSender: Pick<JobSender, 'send'>
+  log: DatabaseLog
+}
+
+export function createSyncModule(
+  deps: SyncModuleParts & { cursorKey: Buffer; directory: Directory; pauseMs?: number },
+): SyncModule {
+  const { jobSender, connections } = deps
+  const runs = createSyncRuns({ ...deps, asking: createSourceAsking(deps.pauseMs) })
+  const syncs = createSyncs({
+    ...deps,
+    begin: (tx, syncId) =>
+      jobSender.send(syncJobName, { tenant: tx.tenantId, sync_id: syncId }, { tx, group: tx.tenantId }),
+    stopAttempt: (syncId) => runs.stopAttempt(syncId),
+  })
+  const settling = createArchetypeSettling({
+    ...deps,
+    tenants: () => deps.tenants,
+    goOn: (tx, after) => jobSender.send(settlingJobName, { tenant: tx.tenantId, after }, { tx }),
+  })
+  return {
+    upkeep: { settle: settling.settle, endSyncs: syncs.endOpen },
+    lastSynced: {
+      async lastSyncedAt(tx) {
+        const configuration = await connections.of(tx)
+        if (!configuration) return undefined
+        const { mode, lastRequestAt } = configuration
+        const times = [await lastCompletedAt(tx, mode), mode === 'push' ? lastRequestAt : undefined]
+        return times
+          .filter((each) => each !== undefined)
+          .sort()
+          .at(-1)
+      },
+    },
+    jobs: syncJobs({ ...deps, runs, schedule: syncs, settling }),
+    chores: [{ name: 'forget old syncs of the roster', run: (tx) => syncs.forgetOld(tx) }],
+    routes: (app) => addSyncRoutes(app, syncs),
+    stop: () => runs.stop(),
+  }
+}

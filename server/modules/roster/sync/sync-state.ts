@@ -1,0 +1,55 @@
+/** How far a sync has come: what it goes on from after its process has died. */
+export interface SyncPosition {
+  phase: 'users' | 'groups' | 'absent' | 'archetypes'
+  /** Of the next page, from 1. */
+  startIndex: number
+  /** Directories that change while they are read are read again. */
+  pass: number
+  /** Of the pass: the largest total that the directory said, new entries, and entries that could not be used. */
+  totalMax: number
+  fresh: number
+  skipped: number
+  /** Of all passes, each entry once. */
+  users: number
+  groups: number
+  /** Entries of users that could not be used, once their pass has ended. */
+  usersSkipped: number
+  /** Members of groups are asked for group by group: together they are too much for an answer. */
+  membersApart: boolean
+  /** Entries that one page brings at most; less where pages are too large. */
+  count: number
+  /** Of the pass: there is reason to doubt that every entry was met. */
+  isDoubtful: boolean
+  /** As much of the users, once they are read. */
+  usersDoubtful: boolean
+  /** User ids of last administrators whom the directory has as inactive. */
+  keptActive: readonly string[]
+  /** The person whose archetypes were settled last. */
+  after: string
+  /** Processes that took the sync up since it came further. */
+  tries: number
+}
+
+export function firstPosition(phase: SyncPosition['phase'], count: number): SyncPosition {
+  return {
+    ...{ phase, startIndex: 1, pass: 1, totalMax: 0, fresh: 0, skipped: 0, users: 0, groups: 0, usersSkipped: 0 },
+    ...{ membersApart: false, count, isDoubtful: false, usersDoubtful: false, keptActive: [], after: '', tries: 0 },
+  }
+}
+
+export type SyncStatus = 'queued' | 'running' | 'awaiting_confirmation' | 'completed' | 'failed' | 'cancelled'
+
+/** The sync was cancelled, or another process has taken it over. */
+export class SyncOver extends Error {
+  override readonly name = 'SyncOver'
+}
+
+/** The worker has to stop; another goes on from the position. */
+export class WorkerStops extends Error {
+  override readonly name = 'WorkerStops'
+}
+
+/** Why a sync cannot go on. The message is for people, without contents of the directory. */
+export class SyncFailed extends Error {
+  override readonly name = 'SyncFailed'
+}

@@ -1,0 +1,76 @@
+import type { FastifyInstance } from 'fastify'
+import { pageSizeDefault } from '../../../../contract/limits.ts'
+import { PageQuery } from '../../../../contract/request-schemas.ts'
+import { addRoute, emptyBody } from '../../../http/route.ts'
+import { StartedSync, SyncList, SyncParams, SyncSchema, syncLocation } from './syncs-schemas.ts'
+import type { Syncs } from './syncs-service.ts'
+
+export function addSyncRoutes(app: FastifyInstance, syncs: Syncs): void {
+  addRoute(
+    app,
+    'syncRoster',
+    {
+      description:
+        'Begins to read the directory (`pull`), or to bring archetypes in line with what it has sent (`push`), in the ' +
+        'background; poll the address in `Location`. While a sync is under way, that one is answered.',
+      body: emptyBody,
+      bodyOptional: true,
+      response: { 202: StartedSync },
+      responseHeaders: { 202: syncLocation },
+      problems: ['concurrent-modification', 'hub-unavailable'],
+    },
+    async (request, reply) => {
+      const { sync_id, status } = await syncs.start(request.caller)
+      reply.code(202).header('location', `/api/v1/roster/scim-syncs/${sync_id}`)
+      return { sync_id, status }
+    },
+  )
+
+  addRoute(app, 'getLatestRosterSync', { response: { 200: SyncSchema }, problems: ['not-found'] }, async (request) =>
+    syncs.latest(request.caller.tenant),
+  )
+
+  addRoute(
+    app,
+    'listRosterSyncs',
+    {
+      description: 'The newest first. Those that ended more than 30 days ago are forgotten.',
+      querystring: PageQuery,
+      response: { 200: SyncList },
+      problems: ['invalid-cursor'],
+    },
+    async (request) => {
+      const { limit = pageSizeDefault, cursor } = request.query
+      return syncs.list(request.caller.tenant, { limit, cursor })
+    },
+  )
+
+  addRoute(app, 'getRosterSync', { params: SyncParams, response: { 200: SyncSchema } }, async (request) =>
+    syncs.get(request.caller.tenant, request.params.sync_id),
+  )
+
+  const action = {
+    params: SyncParams,
+    body: emptyBody,
+    bodyOptional: true,
+    response: { 200: SyncSchema },
+    problems: ['concurrent-modification', 'hub-unavailable'],
+  } as const
+
+  addRoute(
+    app,
+    'confirmRosterSync',
+    {
+      ...action,
+      description: 'The sync goes on, and deactivates whom the directory no longer has. Again gives the same answer.',
+    },
+    async (request) => syncs.confirm(request.caller, request.params.sync_id),
+  )
+
+  addRoute(
+    app,
+    'cancelRosterSync',
+    { ...action, description: 'What is applied stays so. Cancelling it again gives the same answer.' },
+    async (request) => syncs.cancel(request.caller, request.params.sync_id),
+  )
+}

@@ -1,0 +1,195 @@
+import { DomainError } from '../../../../contract/domain-error.ts'
+import {
+  rosterConfirmationHours,
+  rosterPullEveryMinutes,
+  rosterPullPageSize,
+  rosterSyncDays,
+} from '../../../../contract/limits.ts'
+import { formatTimestamp } from '../../../../contract/timestamp.ts'
+import type { Database, TenantTx } from '../../../db/database.ts'
+import type { Caller, Tenant } from '../../../http/caller.ts'
+import { openCursor, signCursor } from '../../../http/cursor.ts'
+import { randomText } from '../../../secrets/random-text.ts'
+import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
+import { type SyncAnswer, syncAnswer } from './sync-answer.ts'
+import { syncDetails } from './sync-end.ts'
+import { forgetEntries } from './sync-entries-store.ts'
+import { firstPosition } from './sync-state.ts'
+import type { ScimConnections } from './sync-types.ts'
+import {
+  findSync,
+  forgetSyncsBefore,
+  insertSync,
+  lockSyncs,
+  openSync,
+  type SyncListPosition,
+  type SyncRow,
+  saveSync,
+  syncsBefore,
+} from './syncs-store.ts'
+
+/** Syncs of a tenant, as its administrators see them. Those about one throw `not-found`. */
+export interface Syncs {
+  /** Begins one, or answers the one that is under way. Throws `concurrent-modification` without SCIM. */
+  start(caller: Caller): Promise<SyncAnswer>
+  latest(tenant: Tenant): Promise<SyncAnswer>
+  get(tenant: Tenant, syncId: string): Promise<SyncAnswer>
+  /** The newest first. */
+  list(tenant: Tenant, page: { limit: number; cursor?: string | undefined }): Promise<SyncPage>
+  /** Lets one that asked go on. Throws `concurrent-modification` for one that asks nothing. */
+  confirm(caller: Caller, syncId: string): Promise<SyncAnswer>
+  /** What was done stays done. Throws `concurrent-modification` for one that has ended otherwise. */
+  cancel(caller: Caller, syncId: string): Promise<SyncAnswer>
+}
+
+export interface SyncPage {
+  items: SyncAnswer[]
+  next_cursor: string | null
+}
+
+/** What goes on by itself. */
+export interface SyncSchedule {
+  /** Begins a sync where a directory that is read was not read for half an hour. */
+  startIfDue(tenant: Tenant): Promise<void>
+  /** Cancels what runs or waits. */
+  endOpen(tx: TenantTx, tenant: Tenant, actor: Actor): Promise<void>
+  /** Forgets some old ones, and answers whether there may be more. */
+  forgetOld(tx: TenantTx): Promise<boolean>
+}
+
+const hourMs = 3_600_000
+const forgottenAtOnce = 500
+
+export function createSyncs(deps: {
+  database: Database
+  cursorKey: Buffer
+  governance: GovernanceLog
+  connections: Pick<ScimConnections, 'of'>
+  /** Has the sync done, if the transaction commits. */
+  begin(tx: TenantTx, syncId: string): Promise<void>
+  /** Tells an attempt in this process to stop. */
+  stopAttempt(syncId: string): void
+}): Syncs & SyncSchedule {
+  const { database, governance } = deps
+  const at = (ms = 0) => formatTimestamp(Date.now() + ms)
+
+  async function insert(tx: TenantTx, mode: 'push' | 'pull', createdBy: string): Promise<SyncRow> {
+    const position = firstPosition(mode === 'pull' ? 'users' : 'archetypes', rosterPullPageSize)
+    const sync = { sync_id: `sync_${randomText(24)}`, mode, created_at: at(), created_by: createdBy, position }
+    const row = await insertSync(tx, sync)
+    await deps.begin(tx, row.sync_id)
+    return row
+  }
+
+  async function append(tx: TenantTx, tenant: Tenant, kind: string, row: SyncRow, actor: Actor): Promise<void> {
+    await governance.append(tx, tenant, { kind, subject: `sync:${row.sync_id}`, details: syncDetails(row), actor })
+  }
+
+  async function end(tx: TenantTx, tenant: Tenant, row: SyncRow, actor: Actor): Promise<SyncRow> {
+    const ended: SyncRow = { ...row, status: 'cancelled', finished_at: at() }
+    await saveSync(tx, ended)
+    await forgetEntries(tx, row.sync_id)
+    await append(tx, tenant, 'roster.scim_sync_cancelled', ended, actor)
+    tx.afterCommit(() => deps.stopAttempt(row.sync_id))
+    return ended
+  }
+
+  return {
+    start: (caller) =>
+      database.withTenant(caller.tenant.slug, async (tx) => {
+        await lockSyncs(tx)
+        const configuration = await deps.connections.of(tx)
+        if (!configuration) {
+          throw new DomainError(
+            'concurrent-modification',
+            'There is nothing to sync with: this tenant has no SCIM provisioning. Configure it with ' +
+              'POST /api/v1/identity/scim/configure, and repeat this call.',
+          )
+        }
+        return syncAnswer((await openSync(tx)) ?? (await insert(tx, configuration.mode, caller.subject)))
+      }),
+
+    async latest(tenant) {
+      const [row] = await database.withTenant(tenant.slug, (tx) => syncsBefore(tx, undefined, 1), { readOnly: true })
+      if (row) return syncAnswer(row)
+      throw new DomainError('not-found', 'No sync has begun yet. POST /api/v1/roster/scim:sync begins one.')
+    },
+
+    get: (tenant, syncId) =>
+      database.withTenant(tenant.slug, async (tx) => syncAnswer(await found(tx, syncId)), { readOnly: true }),
+
+    async list({ slug }, { limit, cursor }) {
+      const binding = { tenant: slug, operation: 'listRosterSyncs', query: {} }
+      const before =
+        cursor === undefined ? undefined : (openCursor(deps.cursorKey, binding, cursor) as unknown as SyncListPosition)
+      const rows = await database.withTenant(slug, (tx) => syncsBefore(tx, before, limit + 1), {
+        readOnly: true,
+        inIndexOrder: true,
+      })
+      const last = rows.length > limit ? rows[limit - 1] : undefined
+      return {
+        items: rows.slice(0, limit).map(syncAnswer),
+        next_cursor: last ? signCursor(deps.cursorKey, binding, [last.created_at, last.sync_id]) : null,
+      }
+    },
+
+    confirm: (caller, syncId) =>
+      database.withTenant(caller.tenant.slug, async (tx) => {
+        await lockSyncs(tx)
+        const row = await found(tx, syncId)
+        if (row.confirmed_at !== null) return syncAnswer(row)
+        if (row.status !== 'awaiting_confirmation') throw refused('confirmed', row)
+        const position = { ...row.position, tries: 0 }
+        const by = { confirmed_at: at(), confirmed_by: caller.subject }
+        const confirmed: SyncRow = { ...row, ...by, position, status: 'queued' }
+        await saveSync(tx, confirmed)
+        await append(tx, caller.tenant, 'roster.scim_sync_confirmed', confirmed, caller)
+        await deps.begin(tx, syncId)
+        return syncAnswer(confirmed)
+      }),
+
+    cancel: (caller, syncId) =>
+      database.withTenant(caller.tenant.slug, async (tx) => {
+        await lockSyncs(tx)
+        const row = await found(tx, syncId, 'for update')
+        if (row.status === 'cancelled') return syncAnswer(row)
+        if (row.status === 'completed' || row.status === 'failed') throw refused('cancelled', row)
+        return syncAnswer(await end(tx, caller.tenant, row, caller))
+      }),
+
+    startIfDue: (tenant) =>
+      database.withTenant(tenant.slug, async (tx) => {
+        if ((await deps.connections.of(tx))?.mode !== 'pull') return
+        await lockSyncs(tx)
+        const open = await openSync(tx)
+        const hasLapsed =
+          open?.status === 'awaiting_confirmation' && open.created_at < at(-rosterConfirmationHours * hourMs)
+        if (open && !hasLapsed) return
+        const [last] = await syncsBefore(tx, undefined, 1)
+        // The job that asks looks every few minutes; a little early is better than a look too late.
+        if (last && last.created_at > at(-(rosterPullEveryMinutes - 1) * 60_000)) return
+        if (open) await end(tx, tenant, open, { service: 'roster-sync' })
+        await insert(tx, 'pull', 'service:hub')
+      }),
+
+    async endOpen(tx, tenant, actor) {
+      await lockSyncs(tx)
+      const open = await openSync(tx)
+      const row = open && (await findSync(tx, open.sync_id, 'for update'))
+      if (row) await end(tx, tenant, row, actor)
+    },
+
+    forgetOld: async (tx) =>
+      (await forgetSyncsBefore(tx, at(-rosterSyncDays * 24 * hourMs), forgottenAtOnce)) === forgottenAtOnce,
+  }
+}
+
+async function found(tx: TenantTx, syncId: string, lock?: 'for update'): Promise<SyncRow> {
+  const row = await findSync(tx, syncId, lock)
+  if (row) return row
+  throw new DomainError('not-found', 'The tenant has no sync of this id.')
+}
+
+function refused(what: 'confirmed' | 'cancelled', row: SyncRow): DomainError {
+  return new DomainError('concurrent-modification', `The sync cannot be ${what}: it is ${row.status}.`)
+}
