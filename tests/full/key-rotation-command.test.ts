@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type CliHub, startCliHub } from '../cli/cli-hub.ts'
 import { runCli } from '../cli/run-cli.ts'
