@@ -88,8 +88,10 @@ export function createHubSession(credentials: Credentials): HubSession {
       if (answer.status === 200 && typeof access_token === 'string' && typeof expires_in === 'number') {
         const goodSeconds = Math.max(expires_in - marginSeconds, expires_in / 2)
         const scopes = new Set(String(scope ?? '').split(' '))
-        token = { value: access_token, scopes, renewAtMs: performance.now() + goodSeconds * 1000 }
-        if (scopes.has('telemetry:write')) return undefined
+        if (scopes.has('telemetry:write')) {
+          token = { value: access_token, scopes, renewAtMs: performance.now() + goodSeconds * 1000 }
+          return undefined
+        }
         return { kind: 'barred', message: 'The service account has no scope telemetry:write.' }
       }
       const { retryAfterMs } = answer

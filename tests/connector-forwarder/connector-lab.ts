@@ -10,6 +10,13 @@ import type { JsonValue } from '../../provenance/index.ts'
 import { event } from '../telemetry/events.ts'
 import { FakeHub } from './fake-hub.ts'
 
+export interface LabAnswer {
+  status: number
+  headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies whose shape they assert
+  body: any
+}
+
 /** A forwarder in this process, beside a fake Hub. */
 export interface ConnectorLab {
   hub: FakeHub
@@ -18,11 +25,7 @@ export interface ConnectorLab {
   start(changes?: Partial<ConnectorConfig>): Promise<void>
   stop(): Promise<void>
   url(): string
-  post(
-    path: string,
-    body: unknown,
-    headers?: Record<string, string>,
-  ): Promise<{ status: number; headers: Headers; body: any }>
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<LabAnswer>
   /** Sends events of these users as one batch. */
   accept(...users: string[]): Promise<void>
   status(): Promise<ConnectorStatus>
