@@ -1,12 +1,134 @@
-import type { JsonValue } from '../../../../provenance/json.ts'
+import { hash } from 'node:crypto'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../../provenance/json.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
-import type { PlatformAdapter } from '../platform-adapter-types.ts'
+import type { Delivery, PlatformAdapter } from '../platform-adapter-types.ts'
+import { deliveryErrorOf, PublishFailure } from '../publish-failure.ts'
+import { type AnthropicClient, createAnthropicClient } from './anthropic-client.ts'
+import { type SkillFolder, skillFolderOf } from './skill-files.ts'
 
-/** The Skills API of Anthropic. */
-export function createAnthropicSkills(_outbound: Pick<Outbound, 'fetch' | 'resolvedProblemOf'>): PlatformAdapter {
+/** What is remembered of a skill: its id there, and what was uploaded last. */
+interface Uploaded {
+  id: string
+  content: string
+}
+type State = Record<string, Uploaded>
+
+interface Wanted {
+  skillId: string
+  title: string
+  folder: SkillFolder
+  content: string
+}
+
+/**
+ * Makes the skills of an Anthropic workspace those of the manifest: uploads what is new or has changed, and deletes
+ * what the Hub uploaded before and no longer publishes. Skills of others are left alone. Each publish begins with the
+ * list of skills, so that what somebody deleted there is uploaded again, and what an interrupted publish uploaded is
+ * found by its title.
+ */
+export function createAnthropicSkills(outbound: Pick<Outbound, 'fetch' | 'resolvedProblemOf'>): PlatformAdapter {
+  const clientOf = ({ publishUrl = '', credentials, signal }: Delivery) =>
+    createAnthropicClient(outbound, { baseUrl: publishUrl, apiKey: credentials.anthropic_api_key ?? '', signal })
+
   return {
     timeoutMs: 120_000,
-    publish: async (): Promise<JsonValue> => null,
-    test: async () => [],
+
+    async publish(delivery) {
+      const client = clientOf(delivery)
+      const wanted = wantedSkills(delivery)
+      const { state, ids } = await known(client, stateIn(delivery.state), wanted, delivery)
+      const remember = (next: State) => delivery.remember(asJson(next))
+      for (const skill of wanted) {
+        const before = state[skill.skillId]
+        if (before && before.content === skill.content) continue
+        if (before) await client.addVersion(before.id, skill.folder)
+        const id = before?.id ?? (await client.create(skill.title, skill.folder))
+        state[skill.skillId] = { id, content: skill.content }
+        await remember(state)
+      }
+      const names = new Set(wanted.map(({ skillId }) => skillId))
+      for (const [skillId, { id }] of Object.entries(state)) {
+        if (names.has(skillId)) continue
+        if (ids.has(id)) await client.remove(id)
+        delete state[skillId]
+        await remember(state)
+      }
+      return asJson(state)
+    },
+
+    async test(delivery) {
+      const problem = await outbound.resolvedProblemOf(delivery.publishUrl ?? '')
+      if (problem !== undefined) return [{ name: 'address', ok: false, detail: `The address of the API ${problem}.` }]
+      const address = { name: 'address', ok: true, detail: 'The address of the API can be called.' }
+      try {
+        const skills = await clientOf(delivery).list()
+        const detail = `The key is taken; the workspace has ${skills.length} skills of its own.`
+        return [address, { name: 'credentials', ok: true, detail }]
+      } catch (error) {
+        return [address, { name: 'credentials', ok: false, detail: deliveryErrorOf(error).detail }]
+      }
+    },
   }
+}
+
+/** What is there of what was uploaded, and what an upload whose end nobody saw has left, by its title. */
+async function known(
+  client: AnthropicClient,
+  remembered: State,
+  wanted: readonly Wanted[],
+  { tenant, connectorId }: Delivery,
+): Promise<{ state: State; ids: ReadonlySet<string> }> {
+  const remote = await client.list()
+  const ids = new Set(remote.map(({ id }) => id))
+  const state = Object.fromEntries(Object.entries(remembered).filter(([, { id }]) => ids.has(id)))
+  const idOfTitle = new Map(remote.map(({ id, title }) => [title, id]))
+  const wantedTitles = new Map(wanted.map(({ skillId, title }) => [title, skillId]))
+  const ofUs = ` [${tenant}/${connectorId.slice(-6)}/`
+  for (const [title, id] of idOfTitle) {
+    if (!title.includes(ofUs)) continue
+    const skillId = wantedTitles.get(title) ?? /\/([^/\]]+)\]$/.exec(title)?.[1]
+    // Whether its content is right is not known.
+    if (skillId !== undefined) state[skillId] ??= { id, content: '' }
+  }
+  return { state, ids }
+}
+
+function wantedSkills({ manifest, tenant, connectorId }: Delivery): Wanted[] {
+  const skills = Array.isArray(manifest.skills) ? (manifest.skills as readonly JsonValue[]).filter(isGranted) : []
+  const skillIdOf = new Map<string, string>()
+  return skills.map((skill: JsonObject) => {
+    const skillId = String(skill.skill_id)
+    const folder = skillFolderOf(skill)
+    const other = skillIdOf.get(folder.name)
+    if (other !== undefined) {
+      throw new PublishFailure(`would get two skills of the name ${folder.name}: ${other} and ${skillId}. Rename one`)
+    }
+    skillIdOf.set(folder.name, skillId)
+    const content = hash('sha256', JSON.stringify(folder))
+    return { skillId, title: `${String(skill.name)}${titleEnd(tenant, connectorId, skillId)}`, folder, content }
+  })
+}
+
+/** The API knows no archetypes: what nobody may use stays away from it. */
+function isGranted(skill: JsonValue): skill is JsonObject {
+  return isJsonObject(skill) && Array.isArray(skill.archetype_ids) && skill.archetype_ids.length > 0
+}
+
+/** Titles must differ within a workspace, and tell whose a skill is. */
+function titleEnd(tenant: string, connectorId: string, skillId: string): string {
+  return ` [${tenant}/${connectorId.slice(-6)}/${skillId}]`
+}
+
+function stateIn(value: JsonValue): State {
+  const state: State = {}
+  for (const [skillId, uploaded] of Object.entries(isJsonObject(value) ? value : {})) {
+    if (!isJsonObject(uploaded)) continue
+    const { id, content } = uploaded
+    if (typeof id === 'string' && typeof content === 'string') state[skillId] = { id, content }
+  }
+  return state
+}
+
+function asJson(state: State): JsonValue {
+  return Object.fromEntries(Object.entries(state).map(([skillId, { id, content }]) => [skillId, { id, content }]))
 }

@@ -1,0 +1,111 @@
+import { isJsonObject, type JsonObject } from '../../../../provenance/json.ts'
+import type { Outbound } from '../../../outbound/outbound.ts'
+import { failureOf, PublishFailure } from '../publish-failure.ts'
+import type { SkillFolder } from './skill-files.ts'
+
+const apiVersion = '2023-06-01'
+const betas = 'skills-2025-10-02'
+const pageSize = 100
+/** A workspace has fewer; more would be a list that never ends. */
+const pagesMax = 100
+
+export interface RemoteSkill {
+  id: string
+  title: string
+}
+
+/**
+ * The part of the Skills API that publishing needs (platform.claude.com/docs/en/api/beta/skills): skills of the
+ * workspace that the key belongs to. All throw {@link PublishFailure} or OutboundError.
+ */
+export interface AnthropicClient {
+  /** Those that were uploaded, with their titles. */
+  list(): Promise<RemoteSkill[]>
+  /** Answers the id. */
+  create(title: string, folder: SkillFolder): Promise<string>
+  addVersion(skillId: string, folder: SkillFolder): Promise<void>
+  /** With all its versions. One that is gone already is no failure. */
+  remove(skillId: string): Promise<void>
+}
+
+export function createAnthropicClient(
+  outbound: Pick<Outbound, 'fetch'>,
+  { baseUrl, apiKey, signal }: { baseUrl: string; apiKey: string; signal: AbortSignal },
+): AnthropicClient {
+  async function call(method: string, path: string, form?: FormData): Promise<Response> {
+    // As bytes: the client behind the way out knows forms of its own only.
+    const encoded = form && new Response(form)
+    return outbound.fetch(`${baseUrl.replace(/\/+$/, '')}${path}`, {
+      method,
+      headers: {
+        'x-api-key': apiKey,
+        'anthropic-version': apiVersion,
+        'anthropic-beta': betas,
+        ...(encoded && { 'content-type': encoded.headers.get('content-type') ?? '' }),
+      },
+      ...(encoded && { body: Buffer.from(await encoded.arrayBuffer()) }),
+      signal,
+    })
+  }
+
+  async function read(method: string, path: string, what: string, form?: FormData): Promise<JsonObject> {
+    const response = await call(method, path, form)
+    if (!response.ok) throw failureOf(response, what)
+    const body: unknown = await response.json().catch(() => undefined)
+    if (!isJsonObject(body)) throw new PublishFailure(`did not answer ${what} with a JSON object`)
+    return body
+  }
+
+  /** Every item of a list with pages. */
+  async function readAll(path: string, what: string): Promise<JsonObject[]> {
+    const items: JsonObject[] = []
+    let page = ''
+    for (let at = 0; at < pagesMax; at += 1) {
+      const body = await read('GET', `${path}${page}`, what)
+      if (!Array.isArray(body.data)) throw new PublishFailure(`did not answer ${what} with a list`)
+      items.push(...body.data.filter(isJsonObject))
+      if (body.has_more !== true || typeof body.next_page !== 'string') return items
+      page = `&page=${encodeURIComponent(body.next_page)}`
+    }
+    throw new PublishFailure(`has more pages of ${what} than the Hub reads`)
+  }
+
+  return {
+    async list() {
+      const skills = await readAll(`/v1/skills?source=custom&limit=${pageSize}`, 'the list of skills')
+      return skills.map(({ id, display_title }) => ({ id: String(id), title: String(display_title) }))
+    },
+    async create(title, folder) {
+      const form = formOf(folder)
+      form.set('display_title', title)
+      const { id } = await read('POST', '/v1/skills', 'a skill', form)
+      if (typeof id !== 'string') throw new PublishFailure('did not answer a skill with its id')
+      return id
+    },
+    async addVersion(skillId, folder) {
+      await read('POST', `/v1/skills/${encodeURIComponent(skillId)}/versions`, 'a version of a skill', formOf(folder))
+    },
+    async remove(skillId) {
+      const skill = `/v1/skills/${encodeURIComponent(skillId)}`
+      try {
+        for (const version of await readAll(`${skill}/versions?limit=${pageSize}`, 'the versions of a skill')) {
+          await read(
+            'DELETE',
+            `${skill}/versions/${encodeURIComponent(String(version.version ?? version.id))}`,
+            'a version to delete',
+          )
+        }
+        await read('DELETE', skill, 'a skill to delete')
+      } catch (error) {
+        if (!(error instanceof PublishFailure && error.status === 404)) throw error
+      }
+    },
+  }
+}
+
+/** All files in one folder, as the API asks. */
+function formOf({ name, files }: SkillFolder): FormData {
+  const form = new FormData()
+  for (const { path, text } of files) form.append('files[]', new File([text], `${name}/${path}`))
+  return form
+}
