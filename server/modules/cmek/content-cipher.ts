@@ -33,7 +33,7 @@ export function keyIdOf(stored: string): string | undefined {
 /**
  * AES-256-GCM (NIST SP 800-38D) with a random nonce, under a key of the record's own: HMAC-SHA256 of tenant and record
  * id under the content key (a key derivation in the sense of NIST SP 800-108). So however many records a content key
- * has, no key seals more than one text, and nonces cannot meet; and a text opens for its record and tenant alone.
+ * has, no key seals more than a text or two, and nonces do not meet; and a text opens for its record and tenant alone.
  */
 export function sealText(contentKey: Buffer, keyId: string, tenantId: string, recordId: string, text: string): string {
   const name = nameOf(tenantId, recordId)

@@ -1,6 +1,7 @@
 import type { SkillState } from '../../../contract/literals.ts'
 import { skillsLockClass } from '../../db/advisory-locks.ts'
 import type { TenantTx } from '../../db/database.ts'
+import { isErased, openText } from '../../db/record-contents.ts'
 import type { SkillRegistration } from './entitlement-types.ts'
 
 /** `state` is one of the literals: nothing else is ever written. */
@@ -35,13 +36,26 @@ export async function ensureSkill(tx: TenantTx, skillId: string, now: string): P
   )
 }
 
+/** Names are content, and under the tenant's own key in Mode B, as the records are that they come from. */
+async function sealedNames(tx: TenantTx, skills: readonly SkillRegistration[]): Promise<string[]> {
+  const sealer = await tx.contents.sealer(tx)
+  return skills.map(({ recordId, name }) => (sealer ? sealer.seal(recordId, name) : name))
+}
+
+/** The name of a version; null where it was erased, or is gone with its key. */
+export function openName(tx: TenantTx, { record_id, name }: Pick<VersionRow, 'record_id' | 'name'>): string | null {
+  const opened = name === null ? null : openText(tx, record_id, name)
+  return isErased(tx, opened) ? null : opened
+}
+
 /** Answers false when the version exists. */
 export async function insertVersion(tx: TenantTx, skill: SkillRegistration): Promise<boolean> {
+  const [name] = await sealedNames(tx, [skill])
   const { rowCount } = await tx.client.query(
     `insert into hub.skill_versions (tenant_id, skill_id, skill_version, state, name, record_id, created_at)
      values ($1, $2, $3, 'draft', $4, $5, $6)
      on conflict (tenant_id, skill_id, skill_version) do nothing`,
-    [tx.tenantId, skill.skillId, skill.skillVersion, skill.name, skill.recordId, skill.registeredAt],
+    [tx.tenantId, skill.skillId, skill.skillVersion, name, skill.recordId, skill.registeredAt],
   )
   return rowCount === 1
 }
@@ -67,7 +81,7 @@ export async function insertPublished(tx: TenantTx, skills: readonly SkillRegist
       tx.tenantId,
       ids,
       skills.map((skill) => skill.skillVersion),
-      skills.map((skill) => skill.name),
+      await sealedNames(tx, skills),
       skills.map((skill) => skill.recordId),
       times,
     ],
@@ -154,7 +168,7 @@ export async function versionsOf(tx: TenantTx, skillIds: readonly string[]): Pro
      order by created_at, record_id`,
     [tx.tenantId, skillIds],
   )
-  return rows
+  return rows.map((row) => ({ ...row, name: openName(tx, row) }))
 }
 
 export async function setSkillState(tx: TenantTx, skillId: string, state: SkillState, now: string): Promise<void> {

@@ -1,4 +1,5 @@
 import type { TenantTx } from '../../../db/database.ts'
+import { openName } from '../entitlement-store.ts'
 
 /** A published version of a published skill. */
 export interface PublishedVersionRow {
@@ -18,7 +19,7 @@ export async function publishedVersions(tx: TenantTx): Promise<PublishedVersionR
      order by v.skill_id collate "C", v.created_at desc, v.record_id desc`,
     [tx.tenantId],
   )
-  return rows
+  return rows.map((row) => ({ ...row, name: openName(tx, row) }))
 }
 
 /** Of published skills, in the order of their archetypes. */

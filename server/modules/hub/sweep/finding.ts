@@ -17,6 +17,7 @@ export type SweepCheck =
   | 'leaf_claimed_once'
   | 'readable'
   | 'tombstone_proven'
+  | 'content_erasure_proven'
   | 'tombstone_present'
   | 'state_follows_events'
   | 'record_in_log'

@@ -5,8 +5,10 @@ import type { Tenant } from '../../../http/caller.ts'
 import type { LogEntry, LogHead, TenantLogs } from '../../log/log-types.ts'
 import { nodeCrypto } from '../node-crypto.ts'
 import { findRecords } from '../record-store.ts'
-import type { RecordsOfEntries, SealedRecords } from '../sealed-records-types.ts'
+import type { RecordsOfEntries, SealedRecords, SealedRow } from '../sealed-records-types.ts'
+import type { ToldEvents } from '../told-events.ts'
 import type { StoredVerification, Verification } from '../verification-types.ts'
+import { checkErasedContent, type ErasedContents, findErasedContents } from './erased-content.ts'
 import { checkChange, checkTombstone, type ToldChange, toldChange } from './event-check.ts'
 import { type Finding, listedMax, type SweepCheck } from './finding.ts'
 import { isLogDamage } from './log-damage.ts'
@@ -36,11 +38,13 @@ interface PageRead {
   /** Of the tree, by log index; empty where they cannot be read. */
   logLeaves: ReadonlyMap<number, Uint8Array>
   stored: RecordsOfEntries
+  /** Of them those whose content is gone with its key. */
+  erased: ErasedContents
   tombstones: TombstoneRow[]
   standings: ReadonlyMap<string, StandingRow>
   /** Of the log itself. */
   findings: Finding[]
-  /** Verifies the records, then the events that tombstones name. */
+  /** Verifies the records that can be read, then the events that tombstones name. */
   verify: () => Promise<Verification[]>
   tombstoneEvents: { record_id: string; event_kind: string | null; canonical: string }[]
 }
@@ -60,8 +64,9 @@ export function createPageCheck(deps: {
   logs: TenantLogs
   records: SealedRecords
   verification: StoredVerification
+  told: ToldEvents
 }) {
-  const { database, logs, records, verification } = deps
+  const { database, logs, records, verification, told: toldEvents } = deps
 
   async function read(tx: TenantTx, tenant: Tenant, from: number, limit: number): Promise<PageRead> {
     const head = await logs.head(tx)
@@ -82,6 +87,7 @@ export function createPageCheck(deps: {
       purge_event_id === null ? [event_id] : [event_id, purge_event_id],
     )
     const tombstoneEvents = await findRecords(tx, [...new Set(eventIds)], beforeAll)
+    const erased = await findErasedContents(tx, stored.records, toldEvents)
     const told = stored.records.flatMap((record) => toldChange(record)?.recordId ?? [])
     const standings = await findStandings(tx, [...new Set(told)])
     return {
@@ -89,10 +95,11 @@ export function createPageCheck(deps: {
       entries,
       logLeaves: new Map(leaves.map((leaf, at) => [from + at, leaf])),
       stored,
+      erased,
       tombstones,
       standings: new Map(standings.map((standing) => [standing.record_id, standing])),
       findings,
-      verify: await verification.prepare(tx, tenant, [...stored.records, ...tombstoneEvents]),
+      verify: await verification.prepare(tx, tenant, [...readable(stored, erased), ...tombstoneEvents]),
       tombstoneEvents,
     }
   }
@@ -140,6 +147,10 @@ export function createPageCheck(deps: {
   }
 }
 
+function readable({ records }: RecordsOfEntries, { keys }: ErasedContents): SealedRow[] {
+  return keys.size === 0 ? records : records.filter((record) => !keys.has(record.record_id))
+}
+
 function missingEntries(tenant: Tenant, entries: readonly LogEntry[], from: number, to: number): Finding[] {
   const count = Math.max(0, to - from) - entries.length
   if (count <= 0) return []
@@ -151,12 +162,12 @@ function missingEntries(tenant: Tenant, entries: readonly LogEntry[], from: numb
 }
 
 function judge(tenant: Tenant, page: PageRead, verifications: readonly Verification[]): PageChecked {
-  const { records } = page.stored
+  const records = readable(page.stored, page.erased)
   const findings = [...page.findings]
   const isVerified = records.map((_, at) => verifications[at]!.verified)
   let failed = isVerified.filter((verified) => !verified).length
 
-  const claims = groupBy([...records, ...page.tombstones], (claim) => claim.seal_id)
+  const claims = groupBy([...page.stored.records, ...page.tombstones], (claim) => claim.seal_id)
   const leavesOfSeals = new Map<string, readonly Uint8Array[]>()
   for (const entry of page.entries) {
     const sealed = checkSeal(tenant.logName, entry, {
@@ -187,7 +198,14 @@ function judge(tenant: Tenant, page: PageRead, verifications: readonly Verificat
     const told = isVerified[at] ? toldChange(record) : undefined
     if (told) findings.push(...checkChange(told, page.standings.get(told.recordId)))
   })
-  return { places: page.places, checked: records.length, failed, findings }
+  for (const record of page.stored.records) {
+    if (!page.erased.keys.has(record.record_id)) continue
+    const leaf = leavesOfSeals.get(record.seal_id)?.[record.leaf_index]
+    const unproven = checkErasedContent(tenant.slug, record, page.erased, leaf)
+    failed += unproven.length
+    findings.push(...unproven)
+  }
+  return { places: page.places, checked: page.stored.records.length, failed, findings }
 }
 
 function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
