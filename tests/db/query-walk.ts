@@ -4,6 +4,7 @@ import { prepareTelemetry } from '../api/telemetry-tenants.ts'
 import type { CallOptions, TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
 import { walkAudit } from './audit-walk.ts'
+import { walkConnectors } from './connectors-walk.ts'
 import { walkEntitlement } from './entitlement-walk.ts'
 import { walkErasure } from './erasure-walk.ts'
 import { walkExportFiles } from './export-files-walk.ts'
@@ -38,6 +39,7 @@ export async function walkEverything(hub: TestHub): Promise<void> {
     await walkExports(hub, tenant)
     await walkExportFiles(hub, tenant)
     await walkSso(hub, tenant)
+    await walkConnectors(hub, tenant)
     await walkTenants(hub, tenant)
     await walkSessions(hub, tenant)
     await manageUsers(hub, tenant)

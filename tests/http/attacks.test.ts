@@ -50,6 +50,11 @@ describe('13 JSON that two parsers may read differently', () => {
     provisionHub: { retention_days: 30 },
     ingestEvent: event({ metadata: { a: 1 } }),
     ingestBatch: { events: [event({ metadata: { a: 1 } })] },
+    createConnector: { platform: 'claude', display_name: 'x', delivery: 'pull', credentials: { api_key: 'x' } },
+    updateConnector: { display_name: 'x' },
+    rotateConnectorCredentials: { credentials: { api_key: 'x' } },
+    testConnector: {},
+    republishSkills: {},
     createUser: { email: 'kim@acme.example' },
     requestMagicLink: { email: 'kim@acme.example', tenant: 'acme' },
     mockLogIn: { email: 'kim@acme.example', tenant: 'acme' },
@@ -61,6 +66,7 @@ describe('13 JSON that two parsers may read differently', () => {
     createServiceAccount: { name: 'x', scopes: ['hub:read'] },
     updateServiceAccount: { scopes: ['hub:read'] },
     rotateServiceAccountSecret: {},
+    replaceUserArchetypes: { archetype_ids: ['analyst'] },
     replaceArchetypes: { archetypes: [{ archetype_id: 'analyst' }] },
     configureSso: {
       issuer: 'https://a.example',
@@ -96,6 +102,7 @@ describe('13 JSON that two parsers may read differently', () => {
       .replace('{archetype_id}', 'analyst')
       .replace('{user_id}', 'usr_1')
       .replace('{client_id}', 'saOne')
+      .replace('{connector_id}', 'con_1')
       .replace('{slug}', 'acme')
     const text = JSON.stringify(body)
     const [deepest = '{'] = text.match(/.*\{/) ?? []

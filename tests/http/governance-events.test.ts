@@ -13,6 +13,7 @@ const records = '/api/v1/hub/records'
 const users = '/api/v1/roster/users'
 const accounts = '/api/v1/service-accounts'
 const holds = '/api/v1/hub/legal-holds'
+const connectors = '/api/v1/llm/connectors'
 
 let lab: OidcLab
 /** Made by the cases before. */
@@ -240,6 +241,20 @@ const table: Partial<Record<OperationId, Case | Without>> = {
     change: 'archetypes',
     states: 'none',
   },
+  replaceUserArchetypes: {
+    run: async () => {
+      await call('PUT', `${users}/${made.user}/archetypes`, { archetype_ids: ['a'] })
+      return `user:${made.user}`
+    },
+    kind: 'rbac.archetype_assigned',
+  },
+  resetUserArchetypes: {
+    run: async () => {
+      await call('DELETE', `${users}/${made.user}/archetypes`)
+      return `user:${made.user}`
+    },
+    kind: 'rbac.archetype_assigned',
+  },
   transitionSkill: {
     run: async () => {
       await call('POST', '/api/v1/skill-entitlement/skills/s:transition', { state: 'published' })
@@ -275,6 +290,54 @@ const table: Partial<Record<OperationId, Case | Without>> = {
     states: 'none',
   },
   checkEntitlements: { without: 'reads only' },
+  createConnector: {
+    run: async () => {
+      const body = { platform: 'claude', display_name: 'Claude', delivery: 'pull' }
+      const credentials = { api_key: 'a-secret-of-the-connector' }
+      secrets.push(credentials.api_key)
+      made.connector = (await call('POST', connectors, { ...body, credentials })).body.connector_id
+      return `connector:${made.connector}`
+    },
+    kind: 'connector.added',
+    states: 'none',
+  },
+  updateConnector: {
+    run: async () => {
+      await call('PATCH', `${connectors}/${made.connector}`, { display_name: 'Claude, legal' })
+      return `connector:${made.connector}`
+    },
+    kind: config,
+    change: 'connector_changed',
+  },
+  rotateConnectorCredentials: {
+    run: async () => {
+      secrets.push('another-secret-of-the-connector')
+      const credentials = { api_key: 'another-secret-of-the-connector' }
+      await call('POST', `${connectors}/${made.connector}:rotate-credentials`, { credentials })
+      return `connector:${made.connector}`
+    },
+    kind: config,
+    change: 'connector_credentials_rotated',
+  },
+  testConnector: { without: 'changes nothing, the health of the connector included' },
+  removeConnector: {
+    run: async () => {
+      await call('DELETE', `${connectors}/${made.connector}`)
+      return `connector:${made.connector}`
+    },
+    kind: config,
+    change: 'connector_removed',
+    states: 'both',
+  },
+  republishSkills: {
+    run: async () => {
+      const { body } = await call('POST', '/api/v1/skill-entitlement/distribution:republish')
+      return `republish:${body.job_id}`
+    },
+    kind: 'skill.entitlement_changed',
+    change: 'republished',
+    states: 'none',
+  },
   replacePrices: {
     run: () => {
       const price = {

@@ -6,9 +6,12 @@ const records = '/api/v1/hub/records'
 const exports = '/api/v1/hub/exports'
 const accounts = '/api/v1/service-accounts'
 const users = '/api/v1/roster/users'
+const groups = '/api/v1/roster/groups'
 const log = '/api/v1/hub/log'
 const holds = '/api/v1/hub/legal-holds'
 const retention = '/api/v1/hub/retention-rules'
+const connectors = '/api/v1/llm/connectors'
+const distribution = '/api/v1/skill-entitlement/distribution'
 
 /** What acme has and globex wants. */
 export interface Loot {
@@ -16,8 +19,11 @@ export interface Loot {
   governance: string
   clientId: string
   userId: string
+  groupId: string
   hold: string
   export: string
+  connector: string
+  republish: string
 }
 
 export interface Attempt {
@@ -46,6 +52,14 @@ const ofExport =
   (rest = '') =>
   (loot: Loot) => [
     attempt(404, `${exports}/${loot.export}${rest}`, undefined, { path: `${exports}/exp_${'0'.repeat(24)}${rest}` }),
+  ]
+const ofConnector =
+  (rest = '', body?: unknown) =>
+  ({ connector }: Loot) => [
+    attempt(404, `${connectors}/${connector}${rest}`, body, {
+      path: `${connectors}/con_${'0'.repeat(24)}${rest}`,
+      body,
+    }),
   ]
 function attempt(
   status: Attempt['status'],
@@ -160,7 +174,9 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
   replacePrices: () => [attempt(200, '/api/v1/telemetry/prices', { prices: [] })],
   rateTelemetryAgain: () => [attempt(202, '/api/v1/telemetry/prices:rerate', { from: '2020-01-01T00:00:00Z' })],
   listUsers: () =>
-    ['', '?limit=1000', '?role=auditor', '?active=true'].map((query) => attempt(200, `${users}${query}`)),
+    ['', '?limit=1000', '?role=auditor', '?active=true', '?matched=false', '?archetype_id=secret-archetype'].map(
+      (query) => attempt(200, `${users}${query}`),
+    ),
   // What is one person's address in acme is free in globex.
   createUser: () => [attempt(201, users, { email: 'taken@acme.example' })],
   getUser: ofUser(),
@@ -168,6 +184,14 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
   replaceUserRole: ofUser('/role', { role: 'analyst' }),
   deactivateUser: ofUser(':deactivate'),
   reactivateUser: ofUser(':reactivate'),
+  getUserArchetypes: ofUser('/archetypes'),
+  replaceUserArchetypes: ofUser('/archetypes', { archetype_ids: [] }),
+  resetUserArchetypes: ofUser('/archetypes'),
+  listGroups: () => [attempt(200, `${groups}?limit=1000`)],
+  listGroupMembers: ({ groupId }) => {
+    const withUnknown = { path: `${groups}/grp_${'0'.repeat(24)}/members` }
+    return [attempt(404, `${groups}/${groupId}/members`, undefined, withUnknown)]
+  },
   listArchetypes: () => [attempt(200, '/api/v1/roster/archetypes?limit=1000')],
   replaceArchetypes: () => [
     attempt(200, '/api/v1/roster/archetypes', { archetypes: [{ archetype_id: 'analyst' }, { archetype_id: 'other' }] }),
@@ -210,6 +234,23 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
       checks: [{ user_id: loot.userId, skill_id: 'secret-skill' }],
     }),
   ],
+  createConnector: () => [attempt(201, connectors, { platform: 'custom:own', display_name: 'own', delivery: 'pull' })],
+  listConnectors: () => [attempt(200, `${connectors}?limit=1000`)],
+  getConnector: ofConnector(),
+  updateConnector: ofConnector('', { display_name: 'taken' }),
+  removeConnector: ofConnector(),
+  rotateConnectorCredentials: ofConnector(':rotate-credentials', { credentials: { api_key: 'taken' } }),
+  testConnector: ofConnector(':test'),
+  getManifest: ({ connector }) => {
+    const withUnknown = { path: `${distribution}/manifest?connector_id=con_${'0'.repeat(24)}` }
+    return [attempt(404, `${distribution}/manifest?connector_id=${connector}`, undefined, withUnknown)]
+  },
+  getLatestRepublish: () => [attempt(404, `${distribution}:republish`)],
+  republishSkills: () => [attempt(202, `${distribution}:republish`)],
+  getRepublish: ({ republish }) => {
+    const withUnknown = { path: `${distribution}/republishes/rep_${'0'.repeat(24)}` }
+    return [attempt(404, `${distribution}/republishes/${republish}`, undefined, withUnknown)]
+  },
   listSkills: () => [attempt(200, '/api/v1/skill-entitlement/skills?limit=1000')],
   transitionSkill: () => {
     const body = { state: 'published' }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type OperationId, operations } from '../../contract/operations.ts'
 import { problems } from '../../contract/problems.ts'
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
+import { openDirectoryLab, person } from '../roster/directory-lab.ts'
 import { type Answer, type CallOptions, startHub, type TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
 import { type Attempt, isolationCases, type Loot, unknownId } from './isolation-cases.ts'
@@ -71,6 +72,9 @@ async function fillAcme(): Promise<Loot> {
     ...{ email: `${marker}@acme.example`, display_name: marker, role: 'auditor' },
   })
   await acme('POST', '/api/v1/roster/users', { email: 'taken@acme.example' })
+  const directory = openDirectoryLab(hub)
+  const { userId: memberId } = await directory.add(person(marker, { attributes: { displayName: marker } }))
+  const { groupId } = await directory.addGroup(marker, [memberId])
   const matter = { name: marker, reason: marker, filter: { user_id: `user:${marker}` } }
   const { hold_id: hold } = await acme('POST', '/api/v1/hub/legal-holds', matter)
   const rules = [{ record_type: 'telemetry_event', min_days: 7 }]
@@ -80,7 +84,21 @@ async function fillAcme(): Promise<Loot> {
     async () => expect((await acme('GET', `/api/v1/hub/exports/${exportId}`)).status).toBe('completed'),
     { timeout: 15_000 },
   )
-  return { record, governance, clientId: await hub.clientId('acme'), userId, hold, export: exportId }
+  const { connector_id: connector } = await acme('POST', '/api/v1/llm/connectors', {
+    ...{ platform: 'custom:secret', display_name: marker, delivery: 'pull', credentials: { api_key: marker } },
+  })
+  const { job_id: republish } = await acme('POST', '/api/v1/skill-entitlement/distribution:republish')
+  return {
+    connector,
+    republish,
+    record,
+    governance,
+    clientId: await hub.clientId('acme'),
+    userId,
+    groupId,
+    hold,
+    export: exportId,
+  }
 }
 
 /** Every row that acme has, in any table, but for its own record of refusals: those of its tokens belong there. */
@@ -140,6 +158,7 @@ test('the marker is in what acme reads, of every kind', async () => {
     records,
     '/api/v1/roster/users',
     '/api/v1/service-accounts',
+    '/api/v1/roster/groups',
     '/api/v1/roster/archetypes',
     '/api/v1/skill-entitlement/skills',
     '/api/v1/skill-entitlement/coworks',
