@@ -13,10 +13,9 @@ import { createEntitlementChecks } from './checks/checks-service.ts'
 import { createCoworkContents } from './coworks/cowork-contents.ts'
 import { addCoworkRoutes } from './coworks/coworks-routes.ts'
 import { createCoworks } from './coworks/coworks-service.ts'
-import { withoutContentKeys } from './coworks/provisioned-check.ts'
 import { addEntitlementRoutes } from './entitlement-routes.ts'
 import { createSkills } from './entitlement-service.ts'
-import type { ArchetypesRemoved, ProvisionedCheck, SkillRegistry, SkillsChanged } from './entitlement-types.ts'
+import type { ArchetypesRemoved, SkillRegistry, SkillsChanged } from './entitlement-types.ts'
 import { addGrantRoutes } from './grants/grants-routes.ts'
 import { createGrants } from './grants/grants-service.ts'
 import { createSkillGrants } from './grants/skill-grants.ts'
@@ -41,20 +40,13 @@ export function createEntitlementModule(deps: {
   readable: ReadableRecords
   bundle: ArchetypeBundle
   references: UserReferences
-  /** Without it no tenant of Mode B takes records. */
-  requireProvisioned?: ProvisionedCheck
   secrets: TenantSecrets
   catalogueChanged: CatalogueChanged
   skillsChanged: SkillsChanged
 }): EntitlementModule {
   const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
   const skills = createSkills({ ...deps, cursorKey })
-  const coworks = createCoworks({
-    requireProvisioned: withoutContentKeys,
-    ...deps,
-    contents: createCoworkContents(deps.secrets),
-    cursorKey,
-  })
+  const coworks = createCoworks({ ...deps, contents: createCoworkContents(deps.secrets), cursorKey })
   const grants = createGrants({ ...deps, cursorKey })
   const checks = createEntitlementChecks(deps)
   return {

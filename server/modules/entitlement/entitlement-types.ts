@@ -73,6 +73,3 @@ export type ArchetypesRemoved = (
   archetypeIds: readonly string[],
   actor: Actor,
 ) => Promise<void>
-
-/** Throws `hub-not-provisioned` for a tenant that takes no records yet. */
-export type ProvisionedCheck = (tx: TenantTx, tenant: Tenant) => Promise<void>

@@ -1,12 +1,16 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
 import type { JsonObject } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
+import { contentSealer } from '../../../db/record-contents.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { TenantSecrets } from '../../cmek/cmek-types.ts'
 import type { StoredSkill } from './coworks-store.ts'
 import type { CoworkSkill } from './coworks-types.ts'
 
-/** Descriptions and manifests of packs are content: in Mode B they are sealed under the tenant's own key. */
+/**
+ * Descriptions and manifests of packs are content: in Mode B they are sealed under the tenant's own key. Without one
+ * `seal` throws DomainError `hub-not-provisioned` for a pack that has any: what a key does not seal, it cannot erase.
+ */
 export interface CoworkContents {
   seal(tx: TenantTx, tenant: Tenant, coworkId: string, skills: readonly CoworkSkill[]): Promise<StoredSkill[]>
   /** What was sealed under a key that is destroyed is left out. */
@@ -24,6 +28,7 @@ export function createCoworkContents(secrets: TenantSecrets): CoworkContents {
         const content: Content = { ...(description !== undefined && { description }), ...(manifest && { manifest }) }
         if (Object.keys(content).length === 0) stored.push(skill)
         else {
+          await contentSealer(tx)
           const sealed = await secrets.seal(tx, tenant, JSON.stringify(content), contextOf(coworkId, skill))
           stored.push({ ...skill, sealed: sealed.toString('base64') })
         }

@@ -4,6 +4,7 @@ import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import { canonicalize } from '../../../../provenance/index.ts'
 import type { JsonObject, JsonValue } from '../../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
+import { contentSealer } from '../../../db/record-contents.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import { openCursor, signCursor } from '../../../http/cursor.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
@@ -11,7 +12,7 @@ import type { Records } from '../../hub/hub-types.ts'
 import type { ArchetypeBundle } from '../../roster/roster-types.ts'
 import type { CatalogueChanged } from '../../tenants/tenants-types.ts'
 import { lockSkills } from '../entitlement-store.ts'
-import type { ProvisionedCheck, SkillsChanged } from '../entitlement-types.ts'
+import type { SkillsChanged } from '../entitlement-types.ts'
 import { named } from '../grants/grant-events.ts'
 import { applyPack } from './application-service.ts'
 import type { CoworkContents } from './cowork-contents.ts'
@@ -26,7 +27,6 @@ interface Deps {
   records: Records
   contents: CoworkContents
   bundle: ArchetypeBundle
-  requireProvisioned: ProvisionedCheck
   catalogueChanged: CatalogueChanged
   skillsChanged: SkillsChanged
   cursorKey: Buffer
@@ -85,7 +85,7 @@ export function createCoworks(deps: Deps): Coworks {
         async (tx) => {
           await lockSkills(tx)
           const row = await existing(tx, coworkId)
-          await deps.requireProvisioned(tx, caller.tenant)
+          if (caller.tenant.mode === 'B') await contentSealer(tx)
           const archetypeIds = archetype_ids ?? row.archetype_ids
           const whose = archetype_ids === undefined ? 'of the pack ' : ''
           refuse(await archetypeErrors(tx, bundle, archetypeIds, whose))
