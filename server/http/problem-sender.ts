@@ -3,6 +3,7 @@ import type { DomainError } from '../../contract/domain-error.ts'
 import { sendPage } from './page.ts'
 import { asDomainError, problemDocument, withOAuthMembers } from './problem-document.ts'
 import { prefersHtml, problemPage } from './problem-page.ts'
+import { sendProtocolText } from './protocol.ts'
 import { requestIdHeader } from './request-id.ts'
 
 export type SendProblem = (request: FastifyRequest, reply: FastifyReply, error: unknown) => FastifyReply
@@ -29,7 +30,7 @@ export function problemSender(serviceBaseUrl: () => string, headers: Readonly<Re
     if (error.slug === 'unsupported-media-type') reply.header('accept-encoding', 'gzip, identity')
     if (protocol) {
       const { status, body } = protocol.renderError(error, request)
-      return reply.status(status).type(protocol.mediaType).send(body)
+      return sendProtocolText(reply.status(status).type(protocol.mediaType), body)
     }
     if ((htmlErrors || page !== undefined) && prefersHtml(request.headers.accept)) {
       return sendPage(problemPage(error, document, htmlErrors), reply)

@@ -47,3 +47,8 @@ export function addProtocol(app: FastifyInstance, address: string, protocol: Pro
     })
   }
 }
+
+/** As bytes: to text Fastify would add a charset, which such media types do not have. */
+export function sendProtocolText(reply: FastifyReply, text: string): FastifyReply {
+  return reply.send(Buffer.from(text))
+}

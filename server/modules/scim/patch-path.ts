@@ -31,6 +31,7 @@ function parse(resource: ResourceDefinition, text: string): PatchPath | undefine
   const tokens = filterTokens(text)
   const [first, bracket] = tokens
   if (first?.kind !== 'word') throw new FilterSyntaxError('it does not begin with an attribute')
+  if (!isAttributePath(first.text)) throw new FilterSyntaxError('its attribute is not written as one')
   if (isForbidden(first.text)) throw new FilterSyntaxError('it has a name that is not allowed')
   const path = findAttribute(resource, first.text)
   if (bracket === undefined) return path
@@ -49,6 +50,13 @@ function parse(resource: ResourceDefinition, text: string): PatchPath | undefine
   const sub = attributeNamed(path.attribute.subAttributes, last.text.slice(1))
   if (!sub) throw new FilterSyntaxError(`${path.attribute.name} has no part ${JSON.stringify(last.text.slice(0, 100))}`)
   return { ...path, filter, sub }
+}
+
+/** A name, with at most one sub-attribute, and before it the URN of a schema (RFC 7644, figure 1). */
+function isAttributePath(text: string): boolean {
+  const colon = text.lastIndexOf(':')
+  if (colon >= 0 && !/^urn:[a-z0-9]/i.test(text)) return false
+  return /^[a-z_$][\w$-]*(\.[a-z_$][\w$-]*)?$/i.test(text.slice(colon + 1))
 }
 
 /** Nothing here would follow them into a prototype; who sends them hopes for it. */

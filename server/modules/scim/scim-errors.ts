@@ -25,8 +25,9 @@ function scimTypeOf(error: DomainError, status: number): ScimType | undefined {
   // Of the body as a whole, before SCIM looks at it: nested too deep, numbers and names that are not taken.
   if (status === 400)
     return error.errors?.some(({ pointer }) => isOfMembers(pointer)) ? 'invalidValue' : 'invalidSyntax'
-  // With a pointer a name is taken; without, the change cannot be made.
-  if (status === 409 && error.errors && error.errors.length > 0) return 'uniqueness'
+  if (status === 409 && error.errors?.some(({ pointer }) => /^\/(userName|displayName)$/.test(pointer))) {
+    return 'uniqueness'
+  }
   return undefined
 }
 

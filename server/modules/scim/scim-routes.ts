@@ -3,7 +3,7 @@ import { DomainError } from '../../../contract/domain-error.ts'
 import { scimBodyBytesMax } from '../../../contract/limits.ts'
 import type { JsonObject } from '../../../provenance/json.ts'
 import { bearerToken } from '../../http/access-checks.ts'
-import { addProtocol } from '../../http/protocol.ts'
+import { addProtocol, sendProtocolText } from '../../http/protocol.ts'
 import type { Query } from '../../http/query-string.ts'
 import { dialectOf } from './dialect.ts'
 import { resourceTypes, schemas, serviceProviderConfig } from './discovery.ts'
@@ -179,7 +179,6 @@ function sendResource(reply: FastifyReply, { body, location, etag }: ScimResourc
   return send(reply.headers({ location, etag }), body)
 }
 
-/** As text, for Fastify would add a charset to the media type, which has none (RFC 7644, section 8.1). */
 function send(reply: FastifyReply, body: JsonObject): FastifyReply {
-  return reply.type(mediaType).send(JSON.stringify(body))
+  return sendProtocolText(reply.type(mediaType), JSON.stringify(body))
 }

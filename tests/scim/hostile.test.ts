@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseFilter } from '../../server/modules/scim/filter-parser.ts'
+import { parsePatchPath } from '../../server/modules/scim/patch-path.ts'
+import { userResource } from '../../server/modules/scim/scim-schemas.ts'
+import { startHub, type TestHub } from '../support/hub.ts'
+import { connectScim, type ScimClient } from './scim-client.ts'
+
+let hub: TestHub
+let scim: ScimClient
+beforeAll(async () => {
+  hub = await startHub()
+  scim = await connectScim(hub, 'acme')
+})
+afterAll(() => hub.stop())
+
+const boundMs = 10
+const times = 5
+
+/** What filters and paths were seen to break elsewhere, of a size that an address still holds. */
+const hostile: Record<string, string> = {
+  __proto__: '__proto__ eq "a"',
+  '__proto__ below an attribute': 'name.__proto__ eq "a"',
+  '__proto__ below __proto__': '__proto__.__proto__[polluted eq "a"]',
+  constructor: 'constructor.prototype eq "a"',
+  hasOwnProperty: 'hasOwnProperty pr',
+  '5,000 open parentheses': '('.repeat(5000),
+  '2,500 pairs of parentheses': `${'('.repeat(2500)}userName pr${')'.repeat(2500)}`,
+  '5,000 closing parentheses': ')'.repeat(5000),
+  'many not': 'not ('.repeat(1500),
+  'nested brackets': 'emails['.repeat(700),
+  'a run of backslashes': `userName eq "${'\\'.repeat(5001)}`,
+  'a run of backslashes that ends': `userName eq "${'\\'.repeat(4999)}" x`,
+  'backslashes outside': '\\'.repeat(5000),
+  'quotation marks': '"'.repeat(5001),
+  spaces: ' '.repeat(8000),
+  dots: `a${'.'.repeat(5000)}`,
+  colons: `urn${':'.repeat(5000)}`,
+  'a long word': `${'a'.repeat(8000)} eq "b"`,
+  digits: `userName eq ${'9'.repeat(7000)}`,
+  'minus signs': `userName eq ${'-'.repeat(7000)}`,
+  'many and': `${'userName pr and '.repeat(500)}userName pr`,
+  'many or': `${'title pr or '.repeat(600)}title pr`,
+  'an unclosed text': `userName eq "${'a'.repeat(7000)}`,
+  SQL: 'userName eq "a\' or 1=1 --" or 1 eq 1',
+  NUL: 'userName eq "\\u0000"',
+  'half a pair': 'userName eq "\\udc00"',
+  'characters of other scripts': `${'𝒾'.repeat(900)} eq "a"`,
+  'a control character': 'userName\u0007eq "a"',
+}
+
+/** The fastest of some runs: what the machine does besides is not what is bounded here. */
+async function fastestMs(work: () => Promise<void>): Promise<number> {
+  let fastest = Number.POSITIVE_INFINITY
+  for (let run = 0; run < times; run++) {
+    const began = performance.now()
+    await work()
+    fastest = Math.min(fastest, performance.now() - began)
+  }
+  return fastest
+}
+
+describe.each(Object.entries(hostile))('%s', (_what, text) => {
+  test('as a filter: 400 invalidFilter at once', async () => {
+    expect(() => parseFilter(userResource, text)).toThrow(
+      expect.objectContaining({ extensions: { scimType: 'invalidFilter' } }),
+    )
+    // An address holds 16 KiB; .search takes what is longer.
+    const ms = await fastestMs(async () => {
+      const { status, body } = await scim.post('/Users/.search', { filter: text })
+      expect([status, body.scimType]).toEqual([400, 'invalidFilter'])
+    })
+    expect(ms).toBeLessThan(boundMs)
+  })
+
+  test('as a path, and in the brackets of one: 400 at once', async () => {
+    for (const path of [text, `emails[${text}].value`, `emails[type eq "work"].${text}`]) {
+      expect(() => parsePatchPath(userResource, path)).toThrow(
+        expect.objectContaining({ extensions: { scimType: 'invalidPath' } }),
+      )
+    }
+    const ms = await fastestMs(async () => {
+      const { status, body } = await scim.patch('/Users/usr_nobody', [{ op: 'replace', path: text, value: 'x' }])
+      expect([status, body.scimType]).toEqual([400, 'invalidPath'])
+    })
+    expect(ms).toBeLessThan(boundMs)
+  })
+})
+
+test('in the address they are refused too', async () => {
+  for (const [what, text] of Object.entries(hostile)) {
+    const encoded = encodeURIComponent(text.toWellFormed())
+    if (encoded.length > 15_000) continue
+    const { status, body } = await scim.get(`/Users?filter=${encoded}`)
+    expect([what, status, body.scimType]).toEqual([what, 400, 'invalidFilter'])
+    const sorted = await scim.get(`/Users?sortBy=${encoded}&attributes=${encoded}`)
+    expect([what, sorted.status]).toEqual([what, 400])
+  }
+})
+
+test('huge texts are refused by their length, before anything is looked at', async () => {
+  const huge = `userName eq "${'a'.repeat(3_000_000)}"`
+  expect(await fastestMs(async () => expect(() => parseFilter(userResource, huge)).toThrow())).toBeLessThan(boundMs)
+  expect(await fastestMs(async () => expect(() => parsePatchPath(userResource, huge)).toThrow())).toBeLessThan(boundMs)
+  const { status, body } = await scim.post('/Users/.search', { filter: huge })
+  expect([status, body.scimType]).toEqual([400, 'invalidFilter'])
+})
+
+test('deep and long filters that are allowed are answered', async () => {
+  const deep = `${'('.repeat(15)}userName pr${')'.repeat(15)}`
+  expect((await scim.find('Users', deep)).status).toBe(200)
+  const long = Array.from({ length: 100 }, (_, at) => `title eq "${at}"`).join(' or ')
+  expect((await scim.post('/Users/.search', { filter: long })).status).toBe(200)
+})
+
+test('nothing was added to the prototype of objects', async () => {
+  await scim.post(
+    '/Users',
+    '{"userName":"p","constructor":{"prototype":{"polluted":1}},"name":{"constructor":{"polluted":1}}}',
+  )
+  await scim.patch('/Users/usr_nobody', [{ op: 'add', value: { 'constructor.prototype.polluted': 1 } }])
+  expect({}).not.toHaveProperty('polluted')
+  expect(Object.keys(Object.prototype)).toEqual([])
+})
+
+test('many operations on many values end soon', async () => {
+  const { id } = await scim.user('values')
+  const emails = Array.from({ length: 1000 }, (_, at) => ({ value: `${at}@x.example`, type: `t${at}` }))
+  expect((await scim.patch(`/Users/${id}`, [{ op: 'replace', path: 'emails', value: emails }])).status).toBe(200)
+  const operations = Array.from({ length: 1000 }, (_, at) => ({
+    op: 'replace',
+    path: `emails[type eq "t${at}"].display`,
+    value: 'd',
+  }))
+  const began = performance.now()
+  expect((await scim.patch(`/Users/${id}`, operations)).status).toBe(200)
+  expect(performance.now() - began).toBeLessThan(5000)
+  const added = await scim.patch(`/Users/${id}`, [{ op: 'add', path: 'emails', value: [{ value: 'one too many' }] }])
+  expect([added.status, added.body.scimType]).toEqual([400, 'invalidValue'])
+})
