@@ -23,6 +23,9 @@ test('a user is added, found at the Location, and the event names no address', a
     display_name: 'Kim Lee',
     role: 'auditor',
     active: true,
+    source: 'manual',
+    archetype_ids: [],
+    matched: true,
     created_at: expect.any(String),
   })
   expect(headers.get('location')).toBe(`${usersPath}/${body.user_id}`)

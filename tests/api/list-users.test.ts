@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { allRefused, commonRefusals } from '../auth/auth-hub.ts'
+import { openDirectoryLab, person } from '../roster/directory-lab.ts'
 import { pointerOf, type RosterLab, startRosterLab, usersPath } from '../roster/roster-lab.ts'
 
 let lab: RosterLab
@@ -54,6 +55,9 @@ test('an item is the user', async () => {
     email: 'person-0@acme.example',
     role: 'analyst',
     active: true,
+    source: 'manual',
+    archetype_ids: [],
+    matched: true,
     created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),
   })
   expect(items[0]).toEqual(await lab.get('acme', items[0].user_id))
@@ -116,10 +120,48 @@ test.each([
   [`email=${'x'.repeat(255)}`, '/query/email'],
   ['email=a%00b', '/query/email'],
   ['name=x', '/query/name'],
+  ['matched=maybe', '/query/matched'],
+  ['group_id=', '/query/group_id'],
+  [`group_id=${'x'.repeat(65)}`, '/query/group_id'],
+  ['archetype_id=a%20b', '/query/archetype_id'],
 ])('%s is refused with a pointer', async (query, pointer) => {
   const { status, body } = await list(`?${query}`)
   expect(status).toBe(400)
   expect(body.errors.map(pointerOf)).toEqual([pointer])
+})
+
+test('people of the directory are told apart, and found by group, archetype and whether they are matched', async () => {
+  const directory = openDirectoryLab(lab.hub)
+  await directory.archetypes('agent')
+  await directory.map({ Agents: 'agent' })
+  const { userId: kim } = await directory.add(person('kim', { externalId: 'e-1' }))
+  const { userId: lee } = await directory.add(person('lee'))
+  await directory.add(person('mo', { active: false }))
+  const { groupId } = await directory.addGroup('Agents', [kim])
+  expect(await lab.get('acme', kim)).toEqual({
+    user_id: kim,
+    email: '',
+    user_name: 'kim',
+    external_id: 'e-1',
+    role: 'member',
+    active: true,
+    source: 'directory',
+    archetype_ids: ['agent'],
+    matched: true,
+    created_at: expect.any(String),
+  })
+  const idsFor = async (query: string) =>
+    (await list(query)).body.items.map((item: { user_id: string }) => item.user_id)
+  expect(await idsFor(`?group_id=${groupId}`)).toEqual([kim])
+  expect(await idsFor('?group_id=grp_none')).toEqual([])
+  expect(await idsFor('?archetype_id=agent')).toEqual([kim])
+  expect(await idsFor('?archetype_id=agent&active=false')).toEqual([])
+  const unmatched = (await list('?matched=false')).body.items
+  expect(unmatched).toMatchObject([{ user_id: lee, matched: false, source: 'directory' }])
+  const everybody = await idsFor('?limit=1000')
+  expect((await idsFor('?matched=true&limit=1000')).sort()).toEqual(everybody.filter((id: string) => id !== lee).sort())
+  const { next_cursor: cursor } = (await list('?matched=true&limit=1')).body
+  expect((await list(`?matched=false&limit=1&cursor=${cursor}`)).status).toBe(400)
 })
 
 test('without token, scope or tenant there is nothing to see', async () => {

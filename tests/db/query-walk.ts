@@ -5,6 +5,7 @@ import type { CallOptions, TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
 import { walkAudit } from './audit-walk.ts'
 import { walkConnectors } from './connectors-walk.ts'
+import { walkDirectory } from './directory-walk.ts'
 import { walkEntitlement } from './entitlement-walk.ts'
 import { walkErasure } from './erasure-walk.ts'
 import { walkExportFiles } from './export-files-walk.ts'
@@ -43,6 +44,7 @@ export async function walkEverything(hub: TestHub): Promise<void> {
     await walkTenants(hub, tenant)
     await walkSessions(hub, tenant)
     await manageUsers(hub, tenant)
+    await walkDirectory(hub, tenant)
     await useLinks(hub, tenant)
     await walkEntitlement(hub, tenant)
     await walkErasure(hub, tenant)

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { prepareTelemetry, registerSkill } from '../../api/telemetry-tenants.ts'
+import { openDirectoryLab, person } from '../../roster/directory-lab.ts'
 import { event } from '../../telemetry/events.ts'
 import type { TestHub } from '../hub.ts'
 import { type DescribedOperation, describedOperations } from './api-description.ts'
@@ -36,6 +37,9 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
   const accounts = await spare('/api/v1/service-accounts', accountOf, 'client_id')
   const userOf = (index: number) => ({ email: `spare-${index}@acme.example` })
   const users = await spare('/api/v1/roster/users', userOf, 'user_id')
+  const directory = openDirectoryLab(hub)
+  const { userId: memberId } = await directory.add(person('fuzzed'))
+  const groups = [await directory.addGroup('Fuzzed', [memberId]), await directory.addGroup('Empty')]
   const governance = await prepareGovernance(hub)
   const page = await hub.call('acme', 'GET', '/api/v1/hub/records?limit=2')
   const skills = await hub.call('acme', 'GET', '/api/v1/skill-entitlement/skills?limit=2')
@@ -57,6 +61,7 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
     expires_at: () => '2099-01-01T00:00:00Z',
     client_id: () => account.client_id,
     user_id: (random) => random.pick(users),
+    group_id: (random) => random.pick(groups).groupId,
     email: (random) => `fuzz-${random.int(1, 2 ** 31)}@acme.example`,
     client_secret: () => account.client_secret,
     scope: (random) => random.pick(['hub:read', 'telemetry:write hub:read']),
@@ -102,7 +107,7 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
       // Accounts that are changed and disabled are not the one that asks for tokens.
       if (/ServiceAccount/.test(operationId) && name === 'client_id') return random.pick(accounts)
       // In records and telemetry it is `user:…`.
-      if (name === 'user_id' && !/User(Role)?$/.test(operationId)) return undefined
+      if (name === 'user_id' && !/User(Role|Archetypes)?$/.test(operationId)) return undefined
       if (operationId === 'replaceArchetypes' && name === 'archetype_id') {
         return random.chance(0.3) ? 'analyst' : `archetype-${random.int(1, 50)}`
       }
