@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { actor, type DirectoryLab, group, openDirectoryLab, person } from '../roster/directory-lab.ts'
+import { startHub, type TestHub } from '../support/hub.ts'
+
+const people = 5_000
+const pageSize = 500
+const groupCount = 50
+
+let hub: TestHub
+let lab: DirectoryLab
+let statements = 0
+function countStatement(): void {
+  statements += 1
+}
+beforeAll(async () => {
+  hub = await startHub({ onQuery: countStatement })
+  lab = openDirectoryLab(hub)
+  await lab.archetypes('agent', 'lead')
+  await lab.map({ 'Group 0': 'lead', ...Object.fromEntries(groups.map(({ displayName }) => [displayName, 'agent'])) })
+}, 60_000)
+afterAll(() => hub.stop())
+
+const users = Array.from({ length: people }, (_, n) =>
+  person(`user-${n}@acme.example`, {
+    externalId: `e${n}`,
+    attributes: {
+      displayName: `User ${n}`,
+      name: { givenName: 'User', familyName: String(n) },
+      emails: [{ value: `user-${n}@acme.example`, type: 'work', primary: true }],
+    },
+  }),
+)
+/** Each person is in two. */
+const groups = Array.from({ length: groupCount }, (_, n) => ({
+  ...group(`Group ${n}`, { externalId: `g${n}` }),
+  memberExternalIds: users.flatMap(({ externalId }, at) =>
+    at % groupCount === n || (at + 1) % groupCount === n ? [externalId!] : [],
+  ),
+}))
+
+async function pull(syncId: string) {
+  const sum = { added: 0, updated: 0, assigned: 0 }
+  for (let at = 0; at < users.length; at += pageSize) {
+    const page = users.slice(at, at + pageSize)
+    const { added, updated } = await lab.run((tx, tenant) => lab.directory.putUsers(tx, tenant, page, syncId, actor))
+    sum.added += added
+    sum.updated += updated
+  }
+  await lab.run((tx, tenant) => lab.directory.putGroups(tx, tenant, groups, syncId, actor))
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const from = after
+    const page = await lab.run((tx, tenant) =>
+      lab.directory.assignArchetypes(tx, tenant, actor, { after: from, limit: pageSize }),
+    )
+    sum.assigned += page.assigned
+    after = page.next
+  }
+  return sum
+}
+
+const seconds = async (work: () => Promise<unknown>) => {
+  const startedAtMs = performance.now()
+  await work()
+  return (performance.now() - startedAtMs) / 1000
+}
+
+test('5,000 people and their groups come in well under 20 seconds, in few statements', {
+  timeout: 60_000,
+}, async () => {
+  statements = 0
+  const taken = await seconds(async () => {
+    expect(await pull('s1')).toEqual({ added: people, updated: 0, assigned: people })
+  })
+  expect(taken).toBeLessThan(15)
+  expect(statements).toBeLessThan(1_000)
+  expect(await lab.run((tx) => lab.directory.counts(tx))).toEqual({ users: people, unmatched: 0, groups: groupCount })
+})
+
+test('a second pull changes nothing', { timeout: 60_000 }, async () => {
+  expect(await pull('s2')).toEqual({ added: 0, updated: 0, assigned: 0 })
+})
+
+test('a change of 1,000 members is a few statements', { timeout: 60_000 }, async () => {
+  const { items } = await lab.run((tx) => lab.directory.users(tx, { offset: 0, count: 1_000 }))
+  const add = items.map(({ userId }) => userId)
+  const { groupId } = await lab.addGroup('Empty')
+  statements = 0
+  const change = { members: { add, remove: [] } }
+  const taken = await seconds(() =>
+    lab.run((tx, tenant) => lab.directory.changeGroup(tx, tenant, groupId, change, { actor })),
+  )
+  expect(statements).toBeLessThan(30)
+  expect(taken).toBeLessThan(3)
+})
+
+test('all but the met are deactivated in parts', { timeout: 60_000 }, async () => {
+  await lab.run((tx, tenant) => lab.directory.putUsers(tx, tenant, users.slice(0, 10), 's3', actor))
+  expect(await lab.run((tx) => lab.directory.countUnseen(tx, 's3'))).toEqual({ unseen: people - 10, active: people })
+  const taken = await seconds(async () => {
+    while ((await lab.run((tx, tenant) => lab.directory.deactivateUnseen(tx, tenant, 's3', actor, pageSize))) > 0);
+  })
+  expect(taken).toBeLessThan(20)
+  expect((await lab.run((tx) => lab.directory.countUnseen(tx, 's3'))).active).toBe(10)
+})
