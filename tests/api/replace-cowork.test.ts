@@ -129,6 +129,10 @@ test('in Mode B contents of packs wait for a key, are sealed under it, and go wi
     { skillId: 'one', name: 'Skill one', description: 'Very secret words', manifest: { secret: true } },
     { skillId: 'two' },
   ])
+
+  const confirm = { reason: 'The contract ended.', confirm: 'bmode' }
+  expect((await modeB.call('POST', '/api/v1/hub/cmek:destroy', confirm)).status).toBe(200)
+  expect((await modeB.call('GET', coworkPath('b'))).body.skills).toEqual([packSkill('one'), packSkill('two')])
 })
 
 test('without token, scope or tenant nothing is stored', async () => {
