@@ -255,7 +255,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     ...{ database, version: config.version, clock: recordStore.clock },
     sources: {
       milestones: tenants.milestones,
-      contentKey: async () => undefined,
+      contentKey: async (tx, { mode }) => (mode === 'B' ? cmek.keyState(tx) : undefined),
       scim: (tx) => identity.scimConnections.of(tx),
       lastSyncedAt: (tx) => roster.sync.lastSynced.lastSyncedAt(tx),
       connectors: (tx) => connectors.connectors.all(tx),
