@@ -16,6 +16,7 @@ export function addConnectorCommand(program: Command): void {
       'Forward telemetry of a Mode C tenant: take events on loopback, keep them on disk, send them to the Hub',
     )
     .option('--hub-url <url>', 'address of the Hub; beats HUB_CONNECTOR_HUB_URL')
+    .option('--hub-moved', 'the Hub is the one that the spool knows, at a new address')
     .option('--tenant <slug>', 'whose events they are; beats HUB_CONNECTOR_TENANT')
     .option('--port <number>', 'port to listen on; beats HUB_CONNECTOR_PORT (8090)')
     .option('--host <address>', 'address to listen on; beats HUB_CONNECTOR_HOST (127.0.0.1)')

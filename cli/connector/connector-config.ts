@@ -16,6 +16,7 @@ import {
 /** What the command line may say; each beats its variable. */
 export interface ConnectorFlags {
   hubUrl?: string
+  hubMoved?: boolean
   tenant?: string
   host?: string
   port?: string
@@ -27,6 +28,8 @@ export interface ConnectorFlags {
 export interface ConnectorConfig {
   /** Without a trailing slash. */
   readonly hubUrl: string
+  /** It is the Hub that the spool knows, at another address. */
+  readonly hubMoved: boolean
   readonly tenant: string
   readonly clientId: string
   readonly clientSecret: string
@@ -79,6 +82,7 @@ export function loadConnectorConfig(env: NodeJS.ProcessEnv, flags: ConnectorFlag
   if (reader.problems.length > 0) throw new ConfigError(reader.problems)
   return Object.freeze({
     hubUrl: hubUrl!,
+    hubMoved: flags.hubMoved ?? false,
     tenant: tenant!,
     clientId: clientId!,
     clientSecret: clientSecret!,

@@ -59,11 +59,11 @@ export async function startConnector(config: ConnectorConfig, log: Logger): Prom
 }
 
 /** @throws StartupError; then nothing is held */
-function takeSpool(database: DatabaseSync, { spoolDirectory, tenant, hubUrl }: ConnectorConfig): SpoolLock {
+function takeSpool(database: DatabaseSync, config: ConnectorConfig): SpoolLock {
   let lock: SpoolLock | undefined
   try {
-    lock = lockSpool(spoolDirectory)
-    bindSpool(database, tenant, hubUrl)
+    lock = lockSpool(config.spoolDirectory)
+    bindSpool(database, config.tenant, config.hubUrl, config.hubMoved)
     return lock
   } catch (error) {
     database.close()

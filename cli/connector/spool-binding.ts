@@ -3,12 +3,13 @@ import { StartupError } from '../../server/startup-error.ts'
 import { inTransaction } from './spool-database.ts'
 
 /**
- * Binds a spool to the tenant and the Hub its events are for; a second start must name the same. The Hub may be named
- * anew (it moved, or has another address) only while no request is without an answer: another Hub would not know its key.
+ * Binds a spool to the tenant and the Hub its events are for; a second start must name the same. The address of
+ * the Hub may change freely only while no request is without an answer, because another Hub would not know its key.
  *
+ * @param moved somebody has said that it is the same Hub at another address
  * @throws StartupError
  */
-export function bindSpool(database: DatabaseSync, tenant: string, hubUrl: string): void {
+export function bindSpool(database: DatabaseSync, tenant: string, hubUrl: string, moved: boolean): void {
   inTransaction(database, () => {
     const bound = Object.fromEntries(
       database
@@ -22,10 +23,10 @@ export function bindSpool(database: DatabaseSync, tenant: string, hubUrl: string
         'Name that tenant with --tenant, or another directory with --spool.',
       )
     }
-    if (bound.hub_url !== undefined && bound.hub_url !== hubUrl && hasDoubtfulBatch(database)) {
+    if (bound.hub_url !== undefined && bound.hub_url !== hubUrl && !moved && hasDoubtfulBatch(database)) {
       throw new StartupError(
         `The spool has a request that ${bound.hub_url} may or may not have taken, so it cannot go to ${hubUrl} yet.`,
-        'Run it once more with the former --hub-url until nothing is pending, or decide with `hub connector uncertain`.',
+        'Add --hub-moved when it is the same Hub at a new address; else run with the former --hub-url until nothing is pending.',
       )
     }
     const bind = database.prepare(

@@ -55,6 +55,7 @@ export async function openConnectorLab(): Promise<ConnectorLab> {
     async start(changes = {}) {
       const config: ConnectorConfig = {
         hubUrl: hub.url,
+        hubMoved: false,
         tenant: 'remote',
         clientId: 'client1',
         clientSecret: 'hubssecret',
