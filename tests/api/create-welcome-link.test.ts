@@ -38,6 +38,13 @@ test('there is none for a tenant that does not exist, and a body has nothing to 
   expect(problemOf(await lab.call('POST', path, { email: 'a@b.example' }))).toEqual([400, 'validation-failed'])
 })
 
+test('its address takes no other method', async () => {
+  for (const method of ['GET', 'PATCH', 'DELETE']) {
+    const answer = await lab.call(method, path)
+    expect([...problemOf(answer), answer.headers.allow]).toEqual([405, 'method-not-allowed', 'POST'])
+  }
+})
+
 test('nobody but the operator makes one', async () => {
   expect(await strangersAnswers(lab, 'POST', path, {})).toEqual(allStrangersRefused)
 })
