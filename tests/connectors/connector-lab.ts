@@ -62,10 +62,11 @@ export const pushBody = (publish_url: string, change: Partial<PushBody> = {}): P
   ...change,
 })
 
-/** Governance events of a kind, the oldest first. */
+/** Governance events of a kind about connectors and republications, the oldest first. */
 export async function eventsOf(hub: TestHub, tenant: TestTenant, kind: string) {
   const query = `record_type=governance_event&event_kind=${kind}&limit=1000&sort=created_at`
-  return (await must(hub, tenant, 'GET', `/api/v1/hub/records?${query}`)).body.records
+  const { records } = (await must(hub, tenant, 'GET', `/api/v1/hub/records?${query}`)).body
+  return records.filter(({ subject }: { subject: string }) => /^(connector|republish):/.test(subject))
 }
 
 /** The connector, once its answer satisfies; what it was last is in the error when it never does. */

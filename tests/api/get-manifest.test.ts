@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parseKeyDocument, verifyManifestSync } from '../../provenance/index.ts'
+import { nodeCrypto } from '../../server/modules/hub/node-crypto.ts'
+import {
+  connectorsPath,
+  manifestPath,
+  must,
+  publishSkill,
+  pushBody,
+  startConnectorHub,
+} from '../connectors/connector-lab.ts'
+import type { TestHub } from '../support/hub.ts'
+import { accessCases, pointersOf, slugOf } from './connector-cases.ts'
+
+let hub: TestHub
+let id: string
+beforeAll(async () => {
+  hub = await startConnectorHub()
+  const body = { platform: 'chatgpt', display_name: 'Pulls', delivery: 'pull' }
+  for (const tenant of ['acme', 'cmode'] as const) await publishSkill(hub, tenant, { skill_id: 'sum-up' })
+  id = (await must(hub, 'acme', 'POST', connectorsPath, { body })).body.connector_id
+})
+afterAll(() => hub.stop())
+
+const fetchIt = (headers = {}, connector = id) =>
+  hub.call('acme', 'GET', `${manifestPath}?connector_id=${connector}`, { headers })
+const healthOf = async (connector = id) =>
+  (await must(hub, 'acme', 'GET', `${connectorsPath}/${connector}`)).body.health
+
+test('is signed by a published key of the tenant, and counts as a publish', async () => {
+  expect((await healthOf()).status).toBe('waiting')
+  const { status, body, headers } = await fetchIt()
+  expect([status, body]).toMatchObject([
+    200,
+    { version: 1, tenant: 'acme', connector_id: id, platform: 'chatgpt', skills: [{ skill_id: 'sum-up' }] },
+  ])
+  const document = (await hub.call('acme', 'GET', '/.well-known/provenance-keys.json')).body
+  const keys = parseKeyDocument(document, nodeCrypto.sha256)
+  const logName = (await hub.tenant('acme')).logName
+  expect(verifyManifestSync(body, keys, nodeCrypto, { logName, connectorId: id })).toMatchObject({ verified: true })
+  expect(await healthOf()).toMatchObject({ status: 'ok', etag: headers.etag, last_publish_at: expect.any(String) })
+})
+
+test('is 304 while the skills are the same, which counts too, and new once they change', async () => {
+  const { etag } = (await fetchIt()).headers
+  const before = (await healthOf()).last_publish_at
+  for (const tag of [String(etag), `"other", ${etag}`, String(etag).replace('W/', ''), '*']) {
+    const same = await fetchIt({ 'if-none-match': tag })
+    expect([same.status, same.text, same.headers.etag]).toEqual([304, '', etag])
+  }
+  expect((await healthOf()).last_publish_at > before).toBe(true)
+  await publishSkill(hub, 'acme', { skill_id: 'translate' })
+  const changed = await fetchIt({ 'if-none-match': String(etag) })
+  expect([changed.status, changed.body.skills.length]).toEqual([200, 2])
+  expect(changed.headers.etag).not.toBe(etag)
+})
+
+test('of one that is pushed to may be fetched, and is no publish', async () => {
+  const { body } = await must(hub, 'acme', 'POST', connectorsPath, { body: pushBody('http://127.0.0.1:9/') })
+  expect((await fetchIt({}, body.connector_id)).status).toBe(200)
+  expect((await healthOf(body.connector_id)).status).toBe('waiting')
+})
+
+test('of a tenant of Mode C has no content', async () => {
+  const connector = { platform: 'chatgpt', display_name: 'Pulls', delivery: 'pull' }
+  const { body } = await must(hub, 'cmode', 'POST', connectorsPath, { body: connector })
+  const manifest = await must(hub, 'cmode', 'GET', `${manifestPath}?connector_id=${body.connector_id}`)
+  expect(Object.keys(manifest.body.skills[0]).sort()).toEqual([
+    'archetype_ids',
+    'name',
+    'provenance_hash',
+    'record_id',
+    'skill_id',
+    'skill_version',
+  ])
+})
+
+test('one of the two scopes is enough', async () => {
+  for (const scope of ['skill_entitlement:read', 'connector:admin'] as const) {
+    const path = `${manifestPath}?connector_id=${id}`
+    expect((await hub.call('acme', 'GET', path, { scopes: [scope] })).status).toBe(200)
+  }
+})
+
+test('without a connector is 400, of one that nobody has 404', async () => {
+  const without = await hub.call('acme', 'GET', manifestPath)
+  expect([without.status, pointersOf(without)]).toEqual([400, ['/query/connector_id']])
+  const unknown = await fetchIt({}, 'con_none')
+  expect([unknown.status, slugOf(unknown)]).toEqual([404, 'not-found'])
+})
+
+accessCases({
+  hub: () => hub,
+  right: () => ({ method: 'GET', path: `${manifestPath}?connector_id=${id}` }),
+  wrongScopes: ['hub:read'],
+  otherTenant: 404,
+})
