@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Directory } from '../../server/modules/roster/directory/directory-types.ts'
 import { actor, type DirectoryLab, group, openDirectoryLab, person } from '../roster/directory-lab.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 
@@ -48,8 +49,8 @@ async function pull(syncId: string) {
   }
   await lab.run((tx, tenant) => lab.directory.putGroups(tx, tenant, groups, syncId, actor))
   for (let after: string | undefined = ''; after !== undefined; ) {
-    const from = after
-    const page = await lab.run((tx, tenant) =>
+    const from: string = after
+    const page: Awaited<ReturnType<Directory['assignArchetypes']>> = await lab.run((tx, tenant) =>
       lab.directory.assignArchetypes(tx, tenant, actor, { after: from, limit: pageSize }),
     )
     sum.assigned += page.assigned

@@ -69,7 +69,8 @@ export function insertUser(
       conflict
         .columns(['tenant_id', 'email_key'])
         .where('deactivated_at', 'is', null)
-        .where('email_key', '<>', '')
+        // Written out: a parameter would not be known to be the condition of the index.
+        .where(sql<boolean>`email_key <> ''`)
         .doNothing(),
     )
     .returning(columns)
