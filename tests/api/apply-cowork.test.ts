@@ -224,6 +224,44 @@ test('two applications at once are both right', async () => {
   expect(await packs.changes('cowork:race-b')).toHaveLength(1)
 })
 
+test('a definition that is written at the same time is registered once', async () => {
+  await packs.put(
+    'beside',
+    ['beside-1', 'beside-2'].map((id) => packSkill(id)),
+    ['agent'],
+  )
+  const [applied, ...written] = await Promise.all([
+    packs.apply('beside'),
+    packs.register('beside-2'),
+    packs.register('beside-1'),
+  ])
+  expect(applied.status).toBe(200)
+  const registered = applied.body.registered.length + written.filter((answer) => answer.status === 201).length
+  expect(registered).toBe(2)
+  expect(written.every((answer) => [201, 409].includes(answer.status))).toBe(true)
+  for (const id of ['beside-1', 'beside-2']) {
+    expect(await packs.skill(id)).toMatchObject({ state: 'published', versions: [{ state: 'published' }] })
+  }
+})
+
+test('the largest pack is applied; what would make more grants is refused', async () => {
+  const large = packsOf(hub, 'globex')
+  const archetypes = Array.from({ length: 51 }, (_, i) => `a${i}`)
+  await large.bundle(...archetypes)
+  await large.put(
+    'large',
+    Array.from({ length: 1000 }, (_, i) => packSkill(`s${i}`)),
+    archetypes,
+  )
+  const refused = await large.apply('large')
+  expect([refused.status, refused.body.errors[0].pointer]).toEqual([400, '/archetype_ids'])
+  const { status, body } = await large.apply('large', { archetype_ids: archetypes.slice(0, 50) })
+  expect([status, body.registered.length, body.granted.length]).toEqual([200, 1000, 50_000])
+  const [event] = await large.changes('cowork:large')
+  expect(event?.details).toMatchObject({ granted_count: 50_000, registered_count: 1000 })
+  expect(event?.details.granted).toHaveLength(1000)
+})
+
 test('without token, scope or tenant nothing is applied', async () => {
   const scopes = ['skill_entitlement:read', 'hub:write'] as const
   expect(await commonRefusals(hub, 'POST', applyPath('legal'), { scopes })).toEqual(allRefused)
