@@ -57,7 +57,8 @@ export function requireContentKey(tenantId: string, { keyId }: ContentSealer) {
 }
 
 const requireKeyStatement = { name: 'hub_require_content_key', text: 'select hub.require_content_key($1, $2)' }
-export const contentKeyChanged = 'OH001'
+/** Of a class that the standard leaves to implementations (SQL, "SQLSTATE": it begins with a digit from 5 on). */
+export const contentKeyChanged = '9K001'
 
 /** Cheap, and false for every text of a tenant in mode A or C. */
 export function isSealed(stored: string): boolean {

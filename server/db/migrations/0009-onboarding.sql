@@ -295,7 +295,7 @@ begin
   if not exists (
     select from hub.content_keys k where k.tenant_id = tenant and k.key_id = key and k.state = 'active'
   ) then
-    raise exception 'the content key is not the active one' using errcode = 'OH001';
+    raise exception 'the content key is not the active one' using errcode = '9K001';
   end if;
 end
 $$;
