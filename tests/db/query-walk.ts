@@ -12,6 +12,7 @@ import { walkExportFiles } from './export-files-walk.ts'
 import { walkExports } from './exports-walk.ts'
 import { walkHolds } from './holds-walk.ts'
 import { walkLog } from './log-walk.ts'
+import { walkScim } from './scim-walk.ts'
 import { walkSessions } from './session-walk.ts'
 import { walkSso } from './sso-walk.ts'
 import { walkSweep } from './sweep-walk.ts'
@@ -40,6 +41,7 @@ export async function walkEverything(hub: TestHub): Promise<void> {
     await walkExports(hub, tenant)
     await walkExportFiles(hub, tenant)
     await walkSso(hub, tenant)
+    await walkScim(hub, tenant)
     await walkConnectors(hub, tenant)
     await walkTenants(hub, tenant)
     await walkSessions(hub, tenant)

@@ -5,6 +5,7 @@ import { createServiceEvents } from '../../server/modules/governance/service-eve
 import type { GovernanceEventRecord } from '../auth/auth-lab.ts'
 import { client, type OidcLab, ssoPath, startOidcLab } from '../auth/oidc-lab.ts'
 import { type SignedInPerson, signIn } from '../auth/people.ts'
+import { waitingSync } from '../roster-sync/waiting-sync.ts'
 import type { Answer } from '../support/hub.ts'
 import { ofTenant, operatorToken } from '../tenants/operator-lab.ts'
 
@@ -13,6 +14,7 @@ const records = '/api/v1/hub/records'
 const users = '/api/v1/roster/users'
 const accounts = '/api/v1/service-accounts'
 const holds = '/api/v1/hub/legal-holds'
+const scimPath = '/api/v1/identity/scim/configure'
 const connectors = '/api/v1/llm/connectors'
 
 let lab: OidcLab
@@ -226,6 +228,67 @@ const table: Partial<Record<OperationId, Case | Without>> = {
     },
     kind: config,
     change: 'sso',
+  },
+  testSso: { without: 'changes nothing' },
+  testScim: { without: 'changes nothing' },
+  configureScim: {
+    run: async () => {
+      const { items } = (await call('GET', '/api/v1/roster/archetypes')).body
+      await call('PUT', '/api/v1/roster/archetypes', { archetypes: [...items, { archetype_id: 'of-a-group' }] })
+      const { body } = await call('POST', scimPath, { mode: 'push' })
+      secrets.push(body.bearer_token)
+      const group_archetype_map = [{ group: 'Analysts', archetype_id: 'of-a-group' }]
+      await call('POST', scimPath, { mode: 'push', group_archetype_map })
+      made.scim = body.connection_id
+      return `connection:${made.scim}`
+    },
+    kind: config,
+    change: 'scim',
+  },
+  rotateScimToken: {
+    run: async () => {
+      secrets.push((await call('POST', '/api/v1/identity/scim:rotate-token')).body.bearer_token)
+      return `connection:${made.scim}`
+    },
+    kind: config,
+    change: 'scim_token_rotated',
+    states: 'after',
+  },
+  syncRoster: { without: 'it is told of when it ends, by roster.scim_sync_completed' },
+  confirmRosterSync: {
+    run: async () => {
+      const syncId = await waitingSync(lab.hub, 'acme')
+      await call('POST', `/api/v1/roster/scim-syncs/${syncId}:confirm`)
+      return `sync:${syncId}`
+    },
+    kind: 'roster.scim_sync_confirmed',
+    states: 'none',
+  },
+  cancelRosterSync: {
+    run: async () => {
+      const syncId = await waitingSync(lab.hub, 'acme')
+      await call('POST', `/api/v1/roster/scim-syncs/${syncId}:cancel`)
+      return `sync:${syncId}`
+    },
+    kind: 'roster.scim_sync_cancelled',
+    states: 'none',
+  },
+  removeScim: {
+    run: async () => {
+      await call('DELETE', scimPath)
+      return `connection:${made.scim}`
+    },
+    kind: config,
+    change: 'scim_removed',
+  },
+  removeSso: {
+    run: async () => {
+      const { connection_id } = (await call('GET', ssoPath)).body
+      await call('DELETE', ssoPath)
+      return `connection:${connection_id}`
+    },
+    kind: config,
+    change: 'sso_removed',
   },
   provisionHub: {
     run: async () => {

@@ -11,6 +11,7 @@ const log = '/api/v1/hub/log'
 const holds = '/api/v1/hub/legal-holds'
 const retention = '/api/v1/hub/retention-rules'
 const connectors = '/api/v1/llm/connectors'
+const syncs = '/api/v1/roster/scim-syncs'
 const distribution = '/api/v1/skill-entitlement/distribution'
 
 /** What acme has and globex wants. */
@@ -24,6 +25,7 @@ export interface Loot {
   export: string
   connector: string
   republish: string
+  sync: string
 }
 
 export interface Attempt {
@@ -32,7 +34,7 @@ export interface Attempt {
   body?: unknown
   headers?: Record<string, string>
   /** What globex gets. For 200 to 202 the answer is about globex alone. */
-  status: 200 | 201 | 202 | 400 | 404 | 422
+  status: 200 | 201 | 202 | 204 | 400 | 404 | 409 | 422
   /** The same with ids that nobody has: the answer must not differ. */
   withUnknown?: { path: string; body?: unknown }
 }
@@ -86,6 +88,11 @@ const ofArchetype = (body?: unknown) => (_: Loot) => {
   const path = (id: string) => `/api/v1/skill-entitlement/archetypes/${id}/grants`
   return [attempt(404, path('secret-archetype'), body, { path: path('no-such-archetype'), body })]
 }
+const ofSync =
+  (rest = '') =>
+  ({ sync }: Loot) => [
+    attempt(404, `${syncs}/${sync}${rest}`, undefined, { path: `${syncs}/sync_${'0'.repeat(24)}${rest}` }),
+  ]
 const artifact = (related: string) => ({ record_type: 'artifact', title: 'x', related_records: [related] })
 const summaries = (path: string) =>
   ['skill', 'archetype', 'user', 'platform', 'model']
@@ -205,6 +212,24 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
     }),
   ],
   getSso: () => [attempt(404, '/api/v1/identity/sso/configure')],
+  removeSso: () => [attempt(204, '/api/v1/identity/sso/configure')],
+  testSso: () => [attempt(404, '/api/v1/identity/sso:test')],
+  configureScim: () => [
+    attempt(400, '/api/v1/identity/scim/configure', {
+      ...{ mode: 'pull', base_url: 'https://169.254.169.254', bearer_token: 'stolen' },
+      group_archetype_map: [{ group: 'stolen', archetype_id: 'secret-archetype' }],
+    }),
+  ],
+  getScim: () => [attempt(404, '/api/v1/identity/scim/configure')],
+  removeScim: () => [attempt(204, '/api/v1/identity/scim/configure')],
+  rotateScimToken: () => [attempt(404, '/api/v1/identity/scim:rotate-token')],
+  testScim: () => [attempt(404, '/api/v1/identity/scim:test')],
+  syncRoster: () => [attempt(409, '/api/v1/roster/scim:sync')],
+  getLatestRosterSync: () => [attempt(404, '/api/v1/roster/scim:sync')],
+  listRosterSyncs: () => [attempt(200, `${syncs}?limit=1000`)],
+  getRosterSync: ofSync(),
+  confirmRosterSync: ofSync(':confirm'),
+  cancelRosterSync: ofSync(':cancel'),
   getSkill: () => {
     const withUnknown = { path: '/api/v1/skill-entitlement/skills/no-such-skill' }
     return [attempt(404, '/api/v1/skill-entitlement/skills/secret-skill', undefined, withUnknown)]

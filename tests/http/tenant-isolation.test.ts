@@ -88,9 +88,16 @@ async function fillAcme(): Promise<Loot> {
     ...{ platform: 'custom:secret', display_name: marker, delivery: 'pull', credentials: { api_key: marker } },
   })
   const { job_id: republish } = await acme('POST', '/api/v1/skill-entitlement/distribution:republish')
+  const mapping = [{ group: marker, archetype_id: 'analyst' }]
+  await acme('POST', '/api/v1/identity/scim/configure', { mode: 'push', group_archetype_map: mapping })
+  const { sync_id: sync } = await acme('POST', '/api/v1/roster/scim:sync')
+  await vi.waitFor(async () => expect((await acme('GET', '/api/v1/roster/scim:sync')).status).toBe('completed'), {
+    timeout: 15_000,
+  })
   return {
     connector,
     republish,
+    sync,
     record,
     governance,
     clientId: await hub.clientId('acme'),
