@@ -106,7 +106,7 @@ describe('the application role', () => {
     "update hub.seals set key_id = 'x'",
     'delete from hub.seals',
     'delete from hub.tenants',
-    "update hub.tenants set base_url = 'https://elsewhere.example'",
+    "update hub.tenants set mode = 'C'",
     "update hub.tenants set log_name = 'x'",
     "update hub.published_keys set public_key = '\\\\x00'",
     "update hub.provenance_keys set private_key_sealed = '\\\\x00'",
