@@ -300,7 +300,9 @@ async function configure(hub: TestHub): Promise<void> {
     const { next_cursor: cursor } = await call(hub, 'acme', 'GET', `${path}?limit=1`)
     if (cursor) await call(hub, 'acme', 'GET', `${path}?limit=1&cursor=${cursor}`)
   }
-  const archetypes = [{ archetype_id: 'writer', name: 'Writer' }]
+  // Some that people and grants have stay.
+  const kept = ['packed', 'walked'].map((archetype_id) => ({ archetype_id }))
+  const archetypes = [...kept, { archetype_id: 'writer', name: 'Writer' }]
   await call(hub, 'acme', 'PUT', '/api/v1/roster/archetypes', { body: { archetypes } })
   for (const state of ['published', 'deprecated', 'retired']) {
     const path = '/api/v1/skill-entitlement/skills/sum-up:transition'
