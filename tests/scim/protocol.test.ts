@@ -162,7 +162,7 @@ describe('versions', () => {
     ).toBe(204)
   })
 
-  test('twenty who change the same person at once all succeed', async () => {
+  test('those who change the same person at once all succeed', async () => {
     const { id } = await scim.user('busy')
     const attributes = ['title', 'nickName', 'userType', 'locale', 'timezone']
     const answers = await Promise.all(
