@@ -148,7 +148,6 @@ export function startForwarder(deps: {
   }
 
   async function run(): Promise<void> {
-    batches.reconsider()
     while (!stopping) {
       try {
         woken = false
@@ -171,6 +170,7 @@ export function startForwarder(deps: {
     state.activity = 'stopped'
   }
 
+  batches.reconsider()
   const running = run()
   return {
     state,

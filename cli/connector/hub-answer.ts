@@ -65,6 +65,10 @@ export function readBatchAnswer(answer: Answer, eventCount: number): Outcome {
   }
   const problem = problemOf(body)
   const message = describe(status, problem)
+  // Said before anything is passed on, whoever says it: less at a time may go through.
+  if (status === 413 && problem === undefined && eventCount > 1) {
+    return { kind: 'refused', problem: { slug: 'payload-too-large', status, detail: message }, message }
+  }
   if (status === 429) return { kind: 'not-taken', message, retryAfterMs }
   if (problem && refusing.has(problem.slug)) {
     return { kind: 'refused', problem: { slug: problem.slug, status, detail: textOf(problem.detail) }, message }

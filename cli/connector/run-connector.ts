@@ -3,6 +3,7 @@ import { type Logger, pino } from 'pino'
 import { packageVersion } from '../../server/config.ts'
 import { drainable } from '../../server/http/drain-server.ts'
 import { explainingFailure } from '../../server/listen.ts'
+import { StartupError } from '../../server/startup-error.ts'
 import type { ConnectorConfig } from './connector-config.ts'
 import { drainMs } from './connector-limits.ts'
 import { createConnectorServer } from './connector-routes.ts'
@@ -54,7 +55,12 @@ export async function startConnector(config: ConnectorConfig, log: Logger): Prom
     return { url, stop: close }
   } catch (error) {
     await close()
-    throw error
+    if (!(error instanceof StartupError)) throw error
+    throw new StartupError(
+      error.message,
+      'Choose another address with --port or HUB_CONNECTOR_PORT, --host or HUB_CONNECTOR_HOST.',
+      { cause: error },
+    )
   }
 }
 

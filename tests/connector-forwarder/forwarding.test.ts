@@ -139,6 +139,15 @@ test('what a proxy says refuses nothing for good', async () => {
   expect(new Set(keys()).size).toBe(1)
 })
 
+test('what is too much for a proxy goes through in smaller requests', async () => {
+  lab.hub.turns.push({ status: 413, html: true })
+  await lab.start()
+  await lab.accept('a', 'b', 'c', 'd')
+  expect(await lab.forwarded()).toMatchObject({ refused: 0, totals: { forwarded: 4 } })
+  expect(lab.hub.sent.map((batch) => batch.users.length)).toEqual([4, 2, 2])
+  expect(lab.hub.users).toEqual(['user:a', 'user:b', 'user:c', 'user:d'])
+})
+
 test('a tenant that is not ready keeps its events waiting', async () => {
   lab.hub.turns.push({ status: 422, slug: 'hub-not-provisioned' }, { status: 403, slug: 'insufficient-scope' })
   await lab.start()

@@ -126,6 +126,19 @@ test('a directory that cannot be used, and a file that is no spool, are named', 
   await expect(lab.start({ spoolDirectory: newer })).rejects.toThrow(/newer version/)
 })
 
+test('a port that is taken is told, and the spool is free again', async () => {
+  await lab.start()
+  const { port } = new URL(lab.url())
+  const other = join(lab.spool, 'other')
+  const again = lab.start({ spoolDirectory: other, port: Number(port) })
+  await expect(again).rejects.toMatchObject({
+    message: expect.stringContaining(`Port ${port} is taken`),
+    fix: expect.stringContaining('HUB_CONNECTOR_PORT'),
+  })
+  await lab.stop()
+  await lab.start({ spoolDirectory: other })
+})
+
 test('a shared secret is asked for where one is set', async () => {
   const sharedSecret = 's'.repeat(40)
   await lab.start({ sharedSecret })
