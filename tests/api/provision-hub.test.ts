@@ -38,13 +38,40 @@ test.each(['acme', 'cmode'])('%s is provisioned once, and a change is recorded',
   expect(await kinds(tenant)).toEqual(['hub.provisioned', 'tenant.config_changed'])
 })
 
-test('Mode B needs a key that this version does not offer', async () => {
-  for (const body of [undefined, { cmek: { provider: 'local', key_ref: 'k1' } }]) {
+test('Mode B requires a key of its own, and is provisioned with one, once', async () => {
+  for (const body of [undefined, {}, { retention_days: 5 }]) {
     const answer = await provision('bmode', body)
-    expect([answer.status, answer.body.type]).toEqual([422, `${hub.url}/errors/hub-not-provisioned`])
-    expect(answer.body.detail).toContain('cmek')
+    expect([answer.status, answer.body.errors[0].pointer]).toEqual([400, '/cmek'])
   }
+  const cmek = { provider: 'vault', key_ref: 'k1' }
+  expect((await provision('bmode', { cmek })).body.errors[0].pointer).toBe('/cmek/provider')
+  const unnamed = { provider: 'aws-kms', key_ref: '../k1' }
+  expect((await provision('bmode', { cmek: unnamed })).body.errors[0].pointer).toBe('/cmek/key_ref')
   expect((await hub.call('bmode', 'GET', path)).body).toEqual({ tenant: 'bmode', mode: 'B', provisioned: false })
+
+  const made = await provision('bmode', { cmek: { provider: 'local', key_ref: 'k1' } })
+  expect(made.body).toMatchObject({
+    provisioned: true,
+    cmek: { provider: 'local', key_ref: 'k1', key_id: expect.stringMatching(/^ck_/), content_keys: 1 },
+  })
+  for (const body of [undefined, {}, { cmek: { provider: 'local', key_ref: 'k1' } }]) {
+    expect((await provision('bmode', body)).body).toEqual(made.body)
+  }
+  expect((await hub.call('bmode', 'GET', path)).body).toEqual(made.body)
+  const told = (await hub.events('bmode')).map((event) => event.event_kind)
+  expect(told.filter((kind) => kind === 'cmek.key_created' || kind === 'hub.provisioned')).toEqual([
+    'cmek.key_created',
+    'hub.provisioned',
+  ])
+})
+
+test('keys that are asked for at once are one key', async () => {
+  const destroy = { confirm: 'bmode', reason: 'anew' }
+  expect((await hub.call('bmode', 'POST', '/api/v1/hub/cmek:destroy', { body: destroy })).status).toBe(200)
+  const answers = await Promise.all(
+    [1, 2, 3].map(() => provision('bmode', { cmek: { provider: 'local', key_ref: 'k1' } })),
+  )
+  expect(new Set(answers.map((answer) => answer.body.cmek.key_id)).size).toBe(1)
 })
 
 test.each([

@@ -16,6 +16,7 @@ export function addCmekRoutes(
         'Makes a new content key for what is written from now on, and wraps the former ones anew, under the newest ' +
         'version of the key of the customer. Nothing that is stored is encrypted again.',
       body: emptyBody,
+      bodyOptional: true,
       response: { 200: RotatedAnswer },
       problems: ['hub-not-provisioned', 'concurrent-modification'],
     },

@@ -1,4 +1,4 @@
-import { validationFailed } from '../../../contract/domain-error.ts'
+import { DomainError, validationFailed } from '../../../contract/domain-error.ts'
 import type { TenantMode } from '../../../contract/literals.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
@@ -33,45 +33,59 @@ export interface ProvisionService {
   get(caller: Caller): Promise<Provision>
 }
 
+const attemptsMax = 3
+
 export function createProvisionService(deps: {
   database: Database
   governance: GovernanceLog
   /** Known once all modules are made. */
   keyring: () => ContentKeyring
 }): ProvisionService {
+  async function provisionOnce(caller: Caller, request: ProvisionRequest): Promise<Provision> {
+    const { tenant } = caller
+    const isEncrypted = tenant.mode === 'B'
+    const prepared = isEncrypted ? await deps.keyring().prepare(tenant, request.cmek) : undefined
+    return deps.database.withTenant(tenant.slug, async (tx) => {
+      const before = await lockSettings(tx)
+      const after = await store(tx, before, request.retention_days)
+      if (prepared) await deps.keyring().store(tx, caller, prepared)
+      const cmek = isEncrypted ? await deps.keyring().state(tx) : undefined
+      const changed = before?.retention_days !== after.retentionDays
+      if (before?.provisioned_at == null) {
+        await deps.governance.append(tx, tenant, {
+          kind: 'hub.provisioned',
+          subject: `tenant:${tenant.slug}`,
+          details: { mode: tenant.mode, ...daysDetail(after.retentionDays), ...keyDetail(cmek) },
+          actor: caller,
+        })
+      } else if (changed) {
+        await deps.governance.append(tx, tenant, {
+          kind: 'tenant.config_changed',
+          subject: `tenant:${tenant.slug}`,
+          details: {
+            change: 'provision',
+            before: daysDetail(before.retention_days),
+            after: daysDetail(after.retentionDays),
+          },
+          actor: caller,
+        })
+      }
+      return answer(tenant, after.provisionedAt, after.retentionDays, cmek)
+    })
+  }
+
   return {
     async provision(caller, request) {
-      const { tenant } = caller
-      checkMode(tenant, request)
-      const isEncrypted = tenant.mode === 'B'
-      const prepared = isEncrypted ? await deps.keyring().prepare(tenant, request.cmek) : undefined
-      return deps.database.withTenant(tenant.slug, async (tx) => {
-        const before = await lockSettings(tx)
-        const after = await store(tx, before, request.retention_days)
-        if (prepared) await deps.keyring().store(tx, caller, prepared)
-        const cmek = isEncrypted ? await deps.keyring().state(tx) : undefined
-        const changed = before?.retention_days !== after.retentionDays
-        if (before?.provisioned_at == null) {
-          await deps.governance.append(tx, tenant, {
-            kind: 'hub.provisioned',
-            subject: `tenant:${tenant.slug}`,
-            details: { mode: tenant.mode, ...daysDetail(after.retentionDays), ...keyDetail(cmek) },
-            actor: caller,
-          })
-        } else if (changed) {
-          await deps.governance.append(tx, tenant, {
-            kind: 'tenant.config_changed',
-            subject: `tenant:${tenant.slug}`,
-            details: {
-              change: 'provision',
-              before: daysDetail(before.retention_days),
-              after: daysDetail(after.retentionDays),
-            },
-            actor: caller,
-          })
+      checkMode(caller.tenant, request)
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          return await provisionOnce(caller, request)
+        } catch (error) {
+          // Somebody else has changed the keys since they were prepared.
+          const isRace = error instanceof DomainError && error.slug === 'concurrent-modification'
+          if (!isRace || attempt === attemptsMax) throw error
         }
-        return answer(tenant, after.provisionedAt, after.retentionDays, cmek)
-      })
+      }
     },
     get({ tenant }) {
       return deps.database.withTenant(
