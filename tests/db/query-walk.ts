@@ -4,6 +4,7 @@ import { prepareTelemetry } from '../api/telemetry-tenants.ts'
 import type { CallOptions, TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
 import { walkAudit } from './audit-walk.ts'
+import { walkCustomerKeys } from './cmek-walk.ts'
 import { walkConnectors } from './connectors-walk.ts'
 import { walkDirectory } from './directory-walk.ts'
 import { walkEntitlement } from './entitlement-walk.ts'
@@ -37,6 +38,7 @@ export async function walkEverything(hub: TestHub): Promise<void> {
     await foldAndRebuild(hub, tenant)
     await rateAgain(hub, tenant)
     await walkHolds(hub, tenant)
+    await walkCustomerKeys(hub)
     await walkLog(hub, tenant)
     await walkExports(hub, tenant)
     await walkExportFiles(hub, tenant)

@@ -48,6 +48,8 @@ describe('13 JSON that two parsers may read differently', () => {
     releaseHold: { reason: 'x' },
     replaceRetentionRules: { rules: [] },
     provisionHub: { retention_days: 30 },
+    rotateContentKey: {},
+    destroyContentKeys: { confirm: 'acme', reason: 'x' },
     ingestEvent: event({ metadata: { a: 1 } }),
     ingestBatch: { events: [event({ metadata: { a: 1 } })] },
     createConnector: { platform: 'claude', display_name: 'x', delivery: 'pull', credentials: { api_key: 'x' } },

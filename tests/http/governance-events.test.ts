@@ -92,6 +92,8 @@ const table: Partial<Record<OperationId, Case | Without>> = {
   issueUserToken: { without: 'goes on with a session, whose beginning is auth.login; reuse has an event of its own' },
   requestMagicLink: { without: 'anybody can ask for a link; its use is auth.login' },
 
+  rotateContentKey: { without: 'its event stands in the log of a Mode B tenant: see rotate-content-key.test.ts' },
+  destroyContentKeys: { without: 'its event stands in the log of a Mode B tenant: see destroy-content-keys.test.ts' },
   createTenant: { without: 'its event stands in the log of the new tenant: see create-tenant.test.ts' },
   updateTenant: {
     run: () =>
@@ -375,7 +377,7 @@ const table: Partial<Record<OperationId, Case | Without>> = {
   rotateConnectorCredentials: {
     run: async () => {
       secrets.push('another-secret-of-the-connector')
-      const credentials = { api_key: 'another-secret-of-the-connector' }
+      const credentials = { bearer_token: 'another-secret-of-the-connector' }
       await call('POST', `${connectors}/${made.connector}:rotate-credentials`, { credentials })
       return `connector:${made.connector}`
     },

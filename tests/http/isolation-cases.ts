@@ -165,6 +165,11 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
   replaceTenant: () => [attempt(200, '/api/v1/tenant', { display_name: 'Globex' })],
   getTenantHealth: () => [attempt(200, '/api/v1/observability/tenant-health')],
   provisionHub: () => [attempt(200, '/api/v1/hub/provision', { retention_days: 30 })],
+  rotateContentKey: () => [attempt(422, '/api/v1/hub/cmek:rotate')],
+  destroyContentKeys: () => [
+    attempt(400, '/api/v1/hub/cmek:destroy', { confirm: 'acme', reason: 'x' }),
+    attempt(422, '/api/v1/hub/cmek:destroy', { confirm: 'globex', reason: 'x' }),
+  ],
   getProvision: () => [attempt(200, '/api/v1/hub/provision')],
   ingestEvent: () => [
     attempt(422, '/api/v1/telemetry/events', stolenEvent),
