@@ -1,3 +1,4 @@
+import { giveBack, rememberState, renewClaim } from '../../server/modules/distribution/deliveries-store.ts'
 import type { TestHub } from '../support/hub.ts'
 import { answerWith, startPublishReceiver } from '../support/publish-receiver.ts'
 
@@ -35,6 +36,13 @@ export async function walkConnectors(hub: TestHub, tenant: 'acme' | 'globex'): P
     publisher.changed({ slug: tenant })
     await hub.modules.distribution.settled()
     await call('DELETE', `${connectors}/${push.connector_id}`)
+    // What happens only to publishes that take long, or are broken off.
+    const claim = { connector_id: pull.connector_id, claimed_by: 'nobody' }
+    await hub.test.database.withTenant(tenant, async (tx) => {
+      await renewClaim(tx, claim, 1)
+      await rememberState(tx, claim, {})
+      await giveBack(tx, claim)
+    })
   } finally {
     await publisher.stop()
     await receiver.stop()

@@ -275,7 +275,8 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
     const withUnknown = { path: `${distribution}/manifest?connector_id=con_${'0'.repeat(24)}` }
     return [attempt(404, `${distribution}/manifest?connector_id=${connector}`, undefined, withUnknown)]
   },
-  getLatestRepublish: () => [attempt(404, `${distribution}:republish`)],
+  // Its own: it has ordered one by then.
+  getLatestRepublish: () => [attempt(200, `${distribution}:republish`)],
   republishSkills: () => [attempt(202, `${distribution}:republish`)],
   getRepublish: ({ republish }) => {
     const withUnknown = { path: `${distribution}/republishes/rep_${'0'.repeat(24)}` }

@@ -32,6 +32,18 @@ export async function targetById(
   return rows[0]
 }
 
+/**
+ * Now, and times so many seconds from now, by the clock of the database: those of processes differ. As parameters,
+ * because a distributed database takes no functions of time in updates.
+ */
+async function moments(tx: TenantTx, ...seconds: number[]): Promise<[now: string, ...later: string[]]> {
+  const { rows } = await tx.client.query<{ at: string }>(
+    'select now() + make_interval(secs => secs) as at from unnest($1::float8[]) with ordinality t(secs, n) order by n',
+    [[0, ...seconds]],
+  )
+  return rows.map(({ at }) => at) as [string, ...string[]]
+}
+
 /** Every connector that is not removed. */
 export async function targets(tx: TenantTx): Promise<Pick<TargetRow, 'connector_id' | 'delivery'>[]> {
   return tx.db
@@ -81,14 +93,14 @@ export async function claimDue(
   connectorIds: readonly string[],
   claim: { by: string; seconds: number; periodSeconds: number },
 ): Promise<Claim[]> {
+  const [now, until, dueAt] = await moments(tx, claim.seconds, claim.periodSeconds)
   const { rows } = await tx.client.query<Pick<Claim, 'connector_id' | 'due_at' | 'failures' | 'state'>>(
     `update hub.connector_deliveries
-     set claimed_by = $3, claimed_until = now() + make_interval(secs => $4::float8),
-       due_at = now() + make_interval(secs => $5::float8)
-     where tenant_id = $1 and connector_id = any($2) and due_at <= now()
-       and (claimed_until is null or claimed_until <= now()) and (not_before is null or not_before <= now())
+     set claimed_by = $3, claimed_until = $4, due_at = $5
+     where tenant_id = $1 and connector_id = any($2) and due_at <= $6
+       and (claimed_until is null or claimed_until <= $6) and (not_before is null or not_before <= $6)
      returning connector_id, due_at, failures, state`,
-    [tx.tenantId, connectorIds, claim.by, claim.seconds, claim.periodSeconds],
+    [tx.tenantId, connectorIds, claim.by, until, dueAt, now],
   )
   const claims: Claim[] = []
   for (const row of rows) {
@@ -102,10 +114,11 @@ type Claimed = Pick<Claim, 'connector_id' | 'claimed_by'>
 
 /** Answers false when the claim is no longer this process's. */
 export async function renewClaim(tx: TenantTx, claim: Claimed, seconds: number): Promise<boolean> {
+  const [, until] = await moments(tx, seconds)
   const { rowCount } = await tx.client.query(
-    `update hub.connector_deliveries set claimed_until = now() + make_interval(secs => $4::float8)
+    `update hub.connector_deliveries set claimed_until = $4
      where tenant_id = $1 and connector_id = $2 and claimed_by = $3`,
-    [tx.tenantId, claim.connector_id, claim.claimed_by, seconds],
+    [tx.tenantId, claim.connector_id, claim.claimed_by, until],
   )
   return rowCount === 1
 }
@@ -129,12 +142,13 @@ export async function lockClaim(tx: TenantTx, claim: Claimed): Promise<string | 
 }
 
 export async function endPublished(tx: TenantTx, claim: Claimed, etag: string, state: JsonValue): Promise<void> {
+  const [now] = await moments(tx)
   await tx.client.query(
     `update hub.connector_deliveries
-     set claimed_by = null, claimed_until = null, not_before = null, attempted_at = now(), published_at = now(),
+     set claimed_by = null, claimed_until = null, not_before = null, attempted_at = $6, published_at = $6,
        etag = $4, failures = 0, error = null, state = $5
      where tenant_id = $1 and connector_id = $2 and claimed_by = $3`,
-    [tx.tenantId, claim.connector_id, claim.claimed_by, etag, JSON.stringify(state)],
+    [tx.tenantId, claim.connector_id, claim.claimed_by, etag, JSON.stringify(state), now],
   )
 }
 
@@ -144,44 +158,44 @@ export async function endFailed(
   claim: Claimed,
   failed: { error: DeliveryError & { at: string }; pauseSeconds: number; notBeforeSeconds: number },
 ): Promise<void> {
+  const times = await moments(tx, failed.pauseSeconds, failed.notBeforeSeconds)
   await tx.client.query(
     `update hub.connector_deliveries
-     set claimed_by = null, claimed_until = null, attempted_at = now(), failures = failures + 1, error = $4,
-       due_at = least(due_at, now() + make_interval(secs => $5::float8)),
-       not_before = now() + make_interval(secs => $6::float8)
+     set claimed_by = null, claimed_until = null, attempted_at = $5, failures = failures + 1, error = $4,
+       due_at = least(due_at, $6), not_before = $7
      where tenant_id = $1 and connector_id = $2 and claimed_by = $3`,
-    [
-      ...[tx.tenantId, claim.connector_id, claim.claimed_by, JSON.stringify(failed.error)],
-      ...[failed.pauseSeconds, failed.notBeforeSeconds],
-    ],
+    [tx.tenantId, claim.connector_id, claim.claimed_by, JSON.stringify(failed.error), ...times],
   )
 }
 
 /** As if it had never been claimed: another process goes on at once. */
 export async function giveBack(tx: TenantTx, claim: Claimed): Promise<void> {
+  const [now] = await moments(tx)
   await tx.client.query(
-    `update hub.connector_deliveries set claimed_by = null, claimed_until = null, due_at = now()
+    `update hub.connector_deliveries set claimed_by = null, claimed_until = null, due_at = $4
      where tenant_id = $1 and connector_id = $2 and claimed_by = $3`,
-    [tx.tenantId, claim.connector_id, claim.claimed_by],
+    [tx.tenantId, claim.connector_id, claim.claimed_by, now],
   )
 }
 
 export async function addDelivery(tx: TenantTx, connectorId: string): Promise<void> {
+  const [now] = await moments(tx)
   await tx.client.query(
-    'insert into hub.connector_deliveries (tenant_id, connector_id, due_at, failures) values ($1, $2, now(), 0)',
-    [tx.tenantId, connectorId],
+    'insert into hub.connector_deliveries (tenant_id, connector_id, due_at, failures) values ($1, $2, $3, 0)',
+    [tx.tenantId, connectorId, now],
   )
 }
 
 /** Due at once; where the receiver is another one, all that is known of the former is forgotten. */
 export async function renewDelivery(tx: TenantTx, connectorId: string, otherReceiver: boolean): Promise<void> {
   const forgotten = 'claimed_by = null, claimed_until = null, published_at = null, attempted_at = null, etag = null,'
+  const [now] = await moments(tx)
   await tx.client.query(
     `update hub.connector_deliveries
      set ${otherReceiver ? `${forgotten} failures = 0, error = null, state = null,` : ''}
-       not_before = null, due_at = now()
+       not_before = null, due_at = $3
      where tenant_id = $1 and connector_id = $2`,
-    [tx.tenantId, connectorId],
+    [tx.tenantId, connectorId, now],
   )
 }
 
@@ -194,19 +208,21 @@ export async function removeDelivery(tx: TenantTx, connectorId: string): Promise
 
 /** Every connector, at once; also those whose receiver wants to be left alone only where somebody insists. */
 export async function makeAllDue(tx: TenantTx, { insist = false } = {}): Promise<void> {
+  const [now] = await moments(tx)
   await tx.client.query(
-    `update hub.connector_deliveries set due_at = now()${insist ? ', not_before = null' : ''} where tenant_id = $1`,
-    [tx.tenantId],
+    `update hub.connector_deliveries set due_at = $2${insist ? ', not_before = null' : ''} where tenant_id = $1`,
+    [tx.tenantId, now],
   )
 }
 
 /** A connector has fetched its manifest. */
 export async function notePull(tx: TenantTx, connectorId: string, etag: string): Promise<void> {
+  const [now] = await moments(tx)
   await tx.client.query(
     `update hub.connector_deliveries
-     set attempted_at = now(), published_at = now(), etag = $3, failures = 0, error = null
+     set attempted_at = $4, published_at = $4, etag = $3, failures = 0, error = null
      where tenant_id = $1 and connector_id = $2`,
-    [tx.tenantId, connectorId, etag],
+    [tx.tenantId, connectorId, etag, now],
   )
 }
 
