@@ -1,0 +1,106 @@
+import type { Generated } from 'kysely'
+import type { Role } from '../../../contract/roles.ts'
+import type { Timestamp } from './timestamp.ts'
+
+/** The tenant, its service accounts, and the people who sign in. */
+export interface AccountTables {
+  'hub.tenant_settings': {
+    tenant_id: string
+    display_name: string
+    admin_email: string
+    retention_days: number | null
+    provisioned_at: Timestamp | null
+    live_since: Timestamp | null
+    updated_at: Timestamp
+    confirmed_at: Timestamp | null
+    contact_email: string | null
+  }
+  'hub.tenant_limits': { tenant_id: string; class: string; per_token: number; per_tenant: number }
+  'hub.service_accounts': {
+    tenant_id: string
+    client_id: string
+    name: string
+    scopes: string[]
+    created_at: Timestamp
+    disabled_at: Timestamp | null
+    last_used_at: Timestamp | null
+    epoch: Generated<number>
+    expires_at: Timestamp | null
+    /** Networks in CIDR notation; null is anywhere. */
+    allowed_addresses: string[] | null
+    updated_at: Timestamp | null
+  }
+  'hub.service_account_secrets': {
+    tenant_id: string
+    client_id: string
+    secret_hash: Buffer
+    created_at: Timestamp
+    expires_at: Timestamp | null
+  }
+  'hub.magic_links': {
+    tenant_id: string
+    token_hash: Buffer
+    email: string
+    purpose: string
+    created_at: Timestamp
+    expires_at: Timestamp
+    consumed_at: Timestamp | null
+  }
+  'hub.users': {
+    tenant_id: string
+    user_id: string
+    /** Empty where the directory gives none. */
+    email: string
+    email_key: string
+    display_name: string | null
+    role: Role
+    epoch: number
+    created_at: Timestamp
+    updated_at: Timestamp
+    deactivated_at: Timestamp | null
+    last_sign_in_at: Timestamp | null
+    /** Then groups do not decide. */
+    archetypes_by_hand: Generated<boolean>
+  }
+  'hub.sso_connections': {
+    tenant_id: string
+    connection_id: string
+    issuer: string
+    client_id: string
+    client_secret_sealed: Buffer
+    allowed_email_domains: string[]
+    created_at: Timestamp
+    updated_at: Timestamp
+    replaced_at: Timestamp | null
+  }
+  'hub.user_identities': {
+    tenant_id: string
+    connection_id: string
+    subject: string
+    user_id: string
+    created_at: Timestamp
+  }
+  'hub.spent_logins': { tenant_id: string; state_hash: Buffer; spent_at: Timestamp }
+  'hub.sessions': {
+    tenant_id: string
+    session_id: string
+    user_id: string
+    method: string
+    connection_id: string | null
+    address: string
+    user_agent: string | null
+    created_at: Timestamp
+    expires_at: Timestamp
+    ended_at: Timestamp | null
+  }
+  'hub.refresh_families': {
+    tenant_id: string
+    family_id: string
+    session_id: string
+    generation: number
+    rotated_at: Timestamp
+    /** `[generation, milliseconds since 1970][]` */
+    rotations: unknown
+    created_at: Timestamp
+  }
+}
