@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { prepareTelemetry, registerSkill } from '../../api/telemetry-tenants.ts'
 import { openDirectoryLab, person } from '../../roster/directory-lab.ts'
+import { waitingSync } from '../../roster-sync/waiting-sync.ts'
 import { event } from '../../telemetry/events.ts'
 import type { TestHub } from '../hub.ts'
 import { type DescribedOperation, describedOperations } from './api-description.ts'
@@ -40,7 +41,11 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
   const directory = openDirectoryLab(hub)
   const { userId: memberId } = await directory.add(person('fuzzed'))
   const groups = [await directory.addGroup('Fuzzed', [memberId]), await directory.addGroup('Empty')]
+  const connectorOf = (index: number) => ({ platform: 'slack', display_name: `Spare ${index}`, delivery: 'pull' })
+  const connectors = await spare('/api/v1/llm/connectors', connectorOf, 'connector_id')
+  const [republish] = await spare('/api/v1/skill-entitlement/distribution:republish', () => ({}), 'job_id')
   const governance = await prepareGovernance(hub)
+  const syncId = await waitingSync(hub, 'acme')
   const page = await hub.call('acme', 'GET', '/api/v1/hub/records?limit=2')
   const skills = await hub.call('acme', 'GET', '/api/v1/skill-entitlement/skills?limit=2')
   const cursors = [page.body.next_cursor, skills.body.next_cursor]
@@ -71,9 +76,11 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
     cowork_id: (random) => `pack-${random.int(1, 5)}`,
     archetype_ids: () => 'analyst',
     skill_ids: () => 'sum-up',
+    sync_id: () => syncId,
     hold_id: (random) => random.pick(governance.holds),
     record_ids: (random) => random.pick(governance.records),
     job_id: () => governance.download.jobId,
+    connector_id: (random) => random.pick(connectors),
     file_name: () => governance.download.file,
     tenant: () => 'acme',
     expires: () => governance.download.expires,
@@ -103,6 +110,7 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
       if (operationId === 'getLogConsistency' && name === 'from') return random.int(0, 5)
       if (operationId === 'getLogConsistency' && name === 'to') return random.int(5, 20)
       if (operationId === 'releaseHold' && name === 'hold_id') return random.pick(governance.spareHolds)
+      if (operationId === 'getRepublish' && name === 'job_id') return republish
       if (operationId === 'cancelExport' && name === 'job_id') return random.pick(governance.spareExports)
       // Accounts that are changed and disabled are not the one that asks for tokens.
       if (/ServiceAccount/.test(operationId) && name === 'client_id') return random.pick(accounts)
