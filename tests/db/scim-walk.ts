@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { externalIdsOf } from '../../server/modules/roster/sync/sync-entries-store.ts'
+import { externalIdsOf, insertEntries } from '../../server/modules/roster/sync/sync-entries-store.ts'
 import { waitingSync } from '../roster-sync/waiting-sync.ts'
 import type { TestHub } from '../support/hub.ts'
 import { groupEntry, manyPeople, startScimSource } from '../support/scim-source.ts'
@@ -49,6 +49,11 @@ export async function walkScim(hub: TestHub, tenant: 'acme' | 'globex'): Promise
     await sync.jobs.find(({ name }) => name === 'roster-syncs-due')?.handler({ data: {}, signal })
     await sync.jobs.find(({ name }) => name === 'settle-archetypes')?.handler({ data: { tenant, after: '' }, signal })
     await must(hub, tenant, 'DELETE', `${path}/configure`)
+    // Some rows are to be there at the end.
+    await must(hub, tenant, 'POST', `${path}/configure`, { mode: 'push' })
+    await hub.test.database.withTenant(tenant, (tx) =>
+      insertEntries(tx, 'sync_x', 'user', [{ sourceId: 'x', externalId: 'x' }]),
+    )
   } finally {
     await source.stop()
   }

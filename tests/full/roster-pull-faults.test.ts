@@ -181,3 +181,30 @@ test('a group that is gone takes its archetype along', async () => {
   lab.source.groups = [groupEntry('Others', lab.source.users.slice(0, 5))]
   expect(await lab.sync('acme')).toMatchObject({ unmatched: 250 })
 })
+
+test('answers that are too large are asked for in parts, and members of groups one group at a time', async () => {
+  const huge = { status: 200, body: ' '.repeat(17 * 1024 * 1024) }
+  const from = lab.source.requests.length
+  lab.source.groups = [groupEntry('Everybody', lab.source.users), groupEntry('Nobody', [])]
+  lab.source.faults.answer = ({ resource, count = 1, withoutMembers }) => {
+    if (resource === 'Users') return count > 50 ? huge : undefined
+    return withoutMembers || count === 1 ? (withoutMembers || !isList() ? undefined : huge) : huge
+  }
+  const isList = () => lab.source.requests.at(-1)?.startsWith('GET /Groups?')
+  expect(await lab.sync('acme')).toMatchObject({ status: 'completed', deactivated: 0, unmatched: 0, skipped: 0 })
+  const asked = lab.source.requests.slice(from)
+  expect(asked[0]).toBe('GET /Users?startIndex=1&count=200')
+  expect(asked[1]).toBe('GET /Users?startIndex=1&count=50')
+  expect(asked.slice(-3)).toEqual([
+    'GET /Groups?startIndex=1&count=200&excludedAttributes=members',
+    'GET /Groups/gid-Everybody',
+    'GET /Groups/gid-Nobody',
+  ])
+})
+
+test('an answer about one person that is too large ends the sync with the reason', async () => {
+  lab.source.faults.answer = ({ startIndex }) =>
+    startIndex > 200 ? { status: 200, body: ' '.repeat(17 * 1024 * 1024) } : undefined
+  const failed = await lab.reaches('acme', await lab.start('acme'), 'failed')
+  expect(failed.error.detail).toContain('GET /Users?startIndex=201&count=1: the answer about one entry is larger')
+})

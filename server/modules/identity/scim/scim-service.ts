@@ -103,7 +103,7 @@ export function createScimService(deps: {
     })
     await append(tx, tenant, actor, changeOf(current, row, { tokenChanged: !sameToken }))
     if (current && !(sameMode && sameUrl)) await deps.upkeep().endSyncs(tx, tenant, actor)
-    if (current && !sameMapping) await deps.upkeep().settle(tx, tenant, actor)
+    if (!sameMapping && (current || mapping.length > 0)) await deps.upkeep().settle(tx, tenant, actor)
     return { ...stateOf(tenant, row), ...(token && { bearer_token: token }) }
   }
 
