@@ -201,3 +201,25 @@ test('of many changes at once none is lost', async () => {
   const made = await Promise.allSettled(titles.map(() => lab.add(person(`race ${name}`))))
   expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
 })
+
+test.each([
+  [{ userName: 'a\0b' }, '/userName'],
+  [{ userName: 'x'.repeat(513) }, '/userName'],
+  [{ externalId: '\ud800' }, '/externalId'],
+  [{ externalId: '漢'.repeat(513) }, '/externalId'],
+  [{ attributes: { name: { givenName: ['a\0'] } } }, '/name'],
+  [{ attributes: { title: '\udc00' } }, '/title'],
+])('%# what the database cannot keep is refused with its place', async (rest, pointer) => {
+  const refusal = { slug: 'validation-failed', errors: [{ pointer }] }
+  const write = person(name, rest)
+  await expect(lab.add(write)).rejects.toMatchObject(refusal)
+  const pull = lab.run((tx, tenant) => lab.directory.putUsers(tx, tenant, [write], 'sync-b', actor))
+  await expect(pull).rejects.toMatchObject(refusal)
+})
+
+test('names as long as they may be are kept', async () => {
+  const longest = `${'漢'.repeat(509)}${String(count).padStart(3, '0')}`
+  const user = await lab.add(person(longest, { externalId: longest }))
+  expect(user).toMatchObject({ userName: longest, externalId: longest })
+  expect((await lab.addGroup(longest, [], { externalId: longest })).displayName).toBe(longest)
+})

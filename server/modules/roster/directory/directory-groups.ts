@@ -25,6 +25,7 @@ import { makeGroupId, nameKey } from './directory-names.ts'
 import { nameTaken, requireRevision, unknownGroup } from './directory-refusals.ts'
 import type { Directory, DirectoryGroup, DirectoryGroupWrite } from './directory-types.ts'
 import { knownUserIds, lockDirectory } from './directory-users-store.ts'
+import { requireStorable } from './storable.ts'
 
 type GroupOperations = Pick<Directory, 'createGroup' | 'changeGroup' | 'removeGroup' | 'group'>
 type MemberChange = NonNullable<Parameters<Directory['changeGroup']>[3]['members']>
@@ -50,6 +51,7 @@ export function createDirectoryGroups(deps: {
     group,
 
     async createGroup(tx, tenant, write, memberIds, { actor }) {
+      requireStorable(write)
       await lockDirectory(tx)
       await requireFreeName(tx, write.displayName)
       await requireUsers(tx, memberIds)
@@ -63,6 +65,7 @@ export function createDirectoryGroups(deps: {
     },
 
     async changeGroup(tx, tenant, groupId, change, { actor, revision }) {
+      if (change.group) requireStorable(change.group)
       await lockDirectory(tx)
       const before = await existing(tx, groupId)
       requireRevision(before.revision, revision)

@@ -27,6 +27,7 @@ import {
   userIdsOfExternal,
   usersKnownBy,
 } from './directory-users-store.ts'
+import { requireStorable } from './storable.ts'
 import { directoryIdsAfter } from './user-archetypes-store.ts'
 
 type SyncOperations = Pick<
@@ -45,6 +46,7 @@ export function createDirectorySync(deps: {
   return {
     async putUsers(tx, tenant, page, syncId, actor) {
       if (page.length === 0) return { added: 0, updated: 0 }
+      page.forEach(requireStorable)
       await lockDirectory(tx)
       const nameOf = (user: (typeof page)[number]) => nameKey(user.userName)
       const rows = await usersKnownBy(tx, keysOf(page, nameOf))
@@ -58,6 +60,7 @@ export function createDirectorySync(deps: {
 
     async putGroups(tx, tenant, page, syncId, actor) {
       if (page.length === 0) return { added: 0, updated: 0 }
+      page.forEach(requireStorable)
       await lockDirectory(tx)
       const nameOf = (group: (typeof page)[number]) => nameKey(group.displayName)
       const rows = await groupsKnownBy(tx, keysOf(page, nameOf))

@@ -21,6 +21,7 @@ import {
 } from './directory-users-store.ts'
 import { eventOf, type People } from './people.ts'
 import { forgetPerson, peopleByIds } from './people-store.ts'
+import { requireStorable } from './storable.ts'
 
 export interface UserChange {
   before?: DirectoryUserRow | undefined
@@ -130,6 +131,7 @@ export function createDirectoryUsers(deps: {
   }
 
   async function storeOne(tx: TenantTx, tenant: Tenant, change: UserChange, actor: Actor): Promise<DirectoryUser> {
+    requireStorable(change.after)
     await requireFreeName(tx, change.after.userName, change.before?.user_id)
     const { userIds, kept } = await store(tx, tenant, [change], actor)
     if (kept.length > 0) throw lastAdministrator('/active')
