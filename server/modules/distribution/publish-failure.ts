@@ -58,7 +58,9 @@ export function deliveryErrorOf(error: unknown): DeliveryError {
   }
   const outbound = error instanceof OutboundError ? error : outboundErrorIn(error)
   if (outbound) return { code: outbound.failure, detail: `The address of the receiver ${outbound.message}.` }
-  if (error instanceof DomainError) return { code: 'credentials', detail: error.message }
+  if (error instanceof DomainError) {
+    return { code: error.slug === 'payload-too-large' ? 'too-large' : 'credentials', detail: error.message }
+  }
   if (error instanceof Error && error.name === 'TimeoutError') {
     return { code: 'timeout', detail: 'The receiver did not take everything in time; what is left follows.' }
   }
