@@ -2,8 +2,6 @@ import { expect, test } from 'vitest'
 import type { Scope } from '../../contract/scopes.ts'
 import type { Answer, TestHub } from '../support/hub.ts'
 
-export const connectorScope: Scope[] = ['connector:admin']
-
 /** A call that is right but for what the cases take from it. */
 export interface RightCall {
   method: string
