@@ -31,7 +31,7 @@ export interface ScimPageQuery {
 /** A company's directory that speaks SCIM 2.0, as the Hub reads it: never more than a bounded answer at a time. */
 export interface ScimSource {
   page(resource: 'Users' | 'Groups', query: ScimPageQuery, signal?: AbortSignal): Promise<ScimSourceAnswer<ScimPage>>
-  /** One group with its members. */
+  /** One group with its members; null when there is none of the id. */
   group(id: string, signal?: AbortSignal): Promise<ScimSourceAnswer<unknown>>
 }
 

@@ -14,7 +14,8 @@ export function createScimSources(outbound: Pick<Outbound, 'fetch'>): ScimSource
     token: string,
     signal: AbortSignal | undefined,
   ): Promise<ScimSourceAnswer<unknown>> {
-    const asked = `GET ${path.replace(/\?.*/, '')}`
+    // Without the id of a group, which may be the address of a mailing list.
+    const asked = `GET ${path.replace(/\?.*/, '').replace(/^\/Groups\/.*/, '/Groups/{id}')}`
     let answer: Response
     try {
       const headers = { accept, authorization: `Bearer ${token}` }
@@ -42,7 +43,11 @@ export function createScimSources(outbound: Pick<Outbound, 'fetch'>): ScimSource
         const answer = await get(baseUrl, `/${resource}?${parameters(query)}`, token, signal)
         return answer.ok ? readPage(`GET /${resource}`, answer.value) : answer
       },
-      group: (id, signal) => get(baseUrl, `/Groups/${encodeURIComponent(id)}`, token, signal),
+      async group(id, signal) {
+        const answer = await get(baseUrl, `/Groups/${encodeURIComponent(id)}`, token, signal)
+        const isGone = !answer.ok && answer.problem.status === 404
+        return isGone ? { ok: true, value: null } : answer
+      },
     }),
   }
 }

@@ -10,14 +10,18 @@ import type { ResourceReader } from './sync-types.ts'
 
 /** The groups of a directory that is read, with their members. */
 export function pulledGroups(deps: { directory: Directory; reader: ResourceReader; asking: SourceAsking }): PulledKind {
-  /** A list that leaves members out, because it was asked to or by itself, is filled group by group. */
-  async function withMembers(attempt: SyncAttempt, entry: GroupEntry): Promise<GroupEntry> {
+  /**
+   * A list that leaves members out, because it was asked to or by itself, is filled group by group. Undefined for a group
+   * that has gone since.
+   */
+  async function withMembers(attempt: SyncAttempt, entry: GroupEntry): Promise<GroupEntry | undefined> {
     if (entry.memberIds !== undefined) return entry
     const given = await deps.asking.ask(() => attempt.source!.group(entry.sourceId, attempt.signal), attempt.signal)
     if (given === undefined) {
-      throw new SyncFailed(`GET /Groups/${entry.sourceId}: the answer is larger than the Hub takes.`)
+      throw new SyncFailed('GET /Groups/{id}: the answer about one group is larger than the Hub takes.')
     }
-    return { ...entry, memberIds: readMembers((given as { members?: unknown } | null)?.members) ?? [] }
+    if (given === null) return undefined
+    return { ...entry, memberIds: readMembers((given as { members?: unknown }).members) ?? [] }
   }
 
   return {
