@@ -38,7 +38,6 @@ export async function walkEverything(hub: TestHub): Promise<void> {
     await foldAndRebuild(hub, tenant)
     await rateAgain(hub, tenant)
     await walkHolds(hub, tenant)
-    await walkCustomerKeys(hub)
     await walkLog(hub, tenant)
     await walkExports(hub, tenant)
     await walkExportFiles(hub, tenant)
@@ -55,6 +54,7 @@ export async function walkEverything(hub: TestHub): Promise<void> {
     await walkSweep(hub, tenant)
     await walkAudit(hub, tenant)
   }
+  await walkCustomerKeys(hub)
   await queryInAllWays(hub)
   await summarizeInAllWays(hub)
   await configure(hub)
