@@ -52,9 +52,13 @@ test('every operation of the table answers, and asks for the credential that the
   }
 })
 
+/** Ids of skills may have colons, so this is also the address of a skill whose id ends as the verb does. */
+const addressOfAnotherSkill = '/api/v1/skill-entitlement/skills/{skill_id}:transition'
+
 test('no address of the table takes another method, whoever asks', async () => {
   for (const [path, entries] of byPath) {
     const taken: string[] = entries.map(([, operation]) => operation.method)
+    if (path === addressOfAnotherSkill) taken.push('GET')
     for (const method of methods.filter((each) => !taken.includes(each))) {
       const { status, headers } = await hub.call('acme', method, filled(path))
       expect([method, path, status]).toEqual([method, path, 405])
