@@ -18,7 +18,7 @@ export async function walkEntitlement(hub: TestHub, tenant: 'acme' | 'globex'): 
     call('PUT', `${base}/coworks/${id}`, { name: 'Walked', skills, archetype_ids: ['packed', 'analyst'] })
   const apply = (id: string, body?: unknown) => call('POST', `${base}/coworks/${id}/apply`, body)
 
-  await bundle('analyst', 'packed', 'leaver')
+  await bundle('analyst', 'packed', 'leaver', 'walked')
   for (const id of ['pack-a', 'pack-b']) await store(id, [skill('packed-1'), skill('packed-2')])
   await apply('pack-a', { dry_run: true })
   for (const id of ['pack-a', 'pack-b']) await apply(id)
@@ -41,7 +41,7 @@ export async function walkEntitlement(hub: TestHub, tenant: 'acme' | 'globex'): 
   await call('GET', `${base}/grants?skill_id=packed-1`)
   const checks = [{ user_id: `user:admin@${tenant}.example`, skill_id: 'packed-1' }]
   await call('POST', `${base}/check:batch`, { checks })
-  await bundle('analyst', 'packed')
+  await bundle('analyst', 'packed', 'walked')
   // What connectors and the health of the tenant ask for.
   await hub.test.database.withTenant(tenant, async (tx) => {
     await hub.modules.entitlement.grants.published(tx)

@@ -70,6 +70,17 @@ const reference: Headers = {
 }
 const referenceFile: Headers = { ...reference, 'cache-control': 'public, max-age=0' }
 
+/** Directories speak a protocol of their own below one address. */
+function scimRoutes(): Record<string, [address: string, headers: Headers]> {
+  const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+  return Object.fromEntries(
+    methods.flatMap((method) => [
+      [`${method} /scim/v2/:tenant`, ['/scim/v2/acme', everywhere]],
+      [`${method} /scim/v2/:tenant*`, ['/scim/v2/acme/Users', everywhere]],
+    ]),
+  )
+}
+
 /** What is no operation: an address that the route takes, and its headers. */
 const beyondTheApi: Record<string, [address: string, headers: Headers]> = {
   'GET /': ['/', everywhere],
@@ -88,6 +99,7 @@ const beyondTheApi: Record<string, [address: string, headers: Headers]> = {
   'GET /reference/static/theme/icon.svg': ['/reference/static/theme/icon.svg', reference],
   'GET /reference/static/index.html': ['/reference/static/index.html', reference],
   'GET /reference/static/swagger-initializer.js': ['/reference/static/swagger-initializer.js', reference],
+  ...scimRoutes(),
   'GET /reference/*': ['/reference/static/swagger-ui.css', referenceFile],
 }
 

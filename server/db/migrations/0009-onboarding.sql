@@ -311,4 +311,5 @@ alter table hub.tenant_settings
   add column contact_email text;
 -- An operator may close a tenant: nobody gets in, and nothing is lost.
 alter table hub.tenants add column suspended_at timestamptz;
+alter table hub.tenants alter column suspended_at set statistics 0;
 grant update (base_url, suspended_at) on hub.tenants to hub_app;
