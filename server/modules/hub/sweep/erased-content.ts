@@ -33,7 +33,7 @@ export async function findErasedContents(
 
 /**
  * Whether a text that cannot be opened was the service's to destroy: a verified event tells that its key was destroyed,
- * after it was written, and the hash that is left is the one that was sealed.
+ * after it was written, and the hash that is left is the one that was sealed. Events of the service are never encrypted.
  *
  * @param leaf that of the record in its seal; undefined where the seal cannot be read
  */
@@ -46,6 +46,7 @@ export function checkErasedContent(
   const key = keys.get(record.record_id)!
   const event = events.get(key.eventId ?? '')
   const isProven =
+    record.created_by !== 'service:hub' &&
     event?.kind === 'cmek.key_destroyed' &&
     event.subject === `tenant:${tenantId}` &&
     Array.isArray(event.details.key_ids) &&

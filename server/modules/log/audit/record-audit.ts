@@ -1,6 +1,5 @@
 import { leafHash, recordHash } from '../../../../provenance/index.ts'
 import type { TenantTx } from '../../../db/database.ts'
-import { type DestroyedKey, isSealed } from '../../../db/record-contents.ts'
 import { logCrypto } from '../log-crypto.ts'
 import type { LogEntry } from '../log-types.ts'
 import {
@@ -12,6 +11,7 @@ import {
   type Tombstone,
 } from './audit-store.ts'
 import type { AuditFailure } from './audit-types.ts'
+import { readDestructions } from './destruction-audit.ts'
 
 /** Of texts that are read at once. */
 const textBytesMax = 4 * 1024 * 1024
@@ -129,49 +129,6 @@ function problemOf(
   const sealed: Partial<Record<string, unknown>> = JSON.parse(text)
   if (sealed.record_id !== head.record_id) return `its text is that of record ${sealed.record_id}`
   return sealed.tenant_id === tenantId ? undefined : 'its text is that of another tenant'
-}
-
-/** Of the texts those that are gone with their key, and the governance events that tell of it. */
-async function readDestructions(tx: TenantTx, texts: ReadonlyMap<string, string>) {
-  const keys = new Map<string, DestroyedKey>()
-  for (const [recordId, text] of texts) {
-    const key = isSealed(text) ? tx.contents.destroyedKeyOf(tx.tenantId, text) : undefined
-    if (key) keys.set(recordId, key)
-  }
-  const eventIds = new Set([...keys.values()].flatMap((key) => key.eventId ?? []))
-  const events = eventIds.size === 0 ? new Map<string, string>() : await findTexts(tx, [...eventIds])
-  return {
-    keyOf: ({ record_id }: RecordHead) => keys.get(record_id),
-    problemOf(head: RecordHead, leaves: readonly Uint8Array[]): string | undefined {
-      const { keyId, eventId } = keys.get(head.record_id)!
-      const leaf = leaves[head.leaf_index]
-      if (leaf === undefined) return `seal ${head.seal_id} has no leaf ${head.leaf_index}`
-      if (head.salt.length !== 16 || head.provenance_hash.length !== 32) return 'its salt or its hash was changed'
-      if (Buffer.compare(leafHash(head.salt, head.provenance_hash, logCrypto.sha256), leaf) !== 0) {
-        return 'its content is gone with its key, and its stored hash or salt is not the one that was sealed'
-      }
-      const isTold = tellsOfDestruction(events.get(eventId ?? '') ?? '', tx.tenantId, keyId)
-      return isTold ? undefined : `its content cannot be opened, and no event tells that its key ${keyId} was destroyed`
-    },
-  }
-}
-
-function tellsOfDestruction(text: string, tenantId: string, keyId: string): boolean {
-  let event: Partial<Record<string, unknown>>
-  try {
-    event = JSON.parse(text)
-  } catch {
-    return false
-  }
-  const details = event.details as { key_ids?: unknown } | undefined
-  return (
-    event.record_type === 'governance_event' &&
-    event.created_by === 'service:hub' &&
-    event.event_kind === 'cmek.key_destroyed' &&
-    event.subject === `tenant:${tenantId}` &&
-    Array.isArray(details?.key_ids) &&
-    details.key_ids.includes(keyId)
-  )
 }
 
 function* inChunks(heads: readonly RecordHead[]): Generator<RecordHead[]> {

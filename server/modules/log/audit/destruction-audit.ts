@@ -1,0 +1,61 @@
+import { leafHash } from '../../../../provenance/index.ts'
+import type { TenantTx } from '../../../db/database.ts'
+import { type DestroyedKey, isSealed } from '../../../db/record-contents.ts'
+import { logCrypto } from '../log-crypto.ts'
+import { findTexts, type RecordHead } from './audit-store.ts'
+
+/** Who writes the governance events of the service. */
+const serviceSubject = 'service:hub'
+/** Clocks of two processes may differ: one may have written before another destroyed the key, with a later id. */
+const skewMs = 60_000
+
+/** Of the texts those that are gone with their key, and the governance events that tell of it. */
+export async function readDestructions(tx: TenantTx, texts: ReadonlyMap<string, string>) {
+  const keys = new Map<string, DestroyedKey>()
+  for (const [recordId, text] of texts) {
+    const key = isSealed(text) ? tx.contents.destroyedKeyOf(tx.tenantId, text) : undefined
+    if (key) keys.set(recordId, key)
+  }
+  const eventIds = new Set([...keys.values()].flatMap((key) => key.eventId ?? []))
+  const events = eventIds.size === 0 ? new Map<string, string>() : await findTexts(tx, [...eventIds])
+  return {
+    keyOf: ({ record_id }: RecordHead) => keys.get(record_id),
+    problemOf(head: RecordHead, leaves: readonly Uint8Array[]): string | undefined {
+      const { keyId, eventId } = keys.get(head.record_id)!
+      const leaf = leaves[head.leaf_index]
+      if (leaf === undefined) return `seal ${head.seal_id} has no leaf ${head.leaf_index}`
+      if (head.salt.length !== 16 || head.provenance_hash.length !== 32) return 'its salt or its hash was changed'
+      if (Buffer.compare(leafHash(head.salt, head.provenance_hash, logCrypto.sha256), leaf) !== 0) {
+        return 'its content is gone with its key, and its stored hash or salt is not the one that was sealed'
+      }
+      if (head.created_by === serviceSubject) return 'it is an event of the service, which is never encrypted'
+      const isTold = tellsOfDestruction(events.get(eventId ?? '') ?? '', tx.tenantId, keyId)
+      if (!isTold) return `its content cannot be opened, and no event tells that its key ${keyId} was destroyed`
+      const isBefore = msOfId(head.record_id) <= msOfId(eventId!) + skewMs
+      return isBefore ? undefined : `it was written after its key ${keyId} was destroyed`
+    },
+  }
+}
+
+function tellsOfDestruction(text: string, tenantId: string, keyId: string): boolean {
+  let event: Partial<Record<string, unknown>>
+  try {
+    event = JSON.parse(text)
+  } catch {
+    return false
+  }
+  const details = event.details as { key_ids?: unknown } | undefined
+  return (
+    event.record_type === 'governance_event' &&
+    event.created_by === serviceSubject &&
+    event.event_kind === 'cmek.key_destroyed' &&
+    event.subject === `tenant:${tenantId}` &&
+    Array.isArray(details?.key_ids) &&
+    details.key_ids.includes(keyId)
+  )
+}
+
+/** When a record was written: the first 48 bits of its id (RFC 9562, section 5.7). */
+function msOfId(recordId: string): number {
+  return Number.parseInt(recordId.replace('-', '').slice(0, 12), 16)
+}
