@@ -1,10 +1,12 @@
 import type { Command } from 'commander'
+import { SumsWouldBeLost } from '../../server/modules/telemetry/rollups/rollup-rebuild.ts'
 import { counted } from '../counted.ts'
-import { type OutputOptions, printResult } from '../output.ts'
-import { chosenTenants, withServices } from '../services.ts'
+import { exitFailure, type OutputOptions, printResult } from '../output.ts'
+import { chosenTenants, type Services, withServices } from '../services.ts'
 
 interface RebuildOptions extends OutputOptions {
   tenant?: string
+  lose?: boolean
 }
 
 /** What a rebuild did for a tenant, in the names of the output. */
@@ -12,9 +14,16 @@ interface TenantRebuilt {
   tenant: string
   events: number
   unreadable: number
+  erased: number
   deltas: number
   rows: number
   days: number
+}
+
+/** One whose sums stay as they are. */
+interface TenantKept {
+  tenant: string
+  kept: 'content-destroyed'
 }
 
 export function addRollupsCommand(program: Command): void {
@@ -24,20 +33,43 @@ export function addRollupsCommand(program: Command): void {
     .command('rebuild')
     .description('Reckon them anew from the stored records; ingest may go on meanwhile')
     .option('--tenant <slug>', 'only this tenant')
+    .option('--lose', 'also where the key of events was destroyed: what they have added to the sums is lost then')
     .option('--json', 'print one JSON object')
     .action((options: RebuildOptions) =>
       withServices(async (services) => {
-        const tenants: TenantRebuilt[] = []
+        const tenants: (TenantRebuilt | TenantKept)[] = []
         for (const tenant of await chosenTenants(services, options.tenant)) {
-          tenants.push({ tenant, ...(await services.rollups.rebuild(tenant)) })
+          tenants.push(await rebuild(services, tenant, options.lose === true))
         }
         printResult(options, { tenants }, tenants.map(asText).join('\n') || 'There are no tenants.')
+        if (tenants.some((each) => 'kept' in each)) process.exitCode = exitFailure
       }),
     )
 }
 
-function asText({ tenant, events, unreadable, deltas, rows, days }: TenantRebuilt): string {
-  const done = `Tenant ${tenant}: ${counted(events, 'event')} read, ${counted(deltas, 'delta')} made up for, ${counted(rows, 'row')} written, ${counted(days, 'day')} closed.`
+async function rebuild(services: Services, tenant: string, mayLose: boolean): Promise<TenantRebuilt | TenantKept> {
+  try {
+    return { tenant, ...(await services.rollups.rebuild(tenant, { mayLose })) }
+  } catch (error) {
+    if (error instanceof SumsWouldBeLost) return { tenant, kept: 'content-destroyed' }
+    throw error
+  }
+}
+
+function asText(done: TenantRebuilt | TenantKept): string {
+  return 'kept' in done ? keptText(done) : rebuiltText(done)
+}
+
+function keptText({ tenant }: TenantKept): string {
+  return (
+    `Tenant ${tenant}: nothing changed. The key of its events was destroyed, so they can never be counted again, and ` +
+    'a rebuild would lose what they have added to the sums.\n  To rebuild from the events that are left: add --lose.'
+  )
+}
+
+function rebuiltText({ tenant, events, unreadable: all, erased, deltas, rows, days }: TenantRebuilt): string {
+  const unreadable = all - erased
+  const done = `Tenant ${tenant}: ${counted(events, 'event')} read, ${counted(deltas, 'delta')} made up for, ${counted(rows, 'row')} written, ${counted(days, 'day')} closed.${erased === 0 ? '' : ` ${counted(erased, 'event')} lost with the key.`}`
   if (unreadable === 0) return done
   return `${done}\n  ${counted(unreadable, 'record')} could not be read and ${unreadable === 1 ? 'is' : 'are'} missing from the sums: verify ${unreadable === 1 ? 'it' : 'them'} (see the log).`
 }

@@ -54,7 +54,7 @@ test('rebuild reckons everything anew and says what it read and wrote', { timeou
   await client.query(`update hub.telemetry_rollups set invocations = 77 where tenant_id = 'acme'`)
   expect(await json('rollups', 'rebuild', '--tenant', 'acme')).toEqual({
     // Four quarters in seven views; events of the same cell come up once.
-    tenants: [{ tenant: 'acme', events: 9, unreadable: 0, deltas: 1, rows: 28, days: 4 }],
+    tenants: [{ tenant: 'acme', events: 9, unreadable: 0, erased: 0, deltas: 1, rows: 28, days: 4 }],
   })
   const { rows } = await client.query(
     `select grain, sum(invocations)::int as n from hub.telemetry_rollups

@@ -1,4 +1,5 @@
 import type { DatabaseLog, TenantTx } from '../../../db/database.ts'
+import { isErased } from '../../../db/record-contents.ts'
 import { readStoredEvent } from '../stored-event.ts'
 import { latencyBinOf } from './latency-sketch.ts'
 import { Cells } from './rollup-cells.ts'
@@ -18,20 +19,31 @@ export interface Rebuilt {
   events: number
   /** Events that could not be read, and are missing from the numbers. */
   unreadable: number
+  /** Of them those whose content is gone with the key that it was encrypted under. */
+  erased: number
   /** Rows written, a row once for each time that events of its cell came up again later. */
   rows: number
   /** Deltas that were not folded yet, and are part of the new rows. */
   deltas: number
 }
 
+/** The sums of events whose content is gone with its key can be reckoned only once: before. */
+export class SumsWouldBeLost extends Error {}
+const lost = 'the content of events is gone with its key'
+
 /**
  * Reckons the rollups of a tenant anew, from its records and their last ratings, and from what is kept of erased ones. To run in a snapshot: a transaction's
  * records and its delta become visible together, so the deltas that are seen are counted with the records and go, and
  * those of later transactions stay. Answers `busy`, and does nothing, while another transaction changes them.
+ * Throws {@link SumsWouldBeLost} where content of the tenant is gone with its key, unless `mayLose` is set.
  */
-export async function rebuildRollups(tx: TenantTx, log: Pick<DatabaseLog, 'error'>): Promise<Rebuilt | 'busy'> {
+export async function rebuildRollups(
+  tx: TenantTx,
+  log: Pick<DatabaseLog, 'error'>,
+  { mayLose = false }: { mayLose?: boolean } = {},
+): Promise<Rebuilt | 'busy'> {
   if (!(await lockRollups(tx))) return 'busy'
-  const rebuilt: Rebuilt = { events: 0, unreadable: 0, rows: 0, deltas: await deleteAllDeltas(tx) }
+  const rebuilt: Rebuilt = { events: 0, unreadable: 0, erased: 0, rows: 0, deltas: await deleteAllDeltas(tx) }
   for (const view of views) {
     await deleteRows(tx, 'quarter', view)
     await deleteRows(tx, 'day', view)
@@ -45,6 +57,11 @@ export async function rebuildRollups(tx: TenantTx, log: Pick<DatabaseLog, 'error
       if (countEvent(all, event)) rebuilt.events += 1
       else {
         rebuilt.unreadable += 1
+        if (isErased(tx, event.canonical)) {
+          if (!mayLose) throw new SumsWouldBeLost(lost)
+          rebuilt.erased += 1
+          continue
+        }
         log.error(
           { tenant: tx.tenantId, recordId: event.recordId },
           'a record is no telemetry event that can be read, so the summary lacks it: verify it',
@@ -57,6 +74,8 @@ export async function rebuildRollups(tx: TenantTx, log: Pick<DatabaseLog, 'error
       all.clear()
     }
   }
+  // Those that a retention rule has erased since were not counted then either, see `createRollupErasure`.
+  if (!mayLose && tx.contents.erasedBeginnings(tx.tenantId).length > 0) throw new SumsWouldBeLost(lost)
   rebuilt.rows += await addErased(tx)
   return rebuilt
 }

@@ -24,8 +24,13 @@ export interface Rollups {
    * keeps it waiting for two minutes.
    */
   settle(tenantId: string): Promise<{ deltas: number; days: number }>
-  /** Reckons everything anew from the records, while ingest may go on, then closes the days. Throws as {@link settle}. */
-  rebuild(tenantId: string): Promise<Rebuilt & { days: number }>
+  /**
+   * Reckons everything anew from the records, while ingest may go on, then closes the days. Throws as {@link settle},
+   * and `SumsWouldBeLost` where the key of events was destroyed.
+   *
+   * @param options.mayLose goes on without the events that cannot be read any more
+   */
+  rebuild(tenantId: string, options?: { mayLose?: boolean }): Promise<Rebuilt & { days: number }>
 }
 
 export function createRollups(deps: { database: Database; log: Pick<DatabaseLog, 'error'> }): Rollups {
@@ -63,10 +68,10 @@ export function createRollups(deps: { database: Database; log: Pick<DatabaseLog,
       return { deltas, days: await closeAll(tenantId) }
     },
 
-    async rebuild(tenantId) {
+    async rebuild(tenantId, options) {
       // Refused when busy rather than waiting inside: the snapshot must not be older than the lock.
       const rebuilt = await notBusy(tenantId, () =>
-        database.withTenant(tenantId, (tx) => rebuildRollups(tx, log), { snapshot: true }),
+        database.withTenant(tenantId, (tx) => rebuildRollups(tx, log, options), { snapshot: true }),
       )
       return { ...rebuilt, days: await closeAll(tenantId) }
     },
