@@ -60,8 +60,8 @@ export const scimLockClass = 0x6f726769
 /** As {@link rollupLockClass}. Held by the transaction that begins or ends a sync of the roster. Spells "orgy". */
 export const rosterSyncsLockClass = 0x6f726779
 
-/** As {@link rollupLockClass}. Held by the transaction that makes or changes a connector, or orders a republication. Spells "orgc". */
-export const connectorsLockClass = 0x6f726763
+/** As {@link rollupLockClass}. Held by the transaction that makes or changes a connector, or orders a republication. Spells "orgn". */
+export const connectorsLockClass = 0x6f72676e
 
 /**
  * As {@link rollupLockClass}. Held by the transaction that makes or destroys content keys of a tenant; shared by those
