@@ -37,6 +37,7 @@ test('somebody new becomes a member with the id of the resource', async () => {
     userName: 'kim',
     externalId: 'e1',
     active: true,
+    wantedActive: true,
     attributes,
     groups: [],
     revision: 1,
@@ -74,14 +75,6 @@ test('the active person with the address is taken up, and keeps the role', async
   const second = await lab.add(person(`second ${count}`, { attributes: { emails: [{ value: name }] } }))
   expect(second.userId).not.toBe(user.userId)
   expect((await lab.row(second.userId)).email).toBe('')
-})
-
-test('somebody deactivated by hand is not taken up, and another person is made', async () => {
-  const byHand = await addByHand(name)
-  await hub.call('acme', 'POST', `/api/v1/roster/users/${byHand.user_id}:deactivate`)
-  const user = await lab.add(person(name))
-  expect(user.userId).not.toBe(byHand.user_id)
-  expect(await lab.row(user.userId)).toMatchObject({ email: name, deactivated_at: null })
 })
 
 test('a user name is taken whatever its case, and free in another tenant', async () => {

@@ -100,6 +100,9 @@ create index user_archetypes_by_archetype on hub.user_archetypes (tenant_id, arc
 -- Set by hand: groups no longer decide.
 alter table hub.users add column archetypes_by_hand boolean not null default false;
 grant update (archetypes_by_hand) on hub.users to hub_app;
+-- Whom a person deactivated, no directory brings back.
+alter table hub.users add column deactivated_by_hand boolean not null default false;
+grant update (deactivated_by_hand) on hub.users to hub_app;
 
 -- A person whose directory names no address has an empty one.
 drop index hub.users_by_email;

@@ -61,6 +61,8 @@ export interface AccountTables {
     last_sign_in_at: Timestamp | null
     /** Then groups do not decide. */
     archetypes_by_hand: Generated<boolean>
+    /** By a person: the directory does not reactivate them. */
+    deactivated_by_hand: Generated<boolean>
   }
   'hub.sso_connections': {
     tenant_id: string

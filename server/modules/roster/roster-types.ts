@@ -106,6 +106,8 @@ export interface SignInUsers {
 export interface UserAnswer {
   user_id: string
   email: string
+  /** What the directory names, where the Hub keeps another. */
+  directory_email?: string
   /** Of the directory; absent for those whom it does not keep. */
   user_name?: string
   external_id?: string

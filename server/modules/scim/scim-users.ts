@@ -79,8 +79,9 @@ export function createScimUsers(deps: { database: Database; directory: Directory
   }
 }
 
-function attributesOf({ userName, externalId, active, attributes }: DirectoryUser): ResourceAttributes {
-  return { userName, ...(externalId !== null && { externalId }), ...attributes, active }
+/** With what the directory said of `active` last: what an administrator decided is not its word. */
+function attributesOf({ userName, externalId, wantedActive, attributes }: DirectoryUser): ResourceAttributes {
+  return { userName, ...(externalId !== null && { externalId }), ...attributes, active: wantedActive }
 }
 
 /** Checks the names, and hands over what is left. Whose `active` was removed is active. */

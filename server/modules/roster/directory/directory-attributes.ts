@@ -1,3 +1,5 @@
+import { isActiveSql } from './directory-users-store.ts'
+
 /**
  * The attributes that filters and sorting reach (RFC 7643, sections 4 and 8.7.1), by the lower-case form of their
  * paths. What is kept in `attributes` has the canonical spelling, which is what jsonb is asked by. An attribute that is
@@ -68,7 +70,7 @@ export const userAttributes: AttributeTable = new Map<string, Attribute>([
   ['id', text('d.user_id', { exact: true })],
   ['externalid', text('d.external_id', { exact: true })],
   ['username', text('d.user_name', { key: 'd.user_name_key' })],
-  ['active', { kind: 'boolean', sql: 'd.active' }],
+  ['active', { kind: 'boolean', sql: isActiveSql }],
   ...timesOf('d'),
   ['meta.resourcetype', text(`'User'`, { exact: true })],
   ...simple.map((name): [string, Attribute] => [name.toLowerCase(), text(`(d.attributes ->> '${name}')`)]),

@@ -38,6 +38,10 @@ export interface DirectoryUserWrite {
 export interface DirectoryUser extends DirectoryUserWrite {
   /** `usr_…`: of hub.users too, and the `id` of the SCIM resource. */
   userId: string
+  /** Whether the person is active in the Hub, which an administrator may have decided. */
+  active: boolean
+  /** What the directory said last. */
+  wantedActive: boolean
   groups: readonly { groupId: string; displayName: string }[]
   /** Counts the changes: the ETag. */
   revision: number
@@ -88,14 +92,15 @@ export interface BulkOutcome {
  * transaction, writes its governance events in it (never with an address), and keeps hub.users in step: a person is
  * made, or the active one with the same address is taken up; deactivation ends sessions and tokens; archetypes follow
  * the groups by the mapping of the SCIM configuration, one `rbac.archetype_assigned` for each person whose archetypes
- * changed. Roles are never touched.
+ * changed. Roles are never touched. Of people with a role above member, the address is not changed either, nor does the
+ * directory reactivate whom a person deactivated.
  *
  * Throws DomainError: `concurrent-modification` with the pointer `/userName` or `/displayName` when the name is taken,
  * with none for a wrong revision; `not-found` for an id that is unknown; `validation-failed`.
  */
 export interface Directory {
   createUser(tx: TenantTx, tenant: Tenant, user: DirectoryUserWrite, cause: DirectoryCause): Promise<DirectoryUser>
-  /** Answers the resource as it is then; nothing changes, and the revision stays, where nothing differs. */
+  /** `active` is what the directory wants. Answers the resource as it is then; nothing changes, and the revision stays, where nothing differs. */
   replaceUser(
     tx: TenantTx,
     tenant: Tenant,

@@ -1,3 +1,4 @@
+import type { JsonValue } from '../../../../provenance/json.ts'
 import { directoryLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import { nameKey } from './directory-names.ts'
@@ -8,7 +9,10 @@ export interface DirectoryUserRow {
   user_name: string
   user_name_key: string
   external_id: string | null
+  /** What the directory wants. */
   active: boolean
+  /** Whether the person is active in the Hub: an administrator may have decided otherwise. */
+  is_active: boolean
   attributes: DirectoryUserWrite['attributes']
   revision: number
   created_at: string
@@ -16,9 +20,13 @@ export interface DirectoryUserRow {
   seen_by: string | null
 }
 
+/** Of `hub.directory_users d`; $1 is the tenant. */
+export const isActiveSql =
+  'exists (select from hub.users u where u.tenant_id = $1 and u.user_id = d.user_id and u.deactivated_at is null)'
+
 export const userColumns =
-  'd.user_id, d.user_name, d.user_name_key, d.external_id, d.active, d.attributes, d.revision, d.created_at, ' +
-  'd.updated_at, d.seen_by'
+  `d.user_id, d.user_name, d.user_name_key, d.external_id, d.active, ${isActiveSql} as is_active, d.attributes, ` +
+  'd.revision, d.created_at, d.updated_at, d.seen_by'
 
 /** Changes of one tenant's directory come one after the other: none is lost, and none waits for another in a circle. */
 export async function lockDirectory(tx: TenantTx): Promise<void> {
@@ -71,6 +79,15 @@ export async function updateUsers(tx: TenantTx, users: readonly UserWrite[], now
        as g (user_id, user_name, user_name_key, external_id, active, attributes)
      where d.tenant_id = $1 and d.user_id = g.user_id`,
     [tx.tenantId, ...columnsOf(users), now],
+  )
+}
+
+/** Another version: what the resource says has changed elsewhere. */
+export async function touchUser(tx: TenantTx, userId: string, now: string): Promise<void> {
+  await tx.client.query(
+    `update hub.directory_users set revision = revision + 1, updated_at = $3::timestamptz
+     where tenant_id = $1 and user_id = $2`,
+    [tx.tenantId, userId, now],
   )
 }
 
@@ -148,13 +165,17 @@ export async function knownUserIds(tx: TenantTx, userIds: readonly string[]): Pr
   return new Set(rows.map((row) => row.user_id))
 }
 
+export type NameInDirectory = Pick<DirectoryUserRow, 'user_id' | 'user_name' | 'external_id'> & {
+  emails: JsonValue | null
+}
+
 /** How the directory names these people; not those whom it does not keep. */
 export async function namesInDirectory(
   tx: TenantTx,
   userIds: readonly string[],
-): Promise<Map<string, Pick<DirectoryUserRow, 'user_name' | 'external_id'>>> {
-  const { rows } = await tx.client.query<Pick<DirectoryUserRow, 'user_id' | 'user_name' | 'external_id'>>(
-    `select user_id, user_name, external_id from hub.directory_users
+): Promise<Map<string, NameInDirectory>> {
+  const { rows } = await tx.client.query<NameInDirectory>(
+    `select user_id, user_name, external_id, attributes -> 'emails' as emails from hub.directory_users
      where tenant_id = $1 and user_id = any($2::text[])`,
     [tx.tenantId, userIds],
   )

@@ -211,7 +211,8 @@ export async function withGroups(tx: TenantTx, rows: readonly DirectoryUserRow[]
     userId: row.user_id,
     userName: row.user_name,
     externalId: row.external_id,
-    active: row.active,
+    active: row.is_active,
+    wantedActive: row.active,
     attributes: row.attributes,
     groups: (groupsOf.get(row.user_id) ?? []).map(({ group_id, display_name }) => ({
       groupId: group_id,

@@ -18,13 +18,12 @@ export async function peopleByIds(tx: TenantTx, userIds: readonly string[]): Pro
   return rows
 }
 
+export type AddressOwner = Pick<PersonRow, 'user_id' | 'email_key' | 'role'> & { in_directory: boolean }
+
 /** The active people with these addresses, and whether the directory keeps them. */
-export async function activeOwners(
-  tx: TenantTx,
-  emailKeys: readonly string[],
-): Promise<Map<string, { user_id: string; in_directory: boolean }>> {
-  const { rows } = await tx.client.query<{ user_id: string; email_key: string; in_directory: boolean }>(
-    `select u.user_id, u.email_key, d.user_id is not null as in_directory
+export async function activeOwners(tx: TenantTx, emailKeys: readonly string[]): Promise<Map<string, AddressOwner>> {
+  const { rows } = await tx.client.query<AddressOwner>(
+    `select u.user_id, u.email_key, u.role, d.user_id is not null as in_directory
      from hub.users u left join hub.directory_users d on d.tenant_id = $1 and d.user_id = u.user_id
      where u.tenant_id = $1 and u.email_key = any($2::text[]) and u.deactivated_at is null and u.email_key <> ''`,
     [tx.tenantId, emailKeys],
@@ -32,19 +31,30 @@ export async function activeOwners(
   return new Map(rows.map((row) => [row.email_key, row]))
 }
 
+/** Those of these addresses whose last owner a person deactivated. */
+export async function keysDeactivatedByHand(tx: TenantTx, emailKeys: readonly string[]): Promise<Set<string>> {
+  const { rows } = await tx.client.query<{ email_key: string; deactivated_by_hand: boolean }>(
+    `select distinct on (email_key) email_key, deactivated_by_hand from hub.users
+     where tenant_id = $1 and email_key = any($2::text[]) and deactivated_at is not null and email_key <> ''
+     order by email_key, created_at desc, user_id desc`,
+    [tx.tenantId, emailKeys],
+  )
+  return new Set(rows.filter((row) => row.deactivated_by_hand).map((row) => row.email_key))
+}
+
 /** Answers the ids of those who were inserted: not whose address an active person has meanwhile. */
 export async function insertPeople(
   tx: TenantTx,
-  people: readonly (PersonDetails & { userId: string; active: boolean })[],
+  people: readonly (PersonDetails & { userId: string; active: boolean; byHand: boolean })[],
   now: string,
 ): Promise<Set<string>> {
   const { rows } = await tx.client.query<{ user_id: string }>(
     `insert into hub.users (tenant_id, user_id, email, email_key, display_name, role, epoch, created_at, updated_at,
-       deactivated_at)
+       deactivated_at, deactivated_by_hand)
      select $1, p.user_id, p.email, p.email_key, p.display_name, 'member', 1, $7::timestamptz, $7::timestamptz,
-       case when p.active then null else $7::timestamptz end
-     from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::boolean[])
-       as p (user_id, email, email_key, display_name, active)
+       case when p.active then null else $7::timestamptz end, p.by_hand
+     from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::boolean[], $8::boolean[])
+       as p (user_id, email, email_key, display_name, active, by_hand)
      on conflict (tenant_id, email_key) where deactivated_at is null and email_key <> '' do nothing
      returning user_id`,
     [
@@ -55,6 +65,7 @@ export async function insertPeople(
       people.map(({ displayName }) => displayName),
       people.map(({ active }) => active),
       now,
+      people.map(({ byHand }) => byHand),
     ],
   )
   return new Set(rows.map((row) => row.user_id))
@@ -122,11 +133,12 @@ export async function deactivatePeople(tx: TenantTx, userIds: readonly string[],
   return rows
 }
 
-/** Answers those who were not active. */
+/** Answers those who were not active, and were not deactivated by a person. */
 export async function reactivatePeople(tx: TenantTx, userIds: readonly string[], now: string): Promise<PersonRow[]> {
   const { rows } = await tx.client.query<PersonRow>(
     `update hub.users set deactivated_at = null, epoch = epoch + 1, updated_at = $3::timestamptz
      where tenant_id = $1 and user_id = any($2::text[]) and deactivated_at is not null
+       and not deactivated_by_hand
      returning ${columns}`,
     [tx.tenantId, userIds, now],
   )

@@ -12,6 +12,7 @@ import {
   deactivatePeople,
   giveUpAddresses,
   insertPeople,
+  keysDeactivatedByHand,
   type PersonRow,
   peopleByIds,
   reactivatePeople,
@@ -23,7 +24,8 @@ import {
 export interface People {
   /**
    * Takes up the active person with the address whom no directory keeps, or makes a member. Answers the ids in the
-   * order of the people. An address that somebody has is left to them.
+   * order of the people. An address that somebody has is left to them. Who comes with the address of somebody whom a
+   * person deactivated is deactivated just so.
    */
   add(
     tx: TenantTx,
@@ -31,7 +33,10 @@ export interface People {
     actor: Actor,
     events: GovernanceEvent[],
   ): Promise<string[]>
-  /** Gives another address or name. An address of another active person is left to them. */
+  /**
+   * Gives another address or name. An address of another active person is left to them. Whose role is above member
+   * keeps theirs: a link to it signs in with all that they may do.
+   */
   change(
     tx: TenantTx,
     changes: readonly { userId: string; before: PersonDetails; after: PersonDetails }[],
@@ -40,20 +45,33 @@ export interface People {
   ): Promise<void>
   /** Ends sessions and tokens too. Answers whom it left active: of the last administrators, the oldest. */
   deactivate(tx: TenantTx, userIds: readonly string[], actor: Actor, events: GovernanceEvent[]): Promise<string[]>
-  /** Without their address, where another active person has it by now. */
+  /** Without their address, where another active person has it by now. Not those whom a person deactivated. */
   reactivate(tx: TenantTx, userIds: readonly string[], actor: Actor, events: GovernanceEvent[]): Promise<void>
 }
 
 export function createPeople(deps: {
   revoker: TokenRevoker
   endSessions: (tx: TenantTx, userId: string) => Promise<void>
+  /** What is left of the address of somebody whom the directory removed. */
+  formerAddressKey: (tenantId: string, emailKey: string) => string
 }): People {
+  /** Those whose address is that of somebody whom a person deactivated, and whom nobody has let in again since. */
+  async function barredKeys(tx: TenantTx, keys: readonly string[]): Promise<Set<string>> {
+    const formerKeys = new Map(keys.map((key) => [key, deps.formerAddressKey(tx.tenantId, key)]))
+    const byHand = await keysDeactivatedByHand(tx, [...formerKeys].flat())
+    return new Set(keys.filter((key) => byHand.has(key) || byHand.has(formerKeys.get(key)!)))
+  }
+
   return {
     async add(tx, people, actor, events) {
       const owners = await activeOwners(tx, keysOf(people))
+      const barred = await barredKeys(
+        tx,
+        keysOf(people).filter((key) => !owners.has(key)),
+      )
       const claimed = new Set<string>()
       const ids = new Array<string>(people.length)
-      const made: (PersonDetails & { userId: string; active: boolean })[] = []
+      const made: (PersonDetails & { userId: string; active: boolean; byHand: boolean })[] = []
       const named: { userId: string; displayName: string }[] = []
       // Those who are active first: of two entries with one address, the other is of a former account.
       const order = people
@@ -67,11 +85,13 @@ export function createPeople(deps: {
         if (owner && !owner.in_directory && isFree) {
           ids[index] = owner.user_id
           if (person.displayName !== null) named.push({ userId: owner.user_id, displayName: person.displayName })
-          events.push(eventOf(owner.user_id, { change: 'directory_user_linked' }, actor))
+          events.push(eventOf(owner.user_id, { change: 'directory_user_linked', role: owner.role }, actor))
         } else {
           ids[index] = makeUserId()
-          const address = (owner || !isFree) && person.active ? noAddress : {}
-          made.push({ ...person, ...address, userId: ids[index]! })
+          const byHand = barred.has(person.emailKey)
+          const active = person.active && !byHand
+          const address = (owner || !isFree) && active ? noAddress : {}
+          made.push({ ...person, ...address, userId: ids[index]!, active, byHand })
         }
       }
       const inserted = made.length === 0 ? new Set<string>() : await insertPeople(tx, made, now())
@@ -79,9 +99,10 @@ export function createPeople(deps: {
       // Somebody signed in with the address for the first time while this ran.
       const late = made.filter(({ userId }) => !inserted.has(userId)).map((person) => ({ ...person, ...noAddress }))
       if (late.length > 0) await insertPeople(tx, late, now())
-      for (const { userId, active } of made) {
+      for (const { userId, active, byHand } of made) {
         const after = { role: 'member', active }
-        events.push(eventOf(userId, { change: 'user_created', before: null, after, reason: 'directory' }, actor))
+        const details = { change: 'user_created', before: null, after, reason: 'directory' }
+        events.push(eventOf(userId, { ...details, ...(byHand && { kept_deactivated: true }) }, actor))
       }
       return ids
     },
@@ -89,9 +110,12 @@ export function createPeople(deps: {
     async change(tx, changes, actor, events) {
       if (changes.length === 0) return
       const rows = await rowsById(tx, changes)
-      const moving = changes.filter(
+      const readdressed = changes.filter(
         ({ before, after }) => before.emailKey !== after.emailKey || before.email !== after.email,
       )
+      const isMember = ({ userId }: { userId: string }) => rows.get(userId)!.role === 'member'
+      const moving = readdressed.filter(isMember)
+      const keeping = readdressed.filter((change) => !isMember(change))
       await giveUpAddresses(
         tx,
         moving.map(({ userId }) => userId),
@@ -115,6 +139,10 @@ export function createPeople(deps: {
       await updatePeople(tx, updates, now())
       for (const { userId } of moving) {
         events.push(eventOf(userId, { change: 'user_email', reason: 'directory' }, actor))
+      }
+      for (const { userId } of keeping) {
+        const { role } = rows.get(userId)!
+        events.push(eventOf(userId, { change: 'user_email_kept', role, reason: 'directory' }, actor))
       }
     },
 

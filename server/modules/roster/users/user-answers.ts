@@ -1,5 +1,6 @@
 import type { TenantTx } from '../../../db/database.ts'
-import { namesInDirectory } from '../directory/directory-users-store.ts'
+import { personOf } from '../directory/directory-names.ts'
+import { type NameInDirectory, namesInDirectory } from '../directory/directory-users-store.ts'
 import { archetypesOf } from '../directory/user-archetypes-store.ts'
 import type { UserAnswer } from '../roster-types.ts'
 import { isActive } from './user-changes.ts'
@@ -17,6 +18,7 @@ export async function userAnswers(tx: TenantTx, rows: readonly UserRow[]): Promi
     return {
       user_id: row.user_id,
       email: row.email,
+      ...otherAddress(row, name),
       ...(name && { user_name: name.user_name }),
       ...(name && name.external_id !== null && { external_id: name.external_id }),
       ...(row.display_name !== null && { display_name: row.display_name }),
@@ -30,6 +32,14 @@ export async function userAnswers(tx: TenantTx, rows: readonly UserRow[]): Promi
       ...(row.deactivated_at !== null && { deactivated_at: row.deactivated_at }),
     }
   })
+}
+
+/** What the directory names and the Hub does not take: see `People.change`. */
+function otherAddress(row: UserRow, name: NameInDirectory | undefined): { directory_email?: string } {
+  if (!name) return {}
+  const attributes = name.emails === null ? {} : { emails: name.emails }
+  const { email, emailKey } = personOf({ userName: name.user_name, attributes })
+  return email === '' || emailKey === row.email_key ? {} : { directory_email: email }
 }
 
 export async function userAnswer(tx: TenantTx, row: UserRow): Promise<UserAnswer> {

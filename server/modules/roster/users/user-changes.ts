@@ -7,7 +7,7 @@ import type { Tenant } from '../../../http/caller.ts'
 import type { TokenRevoker } from '../../auth/auth-types.ts'
 import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
 import type { User } from '../roster-types.ts'
-import { hasActiveAdmin, setDeactivated, setRole, type UserRow } from './users-store.ts'
+import { hasActiveAdmin, keepDeactivated, setDeactivated, setRole, type UserRow } from './users-store.ts'
 
 export interface UserChangesDeps {
   governance: GovernanceLog
@@ -31,7 +31,10 @@ export interface UserChanges {
    * the user is read. Throws `concurrent-modification` when it would take the last active administrator away.
    */
   changeRole(tx: TenantTx, tenant: Tenant, user: UserRow, role: Role, cause: Cause): Promise<UserRow>
-  /** Also ends the user's sessions and access tokens. As {@link changeRole} otherwise. */
+  /**
+   * Also ends the user's sessions and access tokens, and keeps the directory from bringing them back. As
+   * {@link changeRole} otherwise.
+   */
   deactivate(tx: TenantTx, tenant: Tenant, user: UserRow, cause: Cause): Promise<UserRow>
   reactivate(tx: TenantTx, tenant: Tenant, user: UserRow, cause: Cause): Promise<UserRow>
   /** Writes an event about the user: never with an address, for events cannot be changed to forget somebody. */
@@ -67,7 +70,13 @@ export function createUserChanges({ governance, revoker, endSessions }: UserChan
     },
 
     async deactivate(tx, tenant, user, cause) {
-      if (!isActive(user)) return user
+      if (!isActive(user)) {
+        // By the directory, so far: from now on it cannot take it back.
+        if (await keepDeactivated(tx, user.user_id, now())) {
+          await note(tx, tenant, user.user_id, { change: 'user_kept_deactivated' }, cause)
+        }
+        return user
+      }
       if (user.role === 'admin' && !(await hasActiveAdmin(tx, user.user_id))) {
         throw lastAdministrator('/path/user_id', 'is the last active administrator')
       }

@@ -68,6 +68,14 @@ export const UserSchema = Type.Object(
       description: 'As it was given; empty where the directory gives none',
       examples: ['kim@acme.example'],
     }),
+    directory_email: Type.Optional(
+      Type.String({
+        description:
+          'What the directory names, where the Hub does not take it: the role is above `member`, which the directory ' +
+          'does not change the address of, or the address is another person’s',
+        examples: ['kim.lee@acme.example'],
+      }),
+    ),
     user_name: Type.Optional(Type.String({ description: 'Of the directory', examples: ['kim.lee'] })),
     external_id: Type.Optional(Type.String({ description: 'Of the directory', examples: ['00u1ab2cd3ef4'] })),
     display_name: Type.Optional(Type.String({ examples: ['Kim Lee'] })),

@@ -3,10 +3,11 @@ import { emailKey, requireEmail } from '../../../../contract/email-address.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Caller } from '../../../http/caller.ts'
 import { openCursor, signCursor } from '../../../http/cursor.ts'
+import { lockDirectory, touchUser } from '../directory/directory-users-store.ts'
 import type { UserFilter, Users } from '../roster-types.ts'
 import { requireScopesOf } from './grant-rule.ts'
 import { userAnswer, userAnswers } from './user-answers.ts'
-import { addressTaken, now, type UserChanges } from './user-changes.ts'
+import { addressTaken, isActive, now, type UserChanges } from './user-changes.ts'
 import { makeUserId } from './user-ids.ts'
 import {
   insertUser,
@@ -26,6 +27,19 @@ export function createUsers(deps: { database: Database; changes: UserChanges; cu
     return database.withTenant(caller.tenant.slug, async (tx) => {
       await lockRoles(tx)
       return userAnswer(tx, await work(tx, await existing(tx, userId)))
+    })
+  }
+
+  /** As {@link change}. What the directory is told of them is another version, too. */
+  function changeActive(caller: Caller, userId: string, to: 'deactivate' | 'reactivate') {
+    return database.withTenant(caller.tenant.slug, async (tx) => {
+      await lockDirectory(tx)
+      await lockRoles(tx)
+      const user = await existing(tx, userId)
+      requireScopesOf(caller, user.role)
+      const changed = await changes[to](tx, caller.tenant, user, { actor: caller })
+      if (isActive(changed) !== isActive(user)) await touchUser(tx, userId, now())
+      return userAnswer(tx, changed)
     })
   }
 
@@ -66,17 +80,9 @@ export function createUsers(deps: { database: Database; changes: UserChanges; cu
         return changes.changeRole(tx, caller.tenant, user, role, { actor: caller })
       }),
 
-    deactivate: (caller, userId) =>
-      change(caller, userId, async (tx, user) => {
-        requireScopesOf(caller, user.role)
-        return changes.deactivate(tx, caller.tenant, user, { actor: caller })
-      }),
+    deactivate: (caller, userId) => changeActive(caller, userId, 'deactivate'),
 
-    reactivate: (caller, userId) =>
-      change(caller, userId, async (tx, user) => {
-        requireScopesOf(caller, user.role)
-        return changes.reactivate(tx, caller.tenant, user, { actor: caller })
-      }),
+    reactivate: (caller, userId) => changeActive(caller, userId, 'reactivate'),
   }
 }
 

@@ -4,7 +4,7 @@ import { rolesLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { TenantTables } from '../../../db/schema.ts'
 
-export type UserRow = Omit<TenantTables['hub.users'], 'tenant_id' | 'archetypes_by_hand'>
+export type UserRow = Omit<TenantTables['hub.users'], 'tenant_id' | 'archetypes_by_hand' | 'deactivated_by_hand'>
 
 const columns = [
   'user_id',
@@ -88,15 +88,36 @@ export function setRole(tx: TenantTx, userId: string, role: Role, now: string): 
     .executeTakeFirstOrThrow()
 }
 
-/** Raises the epoch as well, so that no token survives a deactivation that is taken back. */
+/**
+ * What a person decides, so the directory does not take it back. Raises the epoch as well, so that no token survives a
+ * deactivation that is taken back.
+ */
 export function setDeactivated(tx: TenantTx, userId: string, at: string | null, now: string): Promise<UserRow> {
   return tx.db
     .updateTable('hub.users')
-    .set((eb) => ({ deactivated_at: at, epoch: eb('epoch', '+', 1), updated_at: now }))
+    .set((eb) => ({
+      deactivated_at: at,
+      deactivated_by_hand: at !== null,
+      epoch: eb('epoch', '+', 1),
+      updated_at: now,
+    }))
     .where('tenant_id', '=', tx.tenantId)
     .where('user_id', '=', userId)
     .returning(columns)
     .executeTakeFirstOrThrow()
+}
+
+/** Of somebody who is not active already. Answers whether it was otherwise. */
+export async function keepDeactivated(tx: TenantTx, userId: string, now: string): Promise<boolean> {
+  const updated = await tx.db
+    .updateTable('hub.users')
+    .set({ deactivated_by_hand: true, updated_at: now })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('user_id', '=', userId)
+    .where('deactivated_by_hand', '=', false)
+    .returning('user_id')
+    .executeTakeFirst()
+  return updated !== undefined
 }
 
 export function setAddress(
