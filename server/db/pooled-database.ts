@@ -115,6 +115,7 @@ function contentsOf(used: { readonly contents: RecordContents }): RecordContents
     openJoined: (...given) => used.contents.openJoined(...given),
     destroyedKeyOf: (...given) => used.contents.destroyedKeyOf(...given),
     erasedBeginnings: (tenantId) => used.contents.erasedBeginnings(tenantId),
+    destructions: (tx) => used.contents.destructions(tx),
     sealer: (tx) => used.contents.sealer(tx),
     outside: (...given) => used.contents.outside(...given),
   }

@@ -39,6 +39,11 @@ export interface RecordContents {
   /** Beginnings of the texts that are gone with their keys, as far as it is known without asking. */
   erasedBeginnings(tenantId: string): readonly string[]
   /**
+   * How many keys of the tenant were destroyed, with nobody destroying one until the transaction ends. From then on
+   * this process opens nothing with one that is counted.
+   */
+  destructions(tx: TenantTx): Promise<number>
+  /**
    * Seals under the tenant's active key, which stays so until the transaction ends. Undefined for a tenant without one.
    */
   sealer(tx: TenantTx): Promise<ContentSealer | undefined>
@@ -112,6 +117,7 @@ export const noContents: RecordContents = {
   openJoined: (_tenantId, stored) => stored,
   destroyedKeyOf: () => undefined,
   erasedBeginnings: () => [],
+  destructions: async () => 0,
   sealer: async () => undefined,
   outside: async () => {
     throw withoutContentKey()

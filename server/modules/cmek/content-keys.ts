@@ -235,6 +235,14 @@ export function createContentKeys(deps: {
 
     erasedBeginnings: (tenantId) => tenants.get(tenantId)?.erasedBeginnings ?? [],
 
+    async destructions(tx) {
+      await shareContentKeysLock(tx)
+      const destroyed = (await contentKeys(tx)).filter((row) => row.state === 'destroyed').length
+      const seen = tenants.get(tx.tenantId)?.erasedBeginnings.length ?? 0
+      if (seen !== destroyed) changes.set(tx.tenantId, now())
+      return destroyed
+    },
+
     sealer(tx) {
       const begun = sealers.get(tx) ?? sealerIn(tx)
       sealers.set(tx, begun)

@@ -44,9 +44,11 @@ export function createExportRuns(deps: {
 
   async function begin(tenant: Tenant, jobId: string) {
     return database.withTenant(tenant.slug, async (tx) => {
+      // First, as a destruction of keys does. Another process may have destroyed keys that this one still holds.
+      const destructions = await tx.contents.destructions(tx)
       const begun = await beginAttempt(tx, jobId, clock.next().createdAt)
       const row = begun && (await findExport(tx, jobId))
-      return row && { order: orderOf(row), attempt: row.attempt, tries: row.tries }
+      return row && { order: orderOf(row), attempt: row.attempt, tries: row.tries, destructions }
     })
   }
 
@@ -54,6 +56,7 @@ export function createExportRuns(deps: {
     tenant: Tenant,
     order: ExportOrder,
     attempt: Attempt,
+    destructions: number,
     over: AbortController,
     signal: AbortSignal,
   ) {
@@ -75,7 +78,10 @@ export function createExportRuns(deps: {
         completedAt: timeAt(micros),
         expiresAt: timeAt(micros + exportHours * hourMicros),
       }
-      const counted = await database.withTenant(tenant.slug, (tx) => completeExport(tx, attempt, completion))
+      const counted = await database.withTenant(tenant.slug, async (tx) => {
+        if ((await tx.contents.destructions(tx)) !== destructions) throw keyDestroyed()
+        return completeExport(tx, attempt, completion)
+      })
       if (!counted) throw new AttemptOver()
     } finally {
       await progress.stop()
@@ -133,7 +139,7 @@ export function createExportRuns(deps: {
       const tenant = await deps.directory.find(tenantId, { evenSuspended: true })
       const begun = tenant && (await begin(tenant, jobId))
       if (!tenant || !begun) return
-      const { order, attempt: number, tries } = begun
+      const { order, attempt: number, tries, destructions } = begun
       const attempt = { jobId, attempt: number }
       // Its process has died too often while it was written.
       if (tries > exportTriesMax) return fail(tenant, order, attempt, undefined)
@@ -141,7 +147,7 @@ export function createExportRuns(deps: {
       running.set(jobId, over)
       const stops = stopSignal(AbortSignal.any([signal, stopping.signal]))
       try {
-        await write(tenant, order, attempt, over, AbortSignal.any([over.signal, stops]))
+        await write(tenant, order, attempt, destructions, over, AbortSignal.any([over.signal, stops]))
       } catch (thrown) {
         const error = over.signal.aborted ? over.signal.reason : stops.aborted ? stops.reason : thrown
         if (await settle(tenant, order, attempt, tries, error)) throw error
@@ -165,6 +171,14 @@ function stopSignal(signal: AbortSignal): AbortSignal {
 /** Whether database or storage are away, rather than the export being impossible. */
 function isPassing(error: unknown): boolean {
   return error instanceof DomainError && error.slug === 'hub-unavailable'
+}
+
+/** What was written may hold content that is gone now. */
+function keyDestroyed(): DomainError {
+  return new DomainError(
+    'concurrent-modification',
+    'A key of the tenant was destroyed meanwhile. Order the export again.',
+  )
 }
 
 function problemOf(error: unknown): { slug: string; detail: string } {

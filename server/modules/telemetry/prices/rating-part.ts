@@ -1,4 +1,5 @@
 import type { DatabaseLog, TenantTx } from '../../../db/database.ts'
+import { isErased } from '../../../db/record-contents.ts'
 import { type CostDifference, deltaOfDifferences } from '../rollups/rollup-delta.ts'
 import { eventsAfter } from '../rollups/rollup-rebuild-store.ts'
 import { insertDelta } from '../rollups/rollup-store.ts'
@@ -42,6 +43,8 @@ export async function ratePart(
   for (const stored of own) {
     const event = readStoredEvent(stored)
     if (!event) {
+      // Gone with its key, as it was meant to: it keeps its price, and there is nothing to look after.
+      if (isErased(tx, stored.canonical)) continue
       run.unreadable += 1
       const details = { tenant: tx.tenantId, recordId: stored.recordId }
       log.error(details, 'a record is no telemetry event that can be read, so it keeps its price: verify it')
