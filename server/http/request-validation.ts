@@ -7,6 +7,7 @@ import { jsonPointer } from './json-breaches.ts'
 import { malformed, type Query } from './query-string.ts'
 import { countHeader } from './request-headers.ts'
 import type { RouteSchema } from './route-schema.ts'
+import { soundPartsOf } from './sound-parts.ts'
 import { describeSchemaError } from './validation-messages.ts'
 
 /** Checks all parts of a request. Throws DomainError `validation-failed` with everything that is wrong. */
@@ -62,8 +63,22 @@ function bodyCheck(schema: RouteSchema): PartCheck {
       if (!isOptional) return [{ pointer: '', detail: 'must be there: send a JSON body' }]
       request.body = {}
     }
-    return validate(request.body) ? [] : pointedErrors(validate, '')
+    const faults = validate(request.body) ? [] : pointedErrors(validate, '')
+    return schema.checkBody ? [...faults, ...furtherFaults(schema.checkBody, request, validate, faults)] : faults
   }
+}
+
+function furtherFaults(
+  check: NonNullable<RouteSchema['checkBody']>,
+  request: FastifyRequest,
+  validate: ValidateFunction,
+  faults: readonly PointedError[],
+): PointedError[] {
+  if (faults.length === 0) return check(request.body as never, request)
+  // With more than were looked at, nobody knows which parts are sound.
+  const isSifted = (validate.errors?.length ?? 0) <= consideredErrorsMax
+  const sound = isSifted ? soundPartsOf(request.body, faults) : undefined
+  return sound === undefined ? [] : check(sound as never, request)
 }
 
 const noMembers = { type: 'object', additionalProperties: false } as const

@@ -1,4 +1,6 @@
+import type { FastifyRequest } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
+import type { PointedError } from '../../contract/domain-error.ts'
 import type { ProblemSlug } from '../../contract/problems.ts'
 import type { Caller } from './caller.ts'
 
@@ -16,6 +18,11 @@ export interface RouteSchema {
   body?: TSchema
   /** Throws what the caller may not send, before the schemas look at the rest of the request. */
   screenBody?: (caller: Caller, body: unknown) => void
+  /**
+   * What the schema of the body cannot say, told together with what it says. It gets the body as {@link SoundParts}
+   * (sound-parts.ts): whatever the schema complains about is left out.
+   */
+  checkBody?: (body: never, request: FastifyRequest) => PointedError[]
   /** How the body is written; `form` is application/x-www-form-urlencoded and is not validated here. */
   bodyFormat?: 'json' | 'form'
   /** The schema only describes the body: the handler checks it, because what it may hold depends on more than its shape. */

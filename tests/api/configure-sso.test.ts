@@ -44,7 +44,7 @@ describe('configuring', () => {
         updated_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),
       },
     ])
-    expect(lab.provider.requests).toEqual(['GET /.well-known/openid-configuration', 'GET /jwks'])
+    expect(lab.provider.requests).toEqual(['GET /.well-known/openid-configuration'])
     const [event, ...others] = await changes('acme')
     expect(others).toEqual([])
     expect(event).toMatchObject({
@@ -154,6 +154,42 @@ describe('refused for its shape', () => {
     expect([answer.status, answer.body.type]).toEqual([400, `${lab.hub.baseUrl}/errors/validation-failed`])
     expect(answer.body.errors.map((error: { pointer: string }) => error.pointer)).toContain(pointer)
     expect((await stored('globex')).status).toBe(404)
+  })
+})
+
+test('everything that is wrong is told at once, whatever finds it', async () => {
+  const pointersOf = async (body: object) =>
+    (await configure('globex', body)).body.errors.map((error: { pointer: string }) => error.pointer).sort()
+  const faulty = { issuer: 'notaurl', client_id: '', allowed_email_domains: 'x', bad: 1 }
+  expect(await pointersOf(faulty)).toEqual([
+    '/allowed_email_domains',
+    '/bad',
+    '/client_id',
+    '/client_secret',
+    '/issuer',
+  ])
+  const domains = ['acme', 'acme.example', '', 'example']
+  expect(await pointersOf({ ...bodyOf({ issuer: 'notaurl' }), allowed_email_domains: domains })).toEqual([
+    '/allowed_email_domains/0',
+    '/allowed_email_domains/2',
+    '/allowed_email_domains/3',
+    '/issuer',
+  ])
+})
+
+test('a provider that publishes no keys yet is kept; the test of the connection and the health say so', async () => {
+  lab.provider.faults.discovery = (document) => ({ ...document, jwks_uri: `${lab.provider.issuer}/no-keys` })
+  expect((await configure('cmode', bodyOf())).status).toBe(200)
+  const trial = await lab.hub.call('cmode', 'POST', '/api/v1/identity/sso:test')
+  expect(trial.body.steps.find(({ ok }: { ok: boolean }) => !ok)).toMatchObject({
+    name: 'keys',
+    detail: expect.stringContaining('/no-keys: the document answered 404'),
+  })
+  const health = await lab.hub.call('cmode', 'GET', '/api/v1/observability/tenant-health')
+  expect(health.body.checks.identity).toMatchObject({
+    sso_configured: true,
+    sso_healthy: false,
+    detail: expect.stringContaining('/no-keys: the document answered 404'),
   })
 })
 

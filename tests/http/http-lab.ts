@@ -94,6 +94,10 @@ function addEchoRoutes(app: FastifyInstance): void {
         },
         { additionalProperties: false },
       ),
+      checkBody: ({ title, tags = [] }: { title?: string; tags?: readonly (string | undefined)[] }) => [
+        ...(title === 'taboo' ? [{ pointer: '/title', detail: 'is taboo' }] : []),
+        ...tags.flatMap((tag, at) => (tag === 'taboo' ? [{ pointer: `/tags/${at}`, detail: 'is taboo' }] : [])),
+      ],
       response: { 201: Echo },
     },
     async (request, reply) => {

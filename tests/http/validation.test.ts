@@ -30,6 +30,22 @@ test('tells everything that is wrong, at its place, in words', async () => {
   })
 })
 
+test('what no schema can say is told with it, of the parts that are sound', async () => {
+  const faulty = { title: 'taboo', kind: 'c', tags: [1, 'taboo'], 'a/b~': 1 }
+  expect(await errorsOf(records, { body: faulty })).toEqual({
+    '/a~1b~0': 'is not a member that this takes',
+    '/kind': 'must be one of "a", "b"',
+    '/tags/0': 'must be text',
+    '/title': 'is taboo',
+    '/tags/1': 'is taboo',
+  })
+  expect(await errorsOf(records, { body: { title: 'taboo', kind: 'a' } })).toEqual({ '/title': 'is taboo' })
+  expect(await errorsOf(records, { body: { title: 'x', kind: 'a', tags: ['taboo', 'y', 'taboo', 1] } })).toEqual({
+    '/tags': 'must have at most 3 items',
+    '/tags/3': 'must be text',
+  })
+})
+
 describe('a body', () => {
   test.each([
     ['[]', { '': 'must be an object' }],

@@ -23,20 +23,11 @@ export async function discover(issuer: string, outbound: Outbound): Promise<Prov
   return about(url, async () => readMetadata(await getJson(url, outbound), issuer, outbound))
 }
 
-/**
- * What only configuring checks: that the endpoints resolve to where the Hub may connect, and that there are keys.
- * Throws {@link ProviderProblem}.
- */
-export async function checkEndpoints(metadata: ProviderMetadata, outbound: Outbound): Promise<void> {
-  await checkAddresses(metadata, outbound)
-  await checkKeys(metadata.jwks_uri, outbound)
-}
-
 /** That the endpoints resolve to where the Hub may connect. Throws {@link ProviderProblem}. */
 export async function checkAddresses(metadata: ProviderMetadata, outbound: Outbound): Promise<void> {
-  const { authorization_endpoint, token_endpoint, userinfo_endpoint } = metadata
+  const { authorization_endpoint, token_endpoint, jwks_uri, userinfo_endpoint } = metadata
   await Promise.all(
-    Object.entries({ authorization_endpoint, token_endpoint, userinfo_endpoint }).map(async ([name, url]) => {
+    Object.entries({ authorization_endpoint, token_endpoint, jwks_uri, userinfo_endpoint }).map(async ([name, url]) => {
       const problem = url && (await outbound.resolvedProblemOf(url))
       if (problem) throw new ProviderProblem(`The ${name} ${url} ${problem}.`)
     }),

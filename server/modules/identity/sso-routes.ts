@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { addRoute, emptyBody } from '../../http/route.ts'
+import type { SoundParts } from '../../http/sound-parts.ts'
 import { SsoAnswer, SsoConfiguration } from './sso-schemas.ts'
-import type { SsoService } from './sso-service.ts'
+import type { SsoService, SsoSettings } from './sso-service.ts'
 import type { SsoTrial } from './sso-trial.ts'
 import { ConnectionTrial } from './trial-schemas.ts'
 
@@ -12,10 +13,12 @@ export function addSsoRoutes(app: FastifyInstance, sso: SsoService, trial: SsoTr
     'configureSso',
     {
       description:
-        'Fetches the configuration of the OpenID provider and keeps the connection. The same issuer and client id ' +
+        'Fetches the configuration of the OpenID provider and keeps the connection; whether it publishes keys, ' +
+        '`sso:test` and the health of the tenant say. The same issuer and client id ' +
         'change the connection that is there; others make a new one, and people are known anew by their addresses. ' +
         'Whoever may call this decides who comes in as whom, as administrator too: the provider vouches for addresses.',
       body: SsoConfiguration,
+      checkBody: (body: SoundParts<SsoSettings>) => sso.problemsIn(body),
       response: { 200: SsoAnswer },
     },
     async (request) => sso.configure(request.caller.tenant, request.body, request.caller),

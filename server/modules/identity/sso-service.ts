@@ -3,12 +3,13 @@ import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
+import type { SoundParts } from '../../http/sound-parts.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import { randomText } from '../../secrets/random-text.ts'
 import { isSameText } from '../../secrets/same-text.ts'
 import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
 import type { ConnectionSecrets } from './connection-secrets.ts'
-import { checkEndpoints, discover, problemOfIssuer } from './discovery.ts'
+import { checkAddresses, discover, problemOfIssuer } from './discovery.ts'
 import { readDomain } from './email-domains.ts'
 import { ProviderProblem } from './provider-problem.ts'
 import * as store from './sso-store.ts'
@@ -29,6 +30,8 @@ export interface SsoState extends Omit<SsoSettings, 'client_secret'> {
 }
 
 export interface SsoService {
+  /** What is wrong with settings before the provider is asked. */
+  problemsIn(settings: SoundParts<SsoSettings>): PointedError[]
   /**
    * Keeps how the tenant's people sign in, after the provider was asked for its configuration. Repeating it changes
    * nothing and writes no event. Throws `validation-failed` that says what was fetched and what was wrong.
@@ -101,8 +104,16 @@ export function createSsoService(deps: {
     return changed
   }
 
+  function problemsIn({ issuer, allowed_email_domains: domains = [] }: SoundParts<SsoSettings>): PointedError[] {
+    const problem = issuer === undefined ? undefined : problemOfIssuer(issuer, outbound)
+    return [...(problem === undefined ? [] : [{ pointer: '/issuer', detail: problem }]), ...problemsOfDomains(domains)]
+  }
+
   return {
+    problemsIn,
     async configure(tenant, settings, actor) {
+      const problems = problemsIn(settings)
+      if (problems.length > 0) throw validationFailed(problems)
       const checked = { ...settings, allowed_email_domains: readDomains(settings.allowed_email_domains) }
       await askProvider(checked.issuer, outbound)
       return stateOf(tenant, await database.withTenant(tenant.slug, (tx) => keep(tx, tenant, checked, actor)))
@@ -135,29 +146,25 @@ export async function configuredSso(tx: TenantTx): Promise<store.ConnectionRow> 
 }
 
 async function askProvider(issuer: string, outbound: Outbound): Promise<void> {
-  const refuse = (detail: string) => validationFailed([{ pointer: '/issuer', detail }])
-  const problem = problemOfIssuer(issuer, outbound)
-  if (problem !== undefined) throw refuse(problem)
   try {
-    await checkEndpoints(await discover(issuer, outbound), outbound)
+    await checkAddresses(await discover(issuer, outbound), outbound)
   } catch (error) {
-    throw error instanceof ProviderProblem ? refuse(`cannot be used. ${error.message}`) : error
+    if (!(error instanceof ProviderProblem)) throw error
+    throw validationFailed([{ pointer: '/issuer', detail: `cannot be used. ${error.message}` }])
   }
+}
+
+function problemsOfDomains(texts: readonly (string | undefined)[]): PointedError[] {
+  return texts.flatMap((text, index) => {
+    if (text === undefined || readDomain(text) !== undefined) return []
+    const detail = `is ${JSON.stringify(text)}; it must be a domain such as acme.example`
+    return [{ pointer: `/allowed_email_domains/${index}`, detail }]
+  })
 }
 
 /** In the form that addresses are compared with, sorted, each once. */
 function readDomains(texts: readonly string[]): string[] {
-  const errors: PointedError[] = []
-  const domains = texts.map((text, index) => {
-    const domain = readDomain(text)
-    const pointer = `/allowed_email_domains/${index}`
-    if (domain === undefined) {
-      errors.push({ pointer, detail: `is ${JSON.stringify(text)}; it must be a domain such as acme.example` })
-    }
-    return domain ?? ''
-  })
-  if (errors.length > 0) throw validationFailed(errors)
-  return [...new Set(domains)].sort()
+  return [...new Set(texts.map((text) => readDomain(text) ?? ''))].sort()
 }
 
 function describe(row: store.ConnectionRow) {
