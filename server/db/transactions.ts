@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { asServiceError, isRetryable, isUnavailable, unavailable } from './database-errors.ts'
 import { type IngestStep, IngestStepRefused, runScript } from './ingest-script.ts'
-import { fetchesMax, NotAtHand } from './not-at-hand.ts'
+import { FetchesOfTransaction, NotAtHand } from './not-at-hand.ts'
 
 const attemptsMax = 3
 const rollbackMsMax = 5_000
@@ -74,13 +74,12 @@ export async function runTransaction<T>(
   work: (scope: TransactionScope) => Promise<T>,
 ): Promise<T> {
   requireNoTransaction()
-  let fetches = 0
+  const fetches = new FetchesOfTransaction()
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await runOnce(pool, opening, work)
     } catch (error) {
-      if (error instanceof NotAtHand && fetches < fetchesMax) {
-        fetches += 1
+      if (error instanceof NotAtHand && fetches.allows(error)) {
         attempt -= 1
         await error.fetch()
         continue

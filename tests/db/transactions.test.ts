@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { asServiceError } from '../../server/db/database-errors.ts'
+import { NotAtHand } from '../../server/db/not-at-hand.ts'
 import { openPools } from '../../server/db/pooled-database.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
@@ -272,4 +273,21 @@ test('onQuery sees every statement, the opening too', async () => {
     'select "name" from "hub"."archetypes" where "tenant_id" = $1',
     'commit',
   ])
+})
+
+test('a transaction runs again for each thing that it has not asked for before, and for one and the same a few times', async () => {
+  const fetched = new Set<number>()
+  const many = db.database.withTenant('fetch', async () => {
+    const missing = Array.from({ length: 30 }, (_, n) => n).find((n) => !fetched.has(n))
+    if (missing !== undefined) throw new NotAtHand(`number ${missing}`, async () => void fetched.add(missing))
+    return fetched.size
+  })
+  expect(await many).toBe(30)
+  let runs = 0
+  const inVain = db.database.withTenant('fetch', async () => {
+    runs += 1
+    throw new NotAtHand('what never comes', async () => {})
+  })
+  await expect(inVain).rejects.toThrow('what never comes')
+  expect(runs).toBe(10)
 })

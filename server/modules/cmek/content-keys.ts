@@ -20,7 +20,9 @@ const staleMs = 4_500
 /** A provider that failed is not asked again for so long. */
 const failureMs = 1_000
 /** Ids of keys that no tenant has, which somebody wrote into texts. */
-const absentMax = 1_000
+const absentMax = 10_000
+/** So many keys are unwrapped at a time. */
+const unwrapsAtOnce = 8
 
 /** An unwrapped key. Once it is forgotten its bytes are zero, and nothing may be sealed with it. */
 interface HeldKey {
@@ -175,13 +177,27 @@ export function createContentKeys(deps: {
     const row = keys.rows.get(keyId)
     if (row === undefined) {
       if (keys.absent.has(keyId)) return undefined
-      throw new NotAtHand('a content key', () => lookFor(tenantId, keyId))
+      throw new NotAtHand(`the content key ${keyId}`, () => lookFor(tenantId, keyId))
     }
     if (row.state === 'destroyed') return undefined
     const key = held.get(nameOf(tenantId, keyId))
     if (key && now() - key.since > renewMs) besides(() => void unwrap(tenantId, row).catch(() => {}))
     if (key) return key
-    throw new NotAtHand('a content key', () => unwrap(tenantId, row))
+    throw new NotAtHand(`the content key ${keyId}`, () => fetchKey(tenantId, row))
+  }
+
+  /** Where one is missing that was rotated away, the others of its kind are likely to be asked for next. */
+  async function fetchKey(tenantId: string, row: ContentKeyRow): Promise<void> {
+    await unwrap(tenantId, row)
+    if (row.state !== 'retired') return
+    const rows = tenants.get(tenantId)?.rows.values() ?? []
+    const missing = [...rows].filter((one) => one.state === 'retired' && !held.has(nameOf(tenantId, one.key_id)))
+    const left = missing.values()
+    const unwrapLeft = async () => {
+      for (const one of left) await unwrap(tenantId, one)
+    }
+    // Whoever needs one that fails asks for it, and is told why.
+    await Promise.allSettled(Array.from({ length: unwrapsAtOnce }, unwrapLeft))
   }
 
   /** Keys that another process has made since they were read. */
@@ -196,7 +212,7 @@ export function createContentKeys(deps: {
     return {
       keyId,
       seal(recordId, text) {
-        if (!one.isHeld) throw new NotAtHand('a content key', async () => void (await read(tenantId)))
+        if (!one.isHeld) throw new NotAtHand(`the content key ${keyId}`, async () => void (await read(tenantId)))
         return sealText(one.key, keyId, tenantId, recordId, text)
       },
     }
@@ -208,7 +224,8 @@ export function createContentKeys(deps: {
     if (keyId === undefined) return undefined
     const one = heldKey(tx.tenantId, keyId)
     // The row is there and active, whatever was known of it before.
-    if (one === undefined) throw new NotAtHand('a content key', async () => void (await readAfter(tx.tenantId)))
+    if (one === undefined)
+      throw new NotAtHand(`the content key ${keyId}`, async () => void (await readAfter(tx.tenantId)))
     return { keyId, one }
   }
 
