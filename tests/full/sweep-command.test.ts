@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type CliHub, startCliHub } from '../cli/cli-hub.ts'
+import { runCli } from '../cli/run-cli.ts'
 import { decisionDraft, writeSealed } from '../hub/attack-scenes.ts'
 import type { TestHub } from '../support/hub.ts'
-import { type CliHub, startCliHub } from './cli-hub.ts'
-import { runCli } from './run-cli.ts'
 
 let hub: TestHub
 let env: Record<string, string>

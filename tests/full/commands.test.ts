@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type CliHub, startCliHub } from '../cli/cli-hub.ts'
+import { runCli } from '../cli/run-cli.ts'
 import type { TestHub } from '../support/hub.ts'
 import { startHubProcess } from '../support/hub-process.ts'
-import { type CliHub, startCliHub } from './cli-hub.ts'
-import { runCli } from './run-cli.ts'
 
 let hub: TestHub
 let env: Record<string, string>

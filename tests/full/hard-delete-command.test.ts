@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { decision, pathOf, write } from '../api/record-cases.ts'
+import { runCli } from '../cli/run-cli.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
-import { runCli } from './run-cli.ts'
 
 let hub: TestHub
 let env: Record<string, string>

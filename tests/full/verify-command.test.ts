@@ -8,10 +8,10 @@ import { reportText } from '../../cli/verify/report-text.ts'
 import { verifyFile } from '../../cli/verify/verify-file.ts'
 import { keyDocumentEntry } from '../../provenance/index.ts'
 import { successionNote } from '../../provenance/succession.ts'
+import { type CliResult, runCli } from '../cli/run-cli.ts'
 import { type MadeExport, makeExport, sealedLog } from '../provenance/export-lab.ts'
 import { firstKey, secondKey, strangeKey } from '../provenance/fixtures.ts'
 import { sha256 } from '../provenance/node-crypto.ts'
-import { type CliResult, runCli } from './run-cli.ts'
 
 let directory: string
 const made = makeExport(sealedLog([3, 1, 64, 2]))

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runCli } from '../cli/run-cli.ts'
-import { type ConnectorLab, openConnectorLab } from './connector-lab.ts'
+import { type ConnectorLab, openConnectorLab } from '../connector-forwarder/connector-lab.ts'
 
 let lab: ConnectorLab
 beforeAll(async () => {
