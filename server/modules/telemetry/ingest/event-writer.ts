@@ -36,6 +36,9 @@ export class ClaimRefused extends Error {
   }
 }
 
+/** Each time the key was rotated between two statements. */
+const keyRepeatsMax = 4
+
 /** Turns events into records and stores them. */
 export interface EventWriter {
   /**
@@ -66,19 +69,19 @@ export function createEventWriter(deps: {
 
   return {
     async store(tenant, submissions, patient) {
-      return storeUnderKey(tenant, submissions, patient, false)
+      return storeUnderKey(tenant, submissions, patient, 0)
     },
 
     receipts: (tenant, recordIds) =>
       database.withTenant(tenant.slug, (tx) => records.receipts(tx, recordIds), { readOnly: true }),
   }
 
-  /** @param isRepeated another content key than this process knew has become the active one */
+  /** @param repeats how often another content key than this process knew had become the active one */
   async function storeUnderKey(
     tenant: Tenant,
     submissions: readonly Submission[],
     patient: boolean,
-    isRepeated: boolean,
+    repeats: number,
   ): Promise<RecordReceipt[][]> {
     const book = await prices.bookOf(tenant.slug)
     const rated = submissions.flatMap(({ caller, events }) => events.map((event) => rate(book, caller, event)))
@@ -91,7 +94,7 @@ export function createEventWriter(deps: {
       claim ? [{ index, request: claim.request, answer: answerOf(receipts[index]!) }] : [],
     )
     const isEncrypted = tenant.mode === 'B' && rated.length > 0
-    const sealer = isEncrypted ? await database.contents.outside(tenant.slug, isRepeated) : undefined
+    const sealer = isEncrypted ? await database.contents.outside(tenant.slug, repeats > 0) : undefined
     const claiming = idempotency.claimSteps(claims, patient)
     const steps: IngestStep[] = claiming.steps
     if (rated.length > 0) {
@@ -104,7 +107,7 @@ export function createEventWriter(deps: {
     } catch (error) {
       const isOfKey = error instanceof IngestStepRefused && error.code === contentKeyChanged
       if (isOfKey) {
-        if (!isRepeated) return storeUnderKey(tenant, submissions, patient, true)
+        if (repeats < keyRepeatsMax) return storeUnderKey(tenant, submissions, patient, repeats + 1)
         throw new DomainError('hub-unavailable', 'The key of this tenant is being changed. Try again shortly.', {
           retryAfterSeconds: 1,
         })
