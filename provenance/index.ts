@@ -56,14 +56,14 @@ export {
   sealSizeMax,
 } from './seal.ts'
 export {
-  type ManifestExpectation,
-  type ManifestResult,
   type SignedSkillManifest,
+  type SkillManifestExpectation,
+  type SkillManifestResult,
   type SkillManifestStatement,
   signSkillManifest,
   skillManifestNoteText,
-  verifyManifest,
-  verifyManifestSync,
+  verifySkillManifest,
+  verifySkillManifestSync,
 } from './skill-manifest.ts'
 export { bufferedHash, type StreamHash } from './stream-hash.ts'
 export {

@@ -47,7 +47,7 @@ export function signSkillManifest(
 }
 
 /** What a receiver expects of a manifest; what is left out is not looked at. */
-export type ManifestExpectation = {
+export type SkillManifestExpectation = {
   /** `log_name` of the connector. Without it a manifest of any tenant of the service is taken. */
   readonly logName?: string
   readonly connectorId?: string
@@ -57,7 +57,7 @@ export type ManifestExpectation = {
   readonly nowMs?: number
 }
 
-export type ManifestResult =
+export type SkillManifestResult =
   | { readonly verified: true; readonly timeMicros: number; readonly keyId: string }
   | { readonly verified: false; readonly problem: string }
 
@@ -67,30 +67,30 @@ const clockMs = 60_000
 const notePattern = /^orghub\/skills\/v1\nlog (\S+)\ntime (0|[1-9]\d{0,15})\nsha256 ([0-9a-f]{64})\n$/
 
 /** Whether a key of the ring signed the manifest as it is, and what is wrong with it if not. Never throws. */
-export function verifyManifestSync(
+export function verifySkillManifestSync(
   manifest: JsonValue,
   keys: KeyRing,
   crypto: SyncCrypto,
-  expected: ManifestExpectation = {},
-): ManifestResult {
+  expected: SkillManifestExpectation = {},
+): SkillManifestResult {
   return runSync(manifestCheck(manifest, keys, expected), crypto)
 }
 
-/** {@link verifyManifestSync} with WebCrypto. */
-export function verifyManifest(
+/** {@link verifySkillManifestSync} with WebCrypto. */
+export function verifySkillManifest(
   manifest: JsonValue,
   keys: KeyRing,
   crypto: AsyncCrypto,
-  expected: ManifestExpectation = {},
-): Promise<ManifestResult> {
+  expected: SkillManifestExpectation = {},
+): Promise<SkillManifestResult> {
   return runAsync(manifestCheck(manifest, keys, expected), crypto)
 }
 
 function* manifestCheck(
   manifest: JsonValue,
   keys: KeyRing,
-  expected: ManifestExpectation,
-): Computation<ManifestResult> {
+  expected: SkillManifestExpectation,
+): Computation<SkillManifestResult> {
   try {
     return yield* checked(manifest, keys, expected)
   } catch (error) {
@@ -99,7 +99,11 @@ function* manifestCheck(
   }
 }
 
-function* checked(manifest: JsonValue, keys: KeyRing, expected: ManifestExpectation): Computation<ManifestResult> {
+function* checked(
+  manifest: JsonValue,
+  keys: KeyRing,
+  expected: SkillManifestExpectation,
+): Computation<SkillManifestResult> {
   if (!isJsonObject(manifest) || typeof manifest.signature !== 'string') return no('it has no signature')
   const { signature, ...unsigned } = manifest
   const note = parseNote(signature)
@@ -132,6 +136,6 @@ function* signerIn(note: Note, logName: string, timeMicros: number, keys: KeyRin
   return undefined
 }
 
-function no(problem: string): ManifestResult {
+function no(problem: string): SkillManifestResult {
   return { verified: false, problem }
 }

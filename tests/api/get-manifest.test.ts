@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { parseKeyDocument, verifyManifestSync } from '../../provenance/index.ts'
+import { parseKeyDocument, verifySkillManifestSync } from '../../provenance/index.ts'
 import { nodeCrypto } from '../../server/modules/hub/node-crypto.ts'
 import {
   connectorsPath,
@@ -37,7 +37,9 @@ test('is signed by a published key of the tenant, and counts as a publish', asyn
   const document = (await hub.call('acme', 'GET', '/.well-known/provenance-keys.json')).body
   const keys = parseKeyDocument(document, nodeCrypto.sha256)
   const logName = (await hub.tenant('acme')).logName
-  expect(verifyManifestSync(body, keys, nodeCrypto, { logName, connectorId: id })).toMatchObject({ verified: true })
+  expect(verifySkillManifestSync(body, keys, nodeCrypto, { logName, connectorId: id })).toMatchObject({
+    verified: true,
+  })
   expect(await healthOf()).toMatchObject({ status: 'ok', etag: headers.etag, last_publish_at: expect.any(String) })
 })
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { parseKeyDocument, verifyManifestSync } from '../../provenance/index.ts'
+import { parseKeyDocument, verifySkillManifestSync } from '../../provenance/index.ts'
 import { nodeCrypto } from '../../server/modules/hub/node-crypto.ts'
 import {
   connectorsPath,
@@ -100,7 +100,7 @@ describe('a connector that is pushed to', () => {
       nodeCrypto.sha256,
     )
     const expected = { logName: connector.log_name, connectorId: id, maxAgeSeconds: 60, nowMs: Date.now() }
-    expect(verifyManifestSync(got!.body, keys, nodeCrypto, expected)).toMatchObject({ verified: true })
+    expect(verifySkillManifestSync(got!.body, keys, nodeCrypto, expected)).toMatchObject({ verified: true })
   })
 
   test('gets a change within two seconds', async () => {

@@ -17,6 +17,7 @@ test('the public surface', () => {
       ['TreeBuilder', 'checkpointText', 'joinRoots', 'parseCheckpoint', 'rootOfRange', 'subtreesOf'],
       ['successionNote', 'successionNoteText', 'verifySuccession', 'verifySuccessionSync'],
       ['ExportLines', 'ExportVerifier', 'bufferedHash', 'prepareManifest', 'runAsync', 'runSync', 'verifyExport'],
+      ['signSkillManifest', 'skillManifestNoteText', 'verifySkillManifest', 'verifySkillManifestSync'],
       ['verifyRecord', 'verifyRecordSync', 'verifyRecords', 'verifyRecordsSync'],
     ]
       .flat()

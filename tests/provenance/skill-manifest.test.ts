@@ -2,11 +2,11 @@ import { generateKeyPairSync, sign } from 'node:crypto'
 import { expect, test } from 'vitest'
 import {
   keyIdOf,
-  type ManifestExpectation,
+  type SkillManifestExpectation,
   signSkillManifest,
   type VerifierKey,
-  verifyManifest,
-  verifyManifestSync,
+  verifySkillManifest,
+  verifySkillManifestSync,
 } from '../../provenance/index.ts'
 import type { JsonValue } from '../../provenance/json.ts'
 import { nodeCrypto } from '../../server/modules/hub/node-crypto.ts'
@@ -36,8 +36,8 @@ function makeKey(name = logName) {
 
 const { key, signed } = makeKey()
 const ringOf = (...keys: VerifierKey[]) => new Map(keys.map((each) => [each.keyId, each]))
-const check = (value: JsonValue, expected: ManifestExpectation = {}, keys = ringOf(key)) =>
-  verifyManifestSync(value, keys, nodeCrypto, expected)
+const check = (value: JsonValue, expected: SkillManifestExpectation = {}, keys = ringOf(key)) =>
+  verifySkillManifestSync(value, keys, nodeCrypto, expected)
 const problem = (...parts: Parameters<typeof check>) => {
   const result = check(...parts)
   return result.verified ? 'none' : result.problem
@@ -59,7 +59,7 @@ test('verifies as it is, whatever the order of its members, in any runtime', asy
         message.slice(),
       ),
   }
-  expect(await verifyManifest(signed, ringOf(key), crypto)).toEqual(good)
+  expect(await verifySkillManifest(signed, ringOf(key), crypto)).toEqual(good)
 })
 
 test.each<[string, JsonValue, RegExp]>([
