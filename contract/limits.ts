@@ -58,6 +58,11 @@ export const scimFilterLengthMax = 8192
 export const scimFilterDepthMax = 16
 export const scimFilterTermsMax = 100
 export const scimPatchOperationsMax = 1000
+/** Of all paths of one PATCH together, in characters, those that stand as names in values among them; each costs some. */
+export const scimPatchPathsLengthMax = 128 * 1024
+export const scimPatchPathCost = 32
+/** Of all operations of one PATCH together, in steps of about a quarter of a microsecond: see PatchWork. */
+export const scimPatchWorkMax = 150_000
 /** A group with 50,000 members fits. */
 export const scimBodyBytesMax = 4 * 1024 * 1024
 export const scimPageSizeDefault = 100
@@ -67,8 +72,12 @@ export const scimNameLengthMax = 512
 export const scimValuesMax = 1000
 /** Entries that the Hub asks a directory for at a time. */
 export const rosterPullPageSize = 200
-/** Of one answer of a directory, and until it is there. */
-export const rosterPullAnswerBytesMax = 16 * 1024 * 1024
+/** Of a list that a directory answers: what is parsed at once keeps everybody else waiting. */
+export const rosterPullPageBytesMax = 4 * 1024 * 1024
+/** Entries of one answer of a directory, which may leave aside how many were asked for. */
+export const rosterPullPageEntriesMax = 10_000
+/** Of any answer of a directory, such as one group with its members, and until it is there. */
+export const rosterPullAnswerBytesMax = 8 * 1024 * 1024
 export const rosterPullAnswerSeconds = 30
 /** Entries of one kind that the Hub takes from a directory. */
 export const rosterPullEntriesMax = 500_000
@@ -85,8 +94,13 @@ export const massDeactivation = { people: 10, share: 0.2 } as const
 export const rosterConfirmationHours = 24
 /** Syncs that have ended are listed for so long. */
 export const rosterSyncDays = 30
-/** Syncs that one process does side by side. */
+/** Syncs that one process does side by side, and others of directories that take long to answer. */
 export const rosterSyncsAtOnce = 4
+export const slowRosterSyncsAtOnce = 8
+/** A sync gives its place to others after so long; a directory that takes longer for one answer is a slow one. */
+export const rosterSyncTurnSeconds = 3
+/** A directory that was not read in so long is given up. */
+export const rosterPullHoursMax = 24
 export const magicLinkHours = 24
 /** Sign-in mails to one address of a tenant; those who ask for more find the earlier ones, whose links stay good. */
 export const signInMailsPerHour = 20

@@ -90,7 +90,7 @@ async function pull(lab: ReturnType<typeof openDirectoryLab>, slug: 'acme' | 'gl
   await put('walk-3', 'two')
   await lab.run(async (tx, tenant) => {
     await directory.countUnseen(tx, 'walk-3')
-    while ((await directory.deactivateUnseen(tx, tenant, 'walk-3', actor, 100)) > 0);
+    while ((await directory.deactivateUnseen(tx, tenant, 'walk-3', actor, 100)).deactivated > 0);
     await directory.assignArchetypes(tx, tenant, actor, { after: '', limit: 1000 })
   }, slug)
 }

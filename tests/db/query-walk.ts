@@ -238,7 +238,8 @@ async function manageUsers(hub: TestHub, slug: Tenant): Promise<void> {
   const id = await signIn('lee.moved@example.com', 'lee')
   for (const role of ['admin', 'member']) await call(hub, slug, 'PUT', `${users}/${id}/role`, { body: { role } })
   for (const rest of ['', '/role']) await call(hub, slug, 'GET', `${users}/${id}${rest}`)
-  for (const action of ['deactivate', 'reactivate']) await call(hub, slug, 'POST', `${users}/${id}:${action}`)
+  for (const action of ['deactivate', 'deactivate', 'reactivate'])
+    await call(hub, slug, 'POST', `${users}/${id}:${action}`)
   for (const role of ['', '&role=admin']) {
     for (const active of ['', '&active=true', '&active=false']) {
       for (const email of ['', '&email=kim@example.com']) {

@@ -172,6 +172,11 @@ describe('versions', () => {
     expect((await scim.get(`/Users/${id}`)).body).toMatchObject(
       Object.fromEntries(attributes.map((name) => [name, name])),
     )
+    const many = Array.from({ length: 30 }, (_, at) => [{ op: 'replace', path: 'title', value: `t${at}` }])
+    const statuses = (await Promise.all(many.map((each) => scim.patch(`/Users/${id}`, each)))).map(
+      (each) => each.status,
+    )
+    expect(statuses).toEqual(many.map(() => 200))
   })
 })
 

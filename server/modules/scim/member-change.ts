@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../../provenance/json.ts'
 import type { DirectoryFilter } from '../roster/directory/directory-types.ts'
 import type { PatchStep } from './patch-operations.ts'
+import { PatchWork } from './patch-work.ts'
 import { memberIds } from './resource-body.ts'
 import { scimProblem } from './scim-problems.ts'
 import { matchesValue } from './value-matching.ts'
@@ -23,7 +24,7 @@ export function asksForMembers(steps: readonly PatchStep[]): boolean {
  * directory that repeats itself would never get past it.
  *
  * @param members of the group, where {@link asksForMembers} says so
- * @throws DomainError 400 with scimType `invalidValue` or `mutability`
+ * @throws DomainError 400 with scimType `invalidValue`, `mutability` or `tooMany`
  */
 export function membersChanged(steps: readonly PatchStep[], members: Members = []): MembersChanged | undefined {
   const ofMembers = steps.filter(isOfMembers)
@@ -31,9 +32,10 @@ export function membersChanged(steps: readonly PatchStep[], members: Members = [
   let all: Set<string> | undefined
   const add = new Set<string>()
   const remove = new Set<string>()
+  const work = new PatchWork()
   for (const { op, path, value = null } of ofMembers) {
     if (op === 'remove') {
-      const ids = path.filter ? chosen(path.filter, path.attribute, members) : idsIn(value)
+      const ids = path.filter ? chosen(path.filter, path.attribute, members, work) : idsIn(value)
       if (ids === undefined) all = new Set()
       for (const id of ids ?? []) {
         all?.delete(id)
@@ -58,12 +60,17 @@ function idsIn(value: JsonValue): string[] | undefined {
   return value === null ? undefined : memberIds(value)
 }
 
-function chosen(filter: DirectoryFilter, attribute: PatchStep['path']['attribute'], members: Members): string[] {
+function chosen(
+  filter: DirectoryFilter,
+  attribute: PatchStep['path']['attribute'],
+  members: Members,
+  work: PatchWork,
+): string[] {
   const named = idsOf(filter)
   if (named) return named
-  return members
-    .filter(({ userId, display }) => matchesValue(attribute, filter, { value: userId, display, type: 'User' }))
-    .map(({ userId }) => userId)
+  const values = members.map(({ userId, display }) => ({ value: userId, display, type: 'User' }))
+  work.spendFilter(filter, values)
+  return values.filter((value) => matchesValue(attribute, filter, value)).map(({ value }) => value)
 }
 
 /** The ids of a filter that names them: `value eq "…"`, or several of these. */

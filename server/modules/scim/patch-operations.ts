@@ -2,6 +2,7 @@ import { scimPatchOperationsMax } from '../../../contract/limits.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../provenance/json.ts'
 import { extensionNamed } from './attribute-paths.ts'
 import { type PatchPath, parsePatchPath } from './patch-path.ts'
+import { PatchWork } from './patch-work.ts'
 import { memberNamed, objectOf } from './resource-body.ts'
 import type { ResourceDefinition } from './schema-types.ts'
 import { scimProblem } from './scim-problems.ts'
@@ -22,7 +23,7 @@ export interface PatchStep {
  * its own that names an attribute of no schema is left out where it has a URN, and refused otherwise.
  *
  * @param id of the resource, which Okta repeats in the value
- * @throws DomainError 400 with scimType `invalidSyntax`, `invalidPath`, `noTarget` or `mutability`
+ * @throws DomainError 400 with scimType `invalidSyntax`, `invalidPath`, `noTarget`, `mutability` or `tooMany`
  */
 export function readPatch(resource: ResourceDefinition, id: string, body: unknown): PatchStep[] {
   const members = objectOf(body)
@@ -37,14 +38,17 @@ export function readPatch(resource: ResourceDefinition, id: string, body: unknow
   if (operations.length > scimPatchOperationsMax) {
     throw scimProblem('invalidSyntax', `Operations must have ${scimPatchOperationsMax} operations at most.`)
   }
-  return (operations as readonly JsonValue[]).flatMap((each) => stepsOf(resource, id, objectOf(each, 'An operation')))
+  const work = new PatchWork()
+  return (operations as readonly JsonValue[]).flatMap((each) =>
+    stepsOf(resource, id, objectOf(each, 'An operation'), work),
+  )
 }
 
 function isPatchSchema(schema: unknown): boolean {
   return typeof schema === 'string' && schema.toLowerCase() === messageSchemas.patch.toLowerCase()
 }
 
-function stepsOf(resource: ResourceDefinition, id: string, operation: JsonObject): PatchStep[] {
+function stepsOf(resource: ResourceDefinition, id: string, operation: JsonObject, work: PatchWork): PatchStep[] {
   const op = opOf(memberNamed(operation, 'op'))
   const path = memberNamed(operation, 'path')
   const value = memberNamed(operation, 'value')
@@ -59,12 +63,13 @@ function stepsOf(resource: ResourceDefinition, id: string, operation: JsonObject
         `An operation ${op} without a path needs an object of attributes as its value.`,
       )
     }
-    return stepsWithoutPath(resource, id, op, value)
+    return stepsWithoutPath(resource, id, op, value, work)
   }
   if (typeof path !== 'string') throw scimProblem('invalidPath', 'The path of an operation must be text.')
+  work.spendPath(path)
   const schema = schemaNamed(resource, path)
   // The whole of an extension is its attributes.
-  if (schema && isJsonObject(value)) return stepsBelow(resource, id, op, schema.id, value)
+  if (schema && isJsonObject(value)) return stepsBelow(resource, id, op, schema.id, value, work)
   if (schema && op === 'remove')
     return schema.attributes.map(({ name }) => stepOf(resource, op, `${schema.id}:${name}`))
   const found = parsePatchPath(resource, path)
@@ -81,10 +86,12 @@ function stepsWithoutPath(
   id: string,
   op: PatchStep['op'],
   value: JsonObject,
+  work: PatchWork,
 ): PatchStep[] {
   return Object.entries(value).flatMap(([name, part]): PatchStep[] => {
+    work.spendPath(name)
     const schema = schemaNamed(resource, name)
-    if (schema) return isJsonObject(part) ? stepsBelow(resource, id, op, schema.id, part) : []
+    if (schema) return isJsonObject(part) ? stepsBelow(resource, id, op, schema.id, part, work) : []
     const path = parsePatchPath(resource, name)
     if (!path) return []
     if (path.attribute.name === 'id' && part !== id) throw unchangeable('id')
@@ -98,9 +105,10 @@ function stepsBelow(
   op: PatchStep['op'],
   schemaId: string,
   value: JsonObject,
+  work: PatchWork,
 ): PatchStep[] {
   const qualified = Object.entries(value).map(([name, part]) => [`${schemaId}:${name}`, part] as const)
-  return stepsWithoutPath(resource, id, op, Object.fromEntries(qualified))
+  return stepsWithoutPath(resource, id, op, Object.fromEntries(qualified), work)
 }
 
 function stepOf(resource: ResourceDefinition, op: PatchStep['op'], path: string): PatchStep {

@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
+import { canonicalize } from '../../../provenance/canonical.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../provenance/json.ts'
 import { attributeNamed } from './attribute-paths.ts'
 import { invalid, isPrimary, normalSingle, normalValue } from './attribute-values.ts'
 import type { PatchStep } from './patch-operations.ts'
 import type { PatchPath } from './patch-path.ts'
+import { PatchWork } from './patch-work.ts'
 import type { ResourceAttributes } from './resource-body.ts'
 import type { AttributeDefinition } from './schema-types.ts'
 import { scimProblem } from './scim-problems.ts'
@@ -13,19 +15,20 @@ import { equalitiesOf, matchesValue } from './value-matching.ts'
  * Carries out steps in their order (RFC 7644, sections 3.5.2.1 to 3.5.2.3) on a copy. Members of groups are not among
  * what this changes: see MemberChange.
  *
- * @throws DomainError 400 with scimType `noTarget`, `mutability` or `invalidValue`
+ * @throws DomainError 400 with scimType `noTarget`, `mutability`, `invalidValue` or `tooMany`
  */
 export function applyPatch(current: ResourceAttributes, steps: readonly PatchStep[]): ResourceAttributes {
   const attributes = structuredClone(current)
-  for (const step of steps) applyStep(attributes, step)
+  const work = new PatchWork()
+  for (const step of steps) applyStep(attributes, step, work)
   return attributes
 }
 
-function applyStep(attributes: ResourceAttributes, step: PatchStep): void {
+function applyStep(attributes: ResourceAttributes, step: PatchStep, work: PatchWork): void {
   const { extension, attribute, sub, filter } = step.path
   const holder = extension === undefined ? attributes : { ...(attributes[extension] as JsonObject | undefined) }
   const before = holder[attribute.name]
-  const after = attribute.multiValued ? changedList(step, listOf(before)) : changedSingle(step, before)
+  const after = attribute.multiValued ? changedList(step, listOf(before), work) : changedSingle(step, before)
   if (after === undefined && attribute.required && sub === undefined && filter === undefined) {
     throw scimProblem('mutability', `The attribute ${attribute.name} is required and cannot be removed.`)
   }
@@ -42,19 +45,25 @@ function changedSingle({ op, path: { attribute, sub }, value = null }: PatchStep
   return isJsonObject(normal) && isJsonObject(before) ? { ...before, ...normal } : normal
 }
 
-function changedList(step: PatchStep, before: readonly JsonValue[]): JsonValue[] | undefined {
+function changedList(step: PatchStep, before: readonly JsonValue[], work: PatchWork): JsonValue[] | undefined {
   const { op, path, value } = step
+  work.spend(before.length)
+  if (path.filter) work.spendFilter(path.filter, before)
+  else if (op !== 'remove') work.spend((before.length + listOf(value).length) * stepsOfValue)
   const after = path.filter
     ? changedChosen(step, before, chosenBy(path, before))
     : path.sub
       ? changedChosen(step, before, new Set(before))
       : op === 'remove'
-        ? withoutValues(path.attribute, before, value)
+        ? withoutValues(path.attribute, before, value, work)
         : op === 'replace'
           ? onePrimary(path.attribute, [], newValues(path.attribute, value))
           : onePrimary(path.attribute, before, newValues(path.attribute, value))
   return after.length === 0 ? undefined : after
 }
+
+/** To bring one value in its normal form, and to make the text that it is compared by. */
+const stepsOfValue = 4
 
 /** The values that the path chooses, or all where it names a part of each. */
 function changedChosen(step: PatchStep, before: readonly JsonValue[], chosen: ReadonlySet<JsonValue>): JsonValue[] {
@@ -109,7 +118,9 @@ function onePrimary(
   before: readonly JsonValue[],
   fresh: readonly JsonValue[],
 ): JsonValue[] {
-  const unknown = fresh.filter((each) => !before.some((other) => isDeepStrictEqual(other, each)))
+  // What a list of thousands would take too long for in pairs.
+  const known = new Set(before.map(canonicalize))
+  const unknown = fresh.filter((each) => !known.has(canonicalize(each)))
   const kept = unknown.some(isPrimary) ? before.map(withoutPrimary) : before
   const values = [...kept, ...unknown]
   // Counts them, too.
@@ -122,9 +133,11 @@ function withoutValues(
   attribute: AttributeDefinition,
   before: readonly JsonValue[],
   value: JsonValue | undefined,
+  work: PatchWork,
 ): JsonValue[] {
   if (value === undefined || value === null) return []
   const listed = newValues(attribute, value)
+  work.spend(listed.length * before.length)
   return before.filter((each) => !listed.some((other) => isSame(each, other)))
 }
 

@@ -48,7 +48,7 @@ export function createScimGroups(deps: { database: Database; directory: Director
       const { tenant, actor } = context
       const attributes = readResource(groupResource, body)
       const all = readMembers(groupResource, body) ?? []
-      const group = await changeResource(database, context, async (tx, check) => {
+      const group = await changeResource(deps, context, async (tx, check) => {
         const before = await existing(tx, id, false)
         check(entityTag(before.revision))
         // By which a mapping may name it; Okta leaves it out.
@@ -65,7 +65,7 @@ export function createScimGroups(deps: { database: Database; directory: Director
       const steps = readPatch(groupResource, id, body)
       const withMembers = asksForMembers(steps)
       const ofGroup = steps.filter((step) => !isOfMembers(step))
-      const group = await changeResource(database, context, async (tx, check) => {
+      const group = await changeResource(deps, context, async (tx, check) => {
         const before = await existing(tx, id, withMembers)
         check(entityTag(before.revision))
         const members = membersChanged(steps, before.members)
@@ -81,7 +81,7 @@ export function createScimGroups(deps: { database: Database; directory: Director
 
     async remove(context, id) {
       const { tenant, actor } = context
-      await changeResource(database, context, async (tx, check) => {
+      await changeResource(deps, context, async (tx, check) => {
         const before = await existing(tx, id, false)
         check(entityTag(before.revision))
         await directory.removeGroup(tx, tenant, id, { actor, revision: before.revision })

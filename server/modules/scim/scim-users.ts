@@ -41,7 +41,7 @@ export function createScimUsers(deps: { database: Database; directory: Directory
     async replace(context, id, body, projection) {
       const { tenant, actor } = context
       const attributes = readResource(userResource, body)
-      const user = await changeResource(database, context, async (tx, check) => {
+      const user = await changeResource(deps, context, async (tx, check) => {
         const before = await existing(tx, id)
         check(entityTag(before.revision))
         // What decides who somebody is, and whether they may come in, stays unless it is said: Okta leaves it out.
@@ -59,7 +59,7 @@ export function createScimUsers(deps: { database: Database; directory: Directory
     async patch(context, id, body, projection) {
       const { tenant, actor } = context
       const steps = readPatch(userResource, id, body)
-      const user = await changeResource(database, context, async (tx, check) => {
+      const user = await changeResource(deps, context, async (tx, check) => {
         const before = await existing(tx, id)
         check(entityTag(before.revision))
         const write = userWriteOf(applyPatch(attributesOf(before), steps))
@@ -70,7 +70,7 @@ export function createScimUsers(deps: { database: Database; directory: Directory
 
     async remove(context, id) {
       const { tenant, actor } = context
-      await changeResource(database, context, async (tx, check) => {
+      await changeResource(deps, context, async (tx, check) => {
         const before = await existing(tx, id)
         check(entityTag(before.revision))
         await directory.removeUser(tx, tenant, id, { actor, revision: before.revision })

@@ -9,6 +9,7 @@ import { queryGroups, queryUsers } from './directory-query-store.ts'
 import { createDirectorySync } from './directory-sync.ts'
 import type { Directory } from './directory-types.ts'
 import { createDirectoryUsers, withGroups } from './directory-users.ts'
+import { lockDirectory } from './directory-users-store.ts'
 import { createPeople } from './people.ts'
 
 export function createDirectory(deps: {
@@ -22,6 +23,7 @@ export function createDirectory(deps: {
   const users = createDirectoryUsers({ ...deps, people })
   const { store: _, ...userOperations } = users
   return {
+    lock: lockDirectory,
     ...userOperations,
     ...createDirectoryGroups(deps),
     ...createDirectorySync({ ...deps, users }),

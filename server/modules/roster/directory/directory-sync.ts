@@ -50,7 +50,7 @@ export function createDirectorySync(deps: {
       await lockDirectory(tx)
       const nameOf = (user: (typeof page)[number]) => nameKey(user.userName)
       const rows = await usersKnownBy(tx, keysOf(page, nameOf))
-      const changes = match(page, rows, nameOf, (row) => row.user_name_key)
+      const changes = match(page, rows, nameOf, (row) => row.user_name_key, isStillThere)
       const blocking = namesInTheWay(changes, rows, nameOf, (row) => row.user_name_key)
       await freeUserNames(tx, blocking.map(idOfUser))
       const { userIds, kept, ...counts } = await users.store(tx, tenant, changes, actor)
@@ -105,7 +105,7 @@ export function createDirectorySync(deps: {
         const rows = await unseenUsers(tx, syncId, limit, unable)
         if (rows.length === 0) break
         const { updated, kept } = await users.store(tx, tenant, rows.map(inactive), actor)
-        if (updated > 0) return updated
+        if (updated > 0) return { deactivated: updated, keptActive: kept }
         unable.push(...kept)
       }
       const gone = await unseenGroups(tx, syncId)
@@ -116,7 +116,7 @@ export function createDirectorySync(deps: {
         )
         await governance.appendAll(tx, tenant, events)
       }
-      return 0
+      return { deactivated: 0, keptActive: unable }
     },
 
     async assignArchetypes(tx, tenant, actor, { after, limit }) {
@@ -146,13 +146,14 @@ function keysOf<W extends Named>(page: readonly W[], nameOf: (write: W) => strin
 
 /**
  * Finds whom each entry is about: by external id, else by name, unless another entry of the page has that one's external
- * id. Of entries that are about the same, the last counts.
+ * id, or the name is used again: who left does not come back as somebody with another external id. Of entries that are about the same, the last counts.
  */
 function match<W extends Named, R extends Known>(
   page: readonly W[],
   rows: readonly R[],
   nameOf: (write: W) => string,
   keyOf: (row: R) => string,
+  mayHaveNewId: (row: R) => boolean = () => true,
 ): { before?: R; after: W }[] {
   const byExternalId = new Map(
     rows.flatMap((row) => (row.external_id === null ? [] : [[row.external_id, row] as const])),
@@ -163,7 +164,9 @@ function match<W extends Named, R extends Known>(
   const names = new Map<string, unknown>()
   for (const after of page) {
     const named = byName.get(nameOf(after))
-    const isOther = named !== undefined && named.external_id !== null && inPage.has(named.external_id)
+    const hasOtherId = named !== undefined && named.external_id !== null && named.external_id !== after.externalId
+    const isOther =
+      hasOtherId && (inPage.has(named.external_id!) || (after.externalId !== null && !mayHaveNewId(named)))
     const before =
       (after.externalId === null ? undefined : byExternalId.get(after.externalId)) ?? (isOther ? undefined : named)
     const about = before ?? `${after.externalId ?? ''} ${nameOf(after)}`
@@ -214,6 +217,11 @@ async function replaceMembers(
 function asWrite({ groupId, after }: { groupId: string; after: DirectoryGroupWrite }) {
   const { displayName, externalId, attributes } = after
   return { groupId, displayName, externalId, attributes }
+}
+
+/** A directory that is replaced by another one gives its people other external ids. */
+function isStillThere(row: DirectoryUserRow): boolean {
+  return row.active && row.is_active
 }
 
 function inactive(row: DirectoryUserRow) {

@@ -99,6 +99,8 @@ export interface BulkOutcome {
  * with none for a wrong revision; `not-found` for an id that is unknown; `validation-failed`.
  */
 export interface Directory {
+  /** Until the transaction ends nobody else changes the tenant's directory. All that changes it does this by itself. */
+  lock(tx: TenantTx): Promise<void>
   createUser(tx: TenantTx, tenant: Tenant, user: DirectoryUserWrite, cause: DirectoryCause): Promise<DirectoryUser>
   /** `active` is what the directory wants. Answers the resource as it is then; nothing changes, and the revision stays, where nothing differs. */
   replaceUser(
@@ -156,8 +158,17 @@ export interface Directory {
   ): Promise<BulkOutcome>
   /** Active people whom the sync did not meet, and all active people of the directory. */
   countUnseen(tx: TenantTx, syncId: string): Promise<{ unseen: number; active: number }>
-  /** Deactivates up to `limit` of them, and answers how many; 0 when none is left. Groups that were not met go with the last. */
-  deactivateUnseen(tx: TenantTx, tenant: Tenant, syncId: string, actor: Actor, limit: number): Promise<number>
+  /**
+   * Deactivates up to `limit` of them, and answers how many; 0 when none is left, then with the last administrators who
+   * are absent and stay active. Groups that were not met go with the last.
+   */
+  deactivateUnseen(
+    tx: TenantTx,
+    tenant: Tenant,
+    syncId: string,
+    actor: Actor,
+    limit: number,
+  ): Promise<{ deactivated: number; keptActive: readonly string[] }>
 
   /**
    * Brings the archetypes of up to `limit` people in line with groups and mapping, from the user id `after` on; answers

@@ -55,10 +55,11 @@ export function createSyncEnd(deps: { database: Database; directory: Directory; 
           return
         }
         const { tenant, syncId, actor } = attempt
-        const count = await directory.deactivateUnseen(tx, tenant, syncId, actor, rosterPullPageSize)
-        row.deactivated += count
+        const gone = await directory.deactivateUnseen(tx, tenant, syncId, actor, rosterPullPageSize)
+        row.deactivated += gone.deactivated
+        row.position.keptActive = [...new Set([...row.position.keptActive, ...gone.keptActive])]
         // The share of those who are left only falls: what was safe at first stays so.
-        if (count === 0) row.position.phase = 'archetypes'
+        if (gone.deactivated === 0) row.position.phase = 'archetypes'
       }),
     archetypes: (attempt) =>
       takeStep(database, attempt, async (tx, row) => {
