@@ -257,6 +257,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
       milestones: tenants.milestones,
       contentKey: async (tx, { mode }) => (mode === 'B' ? cmek.keyState(tx) : undefined),
       scim: (tx) => identity.scimConnections.of(tx),
+      unknownArchetypes: identity.unknownArchetypes,
       lastSyncedAt: (tx) => roster.sync.lastSynced.lastSyncedAt(tx),
       connectors: (tx) => connectors.connectors.all(tx),
       roster: (tx) => roster.directory.counts(tx),

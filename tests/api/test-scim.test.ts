@@ -30,7 +30,7 @@ test('a directory that can be read, step by step, and nothing changes', async ()
         { name: 'reachable', ok: true, detail: 'The directory answers.' },
         { name: 'token', ok: true, detail: 'The directory takes the bearer token.' },
         { name: 'users', ok: true, detail: 'GET /Users: 4 people.' },
-        { name: 'groups', ok: true, detail: 'GET /Groups: 1 groups.' },
+        { name: 'groups', ok: true, detail: 'GET /Groups: 1 group.' },
       ],
     },
   ])

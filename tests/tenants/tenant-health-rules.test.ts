@@ -9,6 +9,7 @@ const live: HealthFacts = {
   provisionedAt: '2026-01-01T00:00:00.000000Z',
   sso: { configured: true, healthy: true, checkedAt: now, detail: 'fine' },
   scim: { mode: 'pull' },
+  unknownArchetypes: [],
   lastSyncedAt: '2026-03-01T11:30:00.000000Z',
   connectors: [{ publishedAt: '2026-03-01T11:59:30.000000Z' }, { error: { detail: 'refused', at: now } }],
   roster: { users: 5000, unmatched: 0, groups: 4 },
@@ -63,6 +64,12 @@ test.each<[string, Partial<HealthFacts>, string, string]>([
   ['a destroyed key', { contentKey: 'destroyed' }, 'hub', 'destroyed'],
   ['no users', { roster: { users: 0, unmatched: 0, groups: 0 } }, 'roster', 'POST /api/v1/roster/scim:sync'],
   ['an unmatched user', { roster: { users: 2, unmatched: 1, groups: 0 } }, 'roster', 'matched=false'],
+  [
+    'a map to archetypes that are not there',
+    { roster: { users: 2, unmatched: 2, groups: 1 }, unknownArchetypes: ['analyst', 'writer'] },
+    'roster',
+    'mapped to analyst, writer, which the tenant does not have: PUT /api/v1/roster/archetypes',
+  ],
   ['no published skill', { skills: { published: 0, granted: 0, grants: 0 } }, 'skills', 'coworks/{cowork_id}/apply'],
   ['no grant', { skills: { published: 2, granted: 0, grants: 0 } }, 'skills', 'archetypes/{archetype_id}/grants'],
   ['no event', { eventsReceived: 0, liveSince: undefined }, 'telemetry', 'POST /api/v1/telemetry/events'],
@@ -97,4 +104,19 @@ test('the last publish of all counts, whichever connector took it', () => {
   const times = ['2026-03-01T11:59:10.000000Z', '2026-03-01T11:59:50.000000Z', '2026-03-01T11:00:00.000000Z']
   const { platforms } = judgeHealth({ ...live, connectors: times.map((publishedAt) => ({ publishedAt })) }, now).checks
   expect([platforms.last_publish_at, platforms.publishing]).toEqual([times[1], 2])
+})
+
+test('one is one, in words', () => {
+  const one = judgeHealth(
+    {
+      ...live,
+      roster: { users: 1, unmatched: 0, groups: 1 },
+      skills: { published: 1, granted: 1, grants: 1 },
+    },
+    now,
+  )
+  expect(one.checks.roster.detail).toBe('The one user has archetypes.')
+  expect(one.checks.skills.detail).toBe('1 of 1 published skills is granted to archetypes.')
+  const unmatched = judgeHealth({ ...live, roster: { users: 2, unmatched: 1, groups: 1 } }, now)
+  expect(unmatched.checks.roster.detail).toMatch(/^1 of 2 users has no archetype\./)
 })

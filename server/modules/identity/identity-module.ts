@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Database, DatabaseLog } from '../../db/database.ts'
+import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import type { TenantSecrets } from '../cmek/cmek-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
@@ -25,6 +25,8 @@ export interface IdentityModule {
   ssoHealth: SsoHealthReader
   scimConnections: ScimConnections
   scimSources: ScimSources
+  /** Archetypes that the tenant's map of groups names and its bundle does not have. */
+  unknownArchetypes(tx: TenantTx): Promise<string[]>
   routes(app: FastifyInstance): void
   /** Waits for what is written beside requests. Call it before the database closes. */
   settled(): Promise<void>
@@ -60,6 +62,7 @@ export function createIdentityModule(deps: {
     ssoHealth: createSsoHealth(deps),
     scimConnections: connections,
     scimSources: createScimSources(deps.directoryOutbound),
+    unknownArchetypes: scim.unknownArchetypes,
     routes: (app) => {
       addSsoRoutes(app, sso, createSsoTrial({ ...deps, secrets }))
       addScimRoutes(app, scim, createScimTrial({ ...deps, connections, sources: askingSources }))

@@ -103,15 +103,33 @@ function hubCheck({ provisionedAt, contentKey }: HealthFacts): Checks['hub'] {
   return { ok: true, detail: 'The Hub is provisioned.', ...figures }
 }
 
-function rosterCheck({ roster: { users, unmatched, groups } }: HealthFacts): Checks['roster'] {
-  const detail =
-    users === 0
-      ? 'The roster has no users: POST /api/v1/roster/scim:sync, once SCIM is configured.'
-      : unmatched > 0
-        ? `${unmatched} of ${users} users have no archetype. GET /api/v1/roster/users?matched=false lists them; map their ` +
-          'groups with POST /api/v1/identity/scim/configure, or PUT /api/v1/roster/users/{user_id}/archetypes.'
-        : `All ${users} users have archetypes.`
-  return { ok: users > 0 && unmatched === 0, detail, users, unmatched, groups }
+function rosterCheck(facts: HealthFacts): Checks['roster'] {
+  const { users, unmatched, groups } = facts.roster
+  return { ok: users > 0 && unmatched === 0, detail: rosterDetail(facts), users, unmatched, groups }
+}
+
+function rosterDetail({ roster: { users, unmatched }, unknownArchetypes }: HealthFacts): string {
+  if (users === 0) return 'The roster has no users: POST /api/v1/roster/scim:sync, once SCIM is configured.'
+  if (unmatched === 0) return users === 1 ? 'The one user has archetypes.' : `All ${users} users have archetypes.`
+  const count = `${unmatched} of ${users} users ${unmatched === 1 ? 'has' : 'have'} no archetype.`
+  const list = 'GET /api/v1/roster/users?matched=false lists them'
+  if (unknownArchetypes.length > 0) {
+    return (
+      `${count} ${list}. Groups are mapped to ${namesOf(unknownArchetypes)}, which the tenant does not have: ` +
+      'PUT /api/v1/roster/archetypes adds archetypes.'
+    )
+  }
+  return (
+    `${count} ${list}; map their groups with POST /api/v1/identity/scim/configure, ` +
+    'or PUT /api/v1/roster/users/{user_id}/archetypes.'
+  )
+}
+
+const namedMax = 5
+
+function namesOf(ids: readonly string[]): string {
+  const more = ids.length > namedMax ? ` and ${ids.length - namedMax} more` : ''
+  return ids.slice(0, namedMax).join(', ') + more
 }
 
 function skillsCheck({ skills: { published, granted, grants } }: HealthFacts): Checks['skills'] {
@@ -120,9 +138,9 @@ function skillsCheck({ skills: { published, granted, grants } }: HealthFacts): C
     published === 0
       ? `No skill is published: ${apply} publishes those of a pack.`
       : granted === 0
-        ? `${published} skills are published, and none is granted to an archetype: ${apply}, or ` +
+        ? `${published} ${published === 1 ? 'skill is' : 'skills are'} published, and none is granted to an archetype: ${apply}, or ` +
           'PUT /api/v1/skill-entitlement/archetypes/{archetype_id}/grants.'
-        : `${granted} of ${published} published skills are granted to archetypes.`
+        : `${granted} of ${published} published skills ${granted === 1 ? 'is' : 'are'} granted to archetypes.`
   return { ok: published > 0 && granted > 0, detail, published, granted, grants }
 }
 

@@ -18,6 +18,7 @@ export function createTenantHealth(deps: {
       ...(await sources.milestones(tx)),
       contentKey: await sources.contentKey(tx, tenant),
       scim: await sources.scim(tx),
+      unknownArchetypes: await sources.unknownArchetypes(tx),
       lastSyncedAt: await sources.lastSyncedAt(tx),
       connectors: await sources.connectors(tx),
       roster: await sources.roster(tx),

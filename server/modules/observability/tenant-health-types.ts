@@ -21,6 +21,8 @@ export interface HealthFacts {
   contentKey?: 'active' | 'missing' | 'destroyed' | undefined
   sso: SsoState
   scim?: { mode: 'push' | 'pull' } | undefined
+  /** Archetypes that groups are mapped to and that the tenant does not have. */
+  unknownArchetypes: readonly string[]
   lastSyncedAt?: string | undefined
   connectors: readonly { publishedAt?: string; error?: { detail: string; at: string } }[]
   roster: { users: number; unmatched: number; groups: number }
@@ -67,6 +69,7 @@ export interface HealthSources {
   milestones(tx: TenantTx): Promise<{ provisionedAt?: string; liveSince?: string }>
   contentKey(tx: TenantTx, tenant: Tenant): Promise<HealthFacts['contentKey']>
   scim(tx: TenantTx): Promise<{ mode: 'push' | 'pull' } | undefined>
+  unknownArchetypes(tx: TenantTx): Promise<HealthFacts['unknownArchetypes']>
   lastSyncedAt(tx: TenantTx): Promise<string | undefined>
   connectors(tx: TenantTx): Promise<HealthFacts['connectors']>
   roster(tx: TenantTx): Promise<HealthFacts['roster']>

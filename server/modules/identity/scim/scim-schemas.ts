@@ -66,6 +66,13 @@ export const ScimState = object({
   ),
   base_url: Type.Optional(BaseUrl),
   group_archetype_map: Type.Array(Mapping),
+  unknown_archetypes: Type.Optional(
+    Type.Array(Type.String({ examples: ['analyst'] }), {
+      description:
+        'Archetypes of the map that the tenant does not have: nobody comes to them until `PUT /api/v1/roster/archetypes` ' +
+        'adds them. Absent when there are none.',
+    }),
+  ),
   former_token_until: Type.Optional(time('Until then the token before is good as well')),
   last_request_at: Type.Optional(time('Of push: when the directory called last, to half a minute')),
   created_at: time('When SCIM was configured first'),

@@ -4,6 +4,7 @@ import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
+import type { SoundParts } from '../../../http/sound-parts.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import { randomText } from '../../../secrets/random-text.ts'
 import { isSameText } from '../../../secrets/same-text.ts'
@@ -13,7 +14,7 @@ import type { GroupMapping } from '../../roster/directory/directory-types.ts'
 import type { ArchetypeBundle } from '../../roster/roster-types.ts'
 import type { RosterUpkeep } from '../../roster/sync/sync-types.ts'
 import { pullTokenContext, type ScimConnectionCache } from './scim-connections.ts'
-import { type CheckedScim, checkScim, type ScimSettings } from './scim-settings.ts'
+import { type CheckedScim, problemsOfScim, readScim, type ScimSettings } from './scim-settings.ts'
 import type { ScimSources } from './scim-source-types.ts'
 import * as store from './scim-store.ts'
 import type { ScimTokens } from './scim-tokens.ts'
@@ -27,6 +28,8 @@ export interface ScimState {
   bearer_token?: string
   base_url?: string
   group_archetype_map: GroupMapping[]
+  /** Those of the map that the bundle does not have (yet): nobody comes to them. */
+  unknown_archetypes?: string[]
   former_token_until?: string
   last_request_at?: string
   created_at: string
@@ -34,6 +37,8 @@ export interface ScimState {
 }
 
 export interface ScimService {
+  /** What is wrong with settings before the directory is asked. */
+  problemsIn(settings: SoundParts<ScimSettings>): PointedError[]
   /**
    * Keeps how the directory of the tenant reaches the Hub; one that the Hub is to read is asked once before. Repeating
    * it changes nothing and writes no event. Throws `validation-failed`.
@@ -45,6 +50,8 @@ export interface ScimService {
   remove(tenant: Tenant, actor: Actor): Promise<void>
   /** The token before stays good for a day. Throws `not-found`; `concurrent-modification` for a directory that is read. */
   rotateToken(tenant: Tenant, actor: Actor): Promise<ScimState>
+  /** Archetypes that the map names and the bundle does not have. */
+  unknownArchetypes(tx: TenantTx): Promise<string[]>
 }
 
 export function createScimService(deps: {
@@ -67,6 +74,20 @@ export function createScimService(deps: {
     tx.afterCommit(() => connections.forget(tenant.slug))
   }
 
+  async function unknownIn(tx: TenantTx, mapping: readonly GroupMapping[]): Promise<string[]> {
+    if (mapping.length === 0) return []
+    const bundle = await deps.archetypes.allIds(tx)
+    const named = new Set(mapping.map(({ archetype_id: archetypeId }) => archetypeId))
+    return [...named].filter((archetypeId) => !bundle.has(archetypeId))
+  }
+
+  async function stateOf(tx: TenantTx, tenant: Tenant, row: store.ScimRow): Promise<ScimState> {
+    const unknown = await unknownIn(tx, row.group_archetype_map)
+    return { ...storedState(tenant, row), ...(unknown.length > 0 && { unknown_archetypes: unknown }) }
+  }
+
+  const problemsIn = (settings: SoundParts<ScimSettings>) => problemsOfScim(settings, deps.outbound)
+
   async function isSamePull(tx: TenantTx, tenant: Tenant, row: store.ScimRow, token: string): Promise<boolean> {
     if (row.bearer_token_sealed === null) return false
     const context = pullTokenContext(row.connection_id)
@@ -83,7 +104,7 @@ export function createScimService(deps: {
     const sameToken = sameMode && (pull === undefined || (await isSamePull(tx, tenant, current, pull.bearerToken)))
     const sameUrl = current?.base_url === (pull?.baseUrl ?? null)
     const sameMapping = JSON.stringify(current?.group_archetype_map) === JSON.stringify(mapping)
-    if (current && sameToken && sameUrl && sameMapping) return stateOf(tenant, current)
+    if (current && sameToken && sameUrl && sameMapping) return stateOf(tx, tenant, current)
 
     const token = pull === undefined && !sameMode ? tokens.make() : undefined
     const at = now()
@@ -104,21 +125,20 @@ export function createScimService(deps: {
     await append(tx, tenant, actor, changeOf(current, row, { tokenChanged: !sameToken }))
     if (current && !(sameMode && sameUrl)) await deps.upkeep().endSyncs(tx, tenant, actor)
     if (!sameMapping && (current || mapping.length > 0)) await deps.upkeep().settle(tx, tenant, actor)
-    return { ...stateOf(tenant, row), ...(token && { bearer_token: token }) }
+    return { ...(await stateOf(tx, tenant, row)), ...(token && { bearer_token: token }) }
   }
 
   return {
+    problemsIn,
     async configure(tenant, settings, actor) {
-      const archetypes = settings.group_archetype_map?.length
-        ? await database.withTenant(tenant.slug, (tx) => deps.archetypes.allIds(tx), { readOnly: true })
-        : new Set<string>()
-      const checked = checkScim(settings, archetypes, deps.outbound)
+      const problems = problemsIn(settings)
+      if (problems.length > 0) throw validationFailed(problems)
+      const checked = readScim(settings)
       if (checked.pull) await askDirectory(sources, checked.pull)
       return database.withTenant(tenant.slug, (tx) => keep(tx, tenant, checked, actor))
     },
-    async get(tenant) {
-      return stateOf(tenant, await database.withTenant(tenant.slug, configuredScim, { readOnly: true }))
-    },
+    get: (tenant) =>
+      database.withTenant(tenant.slug, async (tx) => stateOf(tx, tenant, await configuredScim(tx)), { readOnly: true }),
     remove: (tenant, actor) =>
       database.withTenant(tenant.slug, async (tx) => {
         await store.lockScim(tx)
@@ -151,8 +171,9 @@ export function createScimService(deps: {
         })
         const details = { change: 'scim_token_rotated', after: { former_token_until: until } }
         await append(tx, tenant, actor, { kind: 'tenant.config_changed', connectionId: row.connection_id, details })
-        return { ...stateOf(tenant, rotated), bearer_token: token }
+        return { ...(await stateOf(tx, tenant, rotated)), bearer_token: token }
       }),
+    unknownArchetypes: async (tx) => unknownIn(tx, (await store.findScim(tx))?.group_archetype_map ?? []),
   }
 }
 
@@ -210,7 +231,7 @@ export function scimBaseUrl(tenant: Tenant): string {
   return `${tenant.baseUrl}/scim/v2/${tenant.slug}`
 }
 
-function stateOf(tenant: Tenant, row: store.ScimRow): ScimState {
+function storedState(tenant: Tenant, row: store.ScimRow): ScimState {
   const isOverlapping = row.former_token_until !== null && formatTimestamp(Date.now()) < row.former_token_until
   return {
     ...describe(row),

@@ -1,4 +1,5 @@
-import { type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
+import type { PointedError } from '../../../../contract/domain-error.ts'
+import type { SoundParts } from '../../../http/sound-parts.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import type { GroupMapping } from '../../roster/directory/directory-types.ts'
 
@@ -17,39 +18,34 @@ export interface CheckedScim {
   groupArchetypeMap?: readonly GroupMapping[]
 }
 
-/**
- * What the schema cannot say of a configuration. Throws `validation-failed` with everything that is wrong.
- *
- * @param archetypes of the bundle
- */
-export function checkScim(
-  settings: ScimSettings,
-  archetypes: ReadonlySet<string>,
+/** What the schema cannot say of a configuration. */
+export function problemsOfScim(
+  { mode, base_url: url, bearer_token: bearerToken }: SoundParts<ScimSettings>,
   outbound: Pick<Outbound, 'problemOf'>,
-): CheckedScim {
-  const { mode, base_url: url, bearer_token: bearerToken, group_archetype_map: map } = settings
+): PointedError[] {
   const errors: PointedError[] = []
   const isPull = mode === 'pull'
+  const isPush = mode === 'push'
   const refuse = (pointer: string, detail: string) => errors.push({ pointer, detail })
 
   if (isPull && url === undefined) refuse('/base_url', 'must be there with mode pull: where the directory is read')
   if (isPull && bearerToken === undefined)
     refuse('/bearer_token', 'must be there with mode pull: the directory gives it')
-  if (!isPull && url !== undefined) refuse('/base_url', 'must not be there with mode push: the directory calls the Hub')
-  if (!isPull && bearerToken !== undefined) {
+  if (isPush && url !== undefined) refuse('/base_url', 'must not be there with mode push: the directory calls the Hub')
+  if (isPush && bearerToken !== undefined) {
     refuse('/bearer_token', 'must not be there with mode push: the Hub makes the token and answers it')
   }
-  const problem = isPull && url !== undefined ? problemOfBaseUrl(url, outbound) : undefined
+  const problem = !isPush && url !== undefined ? problemOfBaseUrl(url, outbound) : undefined
   if (problem !== undefined) refuse('/base_url', problem)
-  for (const [index, { archetype_id }] of (map ?? []).entries()) {
-    if (archetypes.has(archetype_id)) continue
-    const hint = 'GET /api/v1/roster/archetypes lists those that are, and PUT sets them'
-    refuse(`/group_archetype_map/${index}/archetype_id`, `is no archetype of the tenant; ${hint}`)
-  }
-  if (errors.length > 0) throw validationFailed(errors)
+  return errors
+}
+
+/** @param settings without {@link problemsOfScim} */
+export function readScim(settings: ScimSettings): CheckedScim {
+  const { mode, base_url: url, bearer_token: bearerToken, group_archetype_map: map } = settings
   return {
     mode,
-    ...(isPull && { pull: { baseUrl: String(url).replace(/\/+$/, ''), bearerToken: String(bearerToken) } }),
+    ...(mode === 'pull' && { pull: { baseUrl: String(url).replace(/\/+$/, ''), bearerToken: String(bearerToken) } }),
     ...(map && { groupArchetypeMap: withoutRepeats(map) }),
   }
 }
