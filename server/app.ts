@@ -91,6 +91,7 @@ export interface ModulesOptions {
     | 'aws'
     | 'keyringDir'
     | 'vault'
+    | 'keyNames'
   >
   database: Database
   masterKey: Buffer

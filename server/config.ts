@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { type CheckpointSinkSettings, readCheckpointSinks } from './config/checkpoint-sink.ts'
 import { readKeyringDirectory, readVault, type VaultSettings } from './config/customer-keys.ts'
 import { defaultDataDirectory } from './config/data-directory.ts'
+import { type KeyNames, readKeyNames } from './config/key-names.ts'
 import { SettingReader } from './config/setting-reader.ts'
 import { readSmtpUrl } from './config/smtp-url.ts'
 import { type AwsSettings, readAwsSettings, readStorageUrl } from './config/storage-url.ts'
@@ -51,6 +52,8 @@ export interface Config {
   readonly keyringDir: string | undefined
   /** Whose transit engine has keys of Mode B tenants; undefined means that none do. */
   readonly vault: VaultSettings | undefined
+  /** Which keys tenants may name. */
+  readonly keyNames: KeyNames
   /** Where signed states of the logs are kept apart from the database; a folder of the data directory by default. */
   readonly checkpointSinks: readonly CheckpointSinkSettings[]
   readonly smtpUrl: string | undefined
@@ -123,6 +126,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, overrides: Conf
     aws: readAwsSettings((variable) => reader.text(variable)),
     keyringDir: readKeyringDirectory(reader),
     vault: readVault(reader, environment),
+    keyNames: readKeyNames(reader),
     checkpointSinks: checkedCheckpointSinks(reader, environment, dataDir),
     smtpUrl: checkedSmtpUrl(reader),
     operatorToken: readOperatorToken(reader, environment),

@@ -11,7 +11,9 @@ let b: ModeB
 
 beforeAll(async () => {
   vault = await startVault('a-token', ['transit/one', 'transit/two'])
-  hub = await startHub({ settings: { HUB_VAULT_ADDR: vault.url, HUB_VAULT_TOKEN: 'a-token' } })
+  hub = await startHub({
+    settings: { HUB_VAULT_ADDR: vault.url, HUB_VAULT_TOKEN: 'a-token', HUB_VAULT_KEYS: 'away=*' },
+  })
   b = await modeB(hub, 'away')
 })
 afterAll(async () => {

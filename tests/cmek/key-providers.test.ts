@@ -65,6 +65,22 @@ test('the local keyring has sealed files that others cannot read, and destroys t
   await expect(local.unwrap('k2', wrapped, context)).rejects.toMatchObject({ isAway: false })
 })
 
+test('a name is another key of the local keyring for each tenant', async () => {
+  const wrapped = await local.wrap('same', key, { ...context, tenant: 'acme-eu' })
+  await expect(local.unwrap('same', wrapped, context)).rejects.toMatchObject({ isAway: false })
+  await local.wrap('same', key, context)
+  await expect(local.unwrap('same', wrapped, context)).rejects.toMatchObject({ isAway: false })
+  const bytesOf = async (tenant: string) => {
+    const folder = join(directory, tenant)
+    return Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name), 'hex')))
+  }
+  const others = await bytesOf('acme-eu')
+  expect(others).toHaveLength(1)
+  expect(await bytesOf('acme')).not.toContain(others[0])
+  await local.destroyKeysOf!('acme')
+  expect(await local.unwrap('same', wrapped, { ...context, tenant: 'acme-eu' })).toEqual(key)
+})
+
 test('AWS KMS is asked as its documentation says, and what it refuses is told apart from its absence', async () => {
   const { headers, body } = kms.requests[0]!
   expect(headers['x-amz-target']).toBe('TrentService.Encrypt')

@@ -55,10 +55,47 @@ test('all problems are reported together, each with its variable', () => {
     HUB_VALKEY_URL: 'http://cache',
     HUB_STORAGE_URL: 'ftp://files',
     HUB_OUTBOUND_ALLOW: 'not a host',
+    HUB_KEYRING_DIR: 'keys',
+    HUB_VAULT_ADDR: 'vault',
+    HUB_VAULT_TOKEN: 'two words',
   }
   const variables = [...Object.keys(wrong).filter((name) => name !== 'HUB_ENV'), 'HUB_MASTER_KEY']
   expect(problemsOf(wrong).sort()).toEqual(variables.sort())
   expect(() => loadConfig(wrong)).toThrow(/HUB_PORT[\s\S]*HUB_OUTBOUND_ALLOW/)
+})
+
+test('Vault needs its address and a token, and outside of development https', () => {
+  const vault = { HUB_VAULT_ADDR: 'https://vault.example.com', HUB_VAULT_TOKEN: 'hvs.x' }
+  expect(loadConfig(vault).vault).toEqual({ address: 'https://vault.example.com', token: 'hvs.x' })
+  expect(loadConfig({ ...vault, HUB_VAULT_NAMESPACE: 'team' }).vault).toMatchObject({ namespace: 'team' })
+  expect(loadConfig({}).vault).toBeUndefined()
+  expect(problemsOf({ HUB_VAULT_TOKEN: 'hvs.x' })).toEqual(['HUB_VAULT_TOKEN'])
+  expect(problemsOf({ HUB_VAULT_ADDR: vault.HUB_VAULT_ADDR })).toEqual(['HUB_VAULT_TOKEN'])
+  const plain = { ...vault, HUB_VAULT_ADDR: 'http://vault.example.com' }
+  expect(problemsOf(plain)).toEqual([])
+  expect(problemsOf({ ...production, ...plain })).toEqual(['HUB_VAULT_ADDR'])
+})
+
+test('keys that tenants may name are each of one tenant', () => {
+  const { keyNames } = loadConfig({})
+  expect(keyNames.vault).toEqual([{ pattern: 'hub-{tenant}' }, { pattern: 'hub-{tenant}_*' }])
+  expect(keyNames['aws-kms']).toEqual([{ pattern: 'alias/hub/{tenant}' }, { pattern: 'alias/hub/{tenant}/*' }])
+  const arn = 'arn:aws:kms:*:111122223333:key/*'
+  expect(loadConfig({ HUB_KMS_KEYS: ` acme=${arn} ,` }).keyNames['aws-kms']).toEqual([{ tenant: 'acme', pattern: arn }])
+  const wrong = [
+    '*',
+    'shared',
+    '{tenant}-*',
+    '*x{tenant}',
+    '{tenant}{tenant}',
+    'acme={tenant}',
+    'a b',
+    'Acme=x',
+    'acme=',
+  ]
+  for (const text of wrong) expect(problemsOf({ HUB_KMS_KEYS: text })).toEqual(['HUB_KMS_KEYS'])
+  expect(problemsOf({ HUB_VAULT_KEYS: 'acme=*/acme' })).toEqual(['HUB_VAULT_KEYS'])
+  expect(problemsOf({ HUB_VAULT_KEYS: 'team/transit/{tenant}_*' })).toEqual([])
 })
 
 describe('production', () => {

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import type { KeyNames } from '../../config/key-names.ts'
 import type { Config } from '../../config.ts'
 import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
@@ -16,6 +17,7 @@ import { type KeyProviders, openKeyProviders } from './providers/key-providers.t
 /** What opens and seals, which the record store needs before anything else can be made. */
 export interface ContentEncryption {
   providers: KeyProviders
+  keyNames: KeyNames
   contentKeys: ContentKeys
   secrets: TenantSecrets
 }
@@ -29,7 +31,7 @@ export interface CmekModule {
 
 /** First of two steps; from now on transactions of the database open contents. */
 export function createContentEncryption(deps: {
-  config: Pick<Config, 'dataDir' | 'aws' | 'keyringDir' | 'vault'>
+  config: Pick<Config, 'dataDir' | 'aws' | 'keyringDir' | 'vault' | 'keyNames'>
   database: Database
   masterKey: Buffer
   log: DatabaseLog
@@ -39,7 +41,7 @@ export function createContentEncryption(deps: {
   const contentKeys = createContentKeys({ ...deps, providers })
   database.useContents(contentKeys)
   const secrets = createTenantSecrets({ masterKeySecrets: createMasterKeySecrets(masterKey), contentKeys })
-  return { providers, contentKeys, secrets }
+  return { providers, keyNames: config.keyNames, contentKeys, secrets }
 }
 
 export function createCmekModule(

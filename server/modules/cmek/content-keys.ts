@@ -1,13 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { DomainError } from '../../../contract/domain-error.ts'
 import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
 import { NotAtHand } from '../../db/not-at-hand.ts'
 import { type ContentSealer, type RecordContents, withoutContentKey } from '../../db/record-contents.ts'
-import type { KeyProvider } from './cmek-types.ts'
 import { beginningOf, keyIdOf, openSealedText, recordIdOf, sealText } from './content-cipher.ts'
 import { activeKeyId, type ContentKeyRow, contentKeys, shareContentKeysLock } from './content-keys-store.ts'
-import { KeyProblem } from './key-problem.ts'
-import type { KeyProviders } from './providers/key-providers.ts'
+import { asUnavailable } from './key-problem.ts'
+import { activeOf } from './key-state.ts'
+import { type KeyProviders, providerNamed } from './providers/key-providers.ts'
 
 /** How long an unwrapped key stays in memory. */
 const heldMsMax = 5 * 60_000
@@ -100,7 +99,7 @@ export function createContentKeys(deps: {
         const keys: KeysOfTenant = {
           readAt,
           rows: new Map(rows.map((row) => [row.key_id, row])),
-          activeId: rows.find((row) => row.state === 'active')?.key_id,
+          activeId: activeOf(rows)?.key_id,
           erasedBeginnings: rows.filter((row) => row.state === 'destroyed').map((row) => beginningOf(row.key_id)),
           absent: tenants.get(tenantId)?.absent ?? new Set(),
         }
@@ -162,12 +161,12 @@ export function createContentKeys(deps: {
   }
 
   async function unwrapNow(tenantId: string, row: ContentKeyRow): Promise<Buffer> {
-    const provider = providerOf(providers, row.provider)
+    const provider = providerNamed(providers, row.provider)
     if (row.wrapped === null) throw new Error(`the content key ${row.key_id} was destroyed`)
     try {
       return await provider.unwrap(row.key_ref, row.wrapped, { tenant: tenantId, keyId: row.key_id })
     } catch (error) {
-      throw asUnavailable(error)
+      throw asUnavailable(error, 'The content of this tenant cannot be opened just now.')
     }
   }
 
@@ -295,22 +294,4 @@ export function createContentKeys(deps: {
       for (const name of [...held.keys()]) forget(name)
     },
   }
-}
-
-/** Throws DomainError `hub-unavailable` for one that the operator has not set up (any more). */
-function providerOf(providers: KeyProviders, name: string): KeyProvider {
-  const provider = Object.hasOwn(providers, name) ? providers[name as keyof KeyProviders] : undefined
-  if (provider) return provider
-  throw new DomainError('hub-unavailable', `The keys of this tenant are with ${name}, which is not set up here.`, {
-    retryAfterSeconds: 60,
-  })
-}
-
-/** Whatever the provider says: the content is there, and cannot be opened now. */
-export function asUnavailable(error: unknown): unknown {
-  if (!(error instanceof KeyProblem)) return error
-  return new DomainError('hub-unavailable', `The content of this tenant cannot be opened just now. ${error.message}`, {
-    retryAfterSeconds: error.isAway ? 5 : 60,
-    cause: error,
-  })
 }

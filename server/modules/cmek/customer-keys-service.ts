@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { DomainError, validationFailed } from '../../../contract/domain-error.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
+import type { KeyNames } from '../../config/key-names.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import { withoutContentKey } from '../../db/record-contents.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
-import type { CmekState, ContentKeyring, KeyChoice, KeyProvider, PreparedKeys } from './cmek-types.ts'
+import type { CmekState, ContentKeyring, KeyChoice, PreparedKeys } from './cmek-types.ts'
 import { contentKeyBytes, newKeyId } from './content-cipher.ts'
 import type { ContentKeys } from './content-keys.ts'
 import {
@@ -16,9 +17,10 @@ import {
   retireActiveKey,
   takeContentKeysLock,
 } from './content-keys-store.ts'
-import { KeyProblem } from './key-problem.ts'
-import { stateOf } from './key-state.ts'
-import type { KeyProviders } from './providers/key-providers.ts'
+import { mayName } from './key-names.ts'
+import { asUnavailable, KeyProblem } from './key-problem.ts'
+import { activeOf, live, stateOf } from './key-state.ts'
+import { type KeyProviders, providerNamed } from './providers/key-providers.ts'
 
 /** Keys as they are to be stored, and those that they were made of: in between somebody may have changed them. */
 interface Prepared extends PreparedKeys {
@@ -42,26 +44,28 @@ export function createCustomerKeys(deps: {
   database: Database
   governance: GovernanceLog
   providers: KeyProviders
+  keyNames: KeyNames
   contentKeys: Pick<ContentKeys, 'changed'>
 }): CustomerKeys {
   const { database, governance, providers } = deps
 
-  function providerOf({ provider, key_ref }: KeyChoice): KeyProvider {
+  /** Asks nobody: of keys that are not the tenant's, nothing is told. */
+  function requireChoosable(tenant: Tenant, choice: KeyChoice): void {
+    const { provider, key_ref } = choice
     const found = providers[provider]
     if (found === undefined) {
       const detail = `is not set up in this Hub: ${setUpBy[provider]}`
       throw validationFailed([{ pointer: '/cmek/provider', detail }])
     }
-    const problem = found.problemOf(key_ref)
+    const problem = found.problemOf(key_ref) ?? (mayName(deps.keyNames, tenant.slug, choice) ? undefined : noSuchKey)
     if (problem !== undefined) throw validationFailed([{ pointer: '/cmek/key_ref', detail: problem }])
-    return found
   }
 
   const readRows = (tenant: Tenant) => database.withTenant(tenant.slug, (tx) => contentKeys(tx), { readOnly: true })
 
   /** Wraps, and unwraps again: a key that cannot be used for both would lose what is sealed under it. */
   async function wrapped(choice: KeyChoice, key: Buffer, tenant: string, keyId: string): Promise<Buffer> {
-    const provider = providerOf(choice)
+    const provider = providerNamed(providers, choice.provider)
     const context = { tenant, keyId }
     const made = await provider.wrap(choice.key_ref, key, context)
     const back = await provider.unwrap(choice.key_ref, made, context)
@@ -86,12 +90,8 @@ export function createCustomerKeys(deps: {
   }
 
   async function rewrap(tenant: Tenant, row: ContentKeyRow, choice: KeyChoice): Promise<ContentKeyRow> {
-    const former = providers[row.provider as KeyChoice['provider']]
-    if (former === undefined || row.wrapped === null) {
-      throw new KeyProblem(`The keys of the tenant are with ${row.provider}, which is not set up here.`, {
-        isAway: true,
-      })
-    }
+    if (row.wrapped === null) throw new Error(`the content key ${row.key_id} was destroyed`)
+    const former = providerNamed(providers, row.provider)
     const key = await former.unwrap(row.key_ref, row.wrapped, { tenant: tenant.slug, keyId: row.key_id })
     try {
       const again = await wrapped(choice, key, tenant.slug, row.key_id)
@@ -122,8 +122,8 @@ export function createCustomerKeys(deps: {
 
   /** Keys that the Hub keeps itself may have been destroyed since this one was wrapped. */
   async function requireStillThere(tx: TenantTx, row: ContentKeyRow): Promise<void> {
-    const provider = providers[row.provider as KeyChoice['provider']]
-    if (provider?.destroyKeysOf === undefined) return
+    const provider = providerNamed(providers, row.provider)
+    if (provider.destroyKeysOf === undefined) return
     try {
       const key = await provider.unwrap(row.key_ref, row.wrapped!, { tenant: tx.tenantId, keyId: row.key_id })
       key.fill(0)
@@ -141,7 +141,7 @@ export function createCustomerKeys(deps: {
         throw validationFailed([{ pointer: '/cmek', detail }])
       }
       if (choice === undefined || (active && isSame(active, choice))) return undefined
-      providerOf(choice)
+      requireChoosable(tenant, choice)
       try {
         return active
           ? { choice, basis, fresh: undefined, rewrapped: await rewrapAll(tenant, basis, choice) }
@@ -189,7 +189,7 @@ export function createCustomerKeys(deps: {
         const rewrapped = await rewrapAll(tenant, basis, choice)
         prepared = { choice, basis, fresh: await freshKey(tenant, choice), rewrapped }
       } catch (error) {
-        throw asAway(error)
+        throw asUnavailable(error)
       }
       return database.withTenant(tenant.slug, async (tx) => {
         await put(tx, prepared)
@@ -216,13 +216,9 @@ const setUpBy: Record<KeyChoice['provider'], string> = {
   vault: 'HUB_VAULT_ADDR and HUB_VAULT_TOKEN do that',
 }
 
-function live(rows: readonly ContentKeyRow[]): ContentKeyRow[] {
-  return rows.filter((row) => row.state !== 'destroyed')
-}
-
-function activeOf(rows: readonly ContentKeyRow[]): ContentKeyRow | undefined {
-  return rows.find((row) => row.state === 'active')
-}
+/** The same for a key that is another tenant's and for one that nobody has. */
+const noSuchKey =
+  'is the name of no key that this tenant may use; the operator says which ones it may (docs/operator.md)'
 
 function choiceOf({ provider, key_ref }: ContentKeyRow): KeyChoice {
   return { provider: provider as KeyChoice['provider'], key_ref }
@@ -248,11 +244,7 @@ function changedMeanwhile(): DomainError {
 
 /** Of a key that the caller has named. */
 function asRefusal(error: unknown): unknown {
-  if (!(error instanceof KeyProblem) || error.isAway) return asAway(error)
-  return validationFailed([{ pointer: '/cmek/key_ref', detail: `cannot be used: ${error.message}` }])
-}
-
-function asAway(error: unknown): unknown {
-  if (!(error instanceof KeyProblem)) return error
-  return new DomainError('hub-unavailable', error.message, { retryAfterSeconds: error.isAway ? 5 : 60, cause: error })
+  if (!(error instanceof KeyProblem) || error.isAway) return asUnavailable(error)
+  const detail = error.isUnknown ? noSuchKey : `cannot be used: ${error.message}`
+  return validationFailed([{ pointer: '/cmek/key_ref', detail }])
 }

@@ -92,7 +92,8 @@ async function asked<Answer>(call: () => Promise<Answer>): Promise<Answer> {
     return await call()
   } catch (cause) {
     const refusal = refusals[(cause as Error).name]
-    if (refusal !== undefined) throw new KeyProblem(refusal, { isAway: false, cause })
+    const isUnknown = (cause as Error).name === 'NotFoundException'
+    if (refusal !== undefined) throw new KeyProblem(refusal, { isAway: false, isUnknown, cause })
     throw new KeyProblem('AWS KMS cannot be reached just now.', { isAway: true, cause })
   }
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { DomainError } from '../../../../contract/domain-error.ts'
 import type { Config } from '../../../config.ts'
 import type { KeyProvider, KeyProviderName } from '../cmek-types.ts'
 import { openAwsKms } from './aws-kms.ts'
@@ -19,4 +20,13 @@ export function openKeyProviders(
     'aws-kms': openAwsKms({ region, endpoint: kmsEndpoint, credentials }),
     ...(config.vault && { vault: openVaultTransit(config.vault) }),
   }
+}
+
+/** Throws DomainError `hub-unavailable` for one that the operator has not set up (any more). */
+export function providerNamed(providers: KeyProviders, name: string): KeyProvider {
+  const provider = Object.hasOwn(providers, name) ? providers[name as KeyProviderName] : undefined
+  if (provider) return provider
+  throw new DomainError('hub-unavailable', `The keys of this tenant are with ${name}, which is not set up here.`, {
+    retryAfterSeconds: 60,
+  })
 }

@@ -66,8 +66,10 @@ function associatedData({ tenant, keyId }: KeyContext): string {
 /** Statuses of Vault's HTTP API: 412, 429, 472, 473 and 5xx pass, such as while it is sealed. */
 function problemOf(status: number): KeyProblem {
   if (status === 403) return new KeyProblem('Vault does not let this Hub use the key.', { isAway: false })
-  if (status === 404) return new KeyProblem('Vault has no such secrets engine.', { isAway: false })
-  if (status === 400) return new KeyProblem('Vault does not encrypt or decrypt with this key.', { isAway: false })
+  if (status === 404) return new KeyProblem('Vault has no such secrets engine.', { isAway: false, isUnknown: true })
+  if (status === 400) {
+    return new KeyProblem('Vault does not encrypt or decrypt with this key.', { isAway: false, isUnknown: true })
+  }
   return new KeyProblem(`Vault cannot do it just now (status ${status}).`, { isAway: true })
 }
 

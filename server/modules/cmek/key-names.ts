@@ -1,0 +1,17 @@
+import type { KeyNameRule, KeyNames } from '../../config/key-names.ts'
+import type { KeyChoice } from './cmek-types.ts'
+
+/**
+ * Whether a tenant may name a key. The Hub asks all of them with one and the same credentials, so that only the operator
+ * can say whose they are. The local keyring has a folder for each tenant.
+ */
+export function mayName(names: KeyNames, tenant: string, { provider, key_ref }: KeyChoice): boolean {
+  if (provider === 'local') return true
+  return names[provider].some((rule) => covers(rule, tenant, key_ref))
+}
+
+function covers(rule: KeyNameRule, tenant: string, keyRef: string): boolean {
+  if (rule.tenant !== undefined && rule.tenant !== tenant) return false
+  const literal = (text: string) => text.replaceAll('{tenant}', tenant).replace(/[.]/g, '\\.')
+  return new RegExp(`^${rule.pattern.split('*').map(literal).join('[^/:]*')}$`).test(keyRef)
+}
