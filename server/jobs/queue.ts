@@ -54,6 +54,8 @@ export interface SendOptions {
   readonly singletonKey?: string
   /** Whom it is for, where that is not to keep others waiting. */
   readonly group?: string
+  /** Not before; at once by default. */
+  readonly startAfter?: Date
   /** Queues it exactly if this transaction commits. */
   readonly tx?: Pick<TenantTx, 'client'>
 }
@@ -94,13 +96,14 @@ export function createJobQueue(
     start: () => {
       starting = startWithRetries(boss, [...jobs.values()], works, log, stopped.signal)
     },
-    send: async (name, data, { singletonKey, group, tx } = {}) => {
+    send: async (name, data, { singletonKey, group, startAfter, tx } = {}) => {
       if (!jobs.has(name)) throw new Error(`job ${name} is not registered`)
       try {
         await withinMs(sendMsMax, starting)
         await boss.send(name, data, {
           ...(singletonKey !== undefined && { singletonKey }),
           ...(group !== undefined && { group: { id: group } }),
+          ...(startAfter !== undefined && { startAfter }),
           ...(tx !== undefined && { db: { executeSql: (text, values) => tx.client.query(text, values) } }),
         })
       } catch (error) {

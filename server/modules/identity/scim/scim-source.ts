@@ -1,3 +1,4 @@
+import { rosterPullAnswerBytesMax, rosterPullPageBytesMax } from '../../../../contract/limits.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import { type OutboundFailure, outboundErrorIn } from '../../../outbound/outbound-error.ts'
 import type { ScimPage, ScimPageQuery, ScimSourceAnswer, ScimSourceProblem, ScimSources } from './scim-source-types.ts'
@@ -13,6 +14,7 @@ export function createScimSources(outbound: Pick<Outbound, 'fetch'>): ScimSource
     path: string,
     token: string,
     signal: AbortSignal | undefined,
+    bytesMax = rosterPullAnswerBytesMax,
   ): Promise<ScimSourceAnswer<unknown>> {
     // Without the id of a group, which may be the address of a mailing list.
     const asked = `GET ${path.replace(/\?.*/, '').replace(/^\/Groups\/.*/, '/Groups/{id}')}`
@@ -29,8 +31,16 @@ export function createScimSources(outbound: Pick<Outbound, 'fetch'>): ScimSource
       return refused({ kind, detail, isPassing: passingFailures.has(failed.failure) })
     }
     if (answer.status !== 200) return refused(problemOfStatus(asked, answer))
+    const body = await answer.arrayBuffer()
+    if (body.byteLength > bytesMax) {
+      return refused({
+        kind: 'too-large',
+        detail: `${asked}: the answer has more than ${bytesMax} bytes.`,
+        isPassing: false,
+      })
+    }
     try {
-      return { ok: true, value: await answer.json() }
+      return { ok: true, value: JSON.parse(new TextDecoder().decode(body)) }
     } catch {
       // A page of a proxy, perhaps, while the directory itself is being tended.
       return refused({ kind: 'answer', detail: `${asked}: the answer is not JSON.`, isPassing: true })
@@ -40,7 +50,7 @@ export function createScimSources(outbound: Pick<Outbound, 'fetch'>): ScimSource
   return {
     open: (baseUrl, token) => ({
       async page(resource, query, signal) {
-        const answer = await get(baseUrl, `/${resource}?${parameters(query)}`, token, signal)
+        const answer = await get(baseUrl, `/${resource}?${parameters(query)}`, token, signal, rosterPullPageBytesMax)
         return answer.ok ? readPage(`GET /${resource}`, answer.value) : answer
       },
       async group(id, signal) {

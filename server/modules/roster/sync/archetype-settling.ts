@@ -2,17 +2,18 @@ import { rosterPullPageSize } from '../../../../contract/limits.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { Directory } from '../directory/directory-types.ts'
+import { beginTurn } from './sync-turn.ts'
 import type { ArchetypeSettling } from './sync-types.ts'
 
 export interface ArchetypeSettlingRuns extends ArchetypeSettling {
-  /** Goes through everybody whose id comes after one. */
+  /** Goes through people whose id comes after one, for a turn, and sends for the next. */
   run(tenantId: string, after: string, signal: AbortSignal): Promise<void>
 }
 
 export function createArchetypeSettling(deps: {
   database: Database
   directory: Pick<Directory, 'assignArchetypes'>
-  tenants: () => Pick<TenantDirectory, 'find'>
+  tenants: Pick<TenantDirectory, 'find'>
   /** Has the rest done, if the transaction commits. */
   goOn(tx: TenantTx, after: string): Promise<void>
 }): ArchetypeSettlingRuns {
@@ -23,16 +24,19 @@ export function createArchetypeSettling(deps: {
       if (next !== undefined) await deps.goOn(tx, next)
     },
     async run(tenantId, first, signal) {
-      const tenant = await deps.tenants().find(tenantId)
-      const from = async (after: string): Promise<string | undefined> => {
-        const page = { after, limit: rosterPullPageSize }
-        const settled = await deps.database.withTenant(tenantId, (tx) =>
-          directory.assignArchetypes(tx, tenant!, { service: 'roster-sync' }, page),
-        )
-        return settled.next
-      }
-      for (let after: string | undefined = first; tenant && after !== undefined; after = await from(after)) {
+      const tenant = await deps.tenants.find(tenantId)
+      if (!tenant) return
+      const turn = beginTurn('quick')
+      let after: string | undefined = first
+      while (after !== undefined) {
         signal.throwIfAborted()
+        const page = { after, limit: rosterPullPageSize }
+        after = await deps.database.withTenant(tenantId, async (tx) => {
+          const { next } = await directory.assignArchetypes(tx, tenant, { service: 'roster-sync' }, page)
+          if (next === undefined || !turn.isOver()) return next
+          await deps.goOn(tx, next)
+          return undefined
+        })
       }
     },
   }

@@ -1,9 +1,16 @@
-import { rosterPullEntriesMax, rosterPullPageSize } from '../../../../contract/limits.ts'
+import {
+  rosterPullEntriesMax,
+  rosterPullPageBytesMax,
+  rosterPullPageEntriesMax,
+  rosterPullPageSize,
+} from '../../../../contract/limits.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { ScimPage } from '../../identity/scim/scim-source-types.ts'
-import type { SourceAsking } from './source-asking.ts'
+import { applyPart } from './apply-in-parts.ts'
+import { askSource } from './source-asking.ts'
 import { type SyncAttempt, takeStep } from './sync-attempt.ts'
 import { SyncFailed, type SyncPosition } from './sync-state.ts'
+import { TurnOver } from './sync-turn.ts'
 import type { SyncRow } from './syncs-store.ts'
 
 const passesMax = 3
@@ -11,62 +18,80 @@ const passesMax = 3
 /** What one kind of entry needs besides paging. */
 export interface PulledKind {
   resource: 'Users' | 'Groups'
-  /** Reads what a page holds, and fetches what is missing in it. */
-  prepare(attempt: SyncAttempt, resources: readonly unknown[], position: SyncPosition): Promise<PreparedPage>
+  /** Reads entries of a page, the first ones at least, and fetches what is missing in them. */
+  prepare(attempt: SyncAttempt, resources: readonly unknown[], position: SyncPosition): Promise<PreparedPart>
+  /** What stands for the first page where the directory has no such list. Throws {@link SyncFailed}. */
+  absent?(attempt: SyncAttempt): ScimPage
   /** How many of this kind were met so far. */
   metOf(position: SyncPosition): number
   /** Called once every page is read; sets the next phase. */
   finish(position: SyncPosition): void
 }
 
-/** Applies a part of the page; the position and counts of the row are changed with it. */
-export interface PreparedPage {
-  /** Entries that the page had, usable or not. */
+/** Some entries of a page, from the first that was not applied on. */
+export interface PreparedPart {
+  /** Entries, usable or not; one at least. */
   length: number
-  /** Entries from..to of the page. Throws DomainError when one is refused. */
+  /** Entries from..to of the part; changes counts of the row. Throws DomainError when one is refused. */
   apply(tx: TenantTx, row: SyncRow, from: number, to: number): Promise<void>
 }
 
-/** Reads one page and applies it; answers the row as it is then. */
+/** Reads one page and applies it; answers the row as it is then. Throws {@link TurnOver} in the middle of long ones. */
 export async function pullPage(
-  deps: { database: Database; asking: SourceAsking; applyInParts: ApplyInParts },
+  database: Database,
   kind: PulledKind,
   attempt: SyncAttempt,
   row: SyncRow,
 ): Promise<SyncRow> {
   const { position } = row
-  const page = await deps.asking.ask(
-    () =>
-      attempt.source!.page(
-        kind.resource,
-        {
-          startIndex: position.startIndex,
-          count: position.count,
-          withoutMembers: kind.resource === 'Groups' && position.membersApart,
-        },
-        attempt.signal,
-      ),
-    attempt.signal,
-  )
-  if (page === undefined) return takeStep(deps.database, attempt, async (_tx, each) => askForLess(kind, each.position))
-  const prepared = await kind.prepare(attempt, page.resources, position)
-  const before = kind.metOf(position)
-  const applied = await deps.applyInParts(attempt, prepared, row)
+  const page = await askForPage(kind, attempt, position)
+  if (page === undefined) return takeStep(database, attempt, async (_tx, each) => askForLess(kind, each.position))
+  const { resources } = page
+  const place = `GET /${kind.resource}: with startIndex=${position.startIndex}`
+  if (resources.length > rosterPullPageEntriesMax) {
+    throw new SyncFailed(
+      `${place} and count=${position.count} the directory answered ${resources.length} entries, and the Hub takes ` +
+        `${rosterPullPageEntriesMax} at most: it does not page as RFC 7644, section 3.4.2.4 says.`,
+    )
+  }
+  let applied = row
+  for (let from = 0; from < resources.length; ) {
+    if (from > 0 && attempt.turn.isOver()) throw new TurnOver()
+    attempt.signal.throwIfAborted()
+    const part = await kind.prepare(attempt, resources.slice(from, from + rosterPullPageSize), applied.position)
+    applied = await applyPart(database, attempt, part)
+    from += part.length
+  }
   const isStuck =
     position.pass === 1 &&
     position.startIndex > 1 &&
-    page.resources.length > 0 &&
-    kind.metOf(applied.position) === before
+    resources.length > 0 &&
+    kind.metOf(applied.position) === kind.metOf(position)
   if (isStuck && applied.position.skipped === position.skipped) {
     throw new SyncFailed(
-      `GET /${kind.resource}: with startIndex=${position.startIndex} the directory answered only entries that it had ` +
-        'answered before: it does not page as RFC 7644, section 3.4.2.4 says.',
+      `${place} the directory answered only entries that it had answered before: it does not page as RFC 7644, ` +
+        'section 3.4.2.4 says.',
     )
   }
-  return takeStep(deps.database, attempt, async (_tx, each) => turnPage(kind, each, page))
+  return takeStep(database, attempt, async (_tx, each) => turnPage(kind, each, page))
 }
 
-export type ApplyInParts = (attempt: SyncAttempt, page: PreparedPage, row: SyncRow) => Promise<SyncRow>
+/** Undefined when the answer is too large. */
+async function askForPage(
+  kind: PulledKind,
+  attempt: SyncAttempt,
+  position: SyncPosition,
+): Promise<ScimPage | undefined> {
+  const { startIndex, count, pass } = position
+  const withoutMembers = kind.resource === 'Groups' && position.membersApart
+  const query = { startIndex, count, withoutMembers }
+  const answer = await askSource(attempt, position, (signal) => attempt.source!.page(kind.resource, query, signal))
+  if (answer.ok) return answer.value
+  const { problem } = answer
+  if (problem.kind === 'too-large') return undefined
+  if (problem.status === 404 && startIndex === 1 && pass === 1 && kind.absent) return kind.absent(attempt)
+  throw new SyncFailed(problem.detail)
+}
 
 /** An answer was too large. */
 function askForLess(kind: PulledKind, position: SyncPosition): void {
@@ -77,7 +102,10 @@ function askForLess(kind: PulledKind, position: SyncPosition): void {
     position.count = rosterPullPageSize
   } else {
     const place = `GET /${kind.resource}?startIndex=${position.startIndex}&count=1`
-    throw new SyncFailed(`${place}: the answer about one entry is larger than the Hub takes.`)
+    throw new SyncFailed(
+      `${place}: the answer about one entry is larger than the Hub takes (${rosterPullPageBytesMax} bytes), or the ` +
+        'directory leaves `count` aside.',
+    )
   }
 }
 

@@ -1,46 +1,45 @@
 import type { Directory } from '../directory/directory-types.ts'
+import { createBreath } from './breath.ts'
 import { meetEntries } from './met-entries.ts'
 import type { PulledKind } from './pull-pages.ts'
-import type { SourceAsking } from './source-asking.ts'
+import { askSource } from './source-asking.ts'
 import { type GroupEntry, readGroupEntry, readMembers } from './source-entries.ts'
 import type { SyncAttempt } from './sync-attempt.ts'
 import { externalIdsOf } from './sync-entries-store.ts'
-import { SyncFailed } from './sync-state.ts'
+import { SyncFailed, type SyncPosition } from './sync-state.ts'
 import type { ResourceReader } from './sync-types.ts'
 
 /** The groups of a directory that is read, with their members. */
-export function pulledGroups(deps: { directory: Directory; reader: ResourceReader; asking: SourceAsking }): PulledKind {
-  /**
-   * A list that leaves members out, because it was asked to or by itself, is filled group by group. Undefined for a group
-   * that has gone since.
-   */
-  async function withMembers(attempt: SyncAttempt, entry: GroupEntry): Promise<GroupEntry | undefined> {
-    if (entry.memberIds !== undefined) return entry
-    const given = await deps.asking.ask(() => attempt.source!.group(entry.sourceId, attempt.signal), attempt.signal)
-    if (given === undefined) {
-      throw new SyncFailed('GET /Groups/{id}: the answer about one group is larger than the Hub takes.')
-    }
-    if (given === null) return undefined
-    return { ...entry, memberIds: readMembers((given as { members?: unknown }).members) ?? [] }
-  }
-
+export function pulledGroups(deps: { directory: Directory; reader: ResourceReader }): PulledKind {
   return {
     resource: 'Groups',
     metOf: (position) => position.groups,
     finish(position) {
       position.phase = 'absent'
     },
-    async prepare(attempt, resources) {
+    absent({ mapping }) {
+      if (mapping.length === 0) return { resources: [], totalResults: 0 }
+      throw new SyncFailed(
+        'GET /Groups: the directory has no groups (404), from which archetypes would come. Have it serve groups, or ' +
+          'take group_archetype_map out of the configuration of SCIM.',
+      )
+    },
+    async prepare(attempt, resources, position) {
       const { tenant, syncId, actor } = attempt
       const read: (GroupEntry | undefined)[] = []
+      const breathe = createBreath()
       for (const each of resources) {
-        const entry = readGroupEntry(deps.reader, each, attempt.mapping)
-        read.push(entry && (await withMembers(attempt, entry)))
+        const entry = await readGroupEntry(deps.reader, each, attempt.mapping, breathe)
+        const isWhole = entry?.memberIds !== undefined
+        read.push(isWhole || !entry ? entry : await fetchMembers(attempt, entry, position))
+        // What was fetched is applied before the next is asked for: a directory that fails then is not asked again.
+        if (entry && !isWhole) break
+        await breathe()
       }
       return {
         length: read.length,
         async apply(tx, row, from, to) {
-          const { position } = row
+          const counts = row.position
           const part = read.slice(from, to)
           const usable = [...new Map(part.flatMap((each) => (each ? [[each.sourceId, each] as const] : []))).values()]
           const { fresh, externalIds } = await meetEntries(tx, syncId, 'group', usable)
@@ -52,11 +51,33 @@ export function pulledGroups(deps: { directory: Directory; reader: ResourceReade
             return externalId === undefined ? [] : [{ ...write, externalId, memberExternalIds }]
           })
           await deps.directory.putGroups(tx, tenant, writes, syncId, actor)
-          position.groups += fresh
-          position.fresh += fresh
-          position.skipped += part.filter((each) => !each).length + (usable.length - writes.length)
+          counts.groups += fresh
+          counts.fresh += fresh
+          counts.skipped += part.filter((each) => !each).length + (usable.length - writes.length)
         },
       }
     },
   }
+}
+
+/**
+ * A list that leaves members out, because it was asked to or by itself, is filled group by group. Undefined for a group
+ * that has gone since.
+ */
+async function fetchMembers(
+  attempt: SyncAttempt,
+  entry: GroupEntry,
+  position: SyncPosition,
+): Promise<GroupEntry | undefined> {
+  const answer = await askSource(attempt, position, (signal) => attempt.source!.group(entry.sourceId, signal))
+  if (!answer.ok) {
+    throw new SyncFailed(
+      answer.problem.kind === 'too-large'
+        ? 'GET /Groups/{id}: the answer about one group is larger than the Hub takes.'
+        : answer.problem.detail,
+    )
+  }
+  if (answer.value === null) return undefined
+  const { members } = answer.value as { members?: unknown }
+  return { ...entry, memberIds: (await readMembers(members, createBreath())) ?? [] }
 }

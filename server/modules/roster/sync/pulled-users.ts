@@ -1,11 +1,11 @@
 import { rosterPullPageSize } from '../../../../contract/limits.ts'
 import type { Directory } from '../directory/directory-types.ts'
+import { createBreath } from './breath.ts'
 import { meetEntries } from './met-entries.ts'
 import type { PulledKind } from './pull-pages.ts'
-import { readUserEntry } from './source-entries.ts'
+import { readUserEntry, type UserEntry } from './source-entries.ts'
+import { nameKept } from './sync-state.ts'
 import type { ResourceReader } from './sync-types.ts'
-
-const keptNamedMax = 100
 
 /** The people of a directory that is read. */
 export function pulledUsers(deps: { directory: Directory; reader: ResourceReader }): PulledKind {
@@ -19,7 +19,12 @@ export function pulledUsers(deps: { directory: Directory; reader: ResourceReader
       })
     },
     async prepare({ tenant, syncId, actor }, resources) {
-      const read = resources.map((each) => readUserEntry(deps.reader, each))
+      const breathe = createBreath()
+      const read: (UserEntry | undefined)[] = []
+      for (const each of resources) {
+        read.push(readUserEntry(deps.reader, each))
+        await breathe()
+      }
       return {
         length: read.length,
         async apply(tx, row, from, to) {
@@ -37,10 +42,7 @@ export function pulledUsers(deps: { directory: Directory; reader: ResourceReader
           position.users += fresh
           position.fresh += fresh
           position.skipped += read.slice(from, to).filter((each) => !each).length + (usable.size - writes.length)
-          position.keptActive = [...new Set([...position.keptActive, ...(outcome.keptActive ?? [])])].slice(
-            0,
-            keptNamedMax,
-          )
+          nameKept(position, outcome.keptActive)
         },
       }
     },

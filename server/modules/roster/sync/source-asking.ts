@@ -1,33 +1,30 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { rosterPullPauseMs, rosterPullRetryAfterSecondsMax, rosterPullTriesMax } from '../../../../contract/limits.ts'
 import type { ScimSourceAnswer } from '../../identity/scim/scim-source-types.ts'
-import { SyncFailed } from './sync-state.ts'
+import type { SyncAttempt } from './sync-attempt.ts'
+import { SyncFailed, type SyncPosition } from './sync-state.ts'
+import { TurnOver, turnMs } from './sync-turn.ts'
 
-/** Asks a directory, and asks again after growing pauses, or after what it asks for, while the failure may pass. */
-export interface SourceAsking {
-  /**
-   * Undefined when the answer is too large. Throws {@link SyncFailed}, or the reason of the signal.
-   *
-   * @param noted hears of every answer that is to be asked for again
-   */
-  ask<T>(work: () => Promise<ScimSourceAnswer<T>>, signal: AbortSignal): Promise<T | undefined>
-}
-
-/** @param pauseMs before the second time; doubled each time */
-export function createSourceAsking(pauseMs = rosterPullPauseMs): SourceAsking {
-  return {
-    async ask(work, signal) {
-      for (let tries = 1; ; tries += 1) {
-        signal.throwIfAborted()
-        const answer = await work()
-        if (answer.ok) return answer.value
-        const { kind, detail, isPassing, retryAfterMs } = answer.problem
-        if (kind === 'too-large') return undefined
-        if (!isPassing) throw new SyncFailed(detail)
-        if (tries >= rosterPullTriesMax) throw new SyncFailed(`${detail} So it was ${tries} times.`)
-        const wanted = Math.min(retryAfterMs ?? 0, rosterPullRetryAfterSecondsMax * 1000)
-        await delay(Math.max(wanted, pauseMs * 2 ** (tries - 1)), undefined, { signal })
-      }
-    },
-  }
+/**
+ * Asks a directory once. Nobody waits for it in a place that others need: while its failure may pass, the turn of the
+ * sync ends, and the next one begins after a growing pause, or after what the directory asks for.
+ *
+ * Answers what it said, or what is wrong with it for good. Throws {@link TurnOver}, {@link SyncFailed} when it was asked
+ * too often, or the reason of the signal.
+ */
+export async function askSource<T>(
+  attempt: SyncAttempt,
+  { asks }: Pick<SyncPosition, 'asks'>,
+  work: (signal: AbortSignal) => Promise<ScimSourceAnswer<T>>,
+): Promise<ScimSourceAnswer<T>> {
+  attempt.signal.throwIfAborted()
+  const late = attempt.turn.lane === 'quick' ? AbortSignal.timeout(turnMs) : undefined
+  const answer = await work(late ? AbortSignal.any([attempt.signal, late]) : attempt.signal).catch((error: unknown) => {
+    if (late?.aborted && !attempt.signal.aborted) throw new TurnOver({ lane: 'slow', asks })
+    throw error
+  })
+  if (answer.ok || !answer.problem.isPassing) return answer
+  const { detail, retryAfterMs = 0 } = answer.problem
+  if (asks + 1 >= rosterPullTriesMax) throw new SyncFailed(`${detail} So it was ${asks + 1} times.`)
+  const wantedMs = Math.min(retryAfterMs, rosterPullRetryAfterSecondsMax * 1000)
+  throw new TurnOver({ pauseMs: Math.max(wantedMs, rosterPullPauseMs * 2 ** asks), asks: asks + 1 })
 }

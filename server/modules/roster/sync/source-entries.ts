@@ -4,6 +4,7 @@ import type { ReadEntry } from './met-entries.ts'
 import type { ResourceReader } from './sync-types.ts'
 
 const idLengthMax = 256
+const membersAtOnce = 500
 
 export interface UserEntry extends ReadEntry {
   write: DirectoryUserWrite
@@ -21,46 +22,49 @@ export interface GroupEntry extends ReadEntry {
  */
 export function readUserEntry(reader: ResourceReader, given: unknown): UserEntry | undefined {
   if (!isJsonObject(given)) return undefined
-  const { userName, externalId, active } = given
-  const write =
-    read(reader.user, given) ??
-    read(reader.user, { userName, externalId, active }) ??
-    read(reader.user, { userName, active })
-  const sourceId = readId(given.id) ?? readId(externalId) ?? readId(userName)
-  if (!write || sourceId === undefined) return undefined
-  return { sourceId, externalId: write.externalId ?? sourceId, write }
+  const { userName, active } = given
+  const externalId = readId(given.externalId)
+  const sourceId = readId(given.id) ?? externalId ?? readId(userName)
+  if (typeof userName !== 'string' || sourceId === undefined) return undefined
+  const write = read(reader.user, given) ?? read(reader.user, { userName, externalId, active })
+  return write && { sourceId, externalId: write.externalId ?? sourceId, write }
 }
 
 /** As {@link readUserEntry}. A mapping that names the id of a group makes that what the Hub knows it by. */
-export function readGroupEntry(
+export async function readGroupEntry(
   reader: ResourceReader,
   given: unknown,
   mapping: readonly GroupMapping[],
-): GroupEntry | undefined {
+  breathe: () => Promise<void>,
+): Promise<GroupEntry | undefined> {
   if (!isJsonObject(given)) return undefined
   const { members, ...rest } = given
-  const { displayName, externalId } = rest
-  const write =
-    read(reader.group, rest) ?? read(reader.group, { displayName, externalId }) ?? read(reader.group, { displayName })
-  const sourceId = readId(given.id) ?? readId(externalId) ?? readId(displayName)
-  if (!write || sourceId === undefined) return undefined
+  const { displayName } = rest
+  const externalId = readId(rest.externalId)
+  const sourceId = readId(given.id) ?? externalId ?? readId(displayName)
+  if (typeof displayName !== 'string' || sourceId === undefined) return undefined
+  const write = read(reader.group, rest) ?? read(reader.group, { displayName, externalId })
+  if (!write) return undefined
   const isNamed = mapping.some(({ group }) => group === sourceId)
   return {
     sourceId,
     externalId: isNamed ? sourceId : (write.externalId ?? sourceId),
     write,
-    memberIds: readMembers(members),
+    memberIds: await readMembers(members, breathe),
   }
 }
 
 /** Groups inside groups are left out; ids that are none, too. */
-export function readMembers(members: unknown): string[] | undefined {
+export async function readMembers(members: unknown, breathe: () => Promise<void>): Promise<string[] | undefined> {
   if (!Array.isArray(members)) return undefined
-  const ids = members.map((member: unknown) => {
+  const ids = new Set<string>()
+  for (const [index, member] of members.entries()) {
     const { value, type } = isJsonObject(member) ? member : { value: member, type: undefined }
-    return typeof type === 'string' && type.toLowerCase() === 'group' ? undefined : readId(value)
-  })
-  return [...new Set(ids.filter((id) => id !== undefined))]
+    const id = typeof type === 'string' && type.toLowerCase() === 'group' ? undefined : readId(value)
+    if (id !== undefined) ids.add(id)
+    if (index % membersAtOnce === membersAtOnce - 1) await breathe()
+  }
+  return [...ids]
 }
 
 function read<T>(by: (resource: unknown) => T, resource: object): T | undefined {

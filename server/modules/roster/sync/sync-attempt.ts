@@ -4,6 +4,7 @@ import type { Actor } from '../../governance/governance-types.ts'
 import type { ScimSource } from '../../identity/scim/scim-source-types.ts'
 import type { GroupMapping } from '../directory/directory-types.ts'
 import { SyncOver } from './sync-state.ts'
+import type { SyncTurn } from './sync-turn.ts'
 import { lockAttempt, type SyncRow, saveSync } from './syncs-store.ts'
 
 /** One process at work on a sync. Only the last attempt that began changes it, and only while it runs. */
@@ -15,6 +16,7 @@ export interface SyncAttempt {
   source: ScimSource | undefined
   mapping: readonly GroupMapping[]
   actor: Actor
+  turn: SyncTurn
   signal: AbortSignal
 }
 
@@ -31,8 +33,8 @@ export function takeStep(
     const row = await lockAttempt(tx, syncId, attempt)
     if (!row) throw new SyncOver('the sync is over, or in other hands')
     const before = row.position
-    // A process dies at the same place time and again only if there is no progress in between.
-    row.position = { ...before, tries: 0 }
+    // A process dies, or a directory fails, at the same place time and again only if there is no progress in between.
+    row.position = { ...before, tries: 0, asks: 0 }
     await work(tx, row)
     const { users, groups } = row.position
     row.skipped = row.position.usersSkipped + row.position.skipped

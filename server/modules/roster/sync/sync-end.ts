@@ -7,7 +7,7 @@ import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
 import type { Directory } from '../directory/directory-types.ts'
 import { type SyncAttempt, takeStep } from './sync-attempt.ts'
 import { forgetEntries } from './sync-entries-store.ts'
-import type { SyncPosition } from './sync-state.ts'
+import { nameKept, type SyncPosition } from './sync-state.ts'
 import type { SyncRow } from './syncs-store.ts'
 
 /** What follows once every page is applied. */
@@ -57,7 +57,7 @@ export function createSyncEnd(deps: { database: Database; directory: Directory; 
         const { tenant, syncId, actor } = attempt
         const gone = await directory.deactivateUnseen(tx, tenant, syncId, actor, rosterPullPageSize)
         row.deactivated += gone.deactivated
-        row.position.keptActive = [...new Set([...row.position.keptActive, ...gone.keptActive])]
+        nameKept(row.position, gone.keptActive)
         // The share of those who are left only falls: what was safe at first stays so.
         if (gone.deactivated === 0) row.position.phase = 'archetypes'
       }),

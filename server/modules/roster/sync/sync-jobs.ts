@@ -1,12 +1,13 @@
-import { rosterSyncsAtOnce } from '../../../../contract/limits.ts'
+import { rosterSyncsAtOnce, slowRosterSyncsAtOnce } from '../../../../contract/limits.ts'
 import type { DatabaseLog } from '../../../db/database.ts'
 import type { JobDefinition } from '../../../jobs/queue.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { ArchetypeSettlingRuns } from './archetype-settling.ts'
 import type { SyncRuns } from './sync-runs.ts'
+import type { SyncLane } from './sync-turn.ts'
 import type { SyncSchedule } from './syncs-service.ts'
 
-export const syncJobName = 'roster-sync'
+export const syncJobNames: Record<SyncLane, string> = { quick: 'roster-sync', slow: 'roster-sync-slow' }
 export const settlingJobName = 'settle-archetypes'
 
 /** More than there can be: the count of tries of the sync decides, not the queue's. */
@@ -19,19 +20,20 @@ export function syncJobs(deps: {
   tenants: Pick<TenantDirectory, 'find' | 'slugs'>
   log: DatabaseLog
 }): JobDefinition[] {
-  return [
-    {
-      name: syncJobName,
-      retryLimit,
-      retryDelaySeconds: 1,
-      pollingIntervalSeconds: 0.5,
-      sideBySide: { all: rosterSyncsAtOnce, ofGroup: 1 },
-      secondsMax: 23 * 3600,
-      handler: async ({ data, signal }) => {
-        const { tenant, sync_id: syncId } = data as { tenant: string; sync_id: string }
-        await deps.runs.run(tenant, syncId, signal)
-      },
+  const turnsOf = (lane: SyncLane, all: number, pollingIntervalSeconds: number): JobDefinition => ({
+    name: syncJobNames[lane],
+    retryLimit,
+    retryDelaySeconds: 1,
+    pollingIntervalSeconds,
+    sideBySide: { all, ofGroup: 1 },
+    handler: async ({ data, signal }) => {
+      const { tenant, sync_id: syncId } = data as { tenant: string; sync_id: string }
+      await deps.runs.run(tenant, syncId, lane, signal)
     },
+  })
+  return [
+    turnsOf('quick', rosterSyncsAtOnce, 0.5),
+    turnsOf('slow', slowRosterSyncsAtOnce, 2),
     {
       name: 'roster-syncs-due',
       cron: '*/5 * * * *',

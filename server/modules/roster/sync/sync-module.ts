@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Database, DatabaseLog } from '../../../db/database.ts'
+import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
 import type { TenantChore } from '../../../jobs/housekeeping.ts'
 import type { JobSender } from '../../../jobs/job-sender.ts'
 import type { JobDefinition } from '../../../jobs/queue.ts'
@@ -8,9 +8,8 @@ import type { ScimSources } from '../../identity/scim/scim-source-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { Directory } from '../directory/directory-types.ts'
 import { createArchetypeSettling } from './archetype-settling.ts'
-import { createSourceAsking } from './source-asking.ts'
-import { settlingJobName, syncJobName, syncJobs } from './sync-jobs.ts'
-import { createSyncRuns } from './sync-runs.ts'
+import { settlingJobName, syncJobNames, syncJobs } from './sync-jobs.ts'
+import { createSyncRuns, type TurnToCome } from './sync-runs.ts'
 import type { ResourceReader, RosterSyncs, RosterUpkeep, ScimConnections } from './sync-types.ts'
 import { addSyncRoutes } from './syncs-routes.ts'
 import { createSyncs } from './syncs-service.ts'
@@ -37,20 +36,22 @@ export interface SyncModuleParts {
   log: DatabaseLog
 }
 
-export function createSyncModule(
-  deps: SyncModuleParts & { cursorKey: Buffer; directory: Directory; pauseMs?: number },
-): SyncModule {
+export function createSyncModule(deps: SyncModuleParts & { cursorKey: Buffer; directory: Directory }): SyncModule {
   const { jobSender, connections } = deps
-  const runs = createSyncRuns({ ...deps, asking: createSourceAsking(deps.pauseMs) })
+  const goOn = (tx: TenantTx, syncId: string, { lane, startAfter }: TurnToCome) =>
+    jobSender.send(
+      syncJobNames[lane],
+      { tenant: tx.tenantId, sync_id: syncId },
+      { tx, group: tx.tenantId, ...(startAfter && { startAfter }) },
+    )
+  const runs = createSyncRuns({ ...deps, goOn })
   const syncs = createSyncs({
     ...deps,
-    begin: (tx, syncId) =>
-      jobSender.send(syncJobName, { tenant: tx.tenantId, sync_id: syncId }, { tx, group: tx.tenantId }),
+    begin: (tx, syncId) => goOn(tx, syncId, { lane: 'quick' }),
     stopAttempt: (syncId) => runs.stopAttempt(syncId),
   })
   const settling = createArchetypeSettling({
     ...deps,
-    tenants: () => deps.tenants,
     goOn: (tx, after) => jobSender.send(settlingJobName, { tenant: tx.tenantId, after }, { tx }),
   })
   return {

@@ -1,33 +1,41 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
-import { rosterPullTriesMax } from '../../../../contract/limits.ts'
+import { rosterPullHoursMax, rosterPullTriesMax } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
-import type { Database, DatabaseLog } from '../../../db/database.ts'
+import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { ScimSources } from '../../identity/scim/scim-source-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { Directory } from '../directory/directory-types.ts'
-import { createApplyInParts } from './apply-in-parts.ts'
 import { pullPage } from './pull-pages.ts'
 import { pulledGroups } from './pulled-groups.ts'
 import { pulledUsers } from './pulled-users.ts'
-import type { SourceAsking } from './source-asking.ts'
 import { type SyncAttempt, takeStep } from './sync-attempt.ts'
 import { createSyncEnd, syncDetails } from './sync-end.ts'
 import { forgetEntries } from './sync-entries-store.ts'
-import { SyncFailed, SyncOver, WorkerStops } from './sync-state.ts'
+import { SyncFailed, SyncOver } from './sync-state.ts'
+import { beginTurn, type NextTurn, type SyncLane, TurnOver } from './sync-turn.ts'
 import type { ResourceReader, ScimConnections } from './sync-types.ts'
 import { beginAttempt, endedBefore, lockAttempt, type SyncRow, saveSync } from './syncs-store.ts'
 
 /** Works on syncs. */
 export interface SyncRuns {
-  /** Goes on from where the sync is, up to its end. Throws what has to be tried again. */
-  run(tenantId: string, syncId: string, signal: AbortSignal): Promise<void>
+  /** One turn of a sync, from where it is; sends for the next. Throws what has to be tried again. */
+  run(tenantId: string, syncId: string, lane: SyncLane, signal: AbortSignal): Promise<void>
   /** Tells the attempt in this process, if there is one, that nobody wants it any more. */
   stopAttempt(syncId: string): void
   /** Stops all attempts; they go on later, here or elsewhere. */
   stop(): void
 }
+
+/** A turn that is to come: among which, and not before when. */
+export interface TurnToCome {
+  lane: SyncLane
+  startAfter?: Date
+}
+
+/** How often a sync of a tenant that is suspended looks whether it still is. */
+const suspendedMs = 5 * 60_000
 
 const actor = { service: 'roster-sync' }
 
@@ -38,19 +46,19 @@ export function createSyncRuns(deps: {
   connections: Pick<ScimConnections, 'of' | 'pullTokenOf'>
   sources: ScimSources
   reader: ResourceReader
-  asking: SourceAsking
   governance: GovernanceLog
+  /** Sends for the next turn of a sync, if the transaction commits. */
+  goOn(tx: TenantTx, syncId: string, turn: TurnToCome): Promise<void>
   log: DatabaseLog
 }): SyncRuns {
   const { database, connections, log } = deps
   const stopping = new AbortController()
   const running = new Map<string, AbortController>()
-  const paging = { ...deps, applyInParts: createApplyInParts(database) }
   const users = pulledUsers(deps)
   const groups = pulledGroups(deps)
   const end = createSyncEnd(deps)
 
-  async function begin(tenant: Tenant, syncId: string, signal: AbortSignal) {
+  async function begin(tenant: Tenant, syncId: string, lane: SyncLane, signal: AbortSignal) {
     return database.withTenant(tenant.slug, async (tx) => {
       const row = await beginAttempt(tx, syncId, formatTimestamp(Date.now()))
       if (!row) return undefined
@@ -60,7 +68,8 @@ export function createSyncRuns(deps: {
       const { baseUrl } = configuration ?? {}
       const source = baseUrl !== undefined && token !== undefined ? deps.sources.open(baseUrl, token) : undefined
       const mapping = configuration?.groupArchetypeMap ?? []
-      const attempt: SyncAttempt = { tenant, syncId, attempt: row.attempt, source, mapping, actor, signal }
+      const turn = beginTurn(lane)
+      const attempt: SyncAttempt = { tenant, syncId, attempt: row.attempt, source, mapping, actor, turn, signal }
       return { row, attempt, isSame: isSame && (row.mode === 'push' || source !== undefined) }
     })
   }
@@ -69,11 +78,19 @@ export function createSyncRuns(deps: {
     let row = begun
     while (row.status === 'running') {
       attempt.signal.throwIfAborted()
+      if (row !== begun && attempt.turn.isOver()) throw new TurnOver()
       const { phase } = row.position
-      if (phase === 'users') row = await pullPage(paging, users, attempt, row)
-      else if (phase === 'groups') row = await pullPage(paging, groups, attempt, row)
+      if (phase === 'users') row = await pullPage(database, users, attempt, row)
+      else if (phase === 'groups') row = await pullPage(database, groups, attempt, row)
       else row = await end[phase](attempt)
     }
+  }
+
+  async function endTurn(attempt: SyncAttempt, { lane = attempt.turn.lane, pauseMs = 0, asks = 0 }: NextTurn) {
+    await takeStep(database, attempt, async (tx, row) => {
+      row.position.asks = asks
+      await deps.goOn(tx, attempt.syncId, { lane, ...(pauseMs > 0 && { startAfter: new Date(Date.now() + pauseMs) }) })
+    })
   }
 
   async function fail(attempt: SyncAttempt, detail: string): Promise<void> {
@@ -101,53 +118,63 @@ export function createSyncRuns(deps: {
   }
 
   /** Throws what is to be tried again. */
-  async function settle(attempt: SyncAttempt, error: unknown): Promise<void> {
-    if (error instanceof SyncOver) return
-    if (error instanceof WorkerStops) {
+  async function settle(attempt: SyncAttempt, thrown: unknown): Promise<void> {
+    const { tenant, syncId } = attempt
+    if (thrown instanceof SyncOver) return
+    if (attempt.signal.aborted) {
       await giveUp(attempt).catch((err: unknown) => log.warn({ err }, 'a sync of the roster could not be given up'))
-      throw error
+      throw thrown
     }
-    if (error instanceof DomainError && error.slug === 'hub-unavailable') throw error
-    if (!(error instanceof SyncFailed)) {
-      log.error({ err: error, tenant: attempt.tenant.slug, sync: attempt.syncId }, 'a sync of the roster failed')
-    }
+    if (thrown instanceof DomainError && thrown.slug === 'hub-unavailable') throw thrown
+    if (thrown instanceof TurnOver) return endTurn(attempt, thrown.next)
+    const isExpected = thrown instanceof SyncFailed
+    if (!isExpected) log.error({ err: thrown, tenant: tenant.slug, sync: syncId }, 'a sync of the roster failed')
     const unknown = 'The sync ended in an error that the Hub does not expect. Tell the operator the id of the sync.'
-    try {
-      await fail(attempt, error instanceof SyncFailed ? error.message : unknown)
-    } catch (thrown) {
-      if (!(thrown instanceof SyncOver)) throw thrown
-    }
+    await fail(attempt, isExpected ? thrown.message : unknown)
   }
 
   return {
-    async run(tenantId, syncId, signal) {
-      if (stopping.signal.aborted) throw new WorkerStops('the worker stops')
+    async run(tenantId, syncId, lane, signal) {
+      stopping.signal.throwIfAborted()
       const tenant = await deps.tenants.find(tenantId)
-      if (!tenant) return
+      if (!tenant) {
+        const isSuspended = (await deps.tenants.find(tenantId, { evenSuspended: true })) !== undefined
+        const startAfter = new Date(Date.now() + suspendedMs)
+        if (isSuspended) await database.withTenant(tenantId, (tx) => deps.goOn(tx, syncId, { lane, startAfter }))
+        return
+      }
       const over = new AbortController()
-      const stops = new AbortController()
-      const stop = () => stops.abort(new WorkerStops('the worker stops'))
-      for (const each of [signal, stopping.signal]) each.addEventListener('abort', stop, { once: true })
-      if (signal.aborted) stop()
       running.set(syncId, over)
       try {
-        const begun = await begin(tenant, syncId, AbortSignal.any([over.signal, stops.signal]))
+        const begun = await begin(tenant, syncId, lane, AbortSignal.any([over.signal, signal, stopping.signal]))
         if (!begun) return
         try {
-          if (!begun.isSame) throw new SyncFailed('SCIM is no longer configured as it was when the sync was ordered.')
-          if (begun.row.position.tries > rosterPullTriesMax) {
-            throw new SyncFailed(`The sync broke off ${rosterPullTriesMax} times at the same place.`)
-          }
+          requireHope(begun)
           await work(begun.attempt, begun.row)
         } catch (error) {
-          await settle(begun.attempt, error)
+          await settle(begun.attempt, over.signal.aborted ? over.signal.reason : error)
         }
+      } catch (error) {
+        if (!(error instanceof SyncOver)) throw error
       } finally {
-        for (const each of [signal, stopping.signal]) each.removeEventListener('abort', stop)
         if (running.get(syncId) === over) running.delete(syncId)
       }
     },
     stopAttempt: (syncId) => running.get(syncId)?.abort(new SyncOver('the sync was cancelled')),
     stop: () => stopping.abort(),
+  }
+}
+
+/** Throws {@link SyncFailed} where going on is of no use. */
+function requireHope({ row, isSame }: { row: SyncRow; isSame: boolean }): void {
+  const { tries, phase } = row.position
+  if (!isSame) throw new SyncFailed('SCIM is no longer configured as it was when the sync was ordered.')
+  if (tries > rosterPullTriesMax) {
+    throw new SyncFailed(`The sync broke off ${rosterPullTriesMax} times at the same place.`)
+  }
+  const isReading = phase === 'users' || phase === 'groups'
+  const readForMs = Date.now() - Date.parse(row.started_at ?? row.created_at)
+  if (isReading && readForMs > rosterPullHoursMax * 3_600_000) {
+    throw new SyncFailed(`The directory could not be read in ${rosterPullHoursMax} hours: it answers too slowly.`)
   }
 }

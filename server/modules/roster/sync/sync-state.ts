@@ -22,31 +22,44 @@ export interface SyncPosition {
   isDoubtful: boolean
   /** As much of the users, once they are read. */
   usersDoubtful: boolean
-  /** User ids of last administrators whom the directory has as inactive. */
+  /** User ids of last administrators whom the directory has as inactive, or no longer has. */
   keptActive: readonly string[]
   /** The person whose archetypes were settled last. */
   after: string
   /** Processes that took the sync up since it came further. */
   tries: number
+  /** How often the directory was asked in vain for what is asked for next. */
+  asks: number
 }
 
 export function firstPosition(phase: SyncPosition['phase'], count: number): SyncPosition {
   return {
     ...{ phase, startIndex: 1, pass: 1, totalMax: 0, fresh: 0, skipped: 0, users: 0, groups: 0, usersSkipped: 0 },
-    ...{ membersApart: false, count, isDoubtful: false, usersDoubtful: false, keptActive: [], after: '', tries: 0 },
+    ...{
+      membersApart: false,
+      count,
+      isDoubtful: false,
+      usersDoubtful: false,
+      keptActive: [],
+      after: '',
+      tries: 0,
+      asks: 0,
+    },
   }
 }
 
 export type SyncStatus = 'queued' | 'running' | 'awaiting_confirmation' | 'completed' | 'failed' | 'cancelled'
 
+const keptNamedMax = 100
+
+/** Names last administrators whom the directory no longer has, or has as inactive. */
+export function nameKept(position: SyncPosition, userIds: readonly string[] = []): void {
+  position.keptActive = [...new Set([...position.keptActive, ...userIds])].slice(0, keptNamedMax)
+}
+
 /** The sync was cancelled, or another process has taken it over. */
 export class SyncOver extends Error {
   override readonly name = 'SyncOver'
-}
-
-/** The worker has to stop; another goes on from the position. */
-export class WorkerStops extends Error {
-  override readonly name = 'WorkerStops'
 }
 
 /** Why a sync cannot go on. The message is for people, without contents of the directory. */
