@@ -100,6 +100,7 @@ export function withServices<T>(work: (services: Services) => Promise<T>): Promi
           holdList: createHoldList(modules.storage),
           checkpoints: modules.checkpoints,
           governance,
+          destroyKeysAgain: (tenant, actor) => modules.cmek.destruction.reapply(tenant, actor),
         }),
         migrationsApplied: database.migrationsApplied,
       })

@@ -13,6 +13,7 @@ import { type AuthModule, createAuthModule } from './modules/auth/auth-module.ts
 import type { Revocations } from './modules/auth/auth-types.ts'
 import { openRevocations } from './modules/auth/revocation/revocations.ts'
 import { type CmekModule, createCmekModule, createContentEncryption } from './modules/cmek/cmek-module.ts'
+import { createDestroyedKeysList } from './modules/cmek/destroyed-keys-list.ts'
 import { type ConnectorsModule, createConnectorsModule } from './modules/connectors/connectors-module.ts'
 import { createDistributionModule, type DistributionModule } from './modules/distribution/distribution-module.ts'
 import { createEntitlementModule, type EntitlementModule } from './modules/entitlement/entitlement-module.ts'
@@ -250,6 +251,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
   const cmek: CmekModule = createCmekModule({
     ...{ ...shared, ...encryption },
     content: () => hub.destruction,
+    destroyedKeys: createDestroyedKeysList(storage),
     destroyed: (tx, at) => exports.expiry.expireHolding(tx, { createdAt: '0001-01-01T00:00:00.000000Z', purgedAt: at }),
   })
   const observability = createObservabilityModule({

@@ -110,8 +110,18 @@ function answerOf(restored: RestoredBackup | undefined, tenants: readonly Follow
 
 function describe(restored: RestoredBackup | undefined, tenants: readonly FollowedUp[]): string {
   const lines = tenants.flatMap(
-    ({ tenant, erased_again, holds_placed_again, holds_released_again, checkpoints_put_aside }) => [
+    ({
+      tenant,
+      erased_again,
+      holds_placed_again,
+      holds_released_again,
+      keys_destroyed_again = 0,
+      checkpoints_put_aside,
+    }) => [
       `Tenant ${tenant}: ${counted(erased_again, 'record')} erased again, ${counted(holds_placed_again, 'legal hold')} placed and ${holds_released_again} released again.`,
+      ...(keys_destroyed_again === 0
+        ? []
+        : [`  ${counted(keys_destroyed_again, 'content key')} destroyed again: what was written under them is gone.`]),
       ...checkpoints_put_aside.map(
         ({ tree_size, file }) =>
           `  Its log was at ${counted(tree_size, 'entry', 'entries')} before and begins again from an earlier state; the checkpoints of then are now in ${file}.`,

@@ -9,7 +9,8 @@ import type { ContentKeyring, TenantSecrets } from './cmek-types.ts'
 import { type ContentKeys, createContentKeys } from './content-keys.ts'
 import { contentKeys } from './content-keys-store.ts'
 import { createCustomerKeys } from './customer-keys-service.ts'
-import { type ContentsDestroyed, createKeyDestruction } from './destruction-service.ts'
+import type { DestroyedKeysList } from './destroyed-keys-list.ts'
+import { type ContentsDestroyed, createKeyDestruction, type KeyDestruction } from './destruction-service.ts'
 import { createMasterKeySecrets } from './master-key-secrets.ts'
 import { createTenantSecrets } from './own-key-secrets.ts'
 import { type KeyProviders, openKeyProviders } from './providers/key-providers.ts'
@@ -24,6 +25,7 @@ export interface ContentEncryption {
 
 export interface CmekModule {
   keyring: ContentKeyring
+  destruction: KeyDestruction
   /** Of a tenant in Mode B. */
   keyState(tx: TenantTx): Promise<'active' | 'missing' | 'destroyed'>
   routes(app: FastifyInstance): void
@@ -51,12 +53,14 @@ export function createCmekModule(
     /** Known once all modules are made. */
     content: () => ContentDestruction
     destroyed: ContentsDestroyed
+    destroyedKeys: DestroyedKeysList
   },
 ): CmekModule {
   const customerKeys = createCustomerKeys(deps)
   const destruction = createKeyDestruction(deps)
   return {
     keyring: customerKeys,
+    destruction,
     async keyState(tx) {
       const rows = await contentKeys(tx)
       if (rows.some((row) => row.state === 'active')) return 'active'

@@ -66,12 +66,16 @@ export async function retireActiveKey(tx: TenantTx, now: string): Promise<void> 
     .execute()
 }
 
-/** Forgets every wrapped key. */
-export async function forgetContentKeys(tx: TenantTx, end: { now: string; eventId: string }): Promise<void> {
+/** Forgets the wrapped forms of these keys. */
+export async function forgetContentKeys(
+  tx: TenantTx,
+  keyIds: readonly string[],
+  end: { now: string; eventId: string },
+): Promise<void> {
   await tx.db
     .updateTable('hub.content_keys')
     .set({ state: 'destroyed', wrapped: null, destroyed_at: end.now, event_id: end.eventId })
     .where('tenant_id', '=', tx.tenantId)
-    .where('state', '<>', 'destroyed')
+    .where('key_id', 'in', keyIds)
     .execute()
 }

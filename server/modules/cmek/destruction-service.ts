@@ -2,11 +2,12 @@ import { DomainError, validationFailed } from '../../../contract/domain-error.ts
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import { withoutContentKey } from '../../db/record-contents.ts'
-import type { Caller } from '../../http/caller.ts'
-import type { GovernanceLog } from '../governance/governance-types.ts'
+import type { Caller, Tenant } from '../../http/caller.ts'
+import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
 import type { ContentDestruction } from '../hub/hub-types.ts'
 import type { ContentKeys } from './content-keys.ts'
 import { type ContentKeyRow, contentKeys, forgetContentKeys, takeContentKeysLock } from './content-keys-store.ts'
+import type { DestroyedKeysList } from './destroyed-keys-list.ts'
 import { KeyProblem } from './key-problem.ts'
 import type { KeyProviders } from './providers/key-providers.ts'
 
@@ -35,6 +36,11 @@ export interface KeyDestruction {
    * and `retention` while content has to be kept.
    */
   destroy(caller: Caller, request: DestroyRequest): Promise<Destroyed>
+  /**
+   * For a database that was restored: destroys again the keys that it has and that were destroyed since. Answers how
+   * many. Repeated, it finds none.
+   */
+  reapply(tenant: Tenant, actor: Actor): Promise<number>
 }
 
 export function createKeyDestruction(deps: {
@@ -44,6 +50,7 @@ export function createKeyDestruction(deps: {
   contentKeys: Pick<ContentKeys, 'changed'>
   content: () => ContentDestruction
   destroyed: ContentsDestroyed
+  destroyedKeys: DestroyedKeysList
 }): KeyDestruction {
   const { database, governance, providers } = deps
 
@@ -84,13 +91,46 @@ export function createKeyDestruction(deps: {
           details: { reason, provider, key_ref, key_ids, destroyed_at: now },
           actor: caller,
         })
-        await forgetContentKeys(tx, { now, eventId })
+        await forgetContentKeys(tx, key_ids, { now, eventId })
         await deps.destroyed(tx, now)
         tx.afterCommit(() => deps.contentKeys.changed(tenant.slug))
+        const kept = { tenant: tenant.slug, event_id: eventId, destroyed_at: now, reason, key_ids }
+        await deps.destroyedKeys.keep(kept)
         // Last, and before the commit: a key that is made for this tenant from now on must not be met. Where the commit
         // fails, nothing opens any more either, and repeating the call brings the event.
         await destroyOwnKeys(tenant.slug)
         return { tenant: tenant.slug, destroyed_at: now, key_ids, event_id: eventId }
+      })
+    },
+
+    async reapply(tenant, actor) {
+      const { slug } = tenant
+      const kept = await Array.fromAsync(deps.destroyedKeys.read(slug))
+      const keptOf = (keyId: string) => kept.find((each) => each.key_ids.includes(keyId))
+      if (kept.length === 0) return 0
+      return database.withTenant(slug, async (tx) => {
+        await takeContentKeysLock(tx)
+        const back = (await contentKeys(tx)).filter((row) => row.state !== 'destroyed' && keptOf(row.key_id))
+        const last = back.at(-1)
+        if (last === undefined) return 0
+        const now = formatTimestamp(Date.now())
+        const key_ids = back.map((row) => row.key_id)
+        const { provider, key_ref, key_id } = last
+        const { event_id, destroyed_at, reason } = keptOf(key_id)!
+        const { recordId: eventId } = await governance.append(tx, tenant, {
+          kind: 'cmek.key_destroyed',
+          subject: `tenant:${slug}`,
+          details: {
+            ...{ reason, provider, key_ref, key_ids, destroyed_at: now },
+            // Of the history that the restored database does not have.
+            before_restore: { event_id, destroyed_at },
+          },
+          actor,
+        })
+        await forgetContentKeys(tx, key_ids, { now, eventId })
+        await deps.destroyed(tx, now)
+        tx.afterCommit(() => deps.contentKeys.changed(slug))
+        return key_ids.length
       })
     },
   }

@@ -23,6 +23,8 @@ export interface FollowedUp {
   /** That were placed after the backup was made, and those of before that were released since. */
   holds_placed_again: number
   holds_released_again: number
+  /** Content keys that the backup has and that were destroyed after it was made; absent where there are none. */
+  keys_destroyed_again?: number
   checkpoints_put_aside: PutAside[]
 }
 
@@ -40,6 +42,8 @@ export function createRestoredTenants(deps: {
   holdList: HoldList
   checkpoints: CheckpointStore
   governance: GovernanceLog
+  /** Answers how many content keys it has destroyed again. */
+  destroyKeysAgain: (tenant: Tenant, actor: Actor) => Promise<number>
 }): { followUp(tenant: Tenant, restore: Restore, actor: Actor): Promise<FollowedUp> } {
   const { database, logs, erasure, erasureList, holds, holdList, checkpoints, governance } = deps
   const mark = `before-restore-${new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`
@@ -50,6 +54,9 @@ export function createRestoredTenants(deps: {
       const head = await database.withTenant(slug, (tx) => logs.head(tx), { readOnly: true })
       const treeSize = head?.treeSize ?? 0
       const aside = await checkpoints.putAside(logName, treeSize, mark)
+      // Before anything is opened: without it what is gone with its key would be waited for.
+      const keys = await deps.destroyKeysAgain(tenant, actor)
+      const keysAgain = keys > 0 ? { keys_destroyed_again: keys } : {}
       // Before anything is erased.
       const held = await holds.reapply(tenant, holdList, actor)
       const erasedAgain = await erasure.reapply(tenant, erasureList.read(slug))
@@ -62,6 +69,7 @@ export function createRestoredTenants(deps: {
         erased_again: erasedAgain,
         holds_placed_again: held.placed,
         holds_released_again: held.released,
+        ...keysAgain,
       }
       const event = { kind: 'hub.restored', subject: `tenant:${slug}`, details, actor }
       await database.withTenant(slug, (tx) => governance.append(tx, tenant, event))
@@ -70,6 +78,7 @@ export function createRestoredTenants(deps: {
         erased_again: erasedAgain,
         holds_placed_again: held.placed,
         holds_released_again: held.released,
+        ...keysAgain,
         checkpoints_put_aside: aside,
       }
     },
