@@ -15,6 +15,7 @@ export interface ForwarderLog {
 export interface ForwarderState {
   /** `idle`: nothing to send; `waiting`: until the next attempt; `stopped`: no more attempts. */
   activity: 'idle' | 'sending' | 'waiting' | 'stopped'
+  /** When the Hub last took an event. */
   lastForwardedAtMs: number | undefined
   lastError: { atMs: number; message: string } | undefined
   nextAttemptAtMs: number | undefined
@@ -90,7 +91,25 @@ export function startForwarder(deps: {
     if (failures > 0) log.info({}, 'the Hub takes events again')
     failures = 0
     sizeMax = Math.min(sizeMax * 2, batchEventsMax)
-    state.lastForwardedAtMs = Date.now()
+  }
+
+  /**
+   * Before the first event: a wrong secret or a missing scope is told when the connector starts, not when telemetry comes. It
+   * goes on when somebody has mended that. A Hub that is away is told too, and asked again when there is something to send.
+   */
+  async function signInFirst(): Promise<void> {
+    while (!stopping) {
+      const barred = await session.signIn()
+      if (!barred || !('message' in barred)) break
+      if (barred.kind !== 'barred') {
+        log.warn({ reason: barred.message }, 'the Hub is away; events will wait in the spool')
+        state.lastError = { atMs: Date.now(), message: barred.message }
+        break
+      }
+      await failedFor(barred)
+    }
+    if (failures > 0 && !stopping) log.info({}, 'the Hub lets this connector in')
+    failures = 0
   }
 
   function refuse(batch: SpooledBatch, outcome: Extract<Outcome, { kind: 'refused' }>): void {
@@ -112,6 +131,7 @@ export function startForwarder(deps: {
     const finding: Finding = await findBatch(session, batch)
     if (finding.kind === 'there') {
       batches.settle(batch, new Map())
+      state.lastForwardedAtMs = Date.now()
       log.info({ key: batch.key }, 'a batch without an answer was found in the Hub')
     } else if (finding.kind === 'absent') {
       batches.dissolve(batch)
@@ -139,6 +159,7 @@ export function startForwarder(deps: {
     if (outcome.kind === 'taken') {
       batches.settle(batch, outcome.refusals)
       succeeded()
+      if (outcome.refusals.size < batch.events.length) state.lastForwardedAtMs = Date.now()
       if (outcome.refusals.size > 0) log.warn({ count: outcome.refusals.size }, 'the Hub refused events')
       return
     }
@@ -148,6 +169,7 @@ export function startForwarder(deps: {
   }
 
   async function run(): Promise<void> {
+    await signInFirst()
     while (!stopping) {
       try {
         woken = false

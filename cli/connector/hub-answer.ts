@@ -71,7 +71,8 @@ export function readBatchAnswer(answer: Answer, eventCount: number): Outcome {
   }
   if (status === 429) return { kind: 'not-taken', message, retryAfterMs }
   if (problem && refusing.has(problem.slug)) {
-    return { kind: 'refused', problem: { slug: problem.slug, status, detail: textOf(problem.detail) }, message }
+    const detail = eventCount === 1 ? textOfEvent(0, problem.detail) : textOf(problem.detail)
+    return { kind: 'refused', problem: { slug: problem.slug, status, detail }, message }
   }
   if ((problem && barring.has(problem.slug)) || (status >= 300 && status < 400)) {
     return { kind: 'barred', message, retryAfterMs }
@@ -104,9 +105,19 @@ function refusalsOf(body: unknown, eventCount: number): Map<number, EventRefusal
   for (const { index, status, ...error } of errors as Record<string, unknown>[]) {
     if (!Number.isInteger(index) || (index as number) < 0 || (index as number) >= eventCount) return undefined
     const slug = problemOf(error)?.slug ?? 'validation-failed'
-    refusals.set(index as number, { slug, status: Number(status) || 400, detail: textOf(String(error.detail)) })
+    refusals.set(index as number, {
+      slug,
+      status: Number(status) || 400,
+      detail: textOfEvent(index as number, String(error.detail)),
+    })
   }
   return refusals.size === failed ? refusals : undefined
+}
+
+/** Pointers from the event, since people here see events and never the batch that the Hub saw. */
+function textOfEvent(index: number, detail: string): string {
+  const text = detail.replaceAll(`/events/${index}/`, '/').replaceAll(`/events/${index} `, 'The event ')
+  return textOf(text)
 }
 
 /** Bounded, and without what would move a terminal’s cursor. */

@@ -114,7 +114,9 @@ export class FakeHub {
     for (const [index, event] of events.entries()) {
       if (this.unwelcome.has(event.user_id as string)) {
         const type = `${this.url}/errors/skill-not-registered`
-        errors.push({ index, type, title: 'Skill not registered', status: 422, detail: 'no such skill', pointer: '' })
+        const pointer = `/events/${index}/skill_id`
+        const detail = `${pointer} must be a registered skill`
+        errors.push({ index, type, title: 'Skill not registered', status: 422, detail, pointer })
       } else this.records.push({ record_id: `r${this.records.length}`, record_type: 'telemetry_event', ...event })
     }
     return { accepted: events.length - errors.length, failed: errors.length, records: [], errors }

@@ -99,6 +99,34 @@ test('an account that may not write telemetry sends nothing', async () => {
   expect(lab.hub.sent).toHaveLength(0)
 })
 
+test('a wrong secret is told at the start, before there is an event, and mending it is noticed', async () => {
+  lab.hub.tokenStatus = 401
+  await lab.start()
+  await expect.poll(async () => (await lab.status()).last_error?.message).toContain('No token: 401')
+  expect(await lab.status()).toMatchObject({ activity: 'waiting', pending: 0 })
+  lab.hub.tokenStatus = 200
+  await expect.poll(async () => (await lab.status()).activity).toBe('idle')
+})
+
+test('a Hub that is away at the start is told, and asked again with the first event', async () => {
+  lab.hub.tokenStatus = 503
+  await lab.start()
+  await expect.poll(async () => (await lab.status()).last_error?.message).toContain('No token: 503')
+  expect((await lab.status()).activity).toBe('idle')
+  lab.hub.tokenStatus = 200
+  await lab.accept('a')
+  await lab.forwarded()
+})
+
+test('nothing counts as forwarded when the Hub has refused all of it', async () => {
+  lab.hub.unwelcome.add('user:a')
+  await lab.start()
+  await lab.accept('a')
+  const status = await lab.forwarded()
+  expect(status.totals).toMatchObject({ forwarded: 0, refused: 1 })
+  expect(status.last_forwarded_at).toBeUndefined()
+})
+
 test('refused events are kept with the reason, the others go through; they can be sent again or dropped', async () => {
   lab.hub.unwelcome.add('user:b')
   await lab.start()
@@ -106,7 +134,11 @@ test('refused events are kept with the reason, the others go through; they can b
   const status = await lab.forwarded()
   expect(status).toMatchObject({ refused: 1, totals: { accepted: 3, forwarded: 2, refused: 1 } })
   const [refused] = decide((decisions) => decisions.refused(10))
-  expect(refused).toMatchObject({ slug: 'skill-not-registered', status: 422, detail: 'no such skill' })
+  expect(refused).toMatchObject({
+    slug: 'skill-not-registered',
+    status: 422,
+    detail: '/skill_id must be a registered skill',
+  })
   expect(refused!.event).toMatchObject({ user_id: 'user:b' })
 
   lab.hub.unwelcome.clear()
