@@ -5,8 +5,8 @@ import type { Caller, Tenant } from '../../http/caller.ts'
 export interface TenantSecrets {
   /** @param context names what the secret belongs to, such as its table and id; opening needs the same */
   seal(tx: TenantTx, tenant: Tenant, plaintext: string, context: string): Promise<Buffer>
-  /** Throws DomainError `hub-unavailable` while the tenant's key cannot be reached, `not-found` once it is destroyed. */
-  open(tx: TenantTx, tenant: Tenant, sealed: Buffer, context: string): Promise<string>
+  /** Undefined once its key is destroyed. Throws DomainError `hub-unavailable` while the key cannot be reached. */
+  open(tx: TenantTx, tenant: Tenant, sealed: Buffer, context: string): Promise<string | undefined>
 }
 
 export type KeyProviderName = 'local' | 'aws-kms' | 'vault'

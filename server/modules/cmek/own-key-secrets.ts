@@ -1,4 +1,3 @@
-import { DomainError } from '../../../contract/domain-error.ts'
 import { deriveKey, seal, unseal } from '../../secrets/sealing.ts'
 import type { TenantSecrets } from './cmek-types.ts'
 import type { ContentKeys } from './content-keys.ts'
@@ -29,9 +28,7 @@ export function createTenantSecrets(deps: {
       if (sealed[0] !== ownKeyFormat) return masterKeySecrets.open(tx, tenant, sealed, context)
       const keyIdEnd = 2 + (sealed[1] ?? 0)
       const key = contentKeys.keyOf(tx.tenantId, sealed.subarray(2, keyIdEnd).toString())
-      if (key === undefined) {
-        throw new DomainError('not-found', 'This secret is gone with the key that it was sealed under. Set it again.')
-      }
+      if (key === undefined) return undefined
       return unseal(deriveKey(key, purpose), sealed.subarray(keyIdEnd), `${tx.tenantId}/${context}`).toString()
     },
   }

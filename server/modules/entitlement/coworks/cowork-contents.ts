@@ -1,4 +1,3 @@
-import { DomainError } from '../../../../contract/domain-error.ts'
 import type { JsonObject } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import { contentSealer } from '../../../db/record-contents.ts'
@@ -46,12 +45,8 @@ export function createCoworkContents(secrets: TenantSecrets): CoworkContents {
   }
 
   async function contentOf(tx: TenantTx, tenant: Tenant, sealed: string, context: string): Promise<Content> {
-    try {
-      return JSON.parse(await secrets.open(tx, tenant, Buffer.from(sealed, 'base64'), context)) as JsonObject
-    } catch (error) {
-      if (error instanceof DomainError && error.slug === 'not-found') return {}
-      throw error
-    }
+    const text = await secrets.open(tx, tenant, Buffer.from(sealed, 'base64'), context)
+    return text === undefined ? {} : (JSON.parse(text) as JsonObject)
   }
 }
 

@@ -15,7 +15,7 @@ import type { ArchetypeBundle } from '../../roster/roster-types.ts'
 import type { RosterUpkeep } from '../../roster/sync/sync-types.ts'
 import { pullTokenContext, type ScimConnectionCache } from './scim-connections.ts'
 import { type CheckedScim, problemsOfScim, readScim, type ScimSettings } from './scim-settings.ts'
-import type { ScimSources } from './scim-source-types.ts'
+import type { ScimSourceProblem, ScimSources } from './scim-source-types.ts'
 import * as store from './scim-store.ts'
 import type { ScimTokens } from './scim-tokens.ts'
 
@@ -91,7 +91,8 @@ export function createScimService(deps: {
   async function isSamePull(tx: TenantTx, tenant: Tenant, row: store.ScimRow, token: string): Promise<boolean> {
     if (row.bearer_token_sealed === null) return false
     const context = pullTokenContext(row.connection_id)
-    return isSameText(await secrets.open(tx, tenant, row.bearer_token_sealed, context), token)
+    const known = await secrets.open(tx, tenant, row.bearer_token_sealed, context)
+    return known !== undefined && isSameText(known, token)
   }
 
   async function keep(tx: TenantTx, tenant: Tenant, settings: CheckedScim, actor: Actor): Promise<ScimState> {
@@ -134,7 +135,7 @@ export function createScimService(deps: {
       const problems = problemsIn(settings)
       if (problems.length > 0) throw validationFailed(problems)
       const checked = readScim(settings)
-      if (checked.pull) await askDirectory(sources, checked.pull)
+      if (checked.pull) await askDirectory(sources, checked.pull, checked.groupArchetypeMap)
       return database.withTenant(tenant.slug, (tx) => keep(tx, tenant, checked, actor))
     },
     get: (tenant) =>
@@ -196,18 +197,28 @@ function changeOf(before: store.ScimRow | undefined, after: store.ScimRow, { tok
   return { kind: 'tenant.config_changed', connectionId, details: { change: 'scim', ...states } }
 }
 
-/** Throws `validation-failed` with the place that is at fault. */
-async function askDirectory(sources: ScimSources, pull: { baseUrl: string; bearerToken: string }): Promise<void> {
-  const answer = await sources.open(pull.baseUrl, pull.bearerToken).page('Users', { startIndex: 1, count: 1 })
-  if (answer.ok) return
-  const { kind, detail } = answer.problem
-  // An entry that is too large for one answer is for the sync to say.
-  if (kind === 'too-large') return
-  const error: PointedError =
-    kind === 'token'
-      ? { pointer: '/bearer_token', detail: `is not taken. ${detail}` }
-      : { pointer: '/base_url', detail: `cannot be used. ${detail}` }
-  throw validationFailed([error])
+/** Asks for groups where archetypes are to come of them. Throws `validation-failed` with the place that is at fault. */
+async function askDirectory(
+  sources: ScimSources,
+  pull: { baseUrl: string; bearerToken: string },
+  mapping: readonly GroupMapping[] = [],
+): Promise<void> {
+  const source = sources.open(pull.baseUrl, pull.bearerToken)
+  for (const resource of ['Users', 'Groups'] as const) {
+    if (resource === 'Groups' && mapping.length === 0) return
+    const answer = await source.page(resource, { startIndex: 1, count: 1, withoutMembers: resource === 'Groups' })
+    // An entry that is too large for one answer is for the sync to say.
+    if (!answer.ok && answer.problem.kind !== 'too-large') throw validationFailed([errorOf(resource, answer.problem)])
+  }
+}
+
+function errorOf(resource: 'Users' | 'Groups', { kind, status, detail }: ScimSourceProblem): PointedError {
+  if (resource === 'Groups' && status === 404) {
+    const words = 'names groups, and the directory serves none: GET /Groups answers 404. Have it serve groups'
+    return { pointer: '/group_archetype_map', detail: `${words}, or leave the map out.` }
+  }
+  if (kind === 'token') return { pointer: '/bearer_token', detail: `is not taken. ${detail}` }
+  return { pointer: '/base_url', detail: `cannot be used. ${detail}` }
 }
 
 /** Throws `not-found`. */
