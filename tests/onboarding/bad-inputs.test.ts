@@ -35,7 +35,7 @@ const sso = {
   client_secret: 'secret',
   allowed_email_domains: ['acme.example'],
 }
-const map = [{ group: 'Everyone', archetype_id: 'nobody-has-this' }]
+const map = [{ group: 'Everyone', archetype_id: 'not an id' }]
 const connector = { platform: 'claude', display_name: 'Claude', delivery: 'pull', credentials: {} }
 
 const endpoints: Record<string, Endpoint> = {
@@ -127,8 +127,8 @@ const endpoints: Record<string, Endpoint> = {
   replaceTenant: {
     ...{ method: 'PUT', path: '/api/v1/tenant', body: { display_name: 'Globex' }, ...settings },
     bad: [
-      [{}, '/display_name'],
-      [{ display_name: 'x', tenant: 'acme' }, '/tenant'],
+      [{ display_name: '' }, '/display_name'],
+      [{ display_name: 'x', tenant: 'globex' }, '/tenant'],
     ],
     fresh: 200,
   },
