@@ -21,6 +21,27 @@ export const NextCursor = Type.Union([Type.String(), Type.Null()], {
   examples: [null],
 })
 
+/** What trying a connection found, step by step. */
+export const ConnectionTrial = Type.Object(
+  {
+    ok: Type.Boolean({ description: 'Whether every step went well' }),
+    steps: Type.Array(
+      Type.Object(
+        {
+          name: Type.String({ examples: ['users'] }),
+          ok: Type.Boolean(),
+          detail: Type.String({
+            description: 'What was found; or what is wrong, and what to do',
+            examples: ['GET /Users: 412 people.'],
+          }),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+)
+
 /** What a written record is answered with. */
 export const receiptMembers = {
   record_id: Type.String({

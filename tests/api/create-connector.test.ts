@@ -92,6 +92,25 @@ test('credentials of one origin are not sent to another', async () => {
   const { credentials: _, ...body } = pushBody('http://127.0.0.1:10/elsewhere', { display_name: 'Origin' })
   const answer = await create(body)
   expect([answer.status, pointersOf(answer)]).toEqual([400, ['/credentials']])
+  await create({ platform: 'custom:lab', display_name: 'Origin', delivery: 'pull' })
+  const after = await create(body)
+  expect([after.status, pointersOf(after)]).toEqual([400, ['/credentials']])
+})
+
+test('names of credentials that are not sent are told', async () => {
+  const unused = async (body: object) => {
+    const answer = await create({ ...pushBody(url, { display_name: 'Unused' }), ...body })
+    expect(answer.status).toBe(201)
+    return [answer.body.credentials, answer.body.unused_credentials]
+  }
+  const both = { token: 'x', bearer_token: 'y' }
+  expect(await unused({ credentials: both })).toEqual([['bearer_token', 'token'], ['token']])
+  expect(await unused({ platform: 'claude', credentials: { anthropic_api_key: 'k', api_key: 'x' } })).toEqual([
+    ['anthropic_api_key', 'api_key'],
+    ['api_key'],
+  ])
+  expect(await unused({ credentials: { signing_secret: 'y' } })).toEqual([['signing_secret'], undefined])
+  expect(await unused({ delivery: 'pull', publish_url: undefined })).toEqual([['bearer_token'], ['bearer_token']])
 })
 
 test('a tenant of Mode C connects platforms too', async () => {

@@ -9,6 +9,7 @@ import {
   pushBody,
   startConnectorHub,
 } from '../connectors/connector-lab.ts'
+import { tokenOfPerson } from '../roster/roster-lab.ts'
 import type { TestHub } from '../support/hub.ts'
 import { accessCases, pointersOf, slugOf } from './connector-cases.ts'
 
@@ -55,6 +56,20 @@ test('is 304 while the skills are the same, which counts too, and new once they 
   const changed = await fetchIt({ 'if-none-match': String(etag) })
   expect([changed.status, changed.body.skills.length]).toEqual([200, 2])
   expect(changed.headers.etag).not.toBe(etag)
+})
+
+test('of a person is the same manifest, and no publish: health tells of connectors', async () => {
+  const connector = { platform: 'gemini', display_name: 'Nobody fetches', delivery: 'pull' }
+  const made = (await must(hub, 'acme', 'POST', connectorsPath, { body: connector })).body.connector_id
+  const person = { email: 'kim@acme.example', role: 'admin' }
+  const { user_id } = (await must(hub, 'acme', 'POST', '/api/v1/roster/users', { body: person })).body
+  const token = await tokenOfPerson(hub, 'acme', user_id)
+  const path = `${manifestPath}?connector_id=${made}`
+  const { etag } = (await must(hub, 'acme', 'GET', path, { token })).headers
+  const same = await hub.call('acme', 'GET', path, { token, headers: { 'if-none-match': String(etag) } })
+  expect([same.status, (await healthOf(made)).status]).toEqual([304, 'waiting'])
+  await must(hub, 'acme', 'GET', path, { scopes: ['skill_entitlement:read'] })
+  expect((await healthOf(made)).status).toBe('ok')
 })
 
 test('of one that is pushed to may be fetched, and is no publish', async () => {

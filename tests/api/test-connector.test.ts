@@ -57,7 +57,17 @@ test('explains in words what fails', async () => {
 
 test('an address that does not resolve fails at its own step', async () => {
   const tried = await tryIt(await connect(pushBody('https://no-such-host.invalid/', { display_name: 'Nowhere' })))
-  expect(tried.steps.at(-1)).toMatchObject({ name: 'address', ok: false, detail: expect.stringMatching(/resolve/) })
+  expect(tried.steps.slice(1)).toEqual([
+    { name: 'address', ok: false, detail: expect.stringMatching(/resolve/) },
+    { name: 'publish', ok: false, detail: 'Not tried, because address failed.' },
+  ])
+})
+
+test('a credential of a name that is not sent is told, with those that are', async () => {
+  const credentials = { token: 'a-guess' }
+  const tried = await tryIt(await connect(pushBody(receiver.url, { display_name: 'Guessed', credentials })))
+  expect(tried.steps[0]!.detail).toMatch(/token are not sent; known here: bearer_token, api_key, signing_secret/)
+  expect(JSON.stringify(tried)).not.toContain('a-guess')
 })
 
 test('one that pulls is told whether it does', async () => {

@@ -52,6 +52,24 @@ test('pull forgets the address, and push needs one', async () => {
   expect([answer.status, pointersOf(answer)]).toEqual([400, ['/publish_url']])
 })
 
+test('credentials go to the origin only that they were given for, by way of pull too', async () => {
+  expect((await update({ delivery: 'pull' })).status).toBe(200)
+  const elsewhere = { delivery: 'push', publish_url: 'http://127.0.0.1:10/skills' }
+  const answer = await update(elsewhere)
+  expect([answer.status, pointersOf(answer)]).toEqual([400, ['/credentials']])
+  const back = await update({ delivery: 'push', publish_url: 'http://127.0.0.1:9/back' })
+  expect([back.status, back.body.credentials]).toEqual([200, ['bearer_token']])
+  expect((await update({ ...elsewhere, credentials: { bearer_token: 'a-secret-of-the-lab' } })).status).toBe(200)
+  const home = await update({ publish_url: 'http://127.0.0.1:9/skills' })
+  expect([home.status, pointersOf(home)]).toEqual([400, ['/credentials']])
+})
+
+test('credentials that were given with pull were given for no origin', async () => {
+  await update({ delivery: 'pull', credentials: { api_key: 'of-nobody' } })
+  const answer = await update({ delivery: 'push', publish_url: 'http://127.0.0.1:9/skills' })
+  expect([answer.status, pointersOf(answer)]).toEqual([400, ['/credentials']])
+})
+
 test('the name of another is 409', async () => {
   const body = pushBody('http://127.0.0.1:9/skills', { display_name: `Taken ${made}` })
   await must(hub, 'acme', 'POST', connectorsPath, { body })

@@ -5,11 +5,11 @@ import type { Connector, ConnectorAnswer, HealthStatus } from './connectors-type
 
 type StoredError = NonNullable<ConnectorAnswer['health']['error']>
 
-/** @param credentials the names of those that are set */
+/** @param credentials the names of those that are set, and of those among them that are not sent */
 export function connectorAnswer(
   tenant: Tenant,
   row: ConnectorWithHealth,
-  credentials: readonly string[],
+  credentials: { names: string[]; unused: string[] },
 ): ConnectorAnswer {
   const manifest = '/api/v1/skill-entitlement/distribution/manifest'
   return {
@@ -19,7 +19,8 @@ export function connectorAnswer(
     delivery: row.delivery,
     ...(row.publish_url !== null && { publish_url: row.publish_url }),
     manifest_url: `${tenant.baseUrl}${manifest}?connector_id=${row.connector_id}`,
-    credentials: [...credentials],
+    credentials: credentials.names,
+    ...(credentials.unused.length > 0 && { unused_credentials: credentials.unused }),
     log_name: tenant.logName,
     created_at: row.created_at,
     created_by: row.created_by,

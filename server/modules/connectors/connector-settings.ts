@@ -1,5 +1,6 @@
 import { type PointedError, validationFailed } from '../../../contract/domain-error.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
+import { type KeptCredentials, originOf } from './connector-credentials.ts'
 import type { ConnectorSettings, Credentials } from './connectors-types.ts'
 
 /** Where the Skills API of Anthropic is, for connectors that name no other place. */
@@ -32,18 +33,17 @@ export function checkSettings(settings: WholeSettings, outbound: Pick<Outbound, 
   return { ...settings, ...(url !== undefined && { publish_url: url }) }
 }
 
-/** Throws `validation-failed` where credentials that were given for one address would be sent to another. */
-export function requireOwnCredentials(
-  before: { publish_url: string | null; credentials: Credentials },
-  after: { publish_url?: string; credentials?: Credentials },
-): void {
-  if (after.credentials !== undefined || Object.keys(before.credentials).length === 0) return
-  if (before.publish_url === null || after.publish_url === undefined) return
-  if (new URL(before.publish_url).origin === URL.parse(after.publish_url)?.origin) return
+/**
+ * Throws `validation-failed` where kept credentials would be sent to another origin than they were given for. Where
+ * that was with the delivery `pull`, they were given for none.
+ */
+export function requireOwnCredentials(kept: KeptCredentials, after: Pick<WholeSettings, 'publish_url'>): void {
+  if (Object.keys(kept.credentials).length === 0 || after.publish_url === undefined) return
+  if (kept.origin === originOf(after.publish_url)) return
   throw validationFailed([
     {
       pointer: '/credentials',
-      detail: 'must be there: `publish_url` is of another origin, and the stored credentials were not given for it',
+      detail: 'must be there: the stored credentials were not given for the origin of `publish_url`',
     },
   ])
 }

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { ConnectionTrial } from '../../../contract/answer-schemas.ts'
 import { connectorsMax, pageSizeDefault } from '../../../contract/limits.ts'
 import { PageQuery } from '../../../contract/request-schemas.ts'
 import { addRoute, emptyBody } from '../../http/route.ts'
@@ -12,7 +13,6 @@ import {
   CredentialsOnlyBody,
   connectorLocation,
   RemovedSchema,
-  TestSchema,
 } from './connectors-schemas.ts'
 import type { ConnectorAdministration } from './connectors-types.ts'
 
@@ -105,13 +105,11 @@ export function addConnectorRoutes(
     app,
     'testConnector',
     {
-      description:
-        'With `push` it sends the manifest as a publish does. The health of the connector stays as it is. The first ' +
-        'step that fails is the last.',
+      description: 'With `push` it sends the manifest as a publish does. The health of the connector stays as it is.',
       params: ConnectorParams,
       body: emptyBody,
       bodyOptional: true,
-      response: { 200: TestSchema },
+      response: { 200: ConnectionTrial },
     },
     async (request) => tester.test(request.caller.tenant, request.params.connector_id),
   )

@@ -37,7 +37,8 @@ const CredentialsBody = Type.Record(Type.String({ pattern: '^[a-z][a-z0-9_]{0,63
   description:
     'Kept sealed and never shown. With `push`, `bearer_token` goes as `Authorization: Bearer`, `api_key` as ' +
     '`X-API-Key`, and `signing_secret` signs each request as webhooks are (`X-Service-Signature`). With the platform ' +
-    '`claude`, `anthropic_api_key` publishes through the Skills API of Anthropic. Others are kept and not sent.',
+    '`claude`, `anthropic_api_key` publishes through the Skills API of Anthropic. Others are kept and not sent; the ' +
+    'answer names them in `unused_credentials`. They are sent to the origin only that `publish_url` has when they are given.',
   examples: [{ bearer_token: 's9QmVb3xQ8ZrT2vYw0LxNp6BdHs9' }],
 })
 const time = (description: string) => Type.String({ description, examples: ['2026-07-01T09:30:00.000000Z'] })
@@ -111,6 +112,14 @@ export const ConnectorSchema = Type.Object(
       description: 'Names of the credentials that are set',
       examples: [['bearer_token']],
     }),
+    unused_credentials: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'Those of them that are kept and not sent: names that the delivery does not know, and all with `pull`; ' +
+          'absent where there are none',
+        examples: [['token']],
+      }),
+    ),
     log_name: Type.String({
       description: 'Name of the keys that sign the manifests, in /.well-known/provenance-keys.json',
       examples: ['orghub/log/4k2WcXbFd0aVtnYzS1mQ7e'],
@@ -130,23 +139,6 @@ export const ConnectorList = Type.Object(
 
 export const RemovedSchema = Type.Object(
   { connector_id: ConnectorId, removed_at: time('When the connector was removed') },
-  { additionalProperties: false },
-)
-
-export const TestSchema = Type.Object(
-  {
-    ok: Type.Boolean({ examples: [false] }),
-    steps: Type.Array(
-      Type.Object(
-        {
-          name: Type.String({ examples: ['publish'] }),
-          ok: Type.Boolean({ examples: [false] }),
-          detail: Type.String({ examples: ['The receiver refuses the credentials (401).'] }),
-        },
-        { additionalProperties: false },
-      ),
-    ),
-  },
   { additionalProperties: false },
 )
 

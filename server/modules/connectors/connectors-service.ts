@@ -11,7 +11,7 @@ import { isSameText } from '../../secrets/same-text.ts'
 import type { Deliveries } from '../distribution/distribution-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import { connectorAnswer } from './connector-answer.ts'
-import { type CredentialVault, textOf } from './connector-credentials.ts'
+import { type CredentialVault, type KeptCredentials, originOf, textOf } from './connector-credentials.ts'
 import { checkSettings, requireOwnCredentials, type WholeSettings } from './connector-settings.ts'
 import * as store from './connectors-store.ts'
 import type { ConnectorAdministration, ConnectorChanges } from './connectors-types.ts'
@@ -28,11 +28,14 @@ export function createConnectorAdministration(deps: {
 
   async function answerOf(tx: TenantTx, tenant: Tenant, connectorId: string) {
     const row = await existing(tx, connectorId)
-    return connectorAnswer(tenant, row, await namesOf(tx, tenant, row))
+    return shown(tx, tenant, row)
   }
 
-  async function namesOf(tx: TenantTx, tenant: Tenant, row: store.ConnectorRow): Promise<string[]> {
-    return Object.keys(await vault.open(tx, tenant, row)).sort()
+  async function shown(tx: TenantTx, tenant: Tenant, row: store.ConnectorWithHealth) {
+    const { credentials } = (await vault.read(tx, tenant, row)) ?? noCredentials
+    const sent = deliveries().credentialsSent({ ...row, credentials })
+    const names = Object.keys(credentials).sort()
+    return connectorAnswer(tenant, row, { names, unused: names.filter((name) => !sent.includes(name)) })
   }
 
   async function add(tx: TenantTx, caller: Caller, settings: WholeSettings): Promise<string> {
@@ -46,7 +49,7 @@ export function createConnectorAdministration(deps: {
       connector_id: connectorId,
       ...columnsOf(settings),
       platform: settings.platform,
-      credentials_sealed: await vault.seal(tx, caller.tenant, connectorId, settings.credentials),
+      credentials_sealed: await vault.seal(tx, caller.tenant, connectorId, keptOf(settings)),
       created_at: now,
       created_by: caller.subject,
       updated_at: now,
@@ -68,19 +71,24 @@ export function createConnectorAdministration(deps: {
     changes: ConnectorChanges,
     name = 'connector_changed',
   ): Promise<void> {
-    const before = settingsOf(row, await vault.open(tx, caller.tenant, row))
+    const stored = await vault.read(tx, caller.tenant, row)
+    const kept = stored ?? noCredentials
+    const before = settingsOf(row, kept.credentials)
     const isPull = (changes.delivery ?? row.delivery) === 'pull'
-    requireOwnCredentials({ publish_url: row.publish_url, credentials: before.credentials }, changes)
     const { publish_url: url = isPull ? undefined : (row.publish_url ?? undefined) } = changes
     const { publish_url: _, ...rest } = before
     const after = checkSettings({ ...rest, ...changes, ...(url !== undefined && { publish_url: url }) }, outbound)
-    const credentialsChanged = !isSameText(textOf(before.credentials), textOf(after.credentials))
+    if (changes.credentials === undefined) requireOwnCredentials(kept, after)
+    const keptAfter = changes.credentials === undefined ? kept : keptOf(after)
+    // Whatever takes the place of what is gone is a change.
+    const isAnew = stored === undefined && changes.credentials !== undefined
+    const credentialsChanged = isAnew || !isSameText(textOf(kept), textOf(keptAfter))
     if (!credentialsChanged && JSON.stringify(described(before)) === JSON.stringify(described(after))) return
     await store.changeConnector(tx, {
       connector_id: row.connector_id,
       ...columnsOf(after),
       credentials_sealed: credentialsChanged
-        ? await vault.seal(tx, caller.tenant, row.connector_id, after.credentials)
+        ? await vault.seal(tx, caller.tenant, row.connector_id, keptAfter)
         : row.credentials_sealed,
       updated_at: formatTimestamp(Date.now()),
     })
@@ -131,7 +139,7 @@ export function createConnectorAdministration(deps: {
           const last = rows.length > limit ? rows[limit - 1] : undefined
           const items = []
           for (const row of rows.slice(0, limit)) {
-            items.push(connectorAnswer(tenant, row, await namesOf(tx, tenant, row)))
+            items.push(await shown(tx, tenant, row))
           }
           const next = last && signCursor(cursorKey, binding, [last.created_at, last.connector_id])
           return { items, next_cursor: next ?? null }
@@ -189,6 +197,13 @@ async function existing(tx: TenantTx, connectorId: string): Promise<store.Connec
 function settingsOf(row: store.ConnectorRow, credentials: WholeSettings['credentials']): WholeSettings {
   const { platform, display_name, delivery, publish_url } = row
   return { platform, display_name, delivery, ...(publish_url !== null && { publish_url }), credentials }
+}
+
+const noCredentials: KeptCredentials = { credentials: {}, origin: null }
+
+/** Credentials as they are given with these settings. */
+function keptOf({ credentials, publish_url }: WholeSettings): KeptCredentials {
+  return { credentials, origin: originOf(publish_url) }
 }
 
 function columnsOf(settings: WholeSettings) {

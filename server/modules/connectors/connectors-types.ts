@@ -55,6 +55,8 @@ export interface ConnectorAnswer {
   manifest_url: string
   /** Names of those that are set. */
   credentials: string[]
+  /** Of those, the names that are not sent. */
+  unused_credentials?: string[]
   log_name: string
   created_at: string
   created_by: string
@@ -90,10 +92,13 @@ export interface ConnectorAdministration {
 
 /** Opens what connectors are called with. */
 export interface ConnectorCredentials {
-  /** Throws DomainError `hub-unavailable` while the tenant's key cannot be reached, `not-found` once it is destroyed. */
+  /**
+   * None where there is no address to send them to. Throws DomainError `hub-unavailable` while the tenant's key cannot
+   * be reached, `not-found` once it is destroyed, `validation-failed` where they were given for another origin.
+   */
   open(
     tx: TenantTx,
     tenant: Tenant,
-    of: { connector_id: string; credentials_sealed: Buffer | null },
+    of: { connector_id: string; publish_url: string | null; credentials_sealed: Buffer | null },
   ): Promise<Credentials>
 }

@@ -72,6 +72,7 @@ export function createDistributionModule(deps: {
       await reached(tx, { connector_id: connectorId, status: 'removed', at: formatTimestamp(Date.now()) })
       tx.afterCommit(() => publisher.breakOff(connectorId))
     },
+    credentialsSent: (connector) => adapterOf(connector).credentials,
   }
 
   return {

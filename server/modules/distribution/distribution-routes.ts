@@ -22,8 +22,8 @@ export function addDistributionRoutes(
     'getManifest',
     {
       description:
-        'Of a connector with the delivery `pull` each call counts as a publish, a 304 too: call at least every 30 ' +
-        'seconds, with `If-None-Match`.',
+        'Of a connector with the delivery `pull` each call of a service account counts as a publish, a 304 too: call ' +
+        'at least every 30 seconds, with `If-None-Match`. Calls of people do not count.',
       querystring: ManifestQuery,
       headers: ManifestHeaders,
       response: { 200: ManifestSchema, 304: Type.Null({ description: 'The skills are as before' }) },
@@ -32,7 +32,7 @@ export function addDistributionRoutes(
     },
     async (request, reply) => {
       const { connector_id: connectorId } = request.query
-      const found = await manifests.fetch(request.caller.tenant, connectorId, request.headers['if-none-match'])
+      const found = await manifests.fetch(request.caller, connectorId, request.headers['if-none-match'])
       reply.header('etag', found.etag)
       return 'text' in found ? rawJson(reply, found.text) : reply.code(304).send()
     },

@@ -1,6 +1,8 @@
 import type { JsonValue } from '../../../provenance/json.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
+import type { Trial } from '../../outbound/trial.ts'
+import type { Credentials } from '../connectors/connectors-types.ts'
 
 /** The deliveries of connectors, for whoever makes and removes connectors. */
 export interface Deliveries {
@@ -10,18 +12,20 @@ export interface Deliveries {
   renew(tx: TenantTx, connectorId: string, options: { otherReceiver: boolean }): Promise<void>
   /** One that was removed: what is on its way to it is broken off. */
   end(tx: TenantTx, connectorId: string): Promise<void>
+  /** Names of the credentials that are sent to such a connector, where they are set. */
+  credentialsSent(connector: ConnectorKind): readonly string[]
 }
 
-/** One part of trying a connector. `detail` says in words what was found. */
-export interface TestStep {
-  name: string
-  ok: boolean
-  detail: string
+/** What decides how a connector is delivered to. */
+export interface ConnectorKind {
+  platform: string
+  delivery: 'push' | 'pull'
+  credentials: Credentials
 }
 
 export interface ConnectorTester {
   /** Goes as far as it gets. Throws `not-found`. What it finds does not change the connector's health. */
-  test(tenant: Tenant, connectorId: string): Promise<{ ok: boolean; steps: TestStep[] }>
+  test(tenant: Tenant, connectorId: string): Promise<Trial>
 }
 
 /** A signed manifest as it is delivered. */
@@ -33,9 +37,12 @@ export interface SignedManifest {
 }
 
 export interface ManifestReader {
-  /** The manifest of a connector; noted as a publish where the connector pulls. Throws `not-found`. */
+  /**
+   * The manifest of a connector; noted as a publish where the connector pulls and a service account calls. Throws
+   * `not-found`.
+   */
   fetch(
-    tenant: Tenant,
+    caller: Pick<Caller, 'tenant' | 'sessionId'>,
     connectorId: string,
     ifNoneMatch: string | undefined,
   ): Promise<SignedManifest | { etag: string }>

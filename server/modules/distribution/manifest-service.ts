@@ -1,6 +1,7 @@
 import { DomainError } from '../../../contract/domain-error.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
+import { runTrial, StepFailed } from '../../outbound/trial.ts'
 import type { ConnectorCredentials } from '../connectors/connectors-types.ts'
 import type { SkillGrants } from '../entitlement/grants-types.ts'
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
@@ -19,12 +20,12 @@ interface Deps {
 
 export function createManifestReader({ database, grants, keys }: Deps): ManifestReader {
   return {
-    fetch: (tenant, connectorId, ifNoneMatch) =>
+    fetch: ({ tenant, sessionId }, connectorId, ifNoneMatch) =>
       database.withTenant(tenant.slug, async (tx) => {
         const target = await existing(tx, connectorId)
         const set = skillSetOf(await grants.published(tx))
-        // Of one that is pushed to, health tells of the pushes.
-        if (target.delivery === 'pull') await notePull(tx, connectorId, set.etag)
+        // Of one that is pushed to, health tells of the pushes. A person who looks at the manifest is no connector.
+        if (target.delivery === 'pull' && sessionId === undefined) await notePull(tx, connectorId, set.etag)
         if (namesTag(ifNoneMatch, set.etag)) return { etag: set.etag }
         const connector = { tenant: tenant.slug, connectorId, platform: target.platform }
         const { text } = signedManifest(set, connector, await keys.signerOf(tenant.slug, tx))
@@ -44,7 +45,7 @@ export function createConnectorTester(deps: Deps): ConnectorTester {
         const set = skillSetOf(await grants.published(tx))
         const connector = { tenant: tenant.slug, connectorId, platform: target.platform }
         const signed = signedManifest(set, connector, await keys.signerOf(tenant.slug, tx))
-        return { target, credentials: opened, ...signed, etag: set.etag }
+        return { target, credentials: opened, ...signed, etag: set.etag, problem: undefined }
       } catch (error) {
         if (error instanceof DomainError) return { problem: error.message }
         throw error
@@ -55,12 +56,14 @@ export function createConnectorTester(deps: Deps): ConnectorTester {
   return {
     async test(tenant, connectorId) {
       const prepared = await prepare(tenant, connectorId)
-      if ('problem' in prepared) {
-        return { ok: false, steps: [{ name: 'configuration', ok: false, detail: prepared.problem }] }
+      if (prepared.problem !== undefined) {
+        const { problem } = prepared
+        return runTrial([['configuration', () => failWith(problem)]])
       }
-      const { target, ...parts } = prepared
+      const { target, problem: _, ...parts } = prepared
       const adapter = adapterOf({ ...target, ...parts })
-      const steps = await adapter.test({
+      const unused = unusedWords(Object.keys(parts.credentials), adapter.credentials)
+      const steps = adapter.test({
         ...parts,
         tenant: tenant.slug,
         connectorId,
@@ -69,14 +72,20 @@ export function createConnectorTester(deps: Deps): ConnectorTester {
         signal: AbortSignal.timeout(adapter.timeoutMs),
         remember: async () => {},
       })
-      const configuration = {
-        name: 'configuration',
-        ok: true,
-        detail: 'The credentials open, and the manifest is signed.',
-      }
-      return { ok: steps.every(({ ok }) => ok), steps: [configuration, ...steps] }
+      return runTrial([['configuration', () => `The credentials open, and the manifest is signed.${unused}`], ...steps])
     },
   }
+}
+
+function failWith(problem: string): never {
+  throw new StepFailed(problem)
+}
+
+/** What is set and not sent is often a name that was guessed. */
+function unusedWords(set: readonly string[], sent: readonly string[]): string {
+  const unused = set.filter((name) => !sent.includes(name)).sort()
+  if (unused.length === 0) return ''
+  return ` Of the credentials, ${unused.join(', ')} are not sent; known here: ${sent.join(', ')}.`
 }
 
 async function existing(tx: TenantTx, connectorId: string) {

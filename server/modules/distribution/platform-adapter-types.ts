@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../../provenance/json.ts'
+import type { Step } from '../../outbound/trial.ts'
 import type { Credentials } from '../connectors/connectors-types.ts'
-import type { TestStep } from './distribution-types.ts'
 
 /** What is to be delivered, and where. */
 export interface Delivery {
@@ -24,8 +24,10 @@ export interface Delivery {
 export interface PlatformAdapter {
   /** For all of a publish, in milliseconds. */
   readonly timeoutMs: number
+  /** Names of the credentials that it sends. */
+  readonly credentials: readonly string[]
   /** Answers the state to remember. Throws {@link PublishFailure} or OutboundError for what did not work. */
   publish(delivery: Delivery): Promise<JsonValue>
-  /** Tries it, as far as it gets. Never throws for what the other side does. */
-  test(delivery: Delivery): Promise<TestStep[]>
+  /** The steps of trying it. */
+  test(delivery: Delivery): readonly Step[]
 }

@@ -2,12 +2,11 @@ import type { Outbound } from '../../outbound/outbound.ts'
 import { createAnthropicSkills } from './adapters/anthropic-skills.ts'
 import { createHttpPush } from './adapters/http-push.ts'
 import { createPull, type SecondsSinceFetch } from './adapters/pull.ts'
-import type { Delivery, PlatformAdapter } from './platform-adapter-types.ts'
+import type { ConnectorKind } from './distribution-types.ts'
+import type { PlatformAdapter } from './platform-adapter-types.ts'
 
 /** Which adapter a connector is served by. */
-export type AdapterOf = (
-  connector: { platform: string; delivery: 'push' | 'pull' } & Pick<Delivery, 'credentials'>,
-) => PlatformAdapter
+export type AdapterOf = (connector: ConnectorKind) => PlatformAdapter
 
 /** A vendor's own API is spoken where the credentials are those of that API; any other address gets the manifest. */
 export function createPlatformAdapters(deps: { outbound: Outbound; secondsSinceFetch: SecondsSinceFetch }): AdapterOf {

@@ -1,5 +1,6 @@
 import { DomainError } from '../../../contract/domain-error.ts'
 import { OutboundError, outboundErrorIn } from '../../outbound/outbound-error.ts'
+import { StepFailed } from '../../outbound/trial.ts'
 import type { DeliveryError } from './distribution-types.ts'
 
 /** Longest that a receiver may ask to be left alone. */
@@ -65,4 +66,9 @@ export function deliveryErrorOf(error: unknown): DeliveryError {
     return { code: 'timeout', detail: 'The receiver did not take everything in time; what is left follows.' }
   }
   return { code: 'unexpected', detail: 'The Hub failed to publish; its log has the cause.' }
+}
+
+/** For a step of trying a connector: what a publish would say. */
+export function failStep(error: unknown): never {
+  throw new StepFailed(deliveryErrorOf(error).detail)
 }

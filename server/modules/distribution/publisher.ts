@@ -4,6 +4,7 @@ import type { Tenant } from '../../http/caller.ts'
 import type { SkillPublisher } from '../connectors/connectors-types.ts'
 import type { ClaimedDelivery, Deliverer } from './deliverer.ts'
 import type { Due } from './deliveries-store.ts'
+import { createPublishLanes, type Lane, quickMsMax } from './publish-lanes.ts'
 
 /** Between looks at a tenant with connectors to push to, for what nobody told of; less where one is due sooner. */
 const lookMsMax = 5_000
@@ -16,23 +17,19 @@ const tickMs = 50
 const retryMsMax = 15_000
 /** Tenants whose due times are read at once. */
 const looksAtOnce = 4
-
-/**
- * Publishes at once in this process, in all and of one tenant. Those that failed last have places of their own: a
- * receiver that hangs keeps a place for as long as it may, and must not take those of others.
- */
-export const places = {
-  steady: { all: 64, ofTenant: 32 },
-  failing: { all: 32, ofTenant: 8 },
-} as const
-type Lane = keyof typeof places
+/** Manifests that one look signs, in number and bytes: it is work of the processor, which all tenants share. */
+const claimsAtOnce = 32
+const claimedBytesAtOnce = 16 * 1024 * 1024
 
 interface TenantState {
   /** When to look at it next; infinity while that goes on. */
   lookAtMs: number
   failures: number
   looking?: Promise<void>
-  running: Record<Lane, number>
+  /** Connectors whose last publish took long. */
+  slow: Set<string>
+  /** Of a manifest, as far as is known. */
+  manifestBytes: number
   /** Somebody wants it looked at again, whatever the look that goes on finds. */
   wanted: boolean
 }
@@ -60,7 +57,7 @@ export function createPublisher(deps: {
   const { deliverer, findTenant, listTenants, hear, log, nowMs = () => performance.now() } = deps
   const states = new Map<string, TenantState>()
   const runs = new Map<Promise<void>, { connectorId: string; stop: AbortController }>()
-  const running: Record<Lane, number> = { steady: 0, failing: 0 }
+  const lanes = createPublishLanes()
   let stopped = true
   let timer: NodeJS.Timeout | undefined
   let sweepTimer: NodeJS.Timeout | undefined
@@ -78,7 +75,8 @@ export function createPublisher(deps: {
   function stateOf(tenantId: string): TenantState {
     const known = states.get(tenantId)
     if (known) return known
-    const made = { lookAtMs: nowMs(), failures: 0, running: { steady: 0, failing: 0 }, wanted: false }
+    const slow = new Set<string>()
+    const made = { lookAtMs: nowMs(), failures: 0, slow, manifestBytes: 1024 * 1024, wanted: false }
     states.set(tenantId, made)
     return made
   }
@@ -114,10 +112,11 @@ export function createPublisher(deps: {
       }
       const due = await deliverer.due(tenant)
       const ready = due.filter(({ wait_ms }) => wait_ms <= 0)
-      const chosen = chooseFrom(ready, state)
+      forget(state.slow, due)
+      const { chosen, isMore } = chooseFrom(ready, tenantId, state)
       const claimed = chosen.length === 0 ? [] : await deliverer.claim(tenant, chosen)
       for (const each of claimed) begin(tenant, state, each)
-      const nextMs = due.find(({ wait_ms }) => wait_ms > 0)?.wait_ms ?? lookMsMax
+      const nextMs = isMore ? 0 : (due.find(({ wait_ms }) => wait_ms > 0)?.wait_ms ?? lookMsMax)
       state.lookAtMs = nowMs() + (due.length === 0 ? idleLookMs : Math.min(nextMs + 1, lookMsMax))
       state.failures = 0
     } catch (error) {
@@ -131,24 +130,33 @@ export function createPublisher(deps: {
     }
   }
 
-  /** As many as there are places for. The others have their turn as soon as one is free. */
-  function chooseFrom(ready: readonly Due[], state: TenantState): string[] {
-    const taken: Record<Lane, number> = { steady: 0, failing: 0 }
-    const chosen = ready.filter((each) => {
-      const lane = laneOf(each)
-      const free = Math.min(places[lane].all - running[lane], places[lane].ofTenant - state.running[lane])
-      if (taken[lane] >= free) return false
-      taken[lane] += 1
-      return true
+  /** As many as there are places for, the longest due first. The others have their turn as soon as one is free. */
+  function chooseFrom(ready: readonly Due[], tenantId: string, state: TenantState) {
+    const room = {
+      quick: lanes.room('quick', tenantId, state.manifestBytes),
+      slow: lanes.room('slow', tenantId, state.manifestBytes),
+    }
+    const able = ready.filter((each) => {
+      const lane = laneOf(each, state)
+      room[lane] -= 1
+      return room[lane] >= 0
     })
-    return chosen.map(({ connector_id }) => connector_id)
+    const most = Math.max(1, Math.min(claimsAtOnce, Math.floor(claimedBytesAtOnce / state.manifestBytes)))
+    return { chosen: able.slice(0, most).map(({ connector_id }) => connector_id), isMore: able.length > most }
   }
 
   function begin(tenant: Tenant, state: TenantState, claimed: ClaimedDelivery): void {
-    const lane = laneOf(claimed.claim)
+    const connectorId = claimed.claim.connector_id
+    if ('text' in claimed.prepared) state.manifestBytes = Math.max(1, claimed.prepared.text.length)
+    const place = lanes.take(laneOf(claimed.claim, state), tenant.slug, state.manifestBytes)
     const stop = new AbortController()
-    running[lane] += 1
-    state.running[lane] += 1
+    let isSlow = false
+    // Without room among the slow ones it is given back, and begins again once there is.
+    const late = setTimeout(() => {
+      isSlow = true
+      state.slow.add(connectorId)
+      if (!place.slowDown()) stop.abort()
+    }, quickMsMax).unref()
     const run = deliverer
       .deliver(tenant, claimed, stop.signal)
       .catch((error: unknown) => {
@@ -156,12 +164,13 @@ export function createPublisher(deps: {
         log.warn({ err: error, tenant: tenant.slug }, 'how a publish went could not be kept')
       })
       .finally(() => {
-        running[lane] -= 1
-        state.running[lane] -= 1
+        clearTimeout(late)
+        if (!isSlow) state.slow.delete(connectorId)
+        place.free()
         runs.delete(run)
         wake(tenant.slug)
       })
-    runs.set(run, { connectorId: claimed.claim.connector_id, stop })
+    runs.set(run, { connectorId, stop })
     if (stopped) stop.abort()
   }
 
@@ -206,6 +215,13 @@ export function createPublisher(deps: {
   }
 }
 
-function laneOf({ failures }: { failures: number }): Lane {
-  return failures > 0 ? 'failing' : 'steady'
+function laneOf({ connector_id, failures }: Pick<Due, 'connector_id' | 'failures'>, { slow }: TenantState): Lane {
+  return failures > 0 || slow.has(connector_id) ? 'slow' : 'quick'
+}
+
+/** What is known of connectors that are no more. */
+function forget(slow: Set<string>, due: readonly Due[]): void {
+  if (slow.size === 0) return
+  const there = new Set(due.map(({ connector_id }) => connector_id))
+  for (const connectorId of slow) if (!there.has(connectorId)) slow.delete(connectorId)
 }

@@ -1,16 +1,14 @@
 import type { Database } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
-import { hostOf } from '../../outbound/address-guard.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import { outboundErrorIn } from '../../outbound/outbound-error.ts'
+import { addressStep, runTrial, type Step, StepFailed, type Trial } from '../../outbound/trial.ts'
 import type { ConnectionSecrets } from './connection-secrets.ts'
 import { checkAddresses, checkKeys, discover } from './discovery.ts'
 import type { ProviderMetadata } from './provider-metadata.ts'
 import { ProviderProblem } from './provider-problem.ts'
 import { configuredSso } from './sso-service.ts'
 import type { ConnectionRow } from './sso-store.ts'
-import { runTrial, type Step, StepFailed } from './trial.ts'
-import type { Trial } from './trial-types.ts'
 
 export interface SsoTrial {
   /** Tries the connection that is kept. Throws `not-found` when there is none. */
@@ -23,14 +21,7 @@ export function createSsoTrial(deps: { database: Database; outbound: Outbound; s
   function stepsFor(tenant: Tenant, row: ConnectionRow): readonly Step[] {
     let metadata: ProviderMetadata
     return [
-      [
-        'address',
-        async () => {
-          const problem = await outbound.resolvedProblemOf(row.issuer)
-          if (problem !== undefined) throw new StepFailed(`The issuer ${problem}.`)
-          return `The Hub may connect to ${hostOf(new URL(row.issuer))}.`
-        },
-      ],
+      addressStep(outbound, row.issuer, 'The issuer'),
       [
         'discovery',
         async () => {

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../provenance/json.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
+import { addressStep } from '../../../outbound/trial.ts'
 import type { Delivery, PlatformAdapter } from '../platform-adapter-types.ts'
-import { deliveryErrorOf, PublishFailure } from '../publish-failure.ts'
+import { failStep, PublishFailure } from '../publish-failure.ts'
 import { type AnthropicClient, createAnthropicClient } from './anthropic-client.ts'
 import { type SkillFolder, skillFolderOf } from './skill-files.ts'
 
@@ -32,6 +33,7 @@ export function createAnthropicSkills(outbound: Pick<Outbound, 'fetch' | 'resolv
 
   return {
     timeoutMs: 120_000,
+    credentials: ['anthropic_api_key'],
 
     async publish(delivery) {
       const client = clientOf(delivery)
@@ -56,18 +58,16 @@ export function createAnthropicSkills(outbound: Pick<Outbound, 'fetch' | 'resolv
       return asJson(state)
     },
 
-    async test(delivery) {
-      const problem = await outbound.resolvedProblemOf(delivery.publishUrl ?? '')
-      if (problem !== undefined) return [{ name: 'address', ok: false, detail: `The address of the API ${problem}.` }]
-      const address = { name: 'address', ok: true, detail: 'The address of the API can be called.' }
-      try {
-        const skills = await clientOf(delivery).list()
-        const detail = `The key is taken; the workspace has ${skills.length} skills of its own.`
-        return [address, { name: 'credentials', ok: true, detail }]
-      } catch (error) {
-        return [address, { name: 'credentials', ok: false, detail: deliveryErrorOf(error).detail }]
-      }
-    },
+    test: (delivery) => [
+      addressStep(outbound, delivery.publishUrl ?? '', 'The address of the API'),
+      [
+        'credentials',
+        async () => {
+          const skills = await clientOf(delivery).list().catch(failStep)
+          return `The key is taken; the workspace has ${skills.length} skills of its own.`
+        },
+      ],
+    ],
   }
 }
 

@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto'
 import type { Outbound } from '../../../outbound/outbound.ts'
+import { addressStep } from '../../../outbound/trial.ts'
 import type { Delivery, PlatformAdapter } from '../platform-adapter-types.ts'
-import { deliveryErrorOf, failureOf } from '../publish-failure.ts'
+import { failStep, failureOf } from '../publish-failure.ts'
 
 /** Sends the manifest to the connector's own address, as a POST that any 2xx answers. */
 export function createHttpPush(outbound: Pick<Outbound, 'fetch' | 'resolvedProblemOf'>): PlatformAdapter {
@@ -18,26 +19,22 @@ export function createHttpPush(outbound: Pick<Outbound, 'fetch' | 'resolvedProbl
 
   return {
     timeoutMs: 20_000,
+    credentials: ['bearer_token', 'api_key', 'signing_secret'],
     async publish(delivery) {
       await send(delivery)
       return null
     },
-    async test(delivery) {
-      const problem = await outbound.resolvedProblemOf(delivery.publishUrl ?? '')
-      if (problem !== undefined) {
-        return [{ name: 'address', ok: false, detail: `The address of the receiver ${problem}.` }]
-      }
-      const address = { name: 'address', ok: true, detail: 'The address of the receiver can be called.' }
-      const beganMs = performance.now()
-      try {
-        const { status } = await send(delivery)
-        const tookMs = Math.round(performance.now() - beganMs)
-        const detail = `The receiver took the manifest: ${status}, after ${tookMs} ms.`
-        return [address, { name: 'publish', ok: true, detail }]
-      } catch (error) {
-        return [address, { name: 'publish', ok: false, detail: deliveryErrorOf(error).detail }]
-      }
-    },
+    test: (delivery) => [
+      addressStep(outbound, delivery.publishUrl ?? '', 'The address of the receiver'),
+      [
+        'publish',
+        async () => {
+          const beganMs = performance.now()
+          const { status } = await send(delivery).catch(failStep)
+          return `The receiver took the manifest: ${status}, after ${Math.round(performance.now() - beganMs)} ms.`
+        },
+      ],
+    ],
   }
 }
 

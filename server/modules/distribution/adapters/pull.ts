@@ -1,4 +1,5 @@
 import { publishedWithinSeconds } from '../../../../contract/limits.ts'
+import { StepFailed } from '../../../outbound/trial.ts'
 import type { PlatformAdapter } from '../platform-adapter-types.ts'
 
 /** Seconds since a connector fetched its manifest last; undefined when it never did. */
@@ -6,19 +7,22 @@ export type SecondsSinceFetch = (tenant: string, connectorId: string) => Promise
 
 /** Of connectors that fetch the manifest: there is nothing to send. */
 export function createPull(secondsSinceFetch: SecondsSinceFetch): PlatformAdapter {
-  const how = 'It is to GET its manifest_url at least every 30 seconds, with If-None-Match.'
+  const how = 'It is to GET its manifest_url at least every 30 seconds as a service account, with If-None-Match.'
   return {
     timeoutMs: 1000,
+    credentials: [],
     publish: async () => null,
-    async test({ tenant, connectorId }) {
-      const manifest = { name: 'manifest', ok: true, detail: 'The manifest is there to be fetched.' }
-      const seconds = await secondsSinceFetch(tenant, connectorId)
-      if (seconds === undefined) {
-        return [manifest, { name: 'fetch', ok: false, detail: `The connector has never fetched its manifest. ${how}` }]
-      }
-      const ok = seconds <= publishedWithinSeconds
-      const detail = `The connector fetched its manifest ${Math.round(seconds)} seconds ago.${ok ? '' : ` ${how}`}`
-      return [manifest, { name: 'fetch', ok, detail }]
-    },
+    test: ({ tenant, connectorId }) => [
+      [
+        'fetch',
+        async () => {
+          const seconds = await secondsSinceFetch(tenant, connectorId)
+          if (seconds === undefined) throw new StepFailed(`The connector has never fetched its manifest. ${how}`)
+          const found = `The connector fetched its manifest ${Math.round(seconds)} seconds ago.`
+          if (seconds > publishedWithinSeconds) throw new StepFailed(`${found} ${how}`)
+          return found
+        },
+      ],
+    ],
   }
 }

@@ -1,9 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
+import { ConnectionTrial } from '../../../../contract/answer-schemas.ts'
 import { addRoute, emptyBody } from '../../../http/route.ts'
-import { ConnectionTrial } from '../trial-schemas.ts'
+import type { SoundParts } from '../../../http/sound-parts.ts'
 import { ScimConfigurationBody, ScimState } from './scim-schemas.ts'
 import type { ScimService } from './scim-service.ts'
+import type { ScimSettings } from './scim-settings.ts'
 import type { ScimTrial } from './scim-trial.ts'
 
 export function addScimRoutes(app: FastifyInstance, scim: ScimService, trial: ScimTrial): void {
@@ -15,8 +17,10 @@ export function addScimRoutes(app: FastifyInstance, scim: ScimService, trial: Sc
         'Says how the company’s directory reaches the Hub. With `push` the directory sends changes to ' +
         '`scim_base_url` with the bearer token, which is answered only where it is new: at first, and after a change ' +
         'from `pull`. With `pull` the Hub reads the directory at `base_url`, at `roster/scim:sync` and every half hour. ' +
-        'A changed map assigns archetypes anew.',
+        'A changed map assigns archetypes anew; one that it names and the tenant does not have yet counts from when ' +
+        '`PUT /api/v1/roster/archetypes` adds it.',
       body: ScimConfigurationBody,
+      checkBody: (body: SoundParts<ScimSettings>) => scim.problemsIn(body),
       response: { 200: ScimState },
     },
     async (request) => scim.configure(request.caller.tenant, request.body, request.caller),

@@ -1,10 +1,8 @@
 import type { Database } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
-import { hostOf } from '../../../outbound/address-guard.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
+import { addressStep, runTrial, type Step, StepFailed, type Trial } from '../../../outbound/trial.ts'
 import type { ScimConnections } from '../../roster/sync/sync-types.ts'
-import { runTrial, type Step, StepFailed } from '../trial.ts'
-import type { Trial } from '../trial-types.ts'
 import { configuredScim, scimBaseUrl } from './scim-service.ts'
 import type { ScimPage, ScimSource, ScimSourceAnswer, ScimSources } from './scim-source-types.ts'
 import type { ScimRow } from './scim-store.ts'
@@ -28,9 +26,14 @@ export function createScimTrial(deps: {
         { readOnly: true },
       )
       if (row.mode === 'push' || row.base_url === null) return runTrial(stepsOfPush(tenant, row))
-      return runTrial(stepsOfPull(row.base_url, deps.sources.open(row.base_url, token ?? ''), deps.outbound))
+      if (token === undefined) return runTrial([['token', failForLostToken]])
+      return runTrial(stepsOfPull(row.base_url, deps.sources.open(row.base_url, token), deps.outbound))
     },
   }
+}
+
+function failForLostToken(): never {
+  throw new StepFailed('The token is gone with the key of the tenant. Configure SCIM with it again.')
 }
 
 function stepsOfPull(
@@ -40,14 +43,7 @@ function stepsOfPull(
 ): readonly Step[] {
   let users: ScimSourceAnswer<ScimPage>
   return [
-    [
-      'address',
-      async () => {
-        const problem = await outbound.resolvedProblemOf(baseUrl)
-        if (problem !== undefined) throw new StepFailed(`base_url ${problem}.`)
-        return `The Hub may connect to ${hostOf(new URL(baseUrl))}.`
-      },
-    ],
+    addressStep(outbound, baseUrl, 'base_url'),
     [
       'reachable',
       async () => {
@@ -65,18 +61,19 @@ function stepsOfPull(
         throw new StepFailed(`${users.problem.detail} ${hint}`)
       },
     ],
-    ['users', () => `GET /Users: ${countOf(users, 'people')}`],
-    ['groups', async () => `GET /Groups: ${countOf(await readGroups(source), 'groups')}`],
+    ['users', () => `GET /Users: ${countOf(users, 'person', 'people')}`],
+    ['groups', async () => `GET /Groups: ${countOf(await readGroups(source), 'group', 'groups')}`],
   ]
 }
 
 /** Without members, where the directory can do that: a first group may be a large one. */
 const readGroups = (source: ScimSource) => source.page('Groups', { startIndex: 1, count: 1, withoutMembers: true })
 
-function countOf(answer: ScimSourceAnswer<ScimPage>, what: string): string {
+function countOf(answer: ScimSourceAnswer<ScimPage>, one: string, many: string): string {
   if (!answer.ok) throw new StepFailed(answer.problem.detail)
   const { totalResults } = answer.value
-  return totalResults === undefined ? `readable; it does not say how many ${what}.` : `${totalResults} ${what}.`
+  if (totalResults === undefined) return `readable; it does not say how many ${many}.`
+  return `${totalResults} ${totalResults === 1 ? one : many}.`
 }
 
 function stepsOfPush(tenant: Tenant, row: ScimRow): readonly Step[] {

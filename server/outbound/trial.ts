@@ -1,4 +1,19 @@
-import type { Trial, TrialStep } from './trial-types.ts'
+import { hostOf } from './address-guard.ts'
+import type { Outbound } from './outbound.ts'
+
+/** What trying a connection found. */
+export interface Trial {
+  /** Every step went well. */
+  ok: boolean
+  steps: TrialStep[]
+}
+
+export interface TrialStep {
+  name: string
+  ok: boolean
+  /** In words: what was found, or what is wrong and what to do. No secret, nothing of the networks behind the Hub. */
+  detail: string
+}
 
 /** A step that found what is wrong; the message says it. */
 export class StepFailed extends Error {
@@ -26,4 +41,16 @@ export async function runTrial(steps: readonly Step[]): Promise<Trial> {
     }
   }
   return { ok: failed === undefined, steps: done }
+}
+
+/** Whether the Hub may call an address. @param what names it at the beginning of a sentence */
+export function addressStep(outbound: Pick<Outbound, 'resolvedProblemOf'>, url: string, what: string): Step {
+  return [
+    'address',
+    async () => {
+      const problem = await outbound.resolvedProblemOf(url)
+      if (problem !== undefined) throw new StepFailed(`${what} ${problem}.`)
+      return `The Hub may connect to ${hostOf(new URL(url))}.`
+    },
+  ]
 }
