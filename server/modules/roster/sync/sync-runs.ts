@@ -70,7 +70,8 @@ export function createSyncRuns(deps: {
       const mapping = configuration?.groupArchetypeMap ?? []
       const turn = beginTurn(lane)
       const attempt: SyncAttempt = { tenant, syncId, attempt: row.attempt, source, mapping, actor, turn, signal }
-      return { row, attempt, isSame: isSame && (row.mode === 'push' || source !== undefined) }
+      const isTokenGone = isSame && row.mode === 'pull' && token === undefined
+      return { row, attempt, isTokenGone, isSame: isSame && (row.mode === 'push' || source !== undefined) }
     })
   }
 
@@ -166,8 +167,15 @@ export function createSyncRuns(deps: {
 }
 
 /** Throws {@link SyncFailed} where going on is of no use. */
-function requireHope({ row, isSame }: { row: SyncRow; isSame: boolean }): void {
+function requireHope({ row, ...state }: { row: SyncRow; isSame: boolean; isTokenGone: boolean }): void {
+  const { isSame, isTokenGone } = state
   const { tries, phase } = row.position
+  if (isTokenGone) {
+    throw new SyncFailed(
+      'The token of the directory is gone with the key of the tenant. Give it again with POST ' +
+        '/api/v1/identity/scim/configure.',
+    )
+  }
   if (!isSame) throw new SyncFailed('SCIM is no longer configured as it was when the sync was ordered.')
   if (tries > rosterPullTriesMax) {
     throw new SyncFailed(`The sync broke off ${rosterPullTriesMax} times at the same place.`)
