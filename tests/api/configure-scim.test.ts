@@ -171,6 +171,18 @@ describe('a directory that is read', () => {
     ])
   })
 
+  test('may have no groups, unless archetypes are to come of them', async () => {
+    source.faults.answer = ({ resource }) => (resource === 'Groups' ? { status: 404 } : undefined)
+    const before = (await stored('globex')).body
+    const refused = await configure('globex', pull({ group_archetype_map: [map('Analysts', 'analyst')] }))
+    expect([refused.status, refused.body.errors]).toEqual([
+      400,
+      [{ pointer: '/group_archetype_map', detail: expect.stringMatching(/serves none: GET \/Groups answers 404/) }],
+    ])
+    expect((await stored('globex')).body).toEqual(before)
+    expect((await configure('globex', pull())).status).toBe(200)
+  })
+
   test.each([
     [
       'a token that it refuses',

@@ -182,8 +182,16 @@ test('a group that is gone takes its archetype along', async () => {
   expect(await lab.sync('acme')).toMatchObject({ unmatched: 250 })
 })
 
+test('a directory without groups is read where no archetype comes of them, and otherwise told', async () => {
+  lab.source.faults.answer = ({ resource }) => (resource === 'Groups' ? { status: 404 } : undefined)
+  const failed = await lab.reaches('acme', await lab.start('acme'), 'failed')
+  expect(failed.error.detail).toMatch(/the directory has no groups \(404\).*group_archetype_map/)
+  await lab.connect('globex')
+  expect(await lab.sync('globex')).toMatchObject({ added: 250, unmatched: 250, progress: { done: 250, total: 250 } })
+})
+
 test('answers that are too large are asked for in parts, and members of groups one group at a time', async () => {
-  const huge = { status: 200, body: ' '.repeat(17 * 1024 * 1024) }
+  const huge = { status: 200, body: ' '.repeat(5 * 1024 * 1024) }
   const from = lab.source.requests.length
   lab.source.groups = [groupEntry('Everybody', lab.source.users), groupEntry('Nobody', [])]
   lab.source.faults.answer = ({ resource, count = 1, withoutMembers }) => {
@@ -204,7 +212,7 @@ test('answers that are too large are asked for in parts, and members of groups o
 
 test('an answer about one person that is too large ends the sync with the reason', async () => {
   lab.source.faults.answer = ({ startIndex }) =>
-    startIndex > 200 ? { status: 200, body: ' '.repeat(17 * 1024 * 1024) } : undefined
+    startIndex > 200 ? { status: 200, body: ' '.repeat(5 * 1024 * 1024) } : undefined
   const failed = await lab.reaches('acme', await lab.start('acme'), 'failed')
   expect(failed.error.detail).toContain('GET /Users?startIndex=201&count=1: the answer about one entry is larger')
 })

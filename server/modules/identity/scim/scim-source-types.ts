@@ -16,6 +16,8 @@ export type ScimSourceAnswer<T> = { ok: true; value: T } | { ok: false; problem:
 /** A list response of RFC 7644, section 3.4.2, of which nothing but the shape of the envelope is known. */
 export interface ScimPage {
   resources: readonly unknown[]
+  /** Of the whole answer. */
+  bytes: number
   /** Undefined where the directory does not say, or says something that is no number. */
   totalResults: number | undefined
 }

@@ -15,7 +15,7 @@ export function createScimSources(outbound: Pick<Outbound, 'fetch'>): ScimSource
     token: string,
     signal: AbortSignal | undefined,
     bytesMax = rosterPullAnswerBytesMax,
-  ): Promise<ScimSourceAnswer<unknown>> {
+  ): Promise<ScimSourceAnswer<{ json: unknown; bytes: number }>> {
     // Without the id of a group, which may be the address of a mailing list.
     const asked = `GET ${path.replace(/\?.*/, '').replace(/^\/Groups\/.*/, '/Groups/{id}')}`
     let answer: Response
@@ -40,7 +40,7 @@ export function createScimSources(outbound: Pick<Outbound, 'fetch'>): ScimSource
       })
     }
     try {
-      return { ok: true, value: JSON.parse(new TextDecoder().decode(body)) }
+      return { ok: true, value: { json: JSON.parse(new TextDecoder().decode(body)), bytes: body.byteLength } }
     } catch {
       // A page of a proxy, perhaps, while the directory itself is being tended.
       return refused({ kind: 'answer', detail: `${asked}: the answer is not JSON.`, isPassing: true })
@@ -51,12 +51,13 @@ export function createScimSources(outbound: Pick<Outbound, 'fetch'>): ScimSource
     open: (baseUrl, token) => ({
       async page(resource, query, signal) {
         const answer = await get(baseUrl, `/${resource}?${parameters(query)}`, token, signal, rosterPullPageBytesMax)
-        return answer.ok ? readPage(`GET /${resource}`, answer.value) : answer
+        return answer.ok ? readPage(`GET /${resource}`, answer.value.json, answer.value.bytes) : answer
       },
       async group(id, signal) {
         const answer = await get(baseUrl, `/Groups/${encodeURIComponent(id)}`, token, signal)
         const isGone = !answer.ok && answer.problem.status === 404
-        return isGone ? { ok: true, value: null } : answer
+        if (isGone) return { ok: true, value: null }
+        return answer.ok ? { ok: true, value: answer.value.json } : answer
       },
     }),
   }
@@ -70,7 +71,7 @@ function parameters({ startIndex, count, withoutMembers }: ScimPageQuery): URLSe
   })
 }
 
-function readPage(asked: string, answer: unknown): ScimSourceAnswer<ScimPage> {
+function readPage(asked: string, answer: unknown, bytes: number): ScimSourceAnswer<ScimPage> {
   const { Resources: resources, totalResults } = (answer ?? {}) as { Resources?: unknown; totalResults?: unknown }
   const total = typeof totalResults === 'string' && /^\d{1,9}$/.test(totalResults) ? Number(totalResults) : totalResults
   const isCount = typeof total === 'number' && Number.isSafeInteger(total) && total >= 0 && total < 2 ** 31
@@ -80,7 +81,7 @@ function readPage(asked: string, answer: unknown): ScimSourceAnswer<ScimPage> {
     const detail = `${asked}: the answer has no list \`Resources\`, as a SCIM 2.0 list response has.`
     return refused({ kind: 'answer', detail, isPassing: false })
   }
-  return { ok: true, value: { resources: list, totalResults: isCount ? total : undefined } }
+  return { ok: true, value: { resources: list, bytes, totalResults: isCount ? total : undefined } }
 }
 
 function problemOfStatus(asked: string, answer: Response): ScimSourceProblem {

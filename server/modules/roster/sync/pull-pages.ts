@@ -14,6 +14,8 @@ import { TurnOver } from './sync-turn.ts'
 import type { SyncRow } from './syncs-store.ts'
 
 const passesMax = 3
+/** Entries of about so many bytes are applied in one transaction; in one go, everybody else would wait. */
+const partBytes = 256 * 1024
 
 /** What one kind of entry needs besides paging. */
 export interface PulledKind {
@@ -54,11 +56,12 @@ export async function pullPage(
         `${rosterPullPageEntriesMax} at most: it does not page as RFC 7644, section 3.4.2.4 says.`,
     )
   }
+  const partLength = lengthOfPart(page)
   let applied = row
   for (let from = 0; from < resources.length; ) {
     if (from > 0 && attempt.turn.isOver()) throw new TurnOver()
     attempt.signal.throwIfAborted()
-    const part = await kind.prepare(attempt, resources.slice(from, from + rosterPullPageSize), applied.position)
+    const part = await kind.prepare(attempt, resources.slice(from, from + partLength), applied.position)
     applied = await applyPart(database, attempt, part)
     from += part.length
   }
@@ -74,6 +77,10 @@ export async function pullPage(
     )
   }
   return takeStep(database, attempt, async (_tx, each) => turnPage(kind, each, page))
+}
+
+function lengthOfPart({ resources, bytes }: ScimPage): number {
+  return Math.max(1, Math.min(rosterPullPageSize, Math.floor((partBytes * resources.length) / bytes)))
 }
 
 /** Undefined when the answer is too large. */

@@ -18,7 +18,7 @@ export function pulledGroups(deps: { directory: Directory; reader: ResourceReade
       position.phase = 'absent'
     },
     absent({ mapping }) {
-      if (mapping.length === 0) return { resources: [], totalResults: 0 }
+      if (mapping.length === 0) return { resources: [], bytes: 0, totalResults: 0 }
       throw new SyncFailed(
         'GET /Groups: the directory has no groups (404), from which archetypes would come. Have it serve groups, or ' +
           'take group_archetype_map out of the configuration of SCIM.',
