@@ -11,6 +11,7 @@ import { contentKeys } from './content-keys-store.ts'
 import { createCustomerKeys } from './customer-keys-service.ts'
 import type { DestroyedKeysList } from './destroyed-keys-list.ts'
 import { type ContentsDestroyed, createKeyDestruction, type KeyDestruction } from './destruction-service.ts'
+import { activeOf } from './key-state.ts'
 import { createMasterKeySecrets } from './master-key-secrets.ts'
 import { createTenantSecrets } from './own-key-secrets.ts'
 import { type KeyProviders, openKeyProviders } from './providers/key-providers.ts'
@@ -63,7 +64,7 @@ export function createCmekModule(
     destruction,
     async keyState(tx) {
       const rows = await contentKeys(tx)
-      if (rows.some((row) => row.state === 'active')) return 'active'
+      if (activeOf(rows)) return 'active'
       return rows.length > 0 ? 'destroyed' : 'missing'
     },
     routes: (app) => addCmekRoutes(app, { customerKeys, destruction }),

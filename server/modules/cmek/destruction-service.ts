@@ -1,4 +1,4 @@
-import { DomainError, validationFailed } from '../../../contract/domain-error.ts'
+import { validationFailed } from '../../../contract/domain-error.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import { withoutContentKey } from '../../db/record-contents.ts'
@@ -8,7 +8,8 @@ import type { ContentDestruction } from '../hub/hub-types.ts'
 import type { ContentKeys } from './content-keys.ts'
 import { type ContentKeyRow, contentKeys, forgetContentKeys, takeContentKeysLock } from './content-keys-store.ts'
 import type { DestroyedKeysList } from './destroyed-keys-list.ts'
-import { KeyProblem } from './key-problem.ts'
+import { asUnavailable } from './key-problem.ts'
+import { live } from './key-state.ts'
 import type { KeyProviders } from './providers/key-providers.ts'
 
 export interface DestroyRequest {
@@ -59,8 +60,7 @@ export function createKeyDestruction(deps: {
     try {
       for (const provider of Object.values(providers)) await provider?.destroyKeysOf?.(tenantId)
     } catch (error) {
-      if (!(error instanceof KeyProblem)) throw error
-      throw new DomainError('hub-unavailable', error.message, { retryAfterSeconds: 5, cause: error })
+      throw asUnavailable(error)
     }
   }
 
@@ -74,8 +74,8 @@ export function createKeyDestruction(deps: {
         await deps.content().lock(tx)
         await takeContentKeysLock(tx)
         const rows = await contentKeys(tx)
-        const live = rows.filter((row) => row.state !== 'destroyed')
-        if (live.length === 0) {
+        const ending = live(rows)
+        if (ending.length === 0) {
           const before = lastDestroyed(tenant.slug, rows)
           if (before === undefined) throw withoutContentKey()
           await destroyOwnKeys(tenant.slug)
@@ -83,8 +83,8 @@ export function createKeyDestruction(deps: {
         }
         await deps.content().requireAllowed(tx)
         const now = formatTimestamp(Date.now())
-        const key_ids = live.map((row) => row.key_id)
-        const { provider, key_ref } = live.at(-1)!
+        const key_ids = ending.map((row) => row.key_id)
+        const { provider, key_ref } = ending.at(-1)!
         const { recordId: eventId } = await governance.append(tx, tenant, {
           kind: 'cmek.key_destroyed',
           subject: `tenant:${tenant.slug}`,
@@ -110,7 +110,7 @@ export function createKeyDestruction(deps: {
       if (kept.length === 0) return 0
       return database.withTenant(slug, async (tx) => {
         await takeContentKeysLock(tx)
-        const back = (await contentKeys(tx)).filter((row) => row.state !== 'destroyed' && keptOf(row.key_id))
+        const back = live(await contentKeys(tx)).filter((row) => keptOf(row.key_id))
         const last = back.at(-1)
         if (last === undefined) return 0
         const now = formatTimestamp(Date.now())

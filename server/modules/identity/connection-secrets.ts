@@ -2,7 +2,10 @@ import type { Tenant } from '../../http/caller.ts'
 import { deriveKey, seal, unseal } from '../../secrets/sealing.ts'
 import type { ConnectionRow } from './sso-store.ts'
 
-/** Client secrets of connections: sealed at rest, each for its tenant and connection. */
+/**
+ * Client secrets of connections: sealed at rest, each for its tenant and connection. Under the master key in every mode:
+ * who has to name another key for a tenant, or to destroy one, signs in while that key cannot be reached.
+ */
 export interface ConnectionSecrets {
   seal(secret: string, tenant: Owner, connectionId: string): Buffer
   unseal(row: Pick<ConnectionRow, 'connection_id' | 'client_secret_sealed'>, tenant: Owner): string
