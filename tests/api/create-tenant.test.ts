@@ -65,6 +65,12 @@ test.each<[string, unknown, string[]]>([
   ['an own address in Mode A', { ...sound, base_url: 'https://a.example' }, ['/base_url']],
   ['an address with a path', { ...sound, mode: 'C', base_url: 'https://a.example/hub' }, ['/base_url']],
   ['an empty name', { ...sound, display_name: '' }, ['/display_name']],
+  [
+    'an address that only a closer look refuses, beside a bad slug',
+    { ...sound, slug: 'S', admin_email: 'a@b@c.example', base_url: 'https://a.example/hub' },
+    ['/admin_email', '/base_url', '/slug'],
+  ],
+  ['an address that is none in any mode', { ...sound, mode: 'D', base_url: 'nowhere' }, ['/base_url', '/mode']],
   ['a member more', { ...sound, plan: 'gold' }, ['/plan']],
 ])('%s is refused', async (_name, body, pointers) => {
   const answer = await create(body)

@@ -88,6 +88,13 @@ test.each([
   expect((await hub.call('globex', 'GET', path)).body.provisioned).toBe(false)
 })
 
+test('everything that is wrong is told at once', async () => {
+  const wrong = { retention_days: 0, cmek: { provider: 'local', key_ref: 'k1' }, days: 1 }
+  const { body: problem } = await provision('globex', wrong)
+  const pointers = problem.errors.map((error: { pointer: string }) => error.pointer)
+  expect(pointers.sort()).toEqual(['/cmek', '/days', '/retention_days'])
+})
+
 test('it takes both scopes, a token and the tenant', async () => {
   for (const scopes of [['hub:write'], ['connector:admin']] as const) {
     expect(await commonRefusals(hub, 'POST', path, { body: {}, scopes })).toEqual(allRefused)

@@ -1,9 +1,10 @@
 import type { FastifyInstance } from 'fastify'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { pageSizeDefault } from '../../../contract/limits.ts'
 import { PageQuery } from '../../../contract/request-schemas.ts'
 import { operatorOf } from '../../http/operator-access.ts'
 import { addRoute, emptyBody } from '../../http/route.ts'
+import type { SoundParts } from '../../http/sound-parts.ts'
 import {
   CreatedTenantAnswer,
   NewTenantBody,
@@ -28,6 +29,10 @@ export function addOperatorRoutes(
       ...operatorOnly,
       description: `Makes the tenant with its keys and log, and the welcome link of its administrator. ${byToken}`,
       body: NewTenantBody,
+      checkBody: (body: SoundParts<Static<typeof NewTenantBody>>) => {
+        const { slug, mode, admin_email: adminEmail, base_url: baseUrl } = body
+        return administration.problemsIn({ slug, mode, adminEmail, baseUrl })
+      },
       response: { 201: CreatedTenantAnswer },
       responseHeaders: { 201: { Location: Type.String({ description: 'Path of the tenant' }) } },
       problems: ['concurrent-modification'],

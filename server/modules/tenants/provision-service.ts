@@ -1,8 +1,9 @@
-import { DomainError, validationFailed } from '../../../contract/domain-error.ts'
+import { DomainError, type PointedError, validationFailed } from '../../../contract/domain-error.ts'
 import type { TenantMode } from '../../../contract/literals.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
+import type { SoundParts } from '../../http/sound-parts.ts'
 import type { CmekState, ContentKeyring, KeyChoice } from '../cmek/cmek-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import { lockSettings, type SettingsRow, setProvision, settings } from './tenants-store.ts'
@@ -24,6 +25,8 @@ export interface ProvisionRequest {
 }
 
 export interface ProvisionService {
+  /** What is wrong with a request before any key is asked for. */
+  problemsIn(tenant: Tenant, request: SoundParts<ProvisionRequest>): PointedError[]
   /**
    * Provisions the Hub, or changes how it is provisioned; what is not given stays. Repeating it changes nothing.
    * Throws `validation-failed` for `cmek` in another mode than B, and in Mode B without it, or for a key that cannot be
@@ -75,8 +78,10 @@ export function createProvisionService(deps: {
   }
 
   return {
+    problemsIn,
     async provision(caller, request) {
-      checkMode(caller.tenant, request)
+      const problems = problemsIn(caller.tenant, request)
+      if (problems.length > 0) throw validationFailed(problems)
       for (let attempt = 1; ; attempt += 1) {
         try {
           return await provisionOnce(caller, request)
@@ -101,12 +106,9 @@ export function createProvisionService(deps: {
   }
 }
 
-function checkMode(tenant: Tenant, request: ProvisionRequest): void {
-  if (request.cmek !== undefined && tenant.mode !== 'B') {
-    throw validationFailed([
-      { pointer: '/cmek', detail: `is for Mode B tenants; this tenant runs in Mode ${tenant.mode}` },
-    ])
-  }
+function problemsIn(tenant: Tenant, { cmek }: SoundParts<ProvisionRequest>): PointedError[] {
+  if (cmek === undefined || tenant.mode === 'B') return []
+  return [{ pointer: '/cmek', detail: `is for Mode B tenants; this tenant runs in Mode ${tenant.mode}` }]
 }
 
 async function store(tx: TenantTx, before: SettingsRow | undefined, wantedDays: number | undefined) {

@@ -4,10 +4,11 @@ import { patterns } from '../../../contract/literals.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Database } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
+import type { SoundParts } from '../../http/sound-parts.ts'
 import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
 import type { ProvenanceKeyMaker, ProvenanceKeys } from '../keys/keys-types.ts'
 import type { IssuedLink, SignInLinks } from '../links/links-types.ts'
-import { readOwnAddress } from './own-address-rule.ts'
+import { type AddressRule, readOwnAddress } from './own-address-rule.ts'
 import { addressTaken, checkLimit, existingTenant, limitDetails } from './tenant-checks.ts'
 import { asTenant } from './tenant-directory.ts'
 import {
@@ -36,8 +37,12 @@ interface Deps {
 export function createTenantAdministration(deps: Deps): TenantAdministration {
   const { database, governance, links } = deps
 
+  const problemsIn = (wanted: SoundParts<NewTenant>) => problemsOf(wanted, deps)
+
   async function create(wanted: NewTenant, actor: Actor): Promise<CreatedTenant> {
-    const baseUrl = checkNewTenant(wanted, deps)
+    const problems = problemsIn(wanted)
+    if (problems.length > 0) throw validationFailed(problems)
+    const baseUrl = ownAddress(wanted, deps)
     await database.withRegistry(async (tx) => {
       if (await tenantBySlug(tx, wanted.slug)) throw slugTaken(wanted.slug)
       if (baseUrl && (await tenantByBaseUrl(tx, baseUrl))) throw addressTaken(baseUrl)
@@ -86,6 +91,7 @@ export function createTenantAdministration(deps: Deps): TenantAdministration {
   }
 
   return {
+    problemsIn,
     create,
     async createFirst(wanted, actor) {
       if (await database.withRegistry(hasTenants)) return undefined
@@ -135,21 +141,27 @@ export function createTenantAdministration(deps: Deps): TenantAdministration {
   }
 }
 
-/** The tenant's own address in its one spelling, if it has one. */
-function checkNewTenant(wanted: NewTenant, deps: Deps): string | undefined {
+function problemsOf(wanted: SoundParts<NewTenant>, rule: AddressRule): PointedError[] {
   const errors: PointedError[] = []
-  if (!new RegExp(patterns.tenantSlug).test(wanted.slug)) {
+  const { slug, mode, adminEmail, baseUrl } = wanted
+  if (slug !== undefined && !new RegExp(patterns.tenantSlug).test(slug)) {
     errors.push({
       pointer: '/slug',
       detail: 'must be 2 to 63 characters: a lower-case letter, then lower-case letters, digits and hyphens',
     })
   }
-  if (!isEmail(wanted.adminEmail)) {
+  if (adminEmail !== undefined && !isEmail(adminEmail)) {
     errors.push({ pointer: '/admin_email', detail: 'must be an e-mail address' })
   }
-  const read = wanted.baseUrl === undefined ? undefined : readOwnAddress(wanted.baseUrl, wanted.mode, deps)
+  // Without a mode that is one, the address may still be none.
+  const read = baseUrl === undefined ? undefined : readOwnAddress(baseUrl, mode ?? 'C', rule)
   if (read && 'problem' in read) errors.push({ pointer: '/base_url', detail: read.problem })
-  if (errors.length > 0) throw validationFailed(errors)
+  return errors
+}
+
+/** In its one spelling, if the tenant has one. */
+function ownAddress({ baseUrl, mode }: NewTenant, rule: AddressRule): string | undefined {
+  const read = baseUrl === undefined ? undefined : readOwnAddress(baseUrl, mode, rule)
   return read && 'address' in read ? read.address : undefined
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { addRoute } from '../../http/route.ts'
-import type { ProvisionService } from './provision-service.ts'
+import type { SoundParts } from '../../http/sound-parts.ts'
+import type { ProvisionRequest, ProvisionService } from './provision-service.ts'
 import { ProvisionAnswer, ProvisionBody } from './tenants-schemas.ts'
 
 export function addTenantsRoutes(app: FastifyInstance, { provision }: { provision: ProvisionService }): void {
@@ -13,6 +14,7 @@ export function addTenantsRoutes(app: FastifyInstance, { provision }: { provisio
         'names a key of its own, `cmek`, before it can write.',
       body: ProvisionBody,
       bodyOptional: true,
+      checkBody: (body: SoundParts<ProvisionRequest>, { caller }) => provision.problemsIn(caller.tenant, body),
       response: { 200: ProvisionAnswer },
       problems: ['concurrent-modification'],
     },

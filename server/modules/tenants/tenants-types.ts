@@ -1,7 +1,9 @@
+import type { PointedError } from '../../../contract/domain-error.ts'
 import type { RateClass } from '../../../contract/limits.ts'
 import type { TenantMode } from '../../../contract/literals.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import type { TenantLimits } from '../../http/rate-limit-headers.ts'
+import type { SoundParts } from '../../http/sound-parts.ts'
 import type { Actor } from '../governance/governance-types.ts'
 import type { IssuedLink } from '../links/links-types.ts'
 
@@ -54,6 +56,8 @@ export interface CreatedTenant {
 
 /** What an operator does with tenants. All throw DomainError; a pointer names the field. */
 export interface TenantAdministration {
+  /** What is wrong with a tenant that is wanted, whatever other tenants there are. */
+  problemsIn(wanted: SoundParts<NewTenant>): PointedError[]
   /**
    * Makes the tenant with its settings, keys and log, and the welcome link of its administrator. It becomes visible
    * in one last step, so what a crash leaves behind is taken up when it is repeated. `concurrent-modification` when
@@ -128,14 +132,19 @@ export interface OperatedTenants {
   update(slug: string, changes: TenantChanges, actor: Actor): Promise<OperatedTenant>
 }
 
+/** Details as they are sent to be kept: what is left out stays, and a contact that is null is taken away. */
+export type DetailsSent = Partial<Omit<TenantDetails, 'contact_email'>> & { contact_email?: string | null }
+
 /** The details of a tenant as its administrators see and change them. */
 export interface TenantSettings {
   get(caller: Caller): Promise<TenantDetails>
+  /** What is wrong with details before they are compared with those that are kept. */
+  problemsIn(details: SoundParts<DetailsSent>): PointedError[]
   /**
-   * Confirms the details, or changes them: the first time, and whenever something differs, that is an event. A contact
-   * that is left out is taken away.
+   * Confirms the details, or changes them: the first time, and whenever something differs, that is an event. Throws
+   * `validation-failed` where a member that is not the caller's to change differs.
    */
-  replace(caller: Caller, details: { display_name: string; contact_email?: string | undefined }): Promise<TenantDetails>
+  replace(caller: Caller, details: DetailsSent): Promise<TenantDetails>
 }
 
 /** Times of a tenant, RFC 3339; absent is not yet. */
