@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify'
-import type { KeyNames } from '../../config/key-names.ts'
 import type { Config } from '../../config.ts'
 import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
@@ -19,7 +18,7 @@ import { type KeyProviders, openKeyProviders } from './providers/key-providers.t
 /** What opens and seals, which the record store needs before anything else can be made. */
 export interface ContentEncryption {
   providers: KeyProviders
-  keyNames: KeyNames
+  keyNames: Config['keyNames']
   contentKeys: ContentKeys
   secrets: TenantSecrets
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { DomainError, validationFailed } from '../../../contract/domain-error.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
-import type { KeyNames } from '../../config/key-names.ts'
+import type { Config } from '../../config.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import { withoutContentKey } from '../../db/record-contents.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
@@ -44,7 +44,7 @@ export function createCustomerKeys(deps: {
   database: Database
   governance: GovernanceLog
   providers: KeyProviders
-  keyNames: KeyNames
+  keyNames: Config['keyNames']
   contentKeys: Pick<ContentKeys, 'changed'>
 }): CustomerKeys {
   const { database, governance, providers } = deps

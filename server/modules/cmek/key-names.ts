@@ -1,5 +1,8 @@
-import type { KeyNameRule, KeyNames } from '../../config/key-names.ts'
+import type { Config } from '../../config.ts'
 import type { KeyChoice } from './cmek-types.ts'
+
+type KeyNames = Config['keyNames']
+type KeyNameRule = KeyNames['vault'][number]
 
 /**
  * Whether a tenant may name a key. The Hub asks all of them with one and the same credentials, so that only the operator
