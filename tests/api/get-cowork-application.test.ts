@@ -21,6 +21,7 @@ test('the last application that changed something is answered as it was', async 
   await packs.apply('support', { archetype_ids: [], dry_run: true })
   const read = await hub.call('acme', 'GET', applyPath('support'), { scopes: ['skill_entitlement:read'] })
   expect([read.status, read.body]).toEqual([200, first.body])
+  expect(JSON.stringify(read.body)).toBe(JSON.stringify(first.body))
   const second = await packs.apply('support', { archetype_ids: [] })
   expect((await packs.call('GET', applyPath('support'))).body).toEqual(second.body)
 })

@@ -36,6 +36,14 @@ test('a pack is stored as it was sent, and nothing else happens', async () => {
   expect((await packs.call('GET', '/api/v1/skill-entitlement/skills/draft')).status).toBe(404)
 })
 
+test('members stay in the order in which they were sent', async () => {
+  const skill = { ...packSkill('ordered'), manifest: { zeta: 1, a: { second: 2, first: 1 }, mid: [] }, owner: 'legal' }
+  const put = await packs.put('ordered', [skill], ['agent'])
+  for (const { body } of [put, await packs.call('GET', coworkPath('ordered'))]) {
+    expect(JSON.stringify(body.skills)).toBe(JSON.stringify([skill]))
+  }
+})
+
 test('a change is one event with ids alone, a repetition none', async () => {
   const first = await packs.put('told', [packSkill('one')], ['agent'], 'Secret name')
   expect((await packs.put('told', [packSkill('one')], ['agent'], 'Secret name')).body).toEqual(first.body)

@@ -168,15 +168,15 @@ create table hub.coworks (
   tenant_id text not null,
   cowork_id text not null,
   name text not null,
-  -- Registrations, as PUT gives them.
-  skills jsonb not null,
+  -- Registrations, as PUT gives them: json keeps the order of their members.
+  skills json not null,
   archetype_ids text[] not null,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   -- The last application: when, by whom, and its answer.
   applied_at timestamptz,
   applied_by text,
-  application jsonb,
+  application json,
   primary key (tenant_id, cowork_id)
 );
 select hub.distribute('hub.coworks');

@@ -69,7 +69,7 @@ export async function putCowork(
 ): Promise<void> {
   await tx.client.query(
     `insert into hub.coworks (tenant_id, cowork_id, name, skills, archetype_ids, created_at, updated_at)
-     values ($1, $2, $3, $4::jsonb, $5, $6, $6)
+     values ($1, $2, $3, $4::json, $5, $6, $6)
      on conflict (tenant_id, cowork_id) do update set name = excluded.name, skills = excluded.skills,
        archetype_ids = excluded.archetype_ids, updated_at = excluded.updated_at`,
     [tx.tenantId, cowork.coworkId, cowork.name, JSON.stringify(cowork.skills), cowork.archetypeIds, cowork.now],
@@ -95,7 +95,7 @@ export async function setApplication(
   applied: { coworkId: string; by: string; now: string; application: Application },
 ): Promise<void> {
   await tx.client.query(
-    `update hub.coworks set applied_at = $3, applied_by = $4, application = $5::jsonb
+    `update hub.coworks set applied_at = $3, applied_by = $4, application = $5::json
      where tenant_id = $1 and cowork_id = $2`,
     [tx.tenantId, applied.coworkId, applied.now, applied.by, JSON.stringify(applied.application)],
   )
@@ -109,7 +109,7 @@ export async function coworksNaming(
   const { rows } = await tx.client.query<{ cowork_id: string; skills: StoredSkill[] }>(
     `select cowork_id, skills from hub.coworks
      where tenant_id = $1 and exists (
-       select from jsonb_array_elements($2::jsonb) as gone (version) where skills @> jsonb_build_array(gone.version))
+       select from jsonb_array_elements($2::jsonb) as gone (version) where skills::jsonb @> jsonb_build_array(gone.version))
      order by cowork_id collate "C"`,
     [tx.tenantId, JSON.stringify(versions)],
   )
@@ -117,7 +117,7 @@ export async function coworksNaming(
 }
 
 export async function setSkills(tx: TenantTx, coworkId: string, skills: readonly StoredSkill[]): Promise<void> {
-  await tx.client.query('update hub.coworks set skills = $3::jsonb where tenant_id = $1 and cowork_id = $2', [
+  await tx.client.query('update hub.coworks set skills = $3::json where tenant_id = $1 and cowork_id = $2', [
     tx.tenantId,
     coworkId,
     JSON.stringify(skills),
