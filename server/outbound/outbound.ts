@@ -96,6 +96,7 @@ function unreachableWords(error: unknown): string {
   let code: string | undefined
   for (let inner = error, depth = 0; depth < 8 && inner instanceof Error; inner = inner.cause, depth += 1) {
     code = (inner as NodeJS.ErrnoException).code ?? code
+    if (inner.message === 'bad port') return 'has a port that is not for HTTP, as the Fetch standard lists them'
   }
   return (code && systemWords[code]) ?? `could not be reached${code ? ` (${code})` : ''}`
 }

@@ -125,6 +125,28 @@ test('the Skills API of Anthropic has an address that need not be named', async 
   expect([other.status, pointersOf(other)]).toEqual([400, ['/credentials/anthropic_api_key']])
 })
 
+test.each<[string, object, string[]]>([
+  [
+    'a platform and an address that are missing',
+    { platform: 'custom:A b', publish_url: undefined },
+    ['/platform', '/publish_url'],
+  ],
+  [
+    'an address and a credential',
+    { publish_url: 'ftp://x', credentials: { bearer_token: 1 } },
+    ['/credentials/bearer_token', '/publish_url'],
+  ],
+  ['an address of no text, once', { publish_url: 5, platform: 'x' }, ['/platform', '/publish_url']],
+  [
+    'a key of another platform, and a member',
+    { platform: 'gemini', credentials: { anthropic_api_key: 'k' }, colour: 'red' },
+    ['/colour', '/credentials/anthropic_api_key'],
+  ],
+])('all that is wrong is told at once: %s', async (_name, change, pointers) => {
+  const answer = await create({ ...pushBody(url, { display_name: 'All at once' }), ...change })
+  expect([answer.status, pointersOf(answer).sort()]).toEqual([400, pointers])
+})
+
 describe('refused', () => {
   const without = (name: keyof PushBody) => ({ [name]: undefined })
   const tooMany = Object.fromEntries(Array.from({ length: 17 }, (_, at) => [`name_${at}`, 'x']))

@@ -213,6 +213,16 @@ describe('a receiver that fails', () => {
   })
 })
 
+test('an address that is changed in the database gets no credentials', async () => {
+  const [own, other] = [await receiverOf(500), await receiverOf()]
+  const id = await connect(own, { bearer_token: 'for-its-own-origin' })
+  await own.count(1)
+  const db = await hub.superuserClient()
+  await db.query('update hub.connectors set publish_url = $2 where connector_id = $1', [id, other.url])
+  const { health } = await connectorWhen(hub, id, ({ health }) => health.error?.code === 'credentials')
+  expect([other.received, health.error.detail]).toEqual([[], expect.stringMatching(/another origin/)])
+})
+
 test('no secret gets into the database in clear', async () => {
   const receiver = await receiverOf()
   const id = await connect(receiver, { bearer_token: 'clear-as-glass' })

@@ -1,4 +1,5 @@
 import { type PointedError, validationFailed } from '../../../contract/domain-error.ts'
+import type { SoundParts } from '../../http/sound-parts.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import { type KeptCredentials, originOf } from './connector-credentials.ts'
 import type { ConnectorSettings, Credentials } from './connectors-types.ts'
@@ -14,23 +15,41 @@ export type WholeSettings = Omit<ConnectorSettings, 'credentials'> & { credentia
  * `pull` there is no address.
  */
 export function checkSettings(settings: WholeSettings, outbound: Pick<Outbound, 'problemOf'>): WholeSettings {
-  const errors: PointedError[] = []
-  const { platform, delivery, publish_url, credentials } = settings
+  const { delivery, publish_url, credentials } = settings
   const isAnthropic = credentials.anthropic_api_key !== undefined
-  if (isAnthropic && platform !== 'claude') {
+  const url = publish_url ?? (delivery === 'push' && isAnthropic ? anthropicUrl : undefined)
+  const whole = { ...settings, ...(url !== undefined && { publish_url: url }) }
+  const errors = problemsOfSettings(whole, { isAnthropic, hasUrl: url !== undefined }, outbound)
+  if (errors.length > 0) throw validationFailed(errors)
+  return whole
+}
+
+/** What else is wrong with a body that has faults already, as far as its sound parts tell. */
+export function furtherProblems(
+  sound: SoundParts<ConnectorSettings>,
+  body: SoundParts<ConnectorSettings>,
+  outbound: Pick<Outbound, 'problemOf'>,
+): PointedError[] {
+  const isAnthropic = body.credentials?.anthropic_api_key !== undefined
+  return problemsOfSettings(sound, { isAnthropic, hasUrl: body.publish_url !== undefined || isAnthropic }, outbound)
+}
+
+function problemsOfSettings(
+  { platform, delivery, publish_url: url }: SoundParts<ConnectorSettings>,
+  { isAnthropic, hasUrl }: { isAnthropic: boolean; hasUrl: boolean },
+  outbound: Pick<Outbound, 'problemOf'>,
+): PointedError[] {
+  const errors: PointedError[] = []
+  if (isAnthropic && platform !== undefined && platform !== 'claude') {
     errors.push({ pointer: '/credentials/anthropic_api_key', detail: 'is for the platform claude' })
   }
-  const url = publish_url ?? (delivery === 'push' && isAnthropic ? anthropicUrl : undefined)
+  const problem = url === undefined ? undefined : outbound.problemOf(url)
   if (delivery === 'pull' && url !== undefined) {
     errors.push({ pointer: '/publish_url', detail: 'must not be there: with the delivery pull nothing is sent' })
-  } else if (delivery === 'push' && url === undefined) {
+  } else if (delivery === 'push' && !hasUrl) {
     errors.push({ pointer: '/publish_url', detail: 'must be there: with the delivery push the manifest is sent to it' })
-  } else if (url !== undefined) {
-    const problem = outbound.problemOf(url)
-    if (problem !== undefined) errors.push({ pointer: '/publish_url', detail: problem })
-  }
-  if (errors.length > 0) throw validationFailed(errors)
-  return { ...settings, ...(url !== undefined && { publish_url: url }) }
+  } else if (problem !== undefined) errors.push({ pointer: '/publish_url', detail: problem })
+  return errors
 }
 
 /**

@@ -3,6 +3,7 @@ import { ConnectionTrial } from '../../../contract/answer-schemas.ts'
 import { connectorsMax, pageSizeDefault } from '../../../contract/limits.ts'
 import { PageQuery } from '../../../contract/request-schemas.ts'
 import { addRoute, emptyBody } from '../../http/route.ts'
+import type { SoundParts } from '../../http/sound-parts.ts'
 import type { ConnectorTester } from '../distribution/distribution-types.ts'
 import {
   ConnectorBody,
@@ -14,7 +15,7 @@ import {
   connectorLocation,
   RemovedSchema,
 } from './connectors-schemas.ts'
-import type { ConnectorAdministration } from './connectors-types.ts'
+import type { ConnectorAdministration, ConnectorSettings } from './connectors-types.ts'
 
 export function addConnectorRoutes(
   app: FastifyInstance,
@@ -31,6 +32,8 @@ export function addConnectorRoutes(
         'already mean that connector: it becomes as the body says, and keeps its credentials where the body has none. ' +
         `A tenant has at most ${connectorsMax}.`,
       body: ConnectorBody,
+      checkBody: (sound: SoundParts<ConnectorSettings>, { body }) =>
+        sound === body ? [] : connectors.furtherProblems(sound, body as SoundParts<ConnectorSettings>),
       response: { 201: ConnectorSchema },
       responseHeaders: { 201: connectorLocation },
       problems: ['hub-unavailable'],
@@ -66,8 +69,8 @@ export function addConnectorRoutes(
     'updateConnector',
     {
       description:
-        'What is left out stays. Another `publish_url` of another origin needs `credentials` with it: those that are ' +
-        'stored were not given for it.',
+        'What is left out stays. Credentials are sent to the origin only that they were given for: a `publish_url` of ' +
+        'another needs `credentials` with it.',
       params: ConnectorParams,
       body: ConnectorChangesBody,
       response: { 200: ConnectorSchema },

@@ -12,7 +12,7 @@ import type { Deliveries } from '../distribution/distribution-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import { connectorAnswer } from './connector-answer.ts'
 import { type CredentialVault, type KeptCredentials, originOf, textOf } from './connector-credentials.ts'
-import { checkSettings, requireOwnCredentials, type WholeSettings } from './connector-settings.ts'
+import { checkSettings, furtherProblems, requireOwnCredentials, type WholeSettings } from './connector-settings.ts'
 import * as store from './connectors-store.ts'
 import type { ConnectorAdministration, ConnectorChanges } from './connectors-types.ts'
 
@@ -116,6 +116,8 @@ export function createConnectorAdministration(deps: {
   }
 
   return {
+    furtherProblems: (sound, body) => furtherProblems(sound, body, outbound),
+
     create: (caller, settings) =>
       locked(caller.tenant, async (tx) => {
         const known = await store.connectorNamed(tx, settings.platform, settings.display_name)

@@ -1,5 +1,7 @@
+import type { PointedError } from '../../../contract/domain-error.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
+import type { SoundParts } from '../../http/sound-parts.ts'
 
 /** A connected platform, as other modules see it. */
 export interface Connector {
@@ -73,6 +75,8 @@ export interface ConnectorAnswer {
 
 /** What the operations on connectors do. All throw `not-found` for one that is not there, or was removed. */
 export interface ConnectorAdministration {
+  /** What else is wrong with a body of {@link create} that has faults: a sound one is judged with what is stored. */
+  furtherProblems(sound: SoundParts<ConnectorSettings>, body: SoundParts<ConnectorSettings>): PointedError[]
   /**
    * Connects a platform. One of the same platform and display name becomes as the settings say; without a difference
    * nothing changes and no event is written.
