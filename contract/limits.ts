@@ -66,6 +66,13 @@ export const scimPatchWorkMax = 150_000
 /** A group with 50,000 members fits. */
 export const scimBodyBytesMax = 4 * 1024 * 1024
 export const scimPageSizeDefault = 100
+/** A page of a SCIM list ends where it has as many characters of attributes, or members of groups, whatever was asked for. */
+export const scimPageLengthMax = 4 * 1024 * 1024
+export const scimPageMembersMax = 20_000
+/** People whose archetypes follow a change of one group before it is answered; of more, soon afterwards. */
+export const scimAssignedInPlaceMax = 5000
+/** Of the attributes of one person or group, as JSON, without its members; in characters. */
+export const scimResourceLengthMax = 64 * 1024
 /** User names, external ids and names of groups. */
 export const scimNameLengthMax = 512
 /** Of one attribute of a person, such as e-mail addresses. */
@@ -98,7 +105,7 @@ export const rosterSyncDays = 30
 export const rosterSyncsAtOnce = 4
 export const slowRosterSyncsAtOnce = 8
 /** A sync gives its place to others after so long; a directory that takes longer for one answer is a slow one. */
-export const rosterSyncTurnSeconds = 3
+export const rosterSyncTurnSeconds = 2
 /** A directory that was not read in so long is given up. */
 export const rosterPullHoursMax = 24
 export const magicLinkHours = 24
