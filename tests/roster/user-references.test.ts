@@ -45,3 +45,31 @@ test('who was removed is meant by id alone', async () => {
   expect([...found.keys()]).toEqual([userId])
   expect(found.get(userId)).toEqual({ userId, active: false, archetypeIds: [] })
 })
+
+test('who left is meant by their own address and id, whatever others have as external id', async () => {
+  const unknownId = `usr_${'x'.repeat(24)}`
+  const victim = await lab.add(person('victim@acme.example', { active: false }))
+  await lab.add(person('taker 1', { externalId: 'victim@acme.example' }))
+  await lab.add(person('taker 2', { externalId: victim.userId }))
+  await lab.add(person('taker 3', { externalId: unknownId }))
+  const references = ['user:victim@acme.example', `user:${victim.userId}`, victim.userId, `user:${unknownId}`]
+  const found = await resolve(references)
+  const odd = await lab.add(person('usr_odd@acme.example'))
+  expect((await resolve(['user:usr_odd@acme.example'])).get('user:usr_odd@acme.example')).toMatchObject({
+    userId: odd.userId,
+  })
+  const meant = { userId: victim.userId, active: false, archetypeIds: [] }
+  expect(found).toEqual(new Map(references.slice(0, 3).map((reference) => [reference, meant])))
+})
+
+test('an external id that is an address means nobody but who has it as user name, also when its owner was removed', async () => {
+  const gone = await lab.add(person('left@acme.example'))
+  await lab.run((tx, tenant) => lab.directory.removeUser(tx, tenant, gone.userId, { actor: { service: 'test' } }))
+  await lab.add(person('heir', { externalId: 'left@acme.example' }))
+  expect(await resolve(['user:left@acme.example'])).toEqual(new Map())
+
+  const emails = [{ value: 'sam@mail.example', type: 'work', primary: true }]
+  const sam = await lab.add(person('Sam@acme.example', { externalId: 'sam@acme.example', attributes: { emails } }))
+  const found = await resolve(['user:sam@acme.example', 'user:sam@mail.example'])
+  expect([...found.values()].map(({ userId }) => userId)).toEqual([sam.userId, sam.userId])
+})

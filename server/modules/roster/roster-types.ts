@@ -39,8 +39,10 @@ export interface ResolvedUser {
 export interface UserReferences {
   /**
    * Whom references mean: `user:<email>`, `user:<external id of the directory>` or `usr_…`, which may stand after
-   * `user:` too. Those that mean nobody are left out. Of several people the active one is meant, then the one who was
-   * changed last; an address goes before an external id. A few statements, however many there are.
+   * `user:` too, and is never looked for as anything else. Those that mean nobody are left out. An address goes before an
+   * external id, whether its owner is active or not, and an external id that is an address means only whoever has it as user
+   * name too; of several people with one of them the active one is meant, then
+   * the one who was changed last. A few statements, however many there are.
    */
   resolveUsers(tx: TenantTx, references: readonly string[]): Promise<Map<string, ResolvedUser>>
 }

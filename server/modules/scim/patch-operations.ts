@@ -88,8 +88,8 @@ function stepsWithoutPath(
   value: JsonObject,
   work: PatchWork,
 ): PatchStep[] {
+  for (const name of Object.keys(value)) work.spendPath(name)
   return Object.entries(value).flatMap(([name, part]): PatchStep[] => {
-    work.spendPath(name)
     const schema = schemaNamed(resource, name)
     if (schema) return isJsonObject(part) ? stepsBelow(resource, id, op, schema.id, part, work) : []
     const path = parsePatchPath(resource, name)
@@ -107,6 +107,7 @@ function stepsBelow(
   value: JsonObject,
   work: PatchWork,
 ): PatchStep[] {
+  for (const name of Object.keys(value)) work.spendPath(name)
   const qualified = Object.entries(value).map(([name, part]) => [`${schemaId}:${name}`, part] as const)
   return stepsWithoutPath(resource, id, op, Object.fromEntries(qualified), work)
 }

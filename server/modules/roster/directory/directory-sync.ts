@@ -1,3 +1,4 @@
+import type { JsonObject, JsonValue } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { GovernanceEvent, GovernanceLog } from '../../governance/governance-types.ts'
 import { now } from '../users/user-changes.ts'
@@ -15,7 +16,7 @@ import {
 } from './directory-groups-store.ts'
 import { deleteOtherMembers, insertMembers, touchGroups } from './directory-members-store.ts'
 import { makeGroupId, nameKey } from './directory-names.ts'
-import type { Directory, DirectoryGroupWrite } from './directory-types.ts'
+import type { Directory, DirectoryGroupWrite, DirectoryUserWrite } from './directory-types.ts'
 import type { DirectoryUsers } from './directory-users.ts'
 import {
   countUnseen,
@@ -27,7 +28,7 @@ import {
   userIdsOfExternal,
   usersKnownBy,
 } from './directory-users-store.ts'
-import { requireStorable } from './storable.ts'
+import { fits, requireStorable } from './storable.ts'
 import { directoryIdsAfter } from './user-archetypes-store.ts'
 
 type SyncOperations = Pick<
@@ -46,6 +47,7 @@ export function createDirectorySync(deps: {
   return {
     async putUsers(tx, tenant, page, syncId, actor) {
       if (page.length === 0) return { added: 0, updated: 0 }
+      page = page.map(fitted)
       page.forEach(requireStorable)
       await lockDirectory(tx)
       const nameOf = (user: (typeof page)[number]) => nameKey(user.userName)
@@ -217,6 +219,20 @@ async function replaceMembers(
 function asWrite({ groupId, after }: { groupId: string; after: DirectoryGroupWrite }) {
   const { displayName, externalId, attributes } = after
   return { groupId, displayName, externalId, attributes }
+}
+
+/** Nobody is taken for absent because of attributes that are too long: what the Hub itself needs is kept, if it fits. */
+function fitted(user: DirectoryUserWrite): DirectoryUserWrite {
+  if (fits(user)) return user
+  const { displayName, name, emails } = user.attributes
+  const needed = { ...user, attributes: withoutUndefined({ displayName, name, emails }) }
+  return fits(needed) ? needed : { ...user, attributes: {} }
+}
+
+function withoutUndefined(parts: Record<string, JsonValue | undefined>): JsonObject {
+  return Object.fromEntries(
+    Object.entries(parts).filter((entry): entry is [string, JsonValue] => entry[1] !== undefined),
+  )
 }
 
 /** A directory that is replaced by another one gives its people other external ids. */

@@ -1,11 +1,11 @@
 import { type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
-import { scimNameLengthMax } from '../../../../contract/limits.ts'
+import { scimNameLengthMax, scimResourceLengthMax } from '../../../../contract/limits.ts'
 import type { JsonValue } from '../../../../provenance/json.ts'
 import type { DirectoryGroupWrite, DirectoryUserWrite } from './directory-types.ts'
 
 /**
  * Refuses what the database could not keep: texts with NUL or half of a surrogate pair, which JSON can carry, and names
- * that are too long for an index. Throws `validation-failed`, without the contents.
+ * that are too long for an index, or attributes that would make every list long. Throws `validation-failed`, without the contents.
  */
 export function requireStorable(write: DirectoryUserWrite | DirectoryGroupWrite): void {
   const names = 'userName' in write ? { userName: write.userName } : { displayName: write.displayName }
@@ -20,7 +20,15 @@ export function requireStorable(write: DirectoryUserWrite | DirectoryGroupWrite)
   for (const [name, value] of Object.entries(write.attributes)) {
     if (!isText(name) || !isStorable(value)) errors.push({ pointer: `/${name}`, detail: noText })
   }
+  if (!fits(write)) {
+    const detail = `must have attributes of at most ${scimResourceLengthMax} characters together, as JSON`
+    errors.push({ pointer: '', detail })
+  }
   if (errors.length > 0) throw validationFailed(errors)
+}
+
+export function fits({ attributes }: Pick<DirectoryUserWrite, 'attributes'>): boolean {
+  return JSON.stringify(attributes).length <= scimResourceLengthMax
 }
 
 const noText = 'must not contain the character NUL or half of a surrogate pair'

@@ -1,6 +1,8 @@
 import { emailKey } from '../../../../contract/email-address.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { ResolvedUser } from '../roster-types.ts'
+import { isUserId } from '../users/user-ids.ts'
+import { nameKey } from './directory-names.ts'
 import { archetypesOf } from './user-archetypes-store.ts'
 
 const prefix = 'user:'
@@ -9,6 +11,7 @@ interface Found {
   user_id: string
   email_key: string
   external_id: string | null
+  user_name_key: string | null
   active: boolean
 }
 
@@ -16,15 +19,15 @@ interface Found {
 export async function resolveUsers(tx: TenantTx, references: readonly string[]): Promise<Map<string, ResolvedUser>> {
   const names = new Map(references.map((reference) => [reference, nameIn(reference)]))
   const found = await usersNamed(tx, [...new Set(names.values())])
-  // Of several with one name the active is meant; the rows come in that order, and the first stays.
+  // Of several with one name of one kind the active is meant; the rows come in that order, and the first stays.
   const byId = firstBy(found, (row) => row.user_id)
   const byEmail = firstBy(found, (row) => row.email_key)
-  const byExternalId = firstBy(found, (row) => row.external_id ?? '')
+  const byExternalId = firstBy(found.filter(mayGoByExternalId), (row) => row.external_id ?? '')
   const rows = new Map<string, Found>()
   for (const [reference, name] of names) {
     if (name === '') continue
-    const candidates = [byId.get(name), byEmail.get(emailKey(name)), byExternalId.get(name)].filter((row) => row)
-    const row = candidates.find((candidate) => candidate!.active) ?? candidates[0]
+    // Whoever the better name means is meant, active or not: others can be given the same text as an external id.
+    const row = byId.get(name) ?? (isUserId(name) ? undefined : (byEmail.get(emailKey(name)) ?? byExternalId.get(name)))
     if (row) rows.set(reference, row)
   }
   const archetypes = Map.groupBy(
@@ -42,6 +45,11 @@ export async function resolveUsers(tx: TenantTx, references: readonly string[]):
   )
 }
 
+/** External ids can be given freely, and by some to themselves: one that is an address must be the person's user name too. */
+function mayGoByExternalId({ external_id: externalId, user_name_key: userNameKey }: Found): boolean {
+  return externalId !== null && (!externalId.includes('@') || nameKey(externalId) === userNameKey)
+}
+
 function nameIn(reference: string): string {
   const name = reference.startsWith(prefix) ? reference.slice(prefix.length) : reference
   return name.includes('\0') ? '' : name
@@ -49,7 +57,7 @@ function nameIn(reference: string): string {
 
 async function usersNamed(tx: TenantTx, names: readonly string[]): Promise<Found[]> {
   const { rows } = await tx.client.query<Found>(
-    `select u.user_id, u.email_key, d.external_id, u.deactivated_at is null as active
+    `select u.user_id, u.email_key, d.external_id, d.user_name_key, u.deactivated_at is null as active
      from hub.users u left join hub.directory_users d on d.tenant_id = $1 and d.user_id = u.user_id
      where u.tenant_id = $1 and u.user_id in (
        select n.user_id from hub.users n where n.tenant_id = $1 and n.user_id = any($2::text[])

@@ -4,3 +4,8 @@ import { randomText } from '../../../secrets/random-text.ts'
 export function makeUserId(): string {
   return `usr_${randomText(24)}`
 }
+
+/** Nothing of this form is looked for as anything but an id. */
+export function isUserId(text: string): boolean {
+  return /^usr_[A-Za-z0-9]{24}$/.test(text)
+}
