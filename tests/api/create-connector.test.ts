@@ -79,7 +79,7 @@ test('another body of the same platform and name changes the connector', async (
   expect(third.body).not.toHaveProperty('publish_url')
   const [event] = await eventsOf(hub, 'acme', 'tenant.config_changed')
   expect(event.details).toMatchObject({
-    change: 'connector_changed',
+    change: 'connector',
     before: { publish_url: url, credentials: ['bearer_token'] },
     after: { publish_url: `${url}/2`, credentials: ['signing_secret'] },
     credentials_changed: true,

@@ -47,7 +47,7 @@ test.each([
   ['another issuer', { issuer: 'https://evil.example' }, 'discovery', /byte for byte/],
   ['an endpoint inside', { token_endpoint: 'http://10.0.0.1/token' }, 'discovery', /private address/],
   ['an endpoint that does not resolve', { token_endpoint: 'https://no-such-host.invalid/' }, 'endpoints', /resolve/],
-  ['keys that are nowhere', { jwks_uri: 'http://127.0.0.1:1/' }, 'keys', /refuses the connection|reached/],
+  ['keys that are nowhere', { jwks_uri: 'http://127.0.0.1:1/' }, 'keys', /port that is not for HTTP/],
 ])('%s', async (_name, change, name, words) => {
   lab.provider.faults.discovery = (document) => ({ ...document, ...change })
   const { body } = await trial()

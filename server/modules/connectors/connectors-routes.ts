@@ -60,8 +60,15 @@ export function addConnectorRoutes(
     },
   )
 
-  addRoute(app, 'getConnector', { params: ConnectorParams, response: { 200: ConnectorSchema } }, async (request) =>
-    connectors.get(request.caller.tenant, request.params.connector_id),
+  addRoute(
+    app,
+    'getConnector',
+    {
+      description: 'With its health. Of credentials only the names are shown.',
+      params: ConnectorParams,
+      response: { 200: ConnectorSchema },
+    },
+    async (request) => connectors.get(request.caller.tenant, request.params.connector_id),
   )
 
   addRoute(

@@ -69,7 +69,7 @@ export function createConnectorAdministration(deps: {
     caller: Caller,
     row: store.ConnectorRow,
     changes: ConnectorChanges,
-    name = 'connector_changed',
+    name = 'connector',
   ): Promise<void> {
     const stored = await vault.read(tx, caller.tenant, row)
     const kept = stored ?? noCredentials
