@@ -21,7 +21,7 @@ import type { LogModule } from '../server/modules/log/log-module.ts'
 import type { Archetypes } from '../server/modules/roster/roster-types.ts'
 import type { TelemetryRating } from '../server/modules/telemetry/prices/rating-types.ts'
 import type { Rollups } from '../server/modules/telemetry/rollups/rollup-service.ts'
-import type { TenantAdministration, TenantDirectory } from '../server/modules/tenants/tenants-types.ts'
+import type { OperatedTenants, TenantAdministration, TenantDirectory } from '../server/modules/tenants/tenants-types.ts'
 import { StartupError } from '../server/startup-error.ts'
 
 /** Who commands act as, in governance events. */
@@ -33,6 +33,7 @@ export interface Services {
   /** Of the server that runs on this database, as far as it can be told. */
   baseUrl: string
   administration: TenantAdministration
+  operated: OperatedTenants
   directory: TenantDirectory
   serviceAccounts: ServiceAccounts
   tokenKeys: TokenKeyRotator
@@ -78,6 +79,7 @@ export function withServices<T>(work: (services: Services) => Promise<T>): Promi
         config,
         baseUrl: baseUrl(),
         administration: modules.tenants.administration,
+        operated: modules.tenants.operated,
         directory,
         serviceAccounts: modules.auth.serviceAccounts,
         tokenKeys: modules.keys.tokens,

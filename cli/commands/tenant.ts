@@ -73,8 +73,9 @@ function addLimits(tenant: Command): void {
     .argument('<tenant>', 'requests per minute of the whole tenant', parseLimit)
     .option('--json', 'print one JSON object')
     .action((slug: string, rateClass: RateClass, perToken: number, perTenant: number, options: OutputOptions) =>
-      withServices(async ({ administration }) => {
-        await administration.setLimit(slug, rateClass, { perToken, perTenant }, operator)
+      withServices(async ({ operated }) => {
+        const limit = { per_token: perToken, per_tenant: perTenant }
+        await operated.update(slug, { limits: { [rateClass]: limit } }, operator)
         printResult(
           options,
           { tenant: slug, class: rateClass, per_token: perToken, per_tenant: perTenant },

@@ -32,33 +32,77 @@ test('sending what is there confirms it, once', async () => {
   expect(await changes('globex')).toHaveLength(1)
 })
 
+test.each<[string, (got: object) => unknown]>([
+  ['what GET answers', (got) => got],
+  ['nothing', () => undefined],
+  ['an empty object', () => ({})],
+])('%s confirms what is there', async (_name, bodyOf) => {
+  const { body: got } = await hub.call('globex', 'GET', path, { scopes })
+  const answer = await put('globex', bodyOf(got))
+  expect([answer.status, answer.body]).toEqual([200, got])
+  expect(await changes('globex')).toHaveLength(1)
+})
+
+test('an empty body is the first confirmation, too', async () => {
+  const { body: got } = await hub.call('bmode', 'GET', path, { scopes })
+  expect(got).not.toHaveProperty('confirmed_at')
+  const first = await put('bmode', undefined)
+  expect([first.status, first.body]).toEqual([200, { ...got, confirmed_at: expect.stringMatching(/Z$/) }])
+  expect((await put('bmode', { ...got, display_name: 'B' })).body).toEqual({ ...first.body, display_name: 'B' })
+  expect(await changes('bmode')).toHaveLength(2)
+})
+
+test('all that differs is named, with what is wrong besides', async () => {
+  const pointersOf = async (body: object) =>
+    (await put('cmode', body)).body.errors.map((error: { pointer: string }) => error.pointer).sort()
+  expect(await pointersOf({ mode: 'A', tenant: 'acme', created_at: '2026-01-05T09:30:00.000000Z' })).toEqual([
+    '/created_at',
+    '/mode',
+    '/tenant',
+  ])
+  expect(await pointersOf({ display_name: '', contact_email: 'a@b@c.example', colour: 1 })).toEqual([
+    '/colour',
+    '/contact_email',
+    '/display_name',
+  ])
+})
+
 test('name and contact change; the time of the first confirmation stays, and no address is in the log', async () => {
   const body = { display_name: 'Acme Corporation', contact_email: 'it@acme.example' }
   const changed = await put('acme', body)
   expect(changed.body).toMatchObject({ ...body, tenant: 'acme', mode: 'A', admin_email: 'admin@acme.example' })
   expect((await hub.call('acme', 'GET', path, { scopes })).body).toEqual(changed.body)
 
-  const again = await put('acme', { display_name: 'Acme' })
+  const renamed = await put('acme', { display_name: 'Acme' })
+  expect(renamed.body).toEqual({ ...changed.body, display_name: 'Acme' })
+  const again = await put('acme', { contact_email: null })
   expect(again.body).not.toHaveProperty('contact_email')
   expect(again.body.confirmed_at).toBe(changed.body.confirmed_at)
   const events = await changes('acme')
-  expect(events).toHaveLength(2)
+  expect(events).toHaveLength(3)
   expect(events[1]?.details).toMatchObject({
-    contact_email_changed: true,
     before: { display_name: 'Acme Corporation', has_contact_email: true },
+    after: { display_name: 'Acme', has_contact_email: true },
+  })
+  expect(events[2]?.details).toMatchObject({
+    contact_email_changed: true,
+    before: { display_name: 'Acme', has_contact_email: true },
     after: { display_name: 'Acme', has_contact_email: false },
   })
   expect(JSON.stringify(events)).not.toContain('@')
 })
 
 test.each<[string, unknown, string]>([
-  ['no name', {}, '/display_name'],
   ['an empty name', { display_name: '' }, '/display_name'],
   ['a name of two lines', { display_name: 'a\nb' }, '/display_name'],
   ['a name too long', { display_name: 'x'.repeat(201) }, '/display_name'],
   ['no address of mail', { display_name: 'x', contact_email: 'nobody' }, '/contact_email'],
-  ['null', { display_name: 'x', contact_email: null }, '/contact_email'],
-  ['another mode', { display_name: 'x', mode: 'C' }, '/mode'],
+  ['no name', { display_name: null }, '/display_name'],
+  ['an unknown member', { colour: 'red' }, '/colour'],
+  ['another mode', { display_name: 'x', mode: 'A' }, '/mode'],
+  ['another address', { base_url: 'https://elsewhere.example' }, '/base_url'],
+  ['another administrator', { admin_email: 'thief@acme.example' }, '/admin_email'],
+  ['a time that is not there yet', { live_since: '2026-01-05T09:30:00.000000Z' }, '/live_since'],
 ])('%s is refused', async (_name, body, pointer) => {
   const { status, body: problem } = await put('cmode', body)
   expect([status, problem.errors.map((each: { pointer: string }) => each.pointer)]).toEqual([400, [pointer]])

@@ -29,7 +29,7 @@ test('what is sent changes, once, and the tenant’s log tells of it', async () 
     event_kind: 'tenant.config_changed',
     subject: 'tenant:acme',
     details: {
-      change: 'operator',
+      change: 'tenant',
       changed: ['display_name', 'limits'],
       before: { display_name: 'acme', limits: {} },
       after: body,

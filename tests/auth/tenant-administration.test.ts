@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { RateClass } from '../../contract/limits.ts'
 import { createTenantsModule } from '../../server/modules/tenants/tenants-module.ts'
 import { type AuthLab, baseUrl, eventsOf, openAuthLab, operator } from './auth-lab.ts'
 
@@ -129,29 +130,30 @@ test('the first tenant is made only where there is none', async () => {
 
 test('limits are kept per class, and a change is recorded with what was before', async () => {
   await admin().create(wanted('limited'), operator)
-  await admin().setLimit('limited', 'hub-read', { perToken: 5, perTenant: 50 }, operator)
-  await admin().setLimit('limited', 'hub-read', { perToken: 5, perTenant: 50 }, operator)
-  await admin().setLimit('limited', 'hub-read', { perToken: 7, perTenant: 50 }, operator)
+  const { operated } = lab.modules.tenants
+  const set = (per_token: number, rateClass: RateClass = 'hub-read', slug = 'limited') =>
+    operated.update(slug, { limits: { [rateClass]: { per_token, per_tenant: 50 } } }, operator)
+  await set(5)
+  await set(5)
+  await set(9, 'auth')
+  await set(7)
+  await set(9, 'auth')
   expect(await lab.modules.tenants.directory.limitsOf('limited')).toEqual({
     'hub-read': { perToken: 7, perTenant: 50 },
+    auth: { perToken: 9, perTenant: 50 },
   })
   expect(await lab.modules.tenants.directory.limitsOf('acme')).toEqual({})
-  const changes = (await eventsOf(lab.store.database, 'limited')).filter((event) => event.details.change === 'limits')
-  expect(changes.map((event) => [event.details.before, event.details.after])).toEqual([
-    [null, { per_token: 5, per_tenant: 50 }],
-    [
-      { per_token: 5, per_tenant: 50 },
-      { per_token: 7, per_tenant: 50 },
-    ],
+  const [five, nine, seven] = [5, 9, 7].map((per_token) => ({ per_token, per_tenant: 50 }))
+  const changes = (await eventsOf(lab.store.database, 'limited')).filter((event) => event.details.change === 'tenant')
+  expect(changes.map(({ details }) => [details.changed, details.before, details.after])).toEqual([
+    [['limits'], { limits: {} }, { limits: { 'hub-read': five } }],
+    [['limits'], { limits: { 'hub-read': five } }, { limits: { 'hub-read': five, auth: nine } }],
+    [['limits'], { limits: { 'hub-read': five, auth: nine } }, { limits: { 'hub-read': seven, auth: nine } }],
   ])
   for (const perToken of [0, -1, 1.5, 1e12]) {
-    await expect(admin().setLimit('limited', 'auth', { perToken, perTenant: 1 }, operator)).rejects.toMatchObject({
-      errors: [{ pointer: '/per_token' }],
-    })
+    await expect(set(perToken, 'auth')).rejects.toMatchObject({ errors: [{ pointer: '/limits/auth/per_token' }] })
   }
-  await expect(admin().setLimit('nobody', 'auth', { perToken: 1, perTenant: 1 }, operator)).rejects.toMatchObject({
-    slug: 'not-found',
-  })
+  await expect(set(1, 'auth', 'nobody')).rejects.toMatchObject({ slug: 'not-found' })
 })
 
 test('a further welcome link leaves the first one alone', async () => {

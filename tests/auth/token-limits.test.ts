@@ -83,8 +83,8 @@ describe('guessing', () => {
 })
 
 test('a tenant’s own limit holds for its tokens', async () => {
-  const limit = { perToken: 2, perTenant: 3 }
-  await hub.hub.modules.tenants.administration.setLimit('cmode', 'auth', limit, operator)
+  const limits = { auth: { per_token: 2, per_tenant: 3 } }
+  await hub.hub.modules.tenants.operated.update('cmode', { limits }, operator)
   const [first, second] = [await hub.account('cmode'), await hub.account('cmode')]
   const ask = (account: typeof first) => () =>
     hub.requestToken({ client_id: account.client_id, client_secret: account.client_secret })

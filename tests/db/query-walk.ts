@@ -23,13 +23,12 @@ import { walkTenants } from './tenants-walk.ts'
 
 const operator = { operator: 'test' } as const
 const records = '/api/v1/hub/records'
-const limits = { perToken: 1_000_000, perTenant: 1_000_000 }
+const limits = { 'hub-read': { per_token: 1_000_000, per_tenant: 1_000_000 } }
 
 export async function walkEverything(hub: TestHub): Promise<void> {
   for (const tenant of ['acme', 'globex'] as const) {
     await prepareTelemetry(hub, tenant)
-    await hub.modules.tenants.administration.setLimit(tenant, 'hub-read', limits, operator)
-    await hub.modules.tenants.administration.setLimit(tenant, 'hub-read', { ...limits, perToken: 999_999 }, operator)
+    await hub.modules.tenants.operated.update(tenant, { limits }, operator)
     await setPrices(hub, tenant)
     const ids = await writeRecords(hub, tenant)
     await purgeAndRestore(hub, tenant, ids)

@@ -99,7 +99,7 @@ const table: Partial<Record<OperationId, Case | Without>> = {
     run: () =>
       ofAcme(operate('PATCH', ofTenant('acme'), { display_name: 'Acme', admin_email: 'person-one@acme.test' })),
     kind: config,
-    change: 'operator',
+    change: 'tenant',
     by: 'operator',
   },
   createWelcomeLink: {
@@ -372,7 +372,7 @@ const table: Partial<Record<OperationId, Case | Without>> = {
       return `connector:${made.connector}`
     },
     kind: config,
-    change: 'connector_changed',
+    change: 'connector',
   },
   rotateConnectorCredentials: {
     run: async () => {
@@ -560,10 +560,10 @@ describe('what an operator does on the command line', () => {
     ],
     [
       'sets a limit',
-      'limits',
+      'tenant',
       async () => {
-        const limit = { perToken: 7, perTenant: 70 }
-        await lab.hub.modules.tenants.administration.setLimit('acme', 'hub-read', limit, operator)
+        const limits = { 'hub-read': { per_token: 7, per_tenant: 70 } }
+        await lab.hub.modules.tenants.operated.update('acme', { limits }, operator)
         return 'acme'
       },
     ],

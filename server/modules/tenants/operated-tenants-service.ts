@@ -136,5 +136,5 @@ function eventDetails(before: OperatedTenant, after: OperatedTenant): Record<str
   if (changed.length === 0) return undefined
   const told = changed.filter((name) => name !== 'admin_email')
   const pick = (state: OperatedTenant) => Object.fromEntries(told.map((name) => [name, state[name] as JsonValue]))
-  return { change: 'operator', changed, before: pick(before), after: pick(after) }
+  return { change: 'tenant', changed, before: pick(before), after: pick(after) }
 }

@@ -9,14 +9,12 @@ import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
 import type { ProvenanceKeyMaker, ProvenanceKeys } from '../keys/keys-types.ts'
 import type { IssuedLink, SignInLinks } from '../links/links-types.ts'
 import { type AddressRule, readOwnAddress } from './own-address-rule.ts'
-import { addressTaken, checkLimit, existingTenant, limitDetails } from './tenant-checks.ts'
+import { addressTaken, existingTenant } from './tenant-checks.ts'
 import { asTenant } from './tenant-directory.ts'
 import {
   hasTenants,
   insertTenant,
-  limits,
   lockSettings,
-  putLimit,
   putSettings,
   settings,
   tenantByBaseUrl,
@@ -115,27 +113,6 @@ export function createTenantAdministration(deps: Deps): TenantAdministration {
           actor,
         })
         return { tenant, adminEmail, welcome }
-      })
-    },
-    async setLimit(slug, rateClass, limit, actor) {
-      checkLimit(limit, '')
-      const tenant = await existing(slug)
-      await database.withTenant(slug, async (tx) => {
-        await lockSettings(tx)
-        const before = (await limits(tx))[rateClass]
-        if (before?.perToken === limit.perToken && before.perTenant === limit.perTenant) return
-        await putLimit(tx, rateClass, limit)
-        await governance.append(tx, tenant, {
-          kind: 'tenant.config_changed',
-          subject: `tenant:${slug}`,
-          details: {
-            change: 'limits',
-            class: rateClass,
-            before: before ? limitDetails(before) : null,
-            after: limitDetails(limit),
-          },
-          actor,
-        })
       })
     },
   }

@@ -37,11 +37,6 @@ const OwnAddress = Type.String({
 const Count = Type.Integer({ minimum: 1, maximum: limitMax, description: 'Requests per minute', examples: [1000] })
 const Limit = Type.Object({ per_token: Count, per_tenant: Count }, closed)
 
-export const TenantDetailsBody = Type.Object(
-  { display_name: DisplayName, contact_email: Type.Optional(ContactEmail) },
-  closed,
-)
-
 const details = {
   tenant: Slug,
   mode: Mode,
@@ -56,7 +51,22 @@ const details = {
 }
 export const TenantDetailsAnswer = Type.Object(details, closed)
 
-export const SlugParams = Type.Object({ slug: Type.String({ examples: ['acme'] }) }, closed)
+/** What GET answers can be sent back: members that are not the caller's to change must be as they are. */
+export const TenantDetailsBody = Type.Partial(
+  Type.Object({
+    ...details,
+    contact_email: Type.Union([ContactEmail, Type.Null()], {
+      description: 'null takes it away',
+      'x-must-be': 'an e-mail address, or null',
+    }),
+  }),
+  closed,
+)
+
+export const SlugParams = Type.Object(
+  { slug: Type.String({ description: 'Slug of the tenant', examples: ['acme'] }) },
+  closed,
+)
 
 // Formats are told all together by the service, with the rules that one schema cannot hold.
 export const NewTenantBody = Type.Object(

@@ -1,11 +1,18 @@
 import type { FastifyInstance } from 'fastify'
 import { addRoute } from '../../http/route.ts'
+import type { SoundParts } from '../../http/sound-parts.ts'
 import { TenantDetailsAnswer, TenantDetailsBody } from './tenant-schemas.ts'
-import type { TenantSettings } from './tenants-types.ts'
+import type { DetailsSent, TenantSettings } from './tenants-types.ts'
 
 export function addTenantSettingsRoutes(app: FastifyInstance, settings: TenantSettings): void {
-  addRoute(app, 'getTenant', { response: { 200: TenantDetailsAnswer } }, async (request) =>
-    settings.get(request.caller),
+  addRoute(
+    app,
+    'getTenant',
+    {
+      description: 'What PUT confirms or changes, and what only the operator can change.',
+      response: { 200: TenantDetailsAnswer },
+    },
+    async (request) => settings.get(request.caller),
   )
 
   addRoute(
@@ -13,9 +20,12 @@ export function addTenantSettingsRoutes(app: FastifyInstance, settings: TenantSe
     'replaceTenant',
     {
       description:
-        'Sending the details as they are confirms them, the first time with an event (`tenant.config_changed`). ' +
-        'Mode, addresses and the administrator’s address are the operator’s to change.',
+        'Changes `display_name` and `contact_email`; what is left out stays. Sending the details as they are, or none, ' +
+        'confirms them, the first time with an event (`tenant.config_changed`). The other members of the answer may be ' +
+        'sent as they are: mode, addresses and the administrator’s address are the operator’s to change.',
       body: TenantDetailsBody,
+      bodyOptional: true,
+      checkBody: (body: SoundParts<DetailsSent>) => settings.problemsIn(body),
       response: { 200: TenantDetailsAnswer },
     },
     async (request) => settings.replace(request.caller, request.body),

@@ -1,11 +1,12 @@
-import { validationFailed } from '../../../contract/domain-error.ts'
+import { type PointedError, validationFailed } from '../../../contract/domain-error.ts'
 import { isEmail } from '../../../contract/email-address.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
+import type { SoundParts } from '../../http/sound-parts.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import { detailsOf } from './tenant-answer.ts'
 import { lockSettings, ownEntry, type SettingsRow, setDetails, settings } from './tenants-store.ts'
-import type { TenantDetails, TenantSettings } from './tenants-types.ts'
+import type { DetailsSent, TenantDetails, TenantSettings } from './tenants-types.ts'
 
 export function createTenantSettings(deps: {
   database: Database
@@ -23,14 +24,17 @@ export function createTenantSettings(deps: {
 
   return {
     get: ({ tenant }) => database.withTenant(tenant.slug, answer, { readOnly: true }),
-    replace(caller, { display_name: displayName, contact_email: contactEmail = null }) {
-      if (contactEmail !== null && !isEmail(contactEmail)) {
-        throw validationFailed([{ pointer: '/contact_email', detail: 'must be an e-mail address' }])
-      }
+    problemsIn,
+    replace(caller, sent) {
+      const problems = problemsIn(sent)
+      if (problems.length > 0) throw validationFailed(problems)
       const { tenant } = caller
       return database.withTenant(tenant.slug, async (tx) => {
         const before = await lockSettings(tx)
         if (!before) throw new Error(`tenant ${tx.tenantId} has no settings`)
+        requireKept(sent, await answer(tx))
+        const { display_name: displayName = before.display_name } = sent
+        const contactEmail = sent.contact_email === undefined ? before.contact_email : sent.contact_email
         const now = formatTimestamp(Date.now())
         const confirmedAt = before.confirmed_at ?? now
         const after = {
@@ -58,6 +62,26 @@ export function createTenantSettings(deps: {
       })
     },
   }
+}
+
+function problemsIn({ contact_email: contact }: SoundParts<DetailsSent>): PointedError[] {
+  if (contact === undefined || contact === null || isEmail(contact)) return []
+  return [{ pointer: '/contact_email', detail: 'must be an e-mail address' }]
+}
+
+/** Throws `validation-failed` where a member that others change is not as it is. */
+function requireKept(sent: DetailsSent, kept: TenantDetails): void {
+  const { display_name: _, contact_email: __, ...others } = sent
+  const problems = Object.entries(others).flatMap(([name, value]): PointedError[] => {
+    const there = kept[name as keyof typeof others]
+    if (value === there) return []
+    const detail =
+      there === undefined
+        ? 'is not there yet: it is the service’s to set; leave it out'
+        : 'is not what is stored, and not yours to change: leave it out, or send what GET answers'
+    return [{ pointer: `/${name}`, detail }]
+  })
+  if (problems.length > 0) throw validationFailed(problems)
 }
 
 function isSame(before: SettingsRow, after: SettingsRow): boolean {

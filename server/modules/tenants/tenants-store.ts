@@ -140,7 +140,12 @@ export async function setProvision(
 
 /** Only the classes that were set. A class of an earlier version that is no more is the reader's to skip. */
 export async function limits(tx: TenantTx): Promise<Record<string, RateLimit>> {
-  const rows = await tx.db.selectFrom('hub.tenant_limits').selectAll().where('tenant_id', '=', tx.tenantId).execute()
+  const rows = await tx.db
+    .selectFrom('hub.tenant_limits')
+    .selectAll()
+    .where('tenant_id', '=', tx.tenantId)
+    .orderBy('class')
+    .execute()
   return Object.fromEntries(rows.map((row) => [row.class, { perToken: row.per_token, perTenant: row.per_tenant }]))
 }
 

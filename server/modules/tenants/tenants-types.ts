@@ -68,8 +68,6 @@ export interface TenantAdministration {
   createFirst(tenant: NewTenant, actor: Actor): Promise<CreatedTenant | undefined>
   /** A further welcome link for the administrator. Earlier ones stay valid. */
   welcomeLink(slug: string, actor?: Actor): Promise<CreatedTenant>
-  /** Sets the tenant's own limit of a class. */
-  setLimit(slug: string, rateClass: RateClass, limit: RateLimit, actor: Actor): Promise<void>
 }
 
 /** What a list of the operator says of a tenant: nothing that is kept among the tenant's own data. */
