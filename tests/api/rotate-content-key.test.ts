@@ -14,6 +14,9 @@ test('without a key there is nothing to rotate, in any mode', async () => {
   for (const tenant of ['bmode', 'acme', 'cmode']) {
     const answer = await rotate(tenant)
     expect([answer.status, answer.body.type]).toEqual([422, `${hub.url}/errors/hub-not-provisioned`])
+    expect(answer.body.detail).toContain(
+      { bmode: 'Call POST /api/v1/hub/provision', acme: 'Mode A and has no', cmode: 'Mode C' }[tenant],
+    )
   }
 })
 

@@ -3,7 +3,6 @@ import { DomainError, validationFailed } from '../../../contract/domain-error.ts
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Config } from '../../config.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
-import { withoutContentKey } from '../../db/record-contents.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { CmekState, ContentKeyring, KeyChoice, PreparedKeys } from './cmek-types.ts'
@@ -18,7 +17,7 @@ import {
   takeContentKeysLock,
 } from './content-keys-store.ts'
 import { mayName } from './key-names.ts'
-import { asUnavailable, KeyProblem } from './key-problem.ts'
+import { asUnavailable, KeyProblem, withoutOwnKey } from './key-problem.ts'
 import { activeOf, live, stateOf } from './key-state.ts'
 import { type KeyProviders, providerNamed } from './providers/key-providers.ts'
 
@@ -182,7 +181,7 @@ export function createCustomerKeys(deps: {
       const { tenant } = caller
       const basis = await readRows(tenant)
       const active = activeOf(basis)
-      if (active === undefined) throw withoutContentKey()
+      if (active === undefined) throw withoutOwnKey(tenant)
       const choice = choiceOf(active)
       let prepared: Prepared
       try {

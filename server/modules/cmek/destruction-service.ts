@@ -1,14 +1,13 @@
 import { validationFailed } from '../../../contract/domain-error.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
-import { withoutContentKey } from '../../db/record-contents.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
 import type { ContentDestruction } from '../hub/hub-types.ts'
 import type { ContentKeys } from './content-keys.ts'
 import { type ContentKeyRow, contentKeys, forgetContentKeys, takeContentKeysLock } from './content-keys-store.ts'
 import type { DestroyedKeysList } from './destroyed-keys-list.ts'
-import { asUnavailable } from './key-problem.ts'
+import { asUnavailable, withoutOwnKey } from './key-problem.ts'
 import { live } from './key-state.ts'
 import type { KeyProviders } from './providers/key-providers.ts'
 
@@ -77,7 +76,7 @@ export function createKeyDestruction(deps: {
         const ending = live(rows)
         if (ending.length === 0) {
           const before = lastDestroyed(tenant.slug, rows)
-          if (before === undefined) throw withoutContentKey()
+          if (before === undefined) throw withoutOwnKey(tenant)
           await destroyOwnKeys(tenant.slug)
           return before
         }

@@ -1,4 +1,6 @@
 import { DomainError } from '../../../contract/domain-error.ts'
+import { withoutContentKey } from '../../db/record-contents.ts'
+import type { Tenant } from '../../http/caller.ts'
 
 /** Why a provider of keys did not do what it was asked for. The message says it in words, and has no secrets. */
 export class KeyProblem extends Error {
@@ -24,4 +26,13 @@ export function asUnavailable(error: unknown, before?: string): unknown {
   if (!(error instanceof KeyProblem)) return error
   const detail = before === undefined ? error.message : `${before} ${error.message}`
   return new DomainError('hub-unavailable', detail, { retryAfterSeconds: error.isAway ? 5 : 60, cause: error })
+}
+
+/** For who wants to change keys of a tenant that has none. */
+export function withoutOwnKey({ mode }: Pick<Tenant, 'mode'>): DomainError {
+  if (mode === 'B') return withoutContentKey()
+  return new DomainError(
+    'hub-not-provisioned',
+    `This tenant runs in Mode ${mode} and has no key of its own: only in Mode B is content encrypted under one.`,
+  )
 }
