@@ -9,7 +9,7 @@ const tenant = Type.String({ pattern: patterns.tenantSlug, examples: ['acme'] })
 export const RotatedAnswer = Type.Object(
   {
     provider: Type.Enum(['local', 'aws-kms', 'vault']),
-    key_ref: Type.String({ examples: ['alias/org-memory'] }),
+    key_ref: Type.String({ examples: ['alias/hub/acme'] }),
     key_id: KeyId,
     created_at: timestamp('When the content key was made that is in use'),
     wrapped_at: timestamp('When it was wrapped last'),

@@ -24,8 +24,8 @@ export const ProvisionBody = Type.Object(
             pattern: '^[\\x21-\\x7e]+$',
             description:
               'Name of the key where it is: any for local, an id, alias or ARN of AWS KMS, the name of a key of Vault’s ' +
-              'transit engine',
-            examples: ['alias/org-memory'],
+              'transit engine; of the latter two those that the operator lets the tenant name',
+            examples: ['alias/hub/acme'],
           }),
         },
         {
@@ -51,7 +51,7 @@ export const ProvisionAnswer = Type.Object(
       Type.Object(
         {
           provider: Type.Enum(['local', 'aws-kms', 'vault']),
-          key_ref: Type.String({ examples: ['alias/org-memory'] }),
+          key_ref: Type.String({ examples: ['alias/hub/acme'] }),
           key_id: Type.String({ description: 'Of the content key in use', examples: ['ck_6f1e9b0a2c3d4e5f60718293'] }),
           created_at: Type.String({ format: 'date-time', examples: ['2026-01-05T09:30:00.000000Z'] }),
           wrapped_at: Type.String({ format: 'date-time', examples: ['2026-01-05T09:30:00.000000Z'] }),
