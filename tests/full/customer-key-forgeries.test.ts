@@ -65,18 +65,47 @@ test('a key that is said to be destroyed, or is gone, is no reason for content t
   expect(await found()).toEqual(sound)
 })
 
-test('an event of the service does not go with a key that was destroyed', { timeout: 60_000 }, async () => {
-  const destroyed = await b.call('POST', '/api/v1/hub/cmek:destroy', { confirm: 'forged', reason: 'over' })
-  const [keyId] = destroyed.body.key_ids
-  await b.call('POST', provisionPath, { cmek: { provider: 'local', key_ref: 'k2' } })
+test('only what was sealed under a destroyed key is erased with it, whatever the columns say', {
+  timeout: 120_000,
+}, async () => {
+  await b.call('POST', '/api/v1/hub/cmek:rotate', {})
   await write()
+  const destroyed = await b.call('POST', '/api/v1/hub/cmek:destroy', { confirm: 'forged', reason: 'over' })
+  expect(destroyed.body.key_ids).toHaveLength(2)
+  await b.call('POST', provisionPath, { cmek: { provider: 'local', key_ref: 'k2' } })
+  const later = await write()
   expect(await found()).toEqual(sound)
-  const [event] = await b.events('cmek.key_created')
-  const id = event!.record_id
-  const { rows } = await client.query('select canonical from hub.records where record_id = $1', [id])
-  const put = (text: string) => client.query('update hub.records set canonical = $1 where record_id = $2', [text, id])
-  await put(`omhe1.${keyId}.${id}.AAAA`)
-  expect(await found()).toEqual({ failed: 1, verified: false, at: [`record:${id}`] })
-  await put(rows[0].canonical)
+  const event = String((await b.events('cmek.key_created'))[0]!.record_id)
+
+  for (const id of [event, later]) {
+    for (const keyId of destroyed.body.key_ids) {
+      const { rows } = await client.query('select canonical, created_by from hub.records where record_id = $1', [id])
+      const put = (text: string, by: string) =>
+        client.query('update hub.records set canonical = $1, created_by = $2 where record_id = $3', [text, by, id])
+      await put(`omhe1.${keyId}.${id}.${Buffer.alloc(300, 7).toString('base64url')}`, 'saxForged')
+      expect(await found(), `${id} ${keyId}`).toEqual({ failed: 1, verified: false, at: [`record:${id}`] })
+      await put(rows[0].canonical, rows[0].created_by)
+    }
+  }
+  expect(await found()).toEqual(sound)
+})
+
+test('an event is not hidden in the place of a record that is erased, nor under another salt', {
+  timeout: 60_000,
+}, async () => {
+  const event = String((await b.events('cmek.key_rotated'))[0]!.record_id)
+  const { rows } = await client.query(
+    `select e.salt as was, e.canonical as text, r.canonical, r.salt from hub.records e, hub.records r
+     where e.record_id = $1 and r.tenant_id = 'forged' and r.record_type = 'skill_definition'`,
+    [event],
+  )
+  const [{ was, text, canonical, salt }] = rows
+  const put = (newText: string, newSalt: Buffer) =>
+    client.query('update hub.records set canonical = $1, salt = $2 where record_id = $3', [newText, newSalt, event])
+  await put(canonical, salt)
+  expect(await found()).toEqual({ failed: 1, verified: false, at: [`record:${event}`] })
+  await put(canonical, Buffer.concat([salt.subarray(0, 4), was.subarray(4)]))
+  expect(await found()).toEqual({ failed: 1, verified: false, at: [`record:${event}`] })
+  await put(text, was)
   expect(await found()).toEqual(sound)
 })

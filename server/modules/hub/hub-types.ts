@@ -74,17 +74,25 @@ export interface SealedBatch {
   tenantId: string
   records: SealedRecord[]
   seals: Seal[]
-  /** Contents are stored under the tenant's own key (Mode B). */
-  isEncrypted?: boolean
+  /** The key that contents are to be stored under; absent where there are none, and in modes A and C. */
+  contentKeyId?: string
 }
 
 /**
  * Makes records of drafts: id and time, canonical bytes, hash, seals, cosignatures. No database work but the
  * first look-up of the tenant's key, for which a caller inside a transaction passes it. The records of one batch
  * must be stored in one transaction.
+ *
+ * In Mode B the salts tell which records are content, and of which key: for them the caller passes the sealer of
+ * contents that they are going to be stored with. Events of the service are none.
  */
 export interface RecordSealer {
-  seal(tenant: Tenant, drafts: readonly RecordDraft[], tx?: TenantTx): Promise<SealedBatch>
+  seal(
+    tenant: Tenant,
+    drafts: readonly RecordDraft[],
+    tx?: TenantTx,
+    contents?: Pick<ContentSealer, 'keyId'>,
+  ): Promise<SealedBatch>
 }
 
 /** Stores sealed records. */

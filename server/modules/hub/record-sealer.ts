@@ -9,6 +9,7 @@ import {
   sealRecords,
   sealSizeMax,
 } from '../../../provenance/index.ts'
+import { markClearSalt, markContentSalt } from '../../db/content-salt.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { ProvenanceKeys, ProvenanceSigner } from '../keys/keys-types.ts'
 import type { CommonMembers, RecordDraft, RecordSealer, Seal, SealedRecord } from './hub-types.ts'
@@ -17,6 +18,8 @@ import type { RecordClock } from './record-clock-types.ts'
 import { indexColumnsOf } from './record-columns.ts'
 
 const saltBytes = 16
+/** Of the records that the service writes itself, which tell what was done and have no content. */
+const serviceSubject = 'service:hub'
 
 /** A record that waits for its place in a seal. */
 type HashedRecord = { -readonly [Member in keyof SealedRecord]: SealedRecord[Member] }
@@ -28,19 +31,32 @@ type HashedRecord = { -readonly [Member in keyof SealedRecord]: SealedRecord[Mem
 export function createRecordSealer(deps: { keys: ProvenanceKeys; clock: RecordClock }): RecordSealer {
   const { keys, clock } = deps
   return {
-    async seal(tenant, drafts, tx) {
+    async seal(tenant, drafts, tx, contents) {
       const signer = await keys.signerOf(tenant.slug, tx)
       const salts = randomBytes(saltBytes * drafts.length)
-      const hashed = drafts.map((draft, i) =>
-        hashRecord(tenant, draft, clock, salts.subarray(saltBytes * i, saltBytes * (i + 1))),
-      )
+      const hashed = drafts.map((draft, i) => {
+        const salt = salts.subarray(saltBytes * i, saltBytes * (i + 1))
+        if (tenant.mode === 'B') markSalt(salt, tenant.slug, draft, contents?.keyId)
+        return hashRecord(tenant, draft, clock, salt)
+      })
       const seals: Seal[] = []
       for (let start = 0; start < hashed.length; start += sealSizeMax) {
         seals.push(sealGroup(signer, hashed.slice(start, start + sealSizeMax), clock))
       }
-      return { tenantId: tenant.slug, records: hashed, seals, ...(tenant.mode === 'B' && { isEncrypted: true }) }
+      return {
+        tenantId: tenant.slug,
+        records: hashed,
+        seals,
+        ...(contents && tenant.mode === 'B' && { contentKeyId: contents.keyId }),
+      }
     },
   }
+}
+
+function markSalt(salt: Uint8Array, tenantId: string, { createdBy }: RecordDraft, keyId: string | undefined): void {
+  if (createdBy === serviceSubject) markClearSalt(salt)
+  else if (keyId === undefined) throw new Error('content of Mode B is to be sealed for the key it is stored under')
+  else markContentSalt(salt, tenantId, keyId)
 }
 
 function hashRecord(tenant: Tenant, draft: RecordDraft, clock: RecordClock, salt: Uint8Array): HashedRecord {

@@ -13,7 +13,7 @@ export function createRecordWriter(sealed: (tenantId: string) => void = () => {}
   return {
     async insert(tx, batch) {
       requireTenant(tx, batch)
-      const records = hasContent(batch) ? encrypted(batch.records, await contentSealer(tx)) : batch.records
+      const records = batch.contentKeyId === undefined ? batch.records : encrypted(batch, await contentSealer(tx))
       for (const rows of chunksOf(records.map((record) => recordRow(batch.tenantId, record)))) {
         await tx.db.insertInto('hub.records').values(rows).execute()
       }
@@ -26,10 +26,10 @@ export function createRecordWriter(sealed: (tenantId: string) => void = () => {}
     },
 
     copySteps(batch, sealer) {
-      if (hasContent(batch)) {
+      if (batch.contentKeyId !== undefined) {
         if (sealer === undefined) throw new Error('the batch is to be encrypted')
-        const { isEncrypted: _done, ...plain } = batch
-        const steps = this.copySteps({ ...plain, records: encrypted(batch.records, sealer) })
+        const { contentKeyId: _done, ...plain } = batch
+        const steps = this.copySteps({ ...plain, records: encrypted(batch, sealer) })
         return [requireContentKey(batch.tenantId, sealer), ...steps]
       }
       if (batch.records.some((record) => record.relatedRecords.length > 0)) {
@@ -44,11 +44,9 @@ export function createRecordWriter(sealed: (tenantId: string) => void = () => {}
 /** Of the records that the service writes itself, which tell what was done and have no content. */
 const serviceSubject = 'service:hub'
 
-function hasContent({ isEncrypted, records }: SealedBatch): boolean {
-  return isEncrypted === true && records.some((record) => record.createdBy !== serviceSubject)
-}
-
-function encrypted(records: readonly SealedRecord[], sealer: ContentSealer): SealedRecord[] {
+function encrypted({ records, contentKeyId }: SealedBatch, sealer: ContentSealer): SealedRecord[] {
+  // Their salts would tell of another key than the one that their texts go with.
+  if (sealer.keyId !== contentKeyId) throw new Error('the records are sealed for another content key')
   return records.map((record) =>
     record.createdBy === serviceSubject
       ? record

@@ -61,15 +61,16 @@ export function createRecordWriting(deps: {
       return idempotency.once<WriteResult>(
         request,
         async (claim) => {
-          const batch = await records.sealer.seal(tenant, [draft])
-          const record = batch.records[0]!
-          await database.withTenant(tenant.slug, async (tx) => {
+          const sealed = tenant.mode === 'B' ? undefined : await records.sealer.seal(tenant, [draft])
+          const record = await database.withTenant(tenant.slug, async (tx) => {
             // Before anything else is found wrong: without a key the tenant takes no content.
-            if (tenant.mode === 'B') await contentSealer(tx)
+            const batch = sealed ?? (await records.sealer.seal(tenant, [draft], tx, await contentSealer(tx)))
+            const record = batch.records[0]!
             await claim?.within(tx, { record_id: record.recordId })
             await requireReferences(tx, draft)
             if (draft.recordType === 'skill_definition') await register(tx, record, draft.fields)
             await records.writer.insert(tx, batch)
+            return record
           })
           return { receipt: receiptOf(record), replayed: false }
         },

@@ -1,9 +1,9 @@
 import { equalBytes } from '../../../../provenance/bytes.ts'
 import { leafHash, ProvenanceError } from '../../../../provenance/index.ts'
+import { isSaltOfContent } from '../../../db/content-salt.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { DestroyedKey } from '../../../db/record-contents.ts'
 import { nodeCrypto } from '../node-crypto.ts'
-import { timeOfRecordId } from '../record-clock.ts'
 import type { SealedRow } from '../sealed-records-types.ts'
 import type { ToldEvent, ToldEvents } from '../told-events.ts'
 import type { Finding } from './finding.ts'
@@ -13,9 +13,6 @@ export interface ErasedContents {
   keys: ReadonlyMap<string, DestroyedKey>
   events: ReadonlyMap<string, ToldEvent>
 }
-
-/** Clocks of two processes may differ: one may have written before another destroyed the key, with a later id. */
-const skewMs = 60_000
 
 export async function findErasedContents(
   tx: TenantTx,
@@ -33,7 +30,8 @@ export async function findErasedContents(
 
 /**
  * Whether a text that cannot be opened was the service's to destroy: a verified event tells that its key was destroyed,
- * after it was written, and the hash that is left is the one that was sealed. Events of the service are never encrypted.
+ * and the salt and hash that are left are those that were sealed, and the salt that of a text under that key. So no event
+ * of the service goes with a key, and nothing that was written under another one, whatever its columns say.
  *
  * @param leaf that of the record in its seal; undefined where the seal cannot be read
  */
@@ -46,12 +44,11 @@ export function checkErasedContent(
   const key = keys.get(record.record_id)!
   const event = events.get(key.eventId ?? '')
   const isProven =
-    record.created_by !== 'service:hub' &&
     event?.kind === 'cmek.key_destroyed' &&
     event.subject === `tenant:${tenantId}` &&
     Array.isArray(event.details.key_ids) &&
     event.details.key_ids.includes(key.keyId) &&
-    Date.parse(timeOfRecordId(record.record_id)) <= Date.parse(timeOfRecordId(event.eventId)) + skewMs
+    isSaltOfContent(Buffer.from(record.salt, 'hex'), tenantId, key.keyId)
   if (isProven && (leaf === undefined || hasLeaf(record, leaf))) return []
   return [
     {

@@ -6,7 +6,6 @@ import type { LogEntry } from '../log-types.ts'
 export interface RecordHead {
   record_id: string
   record_type: string
-  created_by: string
   seal_id: string
   leaf_index: number
   salt: Buffer
@@ -19,7 +18,7 @@ export async function findRecordHeads(tx: TenantTx, entries: readonly LogEntry[]
   const { rows } = await tx.client.query<RecordHead>({
     name: 'hub_audit_records',
     text: `
-      select r.record_id, r.record_type, r.created_by, r.seal_id, r.leaf_index, r.salt, r.provenance_hash,
+      select r.record_id, r.record_type, r.seal_id, r.leaf_index, r.salt, r.provenance_hash,
         octet_length(r.canonical) as text_bytes
       from unnest($2::uuid[], $3::uuid[], $4::uuid[]) with ordinality as e (seal_id, first_id, last_id, place)
       cross join lateral (

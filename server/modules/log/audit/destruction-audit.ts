@@ -1,4 +1,5 @@
 import { leafHash } from '../../../../provenance/index.ts'
+import { isSaltOfContent } from '../../../db/content-salt.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import { type DestroyedKey, isSealed } from '../../../db/record-contents.ts'
 import { logCrypto } from '../log-crypto.ts'
@@ -6,8 +7,6 @@ import { findTexts, type RecordHead } from './audit-store.ts'
 
 /** Who writes the governance events of the service. */
 const serviceSubject = 'service:hub'
-/** Clocks of two processes may differ: one may have written before another destroyed the key, with a later id. */
-const skewMs = 60_000
 
 /** Of the texts those that are gone with their key, and the governance events that tell of it. */
 export async function readDestructions(tx: TenantTx, texts: ReadonlyMap<string, string>) {
@@ -28,11 +27,10 @@ export async function readDestructions(tx: TenantTx, texts: ReadonlyMap<string, 
       if (Buffer.compare(leafHash(head.salt, head.provenance_hash, logCrypto.sha256), leaf) !== 0) {
         return 'its content is gone with its key, and its stored hash or salt is not the one that was sealed'
       }
-      if (head.created_by === serviceSubject) return 'it is an event of the service, which is never encrypted'
+      // Out of the leaf, as the columns are not.
+      if (!isSaltOfContent(head.salt, tx.tenantId, keyId)) return `it was not sealed as a text under the key ${keyId}`
       const isTold = tellsOfDestruction(events.get(eventId ?? '') ?? '', tx.tenantId, keyId)
-      if (!isTold) return `its content cannot be opened, and no event tells that its key ${keyId} was destroyed`
-      const isBefore = msOfId(head.record_id) <= msOfId(eventId!) + skewMs
-      return isBefore ? undefined : `it was written after its key ${keyId} was destroyed`
+      return isTold ? undefined : `its content cannot be opened, and no event tells that its key ${keyId} was destroyed`
     },
   }
 }
@@ -53,9 +51,4 @@ function tellsOfDestruction(text: string, tenantId: string, keyId: string): bool
     Array.isArray(details?.key_ids) &&
     details.key_ids.includes(keyId)
   )
-}
-
-/** When a record was written: the first 48 bits of its id (RFC 9562, section 5.7). */
-function msOfId(recordId: string): number {
-  return Number.parseInt(recordId.replace('-', '').slice(0, 12), 16)
 }

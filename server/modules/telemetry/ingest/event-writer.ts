@@ -85,16 +85,18 @@ export function createEventWriter(deps: {
   ): Promise<RecordReceipt[][]> {
     const book = await prices.bookOf(tenant.slug)
     const rated = submissions.flatMap(({ caller, events }) => events.map((event) => rate(book, caller, event)))
+    const isEncrypted = tenant.mode === 'B' && rated.length > 0
+    const sealer = isEncrypted ? await database.contents.outside(tenant.slug, repeats > 0) : undefined
     const batch = await records.sealer.seal(
       tenant,
       rated.map(({ draft }) => draft),
+      undefined,
+      sealer,
     )
     const receipts = shareOut(batch, submissions)
     const claims = submissions.flatMap(({ claim, answerOf }, index) =>
       claim ? [{ index, request: claim.request, answer: answerOf(receipts[index]!) }] : [],
     )
-    const isEncrypted = tenant.mode === 'B' && rated.length > 0
-    const sealer = isEncrypted ? await database.contents.outside(tenant.slug, repeats > 0) : undefined
     const claiming = idempotency.claimSteps(claims, patient)
     const steps: IngestStep[] = claiming.steps
     if (rated.length > 0) {
