@@ -56,7 +56,8 @@ export function createRosterModule(
   const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
   const formerAddressKey = createFormerAddressKey(deriveKey(deps.masterKey, formerAddressPurpose))
   const assignment = createArchetypeAssignment({ mappingOf, bundleOf: archetypeIds })
-  const directory = createDirectory({ ...deps, assignment, formerAddressKey })
+  const settleLater = (tx: TenantTx): Promise<void> => sync.settleLater(tx)
+  const directory = createDirectory({ ...deps, assignment, formerAddressKey, settleLater })
   const sync = createSyncModule({ ...deps, cursorKey, directory })
   const archetypes = createArchetypes({
     ...deps,

@@ -1,3 +1,4 @@
+import { scimPageMembersMax } from '../../../contract/limits.ts'
 import type { JsonObject } from '../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Directory, DirectoryGroup, DirectoryGroupWrite } from '../roster/directory/directory-types.ts'
@@ -8,7 +9,7 @@ import { applyPatch } from './patch.ts'
 import { readPatch } from './patch-operations.ts'
 import { renderGroup } from './rendering.ts'
 import { checkNames, type ResourceAttributes, readMembers, readResource } from './resource-body.ts'
-import { noSuchResource } from './scim-problems.ts'
+import { noSuchResource, scimProblem } from './scim-problems.ts'
 import { groupResource } from './scim-schemas.ts'
 import type { ScimResources } from './scim-types.ts'
 
@@ -35,6 +36,7 @@ export function createScimGroups(deps: { database: Database; directory: Director
     async get({ tenant }, id, projection) {
       const withMembers = projection.includes('members')
       const group = await database.withTenant(tenant.slug, (tx) => existing(tx, id, withMembers), { readOnly: true })
+      if (withMembers) requireMembers(group)
       return renderGroup(tenant, group, projection)
     },
 
@@ -68,6 +70,7 @@ export function createScimGroups(deps: { database: Database; directory: Director
       const group = await changeResource(deps, context, async (tx, check) => {
         const before = await existing(tx, id, withMembers)
         check(entityTag(before.revision))
+        if (withMembers) requireMembers(before)
         const members = membersChanged(steps, before.members)
         const write = ofGroup.length > 0 ? groupWriteOf(applyPatch(attributesOf(before), ofGroup)) : undefined
         // Adding and removing members says the same whatever the version is: directories do it side by side.
@@ -88,6 +91,16 @@ export function createScimGroups(deps: { database: Database; directory: Director
       })
     },
   }
+}
+
+/** Whoever asks for one group would take one without members for an empty one; lists and answers to changes leave them out. */
+function requireMembers({ groupId, members }: DirectoryGroup): void {
+  if (members) return
+  throw scimProblem(
+    'tooMany',
+    `The group has more than ${scimPageMembersMax} members. Ask with excludedAttributes=members, and for who is in it ` +
+      `page by page with /Users?filter=groups.value eq "${groupId}"; change members by their ids: members[value eq "…"].`,
+  )
 }
 
 function attributesOf({ displayName, externalId, attributes }: DirectoryGroup): ResourceAttributes {

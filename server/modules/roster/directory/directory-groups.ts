@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import { validationFailed } from '../../../../contract/domain-error.ts'
+import { type DomainError, type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
+import { scimAssignedInPlaceMax, scimPageMembersMax } from '../../../../contract/limits.ts'
 import type { TenantTx } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
 import type { Actor, GovernanceEvent, GovernanceLog } from '../../governance/governance-types.ts'
 import { now } from '../users/user-changes.ts'
 import type { ArchetypeAssignment } from './archetype-assignment.ts'
@@ -16,6 +18,7 @@ import {
   deleteMembers,
   deleteOtherMembers,
   insertMembers,
+  memberCounts,
   memberIdsOf,
   membersOf,
   type Pair,
@@ -27,12 +30,16 @@ import type { Directory, DirectoryGroup, DirectoryGroupWrite } from './directory
 import { knownUserIds, lockDirectory } from './directory-users-store.ts'
 import { requireStorable } from './storable.ts'
 
+const assignedAtOnce = 200
+
 type GroupOperations = Pick<Directory, 'createGroup' | 'changeGroup' | 'removeGroup' | 'group'>
 type MemberChange = NonNullable<Parameters<Directory['changeGroup']>[3]['members']>
 
 export function createDirectoryGroups(deps: {
   governance: GovernanceLog
   assignment: ArchetypeAssignment
+  /** Archetypes of everybody in the background, once the transaction commits. */
+  settleLater: (tx: TenantTx) => Promise<void>
 }): GroupOperations {
   const { governance, assignment } = deps
 
@@ -40,6 +47,18 @@ export function createDirectoryGroups(deps: {
     const [row] = await groupsByIds(tx, [groupId])
     if (!row) throw unknownGroup()
     return row
+  }
+
+  /**
+   * In parts: the events of thousands, made at once, would keep everybody else waiting; and of very many not here, where
+   * the directory is locked meanwhile.
+   */
+  async function assign(tx: TenantTx, tenant: Tenant, userIds: readonly string[], actor: Actor): Promise<void> {
+    if (userIds.length > scimAssignedInPlaceMax) return deps.settleLater(tx)
+    for (let at = 0; at < userIds.length; at += assignedAtOnce) {
+      const events = await assignment.byGroups(tx, userIds.slice(at, at + assignedAtOnce), actor)
+      await governance.appendAll(tx, tenant, events)
+    }
   }
 
   async function group(tx: TenantTx, groupId: string, withMembers: boolean) {
@@ -59,8 +78,8 @@ export function createDirectoryGroups(deps: {
       await insertGroups(tx, [{ ...write, groupId }], now())
       const added = await insertMembers(tx, pairsOf(groupId, memberIds))
       const event = groupEvent(groupId, 'directory_group_created', { members: added.length }, actor)
-      const assigned = await assignment.byGroups(tx, idsOf(added), actor)
-      await governance.appendAll(tx, tenant, [event, ...assigned])
+      await governance.append(tx, tenant, event)
+      await assign(tx, tenant, idsOf(added), actor)
       return (await group(tx, groupId, true))!
     },
 
@@ -83,8 +102,8 @@ export function createDirectoryGroups(deps: {
       const touched = new Set([...idsOf(added), ...idsOf(removed), ...stayed])
       const counts = { added: added.length, removed: removed.length }
       const event = groupEvent(groupId, 'directory_group', { attributes, members: counts }, actor)
-      const assigned = await assignment.byGroups(tx, [...touched], actor)
-      await governance.appendAll(tx, tenant, [event, ...assigned])
+      await governance.append(tx, tenant, event)
+      await assign(tx, tenant, [...touched], actor)
       return (await group(tx, groupId, true))!
     },
 
@@ -94,8 +113,8 @@ export function createDirectoryGroups(deps: {
       const members = await memberIdsOf(tx, groupId)
       await deleteGroups(tx, [groupId])
       const event = groupEvent(groupId, 'directory_group_removed', { members: members.length }, actor)
-      const assigned = await assignment.byGroups(tx, members, actor)
-      await governance.appendAll(tx, tenant, [event, ...assigned])
+      await governance.append(tx, tenant, event)
+      await assign(tx, tenant, members, actor)
     },
   }
 }
@@ -122,13 +141,23 @@ async function requireFreeName(tx: TenantTx, displayName: string, except?: strin
   if (owners.some(({ group_id: id }) => id !== except)) throw nameTaken('/displayName')
 }
 
+/** Of members who are not there: a hundred thousand would make a long answer. */
+const unknownNamedMax = 100
+
 async function requireUsers(tx: TenantTx, userIds: readonly string[]): Promise<void> {
   if (userIds.length === 0) return
   const known = await knownUserIds(tx, userIds)
   const errors = userIds.flatMap((id, index) =>
     known.has(id) ? [] : [{ pointer: `/members/${index}/value`, detail: 'is no user of the directory' }],
   )
-  if (errors.length > 0) throw validationFailed(errors)
+  if (errors.length > 0) throw unknownMembers(errors)
+}
+
+function unknownMembers(errors: PointedError[]): DomainError {
+  const named = errors.slice(0, unknownNamedMax)
+  const others = errors.length - named.length
+  const { message } = validationFailed(named)
+  return validationFailed(named, others === 0 ? message : `${message}; and ${others} more`)
 }
 
 function pairsOf(groupId: string, userIds: readonly string[]): Pair[] {
@@ -163,26 +192,34 @@ export function groupEvent(
   return { kind: 'tenant.config_changed', subject: `group:${groupId}`, details: { change, ...details }, actor }
 }
 
-/** In the order of the rows. */
+/** In the order of the rows; without the members of groups that have too many for an answer. */
 export async function groupAnswers(
   tx: TenantTx,
   rows: readonly DirectoryGroupRow[],
   withMembers: boolean,
 ): Promise<DirectoryGroup[]> {
   if (rows.length === 0) return []
-  const groupIds = rows.map((row) => row.group_id)
-  const members = withMembers ? Map.groupBy(await membersOf(tx, groupIds), (row) => row.group_id) : undefined
+  const counts = withMembers
+    ? await memberCounts(
+        tx,
+        rows.map((row) => row.group_id),
+      )
+    : undefined
+  const groupIds = rows.map((row) => row.group_id).filter((id) => (counts?.get(id) ?? 0) <= scimPageMembersMax)
+  const members = counts && Map.groupBy(await membersOf(tx, groupIds), (row) => row.group_id)
+  const shown = new Set(groupIds)
   return rows.map((row) => ({
     groupId: row.group_id,
     displayName: row.display_name,
     externalId: row.external_id,
     attributes: row.attributes,
-    ...(members && {
-      members: (members.get(row.group_id) ?? []).map((member) => ({
-        userId: member.user_id,
-        display: member.display_name ?? member.user_name,
-      })),
-    }),
+    ...(members &&
+      shown.has(row.group_id) && {
+        members: (members.get(row.group_id) ?? []).map((member) => ({
+          userId: member.user_id,
+          display: member.display_name ?? member.user_name,
+        })),
+      }),
     revision: row.revision,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

@@ -37,6 +37,26 @@ export async function membersOf(tx: TenantTx, groupIds: readonly string[]): Prom
   return rows
 }
 
+/** How many each of these groups has; those without any are not among them. */
+export async function memberCounts(tx: TenantTx, groupIds: readonly string[]): Promise<Map<string, number>> {
+  const { rows } = await tx.client.query<{ group_id: string; members: number }>(
+    `select group_id, count(*)::int as members from hub.directory_members
+     where tenant_id = $1 and group_id = any($2::text[]) group by group_id`,
+    [tx.tenantId, groupIds],
+  )
+  return new Map(rows.map((row) => [row.group_id, row.members]))
+}
+
+/** In how many each of these people is; those in none are not among them. */
+export async function groupCounts(tx: TenantTx, userIds: readonly string[]): Promise<Map<string, number>> {
+  const { rows } = await tx.client.query<{ user_id: string; groups: number }>(
+    `select user_id, count(*)::int as groups from hub.directory_members
+     where tenant_id = $1 and user_id = any($2::text[]) group by user_id`,
+    [tx.tenantId, userIds],
+  )
+  return new Map(rows.map((row) => [row.user_id, row.groups]))
+}
+
 export async function memberIdsOf(tx: TenantTx, groupId: string): Promise<string[]> {
   const { rows } = await tx.client.query<{ user_id: string }>(
     'select user_id from hub.directory_members where tenant_id = $1 and group_id = $2',

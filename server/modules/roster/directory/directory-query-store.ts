@@ -1,3 +1,5 @@
+import { scimPageLengthMax } from '../../../../contract/limits.ts'
+import type { JsonObject } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import { type AttributeTable, groupAttributes, userAttributes } from './directory-attributes.ts'
 import { filterSql, sortSql } from './directory-filter.ts'
@@ -26,7 +28,11 @@ export function queryGroups(
   })
 }
 
-async function page<Row extends object>(
+/** Fetched at a time: of these, each may be as long as a resource may be. */
+const fetchedAtOnce = 100
+
+/** Fewer than asked for, where they are long (RFC 7644, section 3.4.2.4). */
+async function page<Row extends { attributes: JsonObject }>(
   tx: TenantTx,
   { filter, sort, offset, count }: DirectoryQuery,
   table: { attributes: AttributeTable; columns: string; from: string; order: string },
@@ -39,9 +45,19 @@ async function page<Row extends object>(
   if (count === 0 || offset >= total) return { total, rows: [] }
   const wanted = sort && sortSql(table.attributes, sort)
   const order = wanted === undefined ? table.order : `${wanted}, ${table.order}`
-  const { rows } = await tx.client.query<Row>(
-    `select ${table.columns} ${from} order by ${order} limit $${values.length + 1} offset $${values.length + 2}`,
-    [...values, count, offset],
-  )
+  const rows: Row[] = []
+  for (let length = 0; rows.length < count; ) {
+    const limit = Math.min(fetchedAtOnce, count - rows.length)
+    const part = await tx.client.query<Row>(
+      `select ${table.columns} ${from} order by ${order} limit $${values.length + 1} offset $${values.length + 2}`,
+      [...values, limit, offset + rows.length],
+    )
+    for (const row of part.rows) {
+      length += JSON.stringify(row.attributes).length
+      if (rows.length > 0 && length > scimPageLengthMax) return { total, rows }
+      rows.push(row)
+    }
+    if (part.rows.length < limit) break
+  }
   return { total, rows }
 }

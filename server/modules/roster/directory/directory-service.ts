@@ -5,12 +5,14 @@ import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { ArchetypeAssignment } from './archetype-assignment.ts'
 import { rosterCounts } from './directory-counts-store.ts'
 import { createDirectoryGroups, groupAnswers } from './directory-groups.ts'
+import { groupCounts, memberCounts } from './directory-members-store.ts'
 import { queryGroups, queryUsers } from './directory-query-store.ts'
 import { createDirectorySync } from './directory-sync.ts'
 import type { Directory } from './directory-types.ts'
 import { createDirectoryUsers, withGroups } from './directory-users.ts'
 import { lockDirectory } from './directory-users-store.ts'
 import { createPeople } from './people.ts'
+import { shortPage } from './short-page.ts'
 
 export function createDirectory(deps: {
   governance: GovernanceLog
@@ -18,6 +20,7 @@ export function createDirectory(deps: {
   endSessions: (tx: TenantTx, userId: string) => Promise<void>
   assignment: ArchetypeAssignment
   formerAddressKey: (tenantId: string, emailKey: string) => string
+  settleLater: (tx: TenantTx) => Promise<void>
 }): Directory {
   const people = createPeople(deps)
   const users = createDirectoryUsers({ ...deps, people })
@@ -29,11 +32,27 @@ export function createDirectory(deps: {
     ...createDirectorySync({ ...deps, users }),
     async users(tx, query) {
       const { total, rows } = await queryUsers(tx, query)
-      return { total, items: await withGroups(tx, rows) }
+      const counts = await groupCounts(
+        tx,
+        rows.map((row) => row.user_id),
+      )
+      return {
+        total,
+        items: await withGroups(
+          tx,
+          shortPage(rows, (row) => counts.get(row.user_id) ?? 0),
+        ),
+      }
     },
     async groups(tx, query) {
       const { total, rows } = await queryGroups(tx, query)
-      return { total, items: await groupAnswers(tx, rows, query.withMembers) }
+      if (!query.withMembers) return { total, items: await groupAnswers(tx, rows, false) }
+      const counts = await memberCounts(
+        tx,
+        rows.map((row) => row.group_id),
+      )
+      const shown = shortPage(rows, (row) => counts.get(row.group_id) ?? 0)
+      return { total, items: await groupAnswers(tx, shown, true) }
     },
     counts: rosterCounts,
   }

@@ -42,6 +42,7 @@ export interface DirectoryUser extends DirectoryUserWrite {
   active: boolean
   /** What the directory said last. */
   wantedActive: boolean
+  /** None where they are too many for an answer. */
   groups: readonly { groupId: string; displayName: string }[]
   /** Counts the changes: the ETag. */
   revision: number
@@ -58,7 +59,7 @@ export interface DirectoryGroupWrite {
 export interface DirectoryGroup extends DirectoryGroupWrite {
   /** `grp_…` */
   groupId: string
-  /** Left out where the query said so. */
+  /** Left out where the query said so, and where they are too many for an answer. */
   members?: readonly { userId: string; display: string }[]
   revision: number
   createdAt: string

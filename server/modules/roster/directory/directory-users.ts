@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import { DomainError } from '../../../../contract/domain-error.ts'
+import { scimPageMembersMax } from '../../../../contract/limits.ts'
 import type { JsonObject } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { Actor, GovernanceEvent, GovernanceLog } from '../../governance/governance-types.ts'
 import { now } from '../users/user-changes.ts'
 import type { ArchetypeAssignment } from './archetype-assignment.ts'
-import { leaveGroups, membershipsOf } from './directory-members-store.ts'
+import { groupCounts, leaveGroups, membershipsOf } from './directory-members-store.ts'
 import { nameKey, personOf } from './directory-names.ts'
 import { nameTaken, requireRevision, unknownUser } from './directory-refusals.ts'
 import type { Directory, DirectoryUser, DirectoryUserWrite } from './directory-types.ts'
@@ -199,13 +200,13 @@ function changedAttributes({ before, after }: KnownChange): string[] {
   ]
 }
 
-/** People with their groups, in the order of the rows. */
+/** People with their groups, in the order of the rows; without those of people who are in too many for an answer. */
 export async function withGroups(tx: TenantTx, rows: readonly DirectoryUserRow[]): Promise<DirectoryUser[]> {
   if (rows.length === 0) return []
-  const memberships = await membershipsOf(
-    tx,
-    rows.map((row) => row.user_id),
-  )
+  const userIds = rows.map((row) => row.user_id)
+  const counts = await groupCounts(tx, userIds)
+  const shown = userIds.filter((id) => (counts.get(id) ?? 0) <= scimPageMembersMax)
+  const memberships = await membershipsOf(tx, shown)
   const groupsOf = Map.groupBy(memberships, (row) => row.user_id)
   return rows.map((row) => ({
     userId: row.user_id,

@@ -6,6 +6,8 @@ import { beginTurn } from './sync-turn.ts'
 import type { ArchetypeSettling } from './sync-types.ts'
 
 export interface ArchetypeSettlingRuns extends ArchetypeSettling {
+  /** Everybody in the background, once the transaction commits. */
+  later(tx: TenantTx): Promise<void>
   /** Goes through people whose id comes after one, for a turn, and sends for the next. */
   run(tenantId: string, after: string, signal: AbortSignal): Promise<void>
 }
@@ -19,6 +21,7 @@ export function createArchetypeSettling(deps: {
 }): ArchetypeSettlingRuns {
   const { directory } = deps
   return {
+    later: (tx) => deps.goOn(tx, ''),
     async settle(tx, tenant, actor) {
       const { next } = await directory.assignArchetypes(tx, tenant, actor, { after: '', limit: rosterPullPageSize })
       if (next !== undefined) await deps.goOn(tx, next)

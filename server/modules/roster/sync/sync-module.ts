@@ -17,6 +17,8 @@ import { lastCompletedAt } from './syncs-store.ts'
 
 export interface SyncModule {
   upkeep: RosterUpkeep
+  /** Brings archetypes in line with groups in the background, once the transaction commits. */
+  settleLater(tx: TenantTx): Promise<void>
   lastSynced: RosterSyncs
   jobs: readonly JobDefinition[]
   chores: readonly TenantChore[]
@@ -56,6 +58,7 @@ export function createSyncModule(deps: SyncModuleParts & { cursorKey: Buffer; di
   })
   return {
     upkeep: { settle: settling.settle, endSyncs: syncs.endOpen },
+    settleLater: settling.later,
     lastSynced: {
       async lastSyncedAt(tx) {
         const configuration = await connections.of(tx)
