@@ -6,7 +6,9 @@ import { patterns } from './literals.ts'
 /** Parameters of every list but the Hub query, which has more. */
 export const PageQuery = Type.Object(
   {
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: pageSizeMax, default: pageSizeDefault })),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: pageSizeMax, default: pageSizeDefault, description: 'Most items of a page' }),
+    ),
     cursor: Type.Optional(Type.String({ minLength: 1, description: '`next_cursor` of the page before' })),
   },
   { additionalProperties: false },

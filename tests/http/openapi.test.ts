@@ -57,6 +57,16 @@ describe('each operation', () => {
     }
   })
 
+  test('says what it does, and what each parameter is', () => {
+    const silent = allOperations().flatMap(({ operationId, description, parameters }) => [
+      ...(description ? [] : [operationId]),
+      ...parameters
+        .filter((each: { $ref?: string; description?: string }) => !each.$ref && !each.description)
+        .map(({ name }: { name: string }) => `${operationId} ${name}`),
+    ])
+    expect(silent).toEqual([])
+  })
+
   test('describes its problems', () => {
     for (const operation of allOperations()) {
       const problems = Object.entries<{ content?: Record<string, unknown> }>(operation.responses).filter(

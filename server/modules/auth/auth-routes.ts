@@ -47,18 +47,26 @@ export function addAuthRoutes(
     },
   )
 
-  addRoute(app, 'getOAuthMetadata', { response: { 200: ServerMetadata } }, async (request, reply) => {
-    const issuer = request.hostTenant?.baseUrl ?? deps.directory.commonUrl()
-    openToEveryOrigin(reply, 60)
-    return {
-      issuer,
-      token_endpoint: `${issuer}/api/v1/oauth/token`,
-      jwks_uri: `${issuer}/.well-known/jwks.json`,
-      scopes_supported: [...scopeNames],
-      response_types_supported: [],
-      grant_types_supported: ['client_credentials'],
-      token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
-      service_documentation: `${issuer}/`,
-    }
-  })
+  addRoute(
+    app,
+    'getOAuthMetadata',
+    {
+      description: 'Where tokens are issued, and by which grants (RFC 8414).',
+      response: { 200: ServerMetadata },
+    },
+    async (request, reply) => {
+      const issuer = request.hostTenant?.baseUrl ?? deps.directory.commonUrl()
+      openToEveryOrigin(reply, 60)
+      return {
+        issuer,
+        token_endpoint: `${issuer}/api/v1/oauth/token`,
+        jwks_uri: `${issuer}/.well-known/jwks.json`,
+        scopes_supported: [...scopeNames],
+        response_types_supported: [],
+        grant_types_supported: ['client_credentials'],
+        token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+        service_documentation: `${issuer}/`,
+      }
+    },
+  )
 }

@@ -6,7 +6,12 @@ import { patterns } from '../../../contract/literals.ts'
 const exampleId = 'con_7Kd2mQx9RtVb4LhZs8WcNp3F'
 const exampleUrl = 'https://skills.acme.example/hub'
 
-const ConnectorId = Type.String({ minLength: 1, maxLength: 64, examples: [exampleId] })
+const ConnectorId = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: 'Id of the connector',
+  examples: [exampleId],
+})
 const Platform = Type.String({ pattern: patterns.llmPlatform, examples: ['claude'] })
 const DisplayName = Type.String({
   maxLength: displayNameLengthMax,
@@ -38,7 +43,8 @@ const CredentialsBody = Type.Record(Type.String({ pattern: '^[a-z][a-z0-9_]{0,63
     'Kept sealed and never shown. With `push`, `bearer_token` goes as `Authorization: Bearer`, `api_key` as ' +
     '`X-API-Key`, and `signing_secret` signs each request as webhooks are (`X-Service-Signature`). With the platform ' +
     '`claude`, `anthropic_api_key` publishes through the Skills API of Anthropic. Others are kept and not sent; the ' +
-    'answer names them in `unused_credentials`. They are sent to the origin only that `publish_url` has when they are given.',
+    'answer names them in `unused_credentials`. They are sent to the origin only that `publish_url` has when they ' +
+    'are given.',
   examples: [{ bearer_token: 's9QmVb3xQ8ZrT2vYw0LxNp6BdHs9' }],
 })
 const time = (description: string) => Type.String({ description, examples: ['2026-07-01T09:30:00.000000Z'] })

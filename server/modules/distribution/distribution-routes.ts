@@ -61,11 +61,22 @@ export function addDistributionRoutes(
   addRoute(
     app,
     'getLatestRepublish',
-    { response: { 200: RepublishSchema }, problems: ['not-found'] },
+    {
+      description: 'The republication that was ordered last, whether it runs or has ended.',
+      response: { 200: RepublishSchema },
+      problems: ['not-found'],
+    },
     async (request) => republishing.latest(request.caller.tenant),
   )
 
-  addRoute(app, 'getRepublish', { params: RepublishParams, response: { 200: RepublishSchema } }, async (request) =>
-    republishing.get(request.caller.tenant, request.params.job_id),
+  addRoute(
+    app,
+    'getRepublish',
+    {
+      description: 'How far it is, with the result of each connector.',
+      params: RepublishParams,
+      response: { 200: RepublishSchema },
+    },
+    async (request) => republishing.get(request.caller.tenant, request.params.job_id),
   )
 }

@@ -5,7 +5,12 @@ const exampleConnector = 'con_7Kd2mQx9RtVb4LhZs8WcNp3F'
 const exampleJob = 'rep_Vb3xQ8ZrT2vYw0LxNp6BdHs9'
 
 const ConnectorId = Type.String({ minLength: 1, maxLength: 64, examples: [exampleConnector] })
-const JobId = Type.String({ minLength: 1, maxLength: 64, examples: [exampleJob] })
+const JobId = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: 'Id of the republication',
+  examples: [exampleJob],
+})
 const Id = Type.String({ pattern: patterns.identifier, examples: ['sum-up'] })
 const time = (description: string) => Type.String({ description, examples: ['2026-07-01T09:30:00.000000Z'] })
 

@@ -6,19 +6,42 @@ import { SkillList, SkillParams, SkillSchema, TransitionBody } from './entitleme
 import type { Skills } from './entitlement-types.ts'
 
 export function addEntitlementRoutes(app: FastifyInstance, skills: Skills): void {
-  addRoute(app, 'listSkills', { querystring: PageQuery, response: { 200: SkillList } }, async (request) => {
-    const { limit = pageSizeDefault, cursor } = request.query
-    return skills.list(request.caller.tenant, { limit, cursor })
-  })
+  addRoute(
+    app,
+    'listSkills',
+    {
+      description: 'With their versions and states.',
+      querystring: PageQuery,
+      response: { 200: SkillList },
+    },
+    async (request) => {
+      const { limit = pageSizeDefault, cursor } = request.query
+      return skills.list(request.caller.tenant, { limit, cursor })
+    },
+  )
 
-  addRoute(app, 'getSkill', { params: SkillParams, response: { 200: SkillSchema } }, async (request) =>
-    skills.get(request.caller.tenant, request.params.skill_id),
+  addRoute(
+    app,
+    'getSkill',
+    {
+      description: 'With its versions and its state.',
+      params: SkillParams,
+      response: { 200: SkillSchema },
+    },
+    async (request) => skills.get(request.caller.tenant, request.params.skill_id),
   )
 
   addRoute(
     app,
     'transitionSkill',
-    { params: SkillParams, body: TransitionBody, response: { 200: SkillSchema } },
+    {
+      description:
+        '`draft` → `published` → `deprecated` → `retired`, and from `deprecated` back to `published`. Any other ' +
+        'step is 400.',
+      params: SkillParams,
+      body: TransitionBody,
+      response: { 200: SkillSchema },
+    },
     async (request) => skills.transition(request.caller, request.params.skill_id, request.body.state),
   )
 }

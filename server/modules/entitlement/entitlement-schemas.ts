@@ -46,6 +46,9 @@ export const SkillList = Type.Object(
   { additionalProperties: false },
 )
 
-export const SkillParams = Type.Object({ skill_id: Type.String() }, { additionalProperties: false })
+export const SkillParams = Type.Object(
+  { skill_id: Type.String({ description: 'Id of the skill', examples: ['summarise-ticket'] }) },
+  { additionalProperties: false },
+)
 
 export const TransitionBody = Type.Object({ state: StateSchema }, { additionalProperties: false })

@@ -47,14 +47,26 @@ export function addHubRoutes(app: FastifyInstance, services: HubServices): void 
 
 // Records are sent as they are stored: a serialiser of the schema would refuse one that someone has edited.
 function addReadRoutes(app: FastifyInstance, { reading, relations }: HubServices): void {
-  addRoute(app, 'queryRecords', { querystring: recordsQuery, response: { 200: RecordPage } }, async (request, reply) =>
-    rawJson(reply, await reading.query(request.caller, request.query)),
+  addRoute(
+    app,
+    'queryRecords',
+    {
+      description:
+        'Records of the types that the token may read, filtered and sorted. `verify=true` verifies each of the ' +
+        'page; purged records are there with `include_purged=true` only.',
+      querystring: recordsQuery,
+      response: { 200: RecordPage },
+    },
+    async (request, reply) => rawJson(reply, await reading.query(request.caller, request.query)),
   )
 
   addRoute(
     app,
     'getRecord',
     {
+      description:
+        'A purged record is there with `is_purged: true`. One that was erased, or is of a type that the token may ' +
+        'not read, is 404.',
       params: recordIdParams,
       querystring: verifyQuery,
       response: { 200: RecordSchema },
@@ -71,14 +83,25 @@ function addReadRoutes(app: FastifyInstance, { reading, relations }: HubServices
   addRoute(
     app,
     'verifyRecord',
-    { params: recordIdParams, body: emptyBody, bodyOptional: true, response: { 200: VerificationSchema } },
+    {
+      description: 'Computes the hash and checks the cosignature of the stored record, and replays the legal holds.',
+      params: recordIdParams,
+      body: emptyBody,
+      bodyOptional: true,
+      response: { 200: VerificationSchema },
+    },
     async (request) => reading.verify(request.caller, idOf(request)),
   )
 
   addRoute(
     app,
     'getRelatedRecords',
-    { params: recordIdParams, querystring: relatedQuery, response: { 200: RelatedSchema } },
+    {
+      description: 'Walks along `related_records`, as many hops as `depth` says.',
+      params: recordIdParams,
+      querystring: relatedQuery,
+      response: { 200: RelatedSchema },
+    },
     async (request, reply) => {
       const { depth = 1, direction = 'both' } = request.query
       const answer = await relations.related(request.caller, idOf(request), { depth, direction })
@@ -92,6 +115,9 @@ function addWriteRoute(app: FastifyInstance, writing: RecordWriting): void {
     app,
     'writeRecord',
     {
+      description:
+        'Which members there are depends on `record_type`. A `skill_definition` registers a version of a skill. ' +
+        'The answer comes when the record is on disk.',
       headers: IdempotencyHeader,
       body: RecordBody,
       screenBody: ({ tenant }, body) => {
@@ -119,6 +145,9 @@ function addPurgeRoutes(app: FastifyInstance, purger: RecordPurger): void {
     app,
     'purgeRecord',
     {
+      description:
+        'Takes the record out of queries. It can be restored for 30 days and is erased for good then. A legal ' +
+        'hold or a minimum retention refuses it (422). Repeated, it gives the same answer.',
       params: recordIdParams,
       querystring: purgeQuery,
       headers: ifMatchHeader,
@@ -140,6 +169,7 @@ function addPurgeRoutes(app: FastifyInstance, purger: RecordPurger): void {
     app,
     'restoreRecord',
     {
+      description: 'Undoes a purge, as long as the 30 days last.',
       params: recordIdParams,
       headers: ifMatchHeader,
       body: emptyBody,

@@ -34,9 +34,23 @@ export const recordsQuery = object({
   skill_id: Type.Optional(
     Type.String({ minLength: 1, description: 'Output and telemetry records only', examples: ['summarise-contract'] }),
   ),
-  archetype_id: Type.Optional(Type.String({ minLength: 1, examples: ['account-manager'] })),
-  user_id: Type.Optional(Type.String({ minLength: 1, examples: ['user:ada@example.com'] })),
-  created_by: Type.Optional(Type.String({ minLength: 1, examples: ['service:hub'] })),
+  archetype_id: Type.Optional(
+    Type.String({ minLength: 1, description: 'Of this archetype', examples: ['account-manager'] }),
+  ),
+  user_id: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'As telemetry and outputs name the user',
+      examples: ['user:ada@example.com'],
+    }),
+  ),
+  created_by: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'Client id of a service account, id of a user, or `service:…` of the Hub itself',
+      examples: ['service:hub'],
+    }),
+  ),
   created_at__gte: Type.Optional(Type.String({ description: 'RFC 3339; inclusive', examples: [exampleTime] })),
   created_at__lt: Type.Optional(Type.String({ description: 'RFC 3339; exclusive', examples: [exampleTime] })),
   event_kind: Type.Optional(

@@ -24,8 +24,15 @@ export function addSsoRoutes(app: FastifyInstance, sso: SsoService, trial: SsoTr
     async (request) => sso.configure(request.caller.tenant, request.body, request.caller),
   )
 
-  addRoute(app, 'getSso', { response: { 200: SsoAnswer }, problems: ['not-found'] }, async (request) =>
-    sso.get(request.caller.tenant),
+  addRoute(
+    app,
+    'getSso',
+    {
+      description: 'What is kept, without the client secret.',
+      response: { 200: SsoAnswer },
+      problems: ['not-found'],
+    },
+    async (request) => sso.get(request.caller.tenant),
   )
 
   addRoute(

@@ -9,16 +9,31 @@ import type { TokenKeyRing } from './token-keys-service.ts'
 const Unchanged = Type.Null({ description: 'Not modified since the entity tag of `If-None-Match`' })
 
 export function addKeysRoutes(app: FastifyInstance, tokens: TokenKeyRing, published: PublishedKeys): void {
-  addRoute(app, 'getTokenKeys', { response: { 200: TokenKeySet } }, async (_request, reply) => {
-    openToEveryOrigin(reply, 60)
-    return tokens.publicKeySet()
-  })
+  addRoute(
+    app,
+    'getTokenKeys',
+    {
+      description: 'The public keys that access tokens of the Hub verify with (RFC 7517).',
+      response: { 200: TokenKeySet },
+    },
+    async (_request, reply) => {
+      openToEveryOrigin(reply, 60)
+      return tokens.publicKeySet()
+    },
+  )
 
   addRoute(
     app,
     'getProvenanceKeys',
     {
-      headers: Type.Object({ 'if-none-match': Type.Optional(Type.String()) }),
+      description:
+        'Every public key that has ever sealed records of a tenant, by the name of its log: what records, ' +
+        'manifests and certificates verify with.',
+      headers: Type.Object({
+        'if-none-match': Type.Optional(
+          Type.String({ description: 'ETag of the answer before: 304 where nothing has changed' }),
+        ),
+      }),
       response: { 200: ProvenanceKeyDocument, 304: Unchanged },
     },
     async (request, reply) => {

@@ -15,7 +15,9 @@ export const TenantHealthAnswer = Type.Object(
   {
     tenant_slug: Type.String({ pattern: patterns.tenantSlug, examples: ['acme'] }),
     live: Type.Boolean({ description: 'Whether `tenant.live` was recorded and every check is ok', examples: [true] }),
-    live_since: Type.Optional(time('Of the governance event `tenant.live`')),
+    live_since: Type.Optional(
+      time('When the first telemetry event came (`tenant.live`), also while some check fails and `live` is false'),
+    ),
     checked_at: time('The time that the figures are of'),
     checks: Type.Object(
       {

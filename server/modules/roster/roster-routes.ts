@@ -6,15 +6,30 @@ import { ArchetypeBundleSchema, ArchetypeList } from './roster-schemas.ts'
 import type { Archetypes } from './roster-types.ts'
 
 export function addRosterRoutes(app: FastifyInstance, archetypes: Archetypes): void {
-  addRoute(app, 'listArchetypes', { querystring: PageQuery, response: { 200: ArchetypeList } }, async (request) => {
-    const { limit = pageSizeDefault, cursor } = request.query
-    return archetypes.list(request.caller.tenant, { limit, cursor })
-  })
+  addRoute(
+    app,
+    'listArchetypes',
+    {
+      description: 'The roles whose use of skills is measured.',
+      querystring: PageQuery,
+      response: { 200: ArchetypeList },
+    },
+    async (request) => {
+      const { limit = pageSizeDefault, cursor } = request.query
+      return archetypes.list(request.caller.tenant, { limit, cursor })
+    },
+  )
 
   addRoute(
     app,
     'replaceArchetypes',
-    { body: ArchetypeBundleSchema, response: { 200: ArchetypeBundleSchema } },
+    {
+      description:
+        'Replaces the whole bundle. Telemetry with an archetype outside it is refused; one that leaves it is ' +
+        'taken from people and loses its grants.',
+      body: ArchetypeBundleSchema,
+      response: { 200: ArchetypeBundleSchema },
+    },
     async (request) => {
       const { caller, body } = request
       return { archetypes: await archetypes.replace(caller.tenant, body.archetypes, caller) }

@@ -21,7 +21,13 @@ export function addTenantsRoutes(app: FastifyInstance, { provision }: { provisio
     async (request) => provision.provision(request.caller, request.body),
   )
 
-  addRoute(app, 'getProvision', { response: { 200: ProvisionAnswer } }, async (request) =>
-    provision.get(request.caller),
+  addRoute(
+    app,
+    'getProvision',
+    {
+      description: 'In Mode B with the key that wraps the content keys.',
+      response: { 200: ProvisionAnswer },
+    },
+    async (request) => provision.get(request.caller),
   )
 }

@@ -19,6 +19,7 @@ export function addServiceAccountRoutes(app: FastifyInstance, accounts: ServiceA
     app,
     'createServiceAccount',
     {
+      description: 'Credentials for a program. The secret is shown this once.',
       body: NewAccountBody,
       response: { 201: CredentialsAnswer },
       responseHeaders: { 201: { Location: Type.String({ description: 'Path of the account' }) } },
@@ -47,7 +48,12 @@ export function addServiceAccountRoutes(app: FastifyInstance, accounts: ServiceA
   addRoute(
     app,
     'getServiceAccount',
-    { params: AccountParams, response: { 200: AccountAnswer }, problems: ['not-found'] },
+    {
+      description: 'With the times of its live secrets; a secret is never shown again.',
+      params: AccountParams,
+      response: { 200: AccountAnswer },
+      problems: ['not-found'],
+    },
     async (request) => accounts.get(request.caller.tenant, request.params.client_id),
   )
 

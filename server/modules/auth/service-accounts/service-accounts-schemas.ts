@@ -6,7 +6,7 @@ import { allowedAddressesMax, nameLengthMax } from './account-checks.ts'
 const closed = { additionalProperties: false } as const
 const timestamp = (description: string) =>
   Type.String({ format: 'date-time', description, examples: ['2027-01-31T12:00:00.000000Z'] })
-const ClientId = Type.String({ examples: ['saJ4kQ8ZrT2vYw0LxNp6BdHs9A'] })
+const ClientId = Type.String({ description: 'Id of the service account', examples: ['saJ4kQ8ZrT2vYw0LxNp6BdHs9A'] })
 const ClientSecret = Type.String({
   description: 'Shown this once',
   examples: ['hubs2vYw0LxNp6BdHs9AJ4kQ8ZrT2vYw0LxNp6BdHs9AJ4kQ'],

@@ -104,7 +104,13 @@ export function addSessionRoutes(app: FastifyInstance, sessions: SessionService)
   addRoute(
     app,
     'endSession',
-    { credentials: byEither, headers, params: SessionParams, response: { 204: Type.Null() } },
+    {
+      description: 'Ends one of the sessions of the person who asks; its access tokens end within 5 seconds.',
+      credentials: byEither,
+      headers,
+      params: SessionParams,
+      response: { 204: Type.Null() },
+    },
     async (request, reply) => {
       const { session_id: sessionId } = request.params
       const { current } = await bySignIn(request, reply, (call, credentials) =>

@@ -10,6 +10,7 @@ const methods: SignInMethod[] = ['oidc', 'magic_link', 'welcome_link', 'mock']
 const SessionId = Type.String({
   pattern: '^ses_[A-Za-z0-9_-]{1,64}$',
   'x-must-be': 'the id of a session, which begins with ses_',
+  description: 'Id of the session',
   examples: ['ses_4Kq8ZrT2vYw0LxNp6BdHs9Aj'],
 })
 const Method = Type.Enum(methods, { description: 'How the person signed in', examples: ['oidc'] })

@@ -22,10 +22,16 @@ export const LoginQuery = Type.Object(
 /** Providers add parameters of their own, such as `session_state`. */
 export const CallbackQuery = Type.Object(
   {
-    code: Type.Optional(Type.String({ maxLength: 8192 })),
-    state: Type.Optional(Type.String({ maxLength: 1024 })),
+    code: Type.Optional(Type.String({ maxLength: 8192, description: 'Of the provider, good once' })),
+    state: Type.Optional(Type.String({ maxLength: 1024, description: 'As it was sent along with the browser' })),
     iss: Type.Optional(Type.String({ maxLength: 2048, description: 'RFC 9207' })),
-    error: Type.Optional(Type.String({ maxLength: 1024, examples: ['access_denied'] })),
+    error: Type.Optional(
+      Type.String({
+        maxLength: 1024,
+        description: 'Why the provider did not let the person in',
+        examples: ['access_denied'],
+      }),
+    ),
   },
   { additionalProperties: true },
 )

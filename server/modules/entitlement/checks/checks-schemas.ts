@@ -11,7 +11,11 @@ export const CheckQuery = Type.Object(
       description: 'As in telemetry, or the id of the user',
       examples: ['user:kim@acme.example'],
     }),
-    skill_id: Type.String({ pattern: patterns.identifier, examples: ['summarise-ticket'] }),
+    skill_id: Type.String({
+      pattern: patterns.identifier,
+      description: 'Id of the skill',
+      examples: ['summarise-ticket'],
+    }),
   },
   { additionalProperties: false },
 )

@@ -31,8 +31,15 @@ export function addCoworkRoutes(app: FastifyInstance, coworks: Coworks): void {
     },
   )
 
-  addRoute(app, 'getCowork', { params: CoworkParams, response: { 200: CoworkSchema } }, async (request) =>
-    coworkAnswer(await coworks.get(request.caller.tenant, request.params.cowork_id)),
+  addRoute(
+    app,
+    'getCowork',
+    {
+      description: 'As it was stored last, which need not be what was applied.',
+      params: CoworkParams,
+      response: { 200: CoworkSchema },
+    },
+    async (request) => coworkAnswer(await coworks.get(request.caller.tenant, request.params.cowork_id)),
   )
 
   addRoute(

@@ -45,7 +45,12 @@ export const CoworkParams = Type.Object(
 )
 
 /** Where the call may make a pack of that id. */
-export const NewCoworkParams = Type.Object({ cowork_id: identifier('contracts') }, { additionalProperties: false })
+export const NewCoworkParams = Type.Object(
+  {
+    cowork_id: Type.String({ ...identifier('contracts'), description: 'Of the pack, which is made if there is none' }),
+  },
+  { additionalProperties: false },
+)
 
 export const CoworkBodySchema = Type.Object(
   {

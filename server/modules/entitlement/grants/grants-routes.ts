@@ -28,7 +28,11 @@ export function addGrantRoutes(app: FastifyInstance, grants: Grants): void {
   addRoute(
     app,
     'getArchetypeGrants',
-    { params: ArchetypeParams, response: { 200: ArchetypeGrantsSchema } },
+    {
+      description: 'The skills that people with this archetype may use, each with the pack that gave it, if one did.',
+      params: ArchetypeParams,
+      response: { 200: ArchetypeGrantsSchema },
+    },
     async (request) => grants.ofArchetype(request.caller.tenant, request.params.archetype_id),
   )
 

@@ -4,8 +4,16 @@ import { archetypeSkillsMax } from '../../../../contract/limits.ts'
 import { patterns } from '../../../../contract/literals.ts'
 import { PageQuery } from '../../../../contract/request-schemas.ts'
 
-const archetypeId = Type.String({ pattern: patterns.identifier, examples: ['support-agent'] })
-const skillId = Type.String({ pattern: patterns.identifier, examples: ['summarise-ticket'] })
+const archetypeId = Type.String({
+  pattern: patterns.identifier,
+  description: 'Id of the archetype',
+  examples: ['support-agent'],
+})
+const skillId = Type.String({
+  pattern: patterns.identifier,
+  description: 'Id of the skill',
+  examples: ['summarise-ticket'],
+})
 
 const grantMembers = {
   skill_id: skillId,
@@ -28,7 +36,10 @@ export const GrantList = Type.Object(
   { additionalProperties: false },
 )
 
-export const ArchetypeParams = Type.Object({ archetype_id: Type.String() }, { additionalProperties: false })
+export const ArchetypeParams = Type.Object(
+  { archetype_id: Type.String({ description: 'Id of the archetype', examples: ['support-agent'] }) },
+  { additionalProperties: false },
+)
 
 export const ArchetypeGrantsBody = Type.Object(
   {

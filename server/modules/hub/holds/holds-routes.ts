@@ -50,8 +50,15 @@ export function addHoldRoutes(app: FastifyInstance, holds: Holds): void {
     },
   )
 
-  addRoute(app, 'getHold', { params: HoldParams, response: { 200: WholeHoldSchema } }, async (request) =>
-    holds.get(request.caller.tenant, idOf(request)),
+  addRoute(
+    app,
+    'getHold',
+    {
+      description: 'With the ids of its records, or its filter.',
+      params: HoldParams,
+      response: { 200: WholeHoldSchema },
+    },
+    async (request) => holds.get(request.caller.tenant, idOf(request)),
   )
 
   addRoute(

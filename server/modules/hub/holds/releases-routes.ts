@@ -10,8 +10,15 @@ export function addReleaseRoutes(app: FastifyInstance, releases: EventReleases):
   addRoute(
     app,
     'releaseRecord',
-    // Without a body, what is missing is its reason.
-    { params: recordIdParams, body: ReleaseBody, bodyOptional: true, response: { 201: ReleaseSchema } },
+    {
+      description:
+        'A governance event can be purged only while a release of it is active. A release may end at a time.',
+      params: recordIdParams,
+      body: ReleaseBody,
+      // Without a body, what is missing is its reason.
+      bodyOptional: true,
+      response: { 201: ReleaseSchema },
+    },
     async (request, reply) => {
       reply.code(201)
       return releases.create(request.caller, request.params.record_id.toLowerCase(), request.body)

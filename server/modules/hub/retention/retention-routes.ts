@@ -4,8 +4,14 @@ import { RetentionBody, RetentionSchema } from './retention-schemas.ts'
 import type { Retention } from './retention-types.ts'
 
 export function addRetentionRoutes(app: FastifyInstance, retention: Retention): void {
-  addRoute(app, 'getRetentionRules', { response: { 200: RetentionSchema } }, async (request) =>
-    retention.get(request.caller.tenant),
+  addRoute(
+    app,
+    'getRetentionRules',
+    {
+      description: 'The ages that records are kept for at least and at most, by record type.',
+      response: { 200: RetentionSchema },
+    },
+    async (request) => retention.get(request.caller.tenant),
   )
 
   addRoute(

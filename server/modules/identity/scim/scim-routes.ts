@@ -26,8 +26,15 @@ export function addScimRoutes(app: FastifyInstance, scim: ScimService, trial: Sc
     async (request) => scim.configure(request.caller.tenant, request.body, request.caller),
   )
 
-  addRoute(app, 'getScim', { response: { 200: ScimState }, problems: ['not-found'] }, async (request) =>
-    scim.get(request.caller.tenant),
+  addRoute(
+    app,
+    'getScim',
+    {
+      description: 'What is kept, without any token.',
+      response: { 200: ScimState },
+      problems: ['not-found'],
+    },
+    async (request) => scim.get(request.caller.tenant),
   )
 
   addRoute(

@@ -19,7 +19,12 @@ export function addGroupRoutes(app: FastifyInstance, groups: Groups): void {
   addRoute(
     app,
     'listGroupMembers',
-    { params: GroupParams, querystring: PageQuery, response: { 200: GroupMemberList } },
+    {
+      description: 'The people of the group. Groups inside groups are not followed.',
+      params: GroupParams,
+      querystring: PageQuery,
+      response: { 200: GroupMemberList },
+    },
     async (request) => {
       const { limit = pageSizeDefault, cursor } = request.query
       return groups.members(request.caller.tenant, request.params.group_id, { limit, cursor })

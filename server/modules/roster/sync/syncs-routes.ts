@@ -26,8 +26,15 @@ export function addSyncRoutes(app: FastifyInstance, syncs: Syncs): void {
     },
   )
 
-  addRoute(app, 'getLatestRosterSync', { response: { 200: SyncSchema }, problems: ['not-found'] }, async (request) =>
-    syncs.latest(request.caller.tenant),
+  addRoute(
+    app,
+    'getLatestRosterSync',
+    {
+      description: 'The sync that was begun last, whether it runs or has ended.',
+      response: { 200: SyncSchema },
+      problems: ['not-found'],
+    },
+    async (request) => syncs.latest(request.caller.tenant),
   )
 
   addRoute(
@@ -45,8 +52,15 @@ export function addSyncRoutes(app: FastifyInstance, syncs: Syncs): void {
     },
   )
 
-  addRoute(app, 'getRosterSync', { params: SyncParams, response: { 200: SyncSchema } }, async (request) =>
-    syncs.get(request.caller.tenant, request.params.sync_id),
+  addRoute(
+    app,
+    'getRosterSync',
+    {
+      description: 'How far it is, and what it has changed.',
+      params: SyncParams,
+      response: { 200: SyncSchema },
+    },
+    async (request) => syncs.get(request.caller.tenant, request.params.sync_id),
   )
 
   const action = {

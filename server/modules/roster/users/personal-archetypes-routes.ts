@@ -6,8 +6,15 @@ import { UserArchetypesBody, UserArchetypesSchema, UserParams } from './users-sc
 export function addPersonalArchetypeRoutes(app: FastifyInstance, archetypes: PersonalArchetypes): void {
   const response = { 200: UserArchetypesSchema }
 
-  addRoute(app, 'getUserArchetypes', { params: UserParams, response }, async (request) =>
-    archetypes.get(request.caller.tenant, request.params.user_id),
+  addRoute(
+    app,
+    'getUserArchetypes',
+    {
+      description: 'Those of all groups of the person, or what was given by hand: `source` says which.',
+      params: UserParams,
+      response,
+    },
+    async (request) => archetypes.get(request.caller.tenant, request.params.user_id),
   )
 
   addRoute(

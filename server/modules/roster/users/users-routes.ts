@@ -45,12 +45,26 @@ export function addUserRoutes(app: FastifyInstance, users: Users): void {
     },
   )
 
-  addRoute(app, 'getUser', { params: UserParams, response: { 200: UserSchema } }, async (request) =>
-    users.get(request.caller.tenant, request.params.user_id),
+  addRoute(
+    app,
+    'getUser',
+    {
+      description: 'A person of the roster, whether the directory or an administrator keeps them.',
+      params: UserParams,
+      response: { 200: UserSchema },
+    },
+    async (request) => users.get(request.caller.tenant, request.params.user_id),
   )
 
-  addRoute(app, 'getUserRole', { params: UserParams, response: { 200: UserRoleSchema } }, async (request) =>
-    roleOf(await users.get(request.caller.tenant, request.params.user_id)),
+  addRoute(
+    app,
+    'getUserRole',
+    {
+      description: 'The role decides on the scopes of the tokens of the person.',
+      params: UserParams,
+      response: { 200: UserRoleSchema },
+    },
+    async (request) => roleOf(await users.get(request.caller.tenant, request.params.user_id)),
   )
 
   addRoute(

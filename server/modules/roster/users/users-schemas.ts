@@ -20,10 +20,14 @@ export const GroupId = Type.String({
   description: 'Of a group of the directory',
   examples: ['grp_5Tq8nLw2KzVd6YhXs9RbMp4C'],
 })
-const ArchetypeId = Type.String({ pattern: patterns.identifier, examples: ['support-agent'] })
+const ArchetypeId = Type.String({
+  pattern: patterns.identifier,
+  description: 'Id of an archetype',
+  examples: ['support-agent'],
+})
 const ArchetypeIds = Type.Array(ArchetypeId, { description: 'Of the bundle' })
 const Email = Type.String({ pattern: patterns.email, maxLength: emailLengthMax, examples: ['kim@acme.example'] })
-const RoleName = Type.Enum(roleNames, { examples: ['analyst'] })
+const RoleName = Type.Enum(roleNames, { description: 'Role of the person', examples: ['analyst'] })
 const DisplayName = Type.String({
   maxLength: displayNameLengthMax,
   pattern: '^[^\\s\\p{C}]([^\\p{C}]*[^\\s\\p{C}])?$',
