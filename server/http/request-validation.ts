@@ -43,12 +43,16 @@ export function compileRequestValidator(schema: RouteSchema): RequestValidator {
   if (schema.params) checks.push(pathCheck(schema.params))
   checks.push(queryCheck(schema.querystring))
   if (schema.headers) checks.push(headersCheck(schema.headers))
-  if (schema.bodyFormat !== 'form' && schema.bodyChecked === undefined) checks.push(bodyCheck(schema))
+  const takesJson = schema.bodyFormat !== 'form' && schema.bodyChecked === undefined
+  const checkBody = takesJson ? bodyCheck(schema) : () => []
   return (request) => {
     schema.screenBody?.(request.caller, request.body)
     const errors: PointedError[] = []
     for (const check of checks) for (const error of check(request)) errors.push(error)
+    const faults = checkBody(request)
+    for (const fault of faults) errors.push(fault)
     if (errors.length === 0) return
+    if (schema.checkBody) errors.push(...furtherFaults(schema.checkBody, request, faults))
     const told = uniqueByPointer(errors)
     throw validationFailed(told, summaryOf(told))
   }
@@ -63,21 +67,17 @@ function bodyCheck(schema: RouteSchema): PartCheck {
       if (!isOptional) return [{ pointer: '', detail: 'must be there: send a JSON body' }]
       request.body = {}
     }
-    const faults = validate(request.body) ? [] : pointedErrors(validate, '')
-    return schema.checkBody ? [...faults, ...furtherFaults(schema.checkBody, request, validate, faults)] : faults
+    return validate(request.body) ? [] : pointedErrors(validate, '')
   }
 }
 
 function furtherFaults(
   check: NonNullable<RouteSchema['checkBody']>,
   request: FastifyRequest,
-  validate: ValidateFunction,
   faults: readonly PointedError[],
 ): PointedError[] {
-  if (faults.length === 0) return check(request.body as never, request)
-  // With more than were looked at, nobody knows which parts are sound.
-  const isSifted = (validate.errors?.length ?? 0) <= consideredErrorsMax
-  const sound = isSifted ? soundPartsOf(request.body, faults) : undefined
+  // Of a body that is wrong in so many places not all were looked at, and nobody knows which parts are sound.
+  const sound = faults.length < siftedPlacesMax ? soundPartsOf(request.body, faults) : undefined
   return sound === undefined ? [] : check(sound as never, request)
 }
 
@@ -152,6 +152,8 @@ function nulErrors(values: Record<string, unknown>, prefix: string): PointedErro
 
 /** More than this from the validator is looked at no further: a body can be wrong in half a million places. */
 const consideredErrorsMax = 5000
+/** Each place is complained about a few times at most, so with fewer than these no complaint was left out. */
+const siftedPlacesMax = 1000
 
 function pointedErrors(validate: ValidateFunction, prefix: string): PointedError[] {
   const errors = (validate.errors ?? []).slice(0, consideredErrorsMax)

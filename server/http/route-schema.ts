@@ -19,8 +19,9 @@ export interface RouteSchema {
   /** Throws what the caller may not send, before the schemas look at the rest of the request. */
   screenBody?: (caller: Caller, body: unknown) => void
   /**
-   * What the schema of the body cannot say, told together with what it says. It gets the body as {@link SoundParts}
-   * (sound-parts.ts): whatever the schema complains about is left out.
+   * What the schema of the body cannot say, to be told together with what the schemas say: asked only where these
+   * complain, for whatever they let pass is checked by the handler. It gets the body as SoundParts (sound-parts.ts),
+   * without what its schema complains about.
    */
   checkBody?: (body: never, request: FastifyRequest) => PointedError[]
   /** How the body is written; `form` is application/x-www-form-urlencoded and is not validated here. */

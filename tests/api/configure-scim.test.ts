@@ -157,6 +157,33 @@ describe('a directory that is read', () => {
     expect(JSON.stringify([await changes('globex'), hub.logLines, again.body])).not.toContain(source.token)
   })
 
+  test('what is left out stays: address, and the token of that address', async () => {
+    const before = (await stored('globex')).body
+    const mapped = { mode: 'pull', group_archetype_map: [map('Analysts', 'analyst')] }
+    const answer = await configure('globex', mapped)
+    expect([answer.status, answer.body]).toMatchObject([
+      200,
+      {
+        connection_id: before.connection_id,
+        base_url: source.baseUrl,
+        group_archetype_map: [map('Analysts', 'analyst')],
+      },
+    ])
+    const again = await configure('globex', { mode: 'pull', base_url: `${source.baseUrl}/`, group_archetype_map: [] })
+    expect([again.status, again.body.group_archetype_map]).toEqual([200, []])
+    expect((await changes('globex')).slice(-2)).toMatchObject([
+      { details: { change: 'scim', bearer_token_changed: false } },
+      { details: { change: 'scim', bearer_token_changed: false } },
+    ])
+    const asked = source.requests.length
+    const elsewhere = await configure('globex', {
+      mode: 'pull',
+      base_url: source.baseUrl.replace('127.0.0.1', 'localhost'),
+    })
+    expect(elsewhere.body.errors.map((error: { pointer: string }) => error.pointer)).toContain('/bearer_token')
+    expect(source.requests.length).toBe(asked)
+  })
+
   test('from push to pull the token of the Hub ends, and back there is another', async () => {
     const { bearer_token: token, connection_id } = (await configure('globex', { mode: 'push' })).body
     const globex = await hub.tenant('globex')
@@ -165,7 +192,7 @@ describe('a directory that is read', () => {
     expect(back.body).toMatchObject({ connection_id, mode: 'pull' })
     expect(back.body).not.toHaveProperty('bearer_token')
     expect(await hub.modules.identity.scimConnections.admits(globex, token)).toBeUndefined()
-    expect((await changes('globex')).slice(1)).toMatchObject([
+    expect((await changes('globex')).slice(-2)).toMatchObject([
       { event_kind: 'tenant.config_changed', details: { before: { mode: 'pull' }, after: { mode: 'push' } } },
       { event_kind: 'tenant.config_changed', details: { before: { mode: 'push' }, after: { mode: 'pull' } } },
     ])
@@ -260,4 +287,12 @@ test('refused: no token, too small a scope, another tenant', async () => {
   expect(await refused({ headers: { 'x-service-tenant': 'globex' } })).toBe('invalid-tenant')
   const scopes = ['connector:admin', 'roster:write'] as const
   expect((await configure('acme', { mode: 'push' }, { scopes })).status).toBe(200)
+})
+
+test('the example of the OpenAPI document is taken', async () => {
+  const document = (await hub.call('globex', 'GET', '/v1/openapi.json', { token: null })).body
+  const { example } = document.paths[path].post.requestBody.content['application/json']
+  expect(example.mode).toBe('push')
+  expect((await configure('globex', example)).status).toBe(200)
+  expect((await hub.call('globex', 'DELETE', path)).status).toBe(204)
 })

@@ -14,7 +14,8 @@ const Mode = Type.Enum(['push', 'pull'], {
 const BaseUrl = Type.String({
   minLength: 1,
   maxLength: 2048,
-  description: 'Of pull: the address of the SCIM 2.0 service of the directory, to which `/Users` is added',
+  description:
+    'Of pull: the address of the SCIM 2.0 service of the directory, to which `/Users` is added. Absent: as it was',
   examples: ['https://directory.acme.example/scim/v2'],
 })
 const Mapping = object({
@@ -34,22 +35,36 @@ const Mappings = Type.Array(Mapping, {
     'Which groups come to which archetypes. Absent: as it was, and none at first. A person has those of all groups.',
 })
 
-export const ScimConfigurationBody = object({
-  mode: Mode,
-  base_url: Type.Optional(BaseUrl),
-  bearer_token: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 8192,
-      pattern: '^[\\x21-\\x7e]*$',
-      'x-must-be': 'visible ASCII',
-      format: 'password',
-      description: 'Of pull: what the Hub shows to the directory',
-      examples: ['zR8vB2nM5kQ7wE1t'],
-    }),
-  ),
-  group_archetype_map: Type.Optional(Mappings),
-})
+export const ScimConfigurationBody = Type.Object(
+  {
+    mode: Mode,
+    base_url: Type.Optional(BaseUrl),
+    bearer_token: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 8192,
+        pattern: '^[\\x21-\\x7e]*$',
+        'x-must-be': 'visible ASCII',
+        format: 'password',
+        description: 'Of pull: what the Hub shows to the directory. Absent: as it was, for the same `base_url`',
+        examples: ['zR8vB2nM5kQ7wE1t'],
+      }),
+    ),
+    group_archetype_map: Type.Optional(Mappings),
+  },
+  {
+    additionalProperties: false,
+    examples: [
+      { mode: 'push', group_archetype_map: [{ group: 'Analysts', archetype_id: 'analyst' }] },
+      {
+        mode: 'pull',
+        base_url: 'https://directory.acme.example/scim/v2',
+        bearer_token: 'zR8vB2nM5kQ7wE1t',
+        group_archetype_map: [{ group: 'Analysts', archetype_id: 'analyst' }],
+      },
+    ],
+  },
+)
 
 export const ScimState = object({
   connection_id: Type.String({ examples: ['scim_Vb3xQ8ZrT2vYw0LxNp6BdHs9'] }),

@@ -14,7 +14,15 @@ import type { GroupMapping } from '../../roster/directory/directory-types.ts'
 import type { ArchetypeBundle } from '../../roster/roster-types.ts'
 import type { RosterUpkeep } from '../../roster/sync/sync-types.ts'
 import { pullTokenContext, type ScimConnectionCache } from './scim-connections.ts'
-import { type CheckedScim, problemsOfScim, readScim, type ScimSettings } from './scim-settings.ts'
+import {
+  type CheckedScim,
+  completed,
+  type KnownPull,
+  missingIn,
+  problemsOfScim,
+  readScim,
+  type ScimSettings,
+} from './scim-settings.ts'
 import type { ScimSourceProblem, ScimSources } from './scim-source-types.ts'
 import * as store from './scim-store.ts'
 import type { ScimTokens } from './scim-tokens.ts'
@@ -40,8 +48,9 @@ export interface ScimService {
   /** What is wrong with settings before the directory is asked. */
   problemsIn(settings: SoundParts<ScimSettings>): PointedError[]
   /**
-   * Keeps how the directory of the tenant reaches the Hub; one that the Hub is to read is asked once before. Repeating
-   * it changes nothing and writes no event. Throws `validation-failed`.
+   * Keeps how the directory of the tenant reaches the Hub; one that the Hub is to read is asked once before. What is left
+   * out stays: the map, and of the same directory address and token. Repeating it changes nothing and writes no event.
+   * Throws `validation-failed`.
    */
   configure(tenant: Tenant, settings: ScimSettings, actor: Actor): Promise<ScimState>
   /** Throws `not-found` when nothing is configured. */
@@ -84,6 +93,12 @@ export function createScimService(deps: {
   async function stateOf(tx: TenantTx, tenant: Tenant, row: store.ScimRow): Promise<ScimState> {
     const unknown = await unknownIn(tx, row.group_archetype_map)
     return { ...storedState(tenant, row), ...(unknown.length > 0 && { unknown_archetypes: unknown }) }
+  }
+
+  async function knownPull(tx: TenantTx, tenant: Tenant): Promise<KnownPull | undefined> {
+    const row = await store.findScim(tx)
+    if (row?.mode !== 'pull' || row.base_url === null) return undefined
+    return { baseUrl: row.base_url, bearerToken: await connections.pullTokenOf(tx, tenant) }
   }
 
   const problemsIn = (settings: SoundParts<ScimSettings>) => problemsOfScim(settings, deps.outbound)
@@ -132,9 +147,11 @@ export function createScimService(deps: {
   return {
     problemsIn,
     async configure(tenant, settings, actor) {
-      const problems = problemsIn(settings)
+      const known = await database.withTenant(tenant.slug, (tx) => knownPull(tx, tenant), { readOnly: true })
+      const whole = completed(settings, known)
+      const problems = [...problemsIn(whole), ...missingIn(whole)]
       if (problems.length > 0) throw validationFailed(problems)
-      const checked = readScim(settings)
+      const checked = readScim(whole)
       if (checked.pull) await askDirectory(sources, checked.pull, checked.groupArchetypeMap)
       return database.withTenant(tenant.slug, (tx) => keep(tx, tenant, checked, actor))
     },

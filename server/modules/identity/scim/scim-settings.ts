@@ -18,19 +18,21 @@ export interface CheckedScim {
   groupArchetypeMap?: readonly GroupMapping[]
 }
 
-/** What the schema cannot say of a configuration. */
+/** A directory that the Hub reads already; without the token where that is gone with its key. */
+export interface KnownPull {
+  baseUrl: string
+  bearerToken: string | undefined
+}
+
+/** What the schema cannot say of a configuration, whatever is configured already. */
 export function problemsOfScim(
   { mode, base_url: url, bearer_token: bearerToken }: SoundParts<ScimSettings>,
   outbound: Pick<Outbound, 'problemOf'>,
 ): PointedError[] {
   const errors: PointedError[] = []
-  const isPull = mode === 'pull'
   const isPush = mode === 'push'
   const refuse = (pointer: string, detail: string) => errors.push({ pointer, detail })
 
-  if (isPull && url === undefined) refuse('/base_url', 'must be there with mode pull: where the directory is read')
-  if (isPull && bearerToken === undefined)
-    refuse('/bearer_token', 'must be there with mode pull: the directory gives it')
   if (isPush && url !== undefined) refuse('/base_url', 'must not be there with mode push: the directory calls the Hub')
   if (isPush && bearerToken !== undefined) {
     refuse('/bearer_token', 'must not be there with mode push: the Hub makes the token and answers it')
@@ -40,12 +42,32 @@ export function problemsOfScim(
   return errors
 }
 
-/** @param settings without {@link problemsOfScim} */
+/** Settings with what they leave out as it is known: the address, and the token of that address. */
+export function completed(settings: ScimSettings, known: KnownPull | undefined): ScimSettings {
+  if (settings.mode !== 'pull' || known === undefined) return settings
+  const { base_url = known.baseUrl } = settings
+  const { bearer_token = withoutSlash(base_url) === known.baseUrl ? known.bearerToken : undefined } = settings
+  return { ...settings, base_url, ...(bearer_token !== undefined && { bearer_token }) }
+}
+
+export function missingIn({ mode, base_url: url, bearer_token: token }: ScimSettings): PointedError[] {
+  if (mode !== 'pull') return []
+  return [
+    ...(url === undefined
+      ? [{ pointer: '/base_url', detail: 'must be there with mode pull: where the directory is read' }]
+      : []),
+    ...(token === undefined
+      ? [{ pointer: '/bearer_token', detail: 'must be there with mode pull: the directory at base_url gives it' }]
+      : []),
+  ]
+}
+
+/** @param settings {@link completed}, with nothing missing and no problem */
 export function readScim(settings: ScimSettings): CheckedScim {
   const { mode, base_url: url, bearer_token: bearerToken, group_archetype_map: map } = settings
   return {
     mode,
-    ...(mode === 'pull' && { pull: { baseUrl: String(url).replace(/\/+$/, ''), bearerToken: String(bearerToken) } }),
+    ...(mode === 'pull' && { pull: { baseUrl: withoutSlash(String(url)), bearerToken: String(bearerToken) } }),
     ...(map && { groupArchetypeMap: withoutRepeats(map) }),
   }
 }
@@ -57,6 +79,8 @@ function problemOfBaseUrl(url: string, outbound: Pick<Outbound, 'problemOf'>): s
   if (/\/(Users|Groups)\/*$/i.test(url)) return 'must be the address of the SCIM service, without /Users or /Groups'
   return undefined
 }
+
+const withoutSlash = (url: string) => url.replace(/\/+$/, '')
 
 function withoutRepeats(map: readonly GroupMapping[]): GroupMapping[] {
   const seen = new Map(map.map(({ group, archetype_id }) => [`${group}\0${archetype_id}`, { group, archetype_id }]))
