@@ -33,7 +33,7 @@ export function addConnectorRoutes(
         `A tenant has at most ${connectorsMax}.`,
       body: ConnectorBody,
       checkBody: (sound: SoundParts<ConnectorSettings>, { body }) =>
-        sound === body ? [] : connectors.furtherProblems(sound, body as SoundParts<ConnectorSettings>),
+        connectors.furtherProblems(sound, body as SoundParts<ConnectorSettings>),
       response: { 201: ConnectorSchema },
       responseHeaders: { 201: connectorLocation },
       problems: ['hub-unavailable'],
