@@ -77,6 +77,9 @@ test('a directory that is read says that its token is gone, and takes one again'
   const failed = (await must('POST', '/api/v1/roster/scim:sync')).sync_id
   await expect.poll(async () => (await state(failed)).status, { timeout: 20_000 }).toBe('failed')
   expect((await state(failed)).error.detail).toContain('Give it again')
+  const { bearer_token: _, ...withoutToken } = pull
+  const refused = await b.call('POST', configure, withoutToken)
+  expect([refused.status, refused.body.errors[0].pointer]).toEqual([400, '/bearer_token'])
   const before = (await b.events('tenant.config_changed')).length
   await must('POST', configure, pull)
   expect(await b.events('tenant.config_changed')).toHaveLength(before + 1)
