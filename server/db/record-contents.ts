@@ -23,7 +23,7 @@ export interface DestroyedKey {
 
 /**
  * Opens and seals contents with the keys that are at hand in this process. What it says of keys is at most five
- * seconds old. All but {@link ready} and {@link outside} are for the inside of a transaction: they throw `NotAtHand`
+ * seconds old. All but {@link RecordContents.outside} are for the inside of a transaction: they throw `NotAtHand`
  * where something has to be fetched first, and the transaction runs again.
  */
 export interface RecordContents {
