@@ -48,7 +48,6 @@ test('names the step that fails, in words, and tries none that rests on it', asy
 })
 
 test.each([
-  ['groups that it does not have', { status: 404 }, 'groups', /knows no such address/],
   ['an error, whose text it keeps to itself', { status: 500, body: 'inside' }, 'groups', /answered 500/],
 ])('%s', async (_name, fault, step, words) => {
   lab.source.faults.answer = ({ resource }) => (resource === 'Groups' ? fault : undefined)
@@ -56,6 +55,16 @@ test.each([
   const failed = body.steps.find((each: { ok: boolean }) => !each.ok)
   expect([failed.name, failed.detail]).toEqual([step, expect.stringMatching(words)])
   expect(text).not.toContain('inside')
+})
+
+test('groups that the directory does not serve are missed where the map names some', async () => {
+  lab.source.faults.answer = ({ resource }) => (resource === 'Groups' ? { status: 404 } : undefined)
+  const groupsStep = async () => (await trial()).body.steps.find(({ name }: { name: string }) => name === 'groups')
+  expect(await groupsStep()).toMatchObject({ ok: true, detail: expect.stringContaining('serves no groups (404)') })
+  lab.source.faults = {}
+  await lab.connect('acme', [{ group: 'Analysts', archetype_id: 'analyst' }])
+  lab.source.faults.answer = ({ resource }) => (resource === 'Groups' ? { status: 404 } : undefined)
+  expect(await groupsStep()).toMatchObject({ ok: false, detail: expect.stringContaining('no archetypes come of them') })
 })
 
 test('with push: the token, what to enter, and whether the directory has called', async () => {

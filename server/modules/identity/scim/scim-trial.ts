@@ -27,7 +27,9 @@ export function createScimTrial(deps: {
       )
       if (row.mode === 'push' || row.base_url === null) return runTrial(stepsOfPush(tenant, row))
       if (token === undefined) return runTrial([['token', failForLostToken]])
-      return runTrial(stepsOfPull(row.base_url, deps.sources.open(row.base_url, token), deps.outbound))
+      return runTrial(
+        stepsOfPull(row.base_url, deps.sources.open(row.base_url, token), row.group_archetype_map, deps.outbound),
+      )
     },
   }
 }
@@ -39,6 +41,7 @@ function failForLostToken(): never {
 function stepsOfPull(
   baseUrl: string,
   source: ScimSource,
+  mapping: ScimRow['group_archetype_map'],
   outbound: Pick<Outbound, 'resolvedProblemOf'>,
 ): readonly Step[] {
   let users: ScimSourceAnswer<ScimPage>
@@ -62,7 +65,17 @@ function stepsOfPull(
       },
     ],
     ['users', () => `GET /Users: ${countOf(users, 'person', 'people')}`],
-    ['groups', async () => `GET /Groups: ${countOf(await readGroups(source), 'group', 'groups')}`],
+    [
+      'groups',
+      async () => {
+        const groups = await readGroups(source)
+        const isServed = groups.ok || groups.problem.status !== 404
+        if (isServed) return `GET /Groups: ${countOf(groups, 'group', 'groups')}`
+        const words = 'GET /Groups: the directory serves no groups (404)'
+        if (mapping.length === 0) return `${words}, and group_archetype_map names none.`
+        throw new StepFailed(`${words}, and group_archetype_map names some: no archetypes come of them.`)
+      },
+    ],
   ]
 }
 
