@@ -200,7 +200,7 @@ test('an unknown pack, another tenant’s or no id at all is not found', async (
 test('a tenant in Mode B is told to provision first, and one in Mode C needs no content', async () => {
   const modeB = packsOf(hub, 'bmode')
   await modeB.bundle('agent')
-  await modeB.put('plain', [packSkill('plain')], ['agent'])
+  await modeB.put('plain', [], ['agent'])
   for (const body of [undefined, { dry_run: true }]) {
     const answer = await modeB.apply('plain', body)
     expect([answer.status, slugOf(answer.body.type)]).toEqual([422, 'hub-not-provisioned'])
@@ -210,6 +210,24 @@ test('a tenant in Mode B is told to provision first, and one in Mode C needs no 
   await modeC.put('plain', [{ ...packSkill('plain'), owner: 'ops' }], ['agent'])
   const { body } = await modeC.apply('plain')
   expect(body.granted).toEqual([{ archetype_id: 'agent', skill_id: 'plain' }])
+})
+
+test('a pack whose names are gone with the key registers nothing until it is stored again', async () => {
+  const modeB = packsOf(hub, 'bmode')
+  const provision = { cmek: { provider: 'local', key_ref: 'main' } }
+  expect((await modeB.call('POST', '/api/v1/hub/provision', provision)).status).toBe(200)
+  await modeB.put('left', [packSkill('left-1'), packSkill('left-2')], ['agent'])
+  const destroyed = await modeB.call('POST', '/api/v1/hub/cmek:destroy', { reason: 'over', confirm: 'bmode' })
+  expect(destroyed.status).toBe(200)
+  expect((await modeB.call('POST', '/api/v1/hub/provision', provision)).status).toBe(200)
+  const refused = await modeB.apply('left')
+  expect([refused.status, slugOf(refused.body.type)]).toEqual([400, 'validation-failed'])
+  expect(refused.body.errors.map((error: { pointer: string }) => error.pointer)).toEqual([
+    '/skills/0/name',
+    '/skills/1/name',
+  ])
+  await modeB.put('left', [packSkill('left-1'), packSkill('left-2')], ['agent'])
+  expect((await modeB.apply('left')).body.registered).toHaveLength(2)
 })
 
 test('two applications at once are both right', async () => {

@@ -114,10 +114,18 @@ test('in Mode C a pack has no content', async () => {
 test('in Mode B contents of packs wait for a key, are sealed under it, and go with it', async () => {
   const modeB = packsOf(hub, 'bmode')
   await modeB.bundle('agent')
-  const skill = { ...packSkill('one'), description: 'Very secret words', manifest: { secret: true } }
+  const manifest = { secret: true }
+  const skill = {
+    ...packSkill('one'),
+    name: 'Secret one',
+    owner: 'secrets',
+    description: 'Very secret words',
+    manifest,
+  }
   const early = await modeB.put('b', [skill, packSkill('two')])
   expect([early.status, early.body.type]).toEqual([422, `${hub.url}/errors/hub-not-provisioned`])
-  expect((await modeB.put('b', [packSkill('one')])).status).toBe(200)
+  expect((await modeB.put('b', [packSkill('one')])).body.type).toBe(early.body.type)
+  expect((await modeB.put('b', [])).status).toBe(200)
 
   const cmek = { provider: 'local', key_ref: 'main' }
   expect((await modeB.call('POST', '/api/v1/hub/provision', { cmek })).status).toBe(200)
@@ -134,13 +142,14 @@ test('in Mode B contents of packs wait for a key, are sealed under it, and go wi
   const skills = () =>
     hub.hub.test.database.withTenant('bmode', (tx) => hub.hub.modules.entitlement.grants.published(tx))
   expect(await skills()).toMatchObject([
-    { skillId: 'one', name: 'Skill one', description: 'Very secret words', manifest: { secret: true } },
+    { skillId: 'one', name: 'Secret one', description: 'Very secret words', manifest: { secret: true } },
     { skillId: 'two' },
   ])
 
   const confirm = { reason: 'The contract ended.', confirm: 'bmode' }
   expect((await modeB.call('POST', '/api/v1/hub/cmek:destroy', confirm)).status).toBe(200)
-  expect((await modeB.call('GET', coworkPath('b'))).body.skills).toEqual([packSkill('one'), packSkill('two')])
+  const gone = [packSkill('one'), packSkill('two')].map((each) => ({ ...each, name: '' }))
+  expect((await modeB.call('GET', coworkPath('b'))).body.skills).toEqual(gone)
 })
 
 test('without token, scope or tenant nothing is stored', async () => {

@@ -70,7 +70,7 @@ async function planFor(tx: TenantTx, { row, skills, archetypeIds }: Order): Prom
   const own = await grantsOfCowork(tx, row.cowork_id)
   const ownKeys = new Set(own.map((grant) => `${grant.archetype_id} ${grant.skill_id}`))
   const wanted = await grantsBetween(tx, archetypeIds, skillIds)
-  return planApplication({
+  const plan = planApplication({
     coworkId: row.cowork_id,
     skills,
     archetypeIds,
@@ -79,6 +79,18 @@ async function planFor(tx: TenantTx, { row, skills, archetypeIds }: Order): Prom
     grants: [...own, ...wanted.filter((grant) => !ownKeys.has(`${grant.archetype_id} ${grant.skill_id}`))],
     others: await otherApplications(tx, row.cowork_id),
   })
+  requireNames(skills, plan)
+  return plan
+}
+
+/** What was stored under a key that is destroyed is not registered: nobody would know what it is. */
+function requireNames(skills: readonly CoworkSkill[], { register }: ApplicationPlan): void {
+  const errors = skills.flatMap((skill, index) =>
+    skill.name === '' && register.includes(skill)
+      ? [{ pointer: `/skills/${index}/name`, detail: 'of the pack is gone with the key: store the pack again' }]
+      : [],
+  )
+  if (errors.length > 0) throw validationFailed(errors)
 }
 
 async function carryOut(tx: TenantTx, records: Records, order: Order, plan: ApplicationPlan, now: string) {

@@ -76,7 +76,7 @@ export const CoworkSchema = Type.Object(
         {
           ...skillMembers,
           name: Type.String({
-            description: `${skillName}; empty, and the rest absent, once the skill_definition was erased`,
+            description: `${skillName}; empty, and the rest absent, once the skill_definition was erased, or the key of a Mode B tenant destroyed`,
             examples: ['Summarise a contract'],
           }),
           ...optionalMembers,

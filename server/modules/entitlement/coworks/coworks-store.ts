@@ -2,7 +2,7 @@ import { coworkPageBytesMax } from '../../../../contract/limits.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { Application, CoworkSkill } from './coworks-types.ts'
 
-/** A skill as it is stored: in Mode B its content is sealed. */
+/** A skill as it is stored: in Mode B all but its id and version is sealed, and the name is empty. */
 export type StoredSkill = CoworkSkill & { sealed?: string }
 
 export interface CoworkRow {

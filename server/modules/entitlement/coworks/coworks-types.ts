@@ -1,7 +1,10 @@
 import type { JsonObject } from '../../../../provenance/json.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 
-/** A skill of a pack, as its skill_definition record will say it. Name empty, and the rest absent, once that is erased. */
+/**
+ * A skill of a pack, as its skill_definition record will say it. Name empty, and the rest absent, once that is erased, or
+ * the key is destroyed that it was sealed under.
+ */
 export interface CoworkSkill {
   skill_id: string
   skill_version: string
@@ -67,8 +70,8 @@ export interface Coworks {
    * Registers the versions of the pack that are missing, publishes its skills, grants them to the archetypes, and takes
    * the grants that the pack gave and no longer gives: all in one transaction, with one event. What another applied
    * pack gives as well stays. Repeating it changes nothing and writes no event. Throws `validation-failed` for
-   * archetypes that are not in the bundle, `skill-not-registered` for retired skills (pointers into the pack), and
-   * `hub-not-provisioned`.
+   * archetypes that are not in the bundle and for versions to be registered whose names are gone with a key,
+   * `skill-not-registered` for retired skills (pointers into the pack), and `hub-not-provisioned`.
    */
   apply(caller: Caller, coworkId: string, request: ApplicationRequest): Promise<Application>
   /** The last application that changed something. Throws `not-found` where there was none. */
