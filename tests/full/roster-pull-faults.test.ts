@@ -156,6 +156,9 @@ test('entries that cannot be used are counted; odd ones are kept by their names'
   ] as never
   const done = await lab.sync('acme')
   expect(done).toMatchObject({ deactivated: 0, skipped: 9 })
+  const kept = 'has a userName or another attribute that the Hub cannot keep'
+  const reasons = [...Array(4).fill('is no JSON object'), ...Array(3).fill('has no userName'), kept, kept]
+  expect(done.skipped_entries).toEqual(reasons.map((reason, at) => ({ resource: 'Users', place: 251 + at, reason })))
   const text = '{"id": "p", "userName": "polluter@acme.example", "__proto__": {"admin": true}, "active": true}'
   lab.source.users = [...manyPeople(250), JSON.parse(text)]
   expect(await lab.sync('acme')).toMatchObject({ added: 1 })

@@ -2,6 +2,7 @@ import { DomainError } from '../../../../contract/domain-error.ts'
 import type { Database } from '../../../db/database.ts'
 import type { PreparedPart } from './pull-pages.ts'
 import { type SyncAttempt, takeStep } from './sync-attempt.ts'
+import { noteSkipped } from './sync-state.ts'
 import type { SyncRow } from './syncs-store.ts'
 
 /**
@@ -21,16 +22,17 @@ export function applyPart(
   })
   return applied.catch(async (error: unknown) => {
     if (!isRefusal(error)) throw error
-    if (to - from <= 1) return skipOne(database, attempt)
+    if (to - from <= 1) return skipOne(database, attempt, part.resource)
     const middle = (from + to) >> 1
     await applyPart(database, attempt, part, from, middle)
     return applyPart(database, attempt, part, middle, to)
   })
 }
 
-function skipOne(database: Database, attempt: SyncAttempt): Promise<SyncRow> {
+function skipOne(database: Database, attempt: SyncAttempt, resource: PreparedPart['resource']): Promise<SyncRow> {
   return takeStep(database, attempt, async (_tx, row) => {
-    row.position.skipped += 1
+    const reason = 'was refused when it was to be kept'
+    noteSkipped(row.position, { resource, place: row.position.startIndex, reason })
     row.position.startIndex += 1
   })
 }

@@ -9,7 +9,7 @@ import type { ScimPage } from '../../identity/scim/scim-source-types.ts'
 import { applyPart } from './apply-in-parts.ts'
 import { askSource } from './source-asking.ts'
 import { type SyncAttempt, takeStep } from './sync-attempt.ts'
-import { SyncFailed, type SyncPosition } from './sync-state.ts'
+import { forgetSkipped, SyncFailed, type SyncPosition } from './sync-state.ts'
 import { TurnOver } from './sync-turn.ts'
 import type { SyncRow } from './syncs-store.ts'
 
@@ -32,6 +32,7 @@ export interface PulledKind {
 
 /** Some entries of a page, from the first that was not applied on. */
 export interface PreparedPart {
+  resource: PulledKind['resource']
   /** Entries, usable or not; one at least. */
   length: number
   /** Entries from..to of the part; changes counts of the row. Throws DomainError when one is refused. */
@@ -136,7 +137,8 @@ function turnPage(kind: PulledKind, row: SyncRow, page: ScimPage): void {
   const mayHelp = position.pass === 1 || position.fresh > 0
   position.isDoubtful = isShort
   if (changes && mayHelp && position.pass < passesMax) {
-    Object.assign(position, { startIndex: 1, pass: position.pass + 1, totalMax: 0, fresh: 0, skipped: 0 })
+    Object.assign(position, { startIndex: 1, pass: position.pass + 1, totalMax: 0, fresh: 0 })
+    forgetSkipped(position, kind.resource)
     return
   }
   kind.finish(position)

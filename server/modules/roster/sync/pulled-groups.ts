@@ -3,10 +3,10 @@ import { createBreath } from './breath.ts'
 import { meetEntries } from './met-entries.ts'
 import type { PulledKind } from './pull-pages.ts'
 import { askSource } from './source-asking.ts'
-import { type GroupEntry, readGroupEntry, readMembers } from './source-entries.ts'
+import { faultOf, type GroupEntry, readGroupEntry, readMembers, rivalFault } from './source-entries.ts'
 import type { SyncAttempt } from './sync-attempt.ts'
 import { externalIdsOf } from './sync-entries-store.ts'
-import { SyncFailed, type SyncPosition } from './sync-state.ts'
+import { noteSkipped, SyncFailed, type SyncPosition } from './sync-state.ts'
 import type { ResourceReader } from './sync-types.ts'
 
 /** The groups of a directory that is read, with their members. */
@@ -27,19 +27,24 @@ export function pulledGroups(deps: { directory: Directory; reader: ResourceReade
     async prepare(attempt, resources, position) {
       const { tenant, syncId, actor } = attempt
       const read: (GroupEntry | undefined)[] = []
+      const gone = 'is gone since the list of groups was answered'
+      const faults: string[] = []
       const breathe = createBreath()
       for (const each of resources) {
         const entry = await readGroupEntry(deps.reader, each, attempt.mapping, breathe)
         const isWhole = entry?.memberIds !== undefined
+        faults.push(entry ? gone : faultOf(each, 'displayName'))
         read.push(isWhole || !entry ? entry : await fetchMembers(attempt, entry, position))
         // What was fetched is applied before the next is asked for: a directory that fails then is not asked again.
         if (entry && !isWhole) break
         await breathe()
       }
       return {
+        resource: 'Groups',
         length: read.length,
         async apply(tx, row, from, to) {
           const counts = row.position
+          const first = counts.startIndex
           const part = read.slice(from, to)
           const usable = [...new Map(part.flatMap((each) => (each ? [[each.sourceId, each] as const] : []))).values()]
           const { fresh, externalIds } = await meetEntries(tx, syncId, 'group', usable)
@@ -53,7 +58,11 @@ export function pulledGroups(deps: { directory: Directory; reader: ResourceReade
           await deps.directory.putGroups(tx, tenant, writes, syncId, actor)
           counts.groups += fresh
           counts.fresh += fresh
-          counts.skipped += part.filter((each) => !each).length + (usable.length - writes.length)
+          for (const [offset, entry] of part.entries()) {
+            const isRival = entry !== undefined && usable.includes(entry) && !externalIds.has(entry.sourceId)
+            const reason = entry ? rivalFault : (faults[from + offset] ?? gone)
+            if (!entry || isRival) noteSkipped(counts, { resource: 'Groups', place: first + offset, reason })
+          }
         },
       }
     },

@@ -3,8 +3,8 @@ import type { Directory } from '../directory/directory-types.ts'
 import { createBreath } from './breath.ts'
 import { meetEntries } from './met-entries.ts'
 import type { PulledKind } from './pull-pages.ts'
-import { readUserEntry, type UserEntry } from './source-entries.ts'
-import { nameKept } from './sync-state.ts'
+import { faultOf, readUserEntry, rivalFault, type UserEntry } from './source-entries.ts'
+import { nameKept, noteSkipped } from './sync-state.ts'
 import type { ResourceReader } from './sync-types.ts'
 
 /** The people of a directory that is read. */
@@ -26,9 +26,11 @@ export function pulledUsers(deps: { directory: Directory; reader: ResourceReader
         await breathe()
       }
       return {
+        resource: 'Users',
         length: read.length,
         async apply(tx, row, from, to) {
           const { position } = row
+          const first = position.startIndex
           const usable = new Map(read.slice(from, to).flatMap((each) => (each ? [[each.sourceId, each] as const] : [])))
           const { fresh, externalIds } = await meetEntries(tx, syncId, 'user', [...usable.values()])
           const writes = [...usable.values()].flatMap(({ sourceId, write }) => {
@@ -41,7 +43,12 @@ export function pulledUsers(deps: { directory: Directory; reader: ResourceReader
           row.deactivated += outcome.deactivated ?? 0
           position.users += fresh
           position.fresh += fresh
-          position.skipped += read.slice(from, to).filter((each) => !each).length + (usable.size - writes.length)
+          for (const [offset, entry] of read.slice(from, to).entries()) {
+            const isLatest = entry !== undefined && usable.get(entry.sourceId) === entry
+            const isRival = isLatest && !externalIds.has(entry.sourceId)
+            const reason = entry ? rivalFault : faultOf(resources[from + offset], 'userName')
+            if (!entry || isRival) noteSkipped(position, { resource: 'Users', place: first + offset, reason })
+          }
           nameKept(position, outcome.keptActive)
         },
       }

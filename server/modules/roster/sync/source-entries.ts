@@ -54,6 +54,19 @@ export async function readGroupEntry(
   }
 }
 
+/** Why an entry could not be read, without anything that is in it. */
+export function faultOf(given: unknown, nameMember: 'userName' | 'displayName'): string {
+  if (!isJsonObject(given)) return 'is no JSON object'
+  const { id, externalId, [nameMember]: name } = given
+  if (typeof name !== 'string') return `has no ${nameMember}`
+  if ((readId(id) ?? readId(externalId) ?? readId(name)) === undefined) {
+    return `has no id of 1 to ${idLengthMax} characters without control characters`
+  }
+  return `has a ${nameMember} or another attribute that the Hub cannot keep`
+}
+
+export const rivalFault = 'has the externalId of another entry, and its own id is the externalId of a third'
+
 /** Groups inside groups are left out; ids that are none, too. */
 export async function readMembers(members: unknown, breathe: () => Promise<void>): Promise<string[] | undefined> {
   if (!Array.isArray(members)) return undefined

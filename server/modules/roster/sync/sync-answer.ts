@@ -1,4 +1,4 @@
-import type { SyncStatus } from './sync-state.ts'
+import type { SkippedEntry, SyncStatus } from './sync-state.ts'
 import type { SyncRow } from './syncs-store.ts'
 
 /** In the names of the answer. */
@@ -16,6 +16,7 @@ export interface SyncAnswer {
   deactivated: number
   unmatched: number
   skipped: number
+  skipped_entries?: SkippedEntry[]
   kept_active?: string[]
   to_deactivate?: number
   confirmation_reason?: string
@@ -25,7 +26,7 @@ export interface SyncAnswer {
 }
 
 export function syncAnswer(row: SyncRow): SyncAnswer {
-  const { keptActive } = row.position
+  const { keptActive, skippedEntries } = row.position
   return {
     sync_id: row.sync_id,
     mode: row.mode,
@@ -40,6 +41,7 @@ export function syncAnswer(row: SyncRow): SyncAnswer {
     deactivated: row.deactivated,
     unmatched: row.unmatched,
     skipped: row.skipped,
+    ...(skippedEntries.length > 0 && { skipped_entries: [...skippedEntries] }),
     ...(keptActive.length > 0 && { kept_active: [...keptActive] }),
     ...(row.to_deactivate !== null && { to_deactivate: row.to_deactivate }),
     ...(row.confirmation_reason !== null && { confirmation_reason: row.confirmation_reason }),

@@ -1,3 +1,11 @@
+/** An entry of the directory that was left out. Without anything that is in it: only its place and a reason in words. */
+export interface SkippedEntry {
+  resource: 'Users' | 'Groups'
+  /** Its place in the list of the directory, from 1. */
+  place: number
+  reason: string
+}
+
 /** How far a sync has come: what it goes on from after its process has died. */
 export interface SyncPosition {
   phase: 'users' | 'groups' | 'absent' | 'archetypes'
@@ -9,6 +17,8 @@ export interface SyncPosition {
   totalMax: number
   fresh: number
   skipped: number
+  /** The first of them, of users and groups. */
+  skippedEntries: readonly SkippedEntry[]
   /** Of all passes, each entry once. */
   users: number
   groups: number
@@ -41,6 +51,7 @@ export function firstPosition(phase: SyncPosition['phase'], count: number): Sync
       isDoubtful: false,
       usersDoubtful: false,
       keptActive: [],
+      skippedEntries: [],
       after: '',
       tries: 0,
       asks: 0,
@@ -51,10 +62,23 @@ export function firstPosition(phase: SyncPosition['phase'], count: number): Sync
 export type SyncStatus = 'queued' | 'running' | 'awaiting_confirmation' | 'completed' | 'failed' | 'cancelled'
 
 const keptNamedMax = 100
+const skippedNamedMax = 20
 
 /** Names last administrators whom the directory no longer has, or has as inactive. */
 export function nameKept(position: SyncPosition, userIds: readonly string[] = []): void {
   position.keptActive = [...new Set([...position.keptActive, ...userIds])].slice(0, keptNamedMax)
+}
+
+/** Counts an entry that is left out, and names it while there are few. */
+export function noteSkipped(position: SyncPosition, entry: SkippedEntry): void {
+  position.skipped += 1
+  if (position.skippedEntries.length < skippedNamedMax) position.skippedEntries = [...position.skippedEntries, entry]
+}
+
+/** Of a list that is read once more. */
+export function forgetSkipped(position: SyncPosition, resource: SkippedEntry['resource']): void {
+  position.skipped = 0
+  position.skippedEntries = position.skippedEntries.filter((entry) => entry.resource !== resource)
 }
 
 /** The sync was cancelled, or another process has taken it over. */

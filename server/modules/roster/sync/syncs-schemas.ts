@@ -38,6 +38,16 @@ export const SyncSchema = object({
   deactivated: count('People whom the directory no longer has, or has as inactive', 1),
   unmatched: count('Active people without any archetype, at the end'),
   skipped: count('Entries that could not be read or kept'),
+  skipped_entries: Type.Optional(
+    Type.Array(
+      object({
+        resource: Type.Enum(['Users', 'Groups'], { examples: ['Users'] }),
+        place: Type.Integer({ description: 'In the list of the directory, from 1: its `startIndex`', examples: [17] }),
+        reason: Type.String({ examples: ['has no userName'] }),
+      }),
+      { description: 'The first 20 of them' },
+    ),
+  ),
   kept_active: Type.Optional(
     Type.Array(Type.String({ examples: ['usr_7Kd2mQx9RtVb4LhZs8WcNp3F'] }), {
       description: 'Last administrators whom the directory has as inactive: they stay, for the tenant needs one',
