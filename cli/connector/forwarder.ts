@@ -72,7 +72,7 @@ export function startForwarder(deps: {
     const now = Date.now()
     // Once for each kind of failure: an outage of a day is not told a thousand times.
     if (state.lastError?.message !== message || failures === 1)
-      log.warn({ reason: message }, 'events wait in the spool')
+      log.warn({ reason: message }, 'nothing can be handed to the Hub; events wait in the spool')
     state.lastError = { atMs: now, message }
     state.nextAttemptAtMs = now + milliseconds
     state.activity = 'waiting'
