@@ -9,9 +9,9 @@ import { hash } from 'node:crypto'
 const markBytes = 4
 const contentBit = 0x80
 
-/** Makes random bytes the salt of a record whose text is to be sealed under the key; changes them. */
-export function markContentSalt(salt: Uint8Array, tenantId: string, keyId: string): void {
-  salt.set(markOf(tenantId, keyId))
+/** Makes random bytes the salt of a record whose text is to be sealed under the key with that mark; changes them. */
+export function markContentSalt(salt: Uint8Array, mark: Uint8Array): void {
+  salt.set(mark)
 }
 
 /** Makes random bytes the salt of a record of the service, which stays in clear; changes them. */
@@ -21,11 +21,14 @@ export function markClearSalt(salt: Uint8Array): void {
 
 /** Whether a record with that salt was made to be sealed under the key. The salt has to be that of the leaf. */
 export function isSaltOfContent(salt: Uint8Array, tenantId: string, keyId: string): boolean {
-  return markOf(tenantId, keyId).equals(salt.subarray(0, markBytes))
+  return contentMark(tenantId, keyId).equals(salt.subarray(0, markBytes))
 }
 
-/** Not of the record: its id is a column, and somebody could look for one that fits. */
-function markOf(tenantId: string, keyId: string): Buffer {
+/**
+ * The beginning of the salts of content under a key. Not of the record: its id is a column, and somebody could look for
+ * one that fits.
+ */
+export function contentMark(tenantId: string, keyId: string): Buffer {
   const mark = hash('sha256', `orghub/content-salt/v1\0${tenantId}\0${keyId}`, 'buffer').subarray(0, markBytes)
   mark[0]! |= contentBit
   return mark

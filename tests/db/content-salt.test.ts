@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { isSaltOfContent, markClearSalt, markContentSalt } from '../../server/db/content-salt.ts'
+import { contentMark, isSaltOfContent, markClearSalt, markContentSalt } from '../../server/db/content-salt.ts'
 
 test('a salt of content tells its key and tenant, and leaves 96 bits as they were', () => {
   const random = randomBytes(16)
   const salt = Uint8Array.from(random)
-  markContentSalt(salt, 'acme', 'ck_1')
+  markContentSalt(salt, contentMark('acme', 'ck_1'))
   expect(isSaltOfContent(salt, 'acme', 'ck_1')).toBe(true)
   expect(isSaltOfContent(salt, 'acme', 'ck_2')).toBe(false)
   expect(isSaltOfContent(salt, 'globex', 'ck_1')).toBe(false)
@@ -14,11 +14,11 @@ test('a salt of content tells its key and tenant, and leaves 96 bits as they wer
 
 test('no salt of a record in clear is one of content, not even that of a key that was looked for', () => {
   const salt = new Uint8Array(16)
-  markContentSalt(salt, 'acme', 'ck_1')
+  markContentSalt(salt, contentMark('acme', 'ck_1'))
   markClearSalt(salt)
   expect(isSaltOfContent(salt, 'acme', 'ck_1')).toBe(false)
   for (let key = 0; key < 1_000; key++) {
-    markContentSalt(salt, 'acme', `ck_${key}`)
+    markContentSalt(salt, contentMark('acme', `ck_${key}`))
     expect(salt[0]! & 0x80).toBe(0x80)
   }
 })

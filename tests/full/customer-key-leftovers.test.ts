@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createLogAudit } from '../../server/modules/log/audit/log-audit.ts'
 import { type ModeB, modeB, provisionPath } from '../cmek/mode-b-lab.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
@@ -152,4 +153,10 @@ test('what is gone can still be purged, held and deleted for good, with its cert
   const first = await b.call('GET', '/api/v1/hub/log/entries?limit=1')
   expect(first.status).toBe(200)
   expect(await hub.modules.hub.sweeper.sweep(await tenant())).toMatchObject({ failed: 0, inconsistent: 0 })
+  const audit = createLogAudit({
+    database: hub.test.database,
+    logs: hub.modules.log.logs,
+    keys: hub.modules.keys.provenance,
+  })
+  expect(await audit.audit(await tenant(), [])).toMatchObject({ verified: true, failures: [] })
 })

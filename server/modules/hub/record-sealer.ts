@@ -9,7 +9,7 @@ import {
   sealRecords,
   sealSizeMax,
 } from '../../../provenance/index.ts'
-import { markClearSalt, markContentSalt } from '../../db/content-salt.ts'
+import { contentMark, markClearSalt, markContentSalt } from '../../db/content-salt.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { ProvenanceKeys, ProvenanceSigner } from '../keys/keys-types.ts'
 import type { CommonMembers, RecordDraft, RecordSealer, Seal, SealedRecord } from './hub-types.ts'
@@ -34,9 +34,10 @@ export function createRecordSealer(deps: { keys: ProvenanceKeys; clock: RecordCl
     async seal(tenant, drafts, tx, contents) {
       const signer = await keys.signerOf(tenant.slug, tx)
       const salts = randomBytes(saltBytes * drafts.length)
+      const mark = contents && contentMark(tenant.slug, contents.keyId)
       const hashed = drafts.map((draft, i) => {
         const salt = salts.subarray(saltBytes * i, saltBytes * (i + 1))
-        if (tenant.mode === 'B') markSalt(salt, tenant.slug, draft, contents?.keyId)
+        if (tenant.mode === 'B') markSalt(salt, draft, mark)
         return hashRecord(tenant, draft, clock, salt)
       })
       const seals: Seal[] = []
@@ -53,10 +54,10 @@ export function createRecordSealer(deps: { keys: ProvenanceKeys; clock: RecordCl
   }
 }
 
-function markSalt(salt: Uint8Array, tenantId: string, { createdBy }: RecordDraft, keyId: string | undefined): void {
+function markSalt(salt: Uint8Array, { createdBy }: RecordDraft, mark: Uint8Array | undefined): void {
   if (createdBy === serviceSubject) markClearSalt(salt)
-  else if (keyId === undefined) throw new Error('content of Mode B is to be sealed for the key it is stored under')
-  else markContentSalt(salt, tenantId, keyId)
+  else if (mark === undefined) throw new Error('content of Mode B is to be sealed for the key it is stored under')
+  else markContentSalt(salt, mark)
 }
 
 function hashRecord(tenant: Tenant, draft: RecordDraft, clock: RecordClock, salt: Uint8Array): HashedRecord {
