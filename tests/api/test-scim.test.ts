@@ -47,15 +47,16 @@ test('names the step that fails, in words, and tries none that rests on it', asy
   expect(text).not.toContain('token-of-the-directory')
 })
 
-test.each([
-  ['an error, whose text it keeps to itself', { status: 500, body: 'inside' }, 'groups', /answered 500/],
-])('%s', async (_name, fault, step, words) => {
-  lab.source.faults.answer = ({ resource }) => (resource === 'Groups' ? fault : undefined)
-  const { body, text } = await trial()
-  const failed = body.steps.find((each: { ok: boolean }) => !each.ok)
-  expect([failed.name, failed.detail]).toEqual([step, expect.stringMatching(words)])
-  expect(text).not.toContain('inside')
-})
+test.each([['an error, whose text it keeps to itself', { status: 500, body: 'inside' }, 'groups', /answered 500/]])(
+  '%s',
+  async (_name, fault, step, words) => {
+    lab.source.faults.answer = ({ resource }) => (resource === 'Groups' ? fault : undefined)
+    const { body, text } = await trial()
+    const failed = body.steps.find((each: { ok: boolean }) => !each.ok)
+    expect([failed.name, failed.detail]).toEqual([step, expect.stringMatching(words)])
+    expect(text).not.toContain('inside')
+  },
+)
 
 test('groups that the directory does not serve are missed where the map names some', async () => {
   lab.source.faults.answer = ({ resource }) => (resource === 'Groups' ? { status: 404 } : undefined)

@@ -7,7 +7,9 @@ type Entry = Record<string, unknown>
 /** What a test has the directory do otherwise than it should. Undefined members change nothing. */
 export interface ScimSourceFaults {
   /** Answers in place of what it would; undefined lets the request pass. Sees each request once. */
-  answer?: (request: SourceRequest) => { status: number; headers?: Record<string, string>; body?: string | Buffer } | undefined
+  answer?: (
+    request: SourceRequest,
+  ) => { status: number; headers?: Record<string, string>; body?: string | Buffer } | undefined
   /** Waits so long before each answer. */
   slowMs?: number
   /** Says another total than there is. */

@@ -21,8 +21,6 @@ export function beginningOf(keyId: string): string {
   return `${sealedPrefix}${keyId}.`
 }
 
-export const beginningLength = recordIdAt
-
 /** The key that a stored text is sealed under, or undefined for what is no sealed text. */
 export function keyIdOf(stored: string): string | undefined {
   if (!stored.startsWith(sealedPrefix)) return undefined
