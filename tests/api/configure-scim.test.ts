@@ -184,6 +184,19 @@ describe('a directory that is read', () => {
     expect(source.requests.length).toBe(asked)
   })
 
+  test('a token that was left out is not put back over a change', async () => {
+    source.faults.slowMs = 500
+    const asked = source.nextRequest('/Users')
+    const late = configure('globex', { mode: 'pull', group_archetype_map: [map('Late', 'analyst')] })
+    await asked
+    expect((await configure('globex', { mode: 'push' })).status).toBe(200)
+    const answer = await late
+    expect([answer.status, answer.body.type]).toEqual([409, `${hub.baseUrl}/errors/concurrent-modification`])
+    expect((await stored('globex')).body).toMatchObject({ mode: 'push', group_archetype_map: [] })
+    source.faults = {}
+    expect((await configure('globex', pull())).status).toBe(200)
+  })
+
   test('from push to pull the token of the Hub ends, and back there is another', async () => {
     const { bearer_token: token, connection_id } = (await configure('globex', { mode: 'push' })).body
     const globex = await hub.tenant('globex')

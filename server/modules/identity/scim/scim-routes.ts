@@ -22,6 +22,7 @@ export function addScimRoutes(app: FastifyInstance, scim: ScimService, trial: Sc
       body: ScimConfigurationBody,
       checkBody: (body: SoundParts<ScimSettings>) => scim.problemsIn(body),
       response: { 200: ScimState },
+      problems: ['concurrent-modification'],
     },
     async (request) => scim.configure(request.caller.tenant, request.body, request.caller),
   )

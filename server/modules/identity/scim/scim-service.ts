@@ -50,7 +50,7 @@ export interface ScimService {
   /**
    * Keeps how the directory of the tenant reaches the Hub; one that the Hub is to read is asked once before. What is left
    * out stays: the map, and of the same directory address and token. Repeating it changes nothing and writes no event.
-   * Throws `validation-failed`.
+   * Throws `validation-failed`; `concurrent-modification` where what was left out is another when it is to be stored.
    */
   configure(tenant: Tenant, settings: ScimSettings, actor: Actor): Promise<ScimState>
   /** Throws `not-found` when nothing is configured. */
@@ -119,6 +119,7 @@ export function createScimService(deps: {
     const sameMode = current?.mode === settings.mode
     const sameToken = sameMode && (pull === undefined || (await isSamePull(tx, tenant, current, pull.bearerToken)))
     const sameUrl = current?.base_url === (pull?.baseUrl ?? null)
+    if (pull?.isKnown && !(sameUrl && sameToken)) throw changedMeanwhile()
     const sameMapping = JSON.stringify(current?.group_archetype_map) === JSON.stringify(mapping)
     if (current && sameToken && sameUrl && sameMapping) return stateOf(tx, tenant, current)
 
@@ -151,7 +152,7 @@ export function createScimService(deps: {
       const whole = completed(settings, known)
       const problems = [...problemsIn(whole), ...missingIn(whole)]
       if (problems.length > 0) throw validationFailed(problems)
-      const checked = readScim(whole)
+      const checked = readScim(whole, { isKnown: settings.bearer_token === undefined })
       if (checked.pull) await askDirectory(sources, checked.pull, checked.groupArchetypeMap)
       return database.withTenant(tenant.slug, (tx) => keep(tx, tenant, checked, actor))
     },
@@ -236,6 +237,14 @@ function errorOf(resource: 'Users' | 'Groups', { kind, status, detail }: ScimSou
   }
   if (kind === 'token') return { pointer: '/bearer_token', detail: `is not taken. ${detail}` }
   return { pointer: '/base_url', detail: `cannot be used. ${detail}` }
+}
+
+function changedMeanwhile(): DomainError {
+  return new DomainError(
+    'concurrent-modification',
+    'The configuration was changed while the directory was asked. Look at GET /api/v1/identity/scim/configure, and ' +
+      'configure it again.',
+  )
 }
 
 /** Throws `not-found`. */

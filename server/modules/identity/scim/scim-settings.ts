@@ -13,7 +13,7 @@ export interface ScimSettings {
 
 export interface CheckedScim {
   mode: 'push' | 'pull'
-  pull?: { baseUrl: string; bearerToken: string }
+  pull?: { baseUrl: string; bearerToken: string; isKnown: boolean }
   /** Each entry once; undefined leaves it as it is. */
   groupArchetypeMap?: readonly GroupMapping[]
 }
@@ -62,12 +62,15 @@ export function missingIn({ mode, base_url: url, bearer_token: token }: ScimSett
   ]
 }
 
-/** @param settings {@link completed}, with nothing missing and no problem */
-export function readScim(settings: ScimSettings): CheckedScim {
+/**
+ * @param settings {@link completed}, with nothing missing and no problem
+ * @param isKnown whether the token of a pull is the one that was configured before
+ */
+export function readScim(settings: ScimSettings, { isKnown = false }): CheckedScim {
   const { mode, base_url: url, bearer_token: bearerToken, group_archetype_map: map } = settings
   return {
     mode,
-    ...(mode === 'pull' && { pull: { baseUrl: withoutSlash(String(url)), bearerToken: String(bearerToken) } }),
+    ...(mode === 'pull' && { pull: { baseUrl: withoutSlash(String(url)), bearerToken: String(bearerToken), isKnown } }),
     ...(map && { groupArchetypeMap: withoutRepeats(map) }),
   }
 }
