@@ -606,3 +606,42 @@ describe('what an operator does on the command line', () => {
     expect(await count(tenant)).toBe(tenant === 'acme' ? before + 1 : 1)
   })
 })
+
+test('what changed is told by names that stay: they stand in the history of tenants', async () => {
+  const events = [...(await lab.events('acme')), ...(await lab.events('globex'))]
+  const told = events.map(({ details }) => details?.change).filter((change) => change !== undefined)
+  expect([...new Set(told)].sort()).toEqual([
+    'archetypes',
+    'archetypes_removed',
+    'connector',
+    'connector_credentials_rotated',
+    'connector_removed',
+    'cowork',
+    'cowork_applied',
+    'created',
+    'details',
+    'grants',
+    'prices',
+    'provenance_key',
+    'provision',
+    'republished',
+    'retention_rules',
+    'scim',
+    'scim_removed',
+    'scim_token_rotated',
+    'service_account_changed',
+    'service_account_created',
+    'service_account_disabled',
+    'service_account_secret_rotated',
+    'sso',
+    'sso_removed',
+    'state',
+    'tenant',
+    'token_key',
+    'user_created',
+    'user_deactivated',
+    'user_reactivated',
+    'user_role',
+    'welcome_link',
+  ])
+})
