@@ -104,14 +104,14 @@ export async function hubCommand<Result>(dataDir: string, ...args: string[]): Pr
   return JSON.parse(stdout) as Result
 }
 
-/** A tenant with the archetype `analyst`, and credentials with which it can do everything. */
+/** A tenant with the archetype `analyst`, and credentials with which it can write and read records and telemetry, or do what the scopes say. */
 export async function makeTenant(
   dataDir: string,
   slug: string,
+  scope = 'hub:read hub:write telemetry:read telemetry:write',
 ): Promise<{ tenant: string; clientId: string; clientSecret: string }> {
   await hubCommand(dataDir, 'tenant', 'create', slug, '--mode', 'A', '--admin-email', `admin@${slug}.example`)
   await hubCommand(dataDir, 'archetypes', 'set', '--tenant', slug, 'analyst')
-  const scope = 'hub:read hub:write telemetry:read telemetry:write'
   const account = await hubCommand<{ client_id: string; client_secret: string }>(
     dataDir,
     ...['service-account', 'create', '--tenant', slug, '--name', 'load', '--scope', scope],
