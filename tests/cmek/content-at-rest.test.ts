@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { isSaltOfContent } from '../../server/db/content-salt.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
 import { type ModeB, modeB } from './mode-b-lab.ts'
@@ -134,8 +135,26 @@ test('keys are rotated while records are written, and every one of them opens', 
   expect(ids).toHaveLength(30)
   const page = await b.call('GET', `${records}?verify=true&limit=1000`)
   expect(page.body.verification_summary).toMatchObject({ tampered: 0, cosign_invalid: 0 })
-  const { rows } = await (await hub.superuserClient()).query(
-    `select distinct left(canonical, 33) from hub.records where tenant_id = 'sealed' and canonical like 'omhe1.%'`,
+  const { rows } = await (await hub.superuserClient()).query<{ key: string; salt: Buffer }>(
+    `select substr(canonical, 7, 27) as key, salt from hub.records where tenant_id = 'sealed'`,
   )
-  expect(rows.length).toBeGreaterThan(1)
+  const keys = new Set(rows.map(({ key }) => key).filter((key) => key.startsWith('ck_')))
+  expect(keys.size).toBeGreaterThan(1)
+  // The salts, which are sealed, tell of the keys that the texts went with, and of none for events of the service.
+  for (const { key, salt } of rows) {
+    const told = [...keys].filter((each) => isSaltOfContent(salt, 'sealed', each))
+    expect(told).toEqual(keys.has(key) ? [key] : [])
+  }
+})
+
+test('content is sealed for the key that it is stored under, and else not stored', async () => {
+  const { sealer, writer } = hub.modules.recordStore.records
+  const tenant = (await hub.modules.tenants.directory.read('sealed'))!
+  const draft = { recordType: 'artifact' as const, createdBy: 'client-1', fields: { title: needle } }
+  await expect(sealer.seal(tenant, [draft])).rejects.toThrow('the key it is stored under')
+  const batch = await sealer.seal(tenant, [draft], undefined, { keyId: 'ck_another' })
+  const inserted = hub.test.database.withTenant('sealed', (tx) => writer.insert(tx, batch))
+  await expect(inserted).rejects.toThrow('another content key')
+  const held = await hub.test.database.contents.outside('sealed')
+  expect(() => writer.copySteps(batch, held)).toThrow('another content key')
 })
