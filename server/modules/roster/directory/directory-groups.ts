@@ -28,6 +28,7 @@ import { makeGroupId, nameKey } from './directory-names.ts'
 import { nameTaken, requireRevision, unknownGroup } from './directory-refusals.ts'
 import type { Directory, DirectoryGroup, DirectoryGroupWrite } from './directory-types.ts'
 import { knownUserIds, lockDirectory } from './directory-users-store.ts'
+import { countLimit } from './short-page.ts'
 import { requireStorable } from './storable.ts'
 
 const assignedAtOnce = 200
@@ -203,6 +204,7 @@ export async function groupAnswers(
     ? await memberCounts(
         tx,
         rows.map((row) => row.group_id),
+        countLimit,
       )
     : undefined
   const groupIds = rows.map((row) => row.group_id).filter((id) => (counts?.get(id) ?? 0) <= scimPageMembersMax)

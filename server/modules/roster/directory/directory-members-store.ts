@@ -26,10 +26,12 @@ export interface Member {
   display_name: string | null
 }
 
+/** The name is the one that the Hub shows: attributes, which may be long, are not read for it. */
 export async function membersOf(tx: TenantTx, groupIds: readonly string[]): Promise<Member[]> {
   const { rows } = await tx.client.query<Member>(
-    `select m.group_id, m.user_id, d.user_name, d.attributes ->> 'displayName' as display_name
+    `select m.group_id, m.user_id, d.user_name, u.display_name
      from hub.directory_members m join hub.directory_users d on d.tenant_id = $1 and d.user_id = m.user_id
+       join hub.users u on u.tenant_id = $1 and u.user_id = m.user_id
      where m.tenant_id = $1 and m.group_id = any($2::text[])
      order by m.group_id, m.user_id`,
     [tx.tenantId, groupIds],
@@ -37,22 +39,36 @@ export async function membersOf(tx: TenantTx, groupIds: readonly string[]): Prom
   return rows
 }
 
-/** How many each of these groups has; those without any are not among them. */
-export async function memberCounts(tx: TenantTx, groupIds: readonly string[]): Promise<Map<string, number>> {
+/** How many each of these groups has, counted no further than the limit. */
+export async function memberCounts(
+  tx: TenantTx,
+  groupIds: readonly string[],
+  limit: number,
+): Promise<Map<string, number>> {
   const { rows } = await tx.client.query<{ group_id: string; members: number }>(
-    `select group_id, count(*)::int as members from hub.directory_members
-     where tenant_id = $1 and group_id = any($2::text[]) group by group_id`,
-    [tx.tenantId, groupIds],
+    `select g.group_id, (
+       select count(*)::int from (
+         select from hub.directory_members m where m.tenant_id = $1 and m.group_id = g.group_id limit $3) counted
+     ) as members
+     from hub.directory_groups g where g.tenant_id = $1 and g.group_id = any($2::text[])`,
+    [tx.tenantId, groupIds, limit],
   )
   return new Map(rows.map((row) => [row.group_id, row.members]))
 }
 
-/** In how many each of these people is; those in none are not among them. */
-export async function groupCounts(tx: TenantTx, userIds: readonly string[]): Promise<Map<string, number>> {
+/** In how many each of these people is, counted no further than the limit. */
+export async function groupCounts(
+  tx: TenantTx,
+  userIds: readonly string[],
+  limit: number,
+): Promise<Map<string, number>> {
   const { rows } = await tx.client.query<{ user_id: string; groups: number }>(
-    `select user_id, count(*)::int as groups from hub.directory_members
-     where tenant_id = $1 and user_id = any($2::text[]) group by user_id`,
-    [tx.tenantId, userIds],
+    `select d.user_id, (
+       select count(*)::int from (
+         select from hub.directory_members m where m.tenant_id = $1 and m.user_id = d.user_id limit $3) counted
+     ) as groups
+     from hub.directory_users d where d.tenant_id = $1 and d.user_id = any($2::text[])`,
+    [tx.tenantId, userIds, limit],
   )
   return new Map(rows.map((row) => [row.user_id, row.groups]))
 }

@@ -12,7 +12,7 @@ import type { Directory } from './directory-types.ts'
 import { createDirectoryUsers, withGroups } from './directory-users.ts'
 import { lockDirectory } from './directory-users-store.ts'
 import { createPeople } from './people.ts'
-import { shortPage } from './short-page.ts'
+import { countLimit, shortPage } from './short-page.ts'
 
 export function createDirectory(deps: {
   governance: GovernanceLog
@@ -32,26 +32,21 @@ export function createDirectory(deps: {
     ...createDirectorySync({ ...deps, users }),
     async users(tx, query) {
       const { total, rows } = await queryUsers(tx, query)
-      const counts = await groupCounts(
-        tx,
-        rows.map((row) => row.user_id),
+      const shown = await shortPage(
+        rows,
+        (row) => row.user_id,
+        (ids) => groupCounts(tx, ids, countLimit),
       )
-      return {
-        total,
-        items: await withGroups(
-          tx,
-          shortPage(rows, (row) => counts.get(row.user_id) ?? 0),
-        ),
-      }
+      return { total, items: await withGroups(tx, shown) }
     },
     async groups(tx, query) {
       const { total, rows } = await queryGroups(tx, query)
       if (!query.withMembers) return { total, items: await groupAnswers(tx, rows, false) }
-      const counts = await memberCounts(
-        tx,
-        rows.map((row) => row.group_id),
+      const shown = await shortPage(
+        rows,
+        (row) => row.group_id,
+        (ids) => memberCounts(tx, ids, countLimit),
       )
-      const shown = shortPage(rows, (row) => counts.get(row.group_id) ?? 0)
       return { total, items: await groupAnswers(tx, shown, true) }
     },
     counts: rosterCounts,

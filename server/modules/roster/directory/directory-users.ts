@@ -22,6 +22,7 @@ import {
 } from './directory-users-store.ts'
 import { eventOf, type People } from './people.ts'
 import { forgetPerson, peopleByIds } from './people-store.ts'
+import { countLimit } from './short-page.ts'
 import { requireStorable } from './storable.ts'
 
 export interface UserChange {
@@ -204,7 +205,7 @@ function changedAttributes({ before, after }: KnownChange): string[] {
 export async function withGroups(tx: TenantTx, rows: readonly DirectoryUserRow[]): Promise<DirectoryUser[]> {
   if (rows.length === 0) return []
   const userIds = rows.map((row) => row.user_id)
-  const counts = await groupCounts(tx, userIds)
+  const counts = await groupCounts(tx, userIds, countLimit)
   const shown = userIds.filter((id) => (counts.get(id) ?? 0) <= scimPageMembersMax)
   const memberships = await membershipsOf(tx, shown)
   const groupsOf = Map.groupBy(memberships, (row) => row.user_id)
