@@ -76,3 +76,19 @@ test('when the directory was in step last', async () => {
   expect(at).toBe(finished_at)
   expect(await lab.hub.test.database.withTenant('globex', (tx) => lastSynced.lastSyncedAt(tx))).toBeUndefined()
 })
+
+test('a sync of a tenant that is suspended waits, and is not forgotten', async () => {
+  const superuser = await lab.hub.superuserClient()
+  const syncId = await waitingSync(lab.hub, 'cmode')
+  await superuser.query(`update hub.roster_syncs set status = 'queued' where sync_id = $1`, [syncId])
+  await superuser.query(`update hub.tenants set suspended_at = now() where slug = 'cmode'`)
+  const job = lab.hub.modules.roster.sync.jobs.find(({ name }) => name === 'roster-sync')!
+  await job.handler({ data: { tenant: 'cmode', sync_id: syncId }, signal: new AbortController().signal })
+  const { rows } = await superuser.query(
+    `select start_after > now() + interval '4 minutes' as later from hub_jobs.job where data ->> 'sync_id' = $1`,
+    [syncId],
+  )
+  expect(rows).toEqual([{ later: true }])
+  const state = await superuser.query('select status from hub.roster_syncs where sync_id = $1', [syncId])
+  expect(state.rows).toEqual([{ status: 'queued' }])
+})
