@@ -95,6 +95,21 @@ test('of a larger group, the members are there at once, and archetypes follow; a
   await expect.poll(assigned, { timeout: 60_000, interval: 250 }).toBe(2)
 }, 180_000)
 
+test('an archetype that leaves the bundle is taken from thousands, and others have their turn meanwhile', async () => {
+  const bundle = (...ids: string[]) =>
+    hub.call('acme', 'PUT', '/api/v1/roster/archetypes', {
+      body: { archetypes: ids.map((id) => ({ archetype_id: id })) },
+    })
+  const members = membersUpTo(scimAssignedInPlaceMax)
+  expect((await scim.post('/Groups', { displayName: 'Some', members })).status).toBe(201)
+  expect(await assigned()).toBe(scimAssignedInPlaceMax)
+  const stall = await longestStall(async () => {
+    expect((await bundle('other')).status).toBe(200)
+  })
+  expect(await assigned()).toBe(0)
+  expect(stall).toBeLessThan(250)
+}, 60_000)
+
 test('of very many unknown members, the first hundred are named', async () => {
   const members = Array.from({ length: 50_000 }, (_, at) => ({ value: `usr_nope${at}` }))
   const { status, body, text } = await scim.post('/Groups', { displayName: 'Unknown', members })

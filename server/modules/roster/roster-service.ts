@@ -17,6 +17,8 @@ import type { ArchetypeSettling } from './sync/sync-types.ts'
 const idsInEventMax = 1_000
 const idPattern = new RegExp(patterns.identifier)
 
+const withdrawnAtOnce = 200
+
 export function createArchetypes(deps: {
   database: Database
   governance: GovernanceLog
@@ -33,7 +35,11 @@ export function createArchetypes(deps: {
   async function follow(tx: TenantTx, tenant: Tenant, change: BundleChange, actor: Actor): Promise<void> {
     if (change.removed.length > 0) {
       const holders = await holdersOf(tx, change.removed)
-      await governance.appendAll(tx, tenant, await assignment.withdraw(tx, holders, change.removed, actor))
+      // In parts: the events of thousands, made at once, would keep everybody else waiting.
+      for (let at = 0; at < holders.length; at += withdrawnAtOnce) {
+        const some = holders.slice(at, at + withdrawnAtOnce)
+        await governance.appendAll(tx, tenant, await assignment.withdraw(tx, some, change.removed, actor))
+      }
       await deps.archetypesRemoved(tx, tenant, change.removed, actor)
     }
     if (change.added.length > 0) await deps.settle(tx, tenant, actor)
