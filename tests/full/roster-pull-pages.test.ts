@@ -4,7 +4,8 @@ import { rosterPullPageBytesMax } from '../../contract/limits.ts'
 import { type SyncLab, startSyncLab } from '../roster-sync/sync-lab.ts'
 import type { TestTenant } from '../support/hub.ts'
 
-const blockedMsMax = 100
+/** Alone on two cores it is 70 ms at most; what other processes take is in it, too. */
+const blockedMsMax = 300
 
 let lab: SyncLab
 beforeAll(async () => {
@@ -55,7 +56,8 @@ test('a page of far more entries than were asked for is refused', async () => {
     'failed',
   )
   expect(sync.error.detail).toMatch(/count=200 the directory answered 100000 entries, and the Hub takes 10000 at most/)
-  expect([isWithin, blockedMs < blockedMsMax]).toEqual([true, true])
+  expect(isWithin).toBe(true)
+  expect(blockedMs).toBeLessThan(blockedMsMax)
 })
 
 test('what cannot be read is told apart quickly', async () => {
