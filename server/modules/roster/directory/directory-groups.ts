@@ -50,6 +50,11 @@ export function createDirectoryGroups(deps: {
     return row
   }
 
+  /** Whether it decides on archetypes as it is now. */
+  async function isMapped(tx: TenantTx, groupId: string): Promise<boolean> {
+    return (await assignment.ofGroups(tx)).has(groupId)
+  }
+
   /**
    * In parts: the events of thousands, made at once, would keep everybody else waiting; and of very many not here, where
    * the directory is locked meanwhile.
@@ -80,7 +85,7 @@ export function createDirectoryGroups(deps: {
       const added = await insertMembers(tx, pairsOf(groupId, memberIds))
       const event = groupEvent(groupId, 'directory_group_created', { members: added.length }, actor)
       await governance.append(tx, tenant, event)
-      await assign(tx, tenant, idsOf(added), actor)
+      if (await isMapped(tx, groupId)) await assign(tx, tenant, idsOf(added), actor)
       return (await group(tx, groupId, true))!
     },
 
@@ -91,6 +96,7 @@ export function createDirectoryGroups(deps: {
       requireRevision(before.revision, revision)
       const isRenamed = change.group !== undefined && isOtherName(before, change.group)
       const attributes = change.group ? changedAttributes(before, change.group) : []
+      const wasMapped = await isMapped(tx, groupId)
       if (change.group && attributes.length > 0) {
         await requireFreeName(tx, change.group.displayName, groupId)
         await updateGroups(tx, [{ ...change.group, groupId }])
@@ -104,7 +110,8 @@ export function createDirectoryGroups(deps: {
       const counts = { added: added.length, removed: removed.length }
       const event = groupEvent(groupId, 'directory_group', { attributes, members: counts }, actor)
       await governance.append(tx, tenant, event)
-      await assign(tx, tenant, [...touched], actor)
+      const decides = wasMapped || (isRenamed && (await isMapped(tx, groupId)))
+      if (decides) await assign(tx, tenant, [...touched], actor)
       return (await group(tx, groupId, true))!
     },
 
@@ -112,10 +119,11 @@ export function createDirectoryGroups(deps: {
       await lockDirectory(tx)
       requireRevision((await existing(tx, groupId)).revision, revision)
       const members = await memberIdsOf(tx, groupId)
+      const wasMapped = await isMapped(tx, groupId)
       await deleteGroups(tx, [groupId])
       const event = groupEvent(groupId, 'directory_group_removed', { members: members.length }, actor)
       await governance.append(tx, tenant, event)
-      await assign(tx, tenant, members, actor)
+      if (wasMapped) await assign(tx, tenant, members, actor)
     },
   }
 }
