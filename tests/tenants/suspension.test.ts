@@ -92,7 +92,9 @@ test('nobody of a suspended tenant gets in, and nothing is lost', async () => {
   expect((await askForToken()).status).toBe(200)
   expect((await refreshed()).status).toBe(200)
   expect((await fetch(link)).status).toBe(200)
-  const told = (await eventsOf(hub.test.database, 'acme')).filter(({ details }) => details.change === 'operator')
+  const told = (await eventsOf(hub.test.database, 'acme')).filter(
+    ({ details }) => details.change === 'tenant' && String(details.actor).startsWith('operator:'),
+  )
   expect(told.map(({ details }) => [details.changed, details.before, details.after])).toEqual([
     [['suspended'], { suspended: false }, { suspended: true }],
     [['suspended'], { suspended: true }, { suspended: false }],
