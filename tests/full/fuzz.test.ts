@@ -14,8 +14,12 @@ beforeAll(async () => {
 })
 afterAll(() => hub.stop())
 
-/** These succeed with a cookie, or a provider, that tests of their own bring. */
-const needsMore = ['startLogin', 'completeLogin', 'issueUserToken', 'logOut', 'endSession', 'configureSso', 'getSso']
+/** These succeed with a cookie, a provider, the operator's token or a customer's key, which tests of their own bring. */
+const needsMore = [
+  ...['startLogin', 'completeLogin', 'issueUserToken', 'logOut', 'endSession', 'configureSso', 'getSso', 'testSso'],
+  ...['createTenant', 'listTenants', 'getTenantAsOperator', 'updateTenant', 'createWelcomeLink'],
+  ...['rotateContentKey', 'destroyContentKeys'],
+]
 
 test(`${requestsMin} malformed requests, seed ${seed}`, async () => {
   const began = performance.now()
