@@ -63,6 +63,12 @@ test.each<[string, Partial<HealthFacts>, string, string]>([
   ['an unprovisioned Hub', { provisionedAt: undefined }, 'hub', 'POST /api/v1/hub/provision'],
   ['a destroyed key', { contentKey: 'destroyed' }, 'hub', 'destroyed'],
   ['no users', { roster: { users: 0, unmatched: 0, groups: 0 } }, 'roster', 'POST /api/v1/roster/scim:sync'],
+  [
+    'no users, of a directory that sends them',
+    { roster: { users: 0, unmatched: 0, groups: 0 }, scim: { mode: 'push' } },
+    'roster',
+    'let the directory send them to the SCIM address',
+  ],
   ['an unmatched user', { roster: { users: 2, unmatched: 1, groups: 0 } }, 'roster', 'matched=false'],
   [
     'a map to archetypes that are not there',

@@ -108,8 +108,8 @@ function rosterCheck(facts: HealthFacts): Checks['roster'] {
   return { ok: users > 0 && unmatched === 0, detail: rosterDetail(facts), users, unmatched, groups }
 }
 
-function rosterDetail({ roster: { users, unmatched }, unknownArchetypes }: HealthFacts): string {
-  if (users === 0) return 'The roster has no users: POST /api/v1/roster/scim:sync, once SCIM is configured.'
+function rosterDetail({ roster: { users, unmatched }, scim, unknownArchetypes }: HealthFacts): string {
+  if (users === 0) return `The roster has no users: ${howPeopleCome(scim?.mode)}`
   if (unmatched === 0) return users === 1 ? 'The one user has archetypes.' : `All ${users} users have archetypes.`
   const count = `${unmatched} of ${users} users ${unmatched === 1 ? 'has' : 'have'} no archetype.`
   const list = 'GET /api/v1/roster/users?matched=false lists them'
@@ -123,6 +123,12 @@ function rosterDetail({ roster: { users, unmatched }, unknownArchetypes }: Healt
     `${count} ${list}; map their groups with POST /api/v1/identity/scim/configure, ` +
     'or PUT /api/v1/roster/users/{user_id}/archetypes.'
   )
+}
+
+function howPeopleCome(mode: 'push' | 'pull' | undefined): string {
+  if (mode === 'pull') return 'POST /api/v1/roster/scim:sync reads the directory.'
+  if (mode === 'push') return 'let the directory send them to the SCIM address of GET /api/v1/identity/scim/configure.'
+  return 'POST /api/v1/identity/scim/configure connects the directory.'
 }
 
 const namedMax = 5
