@@ -169,10 +169,12 @@ describe('while its database is away', () => {
 
     other.gate.open()
     for (;;) {
+      const askedAt = performance.now()
       const said = await verdict(revoked.token)
       if (said === 'authentication-failed') break
-      // Never once after it was unsure.
-      expect(said).toBe('hub-unavailable')
+      // It is unsure of the tenant sooner than of revocations, which it knows for the time that is promised.
+      if (said === 'taken') expect(askedAt - revokedAt).toBeLessThan(promisedMs)
+      else expect(said).toBe('hub-unavailable')
       await delay(20)
     }
     expect(await verdict(good)).toBe('taken')
