@@ -45,7 +45,8 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
   const connectors = await spare('/api/v1/llm/connectors', connectorOf, 'connector_id')
   const [republish] = await spare('/api/v1/skill-entitlement/distribution:republish', () => ({}), 'job_id')
   const governance = await prepareGovernance(hub)
-  const syncId = await waitingSync(hub, 'acme')
+  // Many, for each can be confirmed or cancelled once.
+  const syncs = await Promise.all(movers.map(() => waitingSync(hub, 'acme')))
   const page = await hub.call('acme', 'GET', '/api/v1/hub/records?limit=2')
   const skills = await hub.call('acme', 'GET', '/api/v1/skill-entitlement/skills?limit=2')
   const cursors = [page.body.next_cursor, skills.body.next_cursor]
@@ -76,7 +77,7 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
     cowork_id: (random) => `pack-${random.int(1, 5)}`,
     archetype_ids: () => 'analyst',
     skill_ids: () => 'sum-up',
-    sync_id: () => syncId,
+    sync_id: (random) => random.pick(syncs),
     hold_id: (random) => random.pick(governance.holds),
     record_ids: (random) => random.pick(governance.records),
     job_id: () => governance.download.jobId,
