@@ -2,7 +2,17 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ssoPath } from '../auth/oidc-lab.ts'
 import { personEntry } from '../support/scim-source.ts'
 import { type OnboardingLab, startOnboardingLab, tenant } from './onboarding-lab.ts'
-import { bodies, coworkPath, expectLive, provisionPath, republish, scimPath, syncPath, takeLive } from './sequence.ts'
+import {
+  bodies,
+  connectorsPath,
+  coworkPath,
+  expectLive,
+  provisionPath,
+  republish,
+  scimPath,
+  syncPath,
+  takeLive,
+} from './sequence.ts'
 
 /** The whole way of a tenant, with few people; tests/full/whole-sequence.test.ts goes it with 5,000. */
 let lab: OnboardingLab
@@ -14,9 +24,9 @@ afterAll(() => lab.close())
 const sql = async (text: string, ...values: unknown[]) =>
   (await lab.hub.superuserClient()).query(text, [tenant, ...values])
 
-async function sync() {
+async function sync(status = 'completed') {
   const ordered = await lab.call('POST', syncPath)
-  return lab.settled(String(ordered.headers.location))
+  return lab.settled(String(ordered.headers.location), status)
 }
 
 test('a service account takes a tenant from nothing to live', { timeout: 60_000 }, async () => {
@@ -33,6 +43,9 @@ interface Condition {
   break(): Promise<unknown>
   mend(): Promise<unknown>
 }
+
+const syncsPath = '/api/v1/roster/scim-syncs'
+let leavers: OnboardingLab['source']['users'] = []
 
 const conditions: Condition[] = [
   {
@@ -54,7 +67,7 @@ const conditions: Condition[] = [
     name: 'a sync more than an hour ago',
     check: 'identity',
     break: () => sql(`update hub.roster_syncs set finished_at = finished_at - interval '1 hour' where tenant_id = $1`),
-    mend: sync,
+    mend: () => sync(),
   },
   {
     name: 'no publish within a minute',
@@ -72,10 +85,36 @@ const conditions: Condition[] = [
     },
   },
   {
+    name: 'no connector',
+    check: 'platforms',
+    break: async () => {
+      const { items } = await lab.must('GET', connectorsPath)
+      for (const { connector_id } of items) await lab.must('DELETE', `${connectorsPath}/${connector_id}`)
+    },
+    mend: async () => {
+      await lab.must('POST', connectorsPath, bodies(lab).connector)
+      await republish(lab)
+    },
+  },
+  {
     name: 'a Hub that is not provisioned',
     check: 'hub',
     break: () => sql('update hub.tenant_settings set provisioned_at = null where tenant_id = $1'),
     mend: () => lab.must('POST', provisionPath),
+  },
+  {
+    name: 'a directory that has become empty',
+    check: 'roster',
+    break: async () => {
+      leavers = lab.source.users.splice(0)
+      const { sync_id } = await sync('awaiting_confirmation')
+      await lab.must('POST', `${syncsPath}/${sync_id}:confirm`)
+      expect(await lab.settled(`${syncsPath}/${sync_id}`)).toMatchObject({ status: 'completed', deactivated: 40 })
+    },
+    mend: async () => {
+      lab.source.users.push(...leavers)
+      await sync()
+    },
   },
   {
     name: 'a person without an archetype',
