@@ -9,7 +9,8 @@ import { createExportWriter } from '../../server/modules/exports/files/export-wr
 import { openCheckpointSource } from '../../server/modules/log/audit/checkpoint-source.ts'
 import { createLogAudit } from '../../server/modules/log/audit/log-audit.ts'
 import { decisionDraft, keepCheckpoints, openScenes, type Scene, writeSealed } from '../hub/attack-scenes.ts'
-import { type Attack, attacks, backUp, type Detector, detectors, tableOf } from '../hub/attack-table.ts'
+import { attacks, tableOf } from '../hub/attack-table.ts'
+import { type Attack, backUp, type Detector, detectors } from '../hub/attack-ways.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { type SteppedTime, steppedTime } from '../support/stepped-time.ts'
 
