@@ -1,6 +1,7 @@
 import { contentKeysLockClass } from '../../db/advisory-locks.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { TenantTables } from '../../db/schema.ts'
+import { lockTenant, lockTenantShared } from '../../db/tenant-lock.ts'
 
 export type ContentKeyRow = Omit<TenantTables['hub.content_keys'], 'tenant_id'>
 
@@ -18,12 +19,12 @@ export async function contentKeys(tx: TenantTx): Promise<ContentKeyRow[]> {
 
 /** Until the transaction ends the keys stay what they are. */
 export async function shareContentKeysLock(tx: TenantTx): Promise<void> {
-  await tx.client.query('select pg_advisory_xact_lock_shared($1, hashtext($2))', [contentKeysLockClass, tx.tenantId])
+  await lockTenantShared(tx, contentKeysLockClass)
 }
 
 /** Waits until nobody is writing under the keys. */
 export async function takeContentKeysLock(tx: TenantTx): Promise<void> {
-  await tx.client.query('select pg_advisory_xact_lock($1, hashtext($2))', [contentKeysLockClass, tx.tenantId])
+  await lockTenant(tx, contentKeysLockClass)
 }
 
 /** The active key, under one of the locks. */

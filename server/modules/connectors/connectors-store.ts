@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely'
 import { connectorsLockClass } from '../../db/advisory-locks.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { TenantTables } from '../../db/schema.ts'
+import { lockTenant } from '../../db/tenant-lock.ts'
 
 export type ConnectorRow = Omit<Selectable<TenantTables['hub.connectors']>, 'tenant_id'>
 
@@ -37,7 +38,7 @@ const withHealth = `select ${columns.map((name) => `c.${name}`).join(', ')},
 
 /** Changes of a tenant's connectors come one after the other. */
 export async function lockConnectors(tx: TenantTx): Promise<void> {
-  await tx.client.query('select pg_advisory_xact_lock($1, hashtext($2))', [connectorsLockClass, tx.tenantId])
+  await lockTenant(tx, connectorsLockClass)
 }
 
 export async function connectorById(tx: TenantTx, connectorId: string): Promise<ConnectorWithHealth | undefined> {

@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../../provenance/json.ts'
 import { connectorsLockClass } from '../../db/advisory-locks.ts'
 import type { RegistryTx, TenantTx } from '../../db/database.ts'
+import { lockTenant } from '../../db/tenant-lock.ts'
 import type { DeliveryError } from './distribution-types.ts'
 
 /** A connector to deliver to. */
@@ -14,7 +15,7 @@ export interface TargetRow {
 
 /** Changes of a tenant's connectors, and orders to republish, come one after the other. */
 export async function lockConnectors(tx: TenantTx): Promise<void> {
-  await tx.client.query('select pg_advisory_xact_lock($1, hashtext($2))', [connectorsLockClass, tx.tenantId])
+  await lockTenant(tx, connectorsLockClass)
 }
 
 /** Undefined for one that is not there or was removed. */

@@ -2,6 +2,7 @@ import type { SkillState } from '../../../contract/literals.ts'
 import { skillsLockClass } from '../../db/advisory-locks.ts'
 import type { TenantTx } from '../../db/database.ts'
 import { isErased, openText } from '../../db/record-contents.ts'
+import { lockTenant } from '../../db/tenant-lock.ts'
 import type { SkillRegistration } from './entitlement-types.ts'
 
 /** `state` is one of the literals: nothing else is ever written. */
@@ -24,7 +25,7 @@ export interface VersionRow {
 
 /** Changes of skills, packs and grants of one tenant come one after the other. */
 export async function lockSkills(tx: TenantTx): Promise<void> {
-  await tx.client.query('select pg_advisory_xact_lock($1, hashtext($2))', [skillsLockClass, tx.tenantId])
+  await lockTenant(tx, skillsLockClass)
 }
 
 /** Leaves a skill that is there as it is. */

@@ -2,6 +2,7 @@ import type { RecordFilter } from '../../../contract/record-filter.ts'
 import { exportsLockClass } from '../../db/advisory-locks.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { TenantTables } from '../../db/schema.ts'
+import { lockTenant } from '../../db/tenant-lock.ts'
 import type { ExportFormat, ExportOrder, ExportStatus, WrittenExport } from './exports-types.ts'
 
 type Columns = Omit<
@@ -24,7 +25,7 @@ const columns = `job_id, status, format, compression, filter, record_types, veri
 
 /** Orders of a tenant come one after the other: each sees how many there are. */
 export async function lockOrders(tx: TenantTx): Promise<void> {
-  await tx.client.query('select pg_advisory_xact_lock($1, hashtext($2))', [exportsLockClass, tx.tenantId])
+  await lockTenant(tx, exportsLockClass)
 }
 
 /** Exports that wait or run. */

@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely'
 import { ssoLockClass } from '../../db/advisory-locks.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { TenantTables } from '../../db/schema.ts'
+import { lockTenant } from '../../db/tenant-lock.ts'
 
 export type ConnectionRow = Omit<Selectable<TenantTables['hub.sso_connections']>, 'tenant_id' | 'replaced_at'>
 
@@ -17,7 +18,7 @@ const columns = [
 
 /** Two configurations of one tenant come one after the other. */
 export async function lockSso(tx: TenantTx): Promise<void> {
-  await tx.client.query('select pg_advisory_xact_lock($1, hashtext($2))', [ssoLockClass, tx.tenantId])
+  await lockTenant(tx, ssoLockClass)
 }
 
 export function currentConnection(tx: TenantTx): Promise<ConnectionRow | undefined> {

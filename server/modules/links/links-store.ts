@@ -1,6 +1,7 @@
 import { mailedLinkLockClass } from '../../db/advisory-locks.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { TenantTables } from '../../db/schema.ts'
+import { lockTenant } from '../../db/tenant-lock.ts'
 
 export type LinkRow = TenantTables['hub.magic_links']
 
@@ -58,10 +59,7 @@ export async function hasLink(tx: TenantTx, purpose: string): Promise<boolean> {
 
 /** Until the transaction ends no other one counts the tenant's links to make another. */
 export async function lockMailedLinks(tx: TenantTx): Promise<void> {
-  await tx.client.query({
-    text: 'select pg_advisory_xact_lock($1, hashtext($2))',
-    values: [mailedLinkLockClass, tx.tenantId],
-  })
+  await lockTenant(tx, mailedLinkLockClass)
 }
 
 /** How many were made for the address since then, counted up to `max`. */

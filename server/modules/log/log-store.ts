@@ -1,11 +1,12 @@
 import { logLockClass } from '../../db/advisory-locks.ts'
 import type { RegistryTx, TenantTx } from '../../db/database.ts'
+import { lockTenant } from '../../db/tenant-lock.ts'
 import type { LogEntry, LogHead } from './log-types.ts'
 import type { Tile, TileKey } from './tree-tiles.ts'
 
 /** Waits until this transaction alone may change the tenant's log. What it reads from then on is what others left. */
 export async function lockLog(tx: TenantTx): Promise<void> {
-  await tx.client.query('select pg_advisory_xact_lock($1, hashtext($2))', [logLockClass, tx.tenantId])
+  await lockTenant(tx, logLockClass)
 }
 
 export async function findHead(tx: TenantTx): Promise<LogHead | undefined> {

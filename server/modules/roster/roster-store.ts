@@ -1,6 +1,7 @@
 import { archetypesLockClass } from '../../db/advisory-locks.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { TenantTables } from '../../db/schema.ts'
+import { lockTenant } from '../../db/tenant-lock.ts'
 
 type ArchetypeRow = Omit<TenantTables['hub.archetypes'], 'tenant_id'>
 
@@ -35,7 +36,7 @@ export function archetypesAfter(tx: TenantTx, after: string, count: number): Pro
 
 /** Two replacements of one tenant's bundle come one after the other. */
 export async function lockBundle(tx: TenantTx): Promise<void> {
-  await tx.client.query('select pg_advisory_xact_lock($1, hashtext($2))', [archetypesLockClass, tx.tenantId])
+  await lockTenant(tx, archetypesLockClass)
 }
 
 export async function deleteArchetypes(tx: TenantTx, ids: readonly string[]): Promise<void> {

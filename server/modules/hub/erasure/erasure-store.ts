@@ -2,6 +2,7 @@ import { erasureLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import { openRows } from '../../../db/record-contents.ts'
 import type { TenantTables } from '../../../db/schema.ts'
+import { lockTenant } from '../../../db/tenant-lock.ts'
 import type { RecordState } from '../record-state-store.ts'
 
 /** A purged record whose buffer is over, as it is found before anything is locked. */
@@ -45,7 +46,7 @@ export type Tombstone = Omit<TenantTables['hub.tombstones'], 'tenant_id'>
 
 /** One transaction of a tenant erases at a time; held until it ends. */
 export async function lockErasure(tx: TenantTx): Promise<void> {
-  await tx.client.query('select pg_advisory_xact_lock($1, hashtext($2))', [erasureLockClass, tx.tenantId])
+  await lockTenant(tx, erasureLockClass)
 }
 
 /** The next purged records whose buffer was over by then, in a transaction of `inIndexOrder`. */

@@ -2,6 +2,7 @@ import type { RecordFilter } from '../../../../contract/record-filter.ts'
 import { holdsLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { TenantTables } from '../../../db/schema.ts'
+import { lockTenant, lockTenantShared } from '../../../db/tenant-lock.ts'
 import type { HoldName } from './holds-types.ts'
 import { filterOf } from './stored-filter.ts'
 
@@ -18,12 +19,12 @@ const columns = `hold_id, name, reason, filter, record_count, created_at, create
 
 /** Until the transaction ends, holds stay as they are; others may share the lock. */
 export async function shareHoldsLock(tx: TenantTx): Promise<void> {
-  await tx.client.query('select pg_advisory_xact_lock_shared($1, hashtext($2))', [holdsLockClass, tx.tenantId])
+  await lockTenantShared(tx, holdsLockClass)
 }
 
 /** Waits for all who share the lock, and keeps them waiting until the transaction ends. */
 export async function takeHoldsLock(tx: TenantTx): Promise<void> {
-  await tx.client.query('select pg_advisory_xact_lock($1, hashtext($2))', [holdsLockClass, tx.tenantId])
+  await lockTenant(tx, holdsLockClass)
 }
 
 export async function insertHold(tx: TenantTx, hold: HoldRow, recordIds: readonly string[]): Promise<void> {

@@ -1,6 +1,7 @@
 import { scimLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { TenantTables } from '../../../db/schema.ts'
+import { lockTenant } from '../../../db/tenant-lock.ts'
 import type { GroupMapping } from '../../roster/directory/directory-types.ts'
 
 type Columns = Omit<TenantTables['hub.scim_configurations'], 'tenant_id' | 'group_archetype_map'>
@@ -14,7 +15,7 @@ const columns = `connection_id, mode, base_url, bearer_token_sealed, token_hash,
 
 /** Two configurations of one tenant come one after the other. */
 export async function lockScim(tx: TenantTx): Promise<void> {
-  await tx.client.query('select pg_advisory_xact_lock($1, hashtext($2))', [scimLockClass, tx.tenantId])
+  await lockTenant(tx, scimLockClass)
 }
 
 export async function findScim(tx: TenantTx): Promise<ScimRow | undefined> {

@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../../../provenance/json.ts'
 import { directoryLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
+import { lockTenant } from '../../../db/tenant-lock.ts'
 import { nameKey } from './directory-names.ts'
 import type { DirectoryUserWrite } from './directory-types.ts'
 
@@ -30,7 +31,7 @@ export const userColumns =
 
 /** Changes of one tenant's directory come one after the other: none is lost, and none waits for another in a circle. */
 export async function lockDirectory(tx: TenantTx): Promise<void> {
-  await tx.client.query('select pg_advisory_xact_lock($1, hashtext($2))', [directoryLockClass, tx.tenantId])
+  await lockTenant(tx, directoryLockClass)
 }
 
 export async function usersByIds(tx: TenantTx, userIds: readonly string[]): Promise<DirectoryUserRow[]> {

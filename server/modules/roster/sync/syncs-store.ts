@@ -1,6 +1,7 @@
 import { rosterSyncsLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { TenantTables } from '../../../db/schema.ts'
+import { lockTenant } from '../../../db/tenant-lock.ts'
 import type { SyncPosition, SyncStatus } from './sync-state.ts'
 
 type Table = TenantTables['hub.roster_syncs']
@@ -17,7 +18,7 @@ const columns = `sync_id, mode, status, created_at, created_by, started_at, fini
 
 /** Syncs of a tenant begin and end one after the other. */
 export async function lockSyncs(tx: TenantTx): Promise<void> {
-  await tx.client.query('select pg_advisory_xact_lock($1, hashtext($2))', [rosterSyncsLockClass, tx.tenantId])
+  await lockTenant(tx, rosterSyncsLockClass)
 }
 
 export async function insertSync(

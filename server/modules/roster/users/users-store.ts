@@ -3,6 +3,7 @@ import type { Role } from '../../../../contract/roles.ts'
 import { rolesLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { TenantTables } from '../../../db/schema.ts'
+import { lockTenant } from '../../../db/tenant-lock.ts'
 
 export type UserRow = Omit<TenantTables['hub.users'], 'tenant_id' | 'archetypes_by_hand' | 'deactivated_by_hand'>
 
@@ -21,7 +22,7 @@ const columns = [
 
 /** Changes of who is an administrator come one after the other: each sees how many the others left. */
 export async function lockRoles(tx: TenantTx): Promise<void> {
-  await tx.client.query('select pg_advisory_xact_lock($1, hashtext($2))', [rolesLockClass, tx.tenantId])
+  await lockTenant(tx, rolesLockClass)
 }
 
 export function userById(tx: TenantTx, userId: string): Promise<UserRow | undefined> {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { pricesLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { TenantTables } from '../../../db/schema.ts'
+import { lockTenant } from '../../../db/tenant-lock.ts'
 import type { PriceOverride } from './price-override-types.ts'
 
 type PriceRow = Omit<TenantTables['hub.price_overrides'], 'tenant_id' | 'override_id'>
@@ -25,7 +26,7 @@ export async function allPrices(tx: TenantTx): Promise<PriceOverride[]> {
 
 /** Two replacements of one tenant's prices come one after the other. */
 export async function lockPrices(tx: TenantTx): Promise<void> {
-  await tx.client.query('select pg_advisory_xact_lock($1, hashtext($2))', [pricesLockClass, tx.tenantId])
+  await lockTenant(tx, pricesLockClass)
 }
 
 export async function deletePrices(tx: TenantTx): Promise<void> {

@@ -1,6 +1,7 @@
 import { ratingLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { TenantTables } from '../../../db/schema.ts'
+import { lockTenant } from '../../../db/tenant-lock.ts'
 
 /** How far a re-rating has come. */
 export type RatingRun = Omit<TenantTables['hub.rating_runs'], 'tenant_id'>
@@ -14,7 +15,7 @@ export interface Rating {
 
 /** Waits until no other transaction rates events of the tenant; held until this one ends. */
 export async function lockRatings(tx: TenantTx): Promise<void> {
-  await tx.client.query('select pg_advisory_xact_lock($1, hashtext($2))', [ratingLockClass, tx.tenantId])
+  await lockTenant(tx, ratingLockClass)
 }
 
 /** Does nothing for a run that has begun. */
