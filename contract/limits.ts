@@ -143,6 +143,35 @@ export const publishAnswerSeconds = 15
 export const skillManifestBytesMax = 16 * 1024 * 1024
 /** A connector with a publish within so long is healthy (interface section 4.4). */
 export const publishedWithinSeconds = 60
+/** Endpoints of a tenant. */
+export const webhooksMax = 100
+/** Kinds of events that one endpoint names, and skills or archetypes that its filters name. */
+export const webhookEventsMax = 100
+export const webhookFilterIdsMax = 1000
+/** Rules over windows of one endpoint. */
+export const webhookAlertsMax = 50
+/** Pauses between the attempts of a delivery, each ± 20 %; after the last one it is dead. */
+export const webhookPauseSeconds = [5, 300, 1800, 7200, 18_000, 36_000, 36_000] as const
+export const webhookPauseSpread = 0.2
+/** A receiver has so long to answer. */
+export const webhookAnswerSeconds = 15
+/** The longest that a receiver may ask the Hub to wait. */
+export const webhookRetryAfterSecondsMax = 86_400
+/** An endpoint that failed for so long is disabled. */
+export const webhookFailingHoursMax = 120
+/** Deliveries are listed, and can be made again, for so long. */
+export const webhookDeliveryDays = 28
+/** Attempts of a delivery that are kept, the last ones. */
+export const webhookAttemptsKept = 20
+/** Deliveries that one order may make again. */
+export const webhookRedeliveriesMax = 100_000
+/** Of a received signature (interface section 8), and of one from a clock that is ahead. */
+export const webhookSignatureAgeSeconds = 300
+export const webhookSignatureAheadSeconds = 60
+/** Body of an inbound call. */
+export const inboundBodyBytesMax = 64 * 1024
+/** An inbound message is known for so long. */
+export const inboundMessageDays = 14
 
 /** Requests per minute, for one token and for a whole tenant. */
 export const rateLimits = {

@@ -10,6 +10,7 @@ import { serviceOperations } from './operations/service.ts'
 import { signInOperations } from './operations/sign-in.ts'
 import { telemetryOperations } from './operations/telemetry.ts'
 import { tenantOperations } from './operations/tenant.ts'
+import { webhookOperations } from './operations/webhooks.ts'
 
 export type { Access, Operation } from './operations/operation.ts'
 
@@ -25,6 +26,7 @@ export const operations = {
   ...onboardingOperations,
   ...rosterOperations,
   ...entitlementOperations,
+  ...webhookOperations,
   ...operatorOperations,
 } as const satisfies Record<string, Operation>
 

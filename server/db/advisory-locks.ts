@@ -77,3 +77,6 @@ export const skillsLockClass = 0x6f726767
  * "orgd".
  */
 export const directoryLockClass = 0x6f726764
+
+/** As {@link rollupLockClass}. Held by the transaction that turns what a tenant has to tell into deliveries. Spells "orgw". */
+export const webhooksLockClass = 0x6f726777

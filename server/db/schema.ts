@@ -4,6 +4,7 @@ import type { RosterTables } from './tables/roster-tables.ts'
 import type { SkillTables } from './tables/skill-tables.ts'
 import type { TelemetryTables } from './tables/telemetry-tables.ts'
 import type { Timestamp } from './tables/timestamp.ts'
+import type { WebhookTables } from './tables/webhook-tables.ts'
 
 /** Column types of the database, as `pg` hands them over: one interface per table of `migrations/`. */
 
@@ -17,6 +18,7 @@ export interface RegistryTables {
     suspended_at: Timestamp | null
   }
   'hub.client_directory': { client_id: string; tenant_slug: string }
+  'hub.inbound_directory': { connection_id: string; tenant_slug: string }
   'hub.published_keys': {
     key_id: string
     name: string
@@ -38,4 +40,4 @@ export interface RegistryTables {
 }
 
 /** Tables with a tenant, by subject. */
-export type TenantTables = AccountTables & RecordTables & TelemetryTables & RosterTables & SkillTables
+export type TenantTables = AccountTables & RecordTables & TelemetryTables & RosterTables & SkillTables & WebhookTables
