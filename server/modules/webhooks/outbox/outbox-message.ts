@@ -1,0 +1,80 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../../provenance/json.ts'
+import type { OutgoingMessage } from '../webhooks-types.ts'
+
+/** A message of an outbox row. */
+export interface QueuedMessage extends OutgoingMessage {
+  /** UUIDv7; `id` of the body at every endpoint that is told. */
+  messageId: string
+}
+
+/** Of the text below; a process that does not know it leaves the row to one that does. */
+const version = 1
+
+/**
+ * `hub.webhook_outbox.messages`: `{"v":1,"messages":[{id, kind, occurred_at, data, record_id?, user_id?,
+ * webhook_ids?}]}`. Written and read here alone.
+ */
+export function writeMessages(messages: readonly QueuedMessage[]): string {
+  return JSON.stringify({ v: version, messages: messages.map(memberOf) })
+}
+
+function memberOf({ messageId, kind, occurredAt, data, recordId, userId, webhookIds }: QueuedMessage): JsonObject {
+  return {
+    id: messageId,
+    kind,
+    occurred_at: occurredAt,
+    data,
+    ...(recordId !== undefined && { record_id: recordId }),
+    ...(userId !== undefined && { user_id: userId }),
+    ...(webhookIds !== undefined && { webhook_ids: webhookIds }),
+  }
+}
+
+/**
+ * What {@link writeMessages} wrote.
+ *
+ * @throws Error for any other text, and for that of another version. Its message repeats nothing of the text.
+ */
+export function readMessages(text: string): QueuedMessage[] {
+  const row: unknown = parse(text)
+  if (!isJsonObject(row)) throw new Error('an outbox row is no JSON object')
+  const { v, messages, ...rest } = row
+  if (v !== version) throw new Error(`an outbox row has a version other than ${version}`)
+  if (!Array.isArray(messages) || Object.keys(rest).length > 0) throw new Error('an outbox row has other members')
+  return (messages as JsonValue[]).map(messageOf)
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Error('an outbox row is not JSON')
+  }
+}
+
+function messageOf(value: JsonValue, place: number): QueuedMessage {
+  const wrong = (member: string) => new Error(`message ${place} of an outbox row has no valid ${member}`)
+  if (!isJsonObject(value)) throw wrong('members')
+  const { id, kind, occurred_at, data, record_id, user_id, webhook_ids, ...rest } = value
+  if (typeof id !== 'string') throw wrong('id')
+  if (typeof kind !== 'string') throw wrong('kind')
+  if (typeof occurred_at !== 'string') throw wrong('occurred_at')
+  if (!isJsonObject(data)) throw wrong('data')
+  if (record_id !== undefined && typeof record_id !== 'string') throw wrong('record_id')
+  if (user_id !== undefined && typeof user_id !== 'string') throw wrong('user_id')
+  if (webhook_ids !== undefined && !isTexts(webhook_ids)) throw wrong('webhook_ids')
+  if (Object.keys(rest).length > 0) throw wrong('members')
+  return {
+    messageId: id,
+    kind,
+    occurredAt: occurred_at,
+    data,
+    ...(record_id !== undefined && { recordId: record_id }),
+    ...(user_id !== undefined && { userId: user_id }),
+    ...(webhook_ids !== undefined && { webhookIds: webhook_ids }),
+  }
+}
+
+function isTexts(value: JsonValue): value is readonly string[] {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string')
+}

@@ -1,0 +1,51 @@
+import { wantsKind } from '../../../../contract/webhook-events.ts'
+import type { Database, DatabaseLog } from '../../../db/database.ts'
+import type { RecordClock } from '../../hub/record-clock-types.ts'
+import type { OutgoingMessage, WebhookOutbox } from '../webhooks-types.ts'
+import { type QueuedMessage, writeMessages } from './outbox-message.ts'
+import { createOutboxNews } from './outbox-news.ts'
+import { insertOutbox, insertOutboxRow, wantedNames } from './outbox-store.ts'
+
+/** So that rows stay of a size that is relayed at once. */
+const messagesPerRow = 500
+
+export interface OwnOutbox extends WebhookOutbox {
+  /** What waits to be told to other processes is told; to be called before the database is closed. */
+  settled(): Promise<void>
+}
+
+/** Ids are of the clock of records: within a process, rows that are added later have greater ones. */
+export function createWebhookOutbox(deps: {
+  database: Pick<Database, 'withRegistry'>
+  clock: RecordClock
+  /** The worker of this process. */
+  wake: (tenantId: string) => void
+  log: Pick<DatabaseLog, 'warn'>
+}): OwnOutbox {
+  const { clock } = deps
+  const news = createOutboxNews(deps)
+  const queuedOf = (message: OutgoingMessage): QueuedMessage => ({ ...message, messageId: clock.next().recordId })
+
+  return {
+    async wanted(tx) {
+      const names = await wantedNames(tx)
+      return (kind) => wantsKind(names, kind)
+    },
+    async add(tx, messages) {
+      if (messages.length === 0) return
+      for (let at = 0; at < messages.length; at += messagesPerRow) {
+        const some = messages.slice(at, at + messagesPerRow).map(queuedOf)
+        await insertOutbox(tx, clock.next().recordId, writeMessages(some))
+      }
+      tx.afterCommit(() => news.queued(tx.tenantId))
+    },
+    step(tenantId, messages) {
+      return {
+        statement: insertOutboxRow,
+        values: [tenantId, clock.next().recordId, writeMessages(messages.map(queuedOf))],
+      }
+    },
+    queued: (tenantId) => news.queued(tenantId),
+    settled: () => news.close(),
+  }
+}
