@@ -42,6 +42,7 @@ import { createScimModule, type ScimModule } from './modules/scim/scim-module.ts
 import { createRollupModule, type RollupModule } from './modules/telemetry/rollups/rollup-module.ts'
 import { createTelemetryModule, type TelemetryModule } from './modules/telemetry/telemetry-module.ts'
 import { createTenantsModule, type TenantsModule } from './modules/tenants/tenants-module.ts'
+import { createWebhooksModule, type WebhooksModule } from './modules/webhooks/webhooks-module.ts'
 import { createOutbound } from './outbound/outbound.ts'
 import { openStorage } from './storage/open-storage.ts'
 import type { Storage } from './storage/storage.ts'
@@ -70,6 +71,7 @@ export interface Modules {
   exports: ExportsModule
   storage: Storage
   observability: ReturnType<typeof createObservabilityModule>
+  webhooks: WebhooksModule
   refusals: RefusalLog
   /** To be connected to the queue of the process, where there is one. */
   jobSender: JobSender
@@ -245,6 +247,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
       rollups.folder.ingested(tenantId)
       tenantLog.sealed(tenantId)
     },
+    news: { watches: { of: async () => undefined }, outbox: { step: noStep, queued: () => {} } },
     findTenant: (slug) => tenants.directory.find(slug, { evenSuspended: true }),
     jobSender,
   })
@@ -253,6 +256,9 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     content: () => hub.destruction,
     destroyedKeys: createDestroyedKeysList(storage),
     destroyed: (tx, at) => exports.expiry.expireHolding(tx, { createdAt: '0001-01-01T00:00:00.000000Z', purgedAt: at }),
+  })
+  const webhooks: WebhooksModule = createWebhooksModule({
+    ...{ ...shared, directory, outbound, secrets: encryption.secrets },
   })
   const observability = createObservabilityModule({
     ...{ database, version: config.version, clock: recordStore.clock },
@@ -301,10 +307,11 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     exports,
     storage,
     observability,
+    webhooks,
     refusals,
     close: async () => {
       mailer.close()
-      await Promise.all([distribution.publisher.stop(), distribution.settled()])
+      await Promise.all([distribution.publisher.stop(), distribution.settled(), webhooks.stop(), webhooks.settled()])
       await Promise.all([
         receivers.close(),
         keys.close(),
@@ -349,7 +356,7 @@ export async function createApp(modules: Modules, options: AppOptions): Promise<
     browserUrl: browserUrlOf(options.config, options.baseUrl),
   })
   if (metrics) countRequests(app, metrics)
-  const { connectors, distribution } = modules
+  const { connectors, distribution, webhooks } = modules
   const { keys, identity, scim, cmek, hub, log, exports, roster, entitlement, telemetry } = modules
   const parts = [
     keys,
@@ -366,11 +373,17 @@ export async function createApp(modules: Modules, options: AppOptions): Promise<
     connectors,
     distribution,
     telemetry,
+    webhooks,
     observability,
   ]
   for (const { routes } of parts) routes(app)
   await app.ready()
   return app
+}
+
+/** Until webhooks are wired. */
+function noStep(): never {
+  throw new Error('webhooks are not wired')
 }
 
 /** Where the web UI is: at the common address, which is settled late, unless it was given another one. */

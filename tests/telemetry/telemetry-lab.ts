@@ -7,11 +7,22 @@ import { createIdempotency } from '../../server/modules/hub/idempotency-service.
 import { archetypeIds } from '../../server/modules/roster/roster-store.ts'
 import { createEventGroups } from '../../server/modules/telemetry/ingest/event-groups.ts'
 import { createEventWriter } from '../../server/modules/telemetry/ingest/event-writer.ts'
+import type { InvocationNews } from '../../server/modules/telemetry/ingest/invocation-news.ts'
 import { createCatalogues } from '../../server/modules/telemetry/ingest/telemetry-catalogue.ts'
 import { createTenantLive } from '../../server/modules/telemetry/ingest/tenant-live-service.ts'
 import { createPriceBook } from '../../server/modules/telemetry/prices/prices.ts'
 import { createTelemetry } from '../../server/modules/telemetry/telemetry-service.ts'
 import { callerOf, openRecordLab } from '../hub/record-lab.ts'
+
+const nobodyListens: InvocationNews = {
+  watches: { of: async () => undefined },
+  outbox: {
+    step: () => {
+      throw new Error('nothing is to be told')
+    },
+    queued: () => {},
+  },
+}
 
 /** Telemetry on a real database, without HTTP; each `openProcess` knows only what is stored. */
 export async function openTelemetryLab() {
@@ -30,7 +41,10 @@ export async function openTelemetryLab() {
     })
     const idempotency = createIdempotency({ database })
     const book = createPriceBook()
-    const writer = createEventWriter({ database, records, idempotency, prices: { bookOf: async () => book } })
+    const writer = createEventWriter({
+      ...{ database, records, idempotency, news: nobodyListens },
+      prices: { bookOf: async () => book },
+    })
     const telemetry = createTelemetry({
       idempotency,
       catalogues,

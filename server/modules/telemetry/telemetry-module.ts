@@ -15,6 +15,7 @@ import { addExceptionsRoutes } from './exceptions/exceptions-routes.ts'
 import { createCostExceptions } from './exceptions/exceptions-service.ts'
 import { createEventGroups } from './ingest/event-groups.ts'
 import { createEventWriter } from './ingest/event-writer.ts'
+import type { InvocationNews } from './ingest/invocation-news.ts'
 import { createCatalogues } from './ingest/telemetry-catalogue.ts'
 import { createTenantLive } from './ingest/tenant-live-service.ts'
 import { addPricesRoutes } from './prices/prices-routes.ts'
@@ -51,6 +52,8 @@ export function createTelemetryModule(deps: {
   skills: SkillRegistry
   /** Told after each commit that added to the numbers of a tenant. */
   ingested: (tenantId: string) => void
+  /** What other systems want to know of invocations. */
+  news: InvocationNews
   findTenant: (slug: string) => Promise<Tenant | undefined>
   jobSender: Pick<JobSender, 'send'>
   log: Pick<DatabaseLog, 'warn' | 'error'>

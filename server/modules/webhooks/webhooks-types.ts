@@ -1,8 +1,10 @@
+import type { PointedError } from '../../../contract/domain-error.ts'
 import type { InvocationEventKind } from '../../../contract/webhook-events.ts'
 import type { JsonObject, JsonValue } from '../../../provenance/json.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { IngestStep } from '../../db/ingest-script.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
+import type { SoundParts } from '../../http/sound-parts.ts'
 
 // ── Endpoints ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -77,6 +79,8 @@ export interface WebhookAnswer {
 
 /** All throw `not-found` for an endpoint that is not there, or was removed. */
 export interface WebhookAdministration {
+  /** What else is wrong with settings that have faults already. */
+  furtherProblems(sound: SoundParts<WebhookSettings>): PointedError[]
   create(caller: Caller, settings: WebhookSettings): Promise<WebhookAnswer>
   list(
     tenant: Tenant,
@@ -173,6 +177,8 @@ export interface IngestedEvent {
   latencyMs: number
   costEstimateMicros: number
   costComputedMicros: number | undefined
+  /** Its record is stored under the key of a Mode B tenant. */
+  sealed: boolean
 }
 
 /** What the enabled endpoints of a tenant want to know of single invocations. */

@@ -13,6 +13,7 @@ import { deltaOf } from '../rollups/rollup-delta.ts'
 import { deltaStep } from '../telemetry-store.ts'
 import type { CountedEvent, SoundEvent } from '../telemetry-types.ts'
 import { eventMembers } from './event-members.ts'
+import { type InvocationNews, newsSteps } from './invocation-news.ts'
 
 /** The events of one request, to be stored together with others of its tenant or alone. */
 export interface Submission {
@@ -42,8 +43,8 @@ const keyRepeatsMax = 4
 /** Turns events into records and stores them. */
 export interface EventWriter {
   /**
-   * Stores the events of all submissions, which are of one tenant, in one transaction: records, seals, claims and what
-   * they add to the numbers. Returns once it has committed, with the receipts of each submission.
+   * Stores the events of all submissions, which are of one tenant, in one transaction: records, seals, claims, what
+   * they add to the numbers, and what is to be told of them. Returns once it has committed, with the receipts of each submission.
    *
    * A claim that meets another transaction in flight waits for its end if `patient`. Throws {@link ClaimRefused}, or
    * what the database throws; then nothing is stored.
@@ -54,7 +55,7 @@ export interface EventWriter {
 }
 
 /** An event with what the service makes of it. */
-interface RatedEvent {
+export interface RatedEvent {
   draft: RecordDraft
   counted: CountedEvent
 }
@@ -64,8 +65,9 @@ export function createEventWriter(deps: {
   records: Records
   idempotency: Idempotency
   prices: { bookOf(tenantId: string): Promise<PriceBook> }
+  news: InvocationNews
 }): EventWriter {
-  const { database, records, idempotency, prices } = deps
+  const { database, records, idempotency, prices, news } = deps
 
   return {
     async store(tenant, submissions, patient) {
@@ -83,7 +85,7 @@ export function createEventWriter(deps: {
     patient: boolean,
     repeats: number,
   ): Promise<RecordReceipt[][]> {
-    const book = await prices.bookOf(tenant.slug)
+    const [book, watch] = await Promise.all([prices.bookOf(tenant.slug), news.watches.of(tenant.slug)])
     const rated = submissions.flatMap(({ caller, events }) => events.map((event) => rate(book, caller, event)))
     const isEncrypted = tenant.mode === 'B' && rated.length > 0
     const sealer = isEncrypted ? await database.contents.outside(tenant.slug, repeats > 0) : undefined
@@ -99,10 +101,12 @@ export function createEventWriter(deps: {
     )
     const claiming = idempotency.claimSteps(claims, patient)
     const steps: IngestStep[] = claiming.steps
+    const told = watch ? newsSteps(news.outbox, watch, batch, rated, isEncrypted) : []
     if (rated.length > 0) {
       steps.push(...records.writer.copySteps(batch, sealer))
       // The id of a seal of this transaction names what the transaction adds.
       steps.push(deltaStep(tenant.slug, batch.seals[0]!.sealId, deltaOf(rated.map(({ counted }) => counted))))
+      steps.push(...told)
     }
     try {
       await database.ingest(tenant.slug, steps)
@@ -117,6 +121,7 @@ export function createEventWriter(deps: {
       const refused = error instanceof IngestStepRefused ? claiming.refused(error.step, error.code) : undefined
       throw refused ? new ClaimRefused(claims[refused.index]!.index, refused.inFlight) : error
     }
+    if (told.length > 0) news.outbox.queued(tenant.slug)
     return receipts
   }
 }
