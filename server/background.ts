@@ -36,6 +36,7 @@ export function createBackground(parts: {
       ...modules.auth.chores,
       ...modules.exports.chores,
       ...modules.roster.sync.chores,
+      ...modules.webhooks.chores,
     ]),
   )
   const { telemetry, auth, hub, exports } = modules
@@ -53,6 +54,7 @@ export function createBackground(parts: {
       modules.log.start()
       hub.sweeper.start()
       modules.distribution.publisher.start()
+      modules.webhooks.start()
     },
     stop: async () => {
       // Before the queue waits for it.
@@ -60,6 +62,7 @@ export function createBackground(parts: {
       modules.roster.sync.stop()
       await Promise.all([
         modules.distribution.publisher.stop(),
+        modules.webhooks.stop(),
         queue.stop(),
         folder.stop(),
         modules.log.stop(),

@@ -1,0 +1,55 @@
+import { formatTimestamp } from '../../../../contract/timestamp.ts'
+import type { GovernanceLog } from '../../governance/governance-types.ts'
+import type { AlertRule, Endpoint, Endpoints, WebhookFilters, WebhookThresholds } from '../webhooks-types.ts'
+import { describedUrl } from './webhook-changes.ts'
+import type { WebhookSecrets } from './webhook-secrets.ts'
+import * as store from './webhooks-store.ts'
+
+/** Endpoints as the other parts of webhooks use them. */
+export function createEndpoints(deps: {
+  governance: GovernanceLog
+  secrets: WebhookSecrets
+  /** Told after a commit that changed one. */
+  changed: (tenantId: string) => void
+}): Endpoints {
+  const { governance, secrets, changed } = deps
+  return {
+    all: async (tx) => (await store.allWebhooks(tx)).map(endpointOf),
+
+    async secretsOf(tx, tenant, webhookId) {
+      const row = await store.webhookById(tx, webhookId)
+      return row === undefined || row.removed_at !== null ? undefined : secrets.open(tx, tenant, row)
+    },
+
+    async disable(tx, tenant, webhookId, reason) {
+      if (!(await store.setDisabled(tx, webhookId, reason, formatTimestamp(Date.now())))) return
+      const row = await store.webhookById(tx, webhookId)
+      if (!row) return
+      await governance.append(tx, tenant, {
+        kind: 'webhook.disabled',
+        subject: `webhook:${webhookId}`,
+        details: {
+          reason,
+          url: describedUrl(row.url),
+          failures: row.failures,
+          ...(row.failing_since !== null && { failing_since: row.failing_since }),
+        },
+        actor: { service: 'webhooks' },
+      })
+      tx.afterCommit(() => changed(tx.tenantId))
+    },
+  }
+}
+
+function endpointOf(row: Awaited<ReturnType<typeof store.allWebhooks>>[number]): Endpoint {
+  return {
+    webhookId: row.webhook_id,
+    url: row.url,
+    events: row.events,
+    filters: row.filters as WebhookFilters,
+    thresholds: row.thresholds as WebhookThresholds,
+    alerts: row.alerts as AlertRule[],
+    enabled: row.disabled_at === null,
+    updatedAt: row.updated_at,
+  }
+}

@@ -1,0 +1,67 @@
+import type { JsonValue } from '../../../../provenance/json.ts'
+import type {
+  AlertRule,
+  WebhookChanges,
+  WebhookFilters,
+  WebhookSettings,
+  WebhookThresholds,
+} from '../webhooks-types.ts'
+import type { WebhookRow } from './webhooks-store.ts'
+
+/** What can be set of an endpoint, as it is stored. */
+export type WebhookState = Pick<WebhookRow, 'url' | 'description' | 'events' | 'disabled_at' | 'disabled_reason'> & {
+  filters: WebhookFilters
+  thresholds: WebhookThresholds
+  alerts: AlertRule[]
+}
+
+export function stateOf(row: WebhookRow): WebhookState {
+  const { url, description, events, disabled_at, disabled_reason } = row
+  return {
+    ...{ url, description, events, disabled_at, disabled_reason },
+    filters: row.filters as WebhookFilters,
+    thresholds: row.thresholds as WebhookThresholds,
+    alerts: row.alerts as AlertRule[],
+  }
+}
+
+export function newState({ url, events, description, filters, thresholds, alerts }: WebhookSettings): WebhookState {
+  return {
+    ...{ url, events, description: description || null },
+    ...{ filters: filters ?? {}, thresholds: thresholds ?? {}, alerts: alerts ?? [] },
+    ...{ disabled_at: null, disabled_reason: null },
+  }
+}
+
+/** What changes leave out stays; an empty description takes it away. One that is disabled already keeps its reason. */
+export function changedState(before: WebhookState, changes: WebhookChanges, now: string): WebhookState {
+  const { enabled, description = before.description, ...settings } = changes
+  const isEnabled = before.disabled_at === null
+  const switched =
+    enabled === undefined || enabled === isEnabled
+      ? {}
+      : enabled
+        ? { disabled_at: null, disabled_reason: null }
+        : { disabled_at: now, disabled_reason: 'by_hand' as const }
+  return { ...before, ...settings, description: description || null, ...switched }
+}
+
+/** For events: of the address only origin and path, since a query may hold a secret. */
+export function described(state: WebhookState): { [member: string]: JsonValue } {
+  const { url, events, description, filters, thresholds, alerts, disabled_at, disabled_reason } = state
+  return {
+    ...{ url: describedUrl(url), events },
+    ...(description !== null && { description }),
+    ...(Object.keys(filters).length > 0 && { filters: { ...filters } }),
+    ...(Object.keys(thresholds).length > 0 && { thresholds: { ...thresholds } }),
+    ...(alerts.length > 0 && { alerts: alerts.map((rule) => ({ ...rule })) }),
+    enabled: disabled_at === null,
+    ...(disabled_reason !== null && { disabled_reason }),
+  }
+}
+
+/** Origin and path. */
+export function describedUrl(url: string): string {
+  const { origin = '', pathname = '' } = URL.parse(url) ?? {}
+  return `${origin}${pathname}`
+}

@@ -1,0 +1,60 @@
+import type { PointedError } from '../../../../contract/domain-error.ts'
+import { isEventName } from '../../../../contract/webhook-events.ts'
+import type { SoundParts } from '../../../http/sound-parts.ts'
+import type { Outbound } from '../../../outbound/outbound.ts'
+import type { AlertRule, WebhookSettings } from '../webhooks-types.ts'
+import { meaningOf } from './webhook-defaults.ts'
+
+/** What is wrong with settings beyond their shape. */
+export function problemsOfSettings(
+  { url, events = [], alerts = [] }: SoundParts<WebhookSettings>,
+  outbound: Pick<Outbound, 'problemOf'>,
+): PointedError[] {
+  const problem = url === undefined ? undefined : outbound.problemOf(url)
+  return [
+    ...(problem === undefined ? [] : [{ pointer: '/url', detail: problem }]),
+    ...events.flatMap((name, at) =>
+      name === undefined || isEventName(name) ? [] : [{ pointer: `/events/${at}`, detail: noEvent }],
+    ),
+    ...problemsOfRules(alerts),
+  ]
+}
+
+const noEvent =
+  'is not an event that there is. Name kinds such as user.provisioned or skill.latency_exceeded, or all of a family: ' +
+  'user.*, skill.*, governance.*'
+
+function problemsOfRules(rules: readonly (SoundParts<AlertRule> | undefined)[]): PointedError[] {
+  const seen = new Map<string, number>()
+  return rules.flatMap((rule, at) => {
+    if (rule === undefined) return []
+    const errors = problemsOfRule(rule).map(({ pointer, detail }) => ({ pointer: `/alerts/${at}${pointer}`, detail }))
+    if (!isWhole(rule)) return errors
+    const first = seen.get(meaningOf(rule))
+    if (first === undefined) seen.set(meaningOf(rule), at)
+    else errors.push({ pointer: `/alerts/${at}`, detail: `is the same rule as /alerts/${first}. Name it once` })
+    return errors
+  })
+}
+
+function problemsOfRule({ metric, above, recovers_at }: SoundParts<AlertRule>): PointedError[] {
+  const errors: PointedError[] = []
+  if (metric === 'error_rate' && above !== undefined && above > 1) {
+    errors.push({ pointer: '/above', detail: 'must be from 0 to 1: an error rate is a ratio' })
+  }
+  if (above !== undefined && recovers_at !== undefined && recovers_at > above) {
+    errors.push({ pointer: '/recovers_at', detail: 'must not be more than `above`' })
+  }
+  return errors
+}
+
+function isWhole(rule: SoundParts<AlertRule>): rule is AlertRule {
+  const { metric, group_by, above, window_minutes } = rule
+  return metric !== undefined && group_by !== undefined && above !== undefined && window_minutes !== undefined
+}
+
+/** Throws nothing: an endpoint must be told of something. */
+export function problemsOfWhole(settings: Pick<WebhookSettings, 'events' | 'alerts'>): PointedError[] {
+  if (settings.events.length > 0 || (settings.alerts ?? []).length > 0) return []
+  return [{ pointer: '/events', detail: 'must name at least one event where there are no rules in `alerts`' }]
+}

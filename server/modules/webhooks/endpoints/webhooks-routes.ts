@@ -1,0 +1,111 @@
+import type { FastifyInstance } from 'fastify'
+import { pageSizeDefault, webhooksMax } from '../../../../contract/limits.ts'
+import { PageQuery } from '../../../../contract/request-schemas.ts'
+import { addRoute, emptyBody } from '../../../http/route.ts'
+import type { SoundParts } from '../../../http/sound-parts.ts'
+import type { WebhookAdministration, WebhookSettings } from '../webhooks-types.ts'
+import {
+  RemovedWebhook,
+  WebhookBody,
+  WebhookChangesBody,
+  WebhookList,
+  WebhookParams,
+  WebhookSchema,
+  webhookLocation,
+} from './webhooks-schemas.ts'
+
+export function addWebhookRoutes(app: FastifyInstance, webhooks: WebhookAdministration): void {
+  addRoute(
+    app,
+    'createWebhook',
+    {
+      description:
+        'Messages are signed with `secret`, which is shown this once. They come at least once, and not always in ' +
+        'order: `sequence` counts those of the endpoint from 1 without gaps. Whatever is no 2xx within 15 seconds is ' +
+        'sent again after 5 s, 5 m, 30 m, 2 h, 5 h, 10 h and 10 h. ' +
+        `A tenant has at most ${webhooksMax} endpoints.`,
+      body: WebhookBody,
+      checkBody: (sound: SoundParts<WebhookSettings>) => webhooks.furtherProblems(sound),
+      response: { 201: WebhookSchema },
+      responseHeaders: { 201: webhookLocation },
+      problems: ['hub-unavailable'],
+    },
+    async (request, reply) => {
+      const webhook = await webhooks.create(request.caller, request.body)
+      reply.code(201).header('location', `/api/v1/webhooks/${webhook.webhook_id}`)
+      return webhook
+    },
+  )
+
+  addRoute(
+    app,
+    'listWebhooks',
+    {
+      description: 'The oldest first, without their secrets.',
+      querystring: PageQuery,
+      response: { 200: WebhookList },
+      problems: ['invalid-cursor'],
+    },
+    async (request) => {
+      const { limit = pageSizeDefault, cursor } = request.query
+      return webhooks.list(request.caller.tenant, { limit, cursor })
+    },
+  )
+
+  addRoute(
+    app,
+    'getWebhook',
+    {
+      description: 'With its health, and without its secret.',
+      params: WebhookParams,
+      response: { 200: WebhookSchema },
+    },
+    async (request) => webhooks.get(request.caller.tenant, request.params.webhook_id),
+  )
+
+  addRoute(
+    app,
+    'updateWebhook',
+    {
+      description:
+        'What is left out stays; lists and objects are replaced whole. `enabled: false` stops delivery: what waits goes ' +
+        'on once it is enabled again, what happens meanwhile is not told. `enabled: true` forgets past failures, as ' +
+        'another `url` does.',
+      params: WebhookParams,
+      body: WebhookChangesBody,
+      checkBody: (sound: SoundParts<WebhookSettings>) => webhooks.furtherProblems(sound),
+      response: { 200: WebhookSchema },
+      problems: ['hub-unavailable'],
+    },
+    async (request) => webhooks.update(request.caller, request.params.webhook_id, request.body),
+  )
+
+  addRoute(
+    app,
+    'removeWebhook',
+    {
+      description:
+        'Nothing is sent to it any more, its secret is forgotten and its deliveries are deleted. Repeating it gives ' +
+        'the same answer.',
+      params: WebhookParams,
+      response: { 200: RemovedWebhook },
+    },
+    async (request) => webhooks.remove(request.caller, request.params.webhook_id),
+  )
+
+  addRoute(
+    app,
+    'rotateWebhookSecret',
+    {
+      description:
+        'The answer shows the new `secret`, this once. For 24 hours each message has two signatures, of the new one ' +
+        'and of the one before; any older one ends at once.',
+      params: WebhookParams,
+      body: emptyBody,
+      bodyOptional: true,
+      response: { 200: WebhookSchema },
+      problems: ['hub-unavailable'],
+    },
+    async (request) => webhooks.rotateSecret(request.caller, request.params.webhook_id),
+  )
+}

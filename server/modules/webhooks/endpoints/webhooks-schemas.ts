@@ -1,0 +1,217 @@
+import { Type } from 'typebox'
+import { NextCursor } from '../../../../contract/answer-schemas.ts'
+import {
+  webhookAlertsMax,
+  webhookDescriptionLengthMax,
+  webhookEventsMax,
+  webhookFilterIdsMax,
+} from '../../../../contract/limits.ts'
+import { patterns } from '../../../../contract/literals.ts'
+import { minInvocationsDefault, thresholdDefaults } from './webhook-defaults.ts'
+
+const closed = { additionalProperties: false } as const
+const time = (description: string) =>
+  Type.String({ format: 'date-time', description, examples: ['2026-07-01T09:30:00.000000Z'] })
+
+const WebhookId = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: 'Id of the endpoint',
+  examples: ['whk_7Kd2mQx9RtVb4LhZs8WcNp3F'],
+})
+const Url = Type.String({
+  minLength: 1,
+  maxLength: 2048,
+  description: 'Where messages are sent by POST',
+  examples: ['https://hooks.acme.example/hub'],
+})
+const Events = Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
+  maxItems: webhookEventsMax,
+  uniqueItems: true,
+  description:
+    'Kinds that are told: `user.provisioned`, `user.updated`, `user.deactivated`, `user.archetype_changed`, ' +
+    '`skill.invocation_failed`, `skill.latency_exceeded`, `skill.cost_exceeded`, and `governance.` with the kind of a ' +
+    'governance event, such as `governance.auth.login`. `user.*`, `skill.*`, `governance.*` and `governance.hub.*` are ' +
+    'whole families. May be empty where there are rules in `alerts`.',
+  examples: [['user.*', 'skill.latency_exceeded', 'governance.*']],
+})
+const Description = Type.String({
+  maxLength: webhookDescriptionLengthMax,
+  pattern: '^[^\\p{C}]*$',
+  'x-must-be': `at most ${webhookDescriptionLengthMax} characters without control characters`,
+  description: 'What it is for; an empty one is none',
+  examples: ['Alerts of the platform team'],
+})
+const ids = (description: string, example: string) =>
+  Type.Array(Type.String({ pattern: patterns.identifier }), {
+    minItems: 1,
+    maxItems: webhookFilterIdsMax,
+    uniqueItems: true,
+    description,
+    examples: [[example]],
+  })
+const Filters = Type.Object(
+  {
+    skill_ids: Type.Optional(ids('Invocations of these skills alone', 'contract-review')),
+    archetype_ids: Type.Optional(ids('Invocations by people of these archetypes alone', 'legal-counsel')),
+  },
+  {
+    ...closed,
+    description: 'What must be so of an invocation that `skill.*` tells of; without members, nothing',
+    examples: [{ skill_ids: ['contract-review'] }],
+  },
+)
+const Thresholds = Type.Object(
+  {
+    latency_ms: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 600_000,
+        description: `\`skill.latency_exceeded\` tells of invocations that took longer; ${thresholdDefaults.latency_ms} where absent`,
+        examples: [20_000],
+      }),
+    ),
+    cost_usd: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1_000_000,
+        description: `\`skill.cost_exceeded\` tells of invocations that cost more, estimated or computed; ${thresholdDefaults.cost_usd} where absent`,
+        examples: [0.5],
+      }),
+    ),
+  },
+  { ...closed, description: 'Of single invocations', examples: [{ latency_ms: 20_000, cost_usd: 0.5 }] },
+)
+const Rule = Type.Object(
+  {
+    metric: Type.Enum(['error_rate', 'latency_p95_ms', 'cost_usd_per_hour'], {
+      description: 'Share of invocations that failed, 0 to 1; milliseconds; US dollars an hour',
+      examples: ['error_rate'],
+    }),
+    group_by: Type.Enum(['skill', 'user', 'archetype'], {
+      description: 'Each skill, person or archetype is looked at by itself',
+      examples: ['skill'],
+    }),
+    above: Type.Number({
+      minimum: 0,
+      maximum: 1_000_000_000,
+      description: 'An alert opens once the metric is above this',
+      examples: [0.2],
+    }),
+    recovers_at: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1_000_000_000,
+        description: 'It closes once the metric was at or below this for a whole window; `above` where absent',
+        examples: [0.05],
+      }),
+    ),
+    window_minutes: Type.Integer({
+      minimum: 15,
+      maximum: 1440,
+      multipleOf: 15,
+      description: 'Length of the window, in quarters of an hour',
+      examples: [60],
+    }),
+    min_invocations: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000_000_000,
+        description: `With fewer in the window, error rate and latency open no alert; ${minInvocationsDefault} where absent`,
+        examples: [20],
+      }),
+    ),
+  },
+  closed,
+)
+const Alerts = Type.Array(Rule, {
+  maxItems: webhookAlertsMax,
+  description:
+    'Rules over windows of time. `skill.alert_opened` and `skill.alert_closed` tell of each episode once, whatever ' +
+    '`events` names.',
+})
+
+const settings = {
+  description: Type.Optional(Description),
+  filters: Type.Optional(Filters),
+  thresholds: Type.Optional(Thresholds),
+  alerts: Type.Optional(Alerts),
+}
+
+export const WebhookParams = Type.Object({ webhook_id: WebhookId }, closed)
+
+export const WebhookBody = Type.Object({ url: Url, events: Events, ...settings }, closed)
+
+export const WebhookChangesBody = Type.Object(
+  {
+    url: Type.Optional(Url),
+    events: Type.Optional(Events),
+    ...settings,
+    enabled: Type.Optional(
+      Type.Boolean({
+        description: 'Whether messages are queued and sent; true also forgets past failures',
+        examples: [true],
+      }),
+    ),
+  },
+  closed,
+)
+
+const count = (description: string) => Type.Integer({ minimum: 0, description, examples: [0] })
+
+const HealthSchema = Type.Object(
+  {
+    status: Type.Enum(['ok', 'waiting', 'failing', 'disabled'], {
+      description:
+        '`ok`: the last attempt was taken. `waiting`: nothing was attempted yet, or since it was enabled or its ' +
+        'address changed. `failing`: the last attempt failed. `disabled`: nothing is sent.',
+      examples: ['ok'],
+    }),
+    failures: count('Attempts in a row that failed'),
+    failing_since: Type.Optional(time('When the first of them failed')),
+    last_attempt_at: Type.Optional(time('When a message was sent last')),
+    last_delivered_at: Type.Optional(time('When a message was taken last')),
+    pending: count('Deliveries that are to be attempted, counted up to 1000'),
+    dead: count('Deliveries that were given up, counted up to 1000'),
+  },
+  closed,
+)
+
+export const WebhookSchema = Type.Object(
+  {
+    webhook_id: WebhookId,
+    url: Url,
+    events: Events,
+    ...settings,
+    enabled: Type.Boolean({ description: 'Whether messages are queued and sent', examples: [true] }),
+    disabled_at: Type.Optional(time('When it was disabled')),
+    disabled_reason: Type.Optional(
+      Type.Enum(['by_hand', 'gone', 'failing'], {
+        description: '`gone`: the receiver answered 410. `failing`: every attempt of 120 hours failed.',
+        examples: ['failing'],
+      }),
+    ),
+    created_at: time('When it was added'),
+    created_by: Type.String({ description: 'Who added it', examples: ['usr_Ab3xQ8ZrT2vYw0LxNp6BdHs9'] }),
+    updated_at: time('When it was changed last'),
+    former_secret_until: Type.Optional(time('Until then each message is signed with the secret before this one too')),
+    secret: Type.Optional(
+      Type.String({
+        description:
+          'What messages are signed with, the whole of it: shown in the answer that made it, and never again',
+        examples: ['whsec_J4kQ8ZrT2vYw0LxNp6BdHs9AJ4kQ8ZrT2vYw0LxNp6Bd'],
+      }),
+    ),
+    health: HealthSchema,
+  },
+  closed,
+)
+
+export const WebhookList = Type.Object({ items: Type.Array(WebhookSchema), next_cursor: NextCursor }, closed)
+
+export const RemovedWebhook = Type.Object(
+  { webhook_id: WebhookId, removed_at: time('When the endpoint was removed') },
+  closed,
+)
+
+export const webhookLocation = { location: Type.String({ description: 'The endpoint' }) }

@@ -1,0 +1,182 @@
+import { DomainError, validationFailed } from '../../../../contract/domain-error.ts'
+import { secretOverlapHours, webhooksMax } from '../../../../contract/limits.ts'
+import { formatTimestamp } from '../../../../contract/timestamp.ts'
+import type { JsonValue } from '../../../../provenance/json.ts'
+import type { Database, TenantTx } from '../../../db/database.ts'
+import type { Caller, Tenant } from '../../../http/caller.ts'
+import { openCursor, signCursor } from '../../../http/cursor.ts'
+import type { Outbound } from '../../../outbound/outbound.ts'
+import { randomText } from '../../../secrets/random-text.ts'
+import type { GovernanceLog } from '../../governance/governance-types.ts'
+import type { WebhookAdministration, WebhookAnswer, WebhookChanges, WebhookSettings } from '../webhooks-types.ts'
+import { webhookAnswer } from './webhook-answer.ts'
+import { changedState, described, newState, stateOf } from './webhook-changes.ts'
+import type { WebhookSecrets } from './webhook-secrets.ts'
+import { problemsOfSettings, problemsOfWhole } from './webhook-settings.ts'
+import * as store from './webhooks-store.ts'
+
+/** Deliveries are counted up to this for the health of an endpoint. */
+const healthCountMax = 1000
+/** Deliveries of an endpoint that was removed go in transactions of so many. */
+const deletedAtOnce = 5000
+
+export function createWebhookAdministration(deps: {
+  database: Database
+  governance: GovernanceLog
+  outbound: Pick<Outbound, 'problemOf'>
+  secrets: WebhookSecrets
+  cursorKey: Buffer
+  /** Told after a commit that changed an endpoint. */
+  changed: (tenantId: string) => void
+}): WebhookAdministration {
+  const { database, governance, outbound, secrets, cursorKey, changed } = deps
+  const now = () => formatTimestamp(Date.now())
+
+  /** Changes what is there, with nobody else changing endpoints meanwhile. */
+  function locked<T>(tenant: Tenant, work: (tx: TenantTx) => Promise<T>): Promise<T> {
+    return database.withTenant(tenant.slug, async (tx) => {
+      await store.lockWebhooks(tx)
+      return work(tx)
+    })
+  }
+
+  async function answers(tx: TenantTx, rows: readonly store.WebhookWithProgress[]): Promise<WebhookAnswer[]> {
+    if (rows.length === 0) return []
+    const ids = rows.map(({ webhook_id }) => webhook_id)
+    const counts = new Map((await store.countOpen(tx, ids, healthCountMax)).map((each) => [each.webhook_id, each]))
+    return rows.map((row) => webhookAnswer(row, counts.get(row.webhook_id)))
+  }
+
+  async function answerOf(tx: TenantTx, webhookId: string): Promise<WebhookAnswer> {
+    return (await answers(tx, [await existing(tx, webhookId)]))[0]!
+  }
+
+  async function written(tx: TenantTx, caller: Caller, webhookId: string, details: Record<string, JsonValue>) {
+    const subject = `webhook:${webhookId}`
+    await governance.append(tx, caller.tenant, { kind: 'tenant.config_changed', subject, details, actor: caller })
+    tx.afterCommit(() => changed(tx.tenantId))
+  }
+
+  async function add(tx: TenantTx, caller: Caller, settings: WebhookSettings): Promise<WebhookAnswer> {
+    if ((await store.countWebhooks(tx)) >= webhooksMax) {
+      const detail = `cannot be added: the tenant has ${webhooksMax} endpoints; remove one first`
+      throw validationFailed([{ pointer: '', detail }])
+    }
+    const webhookId = `whk_${randomText(24)}`
+    const secret = secrets.make()
+    const at = now()
+    const { disabled_at: _, disabled_reason: __, ...columns } = newState(settings)
+    await store.addWebhook(tx, {
+      webhook_id: webhookId,
+      ...columns,
+      secret_sealed: await secrets.seal(tx, caller.tenant, webhookId, secret),
+      created_at: at,
+      created_by: caller.subject,
+      updated_at: at,
+    })
+    const after = described(newState(settings))
+    await written(tx, caller, webhookId, { change: 'webhook_added', before: null, after })
+    return { ...(await answerOf(tx, webhookId)), secret }
+  }
+
+  async function change(tx: TenantTx, caller: Caller, row: store.WebhookWithProgress, changes: WebhookChanges) {
+    const at = now()
+    const before = stateOf(row)
+    const after = changedState(before, changes, at)
+    const problems = problemsOfWhole(after)
+    if (problems.length > 0) throw validationFailed(problems)
+    const urlChanged = before.url !== after.url
+    const [was, is] = [described(before), described(after)]
+    if (!urlChanged && JSON.stringify(was) === JSON.stringify(is)) return
+    const isEnabledAgain = before.disabled_at !== null && after.disabled_at === null
+    if (isEnabledAgain || urlChanged) await store.resetFailures(tx, row.webhook_id)
+    await store.changeWebhook(tx, { webhook_id: row.webhook_id, ...after, updated_at: at })
+    const details = { change: 'webhook', before: was, after: is, url_changed: urlChanged }
+    await written(tx, caller, row.webhook_id, details)
+  }
+
+  return {
+    furtherProblems: (sound) => problemsOfSettings(sound, outbound),
+
+    create(caller, settings) {
+      const problems = [...problemsOfSettings(settings, outbound), ...problemsOfWhole(settings)]
+      if (problems.length > 0) throw validationFailed(problems)
+      return locked(caller.tenant, (tx) => add(tx, caller, settings))
+    },
+
+    async list(tenant, { limit, cursor }) {
+      const binding = { tenant: tenant.slug, operation: 'listWebhooks', query: {} }
+      const after = cursor === undefined ? undefined : openCursor(cursorKey, binding, cursor)
+      return database.withTenant(
+        tenant.slug,
+        async (tx) => {
+          const rows = await store.webhooksAfter(tx, after as store.WebhookPosition | undefined, limit + 1)
+          const last = rows.length > limit ? rows[limit - 1] : undefined
+          const next = last && signCursor(cursorKey, binding, [last.created_at, last.webhook_id])
+          return { items: await answers(tx, rows.slice(0, limit)), next_cursor: next ?? null }
+        },
+        { readOnly: true, inIndexOrder: true },
+      )
+    },
+
+    get: (tenant, webhookId) =>
+      database.withTenant(tenant.slug, (tx) => answerOf(tx, webhookId), { readOnly: true, inIndexOrder: true }),
+
+    update(caller, webhookId, changes) {
+      const problems = problemsOfSettings(changes, outbound)
+      if (problems.length > 0) throw validationFailed(problems)
+      return locked(caller.tenant, async (tx) => {
+        await change(tx, caller, await existing(tx, webhookId), changes)
+        return answerOf(tx, webhookId)
+      })
+    },
+
+    async remove(caller, webhookId) {
+      const removed = await locked(caller.tenant, async (tx) => {
+        const row = await store.webhookById(tx, webhookId)
+        if (!row) throw notFound()
+        if (row.removed_at !== null) return { webhook_id: webhookId, removed_at: row.removed_at }
+        const at = now()
+        await store.setRemoved(tx, webhookId, at)
+        const before = described(stateOf(row))
+        await written(tx, caller, webhookId, { change: 'webhook_removed', before, after: null })
+        return { webhook_id: webhookId, removed_at: at }
+      })
+      // Nobody sees them any more, and there may be very many. What a crash leaves goes with its age.
+      for (let more = true; more; ) {
+        more = await database.withTenant(caller.tenant.slug, (tx) =>
+          store.deleteDeliveries(tx, webhookId, deletedAtOnce),
+        )
+      }
+      return removed
+    },
+
+    rotateSecret: (caller, webhookId) =>
+      locked(caller.tenant, async (tx) => {
+        const row = await existing(tx, webhookId)
+        const secret = secrets.make()
+        const until = formatTimestamp(Date.now() + secretOverlapHours * 3_600_000)
+        await store.changeSecret(tx, {
+          webhook_id: webhookId,
+          secret_sealed: await secrets.seal(tx, caller.tenant, webhookId, secret),
+          former_secret_sealed: row.secret_sealed,
+          former_secret_until: until,
+          updated_at: now(),
+        })
+        const after = { former_secret_until: until }
+        await written(tx, caller, webhookId, { change: 'webhook_secret_rotated', after })
+        return { ...(await answerOf(tx, webhookId)), secret }
+      }),
+  }
+}
+
+/** Throws `not-found`. */
+async function existing(tx: TenantTx, webhookId: string): Promise<store.WebhookWithProgress> {
+  const row = await store.webhookById(tx, webhookId)
+  if (!row || row.removed_at !== null) throw notFound()
+  return row
+}
+
+function notFound(): DomainError {
+  return new DomainError('not-found', 'The tenant has no endpoint of this id. GET /api/v1/webhooks lists them.')
+}

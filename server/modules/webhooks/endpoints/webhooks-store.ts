@@ -1,0 +1,269 @@
+import type { Selectable } from 'kysely'
+import { webhooksLockClass } from '../../../db/advisory-locks.ts'
+import type { TenantTx } from '../../../db/database.ts'
+import type { TenantTables } from '../../../db/schema.ts'
+import { lockTenant } from '../../../db/tenant-lock.ts'
+
+export type WebhookRow = Omit<Selectable<TenantTables['hub.webhooks']>, 'tenant_id'>
+
+/** An endpoint with how delivery to it goes. */
+export interface WebhookWithProgress extends WebhookRow {
+  failures: number
+  failing_since: string | null
+  attempted_at: string | null
+  delivered_at: string | null
+}
+
+const columns = [
+  'webhook_id',
+  'url',
+  'description',
+  'events',
+  'filters',
+  'thresholds',
+  'alerts',
+  'secret_sealed',
+  'former_secret_sealed',
+  'former_secret_until',
+  'created_at',
+  'created_by',
+  'updated_at',
+  'disabled_at',
+  'disabled_reason',
+  'removed_at',
+] as const
+
+const withProgress = `select ${columns.map((name) => `w.${name}`).join(', ')},
+    coalesce(p.failures, 0) as failures, p.failing_since, p.attempted_at, p.delivered_at
+  from hub.webhooks w
+  left join hub.webhook_progress p on p.tenant_id = $1 and p.webhook_id = w.webhook_id
+  where w.tenant_id = $1`
+
+/** Changes of a tenant's endpoints come one after the other, and not while messages become deliveries. */
+export async function lockWebhooks(tx: TenantTx): Promise<void> {
+  await lockTenant(tx, webhooksLockClass)
+}
+
+export async function webhookById(tx: TenantTx, webhookId: string): Promise<WebhookWithProgress | undefined> {
+  const { rows } = await tx.client.query<WebhookWithProgress>(`${withProgress} and w.webhook_id = $2`, [
+    tx.tenantId,
+    webhookId,
+  ])
+  return rows[0]
+}
+
+/** `created_at` and `webhook_id` of the last endpoint of the page before. */
+export type WebhookPosition = readonly [createdAt: string, webhookId: string]
+
+export async function webhooksAfter(
+  tx: TenantTx,
+  after: WebhookPosition | undefined,
+  count: number,
+): Promise<WebhookWithProgress[]> {
+  const further = after ? 'and (w.created_at, w.webhook_id) > ($3, $4)' : ''
+  const { rows } = await tx.client.query<WebhookWithProgress>(
+    `${withProgress} and w.removed_at is null ${further} order by w.created_at, w.webhook_id limit $2`,
+    [tx.tenantId, count, ...(after ?? [])],
+  )
+  return rows
+}
+
+/** All that are not removed, the oldest first. */
+export async function allWebhooks(tx: TenantTx) {
+  return tx.db
+    .selectFrom('hub.webhooks')
+    .select(['webhook_id', 'url', 'events', 'filters', 'thresholds', 'alerts', 'disabled_at', 'updated_at'])
+    .where('tenant_id', '=', tx.tenantId)
+    .where('removed_at', 'is', null)
+    .orderBy('created_at')
+    .orderBy('webhook_id')
+    .execute()
+}
+
+export async function countWebhooks(tx: TenantTx): Promise<number> {
+  const { count } = await tx.db
+    .selectFrom('hub.webhooks')
+    .select((eb) => eb.fn.countAll<string>().as('count'))
+    .where('tenant_id', '=', tx.tenantId)
+    .where('removed_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+export interface OpenCounts {
+  webhook_id: string
+  pending: number
+  dead: number
+}
+
+/** Deliveries that wait, and that were given up, each counted up to `max`: what it costs does not grow with them. */
+export async function countOpen(tx: TenantTx, webhookIds: readonly string[], max: number): Promise<OpenCounts[]> {
+  const { rows } = await tx.client.query<OpenCounts>(
+    `select w.webhook_id,
+        (select count(*) from (
+          select 1 from hub.webhook_deliveries d
+          where d.tenant_id = $1 and d.webhook_id = w.webhook_id and d.next_attempt_at is not null
+          limit $3) waiting) as pending,
+        (select count(*) from (
+          select 1 from hub.webhook_deliveries d
+          where d.tenant_id = $1 and d.webhook_id = w.webhook_id and d.status = 'dead'
+          limit $3) given_up) as dead
+      from hub.webhooks w
+      where w.tenant_id = $1 and w.webhook_id = any($2::text[])`,
+    [tx.tenantId, webhookIds, max],
+  )
+  return rows
+}
+
+type NewWebhook = Omit<
+  WebhookRow,
+  'former_secret_sealed' | 'former_secret_until' | 'disabled_at' | 'disabled_reason' | 'removed_at'
+>
+
+/** With its progress, which begins at no message. */
+export async function addWebhook(tx: TenantTx, row: NewWebhook): Promise<void> {
+  const { alerts, filters, thresholds, ...rest } = row
+  await tx.db
+    .insertInto('hub.webhooks')
+    .values({
+      tenant_id: tx.tenantId,
+      ...rest,
+      // The driver would write a list as one of PostgreSQL.
+      alerts: JSON.stringify(alerts),
+      filters: JSON.stringify(filters),
+      thresholds: JSON.stringify(thresholds),
+      former_secret_sealed: null,
+      former_secret_until: null,
+      disabled_at: null,
+      disabled_reason: null,
+      removed_at: null,
+    })
+    .execute()
+  await tx.db
+    .insertInto('hub.webhook_progress')
+    .values({
+      tenant_id: tx.tenantId,
+      webhook_id: row.webhook_id,
+      last_sequence: 0,
+      leased_by: null,
+      leased_until: null,
+      failures: 0,
+      failing_since: null,
+      attempted_at: null,
+      delivered_at: null,
+    })
+    .execute()
+}
+
+export async function changeWebhook(
+  tx: TenantTx,
+  row: Pick<
+    WebhookRow,
+    | 'webhook_id'
+    | 'url'
+    | 'description'
+    | 'events'
+    | 'filters'
+    | 'thresholds'
+    | 'alerts'
+    | 'disabled_at'
+    | 'disabled_reason'
+    | 'updated_at'
+  >,
+): Promise<void> {
+  const { webhook_id, alerts, filters, thresholds, ...changes } = row
+  await tx.db
+    .updateTable('hub.webhooks')
+    .set({
+      ...changes,
+      alerts: JSON.stringify(alerts),
+      filters: JSON.stringify(filters),
+      thresholds: JSON.stringify(thresholds),
+    })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('webhook_id', '=', webhook_id)
+    .execute()
+}
+
+export async function changeSecret(
+  tx: TenantTx,
+  row: Pick<WebhookRow, 'webhook_id' | 'secret_sealed' | 'former_secret_sealed' | 'former_secret_until' | 'updated_at'>,
+): Promise<void> {
+  const { webhook_id, ...changes } = row
+  await tx.db
+    .updateTable('hub.webhooks')
+    .set(changes)
+    .where('tenant_id', '=', tx.tenantId)
+    .where('webhook_id', '=', webhook_id)
+    .execute()
+}
+
+/** False where it is disabled already, or removed. */
+export async function setDisabled(
+  tx: TenantTx,
+  webhookId: string,
+  reason: 'gone' | 'failing',
+  now: string,
+): Promise<boolean> {
+  const changed = await tx.db
+    .updateTable('hub.webhooks')
+    .set({ disabled_at: now, disabled_reason: reason, updated_at: now })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('webhook_id', '=', webhookId)
+    .where('disabled_at', 'is', null)
+    .where('removed_at', 'is', null)
+    .returning('webhook_id')
+    .execute()
+  return changed.length > 0
+}
+
+/**
+ * As if nothing had been attempted lately. To be called before the endpoint itself is changed: a process that delivers
+ * takes hold of the progress first as well.
+ */
+export async function resetFailures(tx: TenantTx, webhookId: string): Promise<void> {
+  await tx.db
+    .updateTable('hub.webhook_progress')
+    .set({ failures: 0, failing_since: null, attempted_at: null })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('webhook_id', '=', webhookId)
+    .execute()
+}
+
+/** Forgets its secrets, its alerts and how delivery went; {@link deleteDeliveries} takes the rest. */
+export async function setRemoved(tx: TenantTx, webhookId: string, now: string): Promise<void> {
+  await tx.db
+    .deleteFrom('hub.webhook_progress')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('webhook_id', '=', webhookId)
+    .execute()
+  await tx.db
+    .deleteFrom('hub.webhook_alerts')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('webhook_id', '=', webhookId)
+    .execute()
+  await tx.db
+    .updateTable('hub.webhooks')
+    .set({
+      secret_sealed: Buffer.alloc(0),
+      former_secret_sealed: null,
+      former_secret_until: null,
+      removed_at: now,
+      updated_at: now,
+    })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('webhook_id', '=', webhookId)
+    .execute()
+}
+
+/** A part of them. Answers whether there may be more. */
+export async function deleteDeliveries(tx: TenantTx, webhookId: string, count: number): Promise<boolean> {
+  const { rowCount } = await tx.client.query(
+    `delete from hub.webhook_deliveries d
+      where d.tenant_id = $1 and d.delivery_id = any(array(
+        select e.delivery_id from hub.webhook_deliveries e
+        where e.tenant_id = $1 and e.webhook_id = $2 order by e.sequence limit $3))`,
+    [tx.tenantId, webhookId, count],
+  )
+  return rowCount === count
+}

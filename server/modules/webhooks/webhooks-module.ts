@@ -1,0 +1,85 @@
+import type { FastifyInstance } from 'fastify'
+import type { Database, DatabaseLog } from '../../db/database.ts'
+import { cursorKeyPurpose } from '../../http/cursor.ts'
+import type { TenantChore } from '../../jobs/housekeeping.ts'
+import type { Outbound } from '../../outbound/outbound.ts'
+import { deriveKey } from '../../secrets/sealing.ts'
+import type { TenantSecrets } from '../cmek/cmek-types.ts'
+import type { GovernanceLog } from '../governance/governance-types.ts'
+import type { TenantDirectory } from '../tenants/tenants-types.ts'
+import type { WebhookWorker } from './delivery-types.ts'
+import { createEndpoints } from './endpoints/endpoints.ts'
+import { createWebhookSecrets } from './endpoints/webhook-secrets.ts'
+import { addWebhookRoutes } from './endpoints/webhooks-routes.ts'
+import { createWebhookAdministration } from './endpoints/webhooks-service.ts'
+import { noNews, noOutbox, noWatches, noWorker } from './not-built-yet.ts'
+import type { Endpoints, GovernanceNews, InvocationWatches, WebhookOutbox } from './webhooks-types.ts'
+
+export interface WebhooksModule {
+  endpoints: Endpoints
+  outbox: WebhookOutbox
+  news: GovernanceNews
+  watches: InvocationWatches
+  worker: WebhookWorker
+  routes(app: FastifyInstance): void
+  chores: readonly TenantChore[]
+  /** What goes on in the background: delivery, and the watch over windows of time. */
+  start(): void
+  stop(): Promise<void>
+  /** What waits to be told to other processes is told; called before the database is closed. */
+  settled(): Promise<void>
+}
+
+export function createWebhooksModule(deps: {
+  database: Database
+  masterKey: Buffer
+  governance: GovernanceLog
+  secrets: TenantSecrets
+  outbound: Outbound
+  directory: Pick<TenantDirectory, 'find' | 'slugs'>
+  log: DatabaseLog
+}): WebhooksModule {
+  const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
+
+  // ── Endpoints ──
+  const endpointsChanged = (tenantId: string) => {
+    watches.changed(tenantId)
+    worker.wake(tenantId)
+  }
+  const secrets = createWebhookSecrets(deps.secrets)
+  const endpoints = createEndpoints({ ...deps, secrets, changed: endpointsChanged })
+  const administration = createWebhookAdministration({ ...deps, secrets, cursorKey, changed: endpointsChanged })
+
+  // ── Outbox, and what is told (C) ──
+  const outbox: WebhookOutbox = noOutbox
+  const news: GovernanceNews = noNews
+
+  // ── Delivery (B) ──
+  const worker: WebhookWorker = noWorker
+
+  // ── Invocations and alerts (D) ──
+  const watches: InvocationWatches = noWatches
+
+  // ── Deliveries (G) ──
+
+  return {
+    ...{ endpoints, outbox, news, watches, worker },
+    routes(app) {
+      addWebhookRoutes(app, administration)
+      // Of alerts (D) and deliveries (G).
+    },
+    chores: [
+      // Of retention (C).
+    ],
+    start() {
+      worker.start()
+      // And the evaluator of alerts (D).
+    },
+    async stop() {
+      await worker.stop()
+    },
+    async settled() {
+      // What the outbox waits to tell (C).
+    },
+  }
+}
