@@ -85,7 +85,7 @@ export function readSignedWebhook(received: ReceivedWebhook): SignedWebhook {
   // Of an empty secret everybody knows the HMAC; beside NaN nothing is too old.
   if (!Array.isArray(secrets) || secrets.length === 0 || !secrets.every((one) => typeof one === 'string' && one !== ''))
     throw new TypeError('secret must be the secret of the endpoint (whsec_…), or several')
-  if (!(toleranceSeconds >= 0) || !Number.isFinite(nowMs))
+  if (!Number.isFinite(toleranceSeconds) || toleranceSeconds < 0 || !Number.isFinite(nowMs))
     throw new TypeError('toleranceSeconds must be a number from 0, nowMs milliseconds since 1970')
 
   const header = received.signature ?? (headers && headerOf(headers, 'X-Service-Signature'))
