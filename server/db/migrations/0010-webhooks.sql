@@ -106,8 +106,11 @@ select hub.distribute('hub.webhook_deliveries');
 select hub.isolate('hub.webhook_deliveries');
 grant select, insert, update, delete on hub.webhook_deliveries to hub_app;
 create unique index webhook_deliveries_by_sequence on hub.webhook_deliveries (tenant_id, webhook_id, sequence);
-create index webhook_deliveries_due on hub.webhook_deliveries (tenant_id, webhook_id, next_attempt_at)
+create index webhook_deliveries_due on hub.webhook_deliveries (tenant_id, webhook_id, next_attempt_at, sequence)
   where next_attempt_at is not null;
+-- They are sent before what waits, and also while the endpoint is disabled.
+create index webhook_deliveries_tests on hub.webhook_deliveries (tenant_id, webhook_id, sequence)
+  where kind = 'webhook.test' and next_attempt_at is not null;
 create index webhook_deliveries_undelivered on hub.webhook_deliveries (tenant_id, webhook_id, status, sequence)
   where status <> 'delivered';
 create index webhook_deliveries_of_record on hub.webhook_deliveries (tenant_id, record_id) where record_id is not null;

@@ -1,10 +1,10 @@
 import { DomainError } from '../../../contract/domain-error.ts'
 import type { DatabaseLog, Listener } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
+import { createLanes, type Lane } from '../../outbound/lanes.ts'
 import type { SkillPublisher } from '../connectors/connectors-types.ts'
 import type { ClaimedDelivery, Deliverer } from './deliverer.ts'
 import type { Due } from './deliveries-store.ts'
-import { createPublishLanes, type Lane, quickMsMax } from './publish-lanes.ts'
 
 /** Between looks at a tenant with connectors to push to, for what nobody told of; less where one is due sooner. */
 const lookMsMax = 5_000
@@ -20,6 +20,10 @@ const looksAtOnce = 4
 /** Manifests that one look signs, in number and bytes: it is work of the processor, which all tenants share. */
 const claimsAtOnce = 32
 const claimedBytesAtOnce = 16 * 1024 * 1024
+/** Nobody keeps a place of the quick lane for longer. */
+const quickMsMax = 5_000
+/** One tenant alone has enough for every connector. */
+const laneSizes = { ownPlaces: 8, sharedPlaces: 512, tenantBytesMax: 64 * 1024 * 1024 }
 
 interface TenantState {
   /** When to look at it next; infinity while that goes on. */
@@ -57,7 +61,7 @@ export function createPublisher(deps: {
   const { deliverer, findTenant, listTenants, hear, log, nowMs = () => performance.now() } = deps
   const states = new Map<string, TenantState>()
   const runs = new Map<Promise<void>, { connectorId: string; stop: AbortController }>()
-  const lanes = createPublishLanes()
+  const lanes = createLanes(laneSizes)
   let stopped = true
   let timer: NodeJS.Timeout | undefined
   let sweepTimer: NodeJS.Timeout | undefined

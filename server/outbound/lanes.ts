@@ -1,19 +1,20 @@
 /**
- * Publishes wait for their receivers, so many go on at once. `quick` is for those that are expected to end within
- * {@link quickMsMax}, `slow` for those that took longer, or failed, last.
+ * Calls wait for their receivers, so many go on at once. `quick` is for those that are expected to end soon, `slow` for
+ * those that took longer, or failed, last.
  */
 export type Lane = 'quick' | 'slow'
 
-/** Nobody keeps a place of the quick lane for longer. */
-export const quickMsMax = 5_000
-/** Places of each lane, in this process, that every tenant has for itself. */
-const ownPlaces = 8
-/** Places of each lane that all share beyond those. */
-const sharedPlaces = 512
-/** Of manifests that are on their way to the receivers of one tenant, in each lane. */
-const tenantBytesMax = 64 * 1024 * 1024
+/** In this process. */
+export interface LaneSizes {
+  /** Places of each lane that every tenant has for itself. */
+  ownPlaces: number
+  /** Places of each lane that all share beyond those. */
+  sharedPlaces: number
+  /** Of what is on its way to the receivers of one tenant, in each lane. */
+  tenantBytesMax: number
+}
 
-/** What one publish holds. */
+/** What one call holds. */
 export interface Place {
   readonly lane: Lane
   /** Goes over to the slow lane; answers false where that has no room, and then stays. */
@@ -21,20 +22,19 @@ export interface Place {
   free(): void
 }
 
-export interface PublishLanes {
-  /** How many more publishes a tenant may begin. @param manifestBytes what each of them keeps in memory */
-  room(lane: Lane, tenantId: string, manifestBytes: number): number
+export interface Lanes {
+  /** How many more calls a tenant may begin. @param bytes what each of them keeps in memory */
+  room(lane: Lane, tenantId: string, bytes: number): number
   /** Whether there is room or not. */
-  take(lane: Lane, tenantId: string, manifestBytes: number): Place
+  take(lane: Lane, tenantId: string, bytes: number): Place
 }
 
 /**
  * Who gets the places. The tenant's own are there whatever others do: however many receivers of theirs are slow, its
- * own are published to. Of the shared ones a tenant holds a quarter of what it leaves free at most, as switches share
- * out their buffers (dynamic thresholds; Choudhury and Hahne 1998): one alone has enough for every connector, and many
- * share fairly.
+ * own are called. Of the shared ones a tenant holds a quarter of what it leaves free at most, as switches share out
+ * their buffers (dynamic thresholds; Choudhury and Hahne 1998): one alone has many, and many share fairly.
  */
-export function createPublishLanes(): PublishLanes {
+export function createLanes({ ownPlaces, sharedPlaces, tenantBytesMax }: LaneSizes): Lanes {
   const shared: Record<Lane, number> = { quick: 0, slow: 0 }
   const held: Record<Lane, Map<string, number>> = { quick: new Map(), slow: new Map() }
 
@@ -48,18 +48,18 @@ export function createPublishLanes(): PublishLanes {
     else held[lane].set(tenantId, before + by)
   }
 
-  function room(lane: Lane, tenantId: string, manifestBytes: number): number {
+  function room(lane: Lane, tenantId: string, bytes: number): number {
     const mine = heldBy(lane, tenantId)
     const free = sharedPlaces - shared[lane]
     // As many more as leave it with a quarter of what is free then.
     const more = Math.max(0, Math.floor((free - 4 * sharedOf(mine)) / 5))
-    const inMemory = Math.max(1, Math.floor(tenantBytesMax / Math.max(1, manifestBytes)))
+    const inMemory = Math.max(1, Math.floor(tenantBytesMax / Math.max(1, bytes)))
     return Math.max(0, Math.min(Math.max(0, ownPlaces - mine) + more, inMemory - mine))
   }
 
   return {
     room,
-    take(lane, tenantId, manifestBytes) {
+    take(lane, tenantId, bytes) {
       let now = lane
       change(now, tenantId, 1)
       return {
@@ -68,7 +68,7 @@ export function createPublishLanes(): PublishLanes {
         },
         slowDown() {
           if (now === 'slow') return true
-          if (room('slow', tenantId, manifestBytes) === 0) return false
+          if (room('slow', tenantId, bytes) === 0) return false
           change(now, tenantId, -1)
           now = 'slow'
           change(now, tenantId, 1)
