@@ -1,0 +1,139 @@
+// Endpoints of tenants of a service that is measured, messages to them, and a receiver in a process of its own.
+import { createServer } from 'node:net'
+import { scopeNames } from '../../contract/scopes.ts'
+import { createRecordClock } from '../../server/modules/hub/record-clock.ts'
+import { createWebhookOutbox } from '../../server/modules/webhooks/outbox/webhook-outbox.ts'
+import type { OutgoingMessage } from '../../server/modules/webhooks/webhooks-types.ts'
+import { hubCommand } from '../../tests/support/hub-process.ts'
+import { startReference } from '../references/start-reference.ts'
+import { accessToken, type BenchHub, type Credentials } from './bench-hub.ts'
+import { say } from './progress.ts'
+import { sampleEvent } from './sample-events.ts'
+
+/** So that the service may deliver to this machine. */
+export const outboundHere = { HUB_OUTBOUND_ALLOW: '127.0.0.1' }
+
+const kind = 'skill.invocation_failed'
+/** Of a message's data: where the receiver reads how long it took. */
+const sentAt = 'sent_at_ms'
+
+export interface Arrivals {
+  messages: number
+  /** With those that came again. */
+  requests: number
+  /** Milliseconds since 1970. */
+  last_at_ms: number
+  /** From when each was given to the outbox, in milliseconds. */
+  took_ms: number[]
+}
+
+export interface WebhookStage {
+  receiver: { url: string; pid: number }
+  /** A port at which nobody listens. */
+  refusingUrl: string
+  /** Enabled; named by `webhook_id`. */
+  addEndpoint(tenant: string, url: string): Promise<string>
+  setEnabled(tenant: string, webhookId: string, enabled: boolean): Promise<void>
+  /** Commits as many messages to the outbox, as a service that caused them would; without ids to all endpoints of the tenant. */
+  tell(tenant: string, count: number, webhookIds?: readonly string[]): Promise<void>
+  /** Once so many different messages came in at a path of the receiver, which then forgets them. */
+  arrivals(path: string, count: number): Promise<Arrivals>
+  /** Deliveries that are to be attempted, in all tenants. */
+  pending(tenants: readonly string[]): Promise<number>
+  stop(): Promise<void>
+}
+
+/** Of one message, as the service builds it. */
+export function sampleData(at: number): OutgoingMessage['data'] {
+  const nowMs = performance.timeOrigin + performance.now()
+  return { ...(sampleEvent(at, nowMs) as OutgoingMessage['data']), [sentAt]: nowMs }
+}
+
+export async function openWebhookStage(hub: BenchHub): Promise<WebhookStage> {
+  const receiver = await startReference('webhook-receiver')
+  const refusingUrl = `http://127.0.0.1:${await unusedPort()}/refuse`
+  const administrators = new Map<string, Promise<Record<string, string>>>()
+  const outbox = createWebhookOutbox({
+    database: hub.database,
+    clock: createRecordClock(),
+    wake: () => {},
+    log: { warn: (_details, message) => say(message) },
+  })
+  let made = 0
+
+  /** Headers of an account that has every scope, as endpoints want it. */
+  function administratorOf(tenant: string): Promise<Record<string, string>> {
+    const known = administrators.get(tenant)
+    if (known) return known
+    const headers = makeAdministrator(hub, tenant)
+    administrators.set(tenant, headers)
+    return headers
+  }
+
+  async function call(tenant: string, method: string, path: string, body: object): Promise<{ webhook_id: string }> {
+    const headers = await administratorOf(tenant)
+    const response = await fetch(`${hub.url}/api/v1/webhooks${path}`, { method, headers, body: JSON.stringify(body) })
+    const answer = await response.text()
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${answer}`)
+    return JSON.parse(answer) as { webhook_id: string }
+  }
+
+  return {
+    receiver,
+    refusingUrl,
+    addEndpoint: async (tenant, url) => (await call(tenant, 'POST', '', { url, events: ['skill.*'] })).webhook_id,
+    setEnabled: async (tenant, webhookId, enabled) => void (await call(tenant, 'PATCH', `/${webhookId}`, { enabled })),
+    async tell(tenant, count, webhookIds) {
+      await hub.database.withTenant(tenant, (tx) => {
+        const occurredAt = `${new Date().toISOString().slice(0, -1)}000Z`
+        const messages = Array.from({ length: count }, (): OutgoingMessage => {
+          const data = sampleData(made++)
+          return { kind, occurredAt, data, ...(webhookIds ? { webhookIds } : {}) }
+        })
+        return outbox.add(tx, messages)
+      })
+    },
+    async arrivals(path, count) {
+      const response = await fetch(`${receiver.url}/arrivals?${new URLSearchParams({ path, count: String(count) })}`)
+      return (await response.json()) as Arrivals
+    },
+    async pending(tenants) {
+      let sum = 0
+      for (const tenant of tenants) sum += await pendingOf(hub, tenant)
+      return sum
+    },
+    async stop() {
+      await outbox.settled()
+      await receiver.stop()
+    },
+  }
+}
+
+async function pendingOf(hub: BenchHub, tenant: string): Promise<number> {
+  return hub.database.withTenant(tenant, async (tx) => {
+    const { rows } = await tx.client.query<{ count: number }>(
+      `select count(*)::int as count from hub.webhook_deliveries where tenant_id = $1 and next_attempt_at is not null`,
+      [tx.tenantId],
+    )
+    return rows[0]!.count
+  })
+}
+
+async function makeAdministrator(hub: BenchHub, tenant: string): Promise<Record<string, string>> {
+  const account = await hubCommand<{ client_id: string; client_secret: string }>(
+    hub.dataDir,
+    ...['service-account', 'create', '--tenant', tenant, '--name', `webhooks-${Date.now()}`],
+    ...['--scope', scopeNames.join(' ')],
+  )
+  const credentials: Credentials = { tenant, clientId: account.client_id, clientSecret: account.client_secret }
+  const token = await accessToken(hub.url, credentials)
+  return { authorization: `Bearer ${token}`, 'x-service-tenant': tenant, 'content-type': 'application/json' }
+}
+
+async function unusedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((listening) => server.once('listening', listening))
+  const { port } = server.address() as { port: number }
+  await new Promise((closed) => server.close(closed))
+  return port
+}
