@@ -59,3 +59,36 @@ export const ReceiptSchema = Type.Object(receiptMembers, { additionalProperties:
 export const replayedHeader = {
   'Idempotent-Replayed': Type.Optional(Type.Literal('true', { description: 'The answer to an earlier call' })),
 }
+
+const inboundConnectionId = (example: string) =>
+  Type.String({
+    description: 'For `POST /api/v1/webhooks/inbound/{connection_id}`',
+    examples: [example],
+  })
+const InboundSecret = Type.String({
+  description: 'What its messages are signed with. Only here, and only once.',
+  examples: ['whsec_7Kd2mQx9RtVb4LhZs8WcNp3F6gTyU1oPaSdEjHkWzQmB'],
+})
+
+/** Where a connection sends messages. */
+export const InboundConnectionSchema = (exampleId: string) =>
+  Type.Object(
+    { connection_id: inboundConnectionId(exampleId), secret: Type.Optional(InboundSecret) },
+    { additionalProperties: false, description: 'How messages of it come in' },
+  )
+
+/** What a rotation of the secret of inbound messages is answered with. */
+export const RotatedInboundSecretSchema = (exampleId: string) =>
+  Type.Object(
+    {
+      connection_id: inboundConnectionId(exampleId),
+      secret: InboundSecret,
+      former_secret_until: Type.Optional(
+        Type.String({
+          description: 'Until then the secret before is good as well; absent where there was none',
+          examples: ['2026-07-02T09:30:00.000000Z'],
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  )

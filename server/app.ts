@@ -28,6 +28,7 @@ import { createHubModule, createRecordStore, type HubModule, type RecordStore } 
 import { createRecordClock } from './modules/hub/record-clock.ts'
 import type { TimeSource } from './modules/hub/record-clock-types.ts'
 import { createIdentityModule, type IdentityModule } from './modules/identity/identity-module.ts'
+import { createInboundSecrets } from './modules/inbound/inbound-secrets.ts'
 import { createKeysModule, type KeysModule } from './modules/keys/keys-module.ts'
 import type { ProvenanceKeyRotator } from './modules/keys/keys-types.ts'
 import { createProvenanceKeyRotation } from './modules/keys/provenance-key-rotation.ts'
@@ -135,6 +136,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
   })
   const mailer = createMailer(config, log)
   const links = createSignInLinks()
+  const inboundSecrets = createInboundSecrets({ secrets: encryption.secrets })
 
   const tenants = createTenantsModule({
     ...shared,
@@ -163,7 +165,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     sources: { open: (...address) => identity.scimSources.open(...address) },
   })
   const identity: IdentityModule = createIdentityModule({
-    ...{ ...shared, outbound, directoryOutbound, tenantSecrets: encryption.secrets },
+    ...{ ...shared, outbound, directoryOutbound, inboundSecrets, tenantSecrets: encryption.secrets },
     archetypes: roster.bundle,
     upkeep: () => roster.sync.upkeep,
   })
@@ -191,7 +193,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
   const storage = openStorage(config)
   const { directory } = tenants
   const connectors = createConnectorsModule({
-    ...{ ...shared, outbound, secrets: encryption.secrets },
+    ...{ ...shared, outbound, inboundSecrets, secrets: encryption.secrets },
     distribution: () => distribution,
   })
   const receivers = createOutbound(config, { timeoutMs: publishAnswerSeconds * 1000 })

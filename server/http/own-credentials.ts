@@ -29,8 +29,8 @@ export function checkSomeCredential(
 }
 
 function isShown(request: FastifyRequest, way: Way): boolean {
-  // The operator's is looked at in full: see operator-access.ts.
-  if (way === 'body' || way === 'operator') return true
+  // The operator's is looked at in full, see operator-access.ts; a signature together with the body.
+  if (way === 'body' || way === 'operator' || way === 'signature') return true
   if (way === 'session' || way === 'refresh') return hasCookie(request, way)
   return request.headers.authorization !== undefined
 }

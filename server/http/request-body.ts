@@ -14,7 +14,8 @@ const inflatedChunkBytes = 64 * 1024
 const formFieldsMax = 100
 
 interface BodyRules {
-  format: 'json' | 'form'
+  /** With `bytes` nothing is made of them: whoever verifies them needs them as they were received. */
+  format: 'json' | 'form' | 'bytes'
   /** Taken beside the usual one of the format. */
   mediaType?: string | undefined
   /** Of the inflated body. */
@@ -38,6 +39,7 @@ export async function readBody(
   if (announcedBytes === 0 && headers['transfer-encoding'] === undefined) return undefined
   checkMediaType(headers['content-type'], rules)
   const isGzip = isGzipCoding(headers['content-encoding'])
+  if (isGzip && rules.format === 'bytes') throw asItIs()
   if (announcedBytes > rules.limitBytes) {
     discard(stream)
     throw tooLarge(rules.limitBytes)
@@ -46,6 +48,7 @@ export async function readBody(
     const received = await receive(stream, rules)
     const bytes = isGzip && received.length > 0 ? await inflate(received, rules) : received
     if (bytes.length === 0) return undefined
+    if (rules.format === 'bytes') return bytes
     return rules.format === 'json' ? parseStrictJson(bytes) : parseForm(bytes)
   } catch (error) {
     // Nothing of it is kept, though what is left of it may take its time to arrive.
@@ -54,7 +57,11 @@ export async function readBody(
   }
 }
 
-const mediaTypes = { json: 'application/json', form: 'application/x-www-form-urlencoded' } as const
+const mediaTypes = {
+  json: 'application/json',
+  form: 'application/x-www-form-urlencoded',
+  bytes: 'application/json',
+} as const
 
 function checkMediaType(header: string | undefined, { format, mediaType }: BodyRules): void {
   if (header === mediaTypes[format]) return
@@ -73,6 +80,11 @@ function isGzipCoding(header: string | undefined): boolean {
   if (coding === 'gzip' || coding === 'x-gzip') return true
   if (coding === 'identity' || coding === '') return false
   throw new DomainError('unsupported-media-type', 'The body must be sent as it is, or with Content-Encoding: gzip.')
+}
+
+function asItIs(): DomainError {
+  const detail = 'The body must be sent as it is, without Content-Encoding: its signature is of the bytes that arrive.'
+  return new DomainError('unsupported-media-type', detail)
 }
 
 function tooLarge(limitBytes: number): DomainError {

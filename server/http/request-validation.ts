@@ -43,7 +43,7 @@ export function compileRequestValidator(schema: RouteSchema): RequestValidator {
   if (schema.params) checks.push(pathCheck(schema.params))
   checks.push(queryCheck(schema.querystring))
   if (schema.headers) checks.push(headersCheck(schema.headers))
-  const takesJson = schema.bodyFormat !== 'form' && schema.bodyChecked === undefined
+  const takesJson = (schema.bodyFormat ?? 'json') === 'json' && schema.bodyChecked === undefined
   const checkBody = takesJson ? bodyCheck(schema) : () => []
   return (request) => {
     schema.screenBody?.(request.caller, request.body)

@@ -24,8 +24,11 @@ export interface RouteSchema {
    * without what its schema complains about.
    */
   checkBody?: (body: never, request: FastifyRequest) => PointedError[]
-  /** How the body is written; `form` is application/x-www-form-urlencoded and is not validated here. */
-  bodyFormat?: 'json' | 'form'
+  /**
+   * How the body is written; `form` is application/x-www-form-urlencoded and is not validated here. `bytes` is JSON that
+   * the handler is given as it was received, to verify it before it is read.
+   */
+  bodyFormat?: 'json' | 'form' | 'bytes'
   /** The schema only describes the body: the handler checks it, because what it may hold depends on more than its shape. */
   bodyChecked?: 'by handler'
   /** An absent body stands for `{}`. */
@@ -40,7 +43,7 @@ export interface RouteSchema {
    * Ways in where the operation looks at credentials itself: names of security schemes; `body` stands for a secret there.
    * The operator's token is looked at before the handler, as access tokens are.
    */
-  credentials?: readonly ('clientBasic' | 'session' | 'refresh' | 'bearer' | 'operator' | 'body')[]
+  credentials?: readonly ('clientBasic' | 'session' | 'refresh' | 'bearer' | 'operator' | 'signature' | 'body')[]
   /** Problems of this operation beyond those that every operation of its kind may answer with. */
   problems?: readonly ProblemSlug[]
   /** Errors carry `error` and `error_description` (RFC 6749, section 5.2) and are plain JSON for clients that ask so. */

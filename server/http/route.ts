@@ -21,7 +21,11 @@ export type RouteRequest<S extends RouteSchema> = FastifyRequest<
     Params: StaticOf<S['params']>
     Querystring: StaticOf<S['querystring']>
     Headers: StaticOf<S['headers']>
-    Body: S['bodyFormat'] extends 'form' ? FormBody : StaticOf<S['body']>
+    Body: S['bodyFormat'] extends 'form'
+      ? FormBody
+      : S['bodyFormat'] extends 'bytes'
+        ? Buffer | undefined
+        : StaticOf<S['body']>
   },
   RawServerDefault,
   RawRequestDefaultExpression

@@ -21,6 +21,7 @@ export function connectorAnswer(
     manifest_url: `${tenant.baseUrl}${manifest}?connector_id=${row.connector_id}`,
     credentials: credentials.names,
     ...(credentials.unused.length > 0 && { unused_credentials: credentials.unused }),
+    inbound: { connection_id: row.connector_id },
     log_name: tenant.logName,
     created_at: row.created_at,
     created_by: row.created_by,

@@ -6,11 +6,12 @@ import { deriveKey } from '../../secrets/sealing.ts'
 import type { TenantSecrets } from '../cmek/cmek-types.ts'
 import type { ConnectorTester, Deliveries } from '../distribution/distribution-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
+import type { InboundSecrets } from '../inbound/inbound-types.ts'
 import { connectorOf } from './connector-answer.ts'
 import { createCredentialVault } from './connector-credentials.ts'
 import { addConnectorRoutes } from './connectors-routes.ts'
 import { createConnectorAdministration } from './connectors-service.ts'
-import { allConnectors } from './connectors-store.ts'
+import { allConnectors, connectorById } from './connectors-store.ts'
 import type { ConnectorCredentials, Connectors } from './connectors-types.ts'
 
 export interface ConnectorsModule {
@@ -25,6 +26,7 @@ export function createConnectorsModule(deps: {
   governance: GovernanceLog
   outbound: Outbound
   secrets: TenantSecrets
+  inboundSecrets: InboundSecrets
   /** Of the module that delivers, which needs this one. */
   distribution: () => { deliveries: Deliveries; tester: ConnectorTester }
 }): ConnectorsModule {
@@ -36,7 +38,13 @@ export function createConnectorsModule(deps: {
     cursorKey: deriveKey(deps.masterKey, cursorKeyPurpose),
   })
   return {
-    connectors: { all: async (tx) => (await allConnectors(tx)).map(connectorOf) },
+    connectors: {
+      all: async (tx) => (await allConnectors(tx)).map(connectorOf),
+      async find(tx, connectorId) {
+        const row = await connectorById(tx, connectorId)
+        return row === undefined || row.removed_at !== null ? undefined : connectorOf(row)
+      },
+    },
     credentials: vault,
     routes: (app) => addConnectorRoutes(app, administration, deps.distribution().tester),
   }

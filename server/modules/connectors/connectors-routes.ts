@@ -14,6 +14,7 @@ import {
   CredentialsOnlyBody,
   connectorLocation,
   RemovedSchema,
+  RotatedSecretSchema,
 } from './connectors-schemas.ts'
 import type { ConnectorAdministration, ConnectorSettings } from './connectors-types.ts'
 
@@ -30,7 +31,8 @@ export function addConnectorRoutes(
         'With `push` the signed skill manifest is sent to `publish_url` at once and then at least every 30 seconds; ' +
         'with `pull` the connector fetches it from `manifest_url`. A platform and a display name that are there ' +
         'already mean that connector: it becomes as the body says, and keeps its credentials where the body has none. ' +
-        `A tenant has at most ${connectorsMax}.`,
+        `A tenant has at most ${connectorsMax}. A new connector has a secret for messages that the platform sends, in ` +
+        '`inbound`: it is answered only here.',
       body: ConnectorBody,
       checkBody: (sound: SoundParts<ConnectorSettings>, { body }) =>
         connectors.furtherProblems(sound, body as SoundParts<ConnectorSettings>),
@@ -109,6 +111,22 @@ export function addConnectorRoutes(
       problems: ['hub-unavailable'],
     },
     async (request) => connectors.rotate(request.caller, request.params.connector_id, request.body.credentials),
+  )
+
+  addRoute(
+    app,
+    'rotateConnectorInboundSecret',
+    {
+      description:
+        'Of the messages that the platform sends. The secret before this stays good for 24 hours, any older one ends at ' +
+        'once. A connector that has none yet gets its first.',
+      params: ConnectorParams,
+      body: emptyBody,
+      bodyOptional: true,
+      response: { 200: RotatedSecretSchema },
+      problems: ['hub-unavailable'],
+    },
+    async (request) => connectors.rotateInboundSecret(request.caller, request.params.connector_id),
   )
 
   addRoute(

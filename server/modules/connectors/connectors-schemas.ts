@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { NextCursor } from '../../../contract/answer-schemas.ts'
+import { InboundConnectionSchema, NextCursor, RotatedInboundSecretSchema } from '../../../contract/answer-schemas.ts'
 import { credentialLengthMax, credentialsMax, displayNameLengthMax } from '../../../contract/limits.ts'
 import { patterns } from '../../../contract/literals.ts'
 
@@ -126,6 +126,7 @@ export const ConnectorSchema = Type.Object(
         examples: [['token']],
       }),
     ),
+    inbound: InboundConnectionSchema(exampleId),
     log_name: Type.String({
       description: 'Name of the keys that sign the manifests, in /.well-known/provenance-keys.json',
       examples: ['orghub/log/4k2WcXbFd0aVtnYzS1mQ7e'],
@@ -147,5 +148,7 @@ export const RemovedSchema = Type.Object(
   { connector_id: ConnectorId, removed_at: time('When the connector was removed') },
   { additionalProperties: false },
 )
+
+export const RotatedSecretSchema = RotatedInboundSecretSchema(exampleId)
 
 export const connectorLocation = { location: Type.String({ description: 'The connector' }) }

@@ -10,6 +10,7 @@ import { randomText } from '../../secrets/random-text.ts'
 import { isSameText } from '../../secrets/same-text.ts'
 import type { Deliveries } from '../distribution/distribution-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
+import type { InboundSecrets } from '../inbound/inbound-types.ts'
 import { connectorAnswer } from './connector-answer.ts'
 import { type CredentialVault, type KeptCredentials, originOf, textOf } from './connector-credentials.ts'
 import { checkSettings, furtherProblems, requireOwnCredentials, type WholeSettings } from './connector-settings.ts'
@@ -21,10 +22,11 @@ export function createConnectorAdministration(deps: {
   governance: GovernanceLog
   outbound: Outbound
   vault: CredentialVault
+  inboundSecrets: InboundSecrets
   deliveries: () => Deliveries
   cursorKey: Buffer
 }): ConnectorAdministration {
-  const { database, governance, outbound, vault, deliveries, cursorKey } = deps
+  const { database, governance, outbound, vault, inboundSecrets, deliveries, cursorKey } = deps
 
   async function answerOf(tx: TenantTx, tenant: Tenant, connectorId: string) {
     const row = await existing(tx, connectorId)
@@ -128,7 +130,11 @@ export function createConnectorAdministration(deps: {
         }
         const { credentials = {} } = settings
         const connectorId = await add(tx, caller, checkSettings({ ...settings, credentials }, outbound))
-        return answerOf(tx, caller.tenant, connectorId)
+        const secret = await inboundSecrets.make(tx, caller.tenant, connectorId, 'connector')
+        return {
+          ...(await answerOf(tx, caller.tenant, connectorId)),
+          inbound: { connection_id: connectorId, secret },
+        }
       }),
 
     async list(tenant, { limit, cursor }) {
@@ -173,6 +179,7 @@ export function createConnectorAdministration(deps: {
         const now = formatTimestamp(Date.now())
         await store.setRemoved(tx, connectorId, now)
         await deliveries().end(tx, connectorId)
+        await inboundSecrets.remove(tx, connectorId)
         await governance.append(tx, caller.tenant, {
           kind: 'tenant.config_changed',
           subject: `connector:${connectorId}`,
@@ -186,6 +193,23 @@ export function createConnectorAdministration(deps: {
       locked(caller.tenant, async (tx) => {
         await change(tx, caller, await existing(tx, connectorId), { credentials }, 'connector_credentials_rotated')
         return answerOf(tx, caller.tenant, connectorId)
+      }),
+
+    rotateInboundSecret: (caller, connectorId) =>
+      locked(caller.tenant, async (tx) => {
+        await existing(tx, connectorId)
+        const rotated = await inboundSecrets.rotate(tx, caller.tenant, connectorId, 'connector')
+        const { former_secret_until: until } = rotated
+        await governance.append(tx, caller.tenant, {
+          kind: 'tenant.config_changed',
+          subject: `connector:${connectorId}`,
+          details: {
+            change: 'connector_inbound_secret_rotated',
+            after: { ...(until !== undefined && { former_secret_until: until }) },
+          },
+          actor: caller,
+        })
+        return rotated
       }),
   }
 }

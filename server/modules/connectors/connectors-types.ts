@@ -2,6 +2,7 @@ import type { PointedError } from '../../../contract/domain-error.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import type { SoundParts } from '../../http/sound-parts.ts'
+import type { InboundConnection, RotatedInboundSecret } from '../inbound/inbound-types.ts'
 
 /** A connected platform, as other modules see it. */
 export interface Connector {
@@ -20,6 +21,8 @@ export interface Connector {
 export interface Connectors {
   /** All that are not removed. */
   all(tx: TenantTx): Promise<Connector[]>
+  /** Undefined where it is not there, or was removed. */
+  find(tx: TenantTx, connectorId: string): Promise<Connector | undefined>
 }
 
 /** Gets skills onto platforms. */
@@ -59,6 +62,7 @@ export interface ConnectorAnswer {
   credentials: string[]
   /** Of those, the names that are not sent. */
   unused_credentials?: string[]
+  inbound: InboundConnection
   log_name: string
   created_at: string
   created_by: string
@@ -78,7 +82,7 @@ export interface ConnectorAdministration {
   /** What else is wrong with a body of {@link create} that has faults: a sound one is judged with what is stored. */
   furtherProblems(sound: SoundParts<ConnectorSettings>, body: SoundParts<ConnectorSettings>): PointedError[]
   /**
-   * Connects a platform. One of the same platform and display name becomes as the settings say; without a difference
+   * Connects a platform; its answer has the secret of inbound messages. One of the same platform and display name becomes as the settings say; without a difference
    * nothing changes and no event is written.
    */
   create(caller: Caller, settings: ConnectorSettings): Promise<ConnectorAnswer>
@@ -92,6 +96,8 @@ export interface ConnectorAdministration {
   /** Repeating it gives the same answer. */
   remove(caller: Caller, connectorId: string): Promise<{ connector_id: string; removed_at: string }>
   rotate(caller: Caller, connectorId: string, credentials: Record<string, string>): Promise<ConnectorAnswer>
+  /** Of its inbound messages. */
+  rotateInboundSecret(caller: Caller, connectorId: string): Promise<RotatedInboundSecret>
 }
 
 /** Opens what connectors are called with. */

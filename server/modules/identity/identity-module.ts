@@ -3,6 +3,7 @@ import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import type { TenantSecrets } from '../cmek/cmek-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
+import type { InboundSecrets } from '../inbound/inbound-types.ts'
 import type { ArchetypeBundle } from '../roster/roster-types.ts'
 import type { RosterUpkeep, ScimConnections } from '../roster/sync/sync-types.ts'
 import { createConnectionSecrets } from './connection-secrets.ts'
@@ -40,6 +41,7 @@ export function createIdentityModule(deps: {
   /** The way out to directories, whose answers may be larger and take longer. */
   directoryOutbound: Outbound
   tenantSecrets: TenantSecrets
+  inboundSecrets: InboundSecrets
   archetypes: ArchetypeBundle
   upkeep: () => RosterUpkeep
   log: DatabaseLog

@@ -68,6 +68,13 @@ const securitySchemes = {
     description: 'What a refresh token is bound to',
   },
   operator: { type: 'http', scheme: 'bearer', description: 'HUB_OPERATOR_TOKEN, of whoever runs the service' },
+  signature: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Service-Signature',
+    description:
+      '`t=<seconds since 1970>,v1=<hex>`: HMAC-SHA256 of `<t>.<raw body>`, keyed with the secret of the connection',
+  },
   clientBasic: { type: 'http', scheme: 'basic', description: 'client_id and client_secret of a service account' },
 }
 

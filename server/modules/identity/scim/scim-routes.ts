@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { ConnectionTrial } from '../../../../contract/answer-schemas.ts'
 import { addRoute, emptyBody } from '../../../http/route.ts'
 import type { SoundParts } from '../../../http/sound-parts.ts'
-import { ScimConfigurationBody, ScimState } from './scim-schemas.ts'
+import { RotatedSecretSchema, ScimConfigurationBody, ScimState } from './scim-schemas.ts'
 import type { ScimService } from './scim-service.ts'
 import type { ScimSettings } from './scim-settings.ts'
 import type { ScimTrial } from './scim-trial.ts'
@@ -18,7 +18,8 @@ export function addScimRoutes(app: FastifyInstance, scim: ScimService, trial: Sc
         '`scim_base_url` with the bearer token, which is answered only where it is new: at first, and after a change ' +
         'from `pull`. With `pull` the Hub reads the directory at `base_url`, at `roster/scim:sync` and every half hour. ' +
         'A changed map assigns archetypes anew; one that it names and the tenant does not have yet counts from when ' +
-        '`PUT /api/v1/roster/archetypes` adds it.',
+        '`PUT /api/v1/roster/archetypes` adds it. The call that configures it first answers, in `inbound`, a secret for ' +
+        'messages that the identity provider sends.',
       body: ScimConfigurationBody,
       checkBody: (body: SoundParts<ScimSettings>) => scim.problemsIn(body),
       response: { 200: ScimState },
@@ -64,6 +65,21 @@ export function addScimRoutes(app: FastifyInstance, scim: ScimService, trial: Sc
       problems: ['not-found', 'concurrent-modification'],
     },
     async (request) => scim.rotateToken(request.caller.tenant, request.caller),
+  )
+
+  addRoute(
+    app,
+    'rotateScimInboundSecret',
+    {
+      description:
+        'Of the messages that the identity provider sends, with `push` and with `pull`. The secret before this stays good ' +
+        'for 24 hours, any older one ends at once. A configuration that has none yet gets its first.',
+      body: emptyBody,
+      bodyOptional: true,
+      response: { 200: RotatedSecretSchema },
+      problems: ['not-found', 'hub-unavailable'],
+    },
+    async (request) => scim.rotateInboundSecret(request.caller.tenant, request.caller),
   )
 
   addRoute(

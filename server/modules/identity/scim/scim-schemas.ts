@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { InboundConnectionSchema, RotatedInboundSecretSchema } from '../../../../contract/answer-schemas.ts'
 import { scimGroupLengthMax, scimMappingsMax } from '../../../../contract/limits.ts'
 import { patterns } from '../../../../contract/literals.ts'
 
@@ -66,8 +67,12 @@ export const ScimConfigurationBody = Type.Object(
   },
 )
 
+const exampleId = 'scim_Vb3xQ8ZrT2vYw0LxNp6BdHs9'
+
+export const RotatedSecretSchema = RotatedInboundSecretSchema(exampleId)
+
 export const ScimState = object({
-  connection_id: Type.String({ examples: ['scim_Vb3xQ8ZrT2vYw0LxNp6BdHs9'] }),
+  connection_id: Type.String({ examples: [exampleId] }),
   mode: Mode,
   scim_base_url: Type.String({
     description: 'Of push: to be entered at the directory',
@@ -88,6 +93,7 @@ export const ScimState = object({
         'adds them. Absent when there are none.',
     }),
   ),
+  inbound: InboundConnectionSchema(exampleId),
   former_token_until: Type.Optional(time('Until then the token before is good as well')),
   last_request_at: Type.Optional(time('Of push: when the directory called last, to half a minute')),
   created_at: time('When SCIM was configured first'),

@@ -10,6 +10,7 @@ import { randomText } from '../../../secrets/random-text.ts'
 import { isSameText } from '../../../secrets/same-text.ts'
 import type { TenantSecrets } from '../../cmek/cmek-types.ts'
 import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
+import type { InboundConnection, InboundSecrets, RotatedInboundSecret } from '../../inbound/inbound-types.ts'
 import type { GroupMapping } from '../../roster/directory/directory-types.ts'
 import type { ArchetypeBundle } from '../../roster/roster-types.ts'
 import type { RosterUpkeep } from '../../roster/sync/sync-types.ts'
@@ -38,6 +39,7 @@ export interface ScimState {
   group_archetype_map: GroupMapping[]
   /** Those of the map that the bundle does not have (yet): nobody comes to them. */
   unknown_archetypes?: string[]
+  inbound: InboundConnection
   former_token_until?: string
   last_request_at?: string
   created_at: string
@@ -59,6 +61,8 @@ export interface ScimService {
   remove(tenant: Tenant, actor: Actor): Promise<void>
   /** The token before stays good for a day. Throws `not-found`; `concurrent-modification` for a directory that is read. */
   rotateToken(tenant: Tenant, actor: Actor): Promise<ScimState>
+  /** Of inbound messages. Throws `not-found`. */
+  rotateInboundSecret(tenant: Tenant, actor: Actor): Promise<RotatedInboundSecret>
   /** Archetypes that the map names and the bundle does not have. */
   unknownArchetypes(tx: TenantTx): Promise<string[]>
 }
@@ -68,13 +72,14 @@ export function createScimService(deps: {
   governance: GovernanceLog
   outbound: Pick<Outbound, 'problemOf'>
   secrets: TenantSecrets
+  inboundSecrets: InboundSecrets
   tokens: ScimTokens
   connections: ScimConnectionCache
   sources: ScimSources
   archetypes: ArchetypeBundle
   upkeep: () => RosterUpkeep
 }): ScimService {
-  const { database, governance, secrets, tokens, connections, sources } = deps
+  const { database, governance, secrets, inboundSecrets, tokens, connections, sources } = deps
   const now = () => formatTimestamp(Date.now())
 
   async function append(tx: TenantTx, tenant: Tenant, actor: Actor, event: Change): Promise<void> {
@@ -142,7 +147,12 @@ export function createScimService(deps: {
     await append(tx, tenant, actor, changeOf(current, row, { tokenChanged: !sameToken }))
     if (current && !(sameMode && sameUrl)) await deps.upkeep().endSyncs(tx, tenant, actor)
     if (!sameMapping && (current || mapping.length > 0)) await deps.upkeep().settle(tx, tenant, actor)
-    return { ...(await stateOf(tx, tenant, row)), ...(token && { bearer_token: token }) }
+    const inbound = current ? undefined : await inboundSecrets.make(tx, tenant, connectionId, 'scim')
+    return {
+      ...(await stateOf(tx, tenant, row)),
+      ...(token && { bearer_token: token }),
+      ...(inbound && { inbound: { connection_id: connectionId, secret: inbound } }),
+    }
   }
 
   return {
@@ -164,6 +174,7 @@ export function createScimService(deps: {
         const row = await store.findScim(tx)
         if (!row) return
         await store.deleteScim(tx)
+        await inboundSecrets.remove(tx, row.connection_id)
         await deps.upkeep().endSyncs(tx, tenant, actor)
         const details = { change: 'scim_removed', before: describe(row), after: null }
         await append(tx, tenant, actor, { kind: 'tenant.config_changed', connectionId: row.connection_id, details })
@@ -191,6 +202,17 @@ export function createScimService(deps: {
         const details = { change: 'scim_token_rotated', after: { former_token_until: until } }
         await append(tx, tenant, actor, { kind: 'tenant.config_changed', connectionId: row.connection_id, details })
         return { ...(await stateOf(tx, tenant, rotated)), bearer_token: token }
+      }),
+    rotateInboundSecret: (tenant, actor) =>
+      database.withTenant(tenant.slug, async (tx) => {
+        await store.lockScim(tx)
+        const { connection_id: connectionId } = await configuredScim(tx)
+        const rotated = await inboundSecrets.rotate(tx, tenant, connectionId, 'scim')
+        const { former_secret_until: until } = rotated
+        const after = { ...(until !== undefined && { former_secret_until: until }) }
+        const details = { change: 'scim_inbound_secret_rotated', after }
+        await append(tx, tenant, actor, { kind: 'tenant.config_changed', connectionId, details })
+        return rotated
       }),
     unknownArchetypes: async (tx) => unknownIn(tx, (await store.findScim(tx))?.group_archetype_map ?? []),
   }
@@ -273,6 +295,7 @@ function storedState(tenant: Tenant, row: store.ScimRow): ScimState {
   return {
     ...describe(row),
     scim_base_url: scimBaseUrl(tenant),
+    inbound: { connection_id: row.connection_id },
     ...(isOverlapping && row.former_token_until !== null && { former_token_until: row.former_token_until }),
     ...(row.mode === 'push' && row.last_request_at !== null && { last_request_at: row.last_request_at }),
     created_at: row.created_at,

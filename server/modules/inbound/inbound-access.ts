@@ -1,0 +1,73 @@
+import { DomainError } from '../../../contract/domain-error.ts'
+import type { Database } from '../../db/database.ts'
+import type { Tenant } from '../../http/caller.ts'
+import type { TenantDirectory } from '../tenants/tenants-types.ts'
+import type { InboundSecretVault } from './inbound-secrets.ts'
+import { isSigned } from './inbound-signature.ts'
+import { findSecret, tenantOfConnection } from './inbound-store.ts'
+import type { InboundKind } from './inbound-types.ts'
+
+/** Takes the place of a tenant that there is not; it may exist, for nothing of it is used. */
+const anySlug = 'nobody'
+
+/** Where an opened message comes from. */
+export interface InboundSender {
+  tenant: Tenant
+  connectionId: string
+  kind: InboundKind
+}
+
+export interface SignedMessage {
+  connectionId: string
+  /** Of `X-Service-Signature`. */
+  header: string | undefined
+  body: Uint8Array
+  /** The one tenant that is served at the host of the request. */
+  hostTenant: Tenant | null
+}
+
+export interface InboundAccess {
+  /** Whose message it is, or undefined for whatever is wrong with it. */
+  open(message: SignedMessage): Promise<InboundSender | undefined>
+}
+
+/**
+ * Who a message is from. An unknown connection, a tenant that is suspended or not served at this host, and another
+ * signature take the same steps, in the database too: nobody learns which it was. Nothing is remembered, so that a
+ * connection in use is not refused sooner than another.
+ */
+export function createInboundAccess(deps: {
+  database: Database
+  tenants: Pick<TenantDirectory, 'read'>
+  vault: InboundSecretVault
+  nowMs?: () => number
+}): InboundAccess {
+  const { database, tenants, vault, nowMs = Date.now } = deps
+  return {
+    async open({ connectionId, header, body, hostTenant }) {
+      const slug = await database.withRegistry((tx) => tenantOfConnection(tx, connectionId))
+      const found = await tenants.read(slug ?? anySlug)
+      const isServed = slug !== undefined && (hostTenant === null || hostTenant.slug === slug)
+      const tenant = isServed ? found : undefined
+      const secrets = await database.withTenant(
+        slug ?? anySlug,
+        async (tx) => {
+          const row = await findSecret(tx, connectionId)
+          return row && tenant ? vault.open(tx, tenant, row) : undefined
+        },
+        { readOnly: true },
+      )
+      const isGood = isSigned({ header, body }, secrets ?? { current: undefined, former: undefined }, nowMs())
+      return isGood && tenant && secrets ? { tenant, connectionId, kind: secrets.kind } : undefined
+    },
+  }
+}
+
+/** The one 401. */
+export function notAdmitted(): DomainError {
+  return new DomainError(
+    'authentication-failed',
+    'The message has no signature of this connection that is of now. Sign `<t>.<raw body>` with its secret, and send ' +
+      'X-Service-Signature: t=<seconds since 1970>,v1=<hex of the HMAC-SHA256>.',
+  )
+}

@@ -1,0 +1,87 @@
+import { secretOverlapHours } from '../../../contract/limits.ts'
+import { formatTimestamp } from '../../../contract/timestamp.ts'
+import type { TenantTx } from '../../db/database.ts'
+import type { Tenant } from '../../http/caller.ts'
+import { randomText } from '../../secrets/random-text.ts'
+import type { TenantSecrets } from '../cmek/cmek-types.ts'
+import {
+  deleteSecret,
+  findSecret,
+  type InboundSecretRow,
+  listConnection,
+  putSecret,
+  unlistConnection,
+} from './inbound-store.ts'
+import type { InboundKind, InboundSecrets } from './inbound-types.ts'
+
+/** 43 characters of 62 are 256 bits. */
+const secretLength = 44
+
+/** Whatever is one of the two: which is not told. */
+export interface OpenedSecrets {
+  kind: InboundKind
+  /** The newest; undefined once the tenant's key is destroyed. */
+  current: string | undefined
+  /** The one before, while it is good. */
+  former: string | undefined
+}
+
+/** {@link InboundSecrets} that also opens them. */
+export interface InboundSecretVault extends InboundSecrets {
+  /** Throws DomainError `hub-unavailable` while the tenant's key cannot be reached. */
+  open(tx: TenantTx, tenant: Tenant, row: InboundSecretRow): Promise<OpenedSecrets>
+}
+
+export function createInboundSecrets(deps: { secrets: TenantSecrets; nowMs?: () => number }): InboundSecretVault {
+  const { secrets, nowMs = Date.now } = deps
+  const contextOf = (connectionId: string) => `hub.inbound_secrets/${connectionId}`
+
+  async function store(
+    tx: TenantTx,
+    tenant: Tenant,
+    of: Pick<InboundSecretRow, 'connection_id' | 'kind'>,
+    before?: { row: InboundSecretRow; until: string },
+  ): Promise<string> {
+    const secret = `whsec_${randomText(secretLength)}`
+    const now = formatTimestamp(nowMs())
+    await putSecret(tx, {
+      ...of,
+      secret_sealed: await secrets.seal(tx, tenant, secret, contextOf(of.connection_id)),
+      former_secret_sealed: before?.row.secret_sealed ?? null,
+      former_secret_until: before?.until ?? null,
+      created_at: before?.row.created_at ?? now,
+      updated_at: now,
+    })
+    await listConnection(tx, of.connection_id)
+    return secret
+  }
+
+  return {
+    make: (tx, tenant, connectionId, kind) => store(tx, tenant, { connection_id: connectionId, kind }),
+
+    async rotate(tx, tenant, connectionId, kind) {
+      const row = await findSecret(tx, connectionId)
+      const of = { connection_id: connectionId, kind }
+      if (row === undefined) return { connection_id: connectionId, secret: await store(tx, tenant, of) }
+      const until = formatTimestamp(nowMs() + secretOverlapHours * 3_600_000)
+      const secret = await store(tx, tenant, of, { row, until })
+      return { connection_id: connectionId, secret, former_secret_until: until }
+    },
+
+    async remove(tx, connectionId) {
+      await deleteSecret(tx, connectionId)
+      await unlistConnection(tx, connectionId)
+    },
+
+    async open(tx, tenant, row) {
+      const context = contextOf(row.connection_id)
+      const isFormerGood = row.former_secret_until !== null && formatTimestamp(nowMs()) < row.former_secret_until
+      const former = isFormerGood ? row.former_secret_sealed : null
+      return {
+        kind: row.kind,
+        current: await secrets.open(tx, tenant, row.secret_sealed, context),
+        former: former === null ? undefined : await secrets.open(tx, tenant, former, context),
+      }
+    },
+  }
+}
