@@ -27,6 +27,8 @@ import type { TelemetryRating } from './prices/rating-types.ts'
 import { createTenantPrices } from './prices/tenant-prices.ts'
 import { addSummaryRoutes } from './summary/summary-routes.ts'
 import { createTelemetrySummaries } from './summary/summary-service.ts'
+import { telemetryWindows } from './summary/window-reader.ts'
+import type { TelemetryWindows } from './summary/window-types.ts'
 import { addTelemetryRoutes } from './telemetry-routes.ts'
 import { createTelemetry } from './telemetry-service.ts'
 import { countEvents } from './telemetry-store.ts'
@@ -35,6 +37,7 @@ export interface TelemetryModule {
   /** To be called after every commit that changed skills or archetypes of a tenant. */
   catalogueChanged: CatalogueChanged
   rating: TelemetryRating
+  windows: TelemetryWindows
   /** The telemetry records that a tenant has, counted up to `max`. */
   countEvents(tx: TenantTx, max: number): Promise<number>
   /** For the job queue to do. */
@@ -81,6 +84,7 @@ export function createTelemetryModule(deps: {
     countEvents,
     catalogueChanged: catalogues.changed,
     rating: runs,
+    windows: telemetryWindows,
     jobs: [ratingJob({ ...deps, runs })],
     routes: (app) => {
       addTelemetryRoutes(app, telemetry)

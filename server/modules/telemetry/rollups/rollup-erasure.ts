@@ -11,6 +11,14 @@ import { countEvent } from './rollup-rebuild.ts'
 import { mergeIntoRows } from './rollup-rows-store.ts'
 import { deleteDeltas, deltasNaming, insertDelta, waitForRollups } from './rollup-store.ts'
 
+const pseudonymPrefix = 'user:erased-'
+const pseudonym = new RegExp(`^${pseudonymPrefix}[0-9a-f]{32}$`)
+
+/** Whether a key of the sums is the name of a person who was erased. */
+export function isPseudonym(userId: string): boolean {
+  return pseudonym.test(userId)
+}
+
 /**
  * The sums stay when events are erased, but tell nobody whose they were: what the events have added is kept for a
  * rebuild, and once no record of a user remains, a random name stands for the user everywhere in them.
@@ -54,7 +62,7 @@ async function forgetUsers(tx: TenantTx, users: readonly string[], erasedIds: re
   // First: whoever has no record by then has none behind what is read here.
   const deltas = await deltasNaming(tx, users)
   const gone = await usersWithout(tx, users, erasedIds)
-  const nameOf = new Map(gone.map((user) => [user, `user:erased-${randomBytes(16).toString('hex')}`]))
+  const nameOf = new Map(gone.map((user) => [user, `${pseudonymPrefix}${randomBytes(16).toString('hex')}`]))
   if (nameOf.size === 0) return
   const renamed = deltas
     .map(({ deltaId, entries }) => ({ deltaId, before: entries, after: renamedDelta(entries, nameOf) }))

@@ -31,7 +31,7 @@ export function summaryNumbers(figures: Figures): SummaryNumbers {
 }
 
 /** In whole milliseconds, which adds at most half a millisecond to an error that begins at 128 ms. */
-function percentile(latency: LatencySketch, q: number): number {
+export function percentile(latency: LatencySketch, q: number): number {
   return Math.round(latency.quantile(q) ?? 0)
 }
 

@@ -25,13 +25,24 @@ export async function readUnfolded(
   request: SummaryRequest,
   after: RowPosition | undefined,
 ): Promise<Unfolded> {
-  const unfolded: Unfolded = { rows: new FiguresRows(), totals: new Figures() }
+  const [unfolded] = await readUnfoldedOf(tx, [request], after)
+  return unfolded!
+}
+
+/** The same for each of several requests, in their order. */
+export async function readUnfoldedOf(
+  tx: TenantTx,
+  requests: readonly SummaryRequest[],
+  after: RowPosition | undefined,
+): Promise<Unfolded[]> {
+  const unfolded = requests.map((request) => ({ request, rows: new FiguresRows(), totals: new Figures() }))
   const turn = createTurn()
   let last = noUuid
   for (;;) {
     const deltas = await deltasAfter(tx, last, deltasAtOnce)
-    for (const { entries } of deltas) {
-      addDelta(unfolded, entries, request, after)
+    for (const { entries: text } of deltas) {
+      const entries = entriesOf(text)
+      for (const { request, ...sums } of unfolded) addEntries(sums, entries, request, after)
       await turn.endIfLong()
     }
     last = deltas.at(-1)?.delta_id ?? last
@@ -39,9 +50,14 @@ export async function readUnfolded(
   }
 }
 
-function addDelta(unfolded: Unfolded, text: string, request: SummaryRequest, after: RowPosition | undefined): void {
+function addEntries(
+  unfolded: Unfolded,
+  entries: readonly DeltaEntry[],
+  request: SummaryRequest,
+  after: RowPosition | undefined,
+): void {
   const { groupBy } = request
-  for (const entry of entriesOf(text)) {
+  for (const entry of entries) {
     if (!matches(entry, request)) continue
     entry.addTo(unfolded.totals)
     const start = request.starts[placeOf(request.starts, entry.quarter)]!
@@ -65,7 +81,9 @@ function entriesOf(text: string): DeltaEntry[] {
 function matches({ quarter, dimensions }: DeltaEntry, { range, filters }: SummaryRequest): boolean {
   if (quarter < range.first || quarter >= range.end) return false
   for (const name in filters) {
-    if (dimensions[name as Dimension] !== filters[name as Dimension]) return false
+    const wanted = filters[name as Dimension]
+    const value = dimensions[name as Dimension]
+    if (typeof wanted === 'object' ? value === null || !wanted.has(value) : value !== wanted) return false
   }
   return true
 }

@@ -120,7 +120,8 @@ function sumOf(rows: readonly FiguresRow[]): Figures {
   return sum
 }
 
-function wholeDaysOf({ first, end }: QuarterRange): QuarterRange {
+/** The days that lie within a range as a whole. */
+export function wholeDaysOf({ first, end }: QuarterRange): QuarterRange {
   return { first: Math.ceil(first / quartersPerDay), end: Math.floor(end / quartersPerDay) }
 }
 
@@ -128,7 +129,7 @@ function wholeDaysOf({ first, end }: QuarterRange): QuarterRange {
 const viewsBySize: readonly View[] = ['platform', 'archetype', 'model', 'skill', 'user', 'no_user', 'all']
 
 /** The smallest view that keeps what is asked for; one user is found by the index that the view `all` has. */
-function viewFor({ filters }: SummaryRequest, groupBy: Dimension | undefined): View {
+export function viewFor({ filters }: SummaryRequest, groupBy: Dimension | undefined): View {
   if (filters.user_id !== undefined) return 'all'
   const needed = [...(Object.keys(filters) as Dimension[]), ...(groupBy ? [groupBy] : [])]
   const keeps = (view: View) => needed.every((name) => (viewDimensions[view] as readonly Dimension[]).includes(name))

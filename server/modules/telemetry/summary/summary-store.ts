@@ -87,7 +87,11 @@ function sketchesOf({ latencies }: SumsQuery): RawBuilder<unknown> {
 }
 
 function conditions(filters: Filters): RawBuilder<unknown> {
-  const each = Object.entries(filters).map(([name, value]) => sql` and r.${sql.ref(name)} = ${value}`)
+  const each = Object.entries(filters).map(([name, value]) =>
+    typeof value === 'string'
+      ? sql` and r.${sql.ref(name)} = ${value}`
+      : sql` and r.${sql.ref(name)} = any (${[...value]}::text[])`,
+  )
   return sql.join(each, sql``)
 }
 

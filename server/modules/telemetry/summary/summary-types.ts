@@ -19,8 +19,8 @@ export interface QuarterRange {
   end: number
 }
 
-/** The value that events must have. */
-export type Filters = Readonly<Partial<Record<Dimension, string>>>
+/** The value that events must have, or any of some. */
+export type Filters = Readonly<Partial<Record<Dimension, string | ReadonlySet<string>>>>
 
 /** Which events are counted, and in which rows. */
 export interface SummaryRequest {
