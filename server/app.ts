@@ -1,5 +1,4 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import { publishAnswerSeconds, rosterPullAnswerBytesMax, rosterPullAnswerSeconds } from '../contract/limits.ts'
 import type { Config } from './config.ts'
 import type { Database, DatabaseLog } from './db/database.ts'
 import { createHttpServer } from './http/http-server.ts'
@@ -20,7 +19,7 @@ import { createEntitlementModule, type EntitlementModule } from './modules/entit
 import { createExportErasure } from './modules/exports/export-erasure.ts'
 import { createExportsModule, type ExportsModule } from './modules/exports/exports-module.ts'
 import { createGovernanceLog } from './modules/governance/governance-log.ts'
-import type { RefusalLog } from './modules/governance/governance-types.ts'
+import type { GovernanceLog, RefusalLog } from './modules/governance/governance-types.ts'
 import { createRefusalLog } from './modules/governance/refusal-log.ts'
 import { createErasureList } from './modules/hub/erasure/erasure-list.ts'
 import { createHoldList } from './modules/hub/holds/hold-list.ts'
@@ -44,13 +43,15 @@ import { createRollupModule, type RollupModule } from './modules/telemetry/rollu
 import { createTelemetryModule, type TelemetryModule } from './modules/telemetry/telemetry-module.ts'
 import { createTenantsModule, type TenantsModule } from './modules/tenants/tenants-module.ts'
 import { createWebhooksModule, type WebhooksModule } from './modules/webhooks/webhooks-module.ts'
-import { createOutbound } from './outbound/outbound.ts'
+import type { GovernanceNews } from './modules/webhooks/webhooks-types.ts'
+import { openWaysOut } from './outbound/ways-out.ts'
 import { openStorage } from './storage/open-storage.ts'
 import type { Storage } from './storage/storage.ts'
 
 /** Every module of the service, wired to the others. */
 export interface Modules {
   keys: KeysModule
+  governance: GovernanceLog
   provenanceKeyRotation: ProvenanceKeyRotator
   tenants: TenantsModule
   auth: AuthModule
@@ -122,18 +123,15 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     clock: createRecordClock(options.time),
     sealed: (tenantId) => tenantLog.sealed(tenantId),
   })
-  const governance = createGovernanceLog(recordStore.records)
+  const governanceNews: GovernanceNews = { written: (...events) => webhooks.news.written(...events) }
+  const governance = createGovernanceLog({ ...recordStore.records, news: governanceNews })
   const shared = { database, masterKey, governance, log }
   const jobSender = new JobSender()
   const { environment } = config
   const revocations = await openRevocations({ database, log })
   const refusals = createRefusalLog(shared)
-  const outbound = createOutbound(config)
-  // A page of a company's directory takes longer, and is larger, than what else is fetched.
-  const directoryOutbound = createOutbound(config, {
-    timeoutMs: rosterPullAnswerSeconds * 1000,
-    answerBytesMax: rosterPullAnswerBytesMax,
-  })
+  const waysOut = openWaysOut(config)
+  const outbound = waysOut.common
   const mailer = createMailer(config, log)
   const links = createSignInLinks()
   const inboundSecrets = createInboundSecrets({ secrets: encryption.secrets })
@@ -196,9 +194,8 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     ...{ ...shared, outbound, inboundSecrets, secrets: encryption.secrets },
     distribution: () => distribution,
   })
-  const receivers = createOutbound(config, { timeoutMs: publishAnswerSeconds * 1000 })
   const distribution: DistributionModule = createDistributionModule({
-    ...{ ...shared, directory, outbound: receivers, keys: keys.provenance },
+    ...{ ...shared, directory, outbound: waysOut.publishing, keys: keys.provenance },
     grants: entitlement.grants,
     credentials: connectors.credentials,
   })
@@ -220,6 +217,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     ...recordStore,
     keys: keys.provenance,
     skills: entitlement.registry,
+    governanceNews,
     logs: tenantLog.logs,
     directory,
     erasureList: createErasureList(storage),
@@ -239,6 +237,10 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     directory,
     jobSender,
   })
+  const webhooks: WebhooksModule = createWebhooksModule({
+    ...{ ...shared, directory, clock: recordStore.clock, secrets: encryption.secrets, profiles: roster.profiles },
+    outbound: waysOut.webhooks,
+  })
   const rollups: RollupModule = createRollupModule({ database, listTenants: () => tenants.directory.slugs(), log })
   const telemetry: TelemetryModule = createTelemetryModule({
     ...shared,
@@ -249,7 +251,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
       rollups.folder.ingested(tenantId)
       tenantLog.sealed(tenantId)
     },
-    news: { watches: { of: async () => undefined }, outbox: { step: noStep, queued: () => {} } },
+    news: webhooks,
     findTenant: (slug) => tenants.directory.find(slug, { evenSuspended: true }),
     jobSender,
   })
@@ -258,9 +260,6 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     content: () => hub.destruction,
     destroyedKeys: createDestroyedKeysList(storage),
     destroyed: (tx, at) => exports.expiry.expireHolding(tx, { createdAt: '0001-01-01T00:00:00.000000Z', purgedAt: at }),
-  })
-  const webhooks: WebhooksModule = createWebhooksModule({
-    ...{ ...shared, directory, outbound, secrets: encryption.secrets },
   })
   const observability = createObservabilityModule({
     ...{ database, version: config.version, clock: recordStore.clock },
@@ -281,6 +280,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
   return {
     jobSender,
     keys,
+    governance,
     provenanceKeyRotation: createProvenanceKeyRotation({
       ...shared,
       keys: keys.provenance,
@@ -313,16 +313,15 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     refusals,
     close: async () => {
       mailer.close()
-      await Promise.all([distribution.publisher.stop(), distribution.settled(), webhooks.stop(), webhooks.settled()])
+      await Promise.all([distribution.publisher.stop(), distribution.settled(), webhooks.stop()])
       await Promise.all([
-        receivers.close(),
+        waysOut.close(),
+        webhooks.settled(),
         keys.close(),
         hub.settled(),
         exports.settled(),
         refusals.settled(),
         identity.settled(),
-        outbound.close(),
-        directoryOutbound.close(),
         revocations.close(),
         encryption.contentKeys.close(),
       ])
@@ -381,11 +380,6 @@ export async function createApp(modules: Modules, options: AppOptions): Promise<
   for (const { routes } of parts) routes(app)
   await app.ready()
   return app
-}
-
-/** Until webhooks are wired. */
-function noStep(): never {
-  throw new Error('webhooks are not wired')
 }
 
 /** Where the web UI is: at the common address, which is settled late, unless it was given another one. */

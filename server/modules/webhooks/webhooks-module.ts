@@ -6,13 +6,18 @@ import type { Outbound } from '../../outbound/outbound.ts'
 import { deriveKey } from '../../secrets/sealing.ts'
 import type { TenantSecrets } from '../cmek/cmek-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
+import type { RecordClock } from '../hub/record-clock-types.ts'
+import type { UserProfiles } from '../roster/roster-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import type { WebhookWorker } from './delivery-types.ts'
 import { createEndpoints } from './endpoints/endpoints.ts'
 import { createWebhookSecrets } from './endpoints/webhook-secrets.ts'
 import { addWebhookRoutes } from './endpoints/webhooks-routes.ts'
 import { createWebhookAdministration } from './endpoints/webhooks-service.ts'
-import { noNews, noOutbox, noWatches, noWorker } from './not-built-yet.ts'
+import { createGovernanceNews } from './events/governance-news.ts'
+import { createInvocationWatches } from './invocations/invocation-watches.ts'
+import { noWorker } from './not-built-yet.ts'
+import { createWebhookOutbox } from './outbox/webhook-outbox.ts'
 import type { Endpoints, GovernanceNews, InvocationWatches, WebhookOutbox } from './webhooks-types.ts'
 
 export interface WebhooksModule {
@@ -26,7 +31,7 @@ export interface WebhooksModule {
   /** What goes on in the background: delivery, and the watch over windows of time. */
   start(): void
   stop(): Promise<void>
-  /** What waits to be told to other processes is told; called before the database is closed. */
+  /** What waits to be told to other processes is told; called once it has stopped, before the database is closed. */
   settled(): Promise<void>
 }
 
@@ -35,7 +40,10 @@ export function createWebhooksModule(deps: {
   masterKey: Buffer
   governance: GovernanceLog
   secrets: TenantSecrets
+  /** With the time that a receiver has. */
   outbound: Outbound
+  clock: RecordClock
+  profiles: UserProfiles
   directory: Pick<TenantDirectory, 'find' | 'slugs'>
   log: DatabaseLog
 }): WebhooksModule {
@@ -44,21 +52,22 @@ export function createWebhooksModule(deps: {
   // ── Endpoints ──
   const endpointsChanged = (tenantId: string) => {
     watches.changed(tenantId)
-    worker.wake(tenantId)
+    // Wakes the workers of other processes too.
+    outbox.queued(tenantId)
   }
   const secrets = createWebhookSecrets(deps.secrets)
   const endpoints = createEndpoints({ ...deps, secrets, changed: endpointsChanged })
   const administration = createWebhookAdministration({ ...deps, secrets, cursorKey, changed: endpointsChanged })
 
   // ── Outbox, and what is told (C) ──
-  const outbox: WebhookOutbox = noOutbox
-  const news: GovernanceNews = noNews
+  const outbox = createWebhookOutbox({ ...deps, wake: (tenantId) => worker.wake(tenantId) })
+  const news = createGovernanceNews({ ...deps, outbox })
 
   // ── Delivery (B) ──
   const worker: WebhookWorker = noWorker
 
   // ── Invocations and alerts (D) ──
-  const watches: InvocationWatches = noWatches
+  const watches = createInvocationWatches({ ...deps, endpoints })
 
   // ── Deliveries (G) ──
 
@@ -79,7 +88,7 @@ export function createWebhooksModule(deps: {
       await worker.stop()
     },
     async settled() {
-      // What the outbox waits to tell (C).
+      await outbox.settled()
     },
   }
 }
