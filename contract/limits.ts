@@ -152,6 +152,8 @@ export const webhookEventsMax = 100
 export const webhookFilterIdsMax = 1000
 /** Rules over windows of one endpoint. */
 export const webhookAlertsMax = 50
+/** Alerts of one endpoint that are open at a time: further ones wait until some have closed. */
+export const webhookOpenAlertsMax = 1000
 /** Pauses between the attempts of a delivery, each ± 20 %; after the last one it is dead. */
 export const webhookPauseSeconds = [5, 300, 1800, 7200, 18_000, 36_000, 36_000] as const
 export const webhookPauseSpread = 0.2

@@ -80,3 +80,6 @@ export const directoryLockClass = 0x6f726764
 
 /** As {@link rollupLockClass}. Held by the transaction that turns what a tenant has to tell into deliveries. Spells "orgw". */
 export const webhooksLockClass = 0x6f726777
+
+/** As {@link rollupLockClass}. Held by the transaction that opens and closes alerts of a tenant. Spells "orgv". */
+export const alertsLockClass = 0x6f726776

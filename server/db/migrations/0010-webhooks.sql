@@ -122,7 +122,9 @@ create index webhook_deliveries_of_user on hub.webhook_deliveries (tenant_id, us
 create table hub.webhook_alerts (
   tenant_id text not null,
   webhook_id text not null,
+  -- Of what the rule means; the endpoint may have another one by now, and the rule itself tells what this one was.
   rule_id text not null,
+  rule jsonb not null,
   group_key text not null,
   alert_id uuid not null,
   opened_at timestamptz not null,
@@ -130,6 +132,7 @@ create table hub.webhook_alerts (
   recovering_since timestamptz,
   -- As last seen.
   value double precision not null,
+  invocations bigint not null,
   seen_at timestamptz not null,
   primary key (tenant_id, webhook_id, rule_id, group_key)
 );

@@ -60,11 +60,14 @@ export interface WebhookTables {
     tenant_id: string
     webhook_id: string
     rule_id: string
+    /** `AlertRule`, whole */
+    rule: unknown
     group_key: string
     alert_id: string
     opened_at: Timestamp
     recovering_since: Timestamp | null
     value: number
+    invocations: number
     seen_at: Timestamp
   }
   'hub.inbound_secrets': {
