@@ -55,10 +55,21 @@ export interface DeliveryAnswer {
   last_attempt?: DeliveryAttempt
 }
 
+/** What is sent. */
+export type MessageBody = {
+  id: string
+  kind: string
+  /** Slug. */
+  tenant: string
+  occurred_at: string
+  sequence: number
+  /** Absent once what it tells of was erased. */
+  data?: JsonObject
+}
+
 /** With what was sent. */
 export interface DeliveryDetails extends DeliveryAnswer {
-  /** The body, as an object; without `data` once what it tells of was erased. */
-  body: JsonObject
+  body: MessageBody
   attempts: DeliveryAttempt[]
 }
 

@@ -9,6 +9,8 @@ import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { RecordClock } from '../hub/record-clock-types.ts'
 import type { UserProfiles } from '../roster/roster-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
+import { addDeliveryRoutes } from './deliveries/deliveries-routes.ts'
+import { createDeliveryAdministration } from './deliveries/deliveries-service.ts'
 import type { WebhookWorker } from './delivery-types.ts'
 import { createEndpoints } from './endpoints/endpoints.ts'
 import { createWebhookSecrets } from './endpoints/webhook-secrets.ts'
@@ -69,13 +71,15 @@ export function createWebhooksModule(deps: {
   // ── Invocations and alerts (D) ──
   const watches = createInvocationWatches({ ...deps, endpoints })
 
-  // ── Deliveries (G) ──
+  // ── Deliveries ──
+  const deliveries = createDeliveryAdministration({ ...deps, endpoints, outbox, cursorKey })
 
   return {
     ...{ endpoints, outbox, news, watches, worker },
     routes(app) {
       addWebhookRoutes(app, administration)
-      // Of alerts (D) and deliveries (G).
+      addDeliveryRoutes(app, deliveries)
+      // Of alerts (D).
     },
     chores: [
       // Of retention (C).

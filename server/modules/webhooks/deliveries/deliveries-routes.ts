@@ -1,0 +1,111 @@
+import type { FastifyInstance } from 'fastify'
+import { pageSizeDefault, webhookDeliveryDays, webhookRedeliveriesMax } from '../../../../contract/limits.ts'
+import { addRoute, emptyBody } from '../../../http/route.ts'
+import type { DeliveryAdministration, DeliveryAnswer } from '../delivery-types.ts'
+import {
+  DeliveriesQuery,
+  DeliveryDetailsSchema,
+  DeliveryList,
+  DeliveryParams,
+  DeliverySchema,
+  deliveryLocation,
+  EndpointParams,
+  RedeliverBody,
+  RedeliveredSchema,
+} from './deliveries-schemas.ts'
+
+export function addDeliveryRoutes(app: FastifyInstance, deliveries: DeliveryAdministration): void {
+  addRoute(
+    app,
+    'listDeliveries',
+    {
+      description:
+        `The newest first, of the last ${webhookDeliveryDays} days. A page may hold fewer than \`limit\`, or none, ` +
+        'where what is asked for is far apart: the list is at its end when `next_cursor` is null.',
+      params: EndpointParams,
+      querystring: DeliveriesQuery,
+      response: { 200: DeliveryList },
+      problems: ['invalid-cursor'],
+    },
+    async (request) => {
+      const { limit = pageSizeDefault, cursor, ...filter } = request.query
+      const { caller, params } = request
+      return deliveries.list(caller.tenant, params.webhook_id, filter, { limit, cursor })
+    },
+  )
+
+  addRoute(
+    app,
+    'getDelivery',
+    {
+      description: 'With the body that is sent, and what came of each attempt.',
+      params: DeliveryParams,
+      response: { 200: DeliveryDetailsSchema },
+    },
+    async ({ caller, params }) => deliveries.get(caller.tenant, params.webhook_id, params.delivery_id),
+  )
+
+  addRoute(
+    app,
+    'testWebhook',
+    {
+      description:
+        'Queues a message of the kind `webhook.test`, whatever the endpoint asks for, and also while it is disabled. ' +
+        'It is attempted once; poll the address in `Location` for what came of it.',
+      params: EndpointParams,
+      body: emptyBody,
+      bodyOptional: true,
+      response: { 202: DeliverySchema },
+      responseHeaders: { 202: deliveryLocation },
+    },
+    async ({ caller, params }, reply) => {
+      const delivery = await deliveries.test(caller, params.webhook_id)
+      reply.code(202).header('location', locationOf(delivery))
+      return delivery
+    },
+  )
+
+  addRoute(
+    app,
+    'redeliver',
+    {
+      description:
+        'Whatever came of it before: its schedule begins again at once, with the same body. What was erased cannot be ' +
+        'delivered again, and nothing can be while the endpoint is disabled.',
+      params: DeliveryParams,
+      body: emptyBody,
+      bodyOptional: true,
+      response: { 202: DeliverySchema },
+      responseHeaders: { 202: deliveryLocation },
+      problems: ['concurrent-modification'],
+    },
+    async ({ caller, params }, reply) => {
+      const delivery = await deliveries.redeliver(caller, params.webhook_id, params.delivery_id)
+      reply.code(202).header('location', locationOf(delivery))
+      return delivery
+    },
+  )
+
+  addRoute(
+    app,
+    'redeliverSince',
+    {
+      description:
+        'Queues again, in the order of `sequence`, what was not delivered; with `status: "delivered"` what was. Test ' +
+        'messages and what was erased are left out. At most ' +
+        `${webhookRedeliveriesMax.toLocaleString('en')} deliveries at a time.`,
+      params: EndpointParams,
+      body: RedeliverBody,
+      response: { 202: RedeliveredSchema },
+      problems: ['concurrent-modification'],
+    },
+    async ({ caller, params, body }, reply) => {
+      reply.code(202)
+      return deliveries.redeliverSince(caller, params.webhook_id, body)
+    },
+  )
+}
+
+function locationOf({ webhook_id, delivery_id }: DeliveryAnswer): string {
+  return `/api/v1/webhooks/${webhook_id}/deliveries/${delivery_id}`
+}

@@ -1,0 +1,180 @@
+import { Type } from 'typebox'
+import { NextCursor } from '../../../../contract/answer-schemas.ts'
+import { webhookAttemptsKept, webhookRedeliveriesMax } from '../../../../contract/limits.ts'
+import { patterns } from '../../../../contract/literals.ts'
+import { PageQuery } from '../../../../contract/request-schemas.ts'
+
+const exampleWebhook = 'whk_7Kd2mQx9RtVb4LhZs8WcNp3F'
+const exampleDelivery = '019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'
+const exampleMessage = '019a2f64-51c8-7a10-8d42-5b1f0e9c7a64'
+const exampleTime = '2026-07-01T09:30:00.000000Z'
+const exampleKind = 'user.provisioned'
+const closed = { additionalProperties: false } as const
+
+const WebhookId = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: 'Id of the endpoint',
+  examples: [exampleWebhook],
+})
+const DeliveryId = Type.String({
+  pattern: patterns.uuid,
+  description: 'Id of the delivery',
+  examples: [exampleDelivery],
+})
+const time = (description: string) => Type.String({ description, examples: [exampleTime] })
+const Status = Type.Enum(['pending', 'delivered', 'failed', 'dead'], {
+  description:
+    '`pending`: not attempted since it was queued. `delivered`: taken. `failed`: not taken, and attempted again at ' +
+    '`next_attempt_at`. `dead`: given up.',
+  examples: ['delivered'],
+})
+const Headers = (description: string, example: Record<string, string>) =>
+  Type.Record(Type.String(), Type.String(), { description, examples: [example] })
+
+export const EndpointParams = Type.Object({ webhook_id: WebhookId }, closed)
+export const DeliveryParams = Type.Object({ webhook_id: WebhookId, delivery_id: DeliveryId }, closed)
+
+export const DeliveriesQuery = Type.Object(
+  {
+    ...PageQuery.properties,
+    status: Type.Optional(Status),
+    kind: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 256, description: 'Kind of the message', examples: [exampleKind] }),
+    ),
+    created_at__gte: Type.Optional(time('RFC 3339; queued at or after this time')),
+    created_at__lt: Type.Optional(time('RFC 3339; queued before this time')),
+  },
+  closed,
+)
+
+export const RedeliverBody = Type.Object(
+  {
+    since: time('RFC 3339; what was queued at or after this time'),
+    until: Type.Optional(time('RFC 3339; what was queued before this time. All up to now if absent')),
+    status: Type.Optional(
+      Type.Enum(['failed', 'dead', 'delivered'], {
+        description: 'Those of this status alone; `failed` and `dead` if absent',
+        examples: ['dead'],
+      }),
+    ),
+  },
+  closed,
+)
+
+const AttemptSchema = Type.Object(
+  {
+    at: time('When it began'),
+    duration_ms: Type.Integer({
+      minimum: 0,
+      description: 'Until the head of the answer, or until it failed',
+      examples: [84],
+    }),
+    url: Type.String({ description: 'Where it was sent', examples: ['https://acme.example/hooks/hub'] }),
+    request_headers: Headers('As they were sent', {
+      'X-Service-Webhook-Id': exampleMessage,
+      'X-Service-Tenant': 'acme',
+      'X-Service-Signature': 't=1782898200,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd',
+      'Content-Type': 'application/json',
+    }),
+    response: Type.Optional(
+      Type.Object(
+        {
+          status: Type.Integer({ description: 'HTTP status', examples: [200] }),
+          headers: Headers('The first ones, names in lower case', { 'content-type': 'text/plain' }),
+          body: Type.Optional(
+            Type.String({ description: 'The first 1,024 characters, where it is text', examples: ['ok'] }),
+          ),
+        },
+        { ...closed, description: 'Absent where the receiver did not answer' },
+      ),
+    ),
+    error: Type.Optional(
+      Type.Object(
+        {
+          code: Type.String({
+            description:
+              '`blocked` (not a public address), `unreachable`, `timeout`, `redirect`, `gone` (410), `rate-limited` ' +
+              '(429), `http-4xx`, `http-5xx`, `http-other`, `key-destroyed` (nothing to sign with) or `disabled`',
+            examples: ['http-5xx'],
+          }),
+          detail: Type.String({ examples: ['The receiver failed itself (500).'] }),
+        },
+        { ...closed, description: 'Why it was not taken; absent where it was' },
+      ),
+    ),
+    retry_after_seconds: Type.Optional(
+      Type.Number({ minimum: 0, description: 'Where the receiver asked for it (`Retry-After`)', examples: [120] }),
+    ),
+  },
+  closed,
+)
+
+const deliveryMembers = {
+  delivery_id: DeliveryId,
+  webhook_id: WebhookId,
+  message_id: Type.String({
+    description: '`id` of the body and `X-Service-Webhook-Id`: the same for all endpoints and at all attempts',
+    examples: [exampleMessage],
+  }),
+  kind: Type.String({ description: 'Kind of the message', examples: [exampleKind] }),
+  sequence: Type.Integer({
+    minimum: 1,
+    description: 'Counts the messages to the endpoint, from 1 and without gaps, in the order in which they were queued',
+    examples: [42],
+  }),
+  status: Status,
+  occurred_at: time('When what it tells of happened'),
+  created_at: time('When it was queued'),
+  attempt_count: Type.Integer({ minimum: 0, description: 'Attempts in all', examples: [1] }),
+  next_attempt_at: Type.Optional(time('Not before this time; absent where there is nothing more to do')),
+  delivered_at: Type.Optional(time('When the receiver took it')),
+}
+
+const LastAttempt = Type.Optional(
+  Type.Object(AttemptSchema.properties, { ...closed, description: 'Absent before the first' }),
+)
+
+export const DeliverySchema = Type.Object({ ...deliveryMembers, last_attempt: LastAttempt }, closed)
+
+export const DeliveryList = Type.Object({ items: Type.Array(DeliverySchema), next_cursor: NextCursor }, closed)
+
+export const DeliveryDetailsSchema = Type.Object(
+  {
+    ...deliveryMembers,
+    last_attempt: LastAttempt,
+    body: Type.Object(
+      {
+        id: Type.String({ examples: [exampleMessage] }),
+        kind: Type.String({ examples: [exampleKind] }),
+        tenant: Type.String({ examples: ['acme'] }),
+        occurred_at: time('When it happened'),
+        sequence: Type.Integer({ examples: [42] }),
+        data: Type.Optional(
+          Type.Record(Type.String(), Type.Unknown(), {
+            description: 'By kind; absent once what it tells of was erased',
+            examples: [{ user_id: 'usr_9QmVb3xQ8ZrT2vYw0LxNp6Bd', role: 'member', active: true }],
+          }),
+        ),
+      },
+      { ...closed, description: 'What is sent' },
+    ),
+    attempts: Type.Array(AttemptSchema, { description: `The last ${webhookAttemptsKept}, the oldest first` }),
+  },
+  closed,
+)
+
+export const RedeliveredSchema = Type.Object(
+  {
+    webhook_id: WebhookId,
+    queued: Type.Integer({
+      minimum: 0,
+      maximum: webhookRedeliveriesMax,
+      description: 'Deliveries that are queued again',
+      examples: [17],
+    }),
+  },
+  closed,
+)
+
+export const deliveryLocation = { location: Type.String({ description: 'The delivery, to see how it went' }) }

@@ -1,0 +1,198 @@
+import { DomainError, type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
+import { webhookRedeliveriesMax } from '../../../../contract/limits.ts'
+import { parseTimestamp } from '../../../../contract/timestamp.ts'
+import { testEventKind } from '../../../../contract/webhook-events.ts'
+import type { JsonObject } from '../../../../provenance/json.ts'
+import type { Database, TenantTx } from '../../../db/database.ts'
+import type { Caller } from '../../../http/caller.ts'
+import { type CursorBinding, openCursor, signCursor } from '../../../http/cursor.ts'
+import type { GovernanceLog } from '../../governance/governance-types.ts'
+import type { RecordClock } from '../../hub/record-clock-types.ts'
+import type { DeliveryAdministration, DeliveryStatus } from '../delivery-types.ts'
+import type { Endpoint, Endpoints, WebhookOutbox } from '../webhooks-types.ts'
+import {
+  findDelivery,
+  insertDelivery,
+  lockDelivery,
+  lockSequences,
+  requeueDelivery,
+  takeSequence,
+} from './deliveries-store.ts'
+import { deliveryAnswer, deliveryDetails } from './delivery-answer.ts'
+import { deliveriesBelow } from './delivery-pages-store.ts'
+import { countRequeued, requeueAll } from './requeue-store.ts'
+
+/** What an order without `status` sends again. */
+const undelivered: readonly DeliveryStatus[] = ['failed', 'dead']
+
+export function createDeliveryAdministration(deps: {
+  database: Database
+  governance: GovernanceLog
+  endpoints: Pick<Endpoints, 'all'>
+  outbox: Pick<WebhookOutbox, 'queued'>
+  clock: RecordClock
+  cursorKey: Buffer
+}): DeliveryAdministration {
+  const { database, governance, endpoints, outbox, clock, cursorKey } = deps
+
+  async function endpointOf(tx: TenantTx, webhookId: string): Promise<Endpoint> {
+    const endpoint = (await endpoints.all(tx)).find((each) => each.webhookId === webhookId)
+    const detail = 'The tenant has no endpoint of this id. GET /api/v1/webhooks lists them.'
+    if (!endpoint) throw new DomainError('not-found', detail)
+    return endpoint
+  }
+
+  /** In the transaction of what was ordered; the worker hears of it once that has committed. */
+  async function ordered(tx: TenantTx, caller: Caller, webhookId: string, details: JsonObject): Promise<void> {
+    await governance.append(tx, caller.tenant, {
+      kind: 'tenant.config_changed',
+      subject: `webhook:${webhookId}`,
+      details,
+      actor: caller,
+    })
+    tx.afterCommit(() => outbox.queued(caller.tenant.slug))
+  }
+
+  return {
+    async list(tenant, webhookId, filter, { limit, cursor }) {
+      const query = { webhook_id: webhookId, ...filter }
+      const binding: CursorBinding = { tenant: tenant.slug, operation: 'listDeliveries', query }
+      const below = cursor === undefined ? undefined : (openCursor(cursorKey, binding, cursor) as number)
+      const times = timesOf(filter, ['created_at__gte', 'created_at__lt'], '/query')
+      const selection = { ...filter, from: times.created_at__gte, before: times.created_at__lt }
+      return database.withTenant(
+        tenant.slug,
+        async (tx) => {
+          await endpointOf(tx, webhookId)
+          const { rows, next } = await deliveriesBelow(tx, webhookId, selection, below, limit)
+          return {
+            items: rows.map(deliveryAnswer),
+            next_cursor: next === undefined ? null : signCursor(cursorKey, binding, next),
+          }
+        },
+        { readOnly: true, snapshot: true, inIndexOrder: true },
+      )
+    },
+
+    get: (tenant, webhookId, deliveryId) =>
+      database.withTenant(
+        tenant.slug,
+        async (tx) => {
+          await endpointOf(tx, webhookId)
+          const row = await findDelivery(tx, webhookId, deliveryId)
+          if (!row) throw noSuchDelivery(webhookId)
+          return deliveryDetails(tenant.slug, row)
+        },
+        { readOnly: true },
+      ),
+
+    test: (caller, webhookId) =>
+      database.withTenant(caller.tenant.slug, async (tx) => {
+        // First, because removing an endpoint takes it too: nothing is queued for one that is gone.
+        await lockSequences(tx)
+        await endpointOf(tx, webhookId)
+        const { recordId, createdAt } = clock.next()
+        const row = await insertDelivery(tx, {
+          delivery_id: recordId,
+          webhook_id: webhookId,
+          sequence: await takeSequence(tx, webhookId),
+          message_id: clock.next().recordId,
+          kind: testEventKind,
+          created_at: createdAt,
+          data: JSON.stringify({ message: 'A test of this endpoint. Nothing has happened.' }),
+        })
+        await ordered(tx, caller, webhookId, { change: 'webhook_tested', delivery_id: recordId })
+        return deliveryAnswer(row)
+      }),
+
+    redeliver: (caller, webhookId, deliveryId) =>
+      database.withTenant(caller.tenant.slug, async (tx) => {
+        requireEnabled(await endpointOf(tx, webhookId))
+        const row = await lockDelivery(tx, webhookId, deliveryId)
+        if (!row) throw noSuchDelivery(webhookId)
+        if (row.data === null) throw erased()
+        if (row.status === 'pending' && row.tries === 0) return deliveryAnswer(row)
+        const queued = await requeueDelivery(tx, deliveryId, clock.next().createdAt)
+        await ordered(tx, caller, webhookId, {
+          change: 'webhook_redelivered',
+          delivery_id: deliveryId,
+          status: row.status,
+          queued: 1,
+        })
+        return deliveryAnswer(queued)
+      }),
+
+    async redeliverSince(caller, webhookId, range) {
+      const { since, until } = timesOf(range, ['since', 'until'], '')
+      if (until !== undefined && until <= since!) {
+        throw validationFailed([{ pointer: '/until', detail: 'must be later than since' }])
+      }
+      const statuses = range.status === undefined ? undelivered : [range.status]
+      const requeued = { statuses, from: since!, before: until }
+      return database.withTenant(
+        caller.tenant.slug,
+        async (tx) => {
+          requireEnabled(await endpointOf(tx, webhookId))
+          const count = await countRequeued(tx, webhookId, requeued, webhookRedeliveriesMax + 1)
+          if (count > webhookRedeliveriesMax) throw tooMany()
+          const queued = await requeueAll(tx, webhookId, requeued, clock.next().createdAt)
+          if (queued > 0) {
+            await ordered(tx, caller, webhookId, {
+              change: 'webhook_redelivered',
+              since: since!,
+              ...(until !== undefined && { until }),
+              statuses: [...statuses],
+              queued,
+            })
+          }
+          return { webhook_id: webhookId, queued }
+        },
+        { inIndexOrder: true },
+      )
+    },
+  }
+}
+
+/** The times among the members, in the form that they are kept in. Throws `validation-failed` for all that are none. */
+function timesOf<const Name extends string>(
+  from: { readonly [name in Name]?: string },
+  names: readonly Name[],
+  pointer: string,
+): { [name in Name]?: string } {
+  const errors: PointedError[] = []
+  const times: { [name in Name]?: string } = {}
+  const hint = pointer === '/query' ? '; a `+` is written %2B in a query' : ''
+  for (const name of names) {
+    const text = from[name]
+    if (text === undefined) continue
+    const time = parseTimestamp(text)
+    if (time) times[name] = time.text
+    else errors.push({ pointer: `${pointer}/${name}`, detail: `must be an RFC 3339 timestamp${hint}` })
+  }
+  if (errors.length > 0) throw validationFailed(errors)
+  return times
+}
+
+function noSuchDelivery(webhookId: string): DomainError {
+  const list = `GET /api/v1/webhooks/${webhookId}/deliveries`
+  return new DomainError('not-found', `The endpoint has no delivery of this id. ${list} lists them.`)
+}
+
+function requireEnabled({ webhookId, enabled }: Endpoint): void {
+  if (enabled) return
+  const remedy = `Enable it first: PATCH /api/v1/webhooks/${webhookId} with {"enabled": true}.`
+  throw new DomainError('concurrent-modification', `The endpoint is disabled, so nothing is delivered to it. ${remedy}`)
+}
+
+function erased(): DomainError {
+  return new DomainError(
+    'concurrent-modification',
+    'The delivery has nothing to send any more: what it told of was erased.',
+  )
+}
+
+function tooMany(): DomainError {
+  const most = webhookRedeliveriesMax.toLocaleString('en')
+  const detail = `is so long ago that there are more than ${most} deliveries since: name until too, and go on from there`
+  return validationFailed([{ pointer: '/since', detail }])
+}

@@ -1,0 +1,116 @@
+import { webhooksLockClass } from '../../../db/advisory-locks.ts'
+import type { TenantTx } from '../../../db/database.ts'
+import type { TenantTables } from '../../../db/schema.ts'
+import { lockTenant } from '../../../db/tenant-lock.ts'
+import type { DeliveryAttempt } from '../delivery-types.ts'
+
+type Columns = TenantTables['hub.webhook_deliveries']
+
+export interface DeliveryRow
+  extends Pick<
+    Columns,
+    | 'delivery_id'
+    | 'webhook_id'
+    | 'message_id'
+    | 'kind'
+    | 'sequence'
+    | 'status'
+    | 'occurred_at'
+    | 'created_at'
+    | 'attempt_count'
+    | 'next_attempt_at'
+    | 'delivered_at'
+  > {
+  last_attempt: DeliveryAttempt | null
+}
+
+export interface DetailedRow extends DeliveryRow, Pick<Columns, 'data' | 'tries'> {
+  attempts: DeliveryAttempt[]
+}
+
+/** Of a list: with the last attempt alone, for all of them would make a page ten times as large. */
+export const deliveryColumns = `delivery_id, webhook_id, message_id, kind, sequence, status, occurred_at, created_at,
+  attempt_count, next_attempt_at, delivered_at, attempts -> -1 as last_attempt`
+
+const detailedColumns = `${deliveryColumns}, data, tries, attempts`
+
+/** Makes its sequences as the relay does: one transaction of a tenant after the other. */
+export async function lockSequences(tx: TenantTx): Promise<void> {
+  await lockTenant(tx, webhooksLockClass)
+}
+
+/** The next sequence of an endpoint, under {@link lockSequences}. */
+export async function takeSequence(tx: TenantTx, webhookId: string): Promise<number> {
+  const { rows } = await tx.client.query<{ last_sequence: number }>(
+    `insert into hub.webhook_progress (tenant_id, webhook_id, last_sequence, failures) values ($1, $2, 1, 0)
+     on conflict (tenant_id, webhook_id) do update set last_sequence = hub.webhook_progress.last_sequence + 1
+     returning last_sequence`,
+    [tx.tenantId, webhookId],
+  )
+  return rows[0]!.last_sequence
+}
+
+export type NewDelivery = Pick<
+  Columns,
+  'delivery_id' | 'webhook_id' | 'sequence' | 'message_id' | 'kind' | 'created_at'
+> & { data: string }
+
+/** Queues a message that is about nobody, and came to be when it was queued. */
+export async function insertDelivery(tx: TenantTx, delivery: NewDelivery): Promise<DeliveryRow> {
+  const { rows } = await tx.client.query<DeliveryRow>(
+    `insert into hub.webhook_deliveries (tenant_id, delivery_id, webhook_id, sequence, message_id, kind, occurred_at,
+       data, status, tries, attempt_count, next_attempt_at, attempts, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, 'pending', 0, 0, $7, '[]', $7)
+     returning ${deliveryColumns}`,
+    [
+      tx.tenantId,
+      delivery.delivery_id,
+      delivery.webhook_id,
+      delivery.sequence,
+      delivery.message_id,
+      delivery.kind,
+      delivery.created_at,
+      delivery.data,
+    ],
+  )
+  return rows[0]!
+}
+
+export async function findDelivery(
+  tx: TenantTx,
+  webhookId: string,
+  deliveryId: string,
+): Promise<DetailedRow | undefined> {
+  const { rows } = await tx.client.query<DetailedRow>(
+    `select ${detailedColumns} from hub.webhook_deliveries
+     where tenant_id = $1 and webhook_id = $2 and delivery_id = $3`,
+    [tx.tenantId, webhookId, deliveryId],
+  )
+  return rows[0]
+}
+
+/** As {@link findDelivery}; nobody changes it until the transaction ends. */
+export async function lockDelivery(
+  tx: TenantTx,
+  webhookId: string,
+  deliveryId: string,
+): Promise<DetailedRow | undefined> {
+  const { rows } = await tx.client.query<DetailedRow>(
+    `select ${detailedColumns} from hub.webhook_deliveries
+     where tenant_id = $1 and webhook_id = $2 and delivery_id = $3 for update`,
+    [tx.tenantId, webhookId, deliveryId],
+  )
+  return rows[0]
+}
+
+/** Its schedule begins again. */
+export async function requeueDelivery(tx: TenantTx, deliveryId: string, now: string): Promise<DeliveryRow> {
+  const { rows } = await tx.client.query<DeliveryRow>(
+    `update hub.webhook_deliveries
+     set status = 'pending', tries = 0, next_attempt_at = $3, delivered_at = null
+     where tenant_id = $1 and delivery_id = $2
+     returning ${deliveryColumns}`,
+    [tx.tenantId, deliveryId, now],
+  )
+  return rows[0]!
+}

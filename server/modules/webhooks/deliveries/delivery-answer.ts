@@ -1,0 +1,26 @@
+import type { DeliveryAnswer, DeliveryDetails } from '../delivery-types.ts'
+import type { DeliveryRow, DetailedRow } from './deliveries-store.ts'
+import { messageBody } from './message-body.ts'
+
+/** In the names of the answer, with the last attempt alone. */
+export function deliveryAnswer(row: DeliveryRow): DeliveryAnswer {
+  return {
+    delivery_id: row.delivery_id,
+    webhook_id: row.webhook_id,
+    message_id: row.message_id,
+    kind: row.kind,
+    sequence: row.sequence,
+    status: row.status,
+    occurred_at: row.occurred_at,
+    created_at: row.created_at,
+    attempt_count: row.attempt_count,
+    ...(row.next_attempt_at !== null && { next_attempt_at: row.next_attempt_at }),
+    ...(row.delivered_at !== null && { delivered_at: row.delivered_at }),
+    ...(row.last_attempt && { last_attempt: row.last_attempt }),
+  }
+}
+
+/** With its body and all attempts that are kept. */
+export function deliveryDetails(tenantSlug: string, row: DetailedRow): DeliveryDetails {
+  return { ...deliveryAnswer(row), body: messageBody(tenantSlug, row), attempts: row.attempts }
+}

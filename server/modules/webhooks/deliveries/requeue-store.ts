@@ -1,0 +1,58 @@
+import { testEventKind } from '../../../../contract/webhook-events.ts'
+import type { TenantTx } from '../../../db/database.ts'
+import type { DeliveryStatus } from '../delivery-types.ts'
+import { sequencesOf } from './delivery-times-store.ts'
+
+/** What is to be delivered again; times are RFC 3339, from ≤ created_at < before. */
+export interface Requeued {
+  statuses: readonly DeliveryStatus[]
+  from: string
+  before: string | undefined
+}
+
+/** Deliveries that {@link requeueAll} would queue, counted up to a number. */
+export async function countRequeued(
+  tx: TenantTx,
+  webhookId: string,
+  requeued: Requeued,
+  most: number,
+): Promise<number> {
+  const { where, values } = await conditionsOf(tx, webhookId, requeued)
+  const { rows } = await tx.client.query<{ count: number }>(
+    `select count(*)::int as count from (
+       select 1 from hub.webhook_deliveries where ${where} limit $${values.length + 1}) d`,
+    [...values, most],
+  )
+  return rows[0]!.count
+}
+
+/** Begins their schedules again, and answers how many. */
+export async function requeueAll(tx: TenantTx, webhookId: string, requeued: Requeued, now: string): Promise<number> {
+  const { where, values } = await conditionsOf(tx, webhookId, requeued)
+  const { rowCount } = await tx.client.query(
+    `update hub.webhook_deliveries
+     set status = 'pending', tries = 0, next_attempt_at = $${values.length + 1}, delivered_at = null
+     where ${where}`,
+    [...values, now],
+  )
+  return rowCount ?? 0
+}
+
+/** Not what was erased, and not test messages: nobody waits for those. */
+async function conditionsOf(tx: TenantTx, webhookId: string, { statuses, from, before }: Requeued) {
+  const range = await sequencesOf(tx, webhookId, { from, before })
+  const values: unknown[] = [tx.tenantId, webhookId, from]
+  const conditions = [
+    'tenant_id = $1',
+    'webhook_id = $2',
+    'created_at >= $3',
+    // Written out, so that the index of what was not delivered is known to hold them.
+    `status in (${statuses.map((status) => `'${status}'`).join(', ')})`,
+    'data is not null',
+    `kind <> '${testEventKind}'`,
+  ]
+  if (range.from !== undefined) conditions.push(`sequence >= $${values.push(range.from)}`)
+  if (range.below !== undefined) conditions.push(`sequence < $${values.push(range.below)}`)
+  if (before !== undefined) conditions.push(`created_at < $${values.push(before)}`)
+  return { where: conditions.join(' and '), values }
+}
