@@ -123,8 +123,8 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     clock: createRecordClock(options.time),
     sealed: (tenantId) => tenantLog.sealed(tenantId),
   })
-  const governanceNews: GovernanceNews = { written: (...events) => webhooks.news.written(...events) }
-  const governance = createGovernanceLog({ ...recordStore.records, news: governanceNews })
+  const news: GovernanceNews = { written: (...events) => webhooks.news.written(...events) }
+  const governance = createGovernanceLog({ ...recordStore.records, news })
   const shared = { database, masterKey, governance, log }
   const jobSender = new JobSender()
   const { environment } = config
@@ -163,7 +163,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     sources: { open: (...address) => identity.scimSources.open(...address) },
   })
   const identity: IdentityModule = createIdentityModule({
-    ...{ ...shared, outbound, directoryOutbound, inboundSecrets, tenantSecrets: encryption.secrets },
+    ...{ ...shared, outbound, directoryOutbound: waysOut.directory, inboundSecrets, tenantSecrets: encryption.secrets },
     archetypes: roster.bundle,
     upkeep: () => roster.sync.upkeep,
   })
@@ -217,7 +217,6 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     ...recordStore,
     keys: keys.provenance,
     skills: entitlement.registry,
-    governanceNews,
     logs: tenantLog.logs,
     directory,
     erasureList: createErasureList(storage),
