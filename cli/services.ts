@@ -5,7 +5,6 @@ import { type OpenedDatabase, openDatabase } from '../server/db/open-database.ts
 import { readServeNotice } from '../server/db/serve-notice.ts'
 import type { Tenant } from '../server/http/caller.ts'
 import type { ServiceAccounts } from '../server/modules/auth/auth-types.ts'
-import { createGovernanceLog } from '../server/modules/governance/governance-log.ts'
 import type { Actor } from '../server/modules/governance/governance-types.ts'
 import { createServiceEvents } from '../server/modules/governance/service-events.ts'
 import { createErasureList } from '../server/modules/hub/erasure/erasure-list.ts'
@@ -73,7 +72,7 @@ export function withServices<T>(work: (services: Services) => Promise<T>): Promi
     const modules = await createModules({ config, database, masterKey: database.masterKey, baseUrl, log })
     modules.log.tellOthers()
     const { directory } = modules.tenants
-    const governance = createGovernanceLog(modules.recordStore.records)
+    const { governance } = modules
     try {
       return await work({
         config,

@@ -1,31 +1,49 @@
 import type { JsonValue } from '../../../provenance/json.ts'
 import type { RecordDraft, RecordSealer, RecordWriter } from '../hub/hub-types.ts'
-import type { Actor, GovernanceEvent, GovernanceLog } from './governance-types.ts'
+import type { GovernanceNews } from '../webhooks/webhooks-types.ts'
+import type { Actor, ClientEvents, GovernanceEvent, GovernanceLog } from './governance-types.ts'
 
 /** `created_by` of every record that the service writes itself. */
 const serviceSubject = 'service:hub'
 
 /** Governance events are records like any other: sealed, co-signed and found by `event_kind`. */
-export function createGovernanceLog(deps: { sealer: RecordSealer; writer: RecordWriter }): GovernanceLog {
-  const { sealer, writer } = deps
+export function createGovernanceLog(deps: {
+  sealer: RecordSealer
+  writer: RecordWriter
+  /** Tells others of them. */
+  news?: GovernanceNews
+}): GovernanceLog & ClientEvents {
+  const { sealer, writer, news } = deps
   const appendAll: GovernanceLog['appendAll'] = async (tx, tenant, events) => {
     if (events.length === 0) return []
-    const batch = await sealer.seal(tenant, events.map(draftOf), tx)
+    const drafts = events.map(draftOf)
+    const batch = await sealer.seal(tenant, drafts, tx)
     await writer.insert(tx, batch)
+    await news?.written(
+      tx,
+      tenant,
+      batch.records.map((record, at) => ({
+        ...record,
+        kind: events[at]!.kind,
+        subject: events[at]!.subject,
+        details: drafts[at]!.fields.details,
+      })),
+    )
     return batch.records.map(({ recordId }) => ({ recordId }))
   }
   return {
     append: async (tx, tenant, event) => (await appendAll(tx, tenant, [event]))[0]!,
     appendAll,
+    written: async (tx, tenant, event) => news?.written(tx, tenant, [event]),
   }
 }
 
-function draftOf({ kind, subject, details, actor }: GovernanceEvent): RecordDraft {
+function draftOf({ kind, subject, details, actor }: GovernanceEvent) {
   return {
     recordType: 'governance_event',
     createdBy: serviceSubject,
     fields: { event_kind: kind, subject, details: { ...details, ...actorDetails(actor) } },
-  }
+  } satisfies RecordDraft
 }
 
 function originDetails({ address, requestId }: { address?: string; requestId?: string }): Record<string, JsonValue> {

@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../../provenance/json.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
+import type { WrittenEvent } from '../webhooks/webhooks-types.ts'
 
 /** Who caused an event: a caller, whoever runs the Hub, or a part of the service that works by itself. */
 export type Actor =
@@ -24,6 +25,11 @@ export interface GovernanceLog {
   append(tx: TenantTx, tenant: Tenant, event: GovernanceEvent): Promise<{ recordId: string }>
   /** The same for many at once, in their order: they share seals and statements. */
   appendAll(tx: TenantTx, tenant: Tenant, events: readonly GovernanceEvent[]): Promise<{ recordId: string }[]>
+}
+
+export interface ClientEvents {
+  /** A client has just written an event of its own (`custom.*`): others are told of it like of the service's. */
+  written(tx: TenantTx, tenant: Tenant, event: WrittenEvent): Promise<void>
 }
 
 /** A sign-in or an access that was refused. */

@@ -6,7 +6,7 @@ import { cursorKeyPurpose } from '../../http/cursor.ts'
 import type { JobDefinition } from '../../jobs/queue.ts'
 import { deriveKey } from '../../secrets/sealing.ts'
 import type { SkillRegistry } from '../entitlement/entitlement-types.ts'
-import type { GovernanceLog } from '../governance/governance-types.ts'
+import type { ClientEvents, GovernanceLog } from '../governance/governance-types.ts'
 import type { ProvenanceKeyAudit, ProvenanceKeys } from '../keys/keys-types.ts'
 import type { KeptCheckpoints, TenantLogs } from '../log/log-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
@@ -109,7 +109,7 @@ export function createHubModule(
     database: Database
     keys: ProvenanceKeys & ProvenanceKeyAudit
     masterKey: Buffer
-    governance: GovernanceLog
+    governance: GovernanceLog & ClientEvents
     skills: SkillRegistry
     logs: TenantLogs
     directory: TenantDirectory

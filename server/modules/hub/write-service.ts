@@ -1,10 +1,12 @@
 import { DomainError, validationFailed } from '../../../contract/domain-error.ts'
 import { roundUsd } from '../../../contract/money.ts'
-import type { JsonValue } from '../../../provenance/json.ts'
+import { isJsonObject, type JsonValue } from '../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import { contentSealer } from '../../db/record-contents.ts'
 import type { Caller } from '../../http/caller.ts'
 import type { SkillRegistry } from '../entitlement/entitlement-types.ts'
+import type { ClientEvents } from '../governance/governance-types.ts'
+import type { WrittenEvent } from '../webhooks/webhooks-types.ts'
 import type { RecordDraft, RecordReceipt, Records, SealedRecord } from './hub-types.ts'
 import type { Idempotency } from './idempotency-types.ts'
 import type { RecordBody } from './record-body-schemas.ts'
@@ -35,8 +37,9 @@ export function createRecordWriting(deps: {
   records: Records
   idempotency: Idempotency
   skills: SkillRegistry
+  governance: ClientEvents
 }): RecordWriting {
-  const { database, clock, records, idempotency, skills } = deps
+  const { database, clock, records, idempotency, skills, governance } = deps
 
   async function requireReferences(tx: TenantTx, draft: RecordDraft): Promise<void> {
     await requireRelated(tx, draft.relatedRecords ?? [], clock.next().createdAt)
@@ -70,6 +73,9 @@ export function createRecordWriting(deps: {
             await requireReferences(tx, draft)
             if (draft.recordType === 'skill_definition') await register(tx, record, draft.fields)
             await records.writer.insert(tx, batch)
+            if (draft.recordType === 'governance_event') {
+              await governance.written(tx, tenant, eventOf(record, draft.fields))
+            }
             return record
           })
           return { receipt: receiptOf(record), replayed: false }
@@ -84,6 +90,15 @@ export function createRecordWriting(deps: {
         },
       )
     },
+  }
+}
+
+function eventOf(record: SealedRecord, { event_kind, subject, details }: RecordDraft['fields']): WrittenEvent {
+  return {
+    ...record,
+    kind: String(event_kind),
+    subject: typeof subject === 'string' ? subject : undefined,
+    details: isJsonObject(details) ? details : undefined,
   }
 }
 

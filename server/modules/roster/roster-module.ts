@@ -16,12 +16,13 @@ import { resolveUsers } from './directory/user-references-store.ts'
 import { addRosterRoutes } from './roster-routes.ts'
 import { createArchetypes } from './roster-service.ts'
 import { archetypeIds } from './roster-store.ts'
-import type { ArchetypeBundle, Archetypes, SignInUsers, UserReferences } from './roster-types.ts'
+import type { ArchetypeBundle, Archetypes, SignInUsers, UserProfiles, UserReferences } from './roster-types.ts'
 import { createSyncModule, type SyncModule, type SyncModuleParts } from './sync/sync-module.ts'
 import { createPersonalArchetypes } from './users/personal-archetypes.ts'
 import { addPersonalArchetypeRoutes } from './users/personal-archetypes-routes.ts'
 import { createSignInUsers } from './users/sign-in-service.ts'
 import { createUserChanges } from './users/user-changes.ts'
+import { profilesOf } from './users/user-profiles-store.ts'
 import { addUserRoutes } from './users/users-routes.ts'
 import { createUsers } from './users/users-service.ts'
 
@@ -33,6 +34,7 @@ export interface RosterModule {
   archetypes: Archetypes
   directory: Directory
   references: UserReferences
+  profiles: UserProfiles
   signInUsers: SignInUsers
   sync: SyncModule
   routes(app: FastifyInstance): void
@@ -74,6 +76,7 @@ export function createRosterModule(
     archetypes,
     directory,
     references: { resolveUsers },
+    profiles: { ofUsers: profilesOf },
     signInUsers: createSignInUsers({ changes, adminEmail: deps.adminEmail, formerAddressKey }),
     sync,
     routes: (app) => {

@@ -125,6 +125,25 @@ export interface UserAnswer {
   deactivated_at?: string
 }
 
+/** A person as other systems are told of them, by the names of {@link UserAnswer}. */
+export interface UserProfile {
+  user_id: string
+  user_name?: string
+  external_id?: string
+  /** Absent where the Hub knows none, such as of somebody whom the directory removed. */
+  email?: string
+  display_name?: string
+  role: Role
+  active: boolean
+  archetype_ids: string[]
+  source: 'directory' | 'manual'
+}
+
+export interface UserProfiles {
+  /** By id, as the transaction sees them; without those whom the tenant does not have. Two statements. */
+  ofUsers(tx: TenantTx, userIds: readonly string[]): Promise<Map<string, UserProfile>>
+}
+
 export interface NewUser {
   email: string
   display_name?: string

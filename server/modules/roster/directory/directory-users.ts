@@ -8,7 +8,7 @@ import type { Actor, GovernanceEvent, GovernanceLog } from '../../governance/gov
 import { now } from '../users/user-changes.ts'
 import type { ArchetypeAssignment } from './archetype-assignment.ts'
 import { groupCounts, leaveGroups, membershipsOf } from './directory-members-store.ts'
-import { nameKey, personOf } from './directory-names.ts'
+import { nameKey, type PersonDetails, personOf } from './directory-names.ts'
 import { nameTaken, requireRevision, unknownUser } from './directory-refusals.ts'
 import type { Directory, DirectoryUser, DirectoryUserWrite } from './directory-types.ts'
 import {
@@ -21,7 +21,7 @@ import {
   usersKnownBy,
 } from './directory-users-store.ts'
 import { eventOf, type People } from './people.ts'
-import { forgetPerson, peopleByIds } from './people-store.ts'
+import { forgetPerson, type PersonRow, peopleByIds } from './people-store.ts'
 import { countLimit } from './short-page.ts'
 import { requireStorable } from './storable.ts'
 
@@ -98,17 +98,19 @@ export function createDirectoryUsers(deps: {
       stored.map(({ before, after }) => ({ ...after, userId: before.user_id })),
       now(),
     )
+    const renamed = new Set(details.filter(hasNewName).map(({ userId }) => userId))
     for (const change of stored) {
       const attributes = changedAttributes(change)
       if (attributes.length === 0) continue
-      events.push(eventOf(change.before.user_id, { change: 'directory_user', attributes }, actor))
+      const changed = renamed.has(change.before.user_id) ? { changed: ['display_name'] } : {}
+      events.push(eventOf(change.before.user_id, { change: 'directory_user', attributes, ...changed }, actor))
     }
     return { updated: stored.length, deactivated: leaving.length - kept.length, kept }
   }
 
   async function add(tx: TenantTx, users: DirectoryUserWrite[], actor: Actor, events: GovernanceEvent[]) {
     if (users.length === 0) return { userIds: [], kept: [] }
-    const wanted = users.map((user) => ({ ...personOf(user), active: user.active }))
+    const wanted = users.map((user) => ({ ...personOf(user), active: user.active, externalId: user.externalId }))
     const userIds = await people.add(tx, wanted, actor, events)
     // Of those who were taken up; who was just made so is not active.
     const leaving = userIds.filter((_, index) => !users[index]!.active)
@@ -160,7 +162,8 @@ export function createDirectoryUsers(deps: {
     },
     async removeUser(tx, tenant, userId, { actor, revision }) {
       await lockDirectory(tx)
-      requireRevision((await existing(tx, userId)).revision, revision)
+      const row = await existing(tx, userId)
+      requireRevision(row.revision, revision)
       const events: GovernanceEvent[] = []
       if ((await people.deactivate(tx, [userId], actor, events)).length > 0) throw lastAdministrator('')
       await leaveGroups(tx, userId, now())
@@ -169,7 +172,8 @@ export function createDirectoryUsers(deps: {
       const [person] = await peopleByIds(tx, [userId])
       const key = person!.email_key
       await forgetPerson(tx, userId, key === '' ? '' : deps.formerAddressKey(tx.tenantId, key))
-      events.push(...cleared, eventOf(userId, { change: 'directory_user_removed' }, actor))
+      const changed = forgotten(row, person!)
+      events.push(...cleared, eventOf(userId, { change: 'directory_user_removed', changed }, actor))
       await governance.appendAll(tx, tenant, events)
     },
   }
@@ -198,6 +202,20 @@ function changedAttributes({ before, after }: KnownChange): string[] {
     ...(before.user_name === after.userName ? [] : ['userName']),
     ...(before.external_id === after.externalId ? [] : ['externalId']),
     ...[...names].filter((name) => !isDeepStrictEqual(old![name], next![name])).sort(),
+  ]
+}
+
+/** What the Hub shows of a person, which the directory may name otherwise than it did. */
+function hasNewName({ before, after }: { before: PersonDetails; after: PersonDetails }): boolean {
+  return before.displayName !== after.displayName
+}
+
+/** By the names of members in answers. */
+function forgotten({ external_id }: DirectoryUserRow, { email, display_name }: PersonRow): string[] {
+  return [
+    ...(email === '' ? [] : ['email']),
+    ...(display_name === null ? [] : ['display_name']),
+    ...(external_id === null ? [] : ['external_id']),
   ]
 }
 

@@ -18,12 +18,14 @@ export async function peopleByIds(tx: TenantTx, userIds: readonly string[]): Pro
   return rows
 }
 
-export type AddressOwner = Pick<PersonRow, 'user_id' | 'email_key' | 'role'> & { in_directory: boolean }
+export type AddressOwner = Pick<PersonRow, 'user_id' | 'email_key' | 'display_name' | 'role'> & {
+  in_directory: boolean
+}
 
 /** The active people with these addresses, and whether the directory keeps them. */
 export async function activeOwners(tx: TenantTx, emailKeys: readonly string[]): Promise<Map<string, AddressOwner>> {
   const { rows } = await tx.client.query<AddressOwner>(
-    `select u.user_id, u.email_key, u.role, d.user_id is not null as in_directory
+    `select u.user_id, u.email_key, u.display_name, u.role, d.user_id is not null as in_directory
      from hub.users u left join hub.directory_users d on d.tenant_id = $1 and d.user_id = u.user_id
      where u.tenant_id = $1 and u.email_key = any($2::text[]) and u.deactivated_at is null and u.email_key <> ''`,
     [tx.tenantId, emailKeys],

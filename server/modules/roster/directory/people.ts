@@ -29,7 +29,7 @@ export interface People {
    */
   add(
     tx: TenantTx,
-    people: readonly (PersonDetails & { active: boolean })[],
+    people: readonly (PersonDetails & { active: boolean; externalId: string | null })[],
     actor: Actor,
     events: GovernanceEvent[],
   ): Promise<string[]>
@@ -84,8 +84,11 @@ export function createPeople(deps: {
         claimed.add(person.emailKey)
         if (owner && !owner.in_directory && isFree) {
           ids[index] = owner.user_id
-          if (person.displayName !== null) named.push({ userId: owner.user_id, displayName: person.displayName })
-          events.push(eventOf(owner.user_id, { change: 'directory_user_linked', role: owner.role }, actor))
+          const { displayName } = person
+          const isNamed = displayName !== null && displayName !== owner.display_name
+          if (isNamed) named.push({ userId: owner.user_id, displayName })
+          const changed = [...(isNamed ? ['display_name'] : []), ...(person.externalId === null ? [] : ['external_id'])]
+          events.push(eventOf(owner.user_id, { change: 'directory_user_linked', role: owner.role, changed }, actor))
         } else {
           ids[index] = makeUserId()
           const byHand = barred.has(person.emailKey)
@@ -182,8 +185,10 @@ export function createPeople(deps: {
           losing.map((row) => row.user_id),
         )
       }
+      const losers = new Set(losing.map((row) => row.user_id))
       for (const row of await reactivatePeople(tx, userIds, now())) {
-        events.push(changeOf('user_reactivated', row, actor))
+        const changed = losers.has(row.user_id) ? ['email'] : []
+        events.push(changeOf('user_reactivated', row, actor, changed))
       }
     },
   }
@@ -208,11 +213,18 @@ export function eventOf(userId: string, details: Record<string, JsonValue>, acto
   return { kind: 'tenant.config_changed', subject: `user:${userId}`, details, actor }
 }
 
-function changeOf(change: string, { user_id, role, deactivated_at }: PersonRow, actor: Actor): GovernanceEvent {
+/** @param changed what else of the person, by the names of their members in answers */
+function changeOf(
+  change: string,
+  { user_id, role, deactivated_at }: PersonRow,
+  actor: Actor,
+  changed: readonly string[] = [],
+): GovernanceEvent {
   const active = deactivated_at === null
   const [before, after] = [
     { role, active: !active },
     { role, active },
   ]
-  return eventOf(user_id, { change, before, after, reason: 'directory' }, actor)
+  const details = { change, before, after, reason: 'directory' }
+  return eventOf(user_id, { ...details, ...(changed.length > 0 && { changed }) }, actor)
 }

@@ -82,14 +82,18 @@ export function createSignInUsers(deps: {
   /** The provider knows of a new address or name before the Hub does. */
   async function withIdentity(tx: TenantTx, tenant: Tenant, user: UserRow, identity: ProvenIdentity): Promise<UserRow> {
     const displayName = user.display_name === null ? displayNameOf(identity) : null
-    if (displayName !== null) await setDisplayName(tx, user.user_id, displayName, now())
+    const cause = { actor, reason: 'identity_provider' }
+    if (displayName !== null) {
+      await setDisplayName(tx, user.user_id, displayName, now())
+      await changes.note(tx, tenant, user.user_id, { change: 'user_display_name' }, cause)
+    }
     const named = displayName === null ? user : { ...user, display_name: displayName }
     const key = emailKey(identity.email)
     if (key === user.email_key || (await activeUserAt(tx, key))) return named
     const moved = await setAddress(tx, user.user_id, { email: identity.email, emailKey: key }, now()).catch(
       refuseTakenAddress,
     )
-    await changes.note(tx, tenant, user.user_id, { change: 'user_email' }, { actor, reason: 'identity_provider' })
+    await changes.note(tx, tenant, user.user_id, { change: 'user_email' }, cause)
     return moved
   }
 

@@ -1,0 +1,45 @@
+import type { TenantMode } from '../../../../contract/literals.ts'
+import { governancePrefix } from '../../../../contract/webhook-events.ts'
+import type { JsonObject } from '../../../../provenance/json.ts'
+import type { UserProfiles } from '../../roster/roster-types.ts'
+import type { GovernanceNews, OutgoingMessage, WebhookOutbox, WrittenEvent } from '../webhooks-types.ts'
+import { userMessages } from './user-news.ts'
+
+export function createGovernanceNews(deps: {
+  outbox: Pick<WebhookOutbox, 'wanted' | 'add'>
+  profiles: UserProfiles
+}): GovernanceNews {
+  const { outbox, profiles } = deps
+  return {
+    async written(tx, tenant, events) {
+      if (events.length === 0) return
+      const wants = await outbox.wanted(tx)
+      const told = events.filter(({ kind }) => wants(governancePrefix + kind))
+      const messages = told.map((event) => messageOf(event, tenant.mode))
+      await outbox.add(tx, [...messages, ...(await userMessages(tx, profiles, wants, events))])
+    },
+  }
+}
+
+function messageOf(event: WrittenEvent, mode: TenantMode): OutgoingMessage {
+  const { recordId, createdAt, createdBy, provenanceHash, kind } = event
+  return {
+    kind: governancePrefix + kind,
+    occurredAt: createdAt,
+    data: {
+      record_id: recordId,
+      event_kind: kind,
+      ...wordsOf(event, mode),
+      created_at: createdAt,
+      created_by: createdBy,
+      provenance_hash: provenanceHash,
+    },
+    recordId,
+  }
+}
+
+/** In Mode B, what a client wrote is under the customer's key: nothing of it is kept beside, however shortly. */
+function wordsOf({ kind, subject, details }: WrittenEvent, mode: TenantMode): JsonObject {
+  if (mode === 'B' && kind.startsWith('custom.')) return {}
+  return { ...(subject !== undefined && { subject }), ...(details !== undefined && { details }) }
+}

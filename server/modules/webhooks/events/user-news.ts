@@ -1,0 +1,122 @@
+import type { UserEventKind } from '../../../../contract/webhook-events.ts'
+import type { JsonObject, JsonValue } from '../../../../provenance/json.ts'
+import type { TenantTx } from '../../../db/database.ts'
+import type { UserProfile, UserProfiles } from '../../roster/roster-types.ts'
+import type { OutgoingMessage, WrittenEvent } from '../webhooks-types.ts'
+
+/**
+ * What `details.change` of `tenant.config_changed` about a user changes of what is told of them, besides the names in
+ * `details.changed`. Those that are not here change nothing of it.
+ */
+const changedBy: Readonly<Record<string, readonly string[]>> = {
+  user_role: ['role'],
+  user_reactivated: ['active'],
+  user_email: ['email'],
+  user_display_name: ['display_name'],
+  directory_user: [],
+  directory_user_linked: ['source', 'user_name'],
+  directory_user_removed: ['source', 'user_name'],
+}
+
+/** Attributes of a directory, in the names of `details.attributes`, that are told as they are. */
+const toldAttributes: Readonly<Record<string, string>> = { userName: 'user_name', externalId: 'external_id' }
+
+/** What events that were written together say about one person. */
+interface PersonNews {
+  userId: string
+  /** Of the last of them. */
+  event: WrittenEvent
+  isProvisioned: boolean
+  isDeactivated: boolean
+  changed: Set<string>
+  archetypes: { before: JsonValue; after: JsonValue }[]
+}
+
+const subjectPrefix = 'user:'
+const assignedKind = 'rbac.archetype_assigned'
+const changedKind = 'tenant.config_changed'
+
+/**
+ * The messages `user.*` that follow from governance events, and are wanted. Of events that were written together each
+ * person has one message of a kind at most, but for archetypes. Data is as the transaction sees it: events are written
+ * after what they tell of, so after the change.
+ */
+export async function userMessages(
+  tx: TenantTx,
+  profiles: UserProfiles,
+  wants: (kind: UserEventKind) => boolean,
+  events: readonly WrittenEvent[],
+): Promise<OutgoingMessage[]> {
+  const news = [...newsOf(events)].filter((one) => kindsOf(one).some(wants))
+  if (news.length === 0) return []
+  const found = await profiles.ofUsers(
+    tx,
+    news.map(({ userId }) => userId),
+  )
+  return news.flatMap((one) => {
+    const profile = found.get(one.userId)
+    return profile === undefined ? [] : messagesOf(one, profile).filter(({ kind }) => wants(kind as UserEventKind))
+  })
+}
+
+function newsOf(events: readonly WrittenEvent[]): Iterable<PersonNews> {
+  const news = new Map<string, PersonNews>()
+  for (const event of events) {
+    const { kind, subject, details = {} } = event
+    if (subject === undefined || !subject.startsWith(subjectPrefix)) continue
+    if (kind !== changedKind && kind !== assignedKind) continue
+    const userId = subject.slice(subjectPrefix.length)
+    const one = news.get(userId) ?? nothingYet(userId, event)
+    one.event = event
+    if (kind === assignedKind) one.archetypes.push({ before: details.before ?? [], after: details.after ?? [] })
+    else noteChange(one, details)
+    news.set(userId, one)
+  }
+  return news.values()
+}
+
+function nothingYet(userId: string, event: WrittenEvent): PersonNews {
+  return { userId, event, isProvisioned: false, isDeactivated: false, changed: new Set(), archetypes: [] }
+}
+
+function noteChange(news: PersonNews, details: JsonObject): void {
+  const change = String(details.change)
+  if (change === 'user_created') news.isProvisioned = true
+  if (change === 'user_deactivated') news.isDeactivated = true
+  if (!Object.hasOwn(changedBy, change)) return
+  for (const name of changedBy[change]!) news.changed.add(name)
+  for (const name of textsOf(details.changed)) news.changed.add(name)
+  for (const name of textsOf(details.attributes)) {
+    if (Object.hasOwn(toldAttributes, name)) news.changed.add(toldAttributes[name]!)
+  }
+}
+
+function textsOf(value: JsonValue | undefined): string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []
+}
+
+function kindsOf({ isProvisioned, isDeactivated, changed, archetypes }: PersonNews): UserEventKind[] {
+  const isUpdated = changed.size > 0 && !isProvisioned
+  return [
+    ...(isProvisioned ? ['user.provisioned' as const] : []),
+    ...(isUpdated ? ['user.updated' as const] : []),
+    ...archetypes.map(() => 'user.archetype_changed' as const),
+    ...(isDeactivated ? ['user.deactivated' as const] : []),
+  ]
+}
+
+function messagesOf(news: PersonNews, profile: UserProfile): OutgoingMessage[] {
+  const { event, userId, archetypes, changed } = news
+  const changes = archetypes.values()
+  return kindsOf(news).map((kind) => ({
+    kind,
+    occurredAt: event.createdAt,
+    data: {
+      ...profile,
+      ...(kind === 'user.updated' && { changed: [...changed].sort() }),
+      ...(kind === 'user.archetype_changed' && changes.next().value),
+    },
+    recordId: event.recordId,
+    userId,
+  }))
+}
