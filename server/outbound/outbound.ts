@@ -4,7 +4,9 @@ import { createAddressGuard, hostOf } from './address-guard.ts'
 import { readAllowList } from './allow-list.ts'
 import { readAnswer } from './bounded-answer.ts'
 import { guardedConnector, type Resolve, resolveBySystem } from './guarded-connector.ts'
+import { createPost, type Post } from './guarded-post.ts'
 import { OutboundError, outboundErrorIn } from './outbound-error.ts'
+import { unreachableWords } from './unreachable.ts'
 
 /** The way out for every address that a tenant sets: one place (decisions section 7). */
 export interface Outbound {
@@ -21,6 +23,8 @@ export interface Outbound {
    * the reason of the signal that was passed.
    */
   fetch: typeof globalThis.fetch
+  /** For many small messages; connects to the same addresses, and has the same time for the head of the answer. */
+  post: Post
   close(): Promise<void>
 }
 
@@ -77,28 +81,9 @@ export function createOutbound(
       }
     },
     fetch: guardedFetch as typeof globalThis.fetch,
+    post: createPost({ agent, guard, timeoutMs }),
     close: () => agent.close(),
   }
-}
-
-const systemWords: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'has a host name that does not resolve',
-  EAI_AGAIN: 'has a host name that cannot be resolved right now',
-  ECONNREFUSED: 'refuses the connection',
-  ECONNRESET: 'broke the connection off',
-  UND_ERR_SOCKET: 'broke the connection off',
-  ETIMEDOUT: 'does not answer',
-  UND_ERR_CONNECT_TIMEOUT: 'does not answer',
-}
-
-/** What went wrong below HTTP: the words of its innermost known code. */
-function unreachableWords(error: unknown): string {
-  let code: string | undefined
-  for (let inner = error, depth = 0; depth < 8 && inner instanceof Error; inner = inner.cause, depth += 1) {
-    code = (inner as NodeJS.ErrnoException).code ?? code
-    if (inner.message === 'bad port') return 'has a port that is not for HTTP, as the Fetch standard lists them'
-  }
-  return (code && systemWords[code]) ?? `could not be reached${code ? ` (${code})` : ''}`
 }
 
 function inTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {

@@ -1,5 +1,6 @@
 import { DomainError } from '../../../contract/domain-error.ts'
 import { OutboundError, outboundErrorIn } from '../../outbound/outbound-error.ts'
+import { retryAfterSeconds } from '../../outbound/retry-after.ts'
 import { StepFailed } from '../../outbound/trial.ts'
 import type { DeliveryError } from './distribution-types.ts'
 
@@ -23,10 +24,11 @@ export class PublishFailure extends Error {
 /** Of an answer that is no success. Nothing of its body is repeated: it may hold anything. */
 export function failureOf(response: Response, what = 'the manifest'): PublishFailure {
   const { status } = response
-  const retryAfterSeconds = status === 410 ? retryAfterSecondsMax : retryAfterIn(response.headers)
+  const asked = retryAfterSeconds(response.headers.get('retry-after'), retryAfterSecondsMax)
+  const pauseSeconds = status === 410 ? retryAfterSecondsMax : asked
   return new PublishFailure(wordsOf(status, what), {
     status,
-    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    ...(pauseSeconds !== undefined && { retryAfterSeconds: pauseSeconds }),
   })
 }
 
@@ -40,14 +42,6 @@ function wordsOf(status: number, what: string): string {
   if (status >= 500) return `failed itself (${status})`
   if (status >= 400) return `refuses ${what} (${status})`
   return `answered ${status}, which is no success`
-}
-
-/** Seconds, or a date (RFC 9110, section 10.2.3). */
-function retryAfterIn(headers: Headers): number | undefined {
-  const value = headers.get('retry-after')?.trim()
-  if (!value) return undefined
-  const seconds = /^\d{1,9}$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000
-  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(Math.ceil(seconds), 1), retryAfterSecondsMax)
 }
 
 /** What is kept and shown of a failure. */

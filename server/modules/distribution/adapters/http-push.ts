@@ -1,5 +1,5 @@
-import { createHmac } from 'node:crypto'
 import type { Outbound } from '../../../outbound/outbound.ts'
+import { signatureOf } from '../../../outbound/signature.ts'
 import { addressStep } from '../../../outbound/trial.ts'
 import type { Delivery, PlatformAdapter } from '../platform-adapter-types.ts'
 import { failStep, failureOf } from '../publish-failure.ts'
@@ -48,12 +48,6 @@ function headersOf({ tenant, connectorId, credentials, text, etag }: Delivery): 
     'x-service-manifest-etag': etag,
     ...(bearer_token !== undefined && { authorization: `Bearer ${bearer_token}` }),
     ...(api_key !== undefined && { 'x-api-key': api_key }),
-    ...(signing_secret !== undefined && { 'x-service-signature': signatureOf(text, signing_secret) }),
+    ...(signing_secret !== undefined && { 'x-service-signature': signatureOf(text, [signing_secret]) }),
   }
-}
-
-/** As webhooks are signed (interface section 5): HMAC-SHA256 over `<t>.<raw body>`, keyed with the whole secret. */
-function signatureOf(text: string, secret: string): string {
-  const t = Math.floor(Date.now() / 1000)
-  return `t=${t},v1=${createHmac('sha256', secret).update(`${t}.${text}`).digest('hex')}`
 }

@@ -1,0 +1,138 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Agent, Dispatcher } from 'undici'
+import type { AddressGuard } from './address-guard.ts'
+import { OutboundError, outboundErrorIn } from './outbound-error.ts'
+import { unreachableWords } from './unreachable.ts'
+
+/** Of the body of an answer, how much is read at all, for how long, and how much of it is kept. */
+const bodyBytesMax = 64 * 1024
+const bodyMsMax = 1_000
+const bodyBytesKept = 4 * 1024
+
+export interface PostOptions {
+  headers: Record<string, string>
+  body: Buffer
+  signal?: AbortSignal
+}
+
+/** Any answer that has a head: a redirect too, which is not followed. */
+export interface PostAnswer {
+  status: number
+  headers: IncomingHttpHeaders
+  /** The first 4 KiB of the body, as they were sent; less where it broke off, or took too long. */
+  beginning: Buffer
+  /** From the call to the head, in milliseconds. */
+  headMs: number
+}
+
+/**
+ * Sends one message and waits for the head of the answer, below `fetch`, which takes three times as long. A connection
+ * is kept for the next call when the answer ends soon; else it is cut off.
+ *
+ * Throws {@link OutboundError} without a head within `timeoutMs`, or the reason of the signal.
+ */
+export type Post = (url: string, options: PostOptions) => Promise<PostAnswer>
+
+export function createPost(parts: { agent: Agent; guard: AddressGuard; timeoutMs: number }): Post {
+  const { agent, guard, timeoutMs } = parts
+  return async (text, { headers, body, signal }) => {
+    const problem = guard.problemOfUrl(text)
+    if (problem !== undefined) throw new OutboundError('blocked', problem)
+    const url = new URL(text)
+    signal?.throwIfAborted()
+    return new Promise<PostAnswer>((resolve, reject) => {
+      const call = new Call(timeoutMs, { resolve, reject })
+      const leave = () => call.fail(signal?.reason)
+      signal?.addEventListener('abort', leave, { once: true })
+      call.ended = () => signal?.removeEventListener('abort', leave)
+      const path = url.pathname + url.search
+      // Undici's own limits count from when the request is written, and are coarse.
+      agent.dispatch(
+        { origin: url.origin, path, method: 'POST', headers, body, headersTimeout: 0, bodyTimeout: 0 },
+        call,
+      )
+    })
+  }
+}
+
+interface Settle {
+  resolve(answer: PostAnswer): void
+  reject(error: unknown): void
+}
+
+/** Hears of one request. */
+class Call implements Dispatcher.DispatchHandler {
+  ended: () => void = () => {}
+  readonly #beganMs = performance.now()
+  readonly #settle: Settle
+  #timer: NodeJS.Timeout
+  #controller: Dispatcher.DispatchController | undefined
+  #isSettled = false
+  #head: Omit<PostAnswer, 'beginning'> | undefined
+  #chunks: Buffer[] = []
+  #bytes = 0
+
+  constructor(timeoutMs: number, settle: Settle) {
+    this.#settle = settle
+    const words = `did not answer within ${timeoutMs / 1000} s`
+    this.#timer = setTimeout(() => this.fail(new OutboundError('timeout', words)), timeoutMs)
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    // It was waiting for a connection meanwhile.
+    if (this.#isSettled) this.#cutOff()
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    // Of interim answers there may be any number.
+    if (status < 200 || this.#isSettled) return
+    clearTimeout(this.#timer)
+    this.#head = { status, headers, headMs: performance.now() - this.#beganMs }
+    this.#timer = setTimeout(() => this.#answer({ cutOff: true }), bodyMsMax)
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#isSettled) return
+    if (this.#bytes < bodyBytesKept) this.#chunks.push(chunk.subarray(0, bodyBytesKept - this.#bytes))
+    this.#bytes += chunk.byteLength
+    if (this.#bytes > bodyBytesMax) this.#answer({ cutOff: true })
+  }
+
+  onResponseEnd(): void {
+    this.#answer({ cutOff: false })
+  }
+
+  onResponseError(_controller: unknown, error: Error): void {
+    // With a head it has been taken, or not: how its body ends says nothing of that.
+    if (this.#head) this.#answer({ cutOff: false })
+    else
+      this.fail(outboundErrorIn(error) ?? new OutboundError('unreachable', unreachableWords(error), { cause: error }))
+  }
+
+  fail(error: unknown): void {
+    if (!this.#end()) return
+    this.#settle.reject(error)
+    this.#cutOff()
+  }
+
+  #answer({ cutOff }: { cutOff: boolean }): void {
+    const head = this.#head
+    if (!head || !this.#end()) return
+    this.#settle.resolve({ ...head, beginning: Buffer.concat(this.#chunks) })
+    if (cutOff) this.#cutOff()
+  }
+
+  /** Answers false when it had ended before. */
+  #end(): boolean {
+    if (this.#isSettled) return false
+    this.#isSettled = true
+    clearTimeout(this.#timer)
+    this.ended()
+    return true
+  }
+
+  #cutOff(): void {
+    this.#controller?.abort(new Error('nobody waits for the rest of the answer'))
+  }
+}
