@@ -1,5 +1,6 @@
 import type { LookupAddress } from 'node:dns'
 import type { AllowList } from './allow-list.ts'
+import { badPortWords, hasBadPort } from './bad-ports.ts'
 import { OutboundError } from './outbound-error.ts'
 import { rangeProblem, readAddress } from './public-address.ts'
 
@@ -8,7 +9,7 @@ const operatorHint = 'the Hub connects to public addresses, and to those that it
 
 /** Decides what the Hub may connect to. Every answer is what is wrong, to follow a name or an address; or undefined. */
 export interface AddressGuard {
-  /** Of a URL as it is written: form, scheme, userinfo, address literals. */
+  /** Of a URL as it is written: form, scheme, userinfo, port, address literals. */
   problemOfUrl(text: string): string | undefined
   /** Of a host that is an address literal; undefined for names. */
   problemOfLiteral(host: string): string | undefined
@@ -38,6 +39,7 @@ export function createAddressGuard(allow: AllowList, options: { httpsOnly: boole
     },
     problemOfLiteral,
     problemOfAddresses(host, addresses) {
+      if (addresses.length === 0) return 'resolves to no address'
       if (allow.hasHost(host)) return undefined
       for (const { address: text } of addresses) {
         const address = readAddress(text)
@@ -45,7 +47,7 @@ export function createAddressGuard(allow: AllowList, options: { httpsOnly: boole
           address === undefined ? 'no address' : allow.hasAddress(address) ? undefined : rangeProblem(address)
         if (problem) return `resolves to ${problem}; ${operatorHint}`
       }
-      return addresses.length === 0 ? 'resolves to no address' : undefined
+      return undefined
     },
   }
 }
@@ -61,15 +63,22 @@ export function refusal(problem: string | undefined): OutboundError | undefined 
 }
 
 /**
- * The URL, or what is wrong with its text. The URL parser (WHATWG) brings every notation of an address into the usual
- * one. It also drops blanks and turns backslashes, so that two readers could see two hosts: no such text is taken.
+ * The URL, or what is wrong with its text, which no allow-list lifts. The URL parser (WHATWG) brings every notation of an
+ * address into the usual one. It also drops blanks, turns backslashes and adds slashes, so that two readers could see two
+ * hosts: no such text is taken.
  */
 function readUrl(text: string): URL | string {
   if (text.length > urlLengthMax) return `must have at most ${urlLengthMax} characters`
   if (/[\s\p{Cc}\\]/u.test(text)) return 'must be a URL without blanks, control characters and backslashes'
   const url = URL.parse(text)
-  if (url === null) return 'must be a URL with a scheme and a host, such as https://login.example.com'
+  const wanted = 'must be a URL with a scheme and a host, such as https://login.example.com'
+  if (url === null) return wanted
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must begin with https://'
-  if (url.username !== '' || url.password !== '') return 'must not carry a user name or a password'
+  const authority = /^https?:\/\/([^/?#]+)/i.exec(text)?.[1]
+  if (authority === undefined) return wanted
+  // Also an empty one, of which the parser leaves nothing.
+  if (authority.includes('@')) return 'must not carry a user name or a password'
+  if (hostOf(url).split('.').includes('')) return 'must name a host without empty parts between its dots'
+  if (hasBadPort(url)) return badPortWords
   return url
 }

@@ -17,15 +17,20 @@ export const resolveBySystem: Resolve = (host) =>
  */
 export function guardedConnector(guard: AddressGuard, resolve: Resolve, timeoutMs: number): buildConnector.connector {
   const lookup: LookupFunction = (hostname, options, callback) => {
-    const fail = (error: unknown) => callback(error as NodeJS.ErrnoException, '', 0)
-    resolve(hostname).then((addresses) => {
-      const host = hostname.toLowerCase().replace(/\.$/, '')
-      const refused = refusal(guard.problemOfAddresses(host, addresses))
-      const [first] = addresses
-      if (refused || first === undefined) fail(refused)
-      else if (options.all) callback(null, addresses)
-      else callback(null, first.address, first.family)
-    }, fail)
+    const checked = async () => {
+      const addresses = await resolve(hostname)
+      const refused = refusal(guard.problemOfAddresses(hostname.toLowerCase().replace(/\.$/, ''), addresses))
+      if (refused) throw refused
+      return addresses
+    }
+    checked().then(
+      (addresses) => {
+        const [first] = addresses
+        if (options.all) callback(null, addresses)
+        else callback(null, first?.address ?? '', first?.family)
+      },
+      (error: unknown) => callback(error as NodeJS.ErrnoException, '', 0),
+    )
   }
   const connect = buildConnector({ lookup, timeout: timeoutMs, allowH2: false })
   return (options, callback) => {

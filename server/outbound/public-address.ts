@@ -21,9 +21,12 @@ const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3]
 /** Azure answers virtual machines here, inside the range of public addresses. All other clouds use ranges below. */
 const azureHost = '168.63.129.16'
 
-/** The address of a literal in its usual notation, without brackets; undefined for anything else. */
+/**
+ * The address of a literal in its usual notation, without brackets; undefined for anything else. A zone (`%eth0`) is left
+ * out: only addresses that are not public have one, and the library throws for some that Node takes (`%eth0.1`).
+ */
 export function readAddress(text: string): Address | undefined {
-  return isIP(text) === 0 ? undefined : ipaddr.parse(text)
+  return isIP(text) === 0 ? undefined : ipaddr.parse(text.replace(/%.*/s, ''))
 }
 
 /**
