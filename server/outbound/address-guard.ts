@@ -35,7 +35,8 @@ export function createAddressGuard(allow: AllowList, options: { httpsOnly: boole
       if (url.protocol !== 'https:' && options.httpsOnly) return 'must begin with https://'
       if (/(^|\.)localhost$/.test(host)) return `names this machine; ${operatorHint}`
       const problem = problemOfLiteral(host)
-      return problem && `names ${host}, which ${problem}`
+      if (problem) return `names ${host}, which ${problem}`
+      return hasBadPort(url) ? badPortWords : undefined
     },
     problemOfLiteral,
     problemOfAddresses(host, addresses) {
@@ -79,6 +80,5 @@ function readUrl(text: string): URL | string {
   // Also an empty one, of which the parser leaves nothing.
   if (authority.includes('@')) return 'must not carry a user name or a password'
   if (hostOf(url).split('.').includes('')) return 'must name a host without empty parts between its dots'
-  if (hasBadPort(url)) return badPortWords
   return url
 }
