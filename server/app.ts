@@ -27,6 +27,7 @@ import { createHubModule, createRecordStore, type HubModule, type RecordStore } 
 import { createRecordClock } from './modules/hub/record-clock.ts'
 import type { TimeSource } from './modules/hub/record-clock-types.ts'
 import { createIdentityModule, type IdentityModule } from './modules/identity/identity-module.ts'
+import { createInboundModule, type InboundModule } from './modules/inbound/inbound-module.ts'
 import { createInboundSecrets } from './modules/inbound/inbound-secrets.ts'
 import { createKeysModule, type KeysModule } from './modules/keys/keys-module.ts'
 import type { ProvenanceKeyRotator } from './modules/keys/keys-types.ts'
@@ -71,6 +72,7 @@ export interface Modules {
   log: LogModule
   checkpoints: CheckpointStore
   exports: ExportsModule
+  inbound: InboundModule
   storage: Storage
   observability: ReturnType<typeof createObservabilityModule>
   webhooks: WebhooksModule
@@ -260,6 +262,10 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     destroyedKeys: createDestroyedKeysList(storage),
     destroyed: (tx, at) => exports.expiry.expireHolding(tx, { createdAt: '0001-01-01T00:00:00.000000Z', purgedAt: at }),
   })
+  const inbound = createInboundModule({
+    ...{ database, masterKey, vault: inboundSecrets, tenants: tenants.directory, reader: resourceReader },
+    ...{ connectors: connectors.connectors, telemetry: telemetry.telemetry, directory: roster.directory },
+  })
   const observability = createObservabilityModule({
     ...{ database, version: config.version, clock: recordStore.clock },
     sources: {
@@ -306,6 +312,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     log: tenantLog,
     checkpoints,
     exports,
+    inbound,
     storage,
     observability,
     webhooks,
@@ -374,6 +381,7 @@ export async function createApp(modules: Modules, options: AppOptions): Promise<
     distribution,
     telemetry,
     webhooks,
+    modules.inbound,
     observability,
   ]
   for (const { routes } of parts) routes(app)

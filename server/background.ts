@@ -37,6 +37,7 @@ export function createBackground(parts: {
       ...modules.exports.chores,
       ...modules.roster.sync.chores,
       ...modules.webhooks.chores,
+      ...modules.inbound.chores,
     ]),
   )
   const { telemetry, auth, hub, exports } = modules

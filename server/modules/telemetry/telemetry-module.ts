@@ -32,8 +32,10 @@ import type { TelemetryWindows } from './summary/window-types.ts'
 import { addTelemetryRoutes } from './telemetry-routes.ts'
 import { createTelemetry } from './telemetry-service.ts'
 import { countEvents } from './telemetry-store.ts'
+import type { Telemetry } from './telemetry-types.ts'
 
 export interface TelemetryModule {
+  telemetry: Telemetry
   /** To be called after every commit that changed skills or archetypes of a tenant. */
   catalogueChanged: CatalogueChanged
   rating: TelemetryRating
@@ -81,6 +83,7 @@ export function createTelemetryModule(deps: {
     rated: deps.ingested,
   })
   return {
+    telemetry,
     countEvents,
     catalogueChanged: catalogues.changed,
     rating: runs,

@@ -54,6 +54,11 @@ export function createTelemetry(deps: {
   }
 
   return {
+    problemsIn(event) {
+      const reading = readEvent(event, nowMs())
+      return Array.isArray(reading) ? reading : []
+    },
+
     async ingestEvent(caller, body, idempotencyKey) {
       const { tenant } = caller
       checkContent(tenant, body)

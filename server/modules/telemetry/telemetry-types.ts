@@ -87,6 +87,8 @@ interface Ingested<Answer> {
 }
 
 export interface Telemetry {
+  /** What is wrong with an event by itself, whatever skills and archetypes there are. Pointers are relative to it. */
+  problemsIn(event: JsonValue): PointedError[]
   /**
    * Stores one event. Throws `content-not-allowed`, `validation-failed`, `hub-not-provisioned`,
    * `skill-not-registered`, `idempotency-conflict`.

@@ -1,0 +1,52 @@
+import type { FastifyInstance } from 'fastify'
+import {
+  inboundBodyBytesMax,
+  inboundMessageDays,
+  webhookSignatureAgeSeconds,
+  webhookSignatureAheadSeconds,
+} from '../../../contract/limits.ts'
+import { signatureHeader } from '../../../contract/webhook-signature.ts'
+import { addRoute } from '../../http/route.ts'
+import { type InboundAccess, notAdmitted } from './inbound-access.ts'
+import { InboundAnswer, InboundBody, InboundParams } from './inbound-schemas.ts'
+import type { InboundService } from './inbound-service.ts'
+
+export function addInboundRoutes(app: FastifyInstance, access: InboundAccess, inbound: InboundService): void {
+  addRoute(
+    app,
+    'receiveInbound',
+    {
+      description:
+        'The header `X-Service-Signature: t=<seconds since 1970>,v1=<hex>` has the HMAC-SHA256 of `<t>.<raw body>`, ' +
+        `keyed with the whole secret. \`t\` is at most ${webhookSignatureAgeSeconds} seconds ago, and ` +
+        `${webhookSignatureAheadSeconds} ahead. Whatever is wrong with connection, signature or time gets the same ` +
+        `401. A message whose \`id\` was taken within ${inboundMessageDays} days is answered 200 and has no effect, ` +
+        'whatever it says; one that was refused may come again. `user.provisioned` and `user.updated` make the person, ' +
+        'or change what they name, and are as SCIM is in all else: roles stay, and the last administrator is not ' +
+        'deactivated (409). `user.deactivated` of somebody unknown is answered 200 and does nothing. `skill.invoked` is ' +
+        'stored as a `telemetry_event` record by the connector. The body is sent as it is, never compressed.',
+      params: InboundParams,
+      body: InboundBody,
+      bodyFormat: 'bytes',
+      bodyLimitBytes: inboundBodyBytesMax,
+      credentials: ['signature'],
+      response: { 200: InboundAnswer },
+      problems: ['content-not-allowed', 'skill-not-registered', 'hub-not-provisioned', 'concurrent-modification'],
+    },
+    async (request) => {
+      const connectionId = request.params.connection_id
+      const header = request.headers[signatureHeader]
+      const body = request.body ?? Buffer.alloc(0)
+      const sender = await access.open({
+        connectionId,
+        header: typeof header === 'string' ? header : undefined,
+        body,
+        hostTenant: request.hostTenant,
+      })
+      if (!sender) throw notAdmitted()
+      request.hubTenant = sender.tenant
+      await request.credentialCharges.succeed(`inbound ${connectionId}`, sender.tenant.slug)
+      return inbound.receive(sender, body, { address: request.callerAddress, requestId: request.id })
+    },
+  )
+}

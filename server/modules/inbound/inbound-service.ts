@@ -1,0 +1,96 @@
+import { inboundMessageDays } from '../../../contract/limits.ts'
+import { formatTimestamp } from '../../../contract/timestamp.ts'
+import type { JsonValue } from '../../../provenance/json.ts'
+import type { Database } from '../../db/database.ts'
+import { parseStrictJson } from '../../http/strict-json.ts'
+import type { TenantChore } from '../../jobs/housekeeping.ts'
+import type { Connectors } from '../connectors/connectors-types.ts'
+import { type InboundSender, notAdmitted } from './inbound-access.ts'
+import type { InboundInvocations, Origin } from './inbound-invocations.ts'
+import { messageIdOf, readMessage } from './inbound-message.ts'
+import type { InboundPeople } from './inbound-people.ts'
+import { invocationKind, personKinds } from './inbound-schemas.ts'
+import { forgetMessages, isNoted, note } from './inbound-store.ts'
+
+/** Few enough for one statement to end well within its timeout. */
+const forgottenAtOnce = 10_000
+
+/** In the names of the answer. */
+export interface InboundAnswer {
+  id: string
+  status: 'accepted' | 'duplicate'
+}
+
+export interface InboundService {
+  /**
+   * Takes a message whose signature is good. One whose id was taken before has no effect. One that is refused was not
+   * taken: mended, it may come again with its id. Throws `malformed-json`, `validation-failed`,
+   * `concurrent-modification`, and what `Telemetry.ingestEvent` throws.
+   */
+  receive(sender: InboundSender, body: Buffer, origin: Origin): Promise<InboundAnswer>
+  /** Forgets messages that were taken long ago. */
+  chore: TenantChore
+}
+
+export function createInboundService(deps: {
+  database: Database
+  connectors: Pick<Connectors, 'find'>
+  people: InboundPeople
+  invocations: InboundInvocations
+  nowMs?: () => number
+}): InboundService {
+  const { database, people, invocations, nowMs = Date.now } = deps
+
+  /** The platform of a connector, and whether the message was taken before. */
+  async function look({ tenant, connectionId, kind }: InboundSender, id: string | undefined) {
+    return database.withTenant(
+      tenant.slug,
+      async (tx) => ({
+        platform: kind === 'connector' ? (await deps.connectors.find(tx, connectionId))?.platform : undefined,
+        isKnown: id !== undefined && (await isNoted(tx, connectionId, id)),
+      }),
+      { readOnly: true },
+    )
+  }
+
+  async function takePerson(sender: InboundSender, body: JsonValue, origin: Origin): Promise<InboundAnswer> {
+    const { tenant, connectionId } = sender
+    const message = readMessage(body, personKinds, people.problemsIn)
+    const actor = { subject: `inbound:${connectionId}`, clientId: connectionId, ...origin }
+    return database.withTenant(tenant.slug, async (tx) => {
+      const isNew = await note(tx, connectionId, message.id, formatTimestamp(nowMs()))
+      if (isNew) await people.apply(tx, tenant, message, { actor })
+      return { id: message.id, status: isNew ? 'accepted' : 'duplicate' }
+    })
+  }
+
+  async function takeInvocation(sender: InboundSender, body: JsonValue, platform: string, origin: Origin) {
+    const { tenant, connectionId } = sender
+    const message = readMessage(body, [invocationKind], (_, data) => invocations.problemsIn(data, platform))
+    const isStored = await invocations.ingest(sender, message, platform, origin)
+    // The event is stored by a role that can do nothing else. Were this lost, the message would be known by its event.
+    await database.withTenant(tenant.slug, (tx) => note(tx, connectionId, message.id, formatTimestamp(nowMs())))
+    return { id: message.id, status: isStored ? 'accepted' : 'duplicate' } as const
+  }
+
+  return {
+    async receive(sender, bytes, origin) {
+      const body = parseStrictJson(bytes)
+      const id = messageIdOf(body)
+      const { platform, isKnown } = await look(sender, id)
+      if (isKnown && id !== undefined) return { id, status: 'duplicate' }
+      if (sender.kind === 'scim') return takePerson(sender, body, origin)
+      // It was removed a moment ago.
+      if (platform === undefined) throw notAdmitted()
+      return takeInvocation(sender, body, platform, origin)
+    },
+
+    chore: {
+      name: 'forget old inbound messages',
+      run: async (tx) => {
+        const before = formatTimestamp(nowMs() - inboundMessageDays * 86_400_000)
+        return (await forgetMessages(tx, before, forgottenAtOnce)) === forgottenAtOnce
+      },
+    },
+  }
+}
