@@ -15,6 +15,7 @@ const figures = [
   'tokens',
   'authenticated',
   'export',
+  'deliveries',
   'verify',
   'verify-offline',
   'page',

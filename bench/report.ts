@@ -17,6 +17,7 @@ const figures = [
   'tokens',
   'authenticated',
   'export',
+  'deliveries',
 ]
 const results = join(import.meta.dirname, 'results')
 const readme = join(import.meta.dirname, 'README.md')
