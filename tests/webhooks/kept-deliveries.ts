@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto'
+import type { DeliveryAttempt, DeliveryStatus } from '../../server/modules/webhooks/delivery-types.ts'
+import { startHub, type TestHub, type TestTenant } from '../support/hub.ts'
+
+export const webhooksPath = '/api/v1/webhooks'
+
+/** A hub whose deliveries nobody works on. */
+export function startDeliveriesHub(): Promise<TestHub> {
+  return startHub({ settings: { HUB_OUTBOUND_ALLOW: '127.0.0.1' } })
+}
+
+/** Adds an endpoint, and answers its id. */
+export async function addWebhook(hub: TestHub, tenant: TestTenant = 'acme', settings: object = {}): Promise<string> {
+  const body = { url: 'http://127.0.0.1:4999/hook', events: ['user.*'], ...settings }
+  const answer = await hub.call(tenant, 'POST', webhooksPath, { body })
+  if (answer.status !== 201) throw new Error(answer.text)
+  return answer.body.webhook_id
+}
+
+export const taken: DeliveryAttempt = {
+  at: '2026-07-01T09:30:00.100000Z',
+  duration_ms: 84,
+  url: 'http://127.0.0.1:4999/hook',
+  request_headers: { 'X-Service-Signature': 't=1782898200,v1=00', 'Content-Type': 'application/json' },
+  response: { status: 200, headers: { 'content-type': 'text/plain' }, body: 'ok' },
+}
+
+export const refused: DeliveryAttempt = {
+  at: '2026-07-01T09:29:55.100000Z',
+  duration_ms: 12,
+  url: 'http://127.0.0.1:4999/hook',
+  request_headers: { 'X-Service-Signature': 't=1782898195,v1=00' },
+  response: { status: 503, headers: {} },
+  error: { code: 'http-5xx', detail: 'The receiver failed itself (503).' },
+  retry_after_seconds: 5,
+}
+
+export interface KeptDelivery {
+  status?: DeliveryStatus
+  kind?: string
+  /** RFC 3339; of the queueing. */
+  createdAt?: string
+  data?: object | null
+  attempts?: DeliveryAttempt[]
+}
+
+/** Deliveries as a worker leaves them, in the order of their sequence, which goes on; answers their ids. */
+export async function keepDeliveries(
+  hub: TestHub,
+  tenant: TestTenant,
+  webhookId: string,
+  rows: readonly KeptDelivery[],
+): Promise<string[]> {
+  return hub.test.database.withTenant(tenant, async ({ client }) => {
+    const ids: string[] = []
+    for (const { status = 'delivered', kind = 'user.updated', createdAt, data = { n: ids.length }, attempts } of rows) {
+      const { rows: counted } = await client.query(
+        `insert into hub.webhook_progress (tenant_id, webhook_id, last_sequence, failures) values ($1, $2, 1, 0)
+         on conflict (tenant_id, webhook_id) do update set last_sequence = hub.webhook_progress.last_sequence + 1
+         returning last_sequence`,
+        [tenant, webhookId],
+      )
+      const id = randomUUID()
+      const at = createdAt ?? new Date().toISOString()
+      const made = attempts ?? { pending: [], delivered: [refused, taken], failed: [refused], dead: [refused] }[status]
+      await client.query(
+        `insert into hub.webhook_deliveries (tenant_id, delivery_id, webhook_id, sequence, message_id, kind,
+           occurred_at, data, status, tries, attempt_count, next_attempt_at, attempts, created_at, delivered_at)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $12, $7, $13)`,
+        [
+          ...[tenant, id, webhookId, counted[0].last_sequence, randomUUID(), kind, at],
+          ...[data && JSON.stringify(data), status, made.length],
+          status === 'pending' || status === 'failed' ? '2026-07-01T10:00:00Z' : null,
+          ...[JSON.stringify(made), status === 'delivered' ? taken.at : null],
+        ],
+      )
+      ids.push(id)
+    }
+    return ids
+  })
+}
+
+/** Governance events about the endpoint, the oldest first, as their details. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers whose shape they assert
+export async function ordersOf(hub: TestHub, webhookId: string, tenant: TestTenant = 'acme'): Promise<any[]> {
+  const query = 'record_type=governance_event&event_kind=tenant.config_changed&limit=1000&sort=created_at'
+  const { records } = (await hub.call(tenant, 'GET', `/api/v1/hub/records?${query}`)).body
+  return records
+    .filter(({ subject }: { subject: string }) => subject === `webhook:${webhookId}`)
+    .map(({ details }: { details: object }) => details)
+    .filter(({ change }: { change: string }) => change !== 'webhook_added')
+}
