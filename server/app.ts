@@ -224,8 +224,9 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     erasureList: createErasureList(storage),
     holdList: createHoldList(storage),
     keptCheckpoints: checkpoints,
-    erasureParticipants: () => [rollups.erasure, entitlement.erasure, createExportErasure(exports.expiry)],
+    erasureParticipants: () => [...erasures(), createExportErasure(exports.expiry), ...webhooks.erasure],
   })
+  const erasures = () => [rollups.erasure, entitlement.erasure, ...webhooks.erasure]
   const exports: ExportsModule = createExportsModule({
     ...shared,
     clock: recordStore.clock,
@@ -240,7 +241,8 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
   })
   const webhooks: WebhooksModule = createWebhooksModule({
     ...{ ...shared, directory, clock: recordStore.clock, secrets: encryption.secrets, profiles: roster.profiles },
-    outbound: waysOut.webhooks,
+    ...{ outbound: waysOut.webhooks, nowMs: () => options.time?.wallMs() ?? Date.now() },
+    windows: { eachGroup: (...asked) => telemetry.windows.eachGroup(...asked) },
   })
   const rollups: RollupModule = createRollupModule({ database, listTenants: () => tenants.directory.slugs(), log })
   const telemetry: TelemetryModule = createTelemetryModule({

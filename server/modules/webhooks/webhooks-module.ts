@@ -6,9 +6,17 @@ import type { Outbound } from '../../outbound/outbound.ts'
 import { deriveKey } from '../../secrets/sealing.ts'
 import type { TenantSecrets } from '../cmek/cmek-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
+import type { ErasureParticipant } from '../hub/erasure/erasure-types.ts'
 import type { RecordClock } from '../hub/record-clock-types.ts'
 import type { UserProfiles } from '../roster/roster-types.ts'
+import type { TelemetryWindows } from '../telemetry/summary/window-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
+import { alertErasure } from './alerts/alert-erasure.ts'
+import { createAlertEvaluator } from './alerts/alert-evaluator.ts'
+import { createAlertLoop } from './alerts/alert-loop.ts'
+import type { AlertEvaluator } from './alerts/alert-types.ts'
+import { addAlertRoutes } from './alerts/alerts-routes.ts'
+import { createAlertAdministration } from './alerts/alerts-service.ts'
 import { addDeliveryRoutes } from './deliveries/deliveries-routes.ts'
 import { createDeliveryAdministration } from './deliveries/deliveries-service.ts'
 import type { WebhookWorker } from './delivery-types.ts'
@@ -17,6 +25,8 @@ import { createWebhookSecrets } from './endpoints/webhook-secrets.ts'
 import { addWebhookRoutes } from './endpoints/webhooks-routes.ts'
 import { createWebhookAdministration } from './endpoints/webhooks-service.ts'
 import { createGovernanceNews } from './events/governance-news.ts'
+import { createDeliveryExpiry } from './forgetting/delivery-expiry.ts'
+import { createWebhookErasure } from './forgetting/webhook-erasure.ts'
 import { createInvocationWatches } from './invocations/invocation-watches.ts'
 import { noWorker } from './not-built-yet.ts'
 import { createWebhookOutbox } from './outbox/webhook-outbox.ts'
@@ -27,9 +37,14 @@ export interface WebhooksModule {
   outbox: WebhookOutbox
   news: GovernanceNews
   watches: InvocationWatches
+  alerts: AlertEvaluator
   worker: WebhookWorker
   routes(app: FastifyInstance): void
   chores: readonly TenantChore[]
+  /** In their order. */
+  erasure: readonly ErasureParticipant[]
+  /** What it holds of people and records is forgotten with them. */
+  erasure: readonly ErasureParticipant[]
   /** What goes on in the background: delivery, and the watch over windows of time. */
   start(): void
   stop(): Promise<void>
@@ -47,6 +62,9 @@ export function createWebhooksModule(deps: {
   clock: RecordClock
   profiles: UserProfiles
   directory: Pick<TenantDirectory, 'find' | 'slugs'>
+  windows: TelemetryWindows
+  /** Of alerts. */
+  nowMs: () => number
   log: DatabaseLog
 }): WebhooksModule {
   const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
@@ -54,6 +72,7 @@ export function createWebhooksModule(deps: {
   // ── Endpoints ──
   const endpointsChanged = (tenantId: string) => {
     watches.changed(tenantId)
+    alertLoop.changed(tenantId)
     // Wakes the workers of other processes too.
     outbox.queued(tenantId)
   }
@@ -70,26 +89,28 @@ export function createWebhooksModule(deps: {
 
   // ── Invocations and alerts (D) ──
   const watches = createInvocationWatches({ ...deps, endpoints })
+  const evaluator = createAlertEvaluator({ ...deps, endpoints, outbox })
+  const alertLoop = createAlertLoop({ ...deps, evaluator, listTenants: () => deps.directory.slugs() })
+  const alerts = createAlertAdministration({ ...deps, endpoints, cursorKey })
 
   // ── Deliveries ──
   const deliveries = createDeliveryAdministration({ ...deps, endpoints, outbox, cursorKey })
 
   return {
-    ...{ endpoints, outbox, news, watches, worker },
+    ...{ endpoints, outbox, news, watches, alerts: evaluator, worker },
     routes(app) {
       addWebhookRoutes(app, administration)
       addDeliveryRoutes(app, deliveries)
-      // Of alerts (D).
+      addAlertRoutes(app, alerts)
     },
-    chores: [
-      // Of retention (C).
-    ],
+    chores: [createDeliveryExpiry(deps)],
+    erasure: [alertErasure, createWebhookErasure()],
     start() {
       worker.start()
-      // And the evaluator of alerts (D).
+      alertLoop.start()
     },
     async stop() {
-      await worker.stop()
+      await Promise.all([worker.stop(), alertLoop.stop()])
     },
     async settled() {
       await outbox.settled()

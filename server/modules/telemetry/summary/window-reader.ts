@@ -17,6 +17,7 @@ const groupsAtOnce = 5_000
 
 export const telemetryWindows: TelemetryWindows = {
   async eachGroup(tx, questions, take) {
+    if (questions.length === 0) return
     const turn = createTurn()
     const requests = questions.map(requestOf)
     const unfolded = await readUnfoldedOf(tx, requests, undefined)

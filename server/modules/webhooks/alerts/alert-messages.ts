@@ -1,0 +1,44 @@
+import { formatTimestamp } from '../../../../contract/timestamp.ts'
+import type { JsonObject } from '../../../../provenance/json.ts'
+import type { OutgoingMessage } from '../webhooks-types.ts'
+import type { Episode } from './alert-types.ts'
+import { alertWindow } from './alert-windows.ts'
+
+/** That an alert has opened, for its endpoint alone. */
+export function openedMessage(webhookId: string, episode: Episode, nowMs: number): OutgoingMessage {
+  return messageOf('skill.alert_opened', webhookId, episode, nowMs, {})
+}
+
+/** That it has closed; with the figures that were seen last. */
+export function closedMessage(webhookId: string, episode: Episode, nowMs: number): OutgoingMessage {
+  return messageOf('skill.alert_closed', webhookId, episode, nowMs, { closed_at: formatTimestamp(nowMs) })
+}
+
+function messageOf(
+  kind: OutgoingMessage['kind'],
+  webhookId: string,
+  { alertId, rule, key, value, invocations, openedAt }: Episode,
+  nowMs: number,
+  end: JsonObject,
+): OutgoingMessage {
+  const { fromMs, toMs } = alertWindow(nowMs, rule.window_minutes)
+  return {
+    kind,
+    occurredAt: formatTimestamp(nowMs),
+    data: {
+      alert_id: alertId,
+      metric: rule.metric,
+      group_by: rule.group_by,
+      key,
+      value,
+      threshold: rule.above,
+      window_minutes: rule.window_minutes,
+      window: { from: formatTimestamp(fromMs), to: formatTimestamp(toMs) },
+      invocations,
+      opened_at: openedAt,
+      ...end,
+    },
+    ...(rule.group_by === 'user' && { userId: key }),
+    webhookIds: [webhookId],
+  }
+}

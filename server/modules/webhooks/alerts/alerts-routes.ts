@@ -1,0 +1,26 @@
+import type { FastifyInstance } from 'fastify'
+import { pageSizeDefault, webhookOpenAlertsMax } from '../../../../contract/limits.ts'
+import { PageQuery } from '../../../../contract/request-schemas.ts'
+import { addRoute } from '../../../http/route.ts'
+import type { AlertAdministration } from './alert-types.ts'
+import { AlertList, AlertParams } from './alerts-schemas.ts'
+
+export function addAlertRoutes(app: FastifyInstance, alerts: AlertAdministration): void {
+  addRoute(
+    app,
+    'listWebhookAlerts',
+    {
+      description:
+        'Of the rules in `alerts` of the endpoint, the oldest first. Windows are looked at about every ten seconds. ' +
+        `At most ${webhookOpenAlertsMax} are open at a time.`,
+      params: AlertParams,
+      querystring: PageQuery,
+      response: { 200: AlertList },
+      problems: ['invalid-cursor'],
+    },
+    async ({ caller, params, query }) => {
+      const { limit = pageSizeDefault, cursor } = query
+      return alerts.list(caller.tenant, params.webhook_id, { limit, cursor })
+    },
+  )
+}

@@ -1,0 +1,57 @@
+import { DomainError } from '../../../../contract/domain-error.ts'
+import { formatTimestamp } from '../../../../contract/timestamp.ts'
+import type { Database } from '../../../db/database.ts'
+import { openCursor, signCursor } from '../../../http/cursor.ts'
+import type { Endpoints } from '../webhooks-types.ts'
+import type { AlertAdministration, AlertAnswer, Episode } from './alert-types.ts'
+import { alertsAfter } from './alerts-store.ts'
+
+const absent = 'The tenant has no endpoint of this id. GET /api/v1/webhooks lists them.'
+
+/** A cursor is the id of the last alert of a page. */
+export function createAlertAdministration(deps: {
+  database: Pick<Database, 'withTenant'>
+  endpoints: Pick<Endpoints, 'all'>
+  cursorKey: Buffer
+}): AlertAdministration {
+  const { database, endpoints, cursorKey } = deps
+  return {
+    async list(tenant, webhookId, { limit, cursor }) {
+      const binding = { tenant: tenant.slug, operation: 'listWebhookAlerts', query: { webhook_id: webhookId } }
+      const after = cursor === undefined ? undefined : (openCursor(cursorKey, binding, cursor) as string)
+      const episodes = await database.withTenant(
+        tenant.slug,
+        async (tx) => {
+          const isThere = (await endpoints.all(tx)).some((endpoint) => endpoint.webhookId === webhookId)
+          if (!isThere) throw new DomainError('not-found', absent)
+          return alertsAfter(tx, webhookId, after, limit + 1)
+        },
+        { readOnly: true },
+      )
+      const page = episodes.slice(0, limit)
+      const hasMore = episodes.length > limit
+      return {
+        items: page.map(answerOf),
+        next_cursor: hasMore ? signCursor(cursorKey, binding, page.at(-1)!.alertId) : null,
+      }
+    },
+  }
+}
+
+function answerOf({ alertId, rule, key, value, invocations, openedAt, ...episode }: Episode): AlertAnswer {
+  const { recoveringSinceMs, seenAtMs } = episode
+  return {
+    alert_id: alertId,
+    metric: rule.metric,
+    group_by: rule.group_by,
+    key,
+    value,
+    threshold: rule.above,
+    recovers_at: rule.recovers_at,
+    window_minutes: rule.window_minutes,
+    invocations,
+    opened_at: openedAt,
+    ...(recoveringSinceMs !== undefined && { recovering_since: formatTimestamp(recoveringSinceMs) }),
+    seen_at: formatTimestamp(seenAtMs),
+  }
+}
