@@ -1,0 +1,77 @@
+import { DomainError } from '../../contract/domain-error.ts'
+import { createModules } from '../../server/app.ts'
+import { loadConfig } from '../../server/config.ts'
+import type { Database } from '../../server/db/database.ts'
+import { openPools } from '../../server/db/pooled-database.ts'
+import type { TestHub } from '../support/hub.ts'
+
+/** Another process of the service that does nothing but deliver; it lives in this one. */
+export interface DeliveringProcess {
+  wake(tenantId: string): void
+  /** As kill -9: nothing of it reaches the database from now on, whatever it has sent. */
+  crash(): void
+  /** As SIGTERM; returns once it has stopped. After a crash, once nothing of it is left. */
+  stop(): Promise<void>
+}
+
+export async function startDeliveringProcess(hub: TestHub): Promise<DeliveringProcess> {
+  const { targets, masterKey } = hub.test
+  const pools = openPools({ ...targets, size: 4 })
+  const life = { isOver: false }
+  const config = loadConfig({ HUB_DATA_DIR: hub.dataDir, HUB_OUTBOUND_ALLOW: '127.0.0.1' })
+  const log = { info: () => {}, warn: () => {}, error: () => {} }
+  const modules = await createModules({
+    ...{ config, masterKey, log },
+    database: mortal(pools, life),
+    baseUrl: () => hub.baseUrl,
+  })
+  const { worker } = modules.webhooks
+  worker.start()
+  let stopped: Promise<void> | undefined
+  const stop = () => {
+    stopped ??= worker
+      .stop()
+      .then(() => modules.close())
+      .then(() => pools.close())
+    return stopped
+  }
+  return {
+    wake: (tenantId) => worker.wake(tenantId),
+    crash: () => {
+      life.isOver = true
+      void stop()
+    },
+    stop,
+  }
+}
+
+/** Once its life is over, no transaction begins any more, and none commits. */
+function mortal(database: Database, life: { isOver: boolean }): Database {
+  const live = () => {
+    if (life.isOver) throw new DomainError('hub-unavailable', 'The process is dead.')
+  }
+  const lastingOnlyInLife =
+    <Tx, T>(work: (tx: Tx) => Promise<T>) =>
+    async (tx: Tx): Promise<T> => {
+      live()
+      const done = await work(tx)
+      live()
+      return done
+    }
+  return {
+    ...database,
+    withTenant: async (tenantId, work, mode) => {
+      live()
+      return database.withTenant(tenantId, lastingOnlyInLife(work), mode)
+    },
+    withRegistry: async (work) => {
+      live()
+      return database.withRegistry(lastingOnlyInLife(work))
+    },
+    ingest: async (tenantId, steps) => {
+      live()
+      return database.ingest(tenantId, steps)
+    },
+    listen: (channel, wake) => database.listen(channel, (payload) => !life.isOver && wake(payload)),
+  }
+}
