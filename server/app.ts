@@ -224,7 +224,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     erasureList: createErasureList(storage),
     holdList: createHoldList(storage),
     keptCheckpoints: checkpoints,
-    erasureParticipants: () => [...erasures(), createExportErasure(exports.expiry), ...webhooks.erasure],
+    erasureParticipants: () => [...erasures(), createExportErasure(exports.expiry)],
   })
   const erasures = () => [rollups.erasure, entitlement.erasure, ...webhooks.erasure]
   const exports: ExportsModule = createExportsModule({

@@ -66,7 +66,8 @@ select hub.distribute('hub.webhook_outbox');
 select hub.isolate('hub.webhook_outbox');
 grant select, insert, update, delete on hub.webhook_outbox to hub_app;
 grant insert on hub.webhook_outbox to hub_ingest;
-alter table hub.webhook_outbox alter column messages set storage external;
+-- Without statistics, here and below: they would keep what is erased.
+alter table hub.webhook_outbox alter column messages set storage external, alter column messages set statistics 0;
 alter table hub.webhook_outbox set
   (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_insert_threshold = -1);
 
@@ -105,6 +106,8 @@ create table hub.webhook_deliveries (
 select hub.distribute('hub.webhook_deliveries');
 select hub.isolate('hub.webhook_deliveries');
 grant select, insert, update, delete on hub.webhook_deliveries to hub_app;
+alter table hub.webhook_deliveries alter column kind set statistics 0, alter column data set statistics 0,
+  alter column user_id set statistics 0, alter column attempts set statistics 0;
 create unique index webhook_deliveries_by_sequence on hub.webhook_deliveries (tenant_id, webhook_id, sequence);
 create index webhook_deliveries_due on hub.webhook_deliveries (tenant_id, webhook_id, next_attempt_at, sequence)
   where next_attempt_at is not null;
@@ -139,6 +142,8 @@ create table hub.webhook_alerts (
 select hub.distribute('hub.webhook_alerts');
 select hub.isolate('hub.webhook_alerts');
 grant select, insert, update, delete on hub.webhook_alerts to hub_app;
+
+alter table hub.webhook_alerts alter column group_key set statistics 0;
 
 -- ── Inbound ──────────────────────────────────────────────────────────────────────────────────────────────
 

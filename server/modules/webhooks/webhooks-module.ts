@@ -41,8 +41,6 @@ export interface WebhooksModule {
   worker: WebhookWorker
   routes(app: FastifyInstance): void
   chores: readonly TenantChore[]
-  /** In their order. */
-  erasure: readonly ErasureParticipant[]
   /** What it holds of people and records is forgotten with them. */
   erasure: readonly ErasureParticipant[]
   /** What goes on in the background: delivery, and the watch over windows of time. */

@@ -1,0 +1,91 @@
+import type { TenantTx } from '../../../db/database.ts'
+
+export interface DeliveriesAbout {
+  recordIds: readonly string[]
+  /** `user:…` */
+  userIds: readonly string[]
+}
+
+/** Users of whom no record is stored but those that are being erased. */
+export async function usersWithoutRecords(
+  tx: TenantTx,
+  userIds: readonly string[],
+  erasedIds: readonly string[],
+): Promise<string[]> {
+  const { rows } = await tx.client.query<{ user_id: string }>(
+    `select u.user_id from unnest($2::text[]) as u (user_id)
+     where not exists (
+       select from hub.records r
+       where r.tenant_id = $1 and r.user_id = u.user_id and r.record_id <> all ($3::uuid[]))`,
+    [tx.tenantId, userIds, erasedIds],
+  )
+  return rows.map((row) => row.user_id)
+}
+
+/** Rows that may name any of them: their text has it. */
+export async function outboxNaming(
+  tx: TenantTx,
+  { recordIds, userIds }: DeliveriesAbout,
+): Promise<{ outboxId: string; messages: string }[]> {
+  const { rows } = await tx.client.query<[string, string]>({
+    text: `select outbox_id, messages from hub.webhook_outbox
+      where tenant_id = $1 and exists (select from unnest($2::text[]) as name where strpos(messages, name) > 0)
+      order by outbox_id for update`,
+    values: [tx.tenantId, [...recordIds, ...userIds].map((name) => JSON.stringify(name))],
+    rowMode: 'array',
+  })
+  return rows.map(([outboxId, messages]) => ({ outboxId, messages }))
+}
+
+export async function updateOutbox(tx: TenantTx, outboxId: string, messages: string): Promise<void> {
+  await tx.client.query('update hub.webhook_outbox set messages = $3 where tenant_id = $1 and outbox_id = $2', [
+    tx.tenantId,
+    outboxId,
+    messages,
+  ])
+}
+
+export async function deleteOutbox(tx: TenantTx, outboxId: string): Promise<void> {
+  await tx.client.query('delete from hub.webhook_outbox where tenant_id = $1 and outbox_id = $2', [
+    tx.tenantId,
+    outboxId,
+  ])
+}
+
+/** Without what receivers answered, who may have repeated what they were sent. */
+const bareAttempts = `coalesce(
+  (select jsonb_agg(
+     case when e.attempt ? 'response'
+       then jsonb_set(e.attempt #- '{response,body}', '{response,headers}', '{}') else e.attempt end order by e.place)
+   from jsonb_array_elements(attempts) with ordinality as e (attempt, place)), '[]')`
+
+/** A client names its own kinds: the name is erased with the event. */
+const erasedKind = `case when kind like 'governance.custom.%' then 'governance.custom.erased' else kind end`
+
+const erasure = `update hub.webhook_deliveries
+  set data = null, user_id = null, kind = ${erasedKind}, attempts = ${bareAttempts}, next_attempt_at = null,
+    status = case when status = 'delivered' then status else 'dead' end`
+
+/** Takes out what they say. Those that are still to be attempted are given up. */
+export async function eraseDeliveries(tx: TenantTx, { recordIds, userIds }: DeliveriesAbout): Promise<void> {
+  await tx.client.query(`${erasure} where tenant_id = $1 and record_id = any ($2::uuid[])`, [tx.tenantId, recordIds])
+  if (userIds.length === 0) return
+  await tx.client.query(`${erasure} where tenant_id = $1 and user_id = any ($2::text[])`, [tx.tenantId, userIds])
+}
+
+/** The oldest first. Answers how many. */
+export async function deleteDeliveriesBefore(tx: TenantTx, epochMs: number, limit: number): Promise<number> {
+  const { rowCount } = await tx.client.query(
+    `delete from hub.webhook_deliveries where tenant_id = $1 and delivery_id in (
+       select d.delivery_id from hub.webhook_deliveries d where d.tenant_id = $1 and d.delivery_id < $2
+       order by d.delivery_id limit $3)`,
+    [tx.tenantId, firstIdAt(epochMs), limit],
+  )
+  return rowCount ?? 0
+}
+
+/** The smallest id of a time: ids of deliveries begin with it (RFC 9562, section 5.7). */
+function firstIdAt(epochMs: number): string {
+  const ms = epochMs.toString(16).padStart(12, '0')
+  return `${ms.slice(0, 8)}-${ms.slice(8)}-7000-8000-000000000000`
+}
