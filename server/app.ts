@@ -241,7 +241,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
   })
   const webhooks: WebhooksModule = createWebhooksModule({
     ...{ ...shared, directory, clock: recordStore.clock, secrets: encryption.secrets, profiles: roster.profiles },
-    ...{ outbound: waysOut.webhooks, nowMs: () => options.time?.wallMs() ?? Date.now() },
+    ...{ outbound: waysOut.webhooks, wallMs: () => options.time?.wallMs() ?? Date.now() },
     windows: { eachGroup: (...asked) => telemetry.windows.eachGroup(...asked) },
   })
   const rollups: RollupModule = createRollupModule({ database, listTenants: () => tenants.directory.slugs(), log })

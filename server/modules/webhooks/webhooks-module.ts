@@ -61,8 +61,8 @@ export function createWebhooksModule(deps: {
   profiles: UserProfiles
   directory: Pick<TenantDirectory, 'find' | 'slugs'>
   windows: TelemetryWindows
-  /** Of alerts. */
-  nowMs: () => number
+  /** Now, in milliseconds since the epoch; tests set it forward. */
+  wallMs: () => number
   log: DatabaseLog
 }): WebhooksModule {
   const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
@@ -87,7 +87,7 @@ export function createWebhooksModule(deps: {
 
   // ── Invocations and alerts (D) ──
   const watches = createInvocationWatches({ ...deps, endpoints })
-  const evaluator = createAlertEvaluator({ ...deps, endpoints, outbox })
+  const evaluator = createAlertEvaluator({ ...deps, endpoints, outbox, nowMs: deps.wallMs })
   const alertLoop = createAlertLoop({ ...deps, evaluator, listTenants: () => deps.directory.slugs() })
   const alerts = createAlertAdministration({ ...deps, endpoints, cursorKey })
 
