@@ -18,6 +18,7 @@ import { walkSessions } from './session-walk.ts'
 import { walkSso } from './sso-walk.ts'
 import { walkSweep } from './sweep-walk.ts'
 import { walkTenants } from './tenants-walk.ts'
+import { walkWebhooks } from './webhooks-walk.ts'
 
 /** Calls everything that sends SQL, in all its variants, so that each statement is seen. Answers nothing. */
 
@@ -43,6 +44,7 @@ export async function walkEverything(hub: TestHub): Promise<void> {
     await walkSso(hub, tenant)
     await walkScim(hub, tenant)
     await walkConnectors(hub, tenant)
+    await walkWebhooks(hub, tenant)
     await walkTenants(hub, tenant)
     await walkSessions(hub, tenant)
     await manageUsers(hub, tenant)

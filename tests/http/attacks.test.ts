@@ -9,6 +9,7 @@ import { prepareTelemetry } from '../api/telemetry-tenants.ts'
 import { type Answer, startHub, type TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
 import { operatorToken, tenantsPath } from '../tenants/operator-lab.ts'
+import { webhookBodies } from './webhook-bodies.ts'
 
 /**
  * The attacks of the threat list, by their numbers, against the whole service. Proven elsewhere:
@@ -100,6 +101,7 @@ describe('13 JSON that two parsers may read differently', () => {
     createTenant: { slug: 'initech', mode: 'A', admin_email: 'a@initech.example' },
     updateTenant: { limits: { roster: { per_token: 1, per_tenant: 1 } } },
     createWelcomeLink: {},
+    ...webhookBodies,
   })
 
   test.each(withBodies)('is refused by %s', async (operationId, body) => {
@@ -112,6 +114,7 @@ describe('13 JSON that two parsers may read differently', () => {
       .replace('{user_id}', 'usr_1')
       .replace('{client_id}', 'saOne')
       .replace('{connector_id}', 'con_1')
+      .replace('{webhook_id}', 'whk_1')
       .replace('{slug}', 'acme')
     const text = JSON.stringify(body)
     const [deepest = '{'] = text.match(/.*\{/) ?? []

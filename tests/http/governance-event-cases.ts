@@ -4,6 +4,7 @@ import { type SignedInPerson, signIn } from '../auth/people.ts'
 import { waitingSync } from '../roster-sync/waiting-sync.ts'
 import type { Answer } from '../support/hub.ts'
 import { ofTenant, operatorToken } from '../tenants/operator-lab.ts'
+import { webhookEventCases } from './webhook-event-cases.ts'
 
 export const requestId = '019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'
 const records = '/api/v1/hub/records'
@@ -481,4 +482,5 @@ export const table: Partial<Record<OperationId, Case | Without>> = {
     kind: 'hub.export_cancelled',
     states: 'none',
   },
+  ...webhookEventCases(call, secrets),
 }

@@ -168,6 +168,10 @@ test('what changed is told by names that stay: they stand in the history of tena
     'user_deactivated',
     'user_reactivated',
     'user_role',
+    'webhook',
+    'webhook_added',
+    'webhook_removed',
+    'webhook_secret_rotated',
     'welcome_link',
   ])
 })

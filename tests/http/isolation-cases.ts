@@ -11,6 +11,7 @@ const log = '/api/v1/hub/log'
 const holds = '/api/v1/hub/legal-holds'
 const retention = '/api/v1/hub/retention-rules'
 const connectors = '/api/v1/llm/connectors'
+const webhooks = '/api/v1/webhooks'
 const syncs = '/api/v1/roster/scim-syncs'
 const distribution = '/api/v1/skill-entitlement/distribution'
 
@@ -24,6 +25,7 @@ export interface Loot {
   hold: string
   export: string
   connector: string
+  webhook: string
   republish: string
   sync: string
 }
@@ -62,6 +64,12 @@ const ofConnector =
       path: `${connectors}/con_${'0'.repeat(24)}${rest}`,
       body,
     }),
+  ]
+/** Of an endpoint of webhooks. */
+const ofWebhook =
+  (rest = '', body?: unknown) =>
+  ({ webhook }: Loot) => [
+    attempt(404, `${webhooks}/${webhook}${rest}`, body, { path: `${webhooks}/whk_${'0'.repeat(24)}${rest}`, body }),
   ]
 function attempt(
   status: Attempt['status'],
@@ -264,6 +272,12 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
       checks: [{ user_id: loot.userId, skill_id: 'secret-skill' }],
     }),
   ],
+  createWebhook: () => [attempt(201, webhooks, { url: 'https://hooks.globex.example/', events: ['user.*'] })],
+  listWebhooks: () => [attempt(200, `${webhooks}?limit=1000`)],
+  getWebhook: ofWebhook(),
+  updateWebhook: ofWebhook('', { enabled: false }),
+  removeWebhook: ofWebhook(),
+  rotateWebhookSecret: ofWebhook(':rotate-secret'),
   createConnector: () => [attempt(201, connectors, { platform: 'custom:own', display_name: 'own', delivery: 'pull' })],
   listConnectors: () => [attempt(200, `${connectors}?limit=1000`)],
   getConnector: ofConnector(),

@@ -87,6 +87,9 @@ async function fillAcme(): Promise<Loot> {
   const { connector_id: connector } = await acme('POST', '/api/v1/llm/connectors', {
     ...{ platform: 'custom:secret', display_name: marker, delivery: 'pull', credentials: { api_key: marker } },
   })
+  const { webhook_id: webhook } = await acme('POST', '/api/v1/webhooks', {
+    ...{ url: `https://hooks.acme.example/${marker}`, events: ['user.*'], description: marker },
+  })
   const { job_id: republish } = await acme('POST', '/api/v1/skill-entitlement/distribution:republish')
   const mapping = [{ group: marker, archetype_id: 'analyst' }]
   await acme('POST', '/api/v1/identity/scim/configure', { mode: 'push', group_archetype_map: mapping })
@@ -96,6 +99,7 @@ async function fillAcme(): Promise<Loot> {
   })
   return {
     connector,
+    webhook,
     republish,
     sync,
     record,

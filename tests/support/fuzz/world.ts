@@ -43,6 +43,8 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
   const groups = [await directory.addGroup('Fuzzed', [memberId]), await directory.addGroup('Empty')]
   const connectorOf = (index: number) => ({ platform: 'slack', display_name: `Spare ${index}`, delivery: 'pull' })
   const connectors = await spare('/api/v1/llm/connectors', connectorOf, 'connector_id')
+  const webhookOf = (index: number) => ({ url: `https://hooks.acme.example/${index}`, events: ['user.*'] })
+  const webhooks = await spare('/api/v1/webhooks', webhookOf, 'webhook_id')
   const [republish] = await spare('/api/v1/skill-entitlement/distribution:republish', () => ({}), 'job_id')
   const governance = await prepareGovernance(hub)
   // Many, for each can be confirmed or cancelled once.
@@ -82,6 +84,7 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
     record_ids: (random) => random.pick(governance.records),
     job_id: () => governance.download.jobId,
     connector_id: (random) => random.pick(connectors),
+    webhook_id: (random) => random.pick(webhooks),
     file_name: () => governance.download.file,
     tenant: () => 'acme',
     expires: () => governance.download.expires,
@@ -113,6 +116,10 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
       if (operationId === 'releaseHold' && name === 'hold_id') return random.pick(governance.spareHolds)
       if (operationId === 'getRepublish' && name === 'job_id') return republish
       if (operationId === 'cancelExport' && name === 'job_id') return random.pick(governance.spareExports)
+      if (/(create|update)Webhook$/.test(operationId)) {
+        if (name === 'url') return `https://hooks.acme.example/${random.int(1, 99)}`
+        if (name === 'events') return random.pick(['user.*', 'skill.latency_exceeded', 'governance.*'])
+      }
       // Accounts that are changed and disabled are not the one that asks for tokens.
       if (/ServiceAccount/.test(operationId) && name === 'client_id') return random.pick(accounts)
       // In records and telemetry it is `user:…`.

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { DomainError, validationFailed } from '../../../../contract/domain-error.ts'
 import { secretOverlapHours, webhooksMax } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
@@ -87,7 +88,7 @@ export function createWebhookAdministration(deps: {
     if (problems.length > 0) throw validationFailed(problems)
     const urlChanged = before.url !== after.url
     const [was, is] = [described(before), described(after)]
-    if (!urlChanged && JSON.stringify(was) === JSON.stringify(is)) return
+    if (!urlChanged && isDeepStrictEqual(was, is)) return
     const isEnabledAgain = before.disabled_at !== null && after.disabled_at === null
     if (isEnabledAgain || urlChanged) await store.resetFailures(tx, row.webhook_id)
     await store.changeWebhook(tx, { webhook_id: row.webhook_id, ...after, updated_at: at })

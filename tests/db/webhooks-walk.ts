@@ -1,0 +1,35 @@
+import type { TestHub } from '../support/hub.ts'
+
+const path = '/api/v1/webhooks'
+
+/** All that sends SQL about webhooks. */
+export async function walkWebhooks(hub: TestHub, tenant: 'acme' | 'globex'): Promise<void> {
+  const call = async (method: string, rest = '', body?: unknown) => {
+    const answer = await hub.call(tenant, method, `${path}${rest}`, { body })
+    if (answer.status >= 300) throw new Error(`${method} ${path}${rest}: ${answer.text}`)
+    return answer.body
+  }
+  await walkEndpoints(hub, tenant, call)
+}
+
+type Call = (method: string, rest?: string, body?: unknown) => Promise<Record<string, string>>
+
+async function walkEndpoints(hub: TestHub, tenant: 'acme' | 'globex', call: Call): Promise<void> {
+  const rule = { metric: 'error_rate', group_by: 'skill', above: 0.5, window_minutes: 60 }
+  const body = { url: 'https://hooks.example/1', events: ['governance.*'], alerts: [rule] }
+  const { webhook_id: id } = await call('POST', '', body)
+  const { webhook_id: other } = await call('POST', '', { ...body, url: 'https://hooks.example/2' })
+  const { next_cursor: cursor } = await call('GET', '?limit=1')
+  await call('GET', `?limit=1&cursor=${cursor}`)
+  await call('GET', `/${id}`)
+  for (const enabled of [false, true]) await call('PATCH', `/${id}`, { enabled })
+  await call('POST', `/${id}:rotate-secret`)
+  const { endpoints } = hub.modules.webhooks
+  const of = await hub.tenant(tenant)
+  await hub.test.database.withTenant(tenant, async (tx) => {
+    await endpoints.all(tx)
+    await endpoints.secretsOf(tx, of, id!)
+    await endpoints.disable(tx, of, other!, 'failing')
+  })
+  await call('DELETE', `/${other}`)
+}

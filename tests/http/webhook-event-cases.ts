@@ -1,0 +1,45 @@
+import type { Answer } from '../support/hub.ts'
+
+const path = '/api/v1/webhooks'
+const kind = 'tenant.config_changed'
+
+/** Cases of governance-event-cases.ts: what changes webhooks. Those of an endpoint follow one another. */
+export function webhookEventCases(
+  call: (method: string, path: string, body?: unknown) => Promise<Answer>,
+  secrets: string[],
+) {
+  let endpoint = ''
+  const about = async (done: Promise<Answer>) => {
+    const { body } = await done
+    if (body.secret) secrets.push(body.secret)
+    endpoint = body.webhook_id ?? endpoint
+    return `webhook:${endpoint}`
+  }
+  return {
+    createWebhook: {
+      run: () => {
+        secrets.push('a-secret-in-the-query')
+        const url = 'https://hooks.acme.example/hub?token=a-secret-in-the-query'
+        return about(call('POST', path, { url, events: ['user.*'] }))
+      },
+      kind,
+      change: 'webhook_added',
+    },
+    updateWebhook: {
+      run: () => about(call('PATCH', `${path}/${endpoint}`, { enabled: false })),
+      kind,
+      change: 'webhook',
+    },
+    rotateWebhookSecret: {
+      run: () => about(call('POST', `${path}/${endpoint}:rotate-secret`)),
+      kind,
+      change: 'webhook_secret_rotated',
+      states: 'after' as const,
+    },
+    removeWebhook: {
+      run: () => about(call('DELETE', `${path}/${endpoint}`)),
+      kind,
+      change: 'webhook_removed',
+    },
+  }
+}
