@@ -196,7 +196,7 @@ describe('every place where a tenant sets a URL, in production', () => {
       (url) => [
         'POST',
         '/api/v1/identity/scim/configure',
-        { mode: 'pull', base_url: url, bearer_token: 'a token', group_archetype_map: [] },
+        { mode: 'pull', base_url: url, bearer_token: 'a-token', group_archetype_map: [] },
       ],
     ],
   ]
