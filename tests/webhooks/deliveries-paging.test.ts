@@ -1,0 +1,213 @@
+import type pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { TenantTx } from '../../server/db/database.ts'
+import {
+  type DeliverySelection,
+  deliveriesBelow,
+  lookedAtMax,
+} from '../../server/modules/webhooks/deliveries/delivery-pages-store.ts'
+import { countRequeued, requeueAll } from '../../server/modules/webhooks/deliveries/requeue-store.ts'
+import { pointersOf } from '../api/connector-cases.ts'
+import type { TestHub } from '../support/hub.ts'
+import { addWebhook, startDeliveriesHub, webhooksPath } from './kept-deliveries.ts'
+
+/** One a second; each hundredth is dead, the first of all is of a kind of its own. */
+const count = 25_000
+const began = '2026-07-01T00:00:00Z'
+
+let hub: TestHub
+let superuser: pg.Client
+let webhookId: string
+beforeAll(async () => {
+  hub = await startDeliveriesHub()
+  superuser = await hub.superuserClient()
+  // Nothing is known of the table but what is said below.
+  await superuser.query('alter table hub.webhook_deliveries set (autovacuum_enabled = off)')
+  webhookId = await addWebhook(hub)
+  await fill(webhookId, count)
+  await superuser.query(`update hub.webhook_deliveries set kind = 'user.rare' where sequence = 1`)
+})
+afterAll(() => hub.stop())
+
+async function fill(id: string, rows: number, dead = 100): Promise<void> {
+  await superuser.query(
+    `insert into hub.webhook_deliveries (tenant_id, delivery_id, webhook_id, sequence, message_id, kind, occurred_at,
+       data, status, tries, attempt_count, next_attempt_at, attempts, created_at)
+     select 'acme', gen_random_uuid(), $1, n, gen_random_uuid(), 'user.updated', $3::timestamptz, '{}',
+       case when n % $4 = 0 then 'dead' else 'delivered' end, 1, 1, null, '[]',
+       $3::timestamptz + n * interval '1 second'
+     from generate_series(1, $2::int) n`,
+    [id, rows, began, dead],
+  )
+}
+
+interface PlanNode {
+  'Node Type': string
+  'Relation Name'?: string
+  'Index Name'?: string
+  'Actual Rows': number
+  'Actual Loops': number
+  'Rows Removed by Filter'?: number
+  Plans?: PlanNode[]
+}
+
+interface Look {
+  indexes: Set<string>
+  /** Of deliveries, whether they were wanted or not. */
+  rows: number
+}
+
+/** What the statements of the work look at: each is explained as it runs. */
+async function looksOf(work: (tx: TenantTx) => Promise<unknown>): Promise<Look> {
+  const look: Look = { indexes: new Set(), rows: 0 }
+  const visit = (node: PlanNode) => {
+    for (const plan of node.Plans ?? []) visit(plan)
+    if (node['Relation Name'] === undefined || node['Node Type'] === 'ModifyTable') return
+    look.indexes.add(node['Index Name'] ?? node['Node Type'])
+    look.rows += (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']
+  }
+  await hub.test.database.withTenant(
+    'acme',
+    async (tx) => {
+      const query = async (text: string, values: unknown[]) => {
+        const explained = await tx.client.query(`explain (analyze, format json) ${text}`, values)
+        visit(explained.rows[0]['QUERY PLAN'][0].Plan)
+        return tx.client.query(text, values)
+      }
+      await work({ tenantId: tx.tenantId, client: { query } } as unknown as TenantTx)
+    },
+    { inIndexOrder: true },
+  )
+  return look
+}
+
+const bySequence = 'webhook_deliveries_by_sequence'
+const undelivered = 'webhook_deliveries_undelivered'
+const atHour = (hour: number) => `2026-07-01T0${hour}:00:00.000000Z`
+/** What halving looks at, twice, and the margin about a time. */
+const halving = 100
+
+test.each<[string, DeliverySelection, number | undefined, string, number]>([
+  ['the first page', {}, undefined, bySequence, 51],
+  ['a page far down', {}, 500, bySequence, 51],
+  ['what is dead', { status: 'dead' }, undefined, undelivered, 51],
+  ['what is dead, far down', { status: 'dead' }, 5100, undelivered, 51],
+  ['what failed, of which there is none', { status: 'failed' }, undefined, undelivered, 0],
+  ['what was delivered', { status: 'delivered' }, undefined, bySequence, 60],
+  [
+    'what is dead of an hour',
+    { status: 'dead', from: atHour(2), before: atHour(3) },
+    undefined,
+    undelivered,
+    50 + halving,
+  ],
+  ['all of an hour', { from: atHour(2), before: atHour(3) }, undefined, bySequence, 51 + halving],
+  ['a kind that there is not', { kind: 'user.none' }, undefined, bySequence, 2 * lookedAtMax],
+])('%s is read by its index, and not more of it', async (_, selection, below, index, most) => {
+  for (const known of [false, true]) {
+    if (known) await superuser.query('analyze hub.webhook_deliveries')
+    else await superuser.query(`delete from pg_statistic where starelid = 'hub.webhook_deliveries'::regclass`)
+    const look = await looksOf((tx) => deliveriesBelow(tx, webhookId, selection, below, 50))
+    const isTimed = selection.from !== undefined
+    expect([...look.indexes].sort()).toEqual(isTimed && index !== bySequence ? [bySequence, index] : [index])
+    expect(look.rows).toBeLessThanOrEqual(most)
+  }
+})
+
+test('what is to be delivered again is found by an index', async () => {
+  const requeued = { statuses: ['failed', 'dead'] as const, from: atHour(2), before: atHour(3) }
+  const look = await looksOf(async (tx) => {
+    expect(await countRequeued(tx, webhookId, requeued, 1000)).toBe(36)
+    expect(await requeueAll(tx, webhookId, { ...requeued, statuses: ['failed'] }, began)).toBe(0)
+  })
+  expect(look.indexes).toEqual(new Set([bySequence, undelivered]))
+  expect(look.rows).toBeLessThan(300)
+})
+
+/** All pages of a filter, with something going on between them. */
+async function walk(id: string, filter: string, between: (page: number) => Promise<unknown> = async () => {}) {
+  const met: number[] = []
+  const sizes: number[] = []
+  for (let cursor = '', page = 0; ; page += 1) {
+    const { status, body } = await hub.call('acme', 'GET', `${webhooksPath}/${id}/deliveries?${filter}${cursor}`)
+    expect(status).toBe(200)
+    met.push(...body.items.map(({ sequence }: { sequence: number }) => sequence))
+    sizes.push(body.items.length)
+    if (body.next_cursor === null) return { met, sizes }
+    cursor = `&cursor=${body.next_cursor}`
+    await between(page)
+  }
+}
+
+const downFrom = (first: number, step = 1) =>
+  Array.from({ length: Math.floor(first / step) }, (_, at) => first - at * step)
+
+test('what is far apart takes pages that are short, and none is missed', async () => {
+  expect(await walk(webhookId, 'kind=user.rare')).toEqual({ met: [1], sizes: [0, 0, 1] })
+  expect(await walk(webhookId, 'kind=user.none')).toEqual({ met: [], sizes: [0, 0, 0] })
+})
+
+test('pages meet each delivery once, while statuses change and more are queued', async () => {
+  const own = await addWebhook(hub, 'acme', { url: 'http://127.0.0.1:4999/changing' })
+  await fill(own, 3000, 10)
+  const change = async (page: number) => {
+    await superuser.query(
+      `update hub.webhook_deliveries set status = case status when 'dead' then 'failed' else 'dead' end
+       where webhook_id = $1 and sequence % 10 <> 0 and sequence % 7 = $2`,
+      [own, page % 7],
+    )
+    await hub.call('acme', 'POST', `${webhooksPath}/${own}:test`)
+  }
+  await superuser.query('update hub.webhook_progress set last_sequence = 3000 where webhook_id = $1', [own])
+  expect((await walk(own, 'limit=250', change)).met).toEqual(downFrom(3000))
+  const { met } = await walk(own, 'status=dead&limit=50', change)
+  expect(new Set(met).size).toBe(met.length)
+  expect(met.filter((sequence) => sequence % 10 === 0)).toEqual(downFrom(3000, 10))
+})
+
+test('times are right to the microsecond, though clocks of processes disagree', async () => {
+  const own = await addWebhook(hub, 'acme', { url: 'http://127.0.0.1:4999/clocks' })
+  await fill(own, 600)
+  // Each third was queued by a process whose clock is ten seconds slow.
+  await superuser.query(
+    `update hub.webhook_deliveries set created_at = created_at - interval '10 seconds'
+     where webhook_id = $1 and sequence % 3 = 0`,
+    [own],
+  )
+  const seconds = (sequence: number) => sequence - (sequence % 3 === 0 ? 10 : 0)
+  const expected = downFrom(600).filter((sequence) => seconds(sequence) >= 200 && seconds(sequence) < 300)
+  const times = 'created_at__gte=2026-07-01T00:03:20Z&created_at__lt=2026-07-01T00:05:00Z'
+  expect((await walk(own, `${times}&limit=40`)).met).toEqual(expected)
+  const { body } = await hub.call('acme', 'POST', `${webhooksPath}/${own}:redeliver`, {
+    body: { since: '2026-07-01T00:03:20Z', until: '2026-07-01T00:05:00Z', status: 'delivered' },
+  })
+  expect(body.queued).toBe(expected.filter((sequence) => sequence % 100 !== 0).length)
+})
+
+test('gaps, as a retention leaves them, are no obstacle', async () => {
+  const own = await addWebhook(hub, 'acme', { url: 'http://127.0.0.1:4999/gaps' })
+  await fill(own, 500)
+  await superuser.query(
+    `delete from hub.webhook_deliveries
+     where webhook_id = $1 and (sequence < 100 or sequence between 200 and 300 or sequence % 9 = 0)`,
+    [own],
+  )
+  const there = downFrom(500).filter((n) => n >= 100 && (n < 200 || n > 300) && n % 9 !== 0)
+  expect((await walk(own, 'created_at__gte=2026-07-01T00:00:00Z&limit=70')).met).toEqual(there)
+  for (const second of [0, 100, 150, 199, 250, 301, 400, 500]) {
+    const time = new Date(Date.parse(began) + second * 1000).toISOString()
+    expect((await walk(own, `created_at__gte=${time}&limit=1000`)).met).toEqual(there.filter((n) => n >= second))
+    expect((await walk(own, `created_at__lt=${time}&limit=1000`)).met).toEqual(there.filter((n) => n < second))
+  }
+})
+
+test('more than one order may queue again is 400, and says what to do; half of it is not', async () => {
+  const own = await addWebhook(hub, 'acme', { url: 'http://127.0.0.1:4999/many' })
+  await fill(own, 100_001, 1)
+  const order = (body: object) => hub.call('acme', 'POST', `${webhooksPath}/${own}:redeliver`, { body })
+  const tooMany = await order({ since: began })
+  expect([tooMany.status, pointersOf(tooMany)]).toEqual([400, ['/since']])
+  expect(tooMany.body.detail).toContain('until')
+  const half = await order({ since: began, until: '2026-07-01T12:00:00Z' })
+  expect([half.status, half.body.queued]).toEqual([202, 43_199])
+})
