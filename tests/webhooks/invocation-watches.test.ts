@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest'
+import type { Database } from '../../server/db/database.ts'
+import { invocationWatch } from '../../server/modules/webhooks/invocations/invocation-watch.ts'
+import { createInvocationWatches } from '../../server/modules/webhooks/invocations/invocation-watches.ts'
+import type { Endpoint, IngestedEvent } from '../../server/modules/webhooks/webhooks-types.ts'
+
+const endpoint: Endpoint = {
+  webhookId: 'whk_1',
+  url: 'https://hooks.acme.example/',
+  events: ['skill.*'],
+  filters: {},
+  thresholds: {},
+  alerts: [],
+  enabled: true,
+  updatedAt: '2026-01-05T09:30:00.000000Z',
+}
+const ingested: IngestedEvent = {
+  recordId: '0197c5a1-7c1e-7a44-9d53-2f6a1b0c8e11',
+  fields: { skill_id: 'sum-up', skill_version: '1.0.0', ts: '2026-01-05T09:30:00.000000Z', error_code: 'timeout' },
+  skillId: 'sum-up',
+  archetypeId: 'analyst',
+  userId: 'user:kim',
+  success: false,
+  latencyMs: 10,
+  costEstimateMicros: 0,
+  costComputedMicros: undefined,
+  sealed: false,
+}
+
+/** Reads are counted, and go on until they are let go. */
+function openWatches() {
+  const state = { nowMs: 0, reads: 0, endpoints: [endpoint] }
+  let hold = Promise.resolve()
+  const database = { withTenant: async (_: string, work: (tx: never) => unknown) => work({} as never) }
+  const watches = createInvocationWatches({
+    database: database as unknown as Database,
+    endpoints: {
+      all: async () => {
+        state.reads += 1
+        const { endpoints } = state
+        await hold
+        return endpoints
+      },
+    },
+    nowMs: () => state.nowMs,
+  })
+  const holding = () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    hold = promise
+    return resolve
+  }
+  return { state, watches, holding }
+}
+
+test('endpoints are read once a second, however many ask', async () => {
+  const { state, watches } = openWatches()
+  await Promise.all(Array.from({ length: 20 }, () => watches.of('acme')))
+  state.nowMs = 999
+  await watches.of('acme')
+  expect(state.reads).toBe(1)
+  state.nowMs = 1000
+  await watches.of('acme')
+  expect(state.reads).toBe(2)
+  await watches.of('globex')
+  expect(state.reads).toBe(3)
+})
+
+test('that nobody listens is known for a second too', async () => {
+  const { state, watches } = openWatches()
+  state.endpoints = [{ ...endpoint, events: ['user.*', 'governance.*'] }]
+  expect([await watches.of('acme'), await watches.of('acme')]).toEqual([undefined, undefined])
+  expect(state.reads).toBe(1)
+})
+
+test('a read that began before a change does not outlive it', async () => {
+  const { state, watches, holding } = openWatches()
+  const letGo = holding()
+  const stale = watches.of('acme')
+  state.endpoints = []
+  watches.changed('acme')
+  letGo()
+  expect(await stale).toBeDefined()
+  expect(await watches.of('acme')).toBeUndefined()
+})
+
+test('a read that fails is tried again by the next', async () => {
+  const { state, watches, holding } = openWatches()
+  const { promise, reject } = Promise.withResolvers<void>()
+  holding()(promise)
+  const first = watches.of('acme')
+  reject(new Error('away'))
+  await expect(first).rejects.toThrow('away')
+  expect(await watches.of('acme').catch(() => 'away')).toBe('away')
+  expect(state.reads).toBe(2)
+})
+
+test('of a record under the key of its tenant nothing is told that stands in it alone', () => {
+  const watch = invocationWatch([endpoint])!
+  const [plain, sealed] = watch.messagesOf([ingested, { ...ingested, sealed: true }])
+  expect(plain!.data).toMatchObject({ skill_version: '1.0.0', error_code: 'timeout' })
+  expect(sealed!.data).toEqual({ record_id: ingested.recordId, skill_id: 'sum-up', ts: ingested.fields.ts })
+})
+
+test('a disabled endpoint wants nothing', () => {
+  expect(invocationWatch([{ ...endpoint, enabled: false }])).toBeUndefined()
+  expect(invocationWatch([])).toBeUndefined()
+})
