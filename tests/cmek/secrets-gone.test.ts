@@ -5,12 +5,14 @@ import { type FakeScimSource, startScimSource } from '../support/scim-source.ts'
 import { type ModeB, modeB, provisionPath } from './mode-b-lab.ts'
 
 const connectors = '/api/v1/llm/connectors'
+const webhooks = '/api/v1/webhooks'
 const configure = '/api/v1/identity/scim/configure'
 let hub: TestHub
 let b: ModeB
 let source: FakeScimSource
 let receiver: PublishReceiver
 let connectorId: string
+let webhookId: string
 let pull: Record<string, unknown>
 let connector: Record<string, unknown>
 
@@ -24,6 +26,9 @@ beforeAll(async () => {
   const credentials = { bearer_token: 'a-token-of-the-receiver' }
   connector = { platform: 'custom:x', display_name: 'X', delivery: 'push', publish_url: receiver.url, credentials }
   connectorId = (await must('POST', connectors, connector)).connector_id
+  const endpoint = { url: receiver.url, events: ['user.*'] }
+  webhookId = (await must('POST', webhooks, endpoint)).webhook_id
+  if ((await secretsOfWebhook())?.length !== 1) throw new Error('its secret does not open under the key')
   pull = { mode: 'pull', base_url: source.baseUrl, bearer_token: source.token, group_archetype_map: [] }
   await must('POST', configure, pull)
   await must('POST', '/api/v1/hub/cmek:destroy', { confirm: 'lost', reason: 'over' })
@@ -38,6 +43,13 @@ async function must(method: string, path: string, body?: unknown) {
   const answer = await b.call(method, path, body)
   if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
   return answer.body
+}
+
+/** What is sent to it is signed with. */
+async function secretsOfWebhook() {
+  const tenant = (await hub.modules.tenants.directory.read('lost'))!
+  const { endpoints } = hub.modules.webhooks
+  return hub.test.database.withTenant('lost', (tx) => endpoints.secretsOf(tx, tenant, webhookId))
 }
 
 async function untilHealth(wanted: (health: Record<string, unknown>) => boolean) {
@@ -87,4 +99,13 @@ test('a directory that is read says that its token is gone, and takes one again'
   expect(await b.events('tenant.config_changed')).toHaveLength(before + 1)
   const { sync_id } = await must('POST', '/api/v1/roster/scim:sync')
   await expect.poll(async () => (await state(sync_id)).status, { timeout: 20_000 }).toBe('completed')
+})
+
+test('an endpoint of webhooks is shown without its secret, has none to sign with, and gets another', async () => {
+  const { items } = await must('GET', webhooks)
+  expect(items).toMatchObject([{ webhook_id: webhookId, enabled: true }])
+  expect(await secretsOfWebhook()).toBeUndefined()
+  const { secret } = await must('POST', `${webhooks}/${webhookId}:rotate-secret`)
+  // The one before is gone, although its day is not over.
+  expect(await secretsOfWebhook()).toEqual([secret])
 })

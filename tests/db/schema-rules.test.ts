@@ -7,7 +7,15 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 /** What keeps the schema distributable by tenant, and a tenant's rows its own: read from the catalog. */
 
 /** Tables without a tenant: registries that every process reads. A new one is a decision, so it is named here. */
-const registries = ['client_directory', 'published_keys', 'revocations', 'schema_migrations', 'tenants', 'token_keys']
+const registries = [
+  'client_directory',
+  'inbound_directory',
+  'published_keys',
+  'revocations',
+  'schema_migrations',
+  'tenants',
+  'token_keys',
+]
 
 const withTenantTables = `
   with tenant_table as (

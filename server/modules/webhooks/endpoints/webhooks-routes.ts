@@ -75,7 +75,6 @@ export function addWebhookRoutes(app: FastifyInstance, webhooks: WebhookAdminist
       body: WebhookChangesBody,
       checkBody: (sound: SoundParts<WebhookSettings>) => webhooks.furtherProblems(sound),
       response: { 200: WebhookSchema },
-      problems: ['hub-unavailable'],
     },
     async (request) => webhooks.update(request.caller, request.params.webhook_id, request.body),
   )

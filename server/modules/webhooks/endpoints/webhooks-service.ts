@@ -35,10 +35,14 @@ export function createWebhookAdministration(deps: {
 
   /** Changes what is there, with nobody else changing endpoints meanwhile. */
   function locked<T>(tenant: Tenant, work: (tx: TenantTx) => Promise<T>): Promise<T> {
-    return database.withTenant(tenant.slug, async (tx) => {
-      await store.lockWebhooks(tx)
-      return work(tx)
-    })
+    return database.withTenant(
+      tenant.slug,
+      async (tx) => {
+        await store.lockWebhooks(tx)
+        return work(tx)
+      },
+      { inIndexOrder: true },
+    )
   }
 
   async function answers(tx: TenantTx, rows: readonly store.WebhookWithProgress[]): Promise<WebhookAnswer[]> {
@@ -145,9 +149,8 @@ export function createWebhookAdministration(deps: {
       })
       // Nobody sees them any more, and there may be very many. What a crash leaves goes with its age.
       for (let more = true; more; ) {
-        more = await database.withTenant(caller.tenant.slug, (tx) =>
-          store.deleteDeliveries(tx, webhookId, deletedAtOnce),
-        )
+        const part = (tx: TenantTx) => store.deleteDeliveries(tx, webhookId, deletedAtOnce)
+        more = await database.withTenant(caller.tenant.slug, part, { inIndexOrder: true })
       }
       return removed
     },
