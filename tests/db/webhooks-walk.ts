@@ -1,4 +1,5 @@
 import type { TestHub } from '../support/hub.ts'
+import { keepDeliveries } from '../webhooks/kept-deliveries.ts'
 
 const path = '/api/v1/webhooks'
 
@@ -10,6 +11,7 @@ export async function walkWebhooks(hub: TestHub, tenant: 'acme' | 'globex'): Pro
     return answer.body
   }
   await walkEndpoints(hub, tenant, call)
+  await walkDeliveries(hub, tenant, call)
 }
 
 type Call = (method: string, rest?: string, body?: unknown) => Promise<Record<string, string>>
@@ -32,4 +34,26 @@ async function walkEndpoints(hub: TestHub, tenant: 'acme' | 'globex', call: Call
     await endpoints.disable(tx, of, other!, 'failing')
   })
   await call('DELETE', `/${other}`)
+}
+
+async function walkDeliveries(hub: TestHub, tenant: 'acme' | 'globex', call: Call): Promise<void> {
+  const { webhook_id: id } = await call('POST', '', { url: 'https://hooks.example/3', events: ['user.*'] })
+  const [dead] = await keepDeliveries(hub, tenant, id!, [{ status: 'dead' }, { status: 'failed' }, {}])
+  await call('POST', `/${id}:test`)
+  const deliveries = `/${id}/deliveries`
+  const times = 'created_at__gte=2026-01-01T00:00:00Z&created_at__lt=2099-01-01T00:00:00Z'
+  for (const query of [
+    '',
+    `${times}&`,
+    'status=dead&',
+    `status=dead&${times}&`,
+    'status=delivered&kind=user.updated&',
+  ]) {
+    const { next_cursor: cursor } = await call('GET', `${deliveries}?${query}limit=1`)
+    if (cursor) await call('GET', `${deliveries}?${query}limit=1&cursor=${cursor}`)
+  }
+  await call('GET', `${deliveries}/${dead}`)
+  await call('POST', `${deliveries}/${dead}:redeliver`)
+  await call('POST', `/${id}:redeliver`, { since: '2026-01-01T00:00:00Z' })
+  await call('POST', `/${id}:redeliver`, { since: '2026-01-01T00:00:00Z', until: '2099-01-01T00:00:00Z' })
 }

@@ -107,7 +107,7 @@ describe('13 JSON that two parsers may read differently', () => {
   test.each(withBodies)('is refused by %s', async (operationId, body) => {
     const { method, path } = operations[operationId as keyof typeof operations]
     const address = path
-      .replace('{record_id}', randomUUID())
+      .replace(/\{(record|delivery)_id\}/, randomUUID())
       .replace('{skill_id}', 'sum-up')
       .replace('{cowork_id}', 'pack')
       .replace('{archetype_id}', 'analyst')

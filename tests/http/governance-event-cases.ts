@@ -482,5 +482,5 @@ export const table: Partial<Record<OperationId, Case | Without>> = {
     kind: 'hub.export_cancelled',
     states: 'none',
   },
-  ...webhookEventCases(call, secrets),
+  ...webhookEventCases(call, secrets, () => lab.hub),
 }

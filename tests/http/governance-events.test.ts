@@ -170,8 +170,10 @@ test('what changed is told by names that stay: they stand in the history of tena
     'user_role',
     'webhook',
     'webhook_added',
+    'webhook_redelivered',
     'webhook_removed',
     'webhook_secret_rotated',
+    'webhook_tested',
     'welcome_link',
   ])
 })

@@ -26,6 +26,7 @@ export interface Loot {
   export: string
   connector: string
   webhook: string
+  delivery: string
   republish: string
   sync: string
 }
@@ -71,6 +72,12 @@ const ofWebhook =
   ({ webhook }: Loot) => [
     attempt(404, `${webhooks}/${webhook}${rest}`, body, { path: `${webhooks}/whk_${'0'.repeat(24)}${rest}`, body }),
   ]
+const ofDelivery =
+  (rest = '') =>
+  ({ webhook, delivery }: Loot) => {
+    const path = (id: string) => `${webhooks}/${webhook}/deliveries/${id}${rest}`
+    return [attempt(404, path(delivery), undefined, { path: path(unknownId) })]
+  }
 function attempt(
   status: Attempt['status'],
   path: string,
@@ -278,6 +285,11 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
   updateWebhook: ofWebhook('', { enabled: false }),
   removeWebhook: ofWebhook(),
   rotateWebhookSecret: ofWebhook(':rotate-secret'),
+  testWebhook: ofWebhook(':test'),
+  redeliverSince: ofWebhook(':redeliver', { since: '2020-01-01T00:00:00Z' }),
+  listDeliveries: ofWebhook('/deliveries'),
+  getDelivery: ofDelivery(),
+  redeliver: ofDelivery(':redeliver'),
   createConnector: () => [attempt(201, connectors, { platform: 'custom:own', display_name: 'own', delivery: 'pull' })],
   listConnectors: () => [attempt(200, `${connectors}?limit=1000`)],
   getConnector: ofConnector(),

@@ -90,6 +90,7 @@ async function fillAcme(): Promise<Loot> {
   const { webhook_id: webhook } = await acme('POST', '/api/v1/webhooks', {
     ...{ url: `https://hooks.acme.example/${marker}`, events: ['user.*'], description: marker },
   })
+  const { delivery_id: delivery } = await acme('POST', `/api/v1/webhooks/${webhook}:test`)
   const { job_id: republish } = await acme('POST', '/api/v1/skill-entitlement/distribution:republish')
   const mapping = [{ group: marker, archetype_id: 'analyst' }]
   await acme('POST', '/api/v1/identity/scim/configure', { mode: 'push', group_archetype_map: mapping })
@@ -100,6 +101,7 @@ async function fillAcme(): Promise<Loot> {
   return {
     connector,
     webhook,
+    delivery,
     republish,
     sync,
     record,

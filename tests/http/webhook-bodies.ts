@@ -3,4 +3,7 @@ export const webhookBodies = {
   createWebhook: { url: 'https://hooks.acme.example/hub', events: ['user.*'], filters: { skill_ids: ['sum-up'] } },
   updateWebhook: { enabled: false, thresholds: { latency_ms: 1000 } },
   rotateWebhookSecret: {},
+  testWebhook: {},
+  redeliver: {},
+  redeliverSince: { since: '2026-01-01T00:00:00Z' },
 }

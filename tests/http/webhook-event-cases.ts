@@ -1,4 +1,5 @@
-import type { Answer } from '../support/hub.ts'
+import type { Answer, TestHub } from '../support/hub.ts'
+import { keepDeliveries } from '../webhooks/kept-deliveries.ts'
 
 const path = '/api/v1/webhooks'
 const kind = 'tenant.config_changed'
@@ -7,6 +8,7 @@ const kind = 'tenant.config_changed'
 export function webhookEventCases(
   call: (method: string, path: string, body?: unknown) => Promise<Answer>,
   secrets: string[],
+  hub: () => TestHub,
 ) {
   let endpoint = ''
   const about = async (done: Promise<Answer>) => {
@@ -24,6 +26,30 @@ export function webhookEventCases(
       },
       kind,
       change: 'webhook_added',
+    },
+    testWebhook: {
+      run: () => about(call('POST', `${path}/${endpoint}:test`)),
+      kind,
+      change: 'webhook_tested',
+      states: 'none' as const,
+    },
+    redeliver: {
+      run: async () => {
+        const [delivery] = await keepDeliveries(hub(), 'acme', endpoint, [{ status: 'dead' }])
+        return about(call('POST', `${path}/${endpoint}/deliveries/${delivery}:redeliver`))
+      },
+      kind,
+      change: 'webhook_redelivered',
+      states: 'none' as const,
+    },
+    redeliverSince: {
+      run: async () => {
+        await keepDeliveries(hub(), 'acme', endpoint, [{ status: 'dead' }])
+        return about(call('POST', `${path}/${endpoint}:redeliver`, { since: '2026-01-01T00:00:00Z' }))
+      },
+      kind,
+      change: 'webhook_redelivered',
+      states: 'none' as const,
     },
     updateWebhook: {
       run: () => about(call('PATCH', `${path}/${endpoint}`, { enabled: false })),

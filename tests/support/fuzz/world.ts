@@ -3,6 +3,7 @@ import { prepareTelemetry, registerSkill } from '../../api/telemetry-tenants.ts'
 import { openDirectoryLab, person } from '../../roster/directory-lab.ts'
 import { waitingSync } from '../../roster-sync/waiting-sync.ts'
 import { event } from '../../telemetry/events.ts'
+import { addWebhook, keepDeliveries } from '../../webhooks/kept-deliveries.ts'
 import type { TestHub } from '../hub.ts'
 import { type DescribedOperation, describedOperations } from './api-description.ts'
 import type { Random } from './random.ts'
@@ -45,6 +46,7 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
   const connectors = await spare('/api/v1/llm/connectors', connectorOf, 'connector_id')
   const webhookOf = (index: number) => ({ url: `https://hooks.acme.example/${index}`, events: ['user.*'] })
   const webhooks = await spare('/api/v1/webhooks', webhookOf, 'webhook_id')
+  const delivering = await prepareDeliveries(hub)
   const [republish] = await spare('/api/v1/skill-entitlement/distribution:republish', () => ({}), 'job_id')
   const governance = await prepareGovernance(hub)
   // Many, for each can be confirmed or cancelled once.
@@ -85,6 +87,7 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
     job_id: () => governance.download.jobId,
     connector_id: (random) => random.pick(connectors),
     webhook_id: (random) => random.pick(webhooks),
+    delivery_id: (random) => random.pick(delivering.deliveries),
     file_name: () => governance.download.file,
     tenant: () => 'acme',
     expires: () => governance.download.expires,
@@ -120,6 +123,8 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
         if (name === 'url') return `https://hooks.acme.example/${random.int(1, 99)}`
         if (name === 'events') return random.pick(['user.*', 'skill.latency_exceeded', 'governance.*'])
       }
+      // An endpoint that nobody disables or removes.
+      if (/eliver/.test(operationId) && name === 'webhook_id') return delivering.webhook
       // Accounts that are changed and disabled are not the one that asks for tokens.
       if (/ServiceAccount/.test(operationId) && name === 'client_id') return random.pick(accounts)
       // In records and telemetry it is `user:…`.
@@ -129,6 +134,21 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
       }
       return Object.hasOwn(names, name) ? names[name]?.(random) : undefined
     },
+  }
+}
+
+/** An endpoint with deliveries that nobody works on. */
+async function prepareDeliveries(hub: TestHub): Promise<{ webhook: string; deliveries: string[] }> {
+  const webhook = await addWebhook(hub, 'acme', { url: 'https://hooks.acme.example/deliveries' })
+  const statuses = ['pending', 'failed', 'dead', 'delivered'] as const
+  return {
+    webhook,
+    deliveries: await keepDeliveries(
+      hub,
+      'acme',
+      webhook,
+      statuses.map((status) => ({ status })),
+    ),
   }
 }
 
