@@ -49,11 +49,16 @@ describe('a directory that pushes', () => {
         scim_base_url: `${hub.baseUrl}/scim/v2/acme`,
         bearer_token: expect.stringMatching(/^scim[A-Za-z0-9]{44}$/),
         group_archetype_map: [map('Analysts', 'analyst')],
+        inbound: {
+          connection_id: answer.body.connection_id,
+          secret: expect.stringMatching(/^whsec_[A-Za-z0-9]{44}$/),
+        },
         created_at: expect.stringMatching(/\.\d{6}Z$/),
         updated_at: expect.stringMatching(/\.\d{6}Z$/),
       },
     ])
-    const { bearer_token: token, ...state } = answer.body
+    const { bearer_token: token, inbound, ...rest } = answer.body
+    const state = { ...rest, inbound: { connection_id: rest.connection_id } }
     expect((await stored('acme')).body).toEqual(state)
     const [event, ...others] = await changes('acme')
     expect(others).toEqual([])
@@ -70,7 +75,7 @@ describe('a directory that pushes', () => {
     const superuser = await hub.superuserClient()
     const { rows } = await superuser.query(`select row_to_json(s)::text as text from hub.scim_configurations s`)
     expect(rows.map((row) => row.text).join()).not.toContain(token)
-    expect(JSON.stringify([event, hub.logLines])).not.toContain(token)
+    for (const secret of [token, inbound.secret]) expect(JSON.stringify([event, hub.logLines])).not.toContain(secret)
   })
 
   test('the same again changes nothing, shows no token and writes nothing; without a map it stays', async () => {
@@ -147,7 +152,9 @@ describe('a directory that is read', () => {
     expect([answer.status, answer.body]).toMatchObject([200, { mode: 'pull', base_url: source.baseUrl }])
     expect(source.requests.slice(asked)).toEqual(['GET /Users?startIndex=1&count=1'])
     const again = await configure('globex', pull())
-    expect(again.body).toEqual(answer.body)
+    const { connection_id } = answer.body
+    expect(answer.body.inbound).toEqual({ connection_id, secret: expect.stringMatching(/^whsec_/) })
+    expect(again.body).toEqual({ ...answer.body, inbound: { connection_id } })
     expect(await changes('globex')).toHaveLength(1)
     const superuser = await hub.superuserClient()
     const { rows } = await superuser.query(

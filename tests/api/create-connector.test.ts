@@ -7,7 +7,7 @@ import {
   pushBody,
   startConnectorHub,
 } from '../connectors/connector-lab.ts'
-import type { TestHub } from '../support/hub.ts'
+import type { Answer, TestHub } from '../support/hub.ts'
 import { accessCases, pointersOf, slugOf } from './connector-cases.ts'
 
 let hub: TestHub
@@ -19,6 +19,9 @@ afterAll(() => hub.stop())
 const url = 'http://127.0.0.1:9/skills'
 const create = (body: unknown, tenant: 'acme' | 'globex' | 'cmode' = 'acme') =>
   hub.call(tenant, 'POST', connectorsPath, { body })
+
+/** As it is shown from then on. */
+const withoutSecret = (body: Answer['body']) => ({ ...body, inbound: { connection_id: body.connector_id } })
 
 test('keeps the connector, shows no secret, and writes it down', async () => {
   const answer = await create(pushBody(url, { platform: 'claude', display_name: 'Claude' }))
@@ -32,13 +35,14 @@ test('keeps the connector, shows no secret, and writes it down', async () => {
     publish_url: url,
     manifest_url: `${hub.baseUrl}/api/v1/skill-entitlement/distribution/manifest?connector_id=${connector_id}`,
     credentials: ['bearer_token'],
+    inbound: { connection_id: connector_id, secret: expect.stringMatching(/^whsec_[A-Za-z0-9]{44}$/) },
     log_name: (await hub.tenant('acme')).logName,
     created_at: expect.stringMatching(/Z$/),
     created_by: await hub.clientId('acme'),
     updated_at: expect.stringMatching(/Z$/),
     health: { status: 'waiting', failures: 0 },
   })
-  expect((await must(hub, 'acme', 'GET', String(answer.headers.location))).body).toEqual(answer.body)
+  expect((await must(hub, 'acme', 'GET', String(answer.headers.location))).body).toEqual(withoutSecret(answer.body))
   const [event, ...others] = await eventsOf(hub, 'acme', 'connector.added')
   expect(others).toEqual([])
   expect(event).toMatchObject({
@@ -46,6 +50,7 @@ test('keeps the connector, shows no secret, and writes it down', async () => {
     details: { kind: 'llm', connector_id, platform: 'claude', delivery: 'push', credentials: ['bearer_token'] },
   })
   expect(JSON.stringify([answer.body, event, hub.logLines])).not.toContain('a-secret-of-the-lab')
+  expect(JSON.stringify([event, hub.logLines])).not.toContain(answer.body.inbound.secret)
 })
 
 test('the same again changes nothing and writes nothing', async () => {
@@ -53,7 +58,7 @@ test('the same again changes nothing and writes nothing', async () => {
   const first = await create(body)
   const before = await eventsOf(hub, 'acme', 'connector.added')
   const { credentials: _, ...without } = body
-  for (const same of [body, without]) expect((await create(same)).body).toEqual(first.body)
+  for (const same of [body, without]) expect((await create(same)).body).toEqual(withoutSecret(first.body))
   expect(await eventsOf(hub, 'acme', 'connector.added')).toEqual(before)
   expect(await eventsOf(hub, 'acme', 'tenant.config_changed')).toEqual([])
 })

@@ -24,6 +24,7 @@ test('forgets the credentials, is gone, answers the same again, and its name is 
     ['PATCH', '', { display_name: 'x' }],
     ['POST', ':test', undefined],
     ['POST', ':rotate-credentials', { credentials: {} }],
+    ['POST', ':rotate-inbound-secret', undefined],
   ] as const) {
     expect((await hub.call('acme', method, `${path}${rest}`, { body: sent })).status).toBe(404)
   }
