@@ -17,6 +17,7 @@ import {
   lockSequences,
   requeueDelivery,
   takeSequence,
+  timeOfDatabase,
 } from './deliveries-store.ts'
 import { deliveryAnswer, deliveryDetails } from './delivery-answer.ts'
 import { deliveriesBelow } from './delivery-pages-store.ts'
@@ -112,7 +113,7 @@ export function createDeliveryAdministration(deps: {
         if (!row) throw noSuchDelivery(webhookId)
         if (row.data === null) throw erased()
         if (row.status === 'pending' && row.tries === 0) return deliveryAnswer(row)
-        const queued = await requeueDelivery(tx, deliveryId, clock.next().createdAt)
+        const queued = await requeueDelivery(tx, deliveryId, await timeOfDatabase(tx))
         await ordered(tx, caller, webhookId, {
           change: 'webhook_redelivered',
           delivery_id: deliveryId,
@@ -135,7 +136,7 @@ export function createDeliveryAdministration(deps: {
           requireEnabled(await endpointOf(tx, webhookId))
           const count = await countRequeued(tx, webhookId, requeued, webhookRedeliveriesMax + 1)
           if (count > webhookRedeliveriesMax) throw tooMany()
-          const queued = await requeueAll(tx, webhookId, requeued, clock.next().createdAt)
+          const queued = await requeueAll(tx, webhookId, requeued, await timeOfDatabase(tx))
           if (queued > 0) {
             await ordered(tx, caller, webhookId, {
               change: 'webhook_redelivered',

@@ -39,6 +39,12 @@ export async function lockSequences(tx: TenantTx): Promise<void> {
   await lockTenant(tx, webhooksLockClass)
 }
 
+/** By the clock of the database, which says what is due: those of processes differ from it. */
+export async function timeOfDatabase(tx: TenantTx): Promise<string> {
+  const { rows } = await tx.client.query<{ now: string }>('select now() as now')
+  return rows[0]!.now
+}
+
 /** The next sequence of an endpoint, under {@link lockSequences}. */
 export async function takeSequence(tx: TenantTx, webhookId: string): Promise<number> {
   const { rows } = await tx.client.query<{ last_sequence: number }>(
@@ -60,7 +66,7 @@ export async function insertDelivery(tx: TenantTx, delivery: NewDelivery): Promi
   const { rows } = await tx.client.query<DeliveryRow>(
     `insert into hub.webhook_deliveries (tenant_id, delivery_id, webhook_id, sequence, message_id, kind, occurred_at,
        data, status, tries, attempt_count, next_attempt_at, attempts, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, 'pending', 0, 0, $7, '[]', $7)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, 'pending', 0, 0, now(), '[]', $7)
      returning ${deliveryColumns}`,
     [
       tx.tenantId,
