@@ -1,0 +1,155 @@
+import { DomainError } from '../../contract/domain-error.ts'
+import type { DatabaseLog, Listener } from '../db/database.ts'
+
+/** Between looks for new tenants; more where listing them takes long. */
+const sweepMsDefault = 5_000
+const sweepRestFactor = 20
+const tickMs = 50
+const retryMsMin = 500
+const retryMsMax = 15_000
+
+export interface TenantLoop {
+  /** There is something to do for the tenant, at once or in so many milliseconds. */
+  wake(tenantId: string, inMs?: number): void
+  start(): void
+  /** Waits for the looks that go on. */
+  stop(): Promise<void>
+}
+
+export interface TenantLoopDeps {
+  /**
+   * Does what is due for a tenant, one look at a time for each, and answers in how many milliseconds to look again;
+   * undefined for a tenant that is no more. One that throws is repeated after pauses that grow.
+   */
+  look: (tenantId: string) => Promise<number | undefined>
+  listTenants: () => Promise<readonly string[]>
+  /** Hears of what other processes have to do. */
+  hear: (heard: (tenantId: string) => void) => Listener
+  log: Pick<DatabaseLog, 'warn' | 'error'>
+  /** For the log: while the database is away, after another failure, and when tenants cannot be listed. */
+  words: { away: string; failed: string; unlisted: string }
+  /** Tenants that are looked at at once; the others wait. */
+  looksAtOnce: number
+  sweepMs?: number | undefined
+  nowMs?: (() => number) | undefined
+}
+
+interface TenantState {
+  lookAtMs: number
+  failures: number
+  looking?: Promise<void>
+  /** When somebody wants it looked at again, whatever the look that goes on finds. */
+  wantedAtMs: number
+}
+
+/**
+ * Looks at every tenant again and again, and at once at those that are woken: a loop within the process, because a job
+ * queue polls more slowly. Several processes may run one; that they do not get into each other's way is for `look`.
+ */
+export function createTenantLoop(deps: TenantLoopDeps): TenantLoop {
+  const { look, listTenants, hear, log, words, looksAtOnce, sweepMs = sweepMsDefault } = deps
+  const { nowMs = () => performance.now() } = deps
+  const states = new Map<string, TenantState>()
+  let stopped = true
+  let looks = 0
+  let soon: NodeJS.Immediate | undefined
+  let timer: NodeJS.Timeout | undefined
+  let sweepTimer: NodeJS.Timeout | undefined
+  let sweeping: Promise<void> = Promise.resolve()
+  let listener: Listener | undefined
+
+  function wake(tenantId: string, inMs = 0): void {
+    if (stopped) return
+    const state = stateOf(tenantId)
+    const atMs = nowMs() + inMs
+    state.wantedAtMs = Math.min(state.wantedAtMs, atMs)
+    // One that failed is looked at in its time.
+    if (!state.looking && state.failures === 0) state.lookAtMs = Math.min(state.lookAtMs, atMs)
+    if (inMs <= 0) soon ??= setImmediate(lookAtDue)
+  }
+
+  function stateOf(tenantId: string): TenantState {
+    const known = states.get(tenantId)
+    if (known) return known
+    const made = { lookAtMs: nowMs(), failures: 0, wantedAtMs: Number.POSITIVE_INFINITY }
+    states.set(tenantId, made)
+    return made
+  }
+
+  function lookAtDue(): void {
+    soon = undefined
+    if (stopped) return
+    const now = nowMs()
+    const due = [...states].filter(([, state]) => !state.looking && state.lookAtMs <= now)
+    due.sort(([, a], [, b]) => a.lookAtMs - b.lookAtMs)
+    for (const [tenantId, state] of due.slice(0, looksAtOnce - looks)) {
+      looks += 1
+      state.wantedAtMs = Number.POSITIVE_INFINITY
+      state.looking = lookAt(tenantId, state).finally(() => {
+        looks -= 1
+        delete state.looking
+        if (state.failures === 0) state.lookAtMs = Math.min(state.lookAtMs, state.wantedAtMs)
+        if (!stopped) soon ??= setImmediate(lookAtDue)
+      })
+    }
+  }
+
+  async function lookAt(tenantId: string, state: TenantState): Promise<void> {
+    try {
+      const nextMs = await look(tenantId)
+      if (nextMs === undefined) states.delete(tenantId)
+      state.lookAtMs = nowMs() + (nextMs ?? 0)
+      state.failures = 0
+    } catch (error) {
+      const retryMs = Math.min(retryMsMin * 2 ** state.failures, retryMsMax)
+      state.failures += 1
+      state.lookAtMs = nowMs() + retryMs
+      const isAway = error instanceof DomainError && error.slug === 'hub-unavailable'
+      const details = { err: error, tenant: tenantId, retryMs }
+      if (isAway) log.warn(details, words.away)
+      else log.error(details, words.failed)
+    }
+  }
+
+  function tick(): void {
+    timer = setTimeout(() => {
+      lookAtDue()
+      if (!stopped) tick()
+    }, tickMs).unref()
+  }
+
+  function sweepIn(ms: number): void {
+    if (stopped) return
+    sweepTimer = setTimeout(() => {
+      const beganMs = nowMs()
+      sweeping = listTenants()
+        .then((tenantIds) => {
+          for (const tenantId of tenantIds) if (!stopped) stateOf(tenantId)
+        })
+        .catch((error: unknown) => log.warn({ err: error }, words.unlisted))
+        .then(() => sweepIn(Math.max(sweepMs, (nowMs() - beganMs) * sweepRestFactor)))
+    }, ms).unref()
+  }
+
+  return {
+    wake,
+    start() {
+      if (!stopped) return
+      stopped = false
+      // Without a name when listening begins: what was missed until then is found by the sweep.
+      listener = hear((tenantId) => tenantId !== '' && wake(tenantId))
+      tick()
+      sweepIn(0)
+    },
+    async stop() {
+      stopped = true
+      clearTimeout(timer)
+      clearTimeout(sweepTimer)
+      if (soon) clearImmediate(soon)
+      soon = undefined
+      listener?.close()
+      await Promise.all([sweeping, ...[...states.values()].map(({ looking }) => looking)])
+      states.clear()
+    },
+  }
+}

@@ -1,0 +1,47 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { PostAnswer } from '../../../outbound/guarded-post.ts'
+import type { DeliveryAttempt } from '../delivery-types.ts'
+
+const headersMax = 50
+const headerCharactersMax = 4 * 1024
+const bodyCharactersMax = 1024
+/** Nobody needs what a receiver would have a browser keep. */
+const leftOut: ReadonlySet<string> = new Set(['set-cookie', 'set-cookie2'])
+
+/** What is kept of an answer, to be shown: status, the first headers, the beginning of a body that is text. */
+export function loggedAnswer({ status, headers, beginning }: PostAnswer): NonNullable<DeliveryAttempt['response']> {
+  const body = bodyText(headers, beginning)
+  return { status, headers: firstHeaders(headers), ...(body !== undefined && { body }) }
+}
+
+function firstHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const kept: [string, string][] = []
+  let room = headerCharactersMax
+  for (const [name, value] of Object.entries(headers)) {
+    if (leftOut.has(name) || value === undefined) continue
+    const text = printable(Array.isArray(value) ? value.join(', ') : value)
+    room -= name.length + text.length
+    if (room < 0 || kept.length === headersMax) break
+    kept.push([name, text])
+  }
+  // Unlike assignment it makes `__proto__` a member like others.
+  return Object.fromEntries(kept)
+}
+
+/** Undefined for what is packed, or no text by what it says of itself. */
+function bodyText(headers: IncomingHttpHeaders, beginning: Buffer): string | undefined {
+  if (beginning.length === 0) return undefined
+  const encoding = headers['content-encoding'] ?? 'identity'
+  const type = headers['content-type'] ?? 'text/plain'
+  if (encoding !== 'identity' || !/^text\/|[/+](json|xml|x-www-form-urlencoded)\b/i.test(type)) return undefined
+  // By characters, so that none is cut in two.
+  const characters = [...printable(beginning.toString('utf8'))].slice(0, bodyCharactersMax)
+  return characters.join('')
+}
+
+/** PostgreSQL takes no NUL in JSON, and a terminal obeys control characters. */
+function printable(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\u2028\u2029]/gu, (character) => (/[\n\t]/.test(character) ? character : '\ufffd'))
+}

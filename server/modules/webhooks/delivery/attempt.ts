@@ -1,0 +1,100 @@
+import { webhookRetryAfterSecondsMax } from '../../../../contract/limits.ts'
+import { formatTimestamp } from '../../../../contract/timestamp.ts'
+import type { PostAnswer } from '../../../outbound/guarded-post.ts'
+import type { Outbound } from '../../../outbound/outbound.ts'
+import { OutboundError } from '../../../outbound/outbound-error.ts'
+import { retryAfterSeconds } from '../../../outbound/retry-after.ts'
+import { signatureOf } from '../../../outbound/signature.ts'
+import type { DeliveryAttempt, DeliveryErrorCode } from '../delivery-types.ts'
+import { loggedAnswer } from './answer-log.ts'
+import type { DueDelivery } from './due-store.ts'
+import { messageText } from './message-text.ts'
+
+/** An attempt that has ended. Without an error it was taken. */
+export interface Attempted {
+  attempt: DeliveryAttempt
+  /** The receiver asked for it. */
+  retryAfterSeconds?: number
+}
+
+export interface Target {
+  tenantSlug: string
+  url: string
+  /** The newest first. */
+  secrets: readonly string[]
+}
+
+/** Sends a message once. Throws the reason of the signal, and nothing else. */
+export async function attemptDelivery(
+  outbound: Pick<Outbound, 'post'>,
+  { tenantSlug, url, secrets }: Target,
+  delivery: DueDelivery & { data: string },
+  signal: AbortSignal,
+): Promise<Attempted> {
+  const nowMs = Date.now()
+  const body = Buffer.from(messageText(tenantSlug, delivery))
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'org-memory-hub',
+    'x-service-tenant': tenantSlug,
+    'x-service-webhook-id': delivery.message_id,
+    'x-service-signature': signatureOf(body, secrets, nowMs),
+  }
+  const begun = { at: formatTimestamp(nowMs), url, request_headers: headers }
+  const beganMs = performance.now()
+  try {
+    const answer = await outbound.post(url, { headers, body, signal })
+    return attempted({ ...begun, duration_ms: milliseconds(answer.headMs) }, answer)
+  } catch (error) {
+    if (signal.aborted) throw error
+    const duration_ms = milliseconds(performance.now() - beganMs)
+    return { attempt: { ...begun, duration_ms, error: outboundProblem(error) } }
+  }
+}
+
+/** An entry of the log for what was not even sent. */
+export function unsentAttempt(url: string, code: DeliveryErrorCode, detail: string): DeliveryAttempt {
+  return { at: formatTimestamp(Date.now()), duration_ms: 0, url, request_headers: {}, error: { code, detail } }
+}
+
+function attempted(
+  begun: Pick<DeliveryAttempt, 'at' | 'url' | 'request_headers' | 'duration_ms'>,
+  answer: PostAnswer,
+): Attempted {
+  const { status } = answer
+  const response = loggedAnswer(answer)
+  if (status >= 200 && status < 300) return { attempt: { ...begun, response } }
+  const error = { code: codeOf(status), detail: `The receiver ${wordsOf(status)}.` }
+  const asks = status === 429 || status === 503
+  const asked = asks ? retryAfterSeconds(answer.headers['retry-after'], webhookRetryAfterSecondsMax) : undefined
+  if (asked === undefined) return { attempt: { ...begun, response, error } }
+  return { attempt: { ...begun, response, error, retry_after_seconds: asked }, retryAfterSeconds: asked }
+}
+
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+function codeOf(status: number): DeliveryErrorCode {
+  if (redirects.has(status)) return 'redirect'
+  if (status === 410) return 'gone'
+  if (status === 429) return 'rate-limited'
+  if (status >= 400 && status < 500) return 'http-4xx'
+  return status >= 500 && status < 600 ? 'http-5xx' : 'http-other'
+}
+
+function wordsOf(status: number): string {
+  if (redirects.has(status)) return `answered with a redirect (${status}), which the Hub does not follow`
+  if (status === 410) return 'says that it is gone for good (410)'
+  if (status === 429) return 'is called too often (429)'
+  return `answered ${status}, which is no success`
+}
+
+function outboundProblem(error: unknown): NonNullable<DeliveryAttempt['error']> {
+  if (!(error instanceof OutboundError)) throw error
+  const { failure, message } = error
+  const code = failure === 'blocked' || failure === 'timeout' || failure === 'redirect' ? failure : 'unreachable'
+  return { code, detail: `The address of the receiver ${message}.` }
+}
+
+function milliseconds(exact: number): number {
+  return Math.round(exact)
+}

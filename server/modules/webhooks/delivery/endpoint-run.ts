@@ -1,0 +1,252 @@
+import { testEventKind } from '../../../../contract/webhook-events.ts'
+import type { Lane, Lanes } from '../../../outbound/lanes.ts'
+import type { Attempted } from './attempt.ts'
+import type { DueDelivery } from './due-store.ts'
+import type { Outcome } from './outcome-store.ts'
+
+/** Attempts at once to a receiver that takes what it gets, and to one that failed last or is not known yet. */
+const atOnceMax = 16
+const atOnceMin = 2
+/** Deliveries in memory of a receiver of each kind; more are read while half of them are being sent. */
+const queueMax = 500
+const failingQueueMax = 8
+const queueBytesMax = 4 * 1024 * 1024
+/** Failures in a row from which on attempts to a receiver are begun one after the other, with pauses between. */
+const failuresAtFullSpeed = 3
+const pacePerFailureMs = 25
+/** A receiver that asks to be left alone gets nothing else either, so long at most; then it is asked again. */
+const leftAloneMsMax = 60_000
+/** Nobody keeps a place of the quick lane for longer. */
+const quickMsMax = 2_000
+
+export type Opened = { url: string; secrets: readonly string[] } | 'key-destroyed'
+
+export interface RunDeps {
+  tenantId: string
+  lanes: Lanes
+  /** Sends; throws the reason of the signal. */
+  send: (
+    delivery: DueDelivery & { data: string },
+    opened: Exclude<Opened, string>,
+    stop: AbortSignal,
+  ) => Promise<Attempted>
+  /** What became of it, see `judge.ts`. */
+  judge: (delivery: DueDelivery, result: Attempted | 'erased' | 'key-destroyed') => Outcome
+  /** Resolves once it is kept. */
+  keep: (outcome: Outcome) => Promise<void>
+  /** More is wanted. */
+  wake: () => void
+  /** Whether anything may be begun. */
+  isHeld: () => boolean
+  /** The longest pause between attempts to a receiver that keeps failing. */
+  paceMsMax: number
+  nowMs: () => number
+}
+
+/** Delivery to one endpoint, by the process that has leased it. */
+export class EndpointRun {
+  readonly webhookId: string
+  /** By `nowMs`; nothing is begun after it. */
+  leasedUntilMs = 0
+  /** When it had something to do last. */
+  activeAtMs: number
+  /** Of a disabled one only tests are sent. */
+  onlyTests = false
+  /** More was due than was read. */
+  hasMore = false
+  readonly #deps: RunDeps
+  #opened: Opened | undefined
+  #failures: number
+  #atOnce = atOnceMin
+  #isSlow = false
+  #isEnded = false
+  #queue: DueDelivery[] = []
+  /** Those in the queue, on their way, and waiting to be kept. */
+  readonly #held = new Set<string>()
+  readonly #onTheWay = new Map<Promise<void>, AbortController>()
+  #beginAtMs = 0
+  #timer: NodeJS.Timeout | undefined
+  #bytesEach = 1024
+  #hasWoken = false
+
+  constructor(webhookId: string, failures: number, deps: RunDeps) {
+    this.webhookId = webhookId
+    this.#failures = failures
+    this.#deps = deps
+    this.activeAtMs = deps.nowMs()
+  }
+
+  get held(): Iterable<string> {
+    return this.#held
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded
+  }
+
+  get isIdle(): boolean {
+    return this.#held.size === 0
+  }
+
+  /** How many deliveries it could make use of when it begins. @param failures in a row */
+  static wantedAtFirst(failures: number): number {
+    return failures > 0 ? failingQueueMax : queueMax
+  }
+
+  /** How many more deliveries it can make use of. */
+  get wanted(): number {
+    if (this.#isEnded || this.#deps.isHeld()) return 0
+    const fitting = Math.max(failingQueueMax, Math.floor(queueBytesMax / this.#bytesEach))
+    const max = this.#failures > 0 ? failingQueueMax : Math.min(queueMax, fitting)
+    const missing = max - this.#queue.length
+    return missing * 2 >= max ? missing : 0
+  }
+
+  /** With which address and secrets it goes on; undefined while they are read anew. */
+  open(opened: Opened | undefined): void {
+    this.#opened = opened
+    this.pump()
+  }
+
+  /** What was read, the tests first. */
+  take(deliveries: readonly DueDelivery[]): void {
+    this.#hasWoken = false
+    if (this.#isEnded || deliveries.length === 0) return
+    this.activeAtMs = this.#deps.nowMs()
+    let bytes = 0
+    for (const delivery of deliveries) {
+      this.#held.add(delivery.delivery_id)
+      bytes += 512 + 2 * (delivery.data?.length ?? 0)
+    }
+    this.#bytesEach = bytes / deliveries.length
+    const isTest = ({ kind }: DueDelivery) => kind === testEventKind
+    this.#queue = [...deliveries.filter(isTest), ...this.#queue, ...deliveries.filter((each) => !isTest(each))]
+    this.pump()
+  }
+
+  /** Begins what may be begun now. */
+  pump(): void {
+    while (this.#queue.length > 0) {
+      const waitMs = this.#waitMs()
+      if (waitMs > 0) {
+        if (Number.isFinite(waitMs)) this.#pumpIn(waitMs)
+        return
+      }
+      const delivery = this.#queue.shift() as DueDelivery
+      if (this.onlyTests && delivery.kind !== testEventKind) this.#held.delete(delivery.delivery_id)
+      else this.#begin(delivery)
+    }
+    this.#wakeForMore()
+  }
+
+  /** Begins nothing more; what is on its way goes on. */
+  end(): void {
+    this.#isEnded = true
+    clearTimeout(this.#timer)
+    for (const { delivery_id } of this.#queue) this.#held.delete(delivery_id)
+    this.#queue = []
+  }
+
+  /** Breaks off what is on its way, too. Resolves when all of it has ended. */
+  async breakOff(): Promise<void> {
+    this.end()
+    for (const stop of this.#onTheWay.values()) stop.abort(new Error('the worker stops'))
+    await Promise.all(this.#onTheWay.keys())
+  }
+
+  /** Milliseconds until the next attempt may begin; infinity where an event has to come first. */
+  #waitMs(): number {
+    const { lanes, tenantId, isHeld, nowMs } = this.#deps
+    if (this.#isEnded || this.#opened === undefined || isHeld()) return Number.POSITIVE_INFINITY
+    if (this.#onTheWay.size >= (this.#failures > 0 ? atOnceMin : this.#atOnce)) return Number.POSITIVE_INFINITY
+    const now = nowMs()
+    if (now >= this.leasedUntilMs) return Number.POSITIVE_INFINITY
+    if (now < this.#beginAtMs) return this.#beginAtMs - now
+    // Whoever gives a place back may be another endpoint.
+    return lanes.room(this.#lane(), tenantId, this.#bytesEach) > 0 ? 0 : 50
+  }
+
+  #lane(): Lane {
+    return this.#failures > 0 || this.#isSlow ? 'slow' : 'quick'
+  }
+
+  #pumpIn(ms: number): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.pump(), Math.ceil(ms)).unref()
+  }
+
+  #wakeForMore(): void {
+    if (this.#hasWoken || !this.hasMore || this.wanted === 0) return
+    this.#hasWoken = true
+    this.#deps.wake()
+  }
+
+  #begin(delivery: DueDelivery): void {
+    const opened = this.#opened as Opened
+    const { data } = delivery
+    if (data === null || opened === 'key-destroyed') {
+      this.#keep(this.#deps.judge(delivery, data === null ? 'erased' : 'key-destroyed'))
+      return
+    }
+    if (this.#failures > failuresAtFullSpeed) {
+      this.#beginAtMs = this.#deps.nowMs() + Math.min(this.#failures * pacePerFailureMs, this.#deps.paceMsMax)
+    }
+    const stop = new AbortController()
+    const run = this.#attempt({ ...delivery, data }, opened, stop).finally(() => {
+      this.#onTheWay.delete(run)
+      this.pump()
+    })
+    this.#onTheWay.set(run, stop)
+    if (this.#queue.length < queueMax / 2) this.#wakeForMore()
+  }
+
+  async #attempt(
+    delivery: DueDelivery & { data: string },
+    opened: Exclude<Opened, string>,
+    stop: AbortController,
+  ): Promise<void> {
+    const { lanes, tenantId, send, judge } = this.#deps
+    const place = lanes.take(this.#lane(), tenantId, this.#bytesEach)
+    let isLate = false
+    // Without room among the slow ones it is given back, and sent again once there is.
+    const late = setTimeout(() => {
+      isLate = true
+      this.#isSlow = true
+      if (!place.slowDown()) stop.abort(new Error('there is no room for slow ones'))
+    }, quickMsMax)
+    try {
+      const result = await send(delivery, opened, stop.signal)
+      this.#learn(result, isLate)
+      this.#keep(judge(delivery, result))
+    } catch {
+      this.#held.delete(delivery.delivery_id)
+      this.hasMore = true
+    } finally {
+      clearTimeout(late)
+      place.free()
+    }
+  }
+
+  #learn({ attempt, retryAfterSeconds = 0 }: Attempted, isLate: boolean): void {
+    if (!isLate) this.#isSlow = false
+    if (attempt.error) {
+      this.#failures += 1
+      this.#atOnce = atOnceMin
+      const { nowMs } = this.#deps
+      if (retryAfterSeconds > 0) this.#beginAtMs = nowMs() + Math.min(retryAfterSeconds * 1000, leftAloneMsMax)
+      if (attempt.error.code === 'gone') this.end()
+    } else {
+      this.#failures = 0
+      this.#beginAtMs = 0
+      this.#atOnce = Math.min(atOnceMax, this.#atOnce + 1)
+    }
+  }
+
+  #keep(outcome: Outcome): void {
+    const { delivery_id } = outcome.delivery
+    void this.#deps.keep(outcome).then(() => {
+      this.#held.delete(delivery_id)
+      this.activeAtMs = this.#deps.nowMs()
+    })
+  }
+}

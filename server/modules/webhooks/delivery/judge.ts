@@ -1,0 +1,33 @@
+import { webhookAttemptsKept } from '../../../../contract/limits.ts'
+import type { DeliveryAttempt } from '../delivery-types.ts'
+import { type Attempted, unsentAttempt } from './attempt.ts'
+import { type DeliverySchedule, pauseAfter } from './delivery-schedule.ts'
+import type { DueDelivery } from './due-store.ts'
+import type { Outcome } from './outcome-store.ts'
+
+/** What becomes of a delivery after an attempt, or without one. @param url where it would have gone */
+export function judge(
+  schedule: DeliverySchedule,
+  delivery: DueDelivery,
+  result: Attempted | 'erased' | 'key-destroyed',
+  url: string,
+): Outcome {
+  if (result === 'erased') return { delivery, status: 'dead', counts: false, isGone: false }
+  if (result === 'key-destroyed') {
+    const detail = 'The secret to sign with is gone with the key of the tenant, which was destroyed.'
+    const attempts = kept(delivery, unsentAttempt(url, 'key-destroyed', detail))
+    return { delivery, status: 'dead', attempts, counts: false, isGone: false }
+  }
+  const { attempt, retryAfterSeconds } = result
+  const attempts = kept(delivery, attempt)
+  const isGone = attempt.error?.code === 'gone'
+  const all = { delivery, attempts, counts: true, isGone }
+  if (!attempt.error) return { ...all, status: 'delivered' }
+  const tries = delivery.tries + 1
+  const pauseSeconds = isGone ? undefined : pauseAfter(schedule, { kind: delivery.kind, tries }, retryAfterSeconds)
+  return pauseSeconds === undefined ? { ...all, status: 'dead' } : { ...all, status: 'failed', pauseSeconds }
+}
+
+function kept({ attempts }: DueDelivery, attempt: DeliveryAttempt): DeliveryAttempt[] {
+  return [...attempts, attempt].slice(-webhookAttemptsKept)
+}

@@ -1,0 +1,75 @@
+import type { TenantTx } from '../../../db/database.ts'
+
+/** An endpoint, who delivers to it, and what waits. */
+export interface EndpointState {
+  webhook_id: string
+  url: string
+  /** Another one means that something of it was changed. */
+  updated_at: string
+  disabled_reason: 'by_hand' | 'gone' | 'failing' | null
+  failures: number
+  leased_by: string | null
+  /** Milliseconds that its lease goes on; negative when it has ended. */
+  lease_ms: number | null
+  has_due: boolean
+  /** A test of it waits. */
+  has_test: boolean
+  /** Milliseconds until the next delivery is due that is not due yet. */
+  next_ms: number | null
+}
+
+/** Of every endpoint that is not removed. What it costs does not grow with what waits. */
+export async function endpointStates(tx: TenantTx): Promise<EndpointState[]> {
+  const { rows } = await tx.client.query<EndpointState>({
+    name: 'webhook_endpoint_states',
+    text: `select w.webhook_id, w.url, w.updated_at, w.disabled_reason, p.failures, p.leased_by,
+        (extract(epoch from p.leased_until - now()) * 1000)::float8 as lease_ms,
+        exists (
+          select 1 from hub.webhook_deliveries d
+          where d.tenant_id = $1 and d.webhook_id = w.webhook_id and d.next_attempt_at <= now()) as has_due,
+        exists (
+          select 1 from hub.webhook_deliveries t
+          where t.tenant_id = $1 and t.webhook_id = w.webhook_id
+            and t.kind = 'webhook.test' and t.next_attempt_at is not null) as has_test,
+        (select (extract(epoch from n.next_attempt_at - now()) * 1000)::float8 from hub.webhook_deliveries n
+          where n.tenant_id = $1 and n.webhook_id = w.webhook_id and n.next_attempt_at > now()
+          order by n.next_attempt_at limit 1) as next_ms
+      from hub.webhooks w
+      join hub.webhook_progress p on p.tenant_id = $1 and p.webhook_id = w.webhook_id
+      where w.tenant_id = $1 and w.removed_at is null`,
+    values: [tx.tenantId],
+  })
+  return rows
+}
+
+/**
+ * Takes those that are free, and keeps those that this process has. Answers which it has now: others may have been
+ * faster.
+ */
+export async function leaseEndpoints(
+  tx: TenantTx,
+  webhookIds: readonly string[],
+  lease: { by: string; seconds: number },
+): Promise<Set<string>> {
+  const { rows } = await tx.client.query<{ now: string; until: string }>(
+    'select now() as now, now() + make_interval(secs => $1) as until',
+    [lease.seconds],
+  )
+  const { rows: leased } = await tx.client.query<{ webhook_id: string }>(
+    `update hub.webhook_progress set leased_by = $3, leased_until = $4
+     where tenant_id = $1 and webhook_id = any($2::text[])
+       and (leased_by is null or leased_by = $3 or leased_until <= $5)
+     returning webhook_id`,
+    [tx.tenantId, webhookIds, lease.by, rows[0]?.until, rows[0]?.now],
+  )
+  return new Set(leased.map(({ webhook_id }) => webhook_id))
+}
+
+/** Gives them back: another process, or this one, may go on at once. */
+export async function releaseEndpoints(tx: TenantTx, webhookIds: readonly string[], by: string): Promise<void> {
+  await tx.client.query(
+    `update hub.webhook_progress set leased_by = null, leased_until = null
+     where tenant_id = $1 and webhook_id = any($2::text[]) and leased_by = $3`,
+    [tx.tenantId, webhookIds, by],
+  )
+}

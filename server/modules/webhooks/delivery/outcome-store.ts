@@ -1,0 +1,117 @@
+import type { TenantTx } from '../../../db/database.ts'
+import type { DeliveryAttempt, DeliveryStatus } from '../delivery-types.ts'
+import type { DueDelivery } from './due-store.ts'
+
+/** How an attempt went. */
+export interface Outcome {
+  delivery: Pick<DueDelivery, 'delivery_id' | 'webhook_id' | 'tries' | 'attempt_count'>
+  status: Exclude<DeliveryStatus, 'pending'>
+  /** Of `failed`: until the next attempt. */
+  pauseSeconds?: number
+  /** What is kept of all attempts; undefined where there was none. */
+  attempts?: readonly DeliveryAttempt[]
+  /** Whether it says something of the receiver. */
+  counts: boolean
+  /** The receiver says that it is gone for good. */
+  isGone: boolean
+}
+
+interface Moments {
+  /** As RFC 3339, and in milliseconds since 1970. */
+  now: string
+  nowMs: number
+}
+
+/** Of the database: clocks of processes differ. As parameters, because a distributed database takes no functions of time in updates. */
+async function moments(tx: TenantTx): Promise<Moments> {
+  const { rows } = await tx.client.query<Moments>(
+    `select now() as now, (extract(epoch from now()) * 1000)::float8 as "nowMs"`,
+  )
+  return rows[0] as Moments
+}
+
+/**
+ * Keeps how attempts went, in one statement for all deliveries and one for all endpoints. A delivery that was changed
+ * meanwhile (queued anew, erased, attempted by another process too) stays as it is. Answers which endpoints have failed
+ * for too long.
+ */
+export async function keepOutcomes(
+  tx: TenantTx,
+  outcomes: readonly Outcome[],
+  failingHoursMax: number,
+): Promise<string[]> {
+  const at = await moments(tx)
+  const failing = await countByEndpoint(tx, outcomes, at, failingHoursMax)
+  const rows = outcomes.map(({ delivery, status, pauseSeconds, attempts }) => ({
+    delivery_id: delivery.delivery_id,
+    tries: delivery.tries,
+    attempt_count: delivery.attempt_count,
+    more: attempts ? 1 : 0,
+    status,
+    next_attempt_at: pauseSeconds === undefined ? null : new Date(at.nowMs + pauseSeconds * 1000).toISOString(),
+    attempts: attempts ?? null,
+    delivered_at: status === 'delivered' ? at.now : null,
+  }))
+  await tx.client.query(
+    `update hub.webhook_deliveries d
+     set status = o.status, tries = d.tries + o.more, attempt_count = d.attempt_count + o.more,
+       next_attempt_at = o.next_attempt_at, attempts = coalesce(o.attempts, d.attempts), delivered_at = o.delivered_at
+     from json_to_recordset($2::json) as o (delivery_id uuid, tries int, attempt_count int, more int, status text,
+       next_attempt_at timestamptz, attempts jsonb, delivered_at timestamptz)
+     where d.tenant_id = $1 and d.delivery_id = o.delivery_id and d.next_attempt_at is not null
+       and d.tries = o.tries and d.attempt_count = o.attempt_count`,
+    [tx.tenantId, JSON.stringify(rows)],
+  )
+  return failing
+}
+
+/** Failures in a row: those after the last success, else those before count too. */
+async function countByEndpoint(
+  tx: TenantTx,
+  outcomes: readonly Outcome[],
+  { now, nowMs }: Moments,
+  failingHoursMax: number,
+): Promise<string[]> {
+  const counts = new Map<string, { succeeded: boolean; trailing: number }>()
+  for (const { delivery, status, counts: isCounted } of outcomes) {
+    if (!isCounted) continue
+    const before = counts.get(delivery.webhook_id) ?? { succeeded: false, trailing: 0 }
+    const { succeeded, trailing } = before
+    const next = status === 'delivered' ? { succeeded: true, trailing: 0 } : { succeeded, trailing: trailing + 1 }
+    counts.set(delivery.webhook_id, next)
+  }
+  if (counts.size === 0) return []
+  const { rows } = await tx.client.query<{ webhook_id: string; failed_too_long: boolean }>(
+    `update hub.webhook_progress p
+     set failures = case when o.succeeded then o.trailing else p.failures + o.trailing end,
+       failing_since = case when o.trailing = 0 then null when o.succeeded then $5::timestamptz
+         else coalesce(p.failing_since, $5::timestamptz) end,
+       attempted_at = $5::timestamptz,
+       delivered_at = case when o.succeeded then $5::timestamptz else p.delivered_at end
+     from unnest($2::text[], $3::bool[], $4::int[]) as o (webhook_id, succeeded, trailing)
+     where p.tenant_id = $1 and p.webhook_id = o.webhook_id
+     returning p.webhook_id, coalesce(p.failing_since <= $6::timestamptz, false) as failed_too_long`,
+    [
+      tx.tenantId,
+      [...counts.keys()],
+      [...counts.values()].map(({ succeeded }) => succeeded),
+      [...counts.values()].map(({ trailing }) => trailing),
+      now,
+      new Date(nowMs - failingHoursMax * 3_600_000).toISOString(),
+    ],
+  )
+  return rows.filter(({ failed_too_long }) => failed_too_long).map(({ webhook_id }) => webhook_id)
+}
+
+/** Gives up a part of what waits for an endpoint, but not its tests. Answers whether there may be more. */
+export async function giveUpDeliveries(tx: TenantTx, webhookId: string, count: number): Promise<boolean> {
+  const { rowCount } = await tx.client.query(
+    `update hub.webhook_deliveries d set status = 'dead', next_attempt_at = null
+     where d.tenant_id = $1 and d.delivery_id = any(array(
+       select e.delivery_id from hub.webhook_deliveries e
+       where e.tenant_id = $1 and e.webhook_id = $2 and e.next_attempt_at is not null and e.kind <> 'webhook.test'
+       order by e.next_attempt_at, e.sequence limit $3))`,
+    [tx.tenantId, webhookId, count],
+  )
+  return rowCount === count
+}

@@ -1,0 +1,98 @@
+import { DomainError } from '../../../../contract/domain-error.ts'
+import type { DatabaseLog } from '../../../db/database.ts'
+import type { Outcome } from './outcome-store.ts'
+
+const retryMsMin = 500
+const retryMsMax = 15_000
+/** So many are written at once, without waiting for more. */
+const plenty = 200
+const writtenAtOnce = 1_000
+
+/** Gathers how attempts of a tenant went, and keeps it, many in one transaction. */
+export interface OutcomeWriter {
+  /** Resolves once it is kept; never rejects. */
+  add(outcome: Outcome): Promise<void>
+  /** Whether the last write failed: until one succeeds, no more should be begun that could not be kept either. */
+  readonly isStuck: boolean
+  readonly waiting: number
+  /** Tries once to keep what waits, and ends: what could not be kept is attempted again. */
+  close(): Promise<void>
+}
+
+interface Waiting {
+  outcome: Outcome
+  kept: () => void
+}
+
+export function createOutcomeWriter(deps: {
+  /** In one transaction. */
+  write: (outcomes: readonly Outcome[]) => Promise<void>
+  /** After a write that succeeded again. */
+  unstuck: () => void
+  gatherMs: number
+  log: Pick<DatabaseLog, 'warn' | 'error'>
+}): OutcomeWriter {
+  const { write, unstuck, gatherMs, log } = deps
+  let waiting: Waiting[] = []
+  let timer: NodeJS.Timeout | undefined
+  let writing: Promise<void> | undefined
+  let failures = 0
+  let isClosed = false
+
+  function schedule(): void {
+    if (isClosed || writing || waiting.length === 0) return
+    if (failures === 0 && waiting.length >= plenty) return void begin()
+    const pauseMs = failures === 0 ? gatherMs : Math.min(retryMsMin * 2 ** (failures - 1), retryMsMax)
+    timer ??= setTimeout(begin, pauseMs).unref()
+  }
+
+  function begin(): void {
+    clearTimeout(timer)
+    timer = undefined
+    writing = writeSome().finally(() => {
+      writing = undefined
+      schedule()
+    })
+  }
+
+  async function writeSome(): Promise<void> {
+    const some = waiting.slice(0, writtenAtOnce)
+    try {
+      await write(some.map(({ outcome }) => outcome))
+    } catch (error) {
+      failures += 1
+      const isAway = error instanceof DomainError && error.slug === 'hub-unavailable'
+      if (isAway) log.warn({ err: error }, 'how deliveries went cannot be kept while the database is away')
+      else log.error({ err: error }, 'how deliveries went could not be kept')
+      return
+    }
+    waiting = waiting.slice(some.length)
+    for (const { kept } of some) kept()
+    if (failures === 0) return
+    failures = 0
+    unstuck()
+  }
+
+  return {
+    add(outcome) {
+      return new Promise((kept) => {
+        waiting.push({ outcome, kept })
+        schedule()
+      })
+    },
+    get isStuck() {
+      return failures > 0
+    },
+    get waiting() {
+      return waiting.length
+    },
+    async close() {
+      isClosed = true
+      clearTimeout(timer)
+      await writing
+      failures = 0
+      while (waiting.length > 0 && failures === 0) await writeSome()
+      for (const { kept } of waiting.splice(0)) kept()
+    },
+  }
+}

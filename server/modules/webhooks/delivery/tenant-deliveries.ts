@@ -1,0 +1,262 @@
+import type { Database, DatabaseLog } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import type { Endpoints } from '../webhooks-types.ts'
+import { type DueDelivery, dueDeliveries, dueTests } from './due-store.ts'
+import { EndpointRun, type Opened, type RunDeps } from './endpoint-run.ts'
+import { type EndpointState, endpointStates, leaseEndpoints, releaseEndpoints } from './lease-store.ts'
+import { giveUpDeliveries, keepOutcomes, type Outcome } from './outcome-store.ts'
+import { createOutcomeWriter } from './outcome-writer.ts'
+
+/** Between looks at a tenant with endpoints, for what nobody told of; less where something is due sooner. */
+const lookMsMax = 5_000
+/** The same at a tenant without; another process may have made one, and its word was lost. */
+const idleLookMs = 20_000
+/** An endpoint without anything to do is given back after so long. */
+const idleMs = 5_000
+/** Secrets are read again so often: one that was rotated ends, and a key may be destroyed. */
+const secretsMsMax = 60_000
+const secretsRetryMsMin = 1_000
+const secretsRetryMsMax = 30_000
+const givenUpAtOnce = 5_000
+/** More than this, and nothing is begun until some are kept. */
+const unkeptMax = 5_000
+
+export interface TenantDeliveriesDeps extends Pick<RunDeps, 'lanes' | 'paceMsMax' | 'nowMs'> {
+  judge: (...rest: [...Parameters<RunDeps['judge']>, url: string]) => Outcome
+  database: Database
+  endpoints: Pick<Endpoints, 'secretsOf' | 'disable'>
+  send: (tenant: Tenant, ...rest: Parameters<RunDeps['send']>) => ReturnType<RunDeps['send']>
+  /** Of this process. */
+  leaseBy: string
+  leaseSeconds: number
+  failingHoursMax: number
+  outcomeMs: number
+  /** At once, or in so many milliseconds. */
+  wake: (inMs?: number) => void
+  /** After a commit. */
+  kept: (outcomes: readonly Outcome[]) => void
+  log: Pick<DatabaseLog, 'warn' | 'error'>
+}
+
+/** Delivery to the endpoints of one tenant that this process has leased. */
+export interface TenantDeliveries {
+  /** Leases what is due and free, reads what can be sent, and answers in how many milliseconds to look again. */
+  look(): Promise<number>
+  /** Begins nothing more. */
+  end(): void
+  /** Breaks off what is on its way, keeps what is known and gives everything back. */
+  stop(): Promise<void>
+}
+
+interface Run {
+  run: EndpointRun
+  updatedAt: string
+  openedAtMs: number
+}
+
+export function createTenantDeliveries(tenant: Tenant, deps: TenantDeliveriesDeps): TenantDeliveries {
+  const { database, endpoints, leaseBy, leaseSeconds, wake, nowMs, log } = deps
+  const { slug } = tenant
+  const runs = new Map<string, Run>()
+  /** Those that ended here, while something of theirs was on its way. */
+  const ended = new Set<EndpointRun>()
+  let isStopped = false
+
+  const writer = createOutcomeWriter({
+    write,
+    unstuck: () => {
+      for (const { run } of runs.values()) run.pump()
+      wake()
+    },
+    gatherMs: deps.outcomeMs,
+    log,
+  })
+
+  async function write(outcomes: readonly Outcome[]): Promise<void> {
+    const disabled = await database.withTenant(slug, async (tx) => {
+      const failing = await keepOutcomes(tx, outcomes, deps.failingHoursMax)
+      const gone = new Set(outcomes.filter(({ isGone }) => isGone).map(({ delivery }) => delivery.webhook_id))
+      for (const webhookId of gone) await endpoints.disable(tx, tenant, webhookId, 'gone')
+      for (const webhookId of failing)
+        if (!gone.has(webhookId)) await endpoints.disable(tx, tenant, webhookId, 'failing')
+      return gone.size + failing.length > 0
+    })
+    deps.kept(outcomes)
+    const pauses = outcomes.flatMap(({ pauseSeconds }) => (pauseSeconds === undefined ? [] : [pauseSeconds]))
+    if (disabled) wake()
+    else if (pauses.length > 0) wake(Math.min(...pauses) * 1000 + 1)
+  }
+
+  function makeRun({ webhook_id, failures, url, updated_at }: EndpointState): Run {
+    const run = new EndpointRun(webhook_id, failures, {
+      ...deps,
+      tenantId: slug,
+      send: (...rest) => deps.send(tenant, ...rest),
+      judge: (delivery, result) => deps.judge(delivery, result, url),
+      keep: (outcome) => writer.add(outcome),
+      wake: () => wake(),
+      isHeld: () => isStopped || writer.isStuck || writer.waiting > unkeptMax,
+    })
+    const made = { run, updatedAt: updated_at, openedAtMs: 0 }
+    runs.set(webhook_id, made)
+    return made
+  }
+
+  /** In a transaction of its own, because a customer's key may be slow to reach. */
+  async function open(held: Run, url: string, failures = 0): Promise<void> {
+    const { run, updatedAt } = held
+    const isCurrent = () => !isStopped && runs.get(run.webhookId) === held && held.updatedAt === updatedAt
+    try {
+      const secrets = await database.withTenant(slug, (tx) => endpoints.secretsOf(tx, tenant, run.webhookId))
+      const opened: Opened = secrets ? { url, secrets } : 'key-destroyed'
+      if (isCurrent()) run.open(opened)
+    } catch (error) {
+      if (!isCurrent()) return
+      const retryMs = Math.min(secretsRetryMsMin * 2 ** failures, secretsRetryMsMax)
+      log.warn({ err: error, tenant: slug, webhook: run.webhookId, retryMs }, 'what to sign with could not be opened')
+      setTimeout(() => isCurrent() && void open(held, url, failures + 1), retryMs).unref()
+    }
+  }
+
+  function endRun(webhookId: string): void {
+    const held = runs.get(webhookId)
+    if (!held) return
+    runs.delete(webhookId)
+    held.run.end()
+    if (held.run.isIdle) return
+    ended.add(held.run)
+    for (const run of ended) if (run.isIdle) ended.delete(run)
+  }
+
+  /** What of each endpoint is to be leased, or given back. */
+  function plan(states: readonly EndpointState[]) {
+    const lease: string[] = []
+    const release: string[] = []
+    let nextMs = states.length === 0 ? idleLookMs : lookMsMax
+    const now = nowMs()
+    for (const state of states) {
+      const { webhook_id, leased_by, lease_ms, next_ms } = state
+      if (state.disabled_reason === null && next_ms !== null) nextMs = Math.min(nextMs, next_ms + 1)
+      const isActive = state.has_test || (state.has_due && state.disabled_reason === null)
+      const run = runs.get(webhook_id)?.run
+      if (run) {
+        const isDone = run.isIdle && (run.isEnded || (!isActive && now - run.activeAtMs > idleMs))
+        if (isDone) release.push(webhook_id)
+        else if (run.leasedUntilMs - now < (leaseSeconds * 1000 * 2) / 3) lease.push(webhook_id)
+        nextMs = Math.min(nextMs, (leaseSeconds * 1000) / 3)
+      } else if (isActive) {
+        const isFree = leased_by === null || leased_by === leaseBy || (lease_ms ?? 0) <= 0
+        if (isFree) lease.push(webhook_id)
+        else nextMs = Math.min(nextMs, (lease_ms ?? 0) + 1)
+      }
+    }
+    return { lease, release, nextMs }
+  }
+
+  /** Adjusts what this process has to what it found. */
+  function adopt(found: Found, leasedFromMs: number): void {
+    const states = new Map(found.states.map((state) => [state.webhook_id, state]))
+    for (const webhookId of [...runs.keys()]) {
+      const isLost = found.asked.has(webhookId) && !found.leased.has(webhookId)
+      if (!states.has(webhookId) || isLost || found.released.has(webhookId)) endRun(webhookId)
+    }
+    for (const webhookId of found.leased) {
+      const state = states.get(webhookId)
+      if (!state) continue
+      const { run } = runs.get(webhookId) ?? makeRun(state)
+      run.leasedUntilMs = leasedFromMs + leaseSeconds * 1000
+    }
+    for (const [webhookId, held] of runs) {
+      const state = states.get(webhookId) as EndpointState
+      const { run } = held
+      run.onlyTests = state.disabled_reason !== null
+      const isChanged = held.updatedAt !== state.updated_at
+      if (isChanged) run.open(undefined)
+      if (isChanged || nowMs() - held.openedAtMs > secretsMsMax) {
+        held.updatedAt = state.updated_at
+        held.openedAtMs = nowMs()
+        void open(held, state.url)
+      }
+    }
+  }
+
+  return {
+    async look() {
+      const leasedFromMs = nowMs()
+      const found = await database.withTenant(slug, async (tx): Promise<Found> => {
+        const states = await endpointStates(tx)
+        const { lease, release, nextMs } = plan(states)
+        const leased =
+          lease.length === 0
+            ? new Set<string>()
+            : await leaseEndpoints(tx, lease, { by: leaseBy, seconds: leaseSeconds })
+        if (release.length > 0) await releaseEndpoints(tx, release, leaseBy)
+        let isMore = false
+        for (const { webhook_id, disabled_reason, has_due, next_ms } of states) {
+          const isGivenUp = disabled_reason === 'gone' || disabled_reason === 'failing'
+          if (!isGivenUp || !(has_due || next_ms !== null)) continue
+          isMore = (await giveUpDeliveries(tx, webhook_id, givenUpAtOnce)) || isMore
+        }
+        const asked = new Set(lease)
+        const released = new Set(release)
+        const ours = states.filter(({ webhook_id }) => {
+          if (asked.has(webhook_id)) return leased.has(webhook_id)
+          return runs.has(webhook_id) && !released.has(webhook_id)
+        })
+        const held = [...runs.values()].flatMap(({ run }) => [...run.held])
+        for (const run of ended) held.push(...run.held)
+        const tested = ours.filter(({ has_test }) => has_test).map(({ webhook_id }) => webhook_id)
+        const tests = tested.length === 0 ? [] : await dueTests(tx, tested, held)
+        const wanted = ours
+          .filter(({ has_due, disabled_reason }) => has_due && disabled_reason === null)
+          .map((state) => ({ webhookId: state.webhook_id, count: wantedOf(state) }))
+          .filter(({ count }) => count > 0)
+        const taken = [...held, ...tests.map(({ delivery_id }) => delivery_id)]
+        const due = wanted.length === 0 ? [] : await dueDeliveries(tx, wanted, taken)
+        const counts = new Map(wanted.map(({ webhookId, count }) => [webhookId, count]))
+        return { states, asked, leased, released, due: [...tests, ...due], counts, nextMs: isMore ? 0 : nextMs }
+      })
+      if (isStopped) return lookMsMax
+      adopt(found, leasedFromMs)
+      const byEndpoint = Map.groupBy(found.due, ({ webhook_id }) => webhook_id)
+      for (const [webhookId, { run }] of runs) {
+        const count = found.counts.get(webhookId)
+        const taken = byEndpoint.get(webhookId) ?? []
+        if (count !== undefined) run.hasMore = taken.length >= count
+        run.take(taken)
+        run.pump()
+      }
+      return found.nextMs
+    },
+
+    end() {
+      for (const webhookId of [...runs.keys()]) endRun(webhookId)
+    },
+
+    async stop() {
+      isStopped = true
+      const held = [...runs.keys()]
+      const all = [...[...runs.values()].map(({ run }) => run), ...ended]
+      await Promise.all(all.map((run) => run.breakOff()))
+      await writer.close()
+      runs.clear()
+      if (held.length > 0) await database.withTenant(slug, (tx) => releaseEndpoints(tx, held, leaseBy))
+    },
+  }
+
+  function wantedOf({ webhook_id, failures }: EndpointState): number {
+    return runs.get(webhook_id)?.run.wanted ?? EndpointRun.wantedAtFirst(failures)
+  }
+}
+
+/** What a look found, and has done in the database. */
+interface Found {
+  states: EndpointState[]
+  asked: ReadonlySet<string>
+  leased: ReadonlySet<string>
+  released: ReadonlySet<string>
+  due: DueDelivery[]
+  /** Deliveries asked for. */
+  counts: ReadonlyMap<string, number>
+  nextMs: number
+}

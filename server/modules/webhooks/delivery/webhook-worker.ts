@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto'
+import { webhookFailingHoursMax, webhookPauseSeconds, webhookPauseSpread } from '../../../../contract/limits.ts'
+import type { Database, DatabaseLog, Listener } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import { createTenantLoop } from '../../../jobs/tenant-loop.ts'
+import { createLanes } from '../../../outbound/lanes.ts'
+import type { Outbound } from '../../../outbound/outbound.ts'
+import type { RecordClock } from '../../hub/record-clock-types.ts'
+import type { WebhookWorker } from '../delivery-types.ts'
+import type { Endpoints } from '../webhooks-types.ts'
+import { attemptDelivery } from './attempt.ts'
+import { judge } from './judge.ts'
+import type { Outcome } from './outcome-store.ts'
+import { createRelay } from './relay.ts'
+import { createTenantDeliveries, type TenantDeliveries } from './tenant-deliveries.ts'
+
+/** Tenants whose endpoints are looked at at once. */
+const looksAtOnce = 8
+const laneSizes = { ownPlaces: 32, sharedPlaces: 1024, tenantBytesMax: 64 * 1024 * 1024 }
+const stopMsMax = 5_000
+const relayRetryMs = 5_000
+
+export interface WebhookWorkerDeps {
+  database: Database
+  endpoints: Pick<Endpoints, 'all' | 'secretsOf' | 'disable'>
+  findTenant: (slug: string) => Promise<Tenant | undefined>
+  listTenants: () => Promise<readonly string[]>
+  /** With the time that a receiver has for the head of its answer. */
+  outbound: Pick<Outbound, 'post'>
+  /** Hears of what other processes have queued. */
+  hear: (heard: (tenantId: string) => void) => Listener
+  /** Of the ids of deliveries. */
+  clock: Pick<RecordClock, 'next'>
+  log: DatabaseLog
+  /** Counts attempts by what became of the delivery. */
+  counted?: (status: Outcome['status'], count: number) => void
+}
+
+/** For tests, which have less time. */
+export interface WebhookWorkerOptions {
+  /** Between attempts of a delivery. */
+  pauseSeconds?: readonly number[]
+  /** Of each pause, up or down. */
+  pauseSpread?: number
+  /** The longest pause between attempts to a receiver that keeps failing. */
+  paceMsMax?: number
+  failingHoursMax?: number
+  leaseSeconds?: number
+  /** Outcomes are gathered for so long. */
+  outcomeMs?: number
+  /** Between looks for new tenants. */
+  sweepMs?: number
+  random?: () => number
+  nowMs?: () => number
+}
+
+/**
+ * Takes messages from the outbox, and delivers them. Several processes may run one: each endpoint is leased by one of
+ * them, which alone sends to it, and others go on where it dies.
+ */
+export function createWebhookWorker(deps: WebhookWorkerDeps, options: WebhookWorkerOptions = {}): WebhookWorker {
+  const { database, findTenant, outbound, log } = deps
+  const { nowMs = () => performance.now(), random = Math.random } = options
+  const schedule = {
+    pauseSeconds: options.pauseSeconds ?? webhookPauseSeconds,
+    spread: options.pauseSpread ?? webhookPauseSpread,
+    random,
+  }
+  const shared = {
+    ...{ database, endpoints: deps.endpoints, log, nowMs },
+    lanes: createLanes(laneSizes),
+    send: (tenant: Tenant, ...[delivery, { url, secrets }, stop]: SendArguments) =>
+      attemptDelivery(outbound, { tenantSlug: tenant.slug, url, secrets }, delivery, stop),
+    judge: (...args: DropFirst<Parameters<typeof judge>>) => judge(schedule, ...args),
+    leaseBy: randomUUID(),
+    leaseSeconds: options.leaseSeconds ?? 15,
+    failingHoursMax: options.failingHoursMax ?? webhookFailingHoursMax,
+    paceMsMax: options.paceMsMax ?? 500,
+    outcomeMs: options.outcomeMs ?? 25,
+    kept: count,
+  }
+  const relay = createRelay(deps)
+  const tenants = new Map<string, TenantDeliveries>()
+  const relaying = new Map<string, Promise<void>>()
+  let isStopped = true
+
+  const loop = createTenantLoop({
+    look,
+    listTenants: deps.listTenants,
+    hear: deps.hear,
+    log,
+    words: {
+      away: 'messages are not delivered while the database is away',
+      failed: 'the messages of a tenant could not be delivered',
+      unlisted: 'the tenants could not be listed to deliver their messages',
+    },
+    looksAtOnce,
+    sweepMs: options.sweepMs,
+    nowMs,
+  })
+
+  async function look(tenantId: string): Promise<number | undefined> {
+    const tenant = await findTenant(tenantId)
+    if (!tenant) {
+      tenants.get(tenantId)?.end()
+      tenants.delete(tenantId)
+      return undefined
+    }
+    await relaySome(tenantId)
+    return deliveriesOf(tenant).look()
+  }
+
+  /** The first part at once; where there is more, the rest beside the delivery of the first. */
+  async function relaySome(tenantId: string): Promise<void> {
+    if (relaying.has(tenantId) || !(await relay.run(tenantId))) return
+    const rest = relayRest(tenantId)
+      .catch((error: unknown) => {
+        log.error({ err: error, tenant: tenantId }, 'messages that wait could not be made deliveries')
+        return relayRetryMs
+      })
+      .then((inMs) => {
+        relaying.delete(tenantId)
+        loop.wake(tenantId, inMs)
+      })
+    relaying.set(tenantId, rest)
+  }
+
+  async function relayRest(tenantId: string): Promise<number> {
+    while (!isStopped && (await relay.run(tenantId))) loop.wake(tenantId)
+    return 0
+  }
+
+  function deliveriesOf(tenant: Tenant): TenantDeliveries {
+    const known = tenants.get(tenant.slug)
+    if (known) return known
+    const made = createTenantDeliveries(tenant, { ...shared, wake: (inMs) => loop.wake(tenant.slug, inMs) })
+    tenants.set(tenant.slug, made)
+    return made
+  }
+
+  function count(outcomes: readonly Outcome[]): void {
+    if (!deps.counted) return
+    for (const [status, some] of Map.groupBy(outcomes, (outcome) => outcome.status)) deps.counted(status, some.length)
+  }
+
+  return {
+    wake: (tenantId) => loop.wake(tenantId),
+    start() {
+      isStopped = false
+      loop.start()
+    },
+    async stop() {
+      isStopped = true
+      await loop.stop()
+      await Promise.all(relaying.values())
+      const stopping = [...tenants.values()].map((each) =>
+        each.stop().catch((error: unknown) => {
+          log.warn({ err: error }, 'what was being delivered is delivered again later')
+        }),
+      )
+      tenants.clear()
+      const late = Promise.withResolvers<void>()
+      const timer = setTimeout(late.resolve, stopMsMax)
+      await Promise.race([Promise.all(stopping), late.promise]).finally(() => clearTimeout(timer))
+    },
+  }
+}
+
+type DropFirst<T extends readonly unknown[]> = T extends [unknown, ...infer Rest] ? Rest : never
+type SendArguments = DropFirst<Parameters<Parameters<typeof createTenantDeliveries>[1]['send']>>
