@@ -45,6 +45,17 @@ test('rotated again within the day, the oldest ends at once', async () => {
   expect(await secretsOf(hub, 'acme', id)).toEqual([third, second])
 })
 
+test('of ten at once each has its turn: two secrets are good in the end', async () => {
+  const answers = await Promise.all(Array.from({ length: 10 }, () => rotate()))
+  expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200))
+  const shown: string[] = answers.map(({ body }) => body.secret)
+  expect(new Set(shown).size).toBe(10)
+  const good = await secretsOf(hub, 'acme', id)
+  expect(good).toHaveLength(2)
+  expect(shown).toEqual(expect.arrayContaining(good!))
+  expect(await webhookEventsOf(hub, 'acme', `webhook:${id}`)).toHaveLength(11)
+})
+
 test('after the day the one before is good no more, and not shown', async () => {
   const { secret } = (await rotate()).body
   const superuser = await hub.superuserClient()
