@@ -1,0 +1,200 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { must, webhooksPath } from '../api/webhook-cases.ts'
+import { type AlertLab, brief, clean, errorRate, failed, startAlertLab } from './alert-lab.ts'
+import { takeTold } from './told.ts'
+
+let lab: AlertLab
+beforeAll(async () => {
+  lab = await startAlertLab({ poolSize: 8 })
+})
+afterEach(() => clean(lab, 'acme'))
+afterAll(() => lab.stop())
+
+const rule = { ...errorRate, above: 0.5, recovers_at: 0.2, window_minutes: 15 }
+
+test('an alert closes once it was at or below what it recovers at for a whole window, and says so once', async () => {
+  const id = await lab.watch([rule])
+  await lab.ingest(20, 1, failed)
+  const [opened] = await lab.look(2)
+  await lab.ingest(10, 16, failed)
+  await lab.ingest(20, 16)
+  // 0.33 is not above the threshold any more, and not recovered either.
+  expect(await lab.look(17)).toEqual([])
+  await lab.ingest(20, 18)
+  expect(await lab.look(20)).toEqual([])
+  expect(await lab.open(id)).toMatchObject([{ value: 0.2, recovering_since: '2026-01-05T12:20:00.000000Z' }])
+  await lab.ingest(20, 31)
+  for (const minute of [29, 32, 34.9]) expect(await lab.look(minute)).toEqual([])
+  const [closed, ...others] = await lab.look(35)
+  expect(others).toEqual([])
+  expect(closed).toMatchObject({
+    kind: 'skill.alert_closed',
+    occurredAt: '2026-01-05T12:35:00.000000Z',
+    data: {
+      ...(opened!.data as object),
+      value: 0,
+      invocations: 20,
+      window: { from: '2026-01-05T12:30:00.000000Z', to: '2026-01-05T12:45:00.000000Z' },
+      closed_at: '2026-01-05T12:35:00.000000Z',
+    },
+    webhookIds: [id],
+  })
+  expect(await lab.look(36)).toEqual([])
+  expect(await lab.open(id)).toEqual([])
+})
+
+test('what gets worse again on the way has to recover for a whole window anew', async () => {
+  await lab.watch([rule])
+  await lab.ingest(20, 1, failed)
+  await lab.look(2)
+  await lab.ingest(20, 16)
+  await lab.look(17)
+  await lab.ingest(8, 20, failed)
+  expect(await lab.look(21)).toEqual([])
+  await lab.ingest(20, 22)
+  await lab.look(23)
+  await lab.ingest(20, 31)
+  await lab.look(32)
+  expect(await lab.look(37.9)).toEqual([])
+  expect(brief(await lab.look(38))).toEqual([['closed', 'sum-up']])
+})
+
+test('where nothing is left in the window it recovers, and cost is none', async () => {
+  await lab.watch([rule, { metric: 'cost_usd_per_hour', group_by: 'user', above: 1, window_minutes: 15 }])
+  await lab.ingest(20, 1, { ...failed, cost_usd_estimate: 0.1 })
+  expect(await lab.look(2)).toHaveLength(2)
+  expect(await lab.look(15)).toEqual([])
+  const closed = await lab.look(30)
+  const seen = closed.map(({ kind, data, userId }) => [kind, data.value, data.invocations, userId ?? 'nobody'])
+  expect(seen.sort()).toEqual([
+    ['skill.alert_closed', 0, 0, 'nobody'],
+    ['skill.alert_closed', 0, 0, 'user:kim@example.com'],
+  ])
+})
+
+test('few invocations open nothing, but they keep an alert open, and they let it recover', async () => {
+  await lab.watch([rule])
+  await lab.ingest(20, 1, failed)
+  await lab.look(2)
+  await lab.ingest(1, 16, failed)
+  expect(await lab.look(17)).toEqual([])
+  await lab.ingest(1, 31)
+  expect(await lab.look(32)).toEqual([])
+  await lab.ingest(1, 46)
+  expect(brief(await lab.look(47))).toEqual([['closed', 'sum-up']])
+})
+
+test('nobody knows what was when nobody looked for longer than a window', async () => {
+  await lab.watch([rule])
+  await lab.ingest(20, 1, failed)
+  await lab.look(2)
+  expect(await lab.look(16)).toEqual([])
+  expect(await lab.look(40)).toEqual([])
+  expect(brief(await lab.look(55))).toEqual([['closed', 'sum-up']])
+})
+
+test('late events inside the window keep an alert open, and outside of it change nothing', async () => {
+  await lab.watch([rule])
+  await lab.ingest(20, 1, failed)
+  await lab.look(2)
+  await lab.look(15)
+  await lab.ingest(20, 14, failed)
+  expect(await lab.look(16)).toEqual([])
+  await lab.ingest(20, 16, failed)
+  expect(await lab.look(29)).toEqual([])
+  await lab.look(30)
+  expect(brief(await lab.look(45))).toEqual([['closed', 'sum-up']])
+})
+
+test('a new episode has another id', async () => {
+  await lab.watch([rule])
+  await lab.ingest(20, 1, failed)
+  const told = [...(await lab.look(2)), ...(await lab.look(15)), ...(await lab.look(30))]
+  await lab.ingest(20, 31, failed)
+  told.push(...(await lab.look(32)))
+  expect(brief(told).map(([kind]) => kind)).toEqual(['opened', 'closed', 'opened'])
+  const [first, second, third] = told.map(({ data }) => data.alert_id)
+  expect([first === second, second === third]).toEqual([true, false])
+})
+
+test('a rule that is changed or removed ends its alerts; one that means the same does not', async () => {
+  const id = await lab.watch([rule])
+  await lab.ingest(20, 1, failed)
+  const [opened] = await lab.look(2)
+  await lab.change(id, {
+    alerts: [
+      { min_invocations: 20, ...rule },
+      { ...rule, group_by: 'archetype' },
+    ],
+  })
+  expect(brief(await lab.look(3))).toEqual([['opened', 'analyst']])
+  await lab.change(id, { alerts: [{ ...rule, above: 0.6 }] })
+  const told = await lab.look(4)
+  expect(brief(told).sort()).toEqual([
+    ['closed', 'analyst'],
+    ['closed', 'sum-up'],
+    ['opened', 'sum-up'],
+  ])
+  const closed = told.find(({ data }) => data.alert_id === opened!.data.alert_id)
+  expect(closed!.data).toMatchObject({ threshold: 0.5, value: 1, closed_at: '2026-01-05T12:04:00.000000Z' })
+  await lab.change(id, { alerts: [], events: ['user.*'] })
+  expect(brief(await lab.look(5))).toEqual([['closed', 'sum-up']])
+  expect(await lab.open(id)).toEqual([])
+})
+
+test('the alerts of an endpoint that is disabled or removed end without a word', async () => {
+  const [disabled, removed] = [await lab.watch([rule]), await lab.watch([rule])]
+  await lab.ingest(20, 1, failed)
+  expect(await lab.look(2)).toHaveLength(2)
+  await lab.change(disabled, { enabled: false })
+  await must(lab.hub, 'acme', 'DELETE', `${webhooksPath}/${removed}`)
+  expect(await lab.look(3)).toEqual([])
+  expect(await lab.open(disabled)).toEqual([])
+  await lab.change(disabled, { enabled: true })
+  expect(brief(await lab.look(4))).toEqual([['opened', 'sum-up']])
+})
+
+test('several processes that look at the same time tell once', async () => {
+  await lab.watch([rule, { ...rule, group_by: 'archetype' }])
+  await lab.ingest(20, 1, failed)
+  const processes = Array.from({ length: 4 }, () => lab.process())
+  const looks = async (minute: number) => {
+    lab.minute = minute
+    for (let times = 0; times < 3; times += 1) await Promise.all(processes.map((each) => each.evaluate('acme')))
+    return brief(await takeTold(lab.hub, 'acme')).sort()
+  }
+  const ofBoth = (kind: string) => [
+    [kind, 'analyst'],
+    [kind, 'sum-up'],
+  ]
+  expect([await looks(2), await looks(15), await looks(30)]).toEqual([ofBoth('opened'), [], ofBoth('closed')])
+})
+
+test('a process that fails at the end of a look has told nothing, and the next one does', async () => {
+  const id = await lab.watch([rule])
+  await lab.ingest(20, 1, failed)
+  const { outbox } = lab.hub.modules.webhooks
+  const failing = lab.process({
+    async add(tx, messages) {
+      await outbox.add(tx, messages)
+      if (messages.length > 0) throw new Error('killed')
+    },
+  })
+  lab.minute = 2
+  await expect(failing.evaluate('acme')).rejects.toThrow('killed')
+  expect([await takeTold(lab.hub, 'acme'), await lab.open(id)]).toEqual([[], []])
+  expect(brief(await lab.look(2))).toEqual([['opened', 'sum-up']])
+  await lab.look(15)
+  lab.minute = 30
+  await expect(failing.evaluate('acme')).rejects.toThrow('killed')
+  expect([await takeTold(lab.hub, 'acme'), (await lab.open(id)).length]).toEqual([[], 1])
+  expect(brief(await lab.look(30))).toEqual([['closed', 'sum-up']])
+})
+
+test('a tenant without rules and alerts has nothing to look at', async () => {
+  const evaluator = lab.process()
+  await lab.watch([], { events: ['skill.*'] })
+  expect(await evaluator.evaluate('acme')).toBe(false)
+  await lab.watch([rule])
+  expect(await evaluator.evaluate('acme')).toBe(true)
+})
