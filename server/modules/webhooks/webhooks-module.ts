@@ -19,6 +19,7 @@ import { addAlertRoutes } from './alerts/alerts-routes.ts'
 import { createAlertAdministration } from './alerts/alerts-service.ts'
 import { addDeliveryRoutes } from './deliveries/deliveries-routes.ts'
 import { createDeliveryAdministration } from './deliveries/deliveries-service.ts'
+import { createWebhookWorker } from './delivery/webhook-worker.ts'
 import type { WebhookWorker } from './delivery-types.ts'
 import { createEndpoints } from './endpoints/endpoints.ts'
 import { createWebhookSecrets } from './endpoints/webhook-secrets.ts'
@@ -28,7 +29,7 @@ import { createGovernanceNews } from './events/governance-news.ts'
 import { createDeliveryExpiry } from './forgetting/delivery-expiry.ts'
 import { createWebhookErasure } from './forgetting/webhook-erasure.ts'
 import { createInvocationWatches } from './invocations/invocation-watches.ts'
-import { noWorker } from './not-built-yet.ts'
+import { hearQueued } from './outbox/outbox-news.ts'
 import { createWebhookOutbox } from './outbox/webhook-outbox.ts'
 import type { Endpoints, GovernanceNews, InvocationWatches, WebhookOutbox } from './webhooks-types.ts'
 
@@ -83,7 +84,12 @@ export function createWebhooksModule(deps: {
   const news = createGovernanceNews({ ...deps, outbox })
 
   // ── Delivery (B) ──
-  const worker: WebhookWorker = noWorker
+  const worker: WebhookWorker = createWebhookWorker({
+    ...{ ...deps, endpoints },
+    findTenant: (slug) => deps.directory.find(slug),
+    listTenants: () => deps.directory.slugs(),
+    hear: (heard) => hearQueued(deps.database, heard),
+  })
 
   // ── Invocations and alerts (D) ──
   const watches = createInvocationWatches({ ...deps, endpoints })

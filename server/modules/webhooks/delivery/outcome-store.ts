@@ -72,30 +72,30 @@ async function countByEndpoint(
   { now, nowMs }: Moments,
   failingHoursMax: number,
 ): Promise<string[]> {
-  const counts = new Map<string, { succeeded: boolean; trailing: number }>()
+  const counts = new Map<string, { succeeded: boolean; in_a_row: number }>()
   for (const { delivery, status, counts: isCounted } of outcomes) {
     if (!isCounted) continue
-    const before = counts.get(delivery.webhook_id) ?? { succeeded: false, trailing: 0 }
-    const { succeeded, trailing } = before
-    const next = status === 'delivered' ? { succeeded: true, trailing: 0 } : { succeeded, trailing: trailing + 1 }
+    const before = counts.get(delivery.webhook_id) ?? { succeeded: false, in_a_row: 0 }
+    const { succeeded, in_a_row } = before
+    const next = status === 'delivered' ? { succeeded: true, in_a_row: 0 } : { succeeded, in_a_row: in_a_row + 1 }
     counts.set(delivery.webhook_id, next)
   }
   if (counts.size === 0) return []
   const { rows } = await tx.client.query<{ webhook_id: string; failed_too_long: boolean }>(
     `update hub.webhook_progress p
-     set failures = case when o.succeeded then o.trailing else p.failures + o.trailing end,
-       failing_since = case when o.trailing = 0 then null when o.succeeded then $5::timestamptz
+     set failures = case when o.succeeded then o.in_a_row else p.failures + o.in_a_row end,
+       failing_since = case when o.in_a_row = 0 then null when o.succeeded then $5::timestamptz
          else coalesce(p.failing_since, $5::timestamptz) end,
        attempted_at = $5::timestamptz,
        delivered_at = case when o.succeeded then $5::timestamptz else p.delivered_at end
-     from unnest($2::text[], $3::bool[], $4::int[]) as o (webhook_id, succeeded, trailing)
+     from unnest($2::text[], $3::bool[], $4::int[]) as o (webhook_id, succeeded, in_a_row)
      where p.tenant_id = $1 and p.webhook_id = o.webhook_id
      returning p.webhook_id, coalesce(p.failing_since <= $6::timestamptz, false) as failed_too_long`,
     [
       tx.tenantId,
       [...counts.keys()],
       [...counts.values()].map(({ succeeded }) => succeeded),
-      [...counts.values()].map(({ trailing }) => trailing),
+      [...counts.values()].map(({ in_a_row }) => in_a_row),
       now,
       new Date(nowMs - failingHoursMax * 3_600_000).toISOString(),
     ],
