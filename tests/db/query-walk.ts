@@ -3,6 +3,7 @@ import { insertDelta } from '../../server/modules/telemetry/rollups/rollup-store
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
 import type { CallOptions, TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
+import { walkAlerts } from './alerts-walk.ts'
 import { walkAudit } from './audit-walk.ts'
 import { walkCustomerKeys } from './cmek-walk.ts'
 import { walkConnectors } from './connectors-walk.ts'
@@ -12,6 +13,7 @@ import { walkErasure } from './erasure-walk.ts'
 import { walkExportFiles } from './export-files-walk.ts'
 import { walkExports } from './exports-walk.ts'
 import { walkHolds } from './holds-walk.ts'
+import { walkInbound } from './inbound-walk.ts'
 import { walkLog } from './log-walk.ts'
 import { walkScim } from './scim-walk.ts'
 import { walkSessions } from './session-walk.ts'
@@ -43,8 +45,10 @@ export async function walkEverything(hub: TestHub): Promise<void> {
     await walkExportFiles(hub, tenant)
     await walkSso(hub, tenant)
     await walkScim(hub, tenant)
+    await walkInbound(hub, tenant)
     await walkConnectors(hub, tenant)
     await walkWebhooks(hub, tenant)
+    await walkAlerts(hub, tenant)
     await walkTenants(hub, tenant)
     await walkSessions(hub, tenant)
     await manageUsers(hub, tenant)

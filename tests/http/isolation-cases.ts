@@ -243,6 +243,7 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
   getScim: () => [attempt(404, '/api/v1/identity/scim/configure')],
   removeScim: () => [attempt(204, '/api/v1/identity/scim/configure')],
   rotateScimToken: () => [attempt(404, '/api/v1/identity/scim:rotate-token')],
+  rotateScimInboundSecret: () => [attempt(404, '/api/v1/identity/scim:rotate-inbound-secret')],
   testScim: () => [attempt(404, '/api/v1/identity/scim:test')],
   syncRoster: () => [attempt(409, '/api/v1/roster/scim:sync')],
   getLatestRosterSync: () => [attempt(404, '/api/v1/roster/scim:sync')],
@@ -287,6 +288,7 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
   rotateWebhookSecret: ofWebhook(':rotate-secret'),
   testWebhook: ofWebhook(':test'),
   redeliverSince: ofWebhook(':redeliver', { since: '2020-01-01T00:00:00Z' }),
+  listWebhookAlerts: ofWebhook('/alerts'),
   listDeliveries: ofWebhook('/deliveries'),
   getDelivery: ofDelivery(),
   redeliver: ofDelivery(':redeliver'),
@@ -296,6 +298,7 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
   updateConnector: ofConnector('', { display_name: 'taken' }),
   removeConnector: ofConnector(),
   rotateConnectorCredentials: ofConnector(':rotate-credentials', { credentials: { api_key: 'taken' } }),
+  rotateConnectorInboundSecret: ofConnector(':rotate-inbound-secret'),
   testConnector: ofConnector(':test'),
   getManifest: ({ connector }) => {
     const withUnknown = { path: `${distribution}/manifest?connector_id=con_${'0'.repeat(24)}` }
