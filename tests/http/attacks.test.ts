@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { operations } from '../../contract/operations.ts'
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
+import { addProvider, type Connection, signatureOf } from '../inbound/inbound-lab.ts'
 import { type Answer, startHub, type TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
 import { operatorToken, tenantsPath } from '../tenants/operator-lab.ts'
@@ -26,11 +27,13 @@ import { webhookBodies } from './webhook-bodies.ts'
 const records = '/api/v1/hub/records'
 const queries: string[] = []
 let hub: TestHub
+let provider: Connection
 let secretOfAccount: { client_id: string; client_secret: string }
 
 beforeAll(async () => {
   hub = await startHub({ onQuery: (text) => queries.push(text), settings: { HUB_OPERATOR_TOKEN: operatorToken } })
   await prepareTelemetry(hub, 'acme')
+  provider = await addProvider(hub)
   const account = { name: 'victim', scopes: ['hub:read'] }
   secretOfAccount = await hub.modules.auth.serviceAccounts.create(await hub.tenant('acme'), account, {
     operator: 'test',
@@ -115,6 +118,7 @@ describe('13 JSON that two parsers may read differently', () => {
       .replace('{client_id}', 'saOne')
       .replace('{connector_id}', 'con_1')
       .replace('{webhook_id}', 'whk_1')
+      .replace('{connection_id}', provider.connectionId)
       .replace('{slug}', 'acme')
     const text = JSON.stringify(body)
     const [deepest = '{'] = text.match(/.*\{/) ?? []
@@ -126,10 +130,10 @@ describe('13 JSON that two parsers may read differently', () => {
       text.replace('{', '{"x":1,"\\u0078":2,'),
     ].map((each) => each.replace(',}', '}'))
     for (const each of hostile) {
-      // Some look at a cookie instead of the token, and without one at nothing else.
+      // Some look at a cookie or a signature instead of the token, and without one at nothing else.
       const answer = await hub.call('acme', method, address, {
         body: each,
-        headers: { cookie: 'service_session=a' },
+        headers: { cookie: 'service_session=a', 'x-service-signature': signatureOf(each, provider.secret) },
         ...(path.startsWith(tenantsPath) && { token: operatorToken }),
       })
       expect([answer.status, ['malformed-json', 'validation-failed'].includes(slugOf(answer) ?? '')], each).toEqual([

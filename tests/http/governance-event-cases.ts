@@ -236,7 +236,7 @@ export const table: Partial<Record<OperationId, Case | Without>> = {
       const { items } = (await call('GET', '/api/v1/roster/archetypes')).body
       await call('PUT', '/api/v1/roster/archetypes', { archetypes: [...items, { archetype_id: 'of-a-group' }] })
       const { body } = await call('POST', scimPath, { mode: 'push' })
-      secrets.push(body.bearer_token)
+      secrets.push(body.bearer_token, body.inbound.secret)
       const group_archetype_map = [{ group: 'Analysts', archetype_id: 'of-a-group' }]
       await call('POST', scimPath, { mode: 'push', group_archetype_map })
       made.scim = body.connection_id
@@ -254,6 +254,16 @@ export const table: Partial<Record<OperationId, Case | Without>> = {
     change: 'scim_token_rotated',
     states: 'after',
   },
+  rotateScimInboundSecret: {
+    run: async () => {
+      secrets.push((await call('POST', '/api/v1/identity/scim:rotate-inbound-secret')).body.secret)
+      return `connection:${made.scim}`
+    },
+    kind: config,
+    change: 'scim_inbound_secret_rotated',
+    states: 'after',
+  },
+  receiveInbound: { without: 'its events are those of what it changes: see receive-inbound.test.ts' },
   syncRoster: { without: 'it is told of when it ends, by roster.scim_sync_completed' },
   confirmRosterSync: {
     run: async () => {
@@ -358,7 +368,9 @@ export const table: Partial<Record<OperationId, Case | Without>> = {
       const body = { platform: 'claude', display_name: 'Claude', delivery: 'pull' }
       const credentials = { api_key: 'a-secret-of-the-connector' }
       secrets.push(credentials.api_key)
-      made.connector = (await call('POST', connectors, { ...body, credentials })).body.connector_id
+      const added = (await call('POST', connectors, { ...body, credentials })).body
+      secrets.push(added.inbound.secret)
+      made.connector = added.connector_id
       return `connector:${made.connector}`
     },
     kind: 'connector.added',
@@ -381,6 +393,16 @@ export const table: Partial<Record<OperationId, Case | Without>> = {
     },
     kind: config,
     change: 'connector_credentials_rotated',
+  },
+  rotateConnectorInboundSecret: {
+    run: async () => {
+      const path = `${connectors}/${made.connector}:rotate-inbound-secret`
+      secrets.push((await call('POST', path)).body.secret)
+      return `connector:${made.connector}`
+    },
+    kind: config,
+    change: 'connector_inbound_secret_rotated',
+    states: 'after',
   },
   testConnector: { without: 'changes nothing, the health of the connector included' },
   removeConnector: {

@@ -5,5 +5,8 @@ export const webhookBodies = {
   rotateWebhookSecret: {},
   testWebhook: {},
   redeliver: {},
+  rotateConnectorInboundSecret: {},
+  rotateScimInboundSecret: {},
+  receiveInbound: { id: 'a', kind: 'user.updated', occurred_at: '2026-01-01T00:00:00Z', data: { user_name: 'x' } },
   redeliverSince: { since: '2026-01-01T00:00:00Z' },
 }

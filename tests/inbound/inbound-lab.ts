@@ -62,7 +62,7 @@ export function send(
 
 let messages = 0
 
-function message(kind: string, data: object) {
+function message<Data extends object>(kind: string, data: Data) {
   messages += 1
   return { id: `msg-${messages}`, kind, occurred_at: '2026-01-05T09:30:00Z', data }
 }

@@ -17,7 +17,66 @@ export const InboundParams = Type.Object(
   { additionalProperties: false },
 )
 
-const messageOf = (kind: TSchema) =>
+// With something to be seen in it.
+const line = (description: string, example: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: scimNameLengthMax,
+    pattern: '^[^\\p{C}]*[^\\s\\p{C}][^\\p{C}]*$',
+    'x-must-be': `1 to ${scimNameLengthMax} characters without line breaks, not only spaces`,
+    description,
+    examples: [example],
+  })
+
+/** `data` of what is about a person. */
+export const PersonData = Type.Object(
+  {
+    user_name: line('The name that the identity provider knows the person by', 'kim@acme.example'),
+    external_id: Type.Optional(
+      line('Its id of the person. People are found by this first, else by the name.', '00u1a2b3'),
+    ),
+    email: Type.Optional(
+      Type.String({
+        maxLength: emailLengthMax,
+        pattern: patterns.email,
+        'x-must-be': patternWords[patterns.email],
+        examples: ['kim@acme.example'],
+      }),
+    ),
+    display_name: Type.Optional(line('The whole name, as it is shown', 'Kim Reyes')),
+    given_name: Type.Optional(line('First name', 'Kim')),
+    family_name: Type.Optional(line('Last name', 'Reyes')),
+    active: Type.Optional(
+      Type.Boolean({
+        description: 'With `user.provisioned` true unless it says otherwise; with `user.updated` as it was',
+        examples: [true],
+      }),
+    ),
+  },
+  { additionalProperties: false, description: 'Of `user.*`. What is left out stays as it was.' },
+)
+
+const InvocationData = Type.Record(Type.String(), Type.Unknown(), {
+  description:
+    'Of `skill.invoked`: a telemetry event, as `POST /api/v1/telemetry/events` takes it. Without `llm_platform` it is ' +
+    'that of the connector.',
+  examples: [
+    {
+      skill_id: 'summarise-ticket',
+      skill_version: '1.4.0',
+      archetype_id: 'support-agent',
+      user_id: 'user:kim@acme.example',
+      ts: '2026-01-05T09:30:00.123456Z',
+      success: true,
+      latency_ms: 1840,
+      tokens_in: 1250,
+      tokens_out: 310,
+      cost_usd_estimate: 0.0084,
+    },
+  ],
+})
+
+const messageOf = (kind: TSchema, data: TSchema) =>
   Type.Object(
     {
       id: Type.String({
@@ -31,19 +90,13 @@ const messageOf = (kind: TSchema) =>
         description: 'When it happened, RFC 3339. Messages take effect in the order in which they come.',
         examples: ['2026-01-05T09:30:00.123456Z'],
       }),
-      data: Type.Record(Type.String(), Type.Unknown(), {
-        description:
-          'Of `skill.invoked` a telemetry event, as `POST /api/v1/telemetry/events` takes it; without `llm_platform` it ' +
-          'is that of the connector. Of the others a person: `user_name`, and where they are known `external_id`, ' +
-          '`email`, `display_name`, `given_name`, `family_name`, `active`.',
-        examples: [{ user_name: 'kim@example.com', external_id: '00u1a2b3', display_name: 'Kim Reyes' }],
-      }),
+      data,
     },
     { additionalProperties: false },
   )
 
-/** The kind is checked by which connection it came from. */
-export const InboundMessageSchema = messageOf(Type.String())
+/** Kind and data are checked by which connection it came from. */
+export const InboundMessageSchema = messageOf(Type.String(), Type.Record(Type.String(), Type.Unknown()))
 
 /** As it is described. */
 export const InboundBody = messageOf(
@@ -51,6 +104,7 @@ export const InboundBody = messageOf(
     description: 'Of a connector `skill.invoked`, of the SCIM configuration the others',
     examples: ['user.provisioned'],
   }),
+  Type.Union([PersonData, InvocationData]),
 )
 
 export const InboundAnswer = Type.Object(
@@ -60,34 +114,6 @@ export const InboundAnswer = Type.Object(
       description: '`duplicate`: a message of this id was taken before; this one has no effect, whatever it says.',
       examples: ['accepted'],
     }),
-  },
-  { additionalProperties: false },
-)
-
-// A line of text with something to be seen in it.
-const Line = Type.String({
-  minLength: 1,
-  maxLength: scimNameLengthMax,
-  pattern: '^[^\\p{C}]*[^\\s\\p{C}][^\\p{C}]*$',
-  'x-must-be': `1 to ${scimNameLengthMax} characters without line breaks, not only spaces`,
-})
-
-/** `data` of what is about a person. */
-export const PersonData = Type.Object(
-  {
-    user_name: Line,
-    external_id: Type.Optional(Line),
-    email: Type.Optional(
-      Type.String({
-        maxLength: emailLengthMax,
-        pattern: patterns.email,
-        'x-must-be': patternWords[patterns.email],
-      }),
-    ),
-    display_name: Type.Optional(Line),
-    given_name: Type.Optional(Line),
-    family_name: Type.Optional(Line),
-    active: Type.Optional(Type.Boolean()),
   },
   { additionalProperties: false },
 )

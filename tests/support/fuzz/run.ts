@@ -34,7 +34,7 @@ export async function fuzz(world: FuzzWorld, options: { seed: number; count: num
     report.failures.push(describe(options.seed, request, complaint, answer))
 
   async function one(index: number): Promise<void> {
-    const request = generate(options.seed, index, world)
+    const request = world.signed(generate(options.seed, index, world))
     for (const name of request.mutations) count(report.byMutation, name)
     report.requests += 1
     try {

@@ -1,13 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { prepareTelemetry, registerSkill } from '../../api/telemetry-tenants.ts'
+import { addPlatform } from '../../inbound/inbound-lab.ts'
 import { openDirectoryLab, person } from '../../roster/directory-lab.ts'
 import { waitingSync } from '../../roster-sync/waiting-sync.ts'
 import { event } from '../../telemetry/events.ts'
 import { addWebhook, keepDeliveries } from '../../webhooks/kept-deliveries.ts'
 import type { TestHub } from '../hub.ts'
 import { type DescribedOperation, describedOperations } from './api-description.ts'
+import type { GeneratedRequest } from './generate.ts'
 import type { Random } from './random.ts'
 import type { NamedValues } from './sample.ts'
+import { signerOf } from './sign.ts'
 
 /** What the requests are about: a running Hub with data in it, and ways in. */
 export interface FuzzWorld {
@@ -16,6 +19,8 @@ export interface FuzzWorld {
   tokens: { acme: string; cmode: string; globex: string; narrow: readonly string[] }
   /** Names that an operation may be asked about. */
   namedFor(operationId: string): NamedValues
+  /** With the signature of an inbound message, which is of the bytes that are sent. */
+  signed(request: GeneratedRequest): GeneratedRequest
 }
 
 const movers = Array.from({ length: 40 }, (_, index) => `mover-${index}`)
@@ -54,6 +59,11 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
   const page = await hub.call('acme', 'GET', '/api/v1/hub/records?limit=2')
   const skills = await hub.call('acme', 'GET', '/api/v1/skill-entitlement/skills?limit=2')
   const cursors = [page.body.next_cursor, skills.body.next_cursor]
+  const provider = (await hub.call('acme', 'POST', '/api/v1/identity/scim:rotate-inbound-secret')).body
+  const senders = [
+    { connectionId: provider.connection_id, secret: provider.secret },
+    ...(await Promise.all([addPlatform(hub), addPlatform(hub, 'cmode')])),
+  ]
   const document = await (await fetch(`${hub.baseUrl}/v1/openapi.json`)).json()
 
   const names: Record<string, (random: Random) => unknown> = {
@@ -86,6 +96,7 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
     record_ids: (random) => random.pick(governance.records),
     job_id: () => governance.download.jobId,
     connector_id: (random) => random.pick(connectors),
+    connection_id: (random) => random.pick(senders).connectionId,
     webhook_id: (random) => random.pick(webhooks),
     delivery_id: (random) => random.pick(delivering.deliveries),
     file_name: () => governance.download.file,
@@ -96,6 +107,7 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
   }
   return {
     baseUrl: hub.baseUrl,
+    signed: signerOf(senders),
     operations: describedOperations(document as Parameters<typeof describedOperations>[0]),
     tokens: {
       acme: await hub.token('acme'),
