@@ -161,10 +161,9 @@ describe('by SCIM', () => {
     const { id } = await scim.user('former', { emails: [{ value: 'shared@people.example' }] })
     await scim.patch(`/Users/${id}`, active(false))
     await scim.user('next', { emails: [{ value: 'shared@people.example' }] })
-    const [[kind, data], ...others] = (await toldOf(() => scim.patch(`/Users/${id}`, active(true)))) as never
-    expect([kind, others]).toEqual(['user.updated', []])
-    expect(data).toMatchObject({ user_id: id, changed: ['active', 'email'] })
-    expect(data).not.toHaveProperty('email')
+    const all = await toldOf(() => scim.patch(`/Users/${id}`, active(true)))
+    expect(all).toEqual([['user.updated', expect.objectContaining({ user_id: id, changed: ['active', 'email'] })]])
+    expect(all[0]![1]).not.toHaveProperty('email')
   })
 
   test('archetypes by group', async () => {
