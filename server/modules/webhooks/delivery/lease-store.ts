@@ -4,8 +4,8 @@ import type { TenantTx } from '../../../db/database.ts'
 export interface EndpointState {
   webhook_id: string
   url: string
-  /** Another one means that something of it was changed. */
-  updated_at: string
+  /** Another one means that something of it was changed, or that its former secret has ended. */
+  version: string
   disabled_reason: 'by_hand' | 'gone' | 'failing' | null
   failures: number
   leased_by: string | null
@@ -22,7 +22,8 @@ export interface EndpointState {
 export async function endpointStates(tx: TenantTx): Promise<EndpointState[]> {
   const { rows } = await tx.client.query<EndpointState>({
     name: 'webhook_endpoint_states',
-    text: `select w.webhook_id, w.url, w.updated_at, w.disabled_reason, p.failures, p.leased_by,
+    text: `select w.webhook_id, w.url, w.updated_at || ' ' || coalesce(w.former_secret_until > now(), false) as version,
+        w.disabled_reason, p.failures, p.leased_by,
         (extract(epoch from p.leased_until - now()) * 1000)::float8 as lease_ms,
         exists (
           select 1 from hub.webhook_deliveries d

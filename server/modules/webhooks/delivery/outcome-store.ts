@@ -103,13 +103,19 @@ async function countByEndpoint(
   return rows.filter(({ failed_too_long }) => failed_too_long).map(({ webhook_id }) => webhook_id)
 }
 
-/** Gives up a part of what waits for an endpoint, but not its tests. Answers whether there may be more. */
+/**
+ * Gives up a part of what waits for an endpoint that is gone or failed for too long, but not its tests. Does nothing at
+ * others: what waits for one that was disabled by hand goes on later. Answers whether there may be more.
+ */
 export async function giveUpDeliveries(tx: TenantTx, webhookId: string, count: number): Promise<boolean> {
   const { rowCount } = await tx.client.query(
     `update hub.webhook_deliveries d set status = 'dead', next_attempt_at = null
      where d.tenant_id = $1 and d.delivery_id = any(array(
        select e.delivery_id from hub.webhook_deliveries e
        where e.tenant_id = $1 and e.webhook_id = $2 and e.next_attempt_at is not null and e.kind <> 'webhook.test'
+         and exists (
+           select 1 from hub.webhooks w
+           where w.tenant_id = $1 and w.webhook_id = $2 and w.disabled_reason in ('gone', 'failing'))
        order by e.next_attempt_at, e.sequence limit $3))`,
     [tx.tenantId, webhookId, count],
   )

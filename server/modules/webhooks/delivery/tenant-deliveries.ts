@@ -50,7 +50,7 @@ export interface TenantDeliveries {
 
 interface Run {
   run: EndpointRun
-  updatedAt: string
+  version: string
   openedAtMs: number
 }
 
@@ -76,10 +76,13 @@ export function createTenantDeliveries(tenant: Tenant, deps: TenantDeliveriesDep
     const disabled = await database.withTenant(slug, async (tx) => {
       const failing = await keepOutcomes(tx, outcomes, deps.failingHoursMax)
       const gone = new Set(outcomes.filter(({ isGone }) => isGone).map(({ delivery }) => delivery.webhook_id))
-      for (const webhookId of gone) await endpoints.disable(tx, tenant, webhookId, 'gone')
-      for (const webhookId of failing)
-        if (!gone.has(webhookId)) await endpoints.disable(tx, tenant, webhookId, 'failing')
-      return gone.size + failing.length > 0
+      const unfit = new Set([...gone, ...failing])
+      for (const webhookId of unfit) {
+        await endpoints.disable(tx, tenant, webhookId, gone.has(webhookId) ? 'gone' : 'failing')
+        // What is left then is for the next looks.
+        await giveUpDeliveries(tx, webhookId, givenUpAtOnce)
+      }
+      return unfit.size > 0
     })
     deps.kept(outcomes)
     const pauses = outcomes.flatMap(({ pauseSeconds }) => (pauseSeconds === undefined ? [] : [pauseSeconds]))
@@ -87,7 +90,7 @@ export function createTenantDeliveries(tenant: Tenant, deps: TenantDeliveriesDep
     else if (pauses.length > 0) wake(Math.min(...pauses) * 1000 + 1)
   }
 
-  function makeRun({ webhook_id, failures, url, updated_at }: EndpointState): Run {
+  function makeRun({ webhook_id, failures, url, version }: EndpointState): Run {
     const run = new EndpointRun(webhook_id, failures, {
       ...deps,
       tenantId: slug,
@@ -97,15 +100,15 @@ export function createTenantDeliveries(tenant: Tenant, deps: TenantDeliveriesDep
       wake: () => wake(),
       isHeld: () => isStopped || writer.isStuck || writer.waiting > unkeptMax,
     })
-    const made = { run, updatedAt: updated_at, openedAtMs: 0 }
+    const made = { run, version: version, openedAtMs: Number.NEGATIVE_INFINITY }
     runs.set(webhook_id, made)
     return made
   }
 
   /** In a transaction of its own, because a customer's key may be slow to reach. */
   async function open(held: Run, url: string, failures = 0): Promise<void> {
-    const { run, updatedAt } = held
-    const isCurrent = () => !isStopped && runs.get(run.webhookId) === held && held.updatedAt === updatedAt
+    const { run, version } = held
+    const isCurrent = () => !isStopped && runs.get(run.webhookId) === held && held.version === version
     try {
       const secrets = await database.withTenant(slug, (tx) => endpoints.secretsOf(tx, tenant, run.webhookId))
       const opened: Opened = secrets ? { url, secrets } : 'key-destroyed'
@@ -170,10 +173,10 @@ export function createTenantDeliveries(tenant: Tenant, deps: TenantDeliveriesDep
       const state = states.get(webhookId) as EndpointState
       const { run } = held
       run.onlyTests = state.disabled_reason !== null
-      const isChanged = held.updatedAt !== state.updated_at
+      const isChanged = held.version !== state.version
       if (isChanged) run.open(undefined)
       if (isChanged || nowMs() - held.openedAtMs > secretsMsMax) {
-        held.updatedAt = state.updated_at
+        held.version = state.version
         held.openedAtMs = nowMs()
         void open(held, state.url)
       }
