@@ -95,8 +95,10 @@ export function createAlertLoop(deps: {
 
   return {
     changed(tenantId) {
+      if (stopped) return
       const state = states.get(tenantId)
       if (state) state.dueAtMs = nowMs()
+      else states.set(tenantId, { dueAtMs: nowMs(), failures: 0 })
     },
     start() {
       if (!stopped) return

@@ -1,0 +1,121 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { createAlertLoop } from '../../server/modules/webhooks/alerts/alert-loop.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+/** Tenants, and how a look at each goes; looks are kept with the second that they began in. */
+function openLoop(tenants: string[], evaluate: (tenantId: string) => Promise<boolean> = async () => true) {
+  const looks: [string, number][] = []
+  const logged: string[] = []
+  const beganMs = Date.now()
+  const loop = createAlertLoop({
+    evaluator: {
+      async evaluate(tenantId) {
+        looks.push([tenantId, Math.round((Date.now() - beganMs) / 1000)])
+        return evaluate(tenantId)
+      },
+    },
+    listTenants: async () => [...tenants],
+    log: { warn: (_, message) => logged.push(message), error: (_, message) => logged.push(message) },
+    nowMs: () => Date.now(),
+  })
+  const timesOf = (tenantId: string) => looks.filter(([looked]) => looked === tenantId).map(([, second]) => second)
+  return {
+    loop,
+    tenants,
+    looks,
+    logged,
+    timesOf,
+    pass: (seconds: number) => vi.advanceTimersByTimeAsync(seconds * 1000),
+  }
+}
+
+test('a tenant with rules is looked at every ten seconds, and one without every thirty', async () => {
+  const { loop, timesOf, pass } = openLoop(['acme', 'globex'], async (tenantId) => tenantId === 'acme')
+  loop.start()
+  await pass(65)
+  expect(timesOf('acme')).toEqual([1, 11, 21, 31, 41, 51, 61])
+  expect(timesOf('globex')).toEqual([1, 31, 61])
+  await loop.stop()
+})
+
+test('a tenant whose endpoints were changed is looked at soon, also one that was not known yet', async () => {
+  const { loop, timesOf, pass } = openLoop(['acme'], async () => false)
+  loop.start()
+  await pass(5)
+  loop.changed('acme')
+  loop.changed('new')
+  await pass(1)
+  expect([timesOf('acme'), timesOf('new')]).toEqual([[1, 6], [6]])
+  await loop.stop()
+})
+
+test('what is changed during a look is looked at again at once', async () => {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const { loop, timesOf, pass } = openLoop(['acme'], () => promise)
+  loop.start()
+  await pass(2)
+  loop.changed('acme')
+  await pass(3)
+  expect(timesOf('acme')).toEqual([1])
+  resolve(true)
+  await pass(1)
+  expect(timesOf('acme')).toHaveLength(2)
+  await loop.stop()
+})
+
+test('one slow tenant keeps no other waiting, and is looked at less often', async () => {
+  const slow = () => new Promise<boolean>((resolve) => setTimeout(resolve, 5000, true))
+  const { loop, timesOf, pass } = openLoop(['slow', 'b', 'c'], (tenantId) =>
+    tenantId === 'slow' ? slow() : Promise.resolve(true),
+  )
+  loop.start()
+  await pass(60)
+  expect(timesOf('slow')).toEqual([1, 56])
+  for (const tenant of ['b', 'c']) expect(timesOf(tenant)).toEqual([1, 11, 21, 31, 41, 51])
+  const stopping = loop.stop()
+  await pass(5)
+  await stopping
+})
+
+test('a tenant that fails is tried again later and later, and said to have failed', async () => {
+  const { loop, logged, timesOf, pass } = openLoop(['acme', 'globex'], async (tenantId) => {
+    if (tenantId === 'acme') throw new Error('broken')
+    return true
+  })
+  loop.start()
+  await pass(40)
+  expect(timesOf('acme')).toEqual([1, 3, 7, 15, 31])
+  expect(timesOf('globex')).toEqual([1, 11, 21, 31])
+  expect(new Set(logged)).toEqual(new Set(['the alerts of a tenant could not be looked at']))
+  await loop.stop()
+})
+
+test('tenants come and go', async () => {
+  const { loop, tenants, timesOf, pass } = openLoop(['acme'])
+  loop.start()
+  await pass(5)
+  tenants.splice(0, 1, 'new')
+  await pass(60)
+  expect(timesOf('acme')).toEqual([1, 11, 21, 31])
+  expect(timesOf('new')[0]).toBeLessThanOrEqual(32)
+  await loop.stop()
+})
+
+test('to stop waits for looks that are under way, and nothing begins after it', async () => {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const { loop, looks, pass } = openLoop(['a', 'b', 'c'], () => promise)
+  loop.start()
+  await pass(2)
+  let stopped = false
+  const stopping = loop.stop().then(() => {
+    stopped = true
+  })
+  await pass(10)
+  expect(stopped).toBe(false)
+  resolve(true)
+  await stopping
+  await pass(60)
+  expect(looks).toHaveLength(2)
+})
