@@ -20,6 +20,7 @@ import { walkSessions } from './session-walk.ts'
 import { walkSso } from './sso-walk.ts'
 import { walkSweep } from './sweep-walk.ts'
 import { walkTenants } from './tenants-walk.ts'
+import { walkTold } from './told-walk.ts'
 import { walkWebhooks } from './webhooks-walk.ts'
 
 /** Calls everything that sends SQL, in all its variants, so that each statement is seen. Answers nothing. */
@@ -55,6 +56,7 @@ export async function walkEverything(hub: TestHub): Promise<void> {
     await walkDirectory(hub, tenant)
     await useLinks(hub, tenant)
     await walkEntitlement(hub, tenant)
+    await walkTold(hub, tenant)
     await walkErasure(hub, tenant)
     await walkSweep(hub, tenant)
     await walkAudit(hub, tenant)

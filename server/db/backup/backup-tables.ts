@@ -11,6 +11,9 @@ export interface BackupTable {
 /**
  * What no backup has. Migrations are made anew. The rest lets people in: what was ended or used up since a backup would
  * be valid again, so everybody signs in once more, and links are made anew.
+ *
+ * Messages that wait for their receivers are in it: lost, nobody would ever hear of what they tell; restored, most are sent
+ * a second time, with the same id, as "at least once" allows. Leases on endpoints have run out by then.
  */
 const leftOut = ['schema_migrations', 'sessions', 'refresh_families', 'spent_logins', 'magic_links']
 
