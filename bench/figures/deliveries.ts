@@ -27,11 +27,10 @@ async function measure(run: Run) {
   const tables: Record<string, Row[]> = {}
   const checks: StoreCheck[] = []
 
-  profile.begin()
   if (chosen.includes('rate')) {
     const { slug: tenant } = await hub.tenant('bench-rate')
     const messages = Number(run.flag('messages') ?? (run.quick ? 1000 : 20_000))
-    const rate = await measureRate({ run, hub, stage, tenant }, messages)
+    const rate = await measureRate({ run, hub, stage, tenant, profile }, messages)
     outcomes.push(...rate.outcomes)
     tables['From a filled outbox to one receiver, 16 at a time (CPU time per delivery)'] = rate.rows
   }
@@ -50,7 +49,6 @@ async function measure(run: Run) {
     outcomes.push(...isolation.outcomes)
     tables['From the outbox to a healthy receiver, 10 messages a second to every endpoint'] = isolation.rows
   }
-  profile.end()
   await stage.stop()
   await hub.stop()
   await profile.show(hub.pid)

@@ -4,6 +4,7 @@ import { Agent, request } from 'undici'
 import type { BenchHub } from './bench-hub.ts'
 import { type CpuShares, cpuShares, cpuTimes } from './cpu-times.ts'
 import type { Outcome, Row, Run } from './figure.ts'
+import type { Profile } from './profile.ts'
 import { say } from './progress.ts'
 import { median, rounded, spreadOf } from './statistics.ts'
 import { sampleData, type WebhookStage } from './webhook-stage.ts'
@@ -25,10 +26,10 @@ export interface DeliveryRate {
 
 /** @param messages in the outbox at the beginning of each round */
 export async function measureRate(
-  parts: { run: Run; hub: BenchHub; stage: WebhookStage; tenant: string },
+  parts: { run: Run; hub: BenchHub; stage: WebhookStage; tenant: string; profile: Profile },
   messages: number,
 ): Promise<DeliveryRate> {
-  const { run, hub, stage, tenant } = parts
+  const { run, hub, stage, tenant, profile } = parts
   const webhookId = await stage.addEndpoint(tenant, `${stage.receiver.url}/rate`)
 
   async function deliver(count: number): Promise<{ perSecond: number; cpu: CpuShares }> {
@@ -43,12 +44,14 @@ export async function measureRate(
   await deliver(Math.ceil(messages / 4))
   await postPlainly(stage, tenant, Math.ceil(messages / 4))
   const rounds: Round[] = []
+  profile.begin()
   for (let round = 1; round <= run.rounds; round++) {
     const plainPerSecond = await postPlainly(stage, tenant, messages)
     const { perSecond, cpu } = await deliver(messages)
     say(`round ${round}: ${Math.round(perSecond)} deliveries/s, ${Math.round(plainPerSecond)} plain posts/s`)
     rounds.push({ perSecond, ratio: perSecond / plainPerSecond, plainPerSecond, cpu })
   }
+  profile.end()
   await stage.setEnabled(tenant, webhookId, false)
   const { median: value, ...spread } = spreadOf(rounds.map(({ ratio }) => ratio))
   const of = (pick: (round: Round) => number) => rounded(median(rounds.map(pick)))

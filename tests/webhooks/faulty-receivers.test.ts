@@ -36,7 +36,7 @@ async function attempted(
 
 /** From when the last attempt was made until the next one is due, in seconds. */
 function pauseOf({ attempts, next_attempt_at }: DeliveryRow): number {
-  return (next_attempt_at!.getTime() - Date.parse(attempts.at(-1)!.at)) / 1000
+  return (Date.parse(next_attempt_at!) - Date.parse(attempts.at(-1)!.at)) / 1000
 }
 
 /** Between the attempt's beginning and its outcome, a machine that is busy takes its time. */

@@ -25,7 +25,8 @@ export interface DeliveryRow {
   status: DeliveryStatus
   tries: number
   attempt_count: number
-  next_attempt_at: Date | null
+  /** RFC 3339 */
+  next_attempt_at: string | null
   attempts: DeliveryAttempt[]
 }
 
