@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { prepareTelemetry, registerSkill } from '../../api/telemetry-tenants.ts'
-import { addPlatform } from '../../inbound/inbound-lab.ts'
+import { addPlatform, addProvider } from '../../inbound/inbound-lab.ts'
 import { openDirectoryLab, person } from '../../roster/directory-lab.ts'
 import { waitingSync } from '../../roster-sync/waiting-sync.ts'
 import { event } from '../../telemetry/events.ts'
@@ -59,11 +59,7 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
   const page = await hub.call('acme', 'GET', '/api/v1/hub/records?limit=2')
   const skills = await hub.call('acme', 'GET', '/api/v1/skill-entitlement/skills?limit=2')
   const cursors = [page.body.next_cursor, skills.body.next_cursor]
-  const provider = (await hub.call('acme', 'POST', '/api/v1/identity/scim:rotate-inbound-secret')).body
-  const senders = [
-    { connectionId: provider.connection_id, secret: provider.secret },
-    ...(await Promise.all([addPlatform(hub), addPlatform(hub, 'cmode')])),
-  ]
+  const senders = [await addProvider(hub, 'cmode'), await addPlatform(hub), await addPlatform(hub, 'cmode')]
   const document = await (await fetch(`${hub.baseUrl}/v1/openapi.json`)).json()
 
   const names: Record<string, (random: Random) => unknown> = {
