@@ -58,6 +58,15 @@ export class HubClient {
     return this.#call('PUT', path, { body })
   }
 
+  patch<T>(path: string, body: unknown): Promise<T> {
+    return this.#call('PATCH', path, { body })
+  }
+
+  /** Undefined where the answer has no body (204). */
+  delete<T>(path: string): Promise<T> {
+    return this.#call('DELETE', path, {})
+  }
+
   async #call<T>(method: string, path: string, { body, idempotencyKey }: RequestOptions): Promise<T> {
     let renewed = false
     for (let attempt = 1; ; attempt += 1) {
@@ -72,7 +81,7 @@ export class HubClient {
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
-      if (response.ok) return (await response.json()) as T
+      if (response.ok) return (response.status === 204 ? undefined : await response.json()) as T
       if (response.status === 401 && !renewed) {
         renewed = true
         await response.body?.cancel()
