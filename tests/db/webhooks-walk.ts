@@ -1,5 +1,6 @@
 import type { TestHub } from '../support/hub.ts'
 import { keepDeliveries } from '../webhooks/kept-deliveries.ts'
+import { walkDelivery } from './delivery-walk.ts'
 
 const path = '/api/v1/webhooks'
 
@@ -12,6 +13,7 @@ export async function walkWebhooks(hub: TestHub, tenant: 'acme' | 'globex'): Pro
   }
   await walkEndpoints(hub, tenant, call)
   await walkDeliveries(hub, tenant, call)
+  await walkDelivery(hub, tenant)
 }
 
 type Call = (method: string, rest?: string, body?: unknown) => Promise<Record<string, string>>
