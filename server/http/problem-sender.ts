@@ -27,7 +27,9 @@ export function problemSender(serviceBaseUrl: () => string, headers: Readonly<Re
     setChallenge(request, reply, error)
     // The parser asks to close; but what is left of the body is thrown away, so that the answer arrives.
     reply.removeHeader('connection')
-    if (error.slug === 'unsupported-media-type') reply.header('accept-encoding', 'gzip, identity')
+    if (error.slug === 'unsupported-media-type') {
+      reply.header('accept-encoding', route?.schema.bodyFormat === 'bytes' ? 'identity' : 'gzip, identity')
+    }
     if (protocol) {
       const { status, body } = protocol.renderError(error, request)
       return sendProtocolText(reply.status(status).type(protocol.mediaType), body)

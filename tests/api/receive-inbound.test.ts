@@ -204,6 +204,7 @@ test('takes a body as it is: not compressed, and as JSON', async () => {
   const body = Buffer.from(JSON.stringify(invoked()))
   const compressed = await send(hub, platform, gzipSync(body), { headers: { 'content-encoding': 'gzip' } })
   expect([compressed.status, slugOf(compressed)]).toEqual([415, 'unsupported-media-type'])
+  expect(compressed.headers['accept-encoding']).toBe('identity')
   const plain = await send(hub, platform, body, { headers: { 'content-type': 'text/plain' } })
   expect(plain.status).toBe(415)
   // The largest that fits; its signature is of spaces too.
