@@ -178,7 +178,8 @@ async function finish(webhooks: readonly LabWebhook[], told: readonly number[]):
   await endLeases()
   for (const endsMs = performance.now() + endedMsMax; ; await delay(50)) {
     await makeDue(webhooks)
-    const rows = await Promise.all(webhooks.map((webhook) => webhook.deliveries()))
+    const rows: DeliveryRow[][] = []
+    for (const webhook of webhooks) rows.push(await webhook.deliveries())
     const isEnded = ({ status }: DeliveryRow) => status === 'delivered' || status === 'dead'
     if (rows.every((all, at) => all.length === told[at] && all.every(isEnded))) return
     if (performance.now() > endsMs) {

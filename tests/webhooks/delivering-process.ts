@@ -3,7 +3,13 @@ import { createModules } from '../../server/app.ts'
 import { loadConfig } from '../../server/config.ts'
 import type { Database } from '../../server/db/database.ts'
 import { openPools } from '../../server/db/pooled-database.ts'
+import { createWebhookWorker } from '../../server/modules/webhooks/delivery/webhook-worker.ts'
+import { hearQueued } from '../../server/modules/webhooks/outbox/outbox-news.ts'
+import { createOutbound } from '../../server/outbound/outbound.ts'
 import type { TestHub } from '../support/hub.ts'
+
+/** In place of 15 s. */
+const answerMs = 1000
 
 /** Another process of the service that does nothing but deliver; it lives in this one. */
 export interface DeliveringProcess {
@@ -20,18 +26,28 @@ export async function startDeliveringProcess(hub: TestHub): Promise<DeliveringPr
   const life = { isOver: false }
   const config = loadConfig({ HUB_DATA_DIR: hub.dataDir, HUB_OUTBOUND_ALLOW: '127.0.0.1' })
   const log = { info: () => {}, warn: () => {}, error: () => {} }
-  const modules = await createModules({
-    ...{ config, masterKey, log },
-    database: mortal(pools, life),
-    baseUrl: () => hub.baseUrl,
-  })
-  const { worker } = modules.webhooks
+  const database = mortal(pools, life)
+  const modules = await createModules({ ...{ config, masterKey, log, database }, baseUrl: () => hub.baseUrl })
+  const outbound = createOutbound(config, { timeoutMs: answerMs })
+  const { directory } = modules.tenants
+  const worker = createWebhookWorker(
+    {
+      ...{ database, outbound, log },
+      endpoints: modules.webhooks.endpoints,
+      findTenant: (slug) => directory.find(slug),
+      listTenants: () => directory.slugs(),
+      hear: (heard) => hearQueued(database, heard),
+      clock: modules.recordStore.clock,
+    },
+    // A test has not as long as a receiver that keeps failing is left alone.
+    { paceMsMax: 1 },
+  )
   worker.start()
   let stopped: Promise<void> | undefined
   const stop = () => {
     stopped ??= worker
       .stop()
-      .then(() => modules.close())
+      .then(() => Promise.all([modules.close(), outbound.close()]))
       .then(() => pools.close())
     return stopped
   }
