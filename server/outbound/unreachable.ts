@@ -1,3 +1,5 @@
+import { badPortWords } from './bad-ports.ts'
+
 const systemWords: Readonly<Record<string, string>> = {
   ENOTFOUND: 'has a host name that does not resolve',
   EAI_AGAIN: 'has a host name that cannot be resolved right now',
@@ -16,7 +18,7 @@ export function unreachableWords(error: unknown): string {
   let code: string | undefined
   for (let inner = error, depth = 0; depth < 8 && inner instanceof Error; inner = inner.cause, depth += 1) {
     code = (inner as NodeJS.ErrnoException).code ?? code
-    if (inner.message === 'bad port') return 'has a port that is not for HTTP, as the Fetch standard lists them'
+    if (inner.message === 'bad port') return badPortWords
   }
   return (code && systemWords[code]) ?? `could not be reached${code ? ` (${code})` : ''}`
 }
