@@ -8,7 +8,7 @@ import type { Outbound } from '../../../outbound/outbound.ts'
 import type { RecordClock } from '../../hub/record-clock-types.ts'
 import type { WebhookWorker } from '../delivery-types.ts'
 import type { Endpoints } from '../webhooks-types.ts'
-import { attemptDelivery } from './attempt.ts'
+import { type Attempted, attemptDelivery, unsentAttempt } from './attempt.ts'
 import { judge } from './judge.ts'
 import type { Outcome } from './outcome-store.ts'
 import { createRelay } from './relay.ts'
@@ -69,8 +69,7 @@ export function createWebhookWorker(deps: WebhookWorkerDeps, options: WebhookWor
   const shared = {
     ...{ database, endpoints: deps.endpoints, log, nowMs },
     lanes: createLanes(laneSizes),
-    send: (tenant: Tenant, ...[delivery, { url, secrets }, stop]: SendArguments) =>
-      attemptDelivery(outbound, { tenantSlug: tenant.slug, url, secrets }, delivery, stop),
+    send,
     judge: (...args: DropFirst<Parameters<typeof judge>>) => judge(schedule, ...args),
     leaseBy: randomUUID(),
     leaseSeconds: options.leaseSeconds ?? 15,
@@ -136,6 +135,17 @@ export function createWebhookWorker(deps: WebhookWorkerDeps, options: WebhookWor
     const made = createTenantDeliveries(tenant, { ...shared, wake: (inMs) => loop.wake(tenant.slug, inMs) })
     tenants.set(tenant.slug, made)
     return made
+  }
+
+  async function send(tenant: Tenant, ...[delivery, { url, secrets }, stop]: SendArguments): Promise<Attempted> {
+    try {
+      return await attemptDelivery(outbound, { tenantSlug: tenant.slug, url, secrets }, delivery, stop)
+    } catch (error) {
+      if (stop.aborted) throw error
+      const { delivery_id, webhook_id } = delivery
+      log.error({ err: error, tenant: tenant.slug, webhook: webhook_id, delivery: delivery_id }, 'sending failed')
+      return { attempt: unsentAttempt(url, 'unreachable', 'The Hub failed to send it; its log has the cause.') }
+    }
   }
 
   function count(outcomes: readonly Outcome[]): void {

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { writeMessages } from '../../server/modules/webhooks/outbox/outbox-message.ts'
+import { messageOf, startWebhookLab, type WebhookLab } from './webhook-lab.ts'
+
+let lab: WebhookLab
+beforeAll(async () => {
+  lab = await startWebhookLab()
+})
+afterAll(() => lab.stop())
+
+const waiting = async () => (await lab.superuser.query('select outbox_id from hub.webhook_outbox')).rows
+
+test('each endpoint that wants a kind gets it, with the same id and sequences of its own', async () => {
+  const users = await lab.connect({ events: ['user.*'] })
+  const skills = await lab.connect({ events: ['skill.*'] })
+  const both = await lab.connect({ events: ['user.updated', 'skill.invocation_failed'] })
+  const message = messageOf()
+  const kinds = ['user.updated', 'skill.invocation_failed', 'user.deactivated', 'skill.cost_exceeded', 'other.kind']
+  await lab.tell(
+    'acme',
+    kinds.map((kind) => ({ ...message, kind })),
+  )
+  const got = async ({ receiving }: typeof users, count: number) =>
+    (await receiving.count(count))
+      .map(({ body }) => body)
+      .sort((a, b) => a.sequence - b.sequence)
+      .map(({ kind, sequence }) => [kind, sequence])
+  expect(await got(users, 2)).toEqual([
+    ['user.updated', 1],
+    ['user.deactivated', 2],
+  ])
+  expect(await got(skills, 2)).toEqual([
+    ['skill.invocation_failed', 1],
+    ['skill.cost_exceeded', 2],
+  ])
+  expect(await got(both, 2)).toEqual([
+    ['user.updated', 1],
+    ['skill.invocation_failed', 2],
+  ])
+  const idOf = ({ receiving }: typeof users) => receiving.received.find(({ body }) => body.kind === 'user.updated')?.id
+  expect(idOf(users)).toBe(idOf(both))
+  expect(await waiting()).toEqual([])
+})
+
+test('a message for some endpoints goes to them alone, whatever they name, and to none that is disabled', async () => {
+  const named = await lab.connect({ events: ['user.*'] })
+  const other = await lab.connect({ events: ['skill.*'] })
+  const disabled = await lab.connect({ events: ['skill.*'] })
+  await disabled.change({ enabled: false })
+  await lab.tell('acme', 1, [named.webhookId, disabled.webhookId, 'whk_gone'])
+  await named.receiving.count(1)
+  expect([await other.deliveries(), await disabled.deliveries()]).toEqual([[], []])
+})
+
+test('sequences have no gaps, over many rows and turns, in the order in which messages were queued', async () => {
+  const webhook = await lab.connect({ tenant: 'globex' })
+  for (let round = 0; round < 3; round += 1) await lab.tell('globex', 700)
+  const rows = await webhook.deliveriesWhen(
+    (all) => all.length === 2100 && all.every(({ status }) => status === 'delivered'),
+    30_000,
+  )
+  expect(rows.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 2100 }, (_, at) => at + 1))
+  const numbers = webhook.receiving.received
+    .toSorted((a, b) => a.sequence - b.sequence)
+    .map(({ body }) => body.data.number)
+  expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
+  expect([webhook.receiving.duplicates(), webhook.receiving.faults]).toEqual([0, []])
+})
+
+test('a row that cannot be read stays, and holds up nothing', async () => {
+  const webhook = await lab.connect({ tenant: 'globex', events: ['user.*'] })
+  const first = '00000000-0000-7000-8000-000000000001'
+  await lab.superuser.query('insert into hub.webhook_outbox (tenant_id, outbox_id, messages) values ($1, $2, $3)', [
+    'globex',
+    first,
+    writeMessages([]).replace('"v":1', '"v":2'),
+  ])
+  await lab.tell('globex', 3, [webhook.webhookId])
+  await webhook.receiving.count(3)
+  expect(await waiting()).toEqual([{ outbox_id: first }])
+  expect(lab.hub.logLines.filter((line) => line.includes('messages that wait cannot be read'))).toHaveLength(1)
+  await lab.superuser.query('delete from hub.webhook_outbox')
+})
