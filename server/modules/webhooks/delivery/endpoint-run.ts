@@ -8,7 +8,7 @@ import type { Outcome } from './outcome-store.ts'
 const atOnceMax = 16
 const atOnceMin = 2
 /** Deliveries in memory of a receiver of each kind; more are read while half of them are being sent. */
-const queueMax = 500
+const queueMax = 2_000
 const failingQueueMax = 8
 const queueBytesMax = 4 * 1024 * 1024
 /** Failures in a row from which on attempts to a receiver are begun one after the other, with pauses between. */
