@@ -53,7 +53,8 @@ export async function measureBurden(
   await ingest(run.warmUpSeconds)
   for (const { name, url } of dead) {
     const waitingBefore = await stage.pending([tenant.slug])
-    const webhookId = await stage.addEndpoint(tenant.slug, url)
+    // Of what ingest does not cause: it is what waits that is measured.
+    const webhookId = await stage.addEndpoint(tenant.slug, url, ['user.*'])
     for (let told = 0; told < pending; told += toldAtOnce) {
       await stage.tell(tenant.slug, Math.min(toldAtOnce, pending - told), [webhookId])
     }

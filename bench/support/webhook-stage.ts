@@ -32,7 +32,7 @@ export interface WebhookStage {
   /** A port at which nobody listens. */
   refusingUrl: string
   /** Enabled; named by `webhook_id`. */
-  addEndpoint(tenant: string, url: string): Promise<string>
+  addEndpoint(tenant: string, url: string, events?: readonly string[]): Promise<string>
   setEnabled(tenant: string, webhookId: string, enabled: boolean): Promise<void>
   /** Commits as many messages to the outbox, as a service that caused them would; without ids to all endpoints of the tenant. */
   tell(tenant: string, count: number, webhookIds?: readonly string[]): Promise<void>
@@ -81,7 +81,8 @@ export async function openWebhookStage(hub: BenchHub): Promise<WebhookStage> {
   return {
     receiver,
     refusingUrl,
-    addEndpoint: async (tenant, url) => (await call(tenant, 'POST', '', { url, events: ['skill.*'] })).webhook_id,
+    addEndpoint: async (tenant, url, events = ['skill.*']) =>
+      (await call(tenant, 'POST', '', { url, events })).webhook_id,
     setEnabled: async (tenant, webhookId, enabled) => void (await call(tenant, 'PATCH', `/${webhookId}`, { enabled })),
     async tell(tenant, count, webhookIds) {
       await hub.database.withTenant(tenant, (tx) => {

@@ -84,6 +84,13 @@ export async function startWebhookLab(options: TestHubOptions & { start?: boolea
   const superuser = await hub.superuserClient()
   if (start) hub.modules.webhooks.worker.start()
   let paths = 0
+  let last: Promise<unknown> = Promise.resolve()
+  /** A connection takes one statement at a time. */
+  const alone = <Value>(work: () => Promise<Value>): Promise<Value> => {
+    const done = last.then(work)
+    last = done.catch(() => {})
+    return done
+  }
 
   const must: WebhookLab['must'] = async (tenant, method, path, callOptions) => {
     const answer = await hub.call(tenant, method, path, callOptions)
@@ -110,7 +117,7 @@ export async function startWebhookLab(options: TestHubOptions & { start?: boolea
       const { webhook_id: webhookId, secret } = (await must(tenant, 'POST', webhooksPath, { body })).body
       receiving.secrets = [secret]
       const own = `${webhooksPath}/${webhookId}`
-      const deliveries = () => deliveriesOf(superuser, tenant, webhookId)
+      const deliveries = () => alone(() => deliveriesOf(superuser, tenant, webhookId))
       return {
         ...{ tenant, webhookId, path: own, receiving, deliveries },
         change: (changes) => must(tenant, 'PATCH', own, { body: changes }),
