@@ -13,6 +13,7 @@ import { prepareTelemetry } from '../api/telemetry-tenants.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { steppedTime } from '../support/stepped-time.ts'
 import { event } from '../telemetry/events.ts'
+import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
 
 /**
  * What is written here carries a text that is found nowhere else; hours of use spread it; then it is erased. The reason
@@ -24,19 +25,64 @@ const user = `user:${needle}@example.com`
 const time = steppedTime()
 let hub: TestHub
 let client: pg.Client
+let receiver: Receiver
 const ids: string[] = []
 
 beforeAll(async () => {
-  hub = await startHub({ time, settings: { HUB_LOG_LEVEL: 'debug' } })
+  hub = await startHub({ time, settings: { HUB_LOG_LEVEL: 'debug', HUB_OUTBOUND_ALLOW: '127.0.0.1' } })
   client = await hub.superuserClient()
+  receiver = await startReceiver()
   await prepareTelemetry(hub, 'acme')
 })
-afterAll(() => hub.stop())
+afterAll(async () => {
+  await hub.modules.webhooks.stop()
+  await hub.stop()
+  await receiver.stop()
+})
 
 async function call(method: string, path: string, body?: unknown, headers = {}) {
   const answer = await hub.call('acme', method, path, { body, headers })
   expect(answer.status, `${method} ${path}: ${answer.text}`).toBeLessThan(300)
   return answer.body
+}
+
+/** One takes messages and repeats what they said, one takes none. Both hear of everything. */
+async function subscribe(): Promise<void> {
+  const alerts = [{ metric: 'latency_p95_ms', group_by: 'user', above: 1, window_minutes: 60, min_invocations: 1 }]
+  const thresholds = { latency_ms: 1 }
+  for (const [path, status] of [
+    ['/takes', 200],
+    ['/refuses', 500],
+  ] as const) {
+    const receiving = receiver.at(path)
+    receiving.behaviour = (response) => {
+      const text = receiving.received.at(-1)!.raw.includes(needle) ? needle : ''
+      response.writeHead(status, { 'x-repeated': text }).end(`heard ${text}`)
+    }
+    const events = ['skill.*', 'governance.*', 'user.*']
+    receiving.secrets = [
+      (await call('POST', '/api/v1/webhooks', { url: receiving.url, events, alerts, thresholds })).secret,
+    ]
+  }
+}
+
+/** Until the one has all that the other has not: nothing tells a test of what was written. */
+async function delivered(): Promise<void> {
+  hub.modules.webhooks.worker.start()
+  await hub.modules.webhooks.alerts.evaluate('acme')
+  for (const endsMs = performance.now() + 60_000; ; ) {
+    const { rows } = await client.query<{ open: number; about: number }>(
+      `select count(*) filter (where status = 'pending')::int as open,
+         count(*) filter (where strpos(data, $1) > 0)::int as about from hub.webhook_deliveries`,
+      [needle],
+    )
+    const { rowCount } = await client.query('select from hub.webhook_outbox')
+    // The custom event, 51 that were slow, and an alert about their user; for each of the two.
+    if (rows[0]!.open === 0 && rowCount === 0 && rows[0]!.about >= 106) break
+    if (performance.now() > endsMs) throw new Error(`still ${JSON.stringify({ ...rows[0], waiting: rowCount })}`)
+    await delay(50)
+  }
+  await hub.modules.webhooks.worker.stop()
 }
 
 /** Records of every type, through every way in. */
@@ -66,7 +112,7 @@ async function writeAll(): Promise<void> {
     const related_records = ids.slice(-2)
     ids.push((await call('POST', recordsPath, { ...body, related_records }, key(body.record_type))).record_id)
   }
-  const content = { user_id: user, metadata: { note: needle } }
+  const content = { user_id: user, metadata: { note: needle }, ts: new Date().toISOString() }
   const events = Array.from({ length: 50 }, (_, at) => event({ ...content, latency_ms: 100 + at }))
   const batch = await call('POST', '/api/v1/telemetry/events:batch', { events }, key('batch'))
   for (const { record_id } of batch.records) ids.push(record_id)
@@ -157,7 +203,9 @@ async function filesWith(texts: readonly string[]): Promise<string[]> {
 const exportFiles = () => Array.fromAsync(hub.modules.storage.list('exports/'))
 
 test('no byte of what was erased is in a table, a file, a queue or the log of the service', async () => {
+  await subscribe()
   await writeAll()
+  await delivered()
   await use()
   const { rows: stored } = await client.query<{ canonical: string; salt: Buffer; provenance_hash: Buffer }>(
     'select canonical, salt, provenance_hash from hub.records where record_id = any($1)',
@@ -171,7 +219,8 @@ test('no byte of what was erased is in a table, a file, a queue or the log of th
   const texts = [...formsOf(needle), ...digests, hash('sha256', needle)]
   // Else the search would find nothing in any case.
   const before = await tablesWith(texts)
-  for (const table of ['hub.telemetry_rollups', 'hub.skill_versions']) expect(before).toContain(table)
+  for (const table of ['hub.telemetry_rollups', 'hub.skill_versions', 'hub.webhook_deliveries', 'hub.webhook_alerts'])
+    expect(before).toContain(table)
   expect(before.filter((table) => table.startsWith('hub.records_')).length).toBeGreaterThan(0)
   expect((await filesWith(texts)).length).toBeGreaterThanOrEqual(3)
   expect((await exportFiles()).length).toBe(8)
