@@ -16,10 +16,6 @@ export const invocationEventKinds = [
 ] as const
 export type InvocationEventKind = (typeof invocationEventKinds)[number]
 
-/** Of rules over windows: an endpoint with rules is sent them whatever it names. */
-export const alertEventKinds = ['skill.alert_opened', 'skill.alert_closed'] as const
-export type AlertEventKind = (typeof alertEventKinds)[number]
-
 /** Sent by `:test` alone. */
 export const testEventKind = 'webhook.test'
 

@@ -33,7 +33,6 @@ export type DeliveryErrorCode =
   | 'http-other'
   | 'rate-limited'
   | 'key-destroyed'
-  | 'disabled'
 
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'dead'
 
