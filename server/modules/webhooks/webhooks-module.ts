@@ -79,11 +79,11 @@ export function createWebhooksModule(deps: {
   const endpoints = createEndpoints({ ...deps, secrets, changed: endpointsChanged })
   const administration = createWebhookAdministration({ ...deps, secrets, cursorKey, changed: endpointsChanged })
 
-  // ── Outbox, and what is told (C) ──
+  // ── Outbox, and what is told ──
   const outbox = createWebhookOutbox({ ...deps, wake: (tenantId) => worker.wake(tenantId) })
   const news = createGovernanceNews({ ...deps, outbox })
 
-  // ── Delivery (B) ──
+  // ── Delivery ──
   const worker: WebhookWorker = createWebhookWorker({
     ...{ ...deps, endpoints },
     findTenant: (slug) => deps.directory.find(slug),
@@ -91,7 +91,7 @@ export function createWebhooksModule(deps: {
     hear: (heard) => hearQueued(deps.database, heard),
   })
 
-  // ── Invocations and alerts (D) ──
+  // ── Invocations and alerts ──
   const watches = createInvocationWatches({ ...deps, endpoints })
   const evaluator = createAlertEvaluator({ ...deps, endpoints, outbox, nowMs: deps.wallMs })
   const alertLoop = createAlertLoop({ ...deps, evaluator, listTenants: () => deps.directory.slugs() })
