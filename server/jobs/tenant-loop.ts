@@ -23,8 +23,8 @@ export interface TenantLoopDeps {
    */
   look: (tenantId: string) => Promise<number | undefined>
   listTenants: () => Promise<readonly string[]>
-  /** Hears of what other processes have to do. */
-  hear: (heard: (tenantId: string) => void) => Listener
+  /** Hears of what other processes have to do, where they tell. */
+  hear?: (heard: (tenantId: string) => void) => Listener
   log: Pick<DatabaseLog, 'warn' | 'error'>
   /** For the log: while the database is away, after another failure, and when tenants cannot be listed. */
   words: { away: string; failed: string; unlisted: string }
@@ -137,7 +137,7 @@ export function createTenantLoop(deps: TenantLoopDeps): TenantLoop {
       if (!stopped) return
       stopped = false
       // Without a name when listening begins: what was missed until then is found by the sweep.
-      listener = hear((tenantId) => tenantId !== '' && wake(tenantId))
+      listener = hear?.((tenantId) => tenantId !== '' && wake(tenantId))
       tick()
       sweepIn(0)
     },

@@ -1,6 +1,6 @@
-import { DomainError } from '../../../contract/domain-error.ts'
 import type { DatabaseLog, Listener } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
+import { createTenantLoop } from '../../jobs/tenant-loop.ts'
 import { createLanes, type Lane } from '../../outbound/lanes.ts'
 import type { SkillPublisher } from '../connectors/connectors-types.ts'
 import type { ClaimedDelivery, Deliverer } from './deliverer.ts'
@@ -10,11 +10,8 @@ import type { Due } from './deliveries-store.ts'
 const lookMsMax = 5_000
 /** The same at a tenant without; another process may have connected one, and its word was lost. */
 const idleLookMs = 20_000
-/** Between looks for new tenants. */
-const sweepMs = 5_000
-const sweepRestFactor = 20
-const tickMs = 50
-const retryMsMax = 15_000
+/** Publishes that end within so long are followed by one look. */
+const gatherMs = 20
 /** Tenants whose due times are read at once. */
 const looksAtOnce = 4
 /** Manifests that one look signs, in number and bytes: it is work of the processor, which all tenants share. */
@@ -26,16 +23,10 @@ const quickMsMax = 5_000
 const laneSizes = { ownPlaces: 8, sharedPlaces: 512, tenantBytesMax: 64 * 1024 * 1024 }
 
 interface TenantState {
-  /** When to look at it next; infinity while that goes on. */
-  lookAtMs: number
-  failures: number
-  looking?: Promise<void>
   /** Connectors whose last publish took long. */
   slow: Set<string>
   /** Of a manifest, as far as is known. */
   manifestBytes: number
-  /** Somebody wants it looked at again, whatever the look that goes on finds. */
-  wanted: boolean
 }
 
 export interface Publisher extends Pick<SkillPublisher, 'start' | 'stop'> {
@@ -45,10 +36,7 @@ export interface Publisher extends Pick<SkillPublisher, 'start' | 'stop'> {
   breakOff(connectorId: string): void
 }
 
-/**
- * A loop within the process, because a job queue polls more slowly than skills are to follow. Several processes may run
- * one: what one has claimed the others leave alone.
- */
+/** Several processes may run one: what one has claimed the others leave alone. */
 export function createPublisher(deps: {
   deliverer: Deliverer
   findTenant: (slug: string) => Promise<Tenant | undefined>
@@ -58,80 +46,47 @@ export function createPublisher(deps: {
   log: Pick<DatabaseLog, 'warn' | 'error'>
   nowMs?: () => number
 }): Publisher {
-  const { deliverer, findTenant, listTenants, hear, log, nowMs = () => performance.now() } = deps
+  const { deliverer, findTenant, log } = deps
   const states = new Map<string, TenantState>()
   const runs = new Map<Promise<void>, { connectorId: string; stop: AbortController }>()
   const lanes = createLanes(laneSizes)
   let stopped = true
-  let timer: NodeJS.Timeout | undefined
-  let sweepTimer: NodeJS.Timeout | undefined
-  let sweeping: Promise<void> = Promise.resolve()
-  let listener: Listener | undefined
 
-  function wake(tenantId: string): void {
-    if (stopped) return
-    const state = stateOf(tenantId)
-    state.wanted = true
-    if (!state.looking) state.lookAtMs = nowMs()
-    schedule()
-  }
+  const loop = createTenantLoop({
+    ...deps,
+    look,
+    looksAtOnce,
+    words: {
+      away: 'skills are not published while the database is away',
+      failed: 'the skills of a tenant could not be published',
+      unlisted: 'the tenants could not be listed to publish their skills',
+    },
+  })
 
   function stateOf(tenantId: string): TenantState {
     const known = states.get(tenantId)
     if (known) return known
-    const slow = new Set<string>()
-    const made = { lookAtMs: nowMs(), failures: 0, slow, manifestBytes: 1024 * 1024, wanted: false }
+    const made = { slow: new Set<string>(), manifestBytes: 1024 * 1024 }
     states.set(tenantId, made)
     return made
   }
 
-  function schedule(): void {
-    if (!stopped) timer ??= setTimeout(lookAtDue, tickMs).unref()
-  }
-
-  function lookAtDue(): void {
-    timer = undefined
-    if (stopped) return
-    const now = nowMs()
-    const due = [...states].filter(([, state]) => !state.looking && state.lookAtMs <= now)
-    due.sort(([, a], [, b]) => a.lookAtMs - b.lookAtMs)
-    const free = looksAtOnce - [...states.values()].filter(({ looking }) => looking).length
-    for (const [tenantId, state] of due.slice(0, Math.max(0, free))) {
-      state.wanted = false
-      state.looking = look(tenantId, state).finally(() => {
-        delete state.looking
-        if (state.wanted) state.lookAtMs = nowMs()
-        schedule()
-      })
+  async function look(tenantId: string): Promise<number | undefined> {
+    const tenant = await findTenant(tenantId)
+    if (!tenant) {
+      states.delete(tenantId)
+      return undefined
     }
-    schedule()
-  }
-
-  async function look(tenantId: string, state: TenantState): Promise<void> {
-    try {
-      const tenant = await findTenant(tenantId)
-      if (!tenant) {
-        states.delete(tenantId)
-        return
-      }
-      const due = await deliverer.due(tenant)
-      const ready = due.filter(({ wait_ms }) => wait_ms <= 0)
-      forget(state.slow, due)
-      const { chosen, isMore } = chooseFrom(ready, tenantId, state)
-      const claimed = chosen.length === 0 ? [] : await deliverer.claim(tenant, chosen)
-      for (const each of claimed) begin(tenant, state, each)
-      const nextMs = isMore ? 0 : (due.find(({ wait_ms }) => wait_ms > 0)?.wait_ms ?? lookMsMax)
-      state.lookAtMs = nowMs() + (due.length === 0 ? idleLookMs : Math.min(nextMs + 1, lookMsMax))
-      state.failures = 0
-    } catch (error) {
-      state.failures += 1
-      const retryMs = Math.min(500 * 2 ** state.failures, retryMsMax)
-      state.lookAtMs = nowMs() + retryMs
-      const away = error instanceof DomainError && error.slug === 'hub-unavailable'
-      const details = { err: error, tenant: tenantId, retryMs }
-      if (away) log.warn(details, 'skills are not published while the database is away')
-      else log.error(details, 'the skills of a tenant could not be published')
-    }
+    const state = stateOf(tenantId)
+    const due = await deliverer.due(tenant)
+    const ready = due.filter(({ wait_ms }) => wait_ms <= 0)
+    forget(state.slow, due)
+    const { chosen, isMore } = chooseFrom(ready, tenantId, state)
+    const claimed = chosen.length === 0 ? [] : await deliverer.claim(tenant, chosen)
+    for (const each of claimed) begin(tenant, state, each)
+    if (due.length === 0) return idleLookMs
+    const nextMs = isMore ? 0 : (due.find(({ wait_ms }) => wait_ms > 0)?.wait_ms ?? lookMsMax)
+    return Math.min(nextMs + 1, lookMsMax)
   }
 
   /** As many as there are places for, the longest due first. The others have their turn as soon as one is free. */
@@ -172,46 +127,24 @@ export function createPublisher(deps: {
         if (!isSlow) state.slow.delete(connectorId)
         place.free()
         runs.delete(run)
-        wake(tenant.slug)
+        loop.wake(tenant.slug, gatherMs)
       })
     runs.set(run, { connectorId, stop })
     if (stopped) stop.abort()
   }
 
-  async function sweep(): Promise<void> {
-    for (const tenantId of await listTenants()) if (!stopped) stateOf(tenantId)
-    schedule()
-  }
-
-  function sweepIn(ms: number): void {
-    if (stopped) return
-    sweepTimer = setTimeout(() => {
-      const beganMs = nowMs()
-      sweeping = sweep()
-        .catch((error: unknown) => log.warn({ err: error }, 'the tenants could not be listed to publish their skills'))
-        .then(() => sweepIn(Math.max(sweepMs, (nowMs() - beganMs) * sweepRestFactor)))
-    }, ms).unref()
-  }
-
   return {
-    wake,
+    wake: (tenantId) => loop.wake(tenantId),
     breakOff(connectorId) {
       for (const run of runs.values()) if (run.connectorId === connectorId) run.stop.abort()
     },
     start() {
-      if (!stopped) return
       stopped = false
-      // Without a name when listening begins: what was missed until then is found by the sweep.
-      listener = hear((tenantId) => tenantId !== '' && wake(tenantId))
-      sweepIn(0)
+      loop.start()
     },
     async stop() {
       stopped = true
-      clearTimeout(timer)
-      timer = undefined
-      clearTimeout(sweepTimer)
-      listener?.close()
-      await Promise.all([sweeping, ...[...states.values()].map(({ looking }) => looking)])
+      await loop.stop()
       for (const { stop } of runs.values()) stop.abort()
       await Promise.all(runs.keys())
       states.clear()

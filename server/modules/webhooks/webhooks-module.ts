@@ -67,6 +67,10 @@ export function createWebhooksModule(deps: {
   log: DatabaseLog
 }): WebhooksModule {
   const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
+  const tenants = {
+    findTenant: (slug: string) => deps.directory.find(slug),
+    listTenants: () => deps.directory.slugs(),
+  }
 
   // ── Endpoints ──
   const endpointsChanged = (tenantId: string) => {
@@ -85,16 +89,14 @@ export function createWebhooksModule(deps: {
 
   // ── Delivery ──
   const worker: WebhookWorker = createWebhookWorker({
-    ...{ ...deps, endpoints },
-    findTenant: (slug) => deps.directory.find(slug),
-    listTenants: () => deps.directory.slugs(),
+    ...{ ...deps, ...tenants, endpoints },
     hear: (heard) => hearQueued(deps.database, heard),
   })
 
   // ── Invocations and alerts ──
   const watches = createInvocationWatches({ ...deps, endpoints })
   const evaluator = createAlertEvaluator({ ...deps, endpoints, outbox, nowMs: deps.wallMs })
-  const alertLoop = createAlertLoop({ ...deps, evaluator, listTenants: () => deps.directory.slugs() })
+  const alertLoop = createAlertLoop({ ...{ ...deps, ...tenants }, evaluator })
   const alerts = createAlertAdministration({ ...deps, endpoints, cursorKey })
 
   // ── Deliveries ──
