@@ -104,6 +104,8 @@ export interface DeliveryAdministration {
 export interface WebhookWorker {
   /** Something of the tenant is due now. */
   wake(tenantId: string): void
+  /** An endpoint was removed, disabled or moved: nothing more begins where it was, and what hangs there is broken off. */
+  breakOff(tenantId: string, webhookId: string): void
   start(): void
   /** Breaks off what is on its way, which is sent again, and gives every lease back. */
   stop(): Promise<void>

@@ -81,7 +81,10 @@ export function createWebhooksModule(deps: {
   }
   const secrets = createWebhookSecrets(deps.secrets)
   const endpoints = createEndpoints({ ...deps, secrets, changed: endpointsChanged })
-  const administration = createWebhookAdministration({ ...deps, secrets, cursorKey, changed: endpointsChanged })
+  const administration = createWebhookAdministration({
+    ...{ ...deps, secrets, cursorKey, changed: endpointsChanged },
+    breakOff: (...endpoint) => worker.breakOff(...endpoint),
+  })
 
   // ── Outbox, and what is told ──
   const outbox = createWebhookOutbox({ ...deps, wake: (tenantId) => worker.wake(tenantId) })

@@ -147,10 +147,10 @@ export class EndpointRun {
     this.#queue = []
   }
 
-  /** Breaks off what is on its way, too. Resolves when all of it has ended. */
-  async breakOff(): Promise<void> {
+  /** Breaks off what is on its way, too: it is as if it had not been begun. Resolves when all of it has ended. */
+  async breakOff(why: string): Promise<void> {
     this.end()
-    for (const stop of this.#onTheWay.values()) stop.abort(new Error('the worker stops'))
+    for (const stop of this.#onTheWay.values()) stop.abort(new Error(why))
     await Promise.all(this.#onTheWay.keys())
   }
 

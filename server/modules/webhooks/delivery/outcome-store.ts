@@ -32,16 +32,16 @@ async function moments(tx: TenantTx): Promise<Moments> {
 
 /**
  * Keeps how attempts went, in one statement for all deliveries and one for all endpoints. A delivery that was changed
- * meanwhile (queued anew, erased, attempted by another process too) stays as it is. Answers which endpoints have failed
- * for too long.
+ * meanwhile (queued anew, erased, attempted by another process too) stays as it is. In a transaction of `joinsByKey`.
+ * Answers which endpoints are gone, or have failed for too long.
  */
 export async function keepOutcomes(
   tx: TenantTx,
   outcomes: readonly Outcome[],
   failingHoursMax: number,
-): Promise<string[]> {
+): Promise<Unfit> {
   const at = await moments(tx)
-  const failing = await countByEndpoint(tx, outcomes, at, failingHoursMax)
+  const unfit = await countByEndpoint(tx, outcomes, at, failingHoursMax)
   const rows = outcomes.map(({ delivery, status, pauseSeconds, attempts }) => ({
     delivery_id: delivery.delivery_id,
     tries: delivery.tries,
@@ -62,50 +62,78 @@ export async function keepOutcomes(
        and d.tries = o.tries and d.attempt_count = o.attempt_count`,
     [tx.tenantId, JSON.stringify(rows)],
   )
-  return failing
+  return unfit
 }
 
-/** Failures in a row: those after the last success, else those before count too. */
+/** Ids of endpoints that are to be disabled. */
+export interface Unfit {
+  gone: string[]
+  /** For too long. */
+  failing: string[]
+}
+
+/**
+ * Failures in a row: those after the last success, else those before count too. What the receiver at a former address
+ * has answered says nothing of the present one.
+ */
 async function countByEndpoint(
   tx: TenantTx,
   outcomes: readonly Outcome[],
   { now, nowMs }: Moments,
   failingHoursMax: number,
-): Promise<string[]> {
-  const counts = new Map<string, { succeeded: boolean; in_a_row: number }>()
-  for (const { delivery, status, counts: isCounted } of outcomes) {
+): Promise<Unfit> {
+  const counts = new Map<string, EndpointCount>()
+  for (const { delivery, status, attempts, counts: isCounted, isGone } of outcomes) {
     if (!isCounted) continue
-    const before = counts.get(delivery.webhook_id) ?? { succeeded: false, in_a_row: 0 }
-    const { succeeded, in_a_row } = before
-    const next = status === 'delivered' ? { succeeded: true, in_a_row: 0 } : { succeeded, in_a_row: in_a_row + 1 }
-    counts.set(delivery.webhook_id, next)
+    const { webhook_id } = delivery
+    const url = attempts?.at(-1)?.url ?? null
+    const name = `${webhook_id} ${url}`
+    const count = counts.get(name) ?? { webhook_id, url, succeeded: false, in_a_row: 0, is_gone: false }
+    const hasSucceeded = status === 'delivered'
+    count.succeeded ||= hasSucceeded
+    count.in_a_row = hasSucceeded ? 0 : count.in_a_row + 1
+    count.is_gone ||= isGone
+    counts.set(name, count)
   }
-  if (counts.size === 0) return []
-  const { rows } = await tx.client.query<{ webhook_id: string; failed_too_long: boolean }>(
+  if (counts.size === 0) return { gone: [], failing: [] }
+  const { rows } = await tx.client.query<{ webhook_id: string; is_gone: boolean; failed_too_long: boolean }>(
     `update hub.webhook_progress p
      set failures = case when o.succeeded then o.in_a_row else p.failures + o.in_a_row end,
-       failing_since = case when o.in_a_row = 0 then null when o.succeeded then $5::timestamptz
-         else coalesce(p.failing_since, $5::timestamptz) end,
-       attempted_at = $5::timestamptz,
-       delivered_at = case when o.succeeded then $5::timestamptz else p.delivered_at end
-     from unnest($2::text[], $3::bool[], $4::int[]) as o (webhook_id, succeeded, in_a_row)
-     where p.tenant_id = $1 and p.webhook_id = o.webhook_id
-     returning p.webhook_id, coalesce(p.failing_since <= $6::timestamptz, false) as failed_too_long`,
+       failing_since = case when o.in_a_row = 0 then null when o.succeeded then $3::timestamptz
+         else coalesce(p.failing_since, $3::timestamptz) end,
+       attempted_at = $3::timestamptz,
+       delivered_at = case when o.succeeded then $3::timestamptz else p.delivered_at end
+     from json_to_recordset($2::json)
+         as o (webhook_id text, url text, succeeded bool, in_a_row int, is_gone bool)
+       join hub.webhooks w on w.tenant_id = $1 and w.webhook_id = o.webhook_id
+     where p.tenant_id = $1 and p.webhook_id = o.webhook_id and w.url = coalesce(o.url, w.url)
+     returning p.webhook_id, o.is_gone, coalesce(p.failing_since <= $4::timestamptz, false) as failed_too_long`,
     [
       tx.tenantId,
-      [...counts.keys()],
-      [...counts.values()].map(({ succeeded }) => succeeded),
-      [...counts.values()].map(({ in_a_row }) => in_a_row),
+      JSON.stringify([...counts.values()]),
       now,
       new Date(nowMs - failingHoursMax * 3_600_000).toISOString(),
     ],
   )
-  return rows.filter(({ failed_too_long }) => failed_too_long).map(({ webhook_id }) => webhook_id)
+  const idsOf = (some: typeof rows) => some.map(({ webhook_id }) => webhook_id)
+  return {
+    gone: idsOf(rows.filter(({ is_gone }) => is_gone)),
+    failing: idsOf(rows.filter(({ is_gone, failed_too_long }) => failed_too_long && !is_gone)),
+  }
+}
+
+/** What attempts said of an endpoint at one address; in the names of the statement. */
+interface EndpointCount {
+  webhook_id: string
+  url: string | null
+  succeeded: boolean
+  in_a_row: number
+  is_gone: boolean
 }
 
 /**
  * Gives up a part of what waits for an endpoint that is gone or failed for too long, but not its tests. Does nothing at
- * others: what waits for one that was disabled by hand goes on later. Answers whether there may be more.
+ * others: what waits for one that was disabled by hand goes on later. In a transaction of `inIndexOrder`. Answers whether there may be more.
  */
 export async function giveUpDeliveries(tx: TenantTx, webhookId: string, count: number): Promise<boolean> {
   const { rowCount } = await tx.client.query(

@@ -1,4 +1,4 @@
-import type { Database, DatabaseLog } from '../../../db/database.ts'
+import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { Endpoints } from '../webhooks-types.ts'
 import { type DueDelivery, dueDeliveries, dueTests } from './due-store.ts'
@@ -42,6 +42,8 @@ export interface TenantDeliveriesDeps extends Pick<RunDeps, 'lanes' | 'paceMsMax
 export interface TenantDeliveries {
   /** Leases what is due and free, reads what can be sent, and answers in how many milliseconds to look again. */
   look(): Promise<number>
+  /** Begins nothing more where the endpoint was, and breaks off what is on its way there. */
+  breakOff(webhookId: string): void
   /** Begins nothing more. */
   end(): void
   /** Breaks off what is on its way, keeps what is known and gives everything back. */
@@ -50,6 +52,7 @@ export interface TenantDeliveries {
 
 interface Run {
   run: EndpointRun
+  url: string
   version: string
   openedAtMs: number
 }
@@ -60,29 +63,34 @@ export function createTenantDeliveries(tenant: Tenant, deps: TenantDeliveriesDep
   const runs = new Map<string, Run>()
   /** Those that ended here, while something of theirs was on its way. */
   const ended = new Set<EndpointRun>()
+  /** Endpoints that were broken off since the look that goes on has begun: what it found may be from before. */
+  const brokenOff = new Set<string>()
   let isStopped = false
+
+  /** With plans that hold however much waits, whatever PostgreSQL knows of it: it may be nothing yet. */
+  const byIndex = <T>(work: (tx: TenantTx) => Promise<T>) =>
+    database.withTenant(slug, work, { inIndexOrder: true, joinsByKey: true })
 
   const writer = createOutcomeWriter({
     write,
-    unstuck: () => {
+    written: (wasStuck) => {
       for (const { run } of runs.values()) run.pump()
-      wake()
+      if (wasStuck) wake()
     },
     gatherMs: deps.outcomeMs,
     log,
   })
 
   async function write(outcomes: readonly Outcome[]): Promise<void> {
-    const disabled = await database.withTenant(slug, async (tx) => {
-      const failing = await keepOutcomes(tx, outcomes, deps.failingHoursMax)
-      const gone = new Set(outcomes.filter(({ isGone }) => isGone).map(({ delivery }) => delivery.webhook_id))
-      const unfit = new Set([...gone, ...failing])
+    const disabled = await byIndex(async (tx) => {
+      const { gone, failing } = await keepOutcomes(tx, outcomes, deps.failingHoursMax)
+      const unfit = [...gone, ...failing]
       for (const webhookId of unfit) {
-        await endpoints.disable(tx, tenant, webhookId, gone.has(webhookId) ? 'gone' : 'failing')
+        await endpoints.disable(tx, tenant, webhookId, gone.includes(webhookId) ? 'gone' : 'failing')
         // What is left then is for the next looks.
         await giveUpDeliveries(tx, webhookId, givenUpAtOnce)
       }
-      return unfit.size > 0
+      return unfit.length > 0
     })
     deps.kept(outcomes)
     const pauses = outcomes.flatMap(({ pauseSeconds }) => (pauseSeconds === undefined ? [] : [pauseSeconds]))
@@ -90,7 +98,7 @@ export function createTenantDeliveries(tenant: Tenant, deps: TenantDeliveriesDep
     else if (pauses.length > 0) wake(Math.min(...pauses) * 1000 + 1)
   }
 
-  function makeRun({ webhook_id, failures, url, version }: EndpointState): Run {
+  function makeRun({ webhook_id, failures, url, version, disabled_reason }: EndpointState): Run {
     const run = new EndpointRun(webhook_id, failures, {
       ...deps,
       tenantId: slug,
@@ -100,14 +108,15 @@ export function createTenantDeliveries(tenant: Tenant, deps: TenantDeliveriesDep
       wake: () => wake(),
       isHeld: () => isStopped || writer.isStuck || writer.waiting > unkeptMax,
     })
-    const made = { run, version: version, openedAtMs: Number.NEGATIVE_INFINITY }
+    run.onlyTests = disabled_reason !== null
+    const made = { run, url, version, openedAtMs: Number.NEGATIVE_INFINITY }
     runs.set(webhook_id, made)
     return made
   }
 
   /** In a transaction of its own, because a customer's key may be slow to reach. */
-  async function open(held: Run, url: string, failures = 0): Promise<void> {
-    const { run, version } = held
+  async function open(held: Run, failures = 0): Promise<void> {
+    const { run, url, version } = held
     const isCurrent = () => !isStopped && runs.get(run.webhookId) === held && held.version === version
     try {
       const secrets = await database.withTenant(slug, (tx) => endpoints.secretsOf(tx, tenant, run.webhookId))
@@ -117,7 +126,7 @@ export function createTenantDeliveries(tenant: Tenant, deps: TenantDeliveriesDep
       if (!isCurrent()) return
       const retryMs = Math.min(secretsRetryMsMin * 2 ** failures, secretsRetryMsMax)
       log.warn({ err: error, tenant: slug, webhook: run.webhookId, retryMs }, 'what to sign with could not be opened')
-      setTimeout(() => isCurrent() && void open(held, url, failures + 1), retryMs).unref()
+      setTimeout(() => isCurrent() && void open(held, failures + 1), retryMs).unref()
     }
   }
 
@@ -129,6 +138,14 @@ export function createTenantDeliveries(tenant: Tenant, deps: TenantDeliveriesDep
     if (held.run.isIdle) return
     ended.add(held.run)
     for (const run of ended) if (run.isIdle) ended.delete(run)
+  }
+
+  function breakOff(webhookId: string): void {
+    brokenOff.add(webhookId)
+    const held = runs.get(webhookId)
+    endRun(webhookId)
+    // What was on its way may be read again only then.
+    void held?.run.breakOff('the endpoint was changed').then(() => wake())
   }
 
   /** What of each endpoint is to be leased, or given back. */
@@ -159,13 +176,16 @@ export function createTenantDeliveries(tenant: Tenant, deps: TenantDeliveriesDep
   /** Adjusts what this process has to what it found. */
   function adopt(found: Found, leasedFromMs: number): void {
     const states = new Map(found.states.map((state) => [state.webhook_id, state]))
-    for (const webhookId of [...runs.keys()]) {
+    for (const [webhookId, { run, url }] of [...runs]) {
+      const state = states.get(webhookId)
+      const isDisabled = state !== undefined && state.disabled_reason !== null && !run.onlyTests
       const isLost = found.asked.has(webhookId) && !found.leased.has(webhookId)
-      if (!states.has(webhookId) || isLost || found.released.has(webhookId)) endRun(webhookId)
+      if (state?.url !== url || isDisabled) breakOff(webhookId)
+      else if (isLost || found.released.has(webhookId)) endRun(webhookId)
     }
     for (const webhookId of found.leased) {
       const state = states.get(webhookId)
-      if (!state) continue
+      if (!state || brokenOff.has(webhookId)) continue
       const { run } = runs.get(webhookId) ?? makeRun(state)
       run.leasedUntilMs = leasedFromMs + leaseSeconds * 1000
     }
@@ -178,7 +198,7 @@ export function createTenantDeliveries(tenant: Tenant, deps: TenantDeliveriesDep
       if (isChanged || nowMs() - held.openedAtMs > secretsMsMax) {
         held.version = state.version
         held.openedAtMs = nowMs()
-        void open(held, state.url)
+        void open(held)
       }
     }
   }
@@ -186,7 +206,8 @@ export function createTenantDeliveries(tenant: Tenant, deps: TenantDeliveriesDep
   return {
     async look() {
       const leasedFromMs = nowMs()
-      const found = await database.withTenant(slug, async (tx): Promise<Found> => {
+      brokenOff.clear()
+      const found = await byIndex(async (tx): Promise<Found> => {
         const states = await endpointStates(tx)
         const { lease, release, nextMs } = plan(states)
         const leased =
@@ -217,7 +238,8 @@ export function createTenantDeliveries(tenant: Tenant, deps: TenantDeliveriesDep
         const taken = [...held, ...tests.map(({ delivery_id }) => delivery_id)]
         const due = wanted.length === 0 ? [] : await dueDeliveries(tx, wanted, taken)
         const counts = new Map(wanted.map(({ webhookId, count }) => [webhookId, count]))
-        return { states, asked, leased, released, due: [...tests, ...due], counts, nextMs: isMore ? 0 : nextMs }
+        const hasDue = new Set(states.filter(({ has_due }) => has_due).map(({ webhook_id }) => webhook_id))
+        return { states, asked, leased, released, hasDue, due: [...tests, ...due], counts, nextMs: isMore ? 0 : nextMs }
       })
       if (isStopped) return lookMsMax
       adopt(found, leasedFromMs)
@@ -225,11 +247,17 @@ export function createTenantDeliveries(tenant: Tenant, deps: TenantDeliveriesDep
       for (const [webhookId, { run }] of runs) {
         const count = found.counts.get(webhookId)
         const taken = byEndpoint.get(webhookId) ?? []
-        if (count !== undefined) run.hasMore = taken.length >= count
+        // Of one that has enough nothing was read: there may be more.
+        run.hasMore = count === undefined ? found.hasDue.has(webhookId) : taken.length >= count
         run.take(taken)
         run.pump()
       }
       return found.nextMs
+    },
+
+    breakOff(webhookId) {
+      breakOff(webhookId)
+      wake()
     },
 
     end() {
@@ -240,7 +268,7 @@ export function createTenantDeliveries(tenant: Tenant, deps: TenantDeliveriesDep
       isStopped = true
       const held = [...runs.keys()]
       const all = [...[...runs.values()].map(({ run }) => run), ...ended]
-      await Promise.all(all.map((run) => run.breakOff()))
+      await Promise.all(all.map((run) => run.breakOff('the worker stops')))
       await writer.close()
       runs.clear()
       if (held.length > 0) await database.withTenant(slug, (tx) => releaseEndpoints(tx, held, leaseBy))
@@ -258,6 +286,7 @@ interface Found {
   asked: ReadonlySet<string>
   leased: ReadonlySet<string>
   released: ReadonlySet<string>
+  hasDue: ReadonlySet<string>
   due: DueDelivery[]
   /** Deliveries asked for. */
   counts: ReadonlyMap<string, number>

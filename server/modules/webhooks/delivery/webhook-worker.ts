@@ -155,6 +155,7 @@ export function createWebhookWorker(deps: WebhookWorkerDeps, options: WebhookWor
 
   return {
     wake: (tenantId) => loop.wake(tenantId),
+    breakOff: (tenantId, webhookId) => tenants.get(tenantId)?.breakOff(webhookId),
     start() {
       isStopped = false
       loop.start()

@@ -29,8 +29,10 @@ export function createWebhookAdministration(deps: {
   cursorKey: Buffer
   /** Told after a commit that changed an endpoint. */
   changed: (tenantId: string) => void
+  /** Told before, of one to whose former address nothing more may go. */
+  breakOff: (tenantId: string, webhookId: string) => void
 }): WebhookAdministration {
-  const { database, governance, outbound, secrets, cursorKey, changed } = deps
+  const { database, governance, outbound, secrets, cursorKey, changed, breakOff } = deps
   const now = () => formatTimestamp(Date.now())
 
   /** Changes what is there, with nobody else changing endpoints meanwhile. */
@@ -94,6 +96,8 @@ export function createWebhookAdministration(deps: {
     const [was, is] = [described(before), described(after)]
     if (!urlChanged && isDeepStrictEqual(was, is)) return
     const isEnabledAgain = before.disabled_at !== null && after.disabled_at === null
+    const isDisabled = before.disabled_at === null && after.disabled_at !== null
+    if (isDisabled || urlChanged) tx.afterCommit(() => breakOff(tx.tenantId, row.webhook_id))
     if (isEnabledAgain || urlChanged) await store.resetFailures(tx, row.webhook_id)
     await store.changeWebhook(tx, { webhook_id: row.webhook_id, ...after, updated_at: at })
     const details = { change: 'webhook', before: was, after: is, url_changed: urlChanged }
@@ -144,6 +148,7 @@ export function createWebhookAdministration(deps: {
         const at = now()
         await store.setRemoved(tx, webhookId, at)
         const before = described(stateOf(row))
+        tx.afterCommit(() => breakOff(tx.tenantId, webhookId))
         await written(tx, caller, webhookId, { change: 'webhook_removed', before, after: null })
         return { webhook_id: webhookId, removed_at: at }
       })
