@@ -22,7 +22,7 @@ export interface Wanted {
 
 const columns = `delivery_id, webhook_id, sequence, message_id, kind, occurred_at, data, tries, attempt_count, attempts`
 
-/** Those that are due the longest, of each endpoint. @param except deliveries that this process has already */
+/** Those that are due the longest, of each endpoint, in a transaction of `inIndexOrder`. @param except deliveries that this process has already */
 export async function dueDeliveries(
   tx: TenantTx,
   wanted: readonly Wanted[],

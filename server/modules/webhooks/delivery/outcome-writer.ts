@@ -27,12 +27,12 @@ interface Waiting {
 export function createOutcomeWriter(deps: {
   /** In one transaction. */
   write: (outcomes: readonly Outcome[]) => Promise<void>
-  /** After a write that succeeded again. */
-  unstuck: () => void
+  /** After each write that succeeded. @param wasStuck the one before it had failed */
+  written: (wasStuck: boolean) => void
   gatherMs: number
   log: Pick<DatabaseLog, 'warn' | 'error'>
 }): OutcomeWriter {
-  const { write, unstuck, gatherMs, log } = deps
+  const { write, written, gatherMs, log } = deps
   let waiting: Waiting[] = []
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> | undefined
@@ -68,9 +68,9 @@ export function createOutcomeWriter(deps: {
     }
     waiting = waiting.slice(some.length)
     for (const { kept } of some) kept()
-    if (failures === 0) return
+    const wasStuck = failures > 0
     failures = 0
-    unstuck()
+    written(wasStuck)
   }
 
   return {
