@@ -6,6 +6,8 @@ export interface AllowList {
   /** By name, on every port. */
   hasHost(host: string): boolean
   hasAddress(address: Address): boolean
+  /** Whether there are entries that are addresses or networks. */
+  readonly hasNetworks: boolean
 }
 
 /** @param entries host names, addresses and networks in CIDR notation, in lower case */
@@ -22,6 +24,7 @@ export function readAllowList(entries: readonly string[]): AllowList {
   return {
     hasHost: (host) => hosts.has(host),
     hasAddress: (address) => holds(address) || holds(reachedAddress(address)),
+    hasNetworks: networks.length > 0,
   }
 }
 

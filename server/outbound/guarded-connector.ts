@@ -1,15 +1,7 @@
-import { type LookupAddress, lookup as systemLookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { buildConnector } from 'undici'
 import { type AddressGuard, refusal } from './address-guard.ts'
-
-/** Every address of a name, as the system's resolver finds them. */
-export type Resolve = (host: string) => Promise<LookupAddress[]>
-
-export const resolveBySystem: Resolve = (host) =>
-  new Promise((resolve, reject) =>
-    systemLookup(host, { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses))),
-  )
+import type { Resolve } from './names.ts'
 
 /**
  * Opens connections to addresses that the guard lets through. The check sits between resolving and connecting, so the

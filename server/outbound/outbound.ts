@@ -3,8 +3,9 @@ import type { Config } from '../config.ts'
 import { createAddressGuard, hostOf } from './address-guard.ts'
 import { readAllowList } from './allow-list.ts'
 import { readAnswer } from './bounded-answer.ts'
-import { guardedConnector, type Resolve, resolveBySystem } from './guarded-connector.ts'
+import { guardedConnector } from './guarded-connector.ts'
 import { createPost, type Post } from './guarded-post.ts'
+import { createNames, type Resolve } from './names.ts'
 import { OutboundError, outboundErrorIn } from './outbound-error.ts'
 import { unreachableWords } from './unreachable.ts'
 
@@ -29,6 +30,7 @@ export interface Outbound {
 }
 
 export interface OutboundOptions {
+  /** Of all names; those of {@link createNames} when left out. */
   resolve?: Resolve
   /** For all of a call: name, connection, answer and body. */
   timeoutMs?: number
@@ -38,11 +40,11 @@ export interface OutboundOptions {
 
 export function createOutbound(
   config: Pick<Config, 'environment' | 'outboundAllow'>,
-  { resolve = resolveBySystem, timeoutMs = 10_000, answerBytesMax = 1024 * 1024 }: OutboundOptions = {},
+  options: OutboundOptions = {},
 ): Outbound {
-  const guard = createAddressGuard(readAllowList(config.outboundAllow), {
-    httpsOnly: config.environment !== 'development',
-  })
+  const allow = readAllowList(config.outboundAllow)
+  const { resolve = createNames(allow), timeoutMs = 10_000, answerBytesMax = 1024 * 1024 } = options
+  const guard = createAddressGuard(allow, { httpsOnly: config.environment !== 'development' })
   const agent = new Agent({ connect: guardedConnector(guard, resolve, timeoutMs), maxHeaderSize: 16 * 1024 })
 
   async function guardedFetch(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {

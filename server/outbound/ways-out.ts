@@ -5,9 +5,11 @@ import {
   webhookAnswerSeconds,
 } from '../../contract/limits.ts'
 import type { Config } from '../config.ts'
+import { readAllowList } from './allow-list.ts'
+import { createNames } from './names.ts'
 import { createOutbound, type Outbound } from './outbound.ts'
 
-/** One guard for all, and for each what its receivers have: time, and the size of an answer. */
+/** One guard and one resolver of names for all, and for each what its receivers have: time, and the size of an answer. */
 export interface WaysOut {
   /** To whatever answers soon and shortly. */
   common: Outbound
@@ -19,14 +21,16 @@ export interface WaysOut {
 }
 
 export function openWaysOut(config: Pick<Config, 'environment' | 'outboundAllow'>): WaysOut {
+  const resolve = createNames(readAllowList(config.outboundAllow))
   const ways = {
-    common: createOutbound(config),
+    common: createOutbound(config, { resolve }),
     directory: createOutbound(config, {
+      resolve,
       timeoutMs: rosterPullAnswerSeconds * 1000,
       answerBytesMax: rosterPullAnswerBytesMax,
     }),
-    publishing: createOutbound(config, { timeoutMs: publishAnswerSeconds * 1000 }),
-    webhooks: createOutbound(config, { timeoutMs: webhookAnswerSeconds * 1000 }),
+    publishing: createOutbound(config, { resolve, timeoutMs: publishAnswerSeconds * 1000 }),
+    webhooks: createOutbound(config, { resolve, timeoutMs: webhookAnswerSeconds * 1000 }),
   }
   return {
     ...ways,

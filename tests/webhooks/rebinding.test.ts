@@ -1,31 +1,48 @@
 import { randomBytes } from 'node:crypto'
-import { lookup } from 'node:dns'
+import { Resolver } from 'node:dns/promises'
 import { createServer, type Server } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 
-/** What the system's resolver says of each name, one answer after the other, and the last for ever. */
-const names = vi.hoisted(() => new Map<string, string[][]>())
+/** What DNS says of each name, one answer to each look-up, and the last for ever. */
+const names = new Map<string, string[][]>()
+const dnsServer = vi.hoisted(() => ({ address: '' }))
+vi.mock('node:dns/promises', async (original) => {
+  const dns = await original<typeof import('node:dns/promises')>()
+  class Resolver extends dns.Resolver {
+    constructor(options: object) {
+      super(options)
+      this.setServers([dnsServer.address])
+    }
+  }
+  return { ...dns, Resolver }
+})
+/** What the system's resolver says, which is asked for the names of the allow-list. */
 vi.mock('node:dns', async (original) => {
   const dns = await original<typeof import('node:dns')>()
   type Answer = (error: Error | null, addresses?: { address: string; family: number }[]) => void
-  const lookup = (host: string, options: object, answer: Answer) => {
-    const answers = names.get(host)
-    if (!answers) return dns.lookup(host, options, answer as never)
-    const addresses = (answers.length > 1 ? answers.shift() : answers[0]) ?? []
-    return answer(
-      null,
-      addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
-    )
-  }
+  const lookup = (host: string, options: object, answer: Answer) =>
+    host === 'allowed.example'
+      ? answer(null, [{ address: '127.0.0.1', family: 4 }])
+      : dns.lookup(host, options, answer as never)
   return { ...dns, lookup }
 })
 
+let dns: DnsServer
 let hub: TestHub
 let inside: Server
 let connections = 0
 beforeAll(async () => {
+  dns = await startDnsServer((name, type) => {
+    const answers = names.get(name) ?? []
+    // A look-up asks for both families; its answer is used up by the second of them.
+    const isSecond = dns.asked.filter((question) => question.startsWith(`${name} `)).length % 2 === 0
+    const answer = (isSecond && answers.length > 1 ? answers.shift() : answers[0]) ?? []
+    return answer.filter((address) => address.includes(':') === (type === 'AAAA'))
+  })
+  dnsServer.address = dns.address
   inside = createServer((socket) => {
     connections += 1
     socket.destroy()
@@ -42,6 +59,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await hub.stop()
+  await dns.stop()
   await new Promise((closed) => inside.close(closed))
 })
 
@@ -77,8 +95,12 @@ test.each([
 
 test('a name that is public when somebody looks, and inside at the connection, is not connected to', async () => {
   names.set('rebinding.example', [['93.184.215.14'], ['127.0.0.1']])
-  const looked = await new Promise((found) => lookup('rebinding.example', { all: true }, (_, all) => found(all)))
-  expect(looked).toEqual([{ address: '93.184.215.14', family: 4 }])
+  const resolver = new Resolver()
+  const looked = await Promise.all([
+    resolver.resolve4('rebinding.example'),
+    resolver.resolve6('rebinding.example').catch(() => []),
+  ])
+  expect(looked.flat()).toEqual(['93.184.215.14'])
   const { last_attempt: attempt } = await deliverTo('rebinding.example')
   expect(attempt.error.code).toBe('blocked')
   expect(JSON.stringify(attempt)).not.toContain('127.0.0.1')
@@ -86,9 +108,10 @@ test('a name that is public when somebody looks, and inside at the connection, i
 })
 
 test('the same name on the operator’s allow-list is connected to', async () => {
-  names.set('allowed.example', [['127.0.0.1']])
+  names.set('allowed.example', [['93.184.215.14']])
   const { last_attempt: attempt } = await deliverTo('allowed.example')
   // It is no TLS server: that it was reached is what counts.
   expect(attempt.error.code).toBe('unreachable')
   expect(connections).toBe(1)
+  expect(dns.asked.filter((question) => question.startsWith('allowed'))).toEqual([])
 })
