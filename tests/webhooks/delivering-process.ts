@@ -14,18 +14,27 @@ const answerMs = 1000
 /** Another process of the service that does nothing but deliver; it lives in this one. */
 export interface DeliveringProcess {
   wake(tenantId: string): void
+  /** What it warned of. */
+  warnings: readonly string[]
+  /** No transaction of it begins, and none commits, for so long. */
+  setDatabaseAway(isAway: boolean): void
   /** As kill -9: nothing of it reaches the database from now on, whatever it has sent. */
   crash(): void
   /** As SIGTERM; returns once it has stopped. After a crash, once nothing of it is left. */
   stop(): Promise<void>
 }
 
-export async function startDeliveringProcess(hub: TestHub): Promise<DeliveringProcess> {
+export async function startDeliveringProcess(
+  hub: TestHub,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<DeliveringProcess> {
   const { targets, masterKey } = hub.test
   const pools = openPools({ ...targets, size: 4 })
-  const life = { isOver: false }
-  const config = loadConfig({ HUB_DATA_DIR: hub.dataDir, HUB_OUTBOUND_ALLOW: '127.0.0.1' })
-  const log = { info: () => {}, warn: () => {}, error: () => {} }
+  const life: Life = { isOver: false, isAway: false }
+  const warnings: string[] = []
+  const config = loadConfig({ HUB_DATA_DIR: hub.dataDir, HUB_OUTBOUND_ALLOW: '127.0.0.1', ...settings })
+  const warn = (_: unknown, message: string) => void warnings.push(message)
+  const log = { info: () => {}, warn, error: () => {} }
   const database = mortal(pools, life)
   const modules = await createModules({ ...{ config, masterKey, log, database }, baseUrl: () => hub.baseUrl })
   const outbound = createOutbound(config, { timeoutMs: answerMs })
@@ -53,6 +62,10 @@ export async function startDeliveringProcess(hub: TestHub): Promise<DeliveringPr
   }
   return {
     wake: (tenantId) => worker.wake(tenantId),
+    warnings,
+    setDatabaseAway: (isAway) => {
+      life.isAway = isAway
+    },
     crash: () => {
       life.isOver = true
       void stop()
@@ -61,9 +74,16 @@ export async function startDeliveringProcess(hub: TestHub): Promise<DeliveringPr
   }
 }
 
-/** Once its life is over, no transaction begins any more, and none commits. */
-function mortal(database: Database, life: { isOver: boolean }): Database {
+interface Life {
+  isOver: boolean
+  /** The database, from here. */
+  isAway: boolean
+}
+
+/** Once its life is over, or the database is away, no transaction begins any more, and none commits. */
+function mortal(database: Database, life: Life): Database {
   const live = () => {
+    if (life.isAway) throw new DomainError('hub-unavailable', 'The database is away.')
     if (life.isOver) throw new DomainError('hub-unavailable', 'The process is dead.')
   }
   const lastingOnlyInLife =

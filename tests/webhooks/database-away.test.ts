@@ -1,0 +1,65 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { type DeliveringProcess, startDeliveringProcess } from './delivering-process.ts'
+import { answer, answerAfter, type Behaviour } from './receiver-behaviours.ts'
+import { startWebhookLab, type WebhookLab } from './webhook-lab.ts'
+
+let lab: WebhookLab
+let process: DeliveringProcess
+beforeAll(async () => {
+  lab = await startWebhookLab({ start: false })
+  process = await startDeliveringProcess(lab.hub)
+})
+afterEach(() => process.setDatabaseAway(false))
+afterAll(async () => {
+  await process.stop()
+  await lab.stop()
+})
+
+/** Holds requests until they are to be answered, from then on all at once. */
+function holding(then: Behaviour) {
+  let held: (() => void)[] | undefined = []
+  const behaviour: Behaviour = (...call) => (held ? void held.push(() => then(...call)) : then(...call))
+  const release = () => {
+    for (const answerNow of held ?? []) answerNow()
+    held = undefined
+  }
+  return { behaviour, release }
+}
+
+const unkept = 'how deliveries went cannot be kept while the database is away'
+const count = 100
+
+test('what became of deliveries while the database was away is kept afterwards, and none is sent twice', async () => {
+  const [good, bad] = [holding(answerAfter(10)), holding(answerAfter(10, answer(500)))]
+  const sound = await lab.connect({ behaviour: good.behaviour })
+  const failing = await lab.connect({ behaviour: bad.behaviour })
+  const both = [sound, failing]
+  await lab.tell(
+    'acme',
+    count,
+    both.map(({ webhookId }) => webhookId),
+  )
+  process.wake('acme')
+  await Promise.all(both.map(({ receiving }) => receiving.count(2)))
+  process.setDatabaseAway(true)
+  good.release()
+  bad.release()
+  await expect.poll(() => process.warnings, { timeout: 5_000 }).toContain(unkept)
+  await Promise.all(both.map(({ receiving }) => receiving.until(({ open }) => open === 0)))
+  const sent = both.map(({ receiving }) => receiving.received.length)
+  // No more than can be kept is begun.
+  await expect.poll(() => process.warnings.filter((each) => each === unkept).length, { timeout: 5_000 }).toBe(2)
+  expect(both.map(({ receiving }) => receiving.received.length)).toEqual(sent)
+  expect(Math.max(...sent)).toBeLessThan(count)
+  for (const { deliveries } of both)
+    expect((await deliveries()).map(({ attempt_count }) => attempt_count)).toEqual(Array(count).fill(0))
+
+  process.setDatabaseAway(false)
+  const delivered = await sound.deliveriesWhen((rows) => rows.every(({ status }) => status === 'delivered'))
+  const failed = await failing.deliveriesWhen((rows) => rows.every(({ status }) => status === 'failed'))
+  for (const rows of [delivered, failed])
+    expect(rows.map(({ attempt_count }) => attempt_count)).toEqual(Array(count).fill(1))
+  expect(both.map(({ receiving }) => receiving.received.length)).toEqual([count, count])
+  expect(sound.receiving.duplicates()).toBe(0)
+  expect((await failing.get()).health).toMatchObject({ failures: count })
+})
