@@ -145,6 +145,8 @@ export const skillManifestBytesMax = 16 * 1024 * 1024
 export const publishedWithinSeconds = 60
 /** Endpoints of a tenant. */
 export const webhooksMax = 100
+/** What a message carries (`data`), as JSON; of more the largest members are left out. */
+export const webhookDataBytesMax = 16 * 1024
 /** What an endpoint is for, in characters. */
 export const webhookDescriptionLengthMax = 500
 /** Kinds of events that one endpoint names, and skills or archetypes that its filters name. */

@@ -2,12 +2,13 @@ import { wantsKind } from '../../../../contract/webhook-events.ts'
 import type { Database, DatabaseLog } from '../../../db/database.ts'
 import type { RecordClock } from '../../hub/record-clock-types.ts'
 import type { OutgoingMessage, WebhookOutbox } from '../webhooks-types.ts'
+import { carriedData } from './message-data.ts'
 import { type QueuedMessage, writeMessages } from './outbox-message.ts'
 import { createOutboxNews } from './outbox-news.ts'
 import { insertOutbox, insertOutboxRow, wantedNames } from './outbox-store.ts'
 
 /** So that rows stay of a size that is relayed at once. */
-const messagesPerRow = 500
+const perRow = { messages: 500, bytes: 256 * 1024 }
 
 export interface OwnOutbox extends WebhookOutbox {
   /** What waits to be told to other processes is told; to be called before the database is closed. */
@@ -24,7 +25,11 @@ export function createWebhookOutbox(deps: {
 }): OwnOutbox {
   const { clock } = deps
   const news = createOutboxNews(deps)
-  const queuedOf = (message: OutgoingMessage): QueuedMessage => ({ ...message, messageId: clock.next().recordId })
+
+  function queuedOf(message: OutgoingMessage): { message: QueuedMessage; bytes: number } {
+    const { data, bytes } = carriedData(message.data)
+    return { message: { ...message, data, messageId: clock.next().recordId }, bytes }
+  }
 
   return {
     async wanted(tx) {
@@ -33,16 +38,26 @@ export function createWebhookOutbox(deps: {
     },
     async add(tx, messages) {
       if (messages.length === 0) return
-      for (let at = 0; at < messages.length; at += messagesPerRow) {
-        const some = messages.slice(at, at + messagesPerRow).map(queuedOf)
-        await insertOutbox(tx, clock.next().recordId, writeMessages(some))
+      let row: QueuedMessage[] = []
+      let rowBytes = 0
+      const endRow = async () => {
+        await insertOutbox(tx, clock.next().recordId, writeMessages(row))
+        row = []
+        rowBytes = 0
       }
+      for (const each of messages) {
+        const { message, bytes } = queuedOf(each)
+        if (row.length === perRow.messages || (row.length > 0 && rowBytes + bytes > perRow.bytes)) await endRow()
+        row.push(message)
+        rowBytes += bytes
+      }
+      await endRow()
       tx.afterCommit(() => news.queued(tx.tenantId))
     },
     step(tenantId, messages) {
       return {
         statement: insertOutboxRow,
-        values: [tenantId, clock.next().recordId, writeMessages(messages.map(queuedOf))],
+        values: [tenantId, clock.next().recordId, writeMessages(messages.map((each) => queuedOf(each).message))],
       }
     },
     queued: (tenantId) => news.queued(tenantId),
