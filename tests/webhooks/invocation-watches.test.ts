@@ -16,14 +16,13 @@ const endpoint: Endpoint = {
 }
 const ingested: IngestedEvent = {
   recordId: '0197c5a1-7c1e-7a44-9d53-2f6a1b0c8e11',
-  fields: { skill_id: 'sum-up', skill_version: '1.0.0', ts: '2026-01-05T09:30:00.000000Z', error_code: 'timeout' },
+  fields: {
+    ...{ skill_id: 'sum-up', skill_version: '1.0.0', ts: '2026-01-05T09:30:00.000000Z', error_code: 'timeout' },
+    ...{ success: false, latency_ms: 10, cost_usd_estimate: 0 },
+  },
   skillId: 'sum-up',
   archetypeId: 'analyst',
   userId: 'user:kim',
-  success: false,
-  latencyMs: 10,
-  costEstimateMicros: 0,
-  costComputedMicros: undefined,
   sealed: false,
 }
 
@@ -98,10 +97,35 @@ test('of a record under the key of its tenant nothing is told that stands in it 
   const watch = invocationWatch([endpoint])!
   const [plain, sealed] = watch.messagesOf([ingested, { ...ingested, sealed: true }])
   expect(plain!.data).toMatchObject({ skill_version: '1.0.0', error_code: 'timeout' })
-  expect(sealed!.data).toEqual({ record_id: ingested.recordId, skill_id: 'sum-up', ts: ingested.fields.ts })
+  const { skill_version: _, error_code: __, ...told } = ingested.fields
+  expect(sealed!.data).toEqual({ record_id: ingested.recordId, ...told })
 })
 
 test('a disabled endpoint wants nothing', () => {
   expect(invocationWatch([{ ...endpoint, enabled: false }])).toBeUndefined()
   expect(invocationWatch([])).toBeUndefined()
+})
+
+test('an event makes one message of a kind, however many endpoints want it from different values on', () => {
+  const many = Array.from({ length: 100 }, (_, at) => ({
+    ...endpoint,
+    ...{ webhookId: `whk_${at}`, thresholds: { latency_ms: 9 - at, cost_usd: 10 + at } },
+  }))
+  const [one, ...others] = [invocationWatch(many)!, invocationWatch([many[99]!])!].map((watch) =>
+    watch.messagesOf([ingested, { ...ingested, fields: { ...ingested.fields, success: true, cost_usd_computed: 11 } }]),
+  )
+  expect(one!.map(({ kind }) => kind)).toEqual([
+    ...['skill.invocation_failed', 'skill.latency_exceeded'],
+    ...['skill.latency_exceeded', 'skill.cost_exceeded'],
+  ])
+  expect(one!.every(({ webhookIds, data }) => webhookIds === undefined && !('threshold' in data))).toBe(true)
+  expect(others[0]).toEqual(one!.slice(0, 3))
+})
+
+test('the lowest of values counts of those endpoints alone whose filters let an invocation through', () => {
+  const low = { ...endpoint, thresholds: { latency_ms: 1 }, filters: { skill_ids: ['translate'] } }
+  const watch = invocationWatch([{ ...endpoint, thresholds: { latency_ms: 10 } }, low])!
+  const kinds = (skillId: string) => watch.messagesOf([{ ...ingested, skillId }]).map(({ kind }) => kind)
+  expect(kinds('sum-up')).toEqual(['skill.invocation_failed'])
+  expect(kinds('translate')).toEqual(['skill.invocation_failed', 'skill.latency_exceeded'])
 })

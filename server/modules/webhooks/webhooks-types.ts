@@ -130,7 +130,7 @@ export interface OutgoingMessage {
   recordId?: string
   /** The person it names, `usr_…` or `user:…`: as `recordId`. */
   userId?: string
-  /** For these endpoints alone, whatever they name; else for all that want the kind. */
+  /** For these endpoints alone, whatever they name; else for all that want the kind, and the figures of an invocation. */
   webhookIds?: readonly string[]
 }
 
@@ -173,17 +173,13 @@ export interface IngestedEvent {
   skillId: string
   archetypeId: string
   userId: string
-  success: boolean
-  latencyMs: number
-  costEstimateMicros: number
-  costComputedMicros: number | undefined
   /** Its record is stored under the key of a Mode B tenant. */
   sealed: boolean
 }
 
 /** What the enabled endpoints of a tenant want to know of single invocations. */
 export interface InvocationWatch {
-  /** What of these is to be told; kinds are {@link InvocationEventKind}. Costs little where nothing is. */
+  /** One message at most of an event and {@link InvocationEventKind}, however many endpoints want it. */
   messagesOf(events: readonly IngestedEvent[]): OutgoingMessage[]
 }
 

@@ -101,7 +101,7 @@ export function createEventWriter(deps: {
     )
     const claiming = idempotency.claimSteps(claims, patient)
     const steps: IngestStep[] = claiming.steps
-    const told = watch ? newsSteps(news.outbox, watch, batch, rated, isEncrypted) : []
+    const told = watch ? await newsSteps(news.outbox, watch, batch, rated, isEncrypted) : []
     if (rated.length > 0) {
       steps.push(...records.writer.copySteps(batch, sealer))
       // The id of a seal of this transaction names what the transaction adds.

@@ -1,8 +1,8 @@
-import { testEventKind, wantsKind } from '../../../../contract/webhook-events.ts'
 import { webhooksLockClass } from '../../../db/advisory-locks.ts'
 import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
 import { lockTenant } from '../../../db/tenant-lock.ts'
 import type { RecordClock } from '../../hub/record-clock-types.ts'
+import { audienceOf } from '../outbox/audience.ts'
 import { type QueuedMessage, readMessages } from '../outbox/outbox-message.ts'
 import type { Endpoint, Endpoints } from '../webhooks-types.ts'
 import * as store from './relay-store.ts'
@@ -75,8 +75,9 @@ async function addDeliveries(
 ): Promise<void> {
   const made: store.NewDelivery[] = []
   const counts = new Map<string, number>()
+  const audience = audienceOf(all)
   for (const message of messages) {
-    const told = all.filter((endpoint) => isTold(endpoint, message))
+    const told = audience(message)
     if (told.length === 0) continue
     const data = JSON.stringify(message.data)
     for (const { webhookId } of told) {
@@ -102,10 +103,4 @@ async function addDeliveries(
     delivery.sequence += (last.get(webhook_id) ?? 0) - (counts.get(webhook_id) ?? 0)
   }
   await store.insertDeliveries(tx, made)
-}
-
-/** A disabled one collects nothing but what tests it. */
-function isTold({ webhookId, events, enabled }: Endpoint, { kind, webhookIds }: QueuedMessage): boolean {
-  if (!enabled && kind !== testEventKind) return false
-  return webhookIds ? webhookIds.includes(webhookId) : wantsKind(events, kind)
 }

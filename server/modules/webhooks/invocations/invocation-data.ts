@@ -13,17 +13,12 @@ const told = [
  */
 const protectedMembers: ReadonlySet<string> = new Set(['skill_version', 'error_code'])
 
-/**
- * `data` of the messages of an invocation.
- *
- * @param threshold what was exceeded, in milliseconds or US dollars
- */
-export function invocationData({ recordId, fields, sealed }: IngestedEvent, threshold?: number): JsonObject {
+/** `data` of the messages of an invocation: the same for all kinds and endpoints. */
+export function invocationData({ recordId, fields, sealed }: IngestedEvent): JsonObject {
   const data: Record<string, JsonValue> = { record_id: recordId }
   for (const name of told) {
     const value = fields[name]
     if (value !== undefined && !(sealed && protectedMembers.has(name))) data[name] = value
   }
-  if (threshold !== undefined) data.threshold = threshold
   return data
 }

@@ -1,90 +1,53 @@
-import { usdOfMicros } from '../../../../contract/money.ts'
-import { wantsKind } from '../../../../contract/webhook-events.ts'
-import { wholeThresholds } from '../endpoints/webhook-defaults.ts'
-import type {
-  Endpoint,
-  IngestedEvent,
-  InvocationEventKind,
-  InvocationWatch,
-  OutgoingMessage,
-  WebhookFilters,
-} from '../webhooks-types.ts'
+import { invocationEventKinds } from '../../../../contract/webhook-events.ts'
+import type { Endpoint, IngestedEvent, InvocationWatch, OutgoingMessage } from '../webhooks-types.ts'
 import { invocationData } from './invocation-data.ts'
+import { exceeds, type Floors, type Interest, interestOf } from './invocation-interest.ts'
 
-/** Endpoints that want a kind from the same value on: one message tells all of them. */
-interface Audience {
-  /** Undefined for failures. */
-  threshold: number | undefined
-  listeners: { webhookId: string; lets: (event: IngestedEvent) => boolean }[]
-}
-
-type Interest = Readonly<Record<InvocationEventKind, readonly Audience[]>>
-
-/** What the enabled ones among the endpoints want of single invocations; undefined where that is nothing. */
+/**
+ * What the enabled ones among the endpoints want of single invocations; undefined where that is nothing.
+ *
+ * However many endpoints there are, an event makes one message of a kind at most, where the first of them wants it;
+ * whom of them it is for is found when it is relayed (`outbox/audience.ts`).
+ */
 export function invocationWatch(endpoints: readonly Endpoint[]): InvocationWatch | undefined {
-  const enabled = endpoints.filter((endpoint) => endpoint.enabled)
-  const audiences = (kind: InvocationEventKind, thresholdOf: (endpoint: Endpoint) => number | undefined): Audience[] =>
-    [
-      ...Map.groupBy(
-        enabled.filter(({ events }) => wantsKind(events, kind)),
-        thresholdOf,
-      ),
-    ].map(([threshold, those]) => ({
-      threshold,
-      listeners: those.map(({ webhookId, filters }) => ({ webhookId, lets: filterOf(filters) })),
-    }))
-  const interest: Interest = {
-    'skill.invocation_failed': audiences('skill.invocation_failed', () => undefined),
-    'skill.latency_exceeded': audiences(
-      'skill.latency_exceeded',
-      ({ thresholds }) => wholeThresholds(thresholds).latency_ms,
-    ),
-    'skill.cost_exceeded': audiences('skill.cost_exceeded', ({ thresholds }) => wholeThresholds(thresholds).cost_usd),
-  }
-  if (Object.values(interest).every(({ length }) => length === 0)) return undefined
-  return { messagesOf: (events) => messagesOf(interest, events) }
+  const interests = endpoints.filter(({ enabled }) => enabled).flatMap((endpoint) => interestOf(endpoint) ?? [])
+  if (interests.length === 0) return undefined
+  return { messagesOf: (events) => messagesOf(interests, events) }
 }
 
-function messagesOf(interest: Interest, events: readonly IngestedEvent[]): OutgoingMessage[] {
-  const messages: OutgoingMessage[] = []
-  const tell = (event: IngestedEvent, kind: InvocationEventKind, isMet: (threshold: number) => boolean) => {
-    for (const { threshold, listeners } of interest[kind]) {
-      if (threshold !== undefined && !isMet(threshold)) continue
-      const webhookIds = listeners.filter(({ lets }) => lets(event)).map(({ webhookId }) => webhookId)
-      if (webhookIds.length > 0) messages.push(messageOf(event, kind, threshold, webhookIds))
+function messagesOf(interests: readonly Interest[], events: readonly IngestedEvent[]): OutgoingMessage[] {
+  const floorsOf = lowestFloors(interests)
+  return events.flatMap((event) => {
+    const floors = floorsOf(event)
+    const kinds = invocationEventKinds.filter((kind) => exceeds(event.fields, kind, floors[kind]))
+    if (kinds.length === 0) return []
+    const common = {
+      occurredAt: String(event.fields.ts),
+      data: invocationData(event),
+      recordId: event.recordId,
+      userId: event.userId,
     }
-  }
-  for (const event of events) {
-    if (!event.success) tell(event, 'skill.invocation_failed', () => true)
-    tell(event, 'skill.latency_exceeded', (latencyMs) => event.latencyMs > latencyMs)
-    tell(event, 'skill.cost_exceeded', (usd) => usdOfMicros(costMicrosOf(event)) > usd)
-  }
-  return messages
+    return kinds.map((kind) => ({ kind, ...common }))
+  })
 }
 
-/** The greater of what was estimated and what the Hub has computed. */
-function costMicrosOf({ costEstimateMicros, costComputedMicros = 0 }: IngestedEvent): number {
-  return Math.max(costEstimateMicros, costComputedMicros)
-}
-
-function messageOf(
-  event: IngestedEvent,
-  kind: InvocationEventKind,
-  threshold: number | undefined,
-  webhookIds: readonly string[],
-): OutgoingMessage {
-  return {
-    kind,
-    occurredAt: String(event.fields.ts),
-    data: invocationData(event, threshold),
-    recordId: event.recordId,
-    userId: event.userId,
-    webhookIds,
+/** Over all endpoints, looked up once for each skill and archetype: a batch has few of them. */
+function lowestFloors(interests: readonly Interest[]): (event: IngestedEvent) => Floors {
+  const known = new Map<string, Floors>()
+  return ({ skillId, archetypeId }) => {
+    const key = JSON.stringify([skillId, archetypeId])
+    const found = known.get(key) ?? lowest(interests.flatMap((interest) => interest(skillId, archetypeId) ?? []))
+    known.set(key, found)
+    return found
   }
 }
 
-function filterOf({ skill_ids, archetype_ids }: WebhookFilters): (event: IngestedEvent) => boolean {
-  const skills = skill_ids && new Set(skill_ids)
-  const archetypes = archetype_ids && new Set(archetype_ids)
-  return ({ skillId, archetypeId }) => skills?.has(skillId) !== false && archetypes?.has(archetypeId) !== false
+function lowest(all: readonly Floors[]): Floors {
+  const floors: Floors = {
+    'skill.invocation_failed': Number.POSITIVE_INFINITY,
+    'skill.latency_exceeded': Number.POSITIVE_INFINITY,
+    'skill.cost_exceeded': Number.POSITIVE_INFINITY,
+  }
+  for (const one of all) for (const kind of invocationEventKinds) floors[kind] = Math.min(floors[kind], one[kind])
+  return floors
 }

@@ -1,0 +1,41 @@
+import { type InvocationEventKind, invocationEventKinds, wantsKind } from '../../../../contract/webhook-events.ts'
+import type { JsonValue } from '../../../../provenance/json.ts'
+import { wholeThresholds } from '../endpoints/webhook-defaults.ts'
+import type { Endpoint } from '../webhooks-types.ts'
+
+/** Members of a record, or of the message about it: both have the same names. */
+type Members = Readonly<Record<string, JsonValue>>
+
+/** What has to be exceeded before each kind is told; Infinity where it never is. */
+export type Floors = Record<InvocationEventKind, number>
+
+/** Of a skill and an archetype; undefined where the filters of the endpoint leave them out. */
+export type Interest = (skillId: JsonValue | undefined, archetypeId: JsonValue | undefined) => Floors | undefined
+
+/** What an endpoint wants of single invocations; undefined where that is nothing. */
+export function interestOf({ events, filters, thresholds }: Endpoint): Interest | undefined {
+  const { latency_ms, cost_usd } = wholeThresholds(thresholds)
+  const floors: Floors = {
+    'skill.invocation_failed': 0,
+    'skill.latency_exceeded': latency_ms,
+    'skill.cost_exceeded': cost_usd,
+  }
+  for (const kind of invocationEventKinds) if (!wantsKind(events, kind)) floors[kind] = Number.POSITIVE_INFINITY
+  if (Object.values(floors).every((floor) => floor === Number.POSITIVE_INFINITY)) return undefined
+  const skills = filters.skill_ids && new Set<unknown>(filters.skill_ids)
+  const archetypes = filters.archetype_ids && new Set<unknown>(filters.archetype_ids)
+  return (skillId, archetypeId) =>
+    skills?.has(skillId) !== false && archetypes?.has(archetypeId) !== false ? floors : undefined
+}
+
+/** Whether an invocation is beyond the floor of a kind. It is, where its members do not say. */
+export function exceeds(members: Members, kind: InvocationEventKind, floor: number): boolean {
+  return floor !== Number.POSITIVE_INFINITY && !(figureOf(members, kind) <= floor)
+}
+
+/** Of costs, the greater one of what was estimated and what the Hub has computed. */
+function figureOf(members: Members, kind: InvocationEventKind): number {
+  if (kind === 'skill.invocation_failed') return members.success === true ? 0 : 1
+  if (kind === 'skill.latency_exceeded') return Number(members.latency_ms)
+  return Math.max(Number(members.cost_usd_estimate), Number(members.cost_usd_computed ?? 0))
+}
