@@ -82,7 +82,7 @@ async function looksOf(work: (tx: TenantTx) => Promise<unknown>): Promise<Look> 
 }
 
 const bySequence = 'webhook_deliveries_by_sequence'
-const undelivered = 'webhook_deliveries_undelivered'
+const failed = 'webhook_deliveries_failed'
 const atHour = (hour: number) => `2026-07-01T0${hour}:00:00.000000Z`
 /** What halving looks at, twice, and the margin about a time. */
 const halving = 100
@@ -90,17 +90,11 @@ const halving = 100
 test.each<[string, DeliverySelection, number | undefined, string, number]>([
   ['the first page', {}, undefined, bySequence, 51],
   ['a page far down', {}, 500, bySequence, 51],
-  ['what is dead', { status: 'dead' }, undefined, undelivered, 51],
-  ['what is dead, far down', { status: 'dead' }, 5100, undelivered, 51],
-  ['what failed, of which there is none', { status: 'failed' }, undefined, undelivered, 0],
+  ['what is dead', { status: 'dead' }, undefined, failed, 51],
+  ['what is dead, far down', { status: 'dead' }, 5100, failed, 51],
+  ['what failed, of which there is none', { status: 'failed' }, undefined, failed, 0],
   ['what was delivered', { status: 'delivered' }, undefined, bySequence, 60],
-  [
-    'what is dead of an hour',
-    { status: 'dead', from: atHour(2), before: atHour(3) },
-    undefined,
-    undelivered,
-    50 + halving,
-  ],
+  ['what is dead of an hour', { status: 'dead', from: atHour(2), before: atHour(3) }, undefined, failed, 50 + halving],
   ['all of an hour', { from: atHour(2), before: atHour(3) }, undefined, bySequence, 51 + halving],
   ['a kind that there is not', { kind: 'user.none' }, undefined, bySequence, 2 * lookedAtMax],
 ])('%s is read by its index, and not more of it', async (_, selection, below, index, most) => {
@@ -120,7 +114,7 @@ test('what is to be delivered again is found by an index', async () => {
     expect(await countRequeued(tx, webhookId, requeued, 1000)).toBe(36)
     expect(await requeueAll(tx, webhookId, { ...requeued, statuses: ['failed'] }, began)).toBe(0)
   })
-  expect(look.indexes).toEqual(new Set([bySequence, undelivered]))
+  expect(look.indexes).toEqual(new Set([bySequence, failed]))
   expect(look.rows).toBeLessThan(300)
 })
 

@@ -114,8 +114,8 @@ create index webhook_deliveries_due on hub.webhook_deliveries (tenant_id, webhoo
 -- They are sent before what waits, and also while the endpoint is disabled.
 create index webhook_deliveries_tests on hub.webhook_deliveries (tenant_id, webhook_id, sequence)
   where kind = 'webhook.test' and next_attempt_at is not null;
-create index webhook_deliveries_undelivered on hub.webhook_deliveries (tenant_id, webhook_id, status, sequence)
-  where status <> 'delivered';
+create index webhook_deliveries_failed on hub.webhook_deliveries (tenant_id, webhook_id, status, sequence)
+  where status in ('failed', 'dead');
 create index webhook_deliveries_of_record on hub.webhook_deliveries (tenant_id, record_id) where record_id is not null;
 create index webhook_deliveries_of_user on hub.webhook_deliveries (tenant_id, user_id) where user_id is not null;
 

@@ -63,9 +63,9 @@ async function rowsInOrder(
   const upper = [below, range.below].filter((bound) => bound !== undefined)
   // Compared together with the status, and ordered by both, because that is the order of the one index to be used: the
   // other would look through all deliveries for the few that failed.
-  const isUndelivered = status !== undefined && status !== 'delivered'
-  if (isUndelivered) conditions.push(`status <> 'delivered'`, `status >= '${status}'`, `status <= '${status}'`)
-  const [position, order] = isUndelivered
+  const hasFailed = status === 'failed' || status === 'dead'
+  if (hasFailed) conditions.push(`status in ('failed', 'dead')`, `status >= '${status}'`, `status <= '${status}'`)
+  const [position, order] = hasFailed
     ? [(bound: string) => `(status, sequence) < ('${status}', ${bound})`, 'status desc, sequence desc']
     : [(bound: string) => `sequence < ${bound}`, 'sequence desc']
   if (upper.length > 0) conditions.push(position(`$${values.push(Math.min(...upper))}`))
@@ -76,7 +76,7 @@ async function rowsInOrder(
 function furtherConditions({ status, kind, from, before }: DeliverySelection, first: readonly unknown[]) {
   const values = [...first]
   const conditions: string[] = []
-  if (status === 'delivered') conditions.push(`status = 'delivered'`)
+  if (status === 'delivered' || status === 'pending') conditions.push(`status = '${status}'`)
   if (kind !== undefined) conditions.push(`kind = $${values.push(kind)}`)
   if (from !== undefined) conditions.push(`created_at >= $${values.push(from)}`)
   if (before !== undefined) conditions.push(`created_at < $${values.push(before)}`)
