@@ -1,5 +1,5 @@
+import { createBreath } from '../../../jobs/breath.ts'
 import type { Directory } from '../directory/directory-types.ts'
-import { createBreath } from './breath.ts'
 import { meetEntries } from './met-entries.ts'
 import type { PulledKind } from './pull-pages.ts'
 import { askSource } from './source-asking.ts'

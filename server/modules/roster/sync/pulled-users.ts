@@ -1,6 +1,6 @@
 import { rosterPullPageSize } from '../../../../contract/limits.ts'
+import { createBreath } from '../../../jobs/breath.ts'
 import type { Directory } from '../directory/directory-types.ts'
-import { createBreath } from './breath.ts'
 import { meetEntries } from './met-entries.ts'
 import type { PulledKind } from './pull-pages.ts'
 import { faultOf, readUserEntry, rivalFault, type UserEntry } from './source-entries.ts'

@@ -5,11 +5,13 @@ export interface OutboxRow {
   messages: string
 }
 
-export async function hasOutboxRows(tx: TenantTx): Promise<boolean> {
-  const { rowCount } = await tx.client.query('select 1 from hub.webhook_outbox where tenant_id = $1 limit 1', [
-    tx.tenantId,
-  ])
-  return rowCount === 1
+/** A UUID of version 7, which tells when the row was made (RFC 9562 section 5.7). Undefined where there is none. */
+export async function oldestOutboxId(tx: TenantTx): Promise<string | undefined> {
+  const { rows } = await tx.client.query<Pick<OutboxRow, 'outbox_id'>>(
+    'select outbox_id from hub.webhook_outbox where tenant_id = $1 order by outbox_id limit 1',
+    [tx.tenantId],
+  )
+  return rows[0]?.outbox_id
 }
 
 /** The oldest: so many, and with so many bytes together, but at least one. */
@@ -40,6 +42,15 @@ export async function deleteOutboxRows(tx: TenantTx, outboxIds: readonly string[
   ])
 }
 
+/** Of which a part was taken. */
+export async function updateOutboxRow(tx: TenantTx, outboxId: string, messages: string): Promise<void> {
+  await tx.client.query('update hub.webhook_outbox set messages = $3 where tenant_id = $1 and outbox_id = $2', [
+    tx.tenantId,
+    outboxId,
+    messages,
+  ])
+}
+
 /** Gives so many sequences to each endpoint; answers the last one. */
 export async function takeSequences(tx: TenantTx, counts: ReadonlyMap<string, number>): Promise<Map<string, number>> {
   const { rows } = await tx.client.query<{ webhook_id: string; last_sequence: number }>(
@@ -52,34 +63,57 @@ export async function takeSequences(tx: TenantTx, counts: ReadonlyMap<string, nu
   return new Map(rows.map(({ webhook_id, last_sequence }) => [webhook_id, last_sequence]))
 }
 
-/** In the names of the columns. */
-export interface NewDelivery {
-  delivery_id: string
-  webhook_id: string
-  sequence: number
+/** A message, in the names of the columns. */
+export interface NewMessage {
   message_id: string
   kind: string
   occurred_at: string
   data: string
-  record_id?: string | undefined
-  user_id?: string | undefined
+  record_id: string | undefined
+  user_id: string | undefined
 }
 
-/** Rows of one statement. */
-const rowsAtOnce = 1_000
+/** It, and a delivery for each endpoint that is told. */
+export interface NewDeliveries {
+  message: NewMessage
+  deliveries: { delivery_id: string; webhook_id: string; sequence: number }[]
+}
 
-/** Due at once, by the clock of the database. */
-export async function insertDeliveries(tx: TenantTx, deliveries: readonly NewDelivery[]): Promise<void> {
-  for (let at = 0; at < deliveries.length; at += rowsAtOnce) {
-    await tx.client.query(
-      `insert into hub.webhook_deliveries (tenant_id, delivery_id, webhook_id, sequence, message_id, kind, occurred_at,
-         data, record_id, user_id, status, tries, attempt_count, next_attempt_at, attempts, created_at)
-       select $1, delivery_id, webhook_id, sequence, message_id, kind, occurred_at,
-         data, record_id, user_id, 'pending', 0, 0, now(), '[]', now()
-       from json_to_recordset($2::json) as made (delivery_id uuid, webhook_id text, sequence bigint, message_id uuid,
-         kind text, occurred_at timestamptz, data text, record_id uuid, user_id text)
-       on conflict (tenant_id, delivery_id) do nothing`,
-      [tx.tenantId, JSON.stringify(deliveries.slice(at, at + rowsAtOnce))],
-    )
+/** Of one statement, or one message. */
+const mostAtOnce = { deliveries: 1_000, bytes: 512 * 1024 }
+
+/** In parts for {@link insertDeliveries}. */
+export function* statementsOf(told: readonly NewDeliveries[]): Iterable<NewDeliveries[]> {
+  let some: NewDeliveries[] = []
+  let count = 0
+  let bytes = 0
+  for (const each of told) {
+    some.push(each)
+    count += each.deliveries.length
+    bytes += each.message.data.length
+    if (count < mostAtOnce.deliveries && bytes < mostAtOnce.bytes) continue
+    yield some
+    some = []
+    count = 0
+    bytes = 0
   }
+  if (some.length > 0) yield some
+}
+
+/** Due at once, by the clock of the database. What a message carries goes over once, however many endpoints are told. */
+export async function insertDeliveries(tx: TenantTx, told: readonly NewDeliveries[]): Promise<void> {
+  const messages = told.map(({ message }, place) => ({ place, ...message }))
+  const deliveries = told.flatMap((each, place) => each.deliveries.map((delivery) => ({ place, ...delivery })))
+  await tx.client.query(
+    `insert into hub.webhook_deliveries (tenant_id, delivery_id, webhook_id, sequence, message_id, kind, occurred_at,
+       data, record_id, user_id, status, tries, attempt_count, next_attempt_at, attempts, created_at)
+     select $1, d.delivery_id, d.webhook_id, d.sequence, m.message_id, m.kind, m.occurred_at,
+       m.data, m.record_id, m.user_id, 'pending', 0, 0, now(), '[]', now()
+     from json_to_recordset($2::json) as m (place int, message_id uuid, kind text, occurred_at timestamptz, data text,
+         record_id uuid, user_id text)
+       join json_to_recordset($3::json) as d (place int, delivery_id uuid, webhook_id text, sequence bigint)
+         on d.place = m.place
+     on conflict (tenant_id, delivery_id) do nothing`,
+    [tx.tenantId, JSON.stringify(messages), JSON.stringify(deliveries)],
+  )
 }

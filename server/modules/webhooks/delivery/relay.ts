@@ -1,25 +1,36 @@
+import { DomainError } from '../../../../contract/domain-error.ts'
 import { webhooksLockClass } from '../../../db/advisory-locks.ts'
 import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
 import { lockTenant } from '../../../db/tenant-lock.ts'
+import { createBreath } from '../../../jobs/breath.ts'
 import type { RecordClock } from '../../hub/record-clock-types.ts'
 import { audienceOf } from '../outbox/audience.ts'
-import { type QueuedMessage, readMessages } from '../outbox/outbox-message.ts'
+import { type QueuedMessage, readMessages, writeMessages } from '../outbox/outbox-message.ts'
 import type { Endpoint, Endpoints } from '../webhooks-types.ts'
 import * as store from './relay-store.ts'
 
-/** Of one transaction. A row of a large ingest call may have more by itself. */
-const most = { rows: 1_000, bytes: 2 * 1024 * 1024 }
+/** Of one transaction: what it reads, and what it makes of that. One message at least, whatever it takes. */
+const most = { rows: 1_000, bytes: 1024 * 1024, deliveries: 5_000, deliveredBytes: 16 * 1024 * 1024 }
+/** A row of which nothing can be made is tried again after so long. */
+const aloneMs = 5 * 60_000
+
+/** What a turn of the relay found. */
+export interface RelayTurn {
+  isMore: boolean
+  /** How long the oldest had waited as it began; 0 where there was none. */
+  waitedMs: number
+}
 
 /** Turns what transactions have left in the outbox into deliveries. */
 export interface Relay {
-  /** The oldest part of it. Answers whether there may be more. */
-  run(tenantId: string): Promise<boolean>
+  /** The oldest part of it. */
+  run(tenantId: string): Promise<RelayTurn>
 }
 
 /**
  * In the order in which it was left, so far as transactions that ran at the same time have one. Each message becomes
  * deliveries in the transaction that takes it from the outbox: once, and none is lost. Of several processes one relays
- * at a time, and finds what the others left.
+ * at a time, and finds what the others left. A row of which nothing can be made is logged, stays, and holds up no other.
  */
 export function createRelay(deps: {
   database: Database
@@ -29,78 +40,142 @@ export function createRelay(deps: {
   log: Pick<DatabaseLog, 'error'>
 }): Relay {
   const { database, endpoints, clock, log } = deps
-  /** Rows that this process cannot read; a newer one may. */
-  const unread = new Set<string>()
+  /** Rows that are left alone, and until when. Those that this process cannot read, for ever: a newer one may. */
+  const leftAlone = new Map<string, number>()
+  /** Tenants of whose rows one by itself makes a transaction fail: each has one of its own, until that one is found. */
+  const oneByOne = new Set<string>()
+
+  function except(): string[] {
+    for (const [outboxId, untilMs] of leftAlone) if (untilMs <= performance.now()) leftAlone.delete(outboxId)
+    return [...leftAlone.keys()]
+  }
 
   function messagesOf(tx: TenantTx, row: store.OutboxRow): QueuedMessage[] | undefined {
     try {
       return readMessages(row.messages)
     } catch (error) {
       log.error({ err: error, tenant: tx.tenantId, outboxId: row.outbox_id }, 'messages that wait cannot be read')
-      unread.add(row.outbox_id)
+      leftAlone.set(row.outbox_id, Number.POSITIVE_INFINITY)
       return undefined
     }
   }
 
+  async function relaySome(tx: TenantTx, rows: readonly store.OutboxRow[]): Promise<boolean> {
+    const breathe = createBreath()
+    const part = new Part(await endpoints.all(tx), clock)
+    const done: string[] = []
+    for (const row of rows) {
+      await breathe()
+      const messages = messagesOf(tx, row)
+      if (!messages) continue
+      let taken = 0
+      while (taken < messages.length && part.take(messages[taken] as QueuedMessage)) {
+        taken += 1
+        await breathe()
+      }
+      if (taken === messages.length) done.push(row.outbox_id)
+      else if (taken > 0) await store.updateOutboxRow(tx, row.outbox_id, writeMessages(messages.slice(taken)))
+      if (taken < messages.length) break
+    }
+    await part.insert(tx, breathe)
+    if (done.length > 0) await store.deleteOutboxRows(tx, done)
+    return part.isFull
+  }
+
+  /** Answers whether there may be more. */
+  async function runTurn(tenantId: string): Promise<boolean> {
+    const limit = oneByOne.has(tenantId) ? { ...most, rows: 1 } : most
+    let rows: store.OutboxRow[] = []
+    try {
+      return await database.withTenant(tenantId, async (tx) => {
+        await lockTenant(tx, webhooksLockClass)
+        rows = await store.oldestOutboxRows(tx, limit, except())
+        if (rows.length === 0) oneByOne.delete(tenantId)
+        const bytes = rows.reduce((sum, { messages }) => sum + messages.length, 0)
+        const isFull = rows.length > 0 && (await relaySome(tx, rows))
+        return isFull || rows.length === limit.rows || bytes >= limit.bytes
+      })
+    } catch (error) {
+      const [first, second] = rows
+      // What the database refuses for a while says nothing of the rows.
+      if (!first || error instanceof DomainError) throw error
+      if (second) oneByOne.add(tenantId)
+      else leaveAlone(tenantId, first, error)
+      return true
+    }
+  }
+
+  function leaveAlone(tenantId: string, { outbox_id }: store.OutboxRow, error: unknown): void {
+    const details = { err: error, tenant: tenantId, outboxId: outbox_id }
+    log.error(details, 'messages that wait could not be made deliveries')
+    leftAlone.set(outbox_id, performance.now() + aloneMs)
+    oneByOne.delete(tenantId)
+  }
+
   return {
     async run(tenantId) {
-      if (!(await database.withTenant(tenantId, store.hasOutboxRows, { readOnly: true }))) return false
-      return database.withTenant(tenantId, async (tx) => {
-        await lockTenant(tx, webhooksLockClass)
-        const rows = await store.oldestOutboxRows(tx, most, [...unread])
-        const read = rows.flatMap((row) => {
-          const messages = messagesOf(tx, row)
-          return messages ? [{ row, messages }] : []
-        })
-        if (read.length === 0) return rows.length > 0
-        const all = await endpoints.all(tx)
-        const messages = read.flatMap((each) => each.messages)
-        await addDeliveries(tx, clock, messages, all)
-        await store.deleteOutboxRows(
-          tx,
-          read.map(({ row }) => row.outbox_id),
-        )
-        const bytes = rows.reduce((sum, { messages: text }) => sum + text.length, 0)
-        return rows.length === most.rows || bytes >= most.bytes
-      })
+      const oldest = await database.withTenant(tenantId, store.oldestOutboxId, { readOnly: true })
+      if (oldest === undefined) return { isMore: false, waitedMs: 0 }
+      const waitedMs = Math.max(0, Date.now() - madeAtMs(oldest))
+      return { isMore: await runTurn(tenantId), waitedMs }
     },
   }
 }
 
-async function addDeliveries(
-  tx: TenantTx,
-  clock: Pick<RecordClock, 'next'>,
-  messages: readonly QueuedMessage[],
-  all: readonly Endpoint[],
-): Promise<void> {
-  const made: store.NewDelivery[] = []
-  const counts = new Map<string, number>()
-  const audience = audienceOf(all)
-  for (const message of messages) {
-    const told = audience(message)
-    if (told.length === 0) continue
+/** Of a UUID of version 7: RFC 9562, section 5.7. */
+function madeAtMs(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+}
+
+/** The deliveries that one transaction makes. */
+class Part {
+  isFull = false
+  readonly #clock: Pick<RecordClock, 'next'>
+  readonly #audience: ReturnType<typeof audienceOf>
+  readonly #told: store.NewDeliveries[] = []
+  readonly #counts = new Map<string, number>()
+  #deliveries = 0
+  #bytes = 0
+
+  constructor(all: readonly Endpoint[], clock: Pick<RecordClock, 'next'>) {
+    this.#audience = audienceOf(all)
+    this.#clock = clock
+  }
+
+  /** Answers false, and does nothing, where it has no room for the message. */
+  take(message: QueuedMessage): boolean {
+    const to = this.#audience(message)
+    if (to.length === 0) return true
     const data = JSON.stringify(message.data)
-    for (const { webhookId } of told) {
-      const count = (counts.get(webhookId) ?? 0) + 1
-      counts.set(webhookId, count)
-      made.push({
-        delivery_id: clock.next().recordId,
-        webhook_id: webhookId,
-        sequence: count,
-        message_id: message.messageId,
-        kind: message.kind,
-        occurred_at: message.occurredAt,
-        data,
-        record_id: message.recordId,
-        user_id: message.userId,
-      })
+    this.isFull =
+      this.#told.length > 0 &&
+      (this.#deliveries + to.length > most.deliveries || this.#bytes + data.length * to.length > most.deliveredBytes)
+    if (this.isFull) return false
+    this.#deliveries += to.length
+    this.#bytes += data.length * to.length
+    const deliveries = to.map(({ webhookId }) => {
+      const count = (this.#counts.get(webhookId) ?? 0) + 1
+      this.#counts.set(webhookId, count)
+      return { delivery_id: this.#clock.next().recordId, webhook_id: webhookId, sequence: count }
+    })
+    const { messageId, kind, occurredAt, recordId, userId } = message
+    const ids = { message_id: messageId, record_id: recordId, user_id: userId }
+    this.#told.push({ message: { ...ids, kind, occurred_at: occurredAt, data }, deliveries })
+    return true
+  }
+
+  async insert(tx: TenantTx, breathe: () => Promise<void>): Promise<void> {
+    if (this.#told.length === 0) return
+    const last = await store.takeSequences(tx, this.#counts)
+    for (const { deliveries } of this.#told) {
+      for (const delivery of deliveries) {
+        const { webhook_id } = delivery
+        delivery.sequence += (last.get(webhook_id) ?? 0) - (this.#counts.get(webhook_id) ?? 0)
+      }
+    }
+    for (const some of store.statementsOf(this.#told)) {
+      await breathe()
+      await store.insertDeliveries(tx, some)
     }
   }
-  if (made.length === 0) return
-  const last = await store.takeSequences(tx, counts)
-  for (const delivery of made) {
-    const { webhook_id } = delivery
-    delivery.sequence += (last.get(webhook_id) ?? 0) - (counts.get(webhook_id) ?? 0)
-  }
-  await store.insertDeliveries(tx, made)
 }
