@@ -4,6 +4,7 @@ import type { ConnectionTarget } from './db/connection-settings.ts'
 import type { Database, DatabaseLog } from './db/database.ts'
 import { housekeepingJob } from './jobs/housekeeping.ts'
 import { createJobQueue, type JobQueue } from './jobs/queue.ts'
+import type { Metrics } from './metrics/metrics.ts'
 
 /** What goes on beside requests. */
 export interface Background {
@@ -24,8 +25,10 @@ export function createBackground(parts: {
   modules: Modules
   config: Pick<Config, 'role' | 'drainSeconds'>
   log: DatabaseLog
+  /** Where somebody looks. */
+  metrics?: Metrics | undefined
 }): Background {
-  const { database, modules, config, log } = parts
+  const { database, modules, config, log, metrics } = parts
   const queue = createJobQueue(parts.app, config, log)
   queue.registerJob(
     housekeepingJob(database, () => modules.tenants.directory.slugs(), [
@@ -55,7 +58,7 @@ export function createBackground(parts: {
       modules.log.start()
       hub.sweeper.start()
       modules.distribution.publisher.start()
-      modules.webhooks.start()
+      modules.webhooks.start(metrics)
     },
     stop: async () => {
       // Before the queue waits for it.

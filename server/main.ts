@@ -43,7 +43,7 @@ async function startOn(
   let listening = config
   const baseUrl = () => listening.baseUrl
   const modules = await createModules({ config, database, masterKey: database.masterKey, baseUrl, log })
-  const background = createBackground({ database, app: database.connection.app, modules, config, log })
+  const background = createBackground({ database, app: database.connection.app, modules, config, log, metrics })
   let drain: Parts['drain']
   let closeLimiter: Parts['closeLimiter']
   try {

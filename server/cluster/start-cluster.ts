@@ -68,7 +68,7 @@ async function startOn(
     await modules.close()
     throw error
   }
-  const background = createBackground({ database, app: database.connection.app, modules, config, log })
+  const background = createBackground({ database, app: database.connection.app, modules, config, log, metrics })
   background.start()
   const parts = { listener, pool, background, closeLimiter, modules, database }
   return { config: listening, modules, workerMetrics: () => pool.metrics(), stop: () => stopAll(parts) }

@@ -43,7 +43,7 @@ async function startServing({ worker, config: sent, ...start }: WorkerStart): Pr
   })
   const app = await createApp(modules, { config, baseUrl, logger: log, limiter, metrics })
   const drain = drainable(app, { drainSeconds: config.drainSeconds, log })
-  const background = createBackground({ database, app: database.connection.app, modules, config, log })
+  const background = createBackground({ database, app: database.connection.app, modules, config, log, metrics })
   // Its timers for slow requests start when a server listens, which this one does through the primary.
   app.server.emit('listening')
   background.start()

@@ -17,6 +17,8 @@ export class Metrics {
   private readonly tokens: Counter<'operation'>
   private readonly decisions: Counter<'class' | 'outcome'>
   private readonly fallback: Gauge
+  private readonly deliveries: Counter<'outcome'>
+  private readWebhookWaits: (() => Record<'queued' | 'due', number>) | undefined
 
   /** @param worker tells the processes of a cluster apart: `primary` or a worker's number */
   constructor(worker?: string) {
@@ -52,6 +54,24 @@ export class Metrics {
       help: '1 while this process counts rate limits alone, within its share, because the shared counter is away; else 0.',
       registers,
     })
+    this.deliveries = new Counter({
+      name: 'hub_webhook_deliveries_total',
+      help: 'Deliveries of webhooks attempted, by what became of them: delivered, failed (attempted again), dead.',
+      labelNames: ['outcome'],
+      registers,
+    })
+    const waits = new Gauge({
+      name: 'hub_webhook_longest_wait_seconds',
+      help: 'How long the oldest message of webhooks has waited, by stage: queued (not sorted by endpoint yet), due.',
+      labelNames: ['stage'],
+      registers,
+      collect: () => {
+        const seconds = this.readWebhookWaits?.()
+        if (!seconds) return
+        waits.set({ stage: 'queued' }, seconds.queued)
+        waits.set({ stage: 'due' }, seconds.due)
+      },
+    })
     collectDefaultMetrics({ register: this.registry })
   }
 
@@ -71,6 +91,15 @@ export class Metrics {
 
   setLimiterFallback(isAlone: boolean): void {
     this.fallback.set(isAlone ? 1 : 0)
+  }
+
+  deliveriesAttempted(outcome: 'delivered' | 'failed' | 'dead', count: number): void {
+    this.deliveries.inc({ outcome }, count)
+  }
+
+  /** @param read in seconds, whenever somebody looks */
+  showWebhookWaits(read: () => Record<'queued' | 'due', number>): void {
+    this.readWebhookWaits = read
   }
 
   snapshot(): Promise<MetricsSnapshot> {

@@ -100,13 +100,20 @@ export interface DeliveryAdministration {
   ): Promise<{ webhook_id: string; queued: number }>
 }
 
+/** Shows operators how delivery goes. */
+export interface DeliveryMetrics {
+  deliveriesAttempted(outcome: Exclude<DeliveryStatus, 'pending'>, count: number): void
+  /** @param read in seconds, how long the oldest message that is no delivery yet has waited, and the oldest delivery that is due */
+  showWebhookWaits(read: () => { queued: number; due: number }): void
+}
+
 /** Gets messages to their receivers, in the background. */
 export interface WebhookWorker {
   /** Something of the tenant is due now. */
   wake(tenantId: string): void
   /** An endpoint was removed, disabled or moved: nothing more begins where it was, and what hangs there is broken off. */
   breakOff(tenantId: string, webhookId: string): void
-  start(): void
+  start(metrics?: DeliveryMetrics): void
   /** Breaks off what is on its way, which is sent again, and gives every lease back. */
   stop(): Promise<void>
 }

@@ -3,6 +3,7 @@ import type { Database, DatabaseLog } from '../../db/database.ts'
 import { cursorKeyPurpose } from '../../http/cursor.ts'
 import type { TenantChore } from '../../jobs/housekeeping.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
+import { createUrlDescriber } from '../../secrets/described-url.ts'
 import { deriveKey } from '../../secrets/sealing.ts'
 import type { TenantSecrets } from '../cmek/cmek-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
@@ -20,13 +21,13 @@ import { createAlertAdministration } from './alerts/alerts-service.ts'
 import { addDeliveryRoutes } from './deliveries/deliveries-routes.ts'
 import { createDeliveryAdministration } from './deliveries/deliveries-service.ts'
 import { createWebhookWorker } from './delivery/webhook-worker.ts'
-import type { WebhookWorker } from './delivery-types.ts'
+import type { DeliveryMetrics, WebhookWorker } from './delivery-types.ts'
 import { createEndpoints } from './endpoints/endpoints.ts'
 import { createWebhookSecrets } from './endpoints/webhook-secrets.ts'
 import { addWebhookRoutes } from './endpoints/webhooks-routes.ts'
 import { createWebhookAdministration } from './endpoints/webhooks-service.ts'
 import { createGovernanceNews } from './events/governance-news.ts'
-import { createDeliveryExpiry } from './forgetting/delivery-expiry.ts'
+import { createDeliveryExpiry, createRemovedExpiry } from './forgetting/delivery-expiry.ts'
 import { createWebhookErasure } from './forgetting/webhook-erasure.ts'
 import { createInvocationWatches } from './invocations/invocation-watches.ts'
 import { hearQueued } from './outbox/outbox-news.ts'
@@ -45,7 +46,7 @@ export interface WebhooksModule {
   /** What it holds of people and records is forgotten with them. */
   erasure: readonly ErasureParticipant[]
   /** What goes on in the background: delivery, and the watch over windows of time. */
-  start(): void
+  start(metrics?: DeliveryMetrics): void
   stop(): Promise<void>
   /** What waits to be told to other processes is told; called once it has stopped, before the database is closed. */
   settled(): Promise<void>
@@ -80,9 +81,10 @@ export function createWebhooksModule(deps: {
     outbox.queued(tenantId)
   }
   const secrets = createWebhookSecrets(deps.secrets)
-  const endpoints = createEndpoints({ ...deps, secrets, changed: endpointsChanged })
+  const describeUrl = createUrlDescriber(deps.masterKey)
+  const endpoints = createEndpoints({ ...deps, secrets, describeUrl, changed: endpointsChanged })
   const administration = createWebhookAdministration({
-    ...{ ...deps, secrets, cursorKey, changed: endpointsChanged },
+    ...{ ...deps, secrets, describeUrl, cursorKey, changed: endpointsChanged },
     breakOff: (...endpoint) => worker.breakOff(...endpoint),
   })
 
@@ -112,10 +114,10 @@ export function createWebhooksModule(deps: {
       addDeliveryRoutes(app, deliveries)
       addAlertRoutes(app, alerts)
     },
-    chores: [createDeliveryExpiry(deps)],
+    chores: [createDeliveryExpiry(deps), createRemovedExpiry(deps)],
     erasure: [alertErasure, createWebhookErasure()],
-    start() {
-      worker.start()
+    start(metrics) {
+      worker.start(metrics)
       alertLoop.start()
     },
     async stop() {

@@ -12,6 +12,8 @@ export interface EndpointState {
   /** Milliseconds that its lease goes on; negative when it has ended. */
   lease_ms: number | null
   has_due: boolean
+  /** Milliseconds that the oldest of these is due. */
+  due_ms: number | null
   /** A test of it waits. */
   has_test: boolean
   /** Milliseconds until the next delivery is due that is not due yet. */
@@ -28,9 +30,8 @@ export async function endpointStates(tx: TenantTx): Promise<EndpointState[]> {
     text: `select w.webhook_id, w.url, w.updated_at || ' ' || coalesce(w.former_secret_until > now(), false) as version,
         w.disabled_reason, p.failures, p.leased_by,
         (extract(epoch from p.leased_until - now()) * 1000)::float8 as lease_ms,
-        coalesce((select d.next_attempt_at <= now() from hub.webhook_deliveries d
-          where d.tenant_id = $1 and d.webhook_id = w.webhook_id and d.next_attempt_at is not null
-          order by d.next_attempt_at limit 1), false) as has_due,
+        coalesce(o.next_attempt_at <= now(), false) as has_due,
+        (extract(epoch from now() - o.next_attempt_at) * 1000)::float8 as due_ms,
         exists (
           select 1 from hub.webhook_deliveries t
           where t.tenant_id = $1 and t.webhook_id = w.webhook_id
@@ -40,6 +41,10 @@ export async function endpointStates(tx: TenantTx): Promise<EndpointState[]> {
           order by n.next_attempt_at limit 1) as next_ms
       from hub.webhooks w
       join hub.webhook_progress p on p.tenant_id = $1 and p.webhook_id = w.webhook_id
+      left join lateral (
+        select d.next_attempt_at from hub.webhook_deliveries d
+        where d.tenant_id = $1 and d.webhook_id = w.webhook_id and d.next_attempt_at is not null
+        order by d.next_attempt_at limit 1) o on true
       where w.tenant_id = $1 and w.removed_at is null`,
     values: [tx.tenantId],
   })

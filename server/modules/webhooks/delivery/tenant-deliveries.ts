@@ -42,6 +42,8 @@ export interface TenantDeliveriesDeps extends Pick<RunDeps, 'lanes' | 'paceMsMax
 export interface TenantDeliveries {
   /** Leases what is due and free, reads what can be sent, and answers in how many milliseconds to look again. */
   look(): Promise<number>
+  /** How long a delivery has been due, as the last look found; those to receivers that fail are not asked. */
+  readonly dueMs: number
   /** Begins nothing more where the endpoint was, and breaks off what is on its way there. */
   breakOff(webhookId: string): void
   /** Begins nothing more. */
@@ -66,6 +68,7 @@ export function createTenantDeliveries(tenant: Tenant, deps: TenantDeliveriesDep
   /** Endpoints that were broken off since the look that goes on has begun: what it found may be from before. */
   const brokenOff = new Set<string>()
   let isStopped = false
+  let dueMs = 0
 
   /** With plans that hold however much waits, whatever PostgreSQL knows of it: it may be nothing yet. */
   const byIndex = <T>(work: (tx: TenantTx) => Promise<T>) =>
@@ -204,6 +207,10 @@ export function createTenantDeliveries(tenant: Tenant, deps: TenantDeliveriesDep
   }
 
   return {
+    get dueMs() {
+      return dueMs
+    },
+
     async look() {
       const leasedFromMs = nowMs()
       brokenOff.clear()
@@ -242,6 +249,8 @@ export function createTenantDeliveries(tenant: Tenant, deps: TenantDeliveriesDep
         return { states, asked, leased, released, hasDue, due: [...tests, ...due], counts, nextMs: isMore ? 0 : nextMs }
       })
       if (isStopped) return lookMsMax
+      const answering = found.states.filter((each) => each.disabled_reason === null && each.failures === 0)
+      dueMs = Math.max(0, ...answering.map(({ due_ms }) => due_ms ?? 0))
       adopt(found, leasedFromMs)
       const byEndpoint = Map.groupBy(found.due, ({ webhook_id }) => webhook_id)
       for (const [webhookId, { run }] of runs) {

@@ -6,13 +6,14 @@ import { createTenantLoop } from '../../../jobs/tenant-loop.ts'
 import { createLanes } from '../../../outbound/lanes.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import type { RecordClock } from '../../hub/record-clock-types.ts'
-import type { WebhookWorker } from '../delivery-types.ts'
+import type { DeliveryMetrics, WebhookWorker } from '../delivery-types.ts'
 import type { Endpoints } from '../webhooks-types.ts'
 import { type Attempted, attemptDelivery, unsentAttempt } from './attempt.ts'
 import { judge } from './judge.ts'
 import type { Outcome } from './outcome-store.ts'
 import { createRelay } from './relay.ts'
 import { createTenantDeliveries, type TenantDeliveries } from './tenant-deliveries.ts'
+import { createWaitingTimes } from './waiting-times.ts'
 
 /** Tenants whose endpoints are looked at at once. */
 const looksAtOnce = 8
@@ -32,8 +33,6 @@ export interface WebhookWorkerDeps {
   /** Of the ids of deliveries. */
   clock: Pick<RecordClock, 'next'>
   log: DatabaseLog
-  /** Counts attempts by what became of the delivery. */
-  counted?: (status: Outcome['status'], count: number) => void
 }
 
 /** For tests, which have less time. */
@@ -79,9 +78,11 @@ export function createWebhookWorker(deps: WebhookWorkerDeps, options: WebhookWor
     kept: count,
   }
   const relay = createRelay(deps)
+  const waits = createWaitingTimes(nowMs)
   const tenants = new Map<string, TenantDeliveries>()
   const relaying = new Map<string, Promise<void>>()
   let isStopped = true
+  let metrics: DeliveryMetrics | undefined
 
   const loop = createTenantLoop({
     look,
@@ -103,15 +104,25 @@ export function createWebhookWorker(deps: WebhookWorkerDeps, options: WebhookWor
     if (!tenant) {
       tenants.get(tenantId)?.end()
       tenants.delete(tenantId)
+      waits.forget(tenantId)
       return undefined
     }
     await relaySome(tenantId)
-    return deliveriesOf(tenant).look()
+    const deliveries = deliveriesOf(tenant)
+    const nextMs = await deliveries.look()
+    waits.seen('due', tenantId, deliveries.dueMs)
+    return nextMs
+  }
+
+  async function relayPart(tenantId: string): Promise<boolean> {
+    const { isMore, waitedMs } = await relay.run(tenantId)
+    waits.seen('queued', tenantId, waitedMs)
+    return isMore
   }
 
   /** The first part at once; where there is more, the rest beside the delivery of the first. */
   async function relaySome(tenantId: string): Promise<void> {
-    if (relaying.has(tenantId) || !(await relay.run(tenantId))) return
+    if (relaying.has(tenantId) || !(await relayPart(tenantId))) return
     const rest = relayRest(tenantId)
       .catch((error: unknown) => {
         log.error({ err: error, tenant: tenantId }, 'messages that wait could not be made deliveries')
@@ -125,7 +136,7 @@ export function createWebhookWorker(deps: WebhookWorkerDeps, options: WebhookWor
   }
 
   async function relayRest(tenantId: string): Promise<number> {
-    while (!isStopped && (await relay.run(tenantId))) loop.wake(tenantId)
+    while (!isStopped && (await relayPart(tenantId))) loop.wake(tenantId)
     return 0
   }
 
@@ -149,15 +160,18 @@ export function createWebhookWorker(deps: WebhookWorkerDeps, options: WebhookWor
   }
 
   function count(outcomes: readonly Outcome[]): void {
-    if (!deps.counted) return
-    for (const [status, some] of Map.groupBy(outcomes, (outcome) => outcome.status)) deps.counted(status, some.length)
+    if (!metrics) return
+    const byStatus = Map.groupBy(outcomes, ({ status }) => status)
+    for (const [status, { length }] of byStatus) metrics.deliveriesAttempted(status, length)
   }
 
   return {
     wake: (tenantId) => loop.wake(tenantId),
     breakOff: (tenantId, webhookId) => tenants.get(tenantId)?.breakOff(webhookId),
-    start() {
+    start(shownBy) {
       isStopped = false
+      metrics = shownBy
+      metrics?.showWebhookWaits(waits.longest)
       loop.start()
     },
     async stop() {
