@@ -24,14 +24,16 @@ create table hub.webhooks (
   updated_at timestamptz not null,
   disabled_at timestamptz,
   disabled_reason text,
+  -- From then on nothing is told of it but this, for a while.
   removed_at timestamptz,
   primary key (tenant_id, webhook_id),
   constraint webhooks_disabled_reason check (disabled_reason in ('by_hand', 'gone', 'failing'))
 );
 select hub.distribute('hub.webhooks');
 select hub.isolate('hub.webhooks');
-grant select, insert, update on hub.webhooks to hub_app;
-create index webhooks_by_age on hub.webhooks (tenant_id, created_at, webhook_id);
+grant select, insert, update, delete on hub.webhooks to hub_app;
+create index webhooks_by_age on hub.webhooks (tenant_id, created_at, webhook_id) where removed_at is null;
+create index webhooks_removed on hub.webhooks (tenant_id, removed_at) where removed_at is not null;
 
 -- How delivery to an endpoint goes. A process that delivers leases it first, so that one process alone delivers to it.
 create table hub.webhook_progress (

@@ -230,7 +230,7 @@ export async function resetFailures(tx: TenantTx, webhookId: string): Promise<vo
     .execute()
 }
 
-/** Forgets its secrets, its alerts and how delivery went; {@link deleteDeliveries} takes the rest. */
+/** Forgets all but that there was one: settings, secrets, alerts, progress; {@link deleteDeliveries} takes the rest. */
 export async function setRemoved(tx: TenantTx, webhookId: string, now: string): Promise<void> {
   await tx.db
     .deleteFrom('hub.webhook_progress')
@@ -245,6 +245,10 @@ export async function setRemoved(tx: TenantTx, webhookId: string, now: string): 
   await tx.db
     .updateTable('hub.webhooks')
     .set({
+      url: '',
+      description: null,
+      events: [],
+      ...{ filters: '{}', thresholds: '{}', alerts: '[]' },
       secret_sealed: Buffer.alloc(0),
       former_secret_sealed: null,
       former_secret_until: null,

@@ -84,6 +84,17 @@ export async function deleteDeliveriesBefore(tx: TenantTx, epochMs: number, limi
   return rowCount ?? 0
 }
 
+/** The oldest first. Answers how many. */
+export async function deleteRemovedBefore(tx: TenantTx, before: string, limit: number): Promise<number> {
+  const { rowCount } = await tx.client.query(
+    `delete from hub.webhooks where tenant_id = $1 and webhook_id in (
+       select w.webhook_id from hub.webhooks w where w.tenant_id = $1 and w.removed_at < $2
+       order by w.removed_at limit $3)`,
+    [tx.tenantId, before, limit],
+  )
+  return rowCount ?? 0
+}
+
 /** The smallest id of a time: ids of deliveries begin with it (RFC 9562, section 5.7). */
 function firstIdAt(epochMs: number): string {
   const ms = epochMs.toString(16).padStart(12, '0')
