@@ -19,7 +19,7 @@ const rule = (change: object = {}) => ({
 
 test('adds the endpoint, shows its secret once, and writes it down without', async () => {
   const settings = {
-    url: 'https://hooks.acme.example/hub?token=in-the-query',
+    url: 'https://hooks.acme.example/services/in-the-path?token=in-the-query',
     events: ['user.*', 'skill.latency_exceeded', 'governance.hub.*'],
     description: 'Alerts',
     filters: { skill_ids: ['contract-review'], archetype_ids: ['analyst'] },
@@ -52,10 +52,14 @@ test('adds the endpoint, shows its secret once, and writes it down without', asy
     details: {
       change: 'webhook_added',
       before: null,
-      after: { ...rest, url: 'https://hooks.acme.example/hub', enabled: true },
+      after: {
+        ...{ ...rest, enabled: true },
+        ...{ url: 'https://hooks.acme.example', url_digest: expect.stringMatching(/^[0-9a-f]{16}$/) },
+      },
       actor: await hub.clientId('acme'),
     },
   })
+  expect(JSON.stringify(event)).not.toMatch(/in-the-(path|query)/)
   const superuser = await hub.superuserClient()
   const { rows } = await superuser.query('select w::text as text from hub.webhooks w')
   expect(JSON.stringify([event, hub.logLines, rows])).not.toContain(secret)
@@ -136,6 +140,8 @@ describe('refused', () => {
     ['every event', { events: ['*'] }, '/events/0'],
     ['an alert as an event', { events: ['skill.alert_opened'] }, '/events/0'],
     ['the test as an event', { events: ['webhook.test'] }, '/events/0'],
+    ['a governance event that nobody writes', { events: ['governance.auth.logn'] }, '/events/0'],
+    ['a family that there is not', { events: ['governance.custom.x', 'governance.conector.*'] }, '/events/1'],
     ['part of a name', { events: ['governance.hu*'] }, '/events/0'],
     ['a description that is too long', { description: 'x'.repeat(501) }, '/description'],
     ['a description with a line break', { description: 'a\nb' }, '/description'],
@@ -164,6 +170,14 @@ describe('refused', () => {
     const answer = await create(webhookBody(change))
     expect([answer.status, slugOf(answer)]).toEqual([400, 'validation-failed'])
     expect(pointersOf(answer)).toEqual([pointer])
+  })
+
+  test.each([
+    [{ description: null }, 'must be text without control characters'],
+    [{ description: 'x'.repeat(501) }, 'must have at most 500 characters'],
+    [{ events: ['governance.auth.logn'] }, expect.stringContaining('Name governance.auth.access_refused, ')],
+  ])('%j: the answer says what it must be', async (change, detail) => {
+    expect((await create(webhookBody(change))).body.errors).toMatchObject([{ detail }])
   })
 })
 

@@ -3,6 +3,7 @@ import { startHub, type TestHub } from '../support/hub.ts'
 import { accessCases, pointersOf, slugOf } from './connector-cases.ts'
 import { addWebhook, must, setProgress, webhookEventsOf, webhooksPath } from './webhook-cases.ts'
 
+const origin = 'https://hooks.acme.example'
 const settings = {
   url: 'https://hooks.acme.example/hub',
   events: ['user.*'],
@@ -93,7 +94,14 @@ test('another address while it fails forgets the failures, another description d
   expect((await update({ description: 'x' })).body.health).toMatchObject({ status: 'failing', failures: 4 })
   expect((await update({ url: `${settings.url}?v=2` })).body.health).toMatchObject({ status: 'waiting', failures: 0 })
   const { details } = (await events()).at(-1)
-  expect(details).toMatchObject({ before: { url: settings.url }, after: { url: settings.url }, url_changed: true })
+  expect(details).toMatchObject({ before: { url: origin }, after: { url: origin }, url_changed: true })
+  const [was, is] = [details.before.url_digest, details.after.url_digest]
+  expect(was).not.toBe(is)
+  // And back: the same address has the same digest.
+  await update({ url: settings.url })
+  expect((await events()).at(-1).details.after.url_digest).toBe(was)
+  await update({ url: `${origin}/` })
+  expect((await events()).at(-1).details.after).not.toHaveProperty('url_digest')
 })
 
 describe('what the Hub disables by itself', () => {
@@ -107,7 +115,7 @@ describe('what the Hub disables by itself', () => {
         created_by: 'service:hub',
         details: {
           reason,
-          url: settings.url,
+          ...{ url: origin, url_digest: expect.stringMatching(/^[0-9a-f]{16}$/) },
           failures: 4,
           failing_since: '2026-07-01T09:30:00.000000Z',
           actor: 'service:webhooks',

@@ -1,7 +1,7 @@
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
+import type { DescribedUrl } from '../../../secrets/described-url.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { AlertRule, Endpoint, Endpoints, WebhookFilters, WebhookThresholds } from '../webhooks-types.ts'
-import { describedUrl } from './webhook-changes.ts'
 import type { WebhookSecrets } from './webhook-secrets.ts'
 import * as store from './webhooks-store.ts'
 
@@ -9,10 +9,11 @@ import * as store from './webhooks-store.ts'
 export function createEndpoints(deps: {
   governance: GovernanceLog
   secrets: WebhookSecrets
+  describeUrl: (tenantId: string, url: string) => DescribedUrl
   /** Told after a commit that changed one. */
   changed: (tenantId: string) => void
 }): Endpoints {
-  const { governance, secrets, changed } = deps
+  const { governance, secrets, describeUrl, changed } = deps
   return {
     all: async (tx) => (await store.allWebhooks(tx)).map(endpointOf),
 
@@ -30,7 +31,7 @@ export function createEndpoints(deps: {
         subject: `webhook:${webhookId}`,
         details: {
           reason,
-          url: describedUrl(row.url),
+          ...describeUrl(tx.tenantId, row.url),
           failures: row.failures,
           ...(row.failing_since !== null && { failing_since: row.failing_since }),
         },

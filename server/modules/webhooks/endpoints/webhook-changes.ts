@@ -1,4 +1,5 @@
 import type { JsonValue } from '../../../../provenance/json.ts'
+import type { DescribedUrl } from '../../../secrets/described-url.ts'
 import type {
   AlertRule,
   WebhookChanges,
@@ -46,11 +47,12 @@ export function changedState(before: WebhookState, changes: WebhookChanges, now:
   return { ...before, ...settings, description: description || null, ...switched }
 }
 
-/** For events: of the address only origin and path, since a query may hold a secret. */
-export function described(state: WebhookState): { [member: string]: JsonValue } {
-  const { url, events, description, filters, thresholds, alerts, disabled_at, disabled_reason } = state
+/** For events. @param address what they say of the address, see `createUrlDescriber` */
+export function described(state: WebhookState, address: DescribedUrl): { [member: string]: JsonValue } {
+  const { events, description, filters, thresholds, alerts, disabled_at, disabled_reason } = state
   return {
-    ...{ url: describedUrl(url), events },
+    ...address,
+    events,
     ...(description !== null && { description }),
     ...(Object.keys(filters).length > 0 && { filters: { ...filters } }),
     ...(Object.keys(thresholds).length > 0 && { thresholds: { ...thresholds } }),
@@ -58,10 +60,4 @@ export function described(state: WebhookState): { [member: string]: JsonValue } 
     enabled: disabled_at === null,
     ...(disabled_reason !== null && { disabled_reason }),
   }
-}
-
-/** Origin and path. */
-export function describedUrl(url: string): string {
-  const { origin = '', pathname = '' } = URL.parse(url) ?? {}
-  return `${origin}${pathname}`
 }

@@ -1,5 +1,5 @@
 import type { PointedError } from '../../../../contract/domain-error.ts'
-import { isEventName } from '../../../../contract/webhook-events.ts'
+import { problemOfEventName } from '../../../../contract/webhook-events.ts'
 import type { SoundParts } from '../../../http/sound-parts.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import type { AlertRule, WebhookSettings } from '../webhooks-types.ts'
@@ -13,16 +13,13 @@ export function problemsOfSettings(
   const problem = url === undefined ? undefined : outbound.problemOf(url)
   return [
     ...(problem === undefined ? [] : [{ pointer: '/url', detail: problem }]),
-    ...events.flatMap((name, at) =>
-      name === undefined || isEventName(name) ? [] : [{ pointer: `/events/${at}`, detail: noEvent }],
-    ),
+    ...events.flatMap((name, at) => {
+      const detail = name === undefined ? undefined : problemOfEventName(name)
+      return detail === undefined ? [] : [{ pointer: `/events/${at}`, detail }]
+    }),
     ...problemsOfRules(alerts),
   ]
 }
-
-const noEvent =
-  'is not an event that there is. Name kinds such as user.provisioned or skill.latency_exceeded, or all of a family: ' +
-  'user.*, skill.*, governance.*'
 
 function problemsOfRules(rules: readonly (SoundParts<AlertRule> | undefined)[]): PointedError[] {
   const seen = new Map<string, number>()

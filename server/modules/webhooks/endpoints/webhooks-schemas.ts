@@ -9,6 +9,8 @@ import {
 import { patterns } from '../../../../contract/literals.ts'
 import { minInvocationsDefault, thresholdDefaults } from './webhook-defaults.ts'
 
+/** Of `governance.` and the longest kind of a client. */
+const eventNameLengthMax = 139
 const closed = { additionalProperties: false } as const
 const time = (description: string) =>
   Type.String({ format: 'date-time', description, examples: ['2026-07-01T09:30:00.000000Z'] })
@@ -25,20 +27,21 @@ const Url = Type.String({
   description: 'Where messages are sent by POST',
   examples: ['https://hooks.acme.example/hub'],
 })
-const Events = Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
+const Events = Type.Array(Type.String({ minLength: 1, maxLength: eventNameLengthMax }), {
   maxItems: webhookEventsMax,
   uniqueItems: true,
   description:
     'Kinds that are told: `user.provisioned`, `user.updated`, `user.deactivated`, `user.archetype_changed`, ' +
     '`skill.invocation_failed`, `skill.latency_exceeded`, `skill.cost_exceeded`, and `governance.` with the kind of a ' +
-    'governance event, such as `governance.auth.login`. `user.*`, `skill.*`, `governance.*` and `governance.hub.*` are ' +
+    'governance event, such as `governance.auth.login` or `governance.custom.deployed`. `user.*`, `skill.*`, ' +
+    '`governance.*` and `governance.hub.*` are ' +
     'whole families. May be empty where there are rules in `alerts`.',
   examples: [['user.*', 'skill.latency_exceeded', 'governance.*']],
 })
 const Description = Type.String({
   maxLength: webhookDescriptionLengthMax,
   pattern: '^[^\\p{C}]*$',
-  'x-must-be': `at most ${webhookDescriptionLengthMax} characters without control characters`,
+  'x-must-be': 'text without control characters',
   description: 'What it is for; an empty one is none',
   examples: ['Alerts of the platform team'],
 })

@@ -7,11 +7,12 @@ import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import { openCursor, signCursor } from '../../../http/cursor.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
+import type { DescribedUrl } from '../../../secrets/described-url.ts'
 import { randomText } from '../../../secrets/random-text.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { WebhookAdministration, WebhookAnswer, WebhookChanges, WebhookSettings } from '../webhooks-types.ts'
 import { webhookAnswer } from './webhook-answer.ts'
-import { changedState, described, newState, stateOf } from './webhook-changes.ts'
+import { changedState, described, newState, stateOf, type WebhookState } from './webhook-changes.ts'
 import type { WebhookSecrets } from './webhook-secrets.ts'
 import { problemsOfSettings, problemsOfWhole } from './webhook-settings.ts'
 import * as store from './webhooks-store.ts'
@@ -26,6 +27,7 @@ export function createWebhookAdministration(deps: {
   governance: GovernanceLog
   outbound: Pick<Outbound, 'problemOf'>
   secrets: WebhookSecrets
+  describeUrl: (tenantId: string, url: string) => DescribedUrl
   cursorKey: Buffer
   /** Told after a commit that changed an endpoint. */
   changed: (tenantId: string) => void
@@ -58,6 +60,8 @@ export function createWebhookAdministration(deps: {
     return (await answers(tx, [await existing(tx, webhookId)]))[0]!
   }
 
+  const told = (tx: TenantTx, state: WebhookState) => described(state, deps.describeUrl(tx.tenantId, state.url))
+
   async function written(tx: TenantTx, caller: Caller, webhookId: string, details: Record<string, JsonValue>) {
     const subject = `webhook:${webhookId}`
     await governance.append(tx, caller.tenant, { kind: 'tenant.config_changed', subject, details, actor: caller })
@@ -81,7 +85,7 @@ export function createWebhookAdministration(deps: {
       created_by: caller.subject,
       updated_at: at,
     })
-    const after = described(newState(settings))
+    const after = told(tx, newState(settings))
     await written(tx, caller, webhookId, { change: 'webhook_added', before: null, after })
     return { ...(await answerOf(tx, webhookId)), secret }
   }
@@ -93,7 +97,7 @@ export function createWebhookAdministration(deps: {
     const problems = problemsOfWhole(after)
     if (problems.length > 0) throw validationFailed(problems)
     const urlChanged = before.url !== after.url
-    const [was, is] = [described(before), described(after)]
+    const [was, is] = [told(tx, before), told(tx, after)]
     if (!urlChanged && isDeepStrictEqual(was, is)) return
     const isEnabledAgain = before.disabled_at !== null && after.disabled_at === null
     const isDisabled = before.disabled_at === null && after.disabled_at !== null
@@ -147,7 +151,7 @@ export function createWebhookAdministration(deps: {
         if (row.removed_at !== null) return { webhook_id: webhookId, removed_at: row.removed_at }
         const at = now()
         await store.setRemoved(tx, webhookId, at)
-        const before = described(stateOf(row))
+        const before = told(tx, stateOf(row))
         tx.afterCommit(() => breakOff(tx.tenantId, webhookId))
         await written(tx, caller, webhookId, { change: 'webhook_removed', before, after: null })
         return { webhook_id: webhookId, removed_at: at }
