@@ -1,3 +1,5 @@
+import { customFamily, governanceFamilies, governanceKinds, isGovernanceKind } from './governance-kinds.ts'
+
 /** Kinds of messages that the Hub sends (decisions section 7), and how an endpoint names those that it wants. */
 
 export const userEventKinds = [
@@ -16,20 +18,54 @@ export const invocationEventKinds = [
 ] as const
 export type InvocationEventKind = (typeof invocationEventKinds)[number]
 
+/** Of episodes of alerts: for endpoints with rules, whatever they name. */
+export const alertEventKinds = ['skill.alert_opened', 'skill.alert_closed'] as const
+
 /** Sent by `:test` alone. */
 export const testEventKind = 'webhook.test'
 
 /** The kind of the message that tells of a governance event: `governance.` and its `event_kind`. */
 export const governancePrefix = 'governance.'
 
-const known: ReadonlySet<string> = new Set([...userEventKinds, ...invocationEventKinds])
-const families: ReadonlySet<string> = new Set(['user.*', 'skill.*'])
-const governanceName = /^governance\.([a-z0-9_]+\.)*([a-z0-9_]+|\*)$/
-const nameLengthMax = 128
+const nameable: readonly string[] = [...userEventKinds, ...invocationEventKinds]
+const families: readonly string[] = ['user.*', 'skill.*', 'governance.*']
+const sent: ReadonlySet<string> = new Set([...nameable, ...alertEventKinds, testEventKind])
 
-/** Whether an endpoint may name it: a kind, `user.*`, `skill.*`, `governance.*`, or `governance.hub.*` and the like. */
-export function isEventName(name: string): boolean {
-  return known.has(name) || families.has(name) || (name.length <= nameLengthMax && governanceName.test(name))
+/**
+ * Why an endpoint may not name it; undefined where it may: a kind, or a family such as `user.*`, `skill.*`,
+ * `governance.*`, `governance.hub.*` and `governance.custom.deploys.*`.
+ */
+export function problemOfEventName(name: string): string | undefined {
+  if (nameable.includes(name) || families.includes(name)) return undefined
+  if (!name.startsWith(governancePrefix)) {
+    return `is not an event that there is. Name ${listOf(nameable)}, or all of a family: ${listOf([...families, 'governance.auth.*'])}`
+  }
+  const kind = name.slice(governancePrefix.length)
+  const family = kind.slice(0, Math.max(kind.indexOf('.'), 0))
+  if (!governanceFamilies.includes(family)) {
+    return `is not of a family of governance events. Those are ${listOf(governanceFamilies.map(familyName))}`
+  }
+  if (family === customFamily) {
+    // A family of these is named by any beginning, since it is for clients to say which there are.
+    const isSound = kind === 'custom.*' || isGovernanceKind(kind.endsWith('.*') ? kind.slice(0, -2) : kind)
+    return isSound ? undefined : 'must go on as event_kind does: 1 to 121 of A-Z a-z 0-9 _ . : - after custom.'
+  }
+  if (kind === `${family}.*` || isGovernanceKind(kind)) return undefined
+  const those = governanceKinds.filter((each) => each.startsWith(`${family}.`)).map((each) => governancePrefix + each)
+  return `is not a governance event that the service writes. Name ${listOf(those)}, or all of them: ${familyName(family)}`
+}
+
+function familyName(family: string): string {
+  return `${governancePrefix}${family}.*`
+}
+
+function listOf(names: readonly string[]): string {
+  return names.join(', ')
+}
+
+/** Whether a message may be of this kind. */
+export function isMessageKind(kind: string): boolean {
+  return sent.has(kind) || (kind.startsWith(governancePrefix) && isGovernanceKind(kind.slice(governancePrefix.length)))
 }
 
 /** Whether an endpoint that names these wants a kind. */

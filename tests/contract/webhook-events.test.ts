@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest'
+import { governanceFamilies, governanceKinds } from '../../contract/governance-kinds.ts'
 import {
+  alertEventKinds,
   invocationEventKinds,
-  isEventName,
+  isMessageKind,
+  problemOfEventName,
   testEventKind,
   userEventKinds,
   wantsKind,
@@ -16,9 +19,13 @@ test.each([
   'governance.hub.*',
   'governance.auth.login',
   'governance.custom.audit.x_1',
-  `governance.${'x'.repeat(117)}`,
+  ...governanceKinds.map((kind) => `governance.${kind}`),
+  ...governanceFamilies.map((family) => `governance.${family}.*`),
+  'governance.custom.deploys.*',
+  'governance.custom.Deploy:eu-1',
+  `governance.custom.${'x'.repeat(121)}`,
 ])('%s can be named', (name) => {
-  expect(isEventName(name)).toBe(true)
+  expect(problemOfEventName(name)).toBeUndefined()
 })
 
 test.each([
@@ -38,11 +45,38 @@ test.each([
   'governance.Auth.login',
   'governance.auth.login ',
   'governance.auth.login\n',
-  `governance.${'x'.repeat(118)}`,
+  `governance.custom.${'x'.repeat(122)}`,
+  'governance.custom.',
+  'governance.custom..*',
+  'governance.custom.a b',
+  'governance.customs.x',
+  'governance.nope',
+  'governance.nope.*',
+  'governance.auth.logn',
+  'governance.hub.export.*',
+  'governance.webhook.test',
   'toString',
 ])('%j cannot', (name) => {
-  expect(isEventName(name)).toBe(false)
+  expect(problemOfEventName(name)).toEqual(expect.any(String))
 })
+
+test('what is wrong with a name says what there is instead', () => {
+  expect(problemOfEventName('users.*')).toContain('user.provisioned, ')
+  expect(problemOfEventName('governance.conector.added')).toContain(
+    'governance.cmek.*, governance.connector.*, governance.custom.*',
+  )
+  expect(problemOfEventName('governance.auth.logn')).toMatch(/governance\.auth\.login, .*governance\.auth\.\*/)
+})
+
+test.each([...userEventKinds, ...alertEventKinds, testEventKind, 'governance.auth.login', 'governance.custom.x'])(
+  'a message may be called %s',
+  (kind) => expect(isMessageKind(kind)).toBe(true),
+)
+
+test.each(['nope', 'user.*', 'skill.alert', 'governance.auth', 'governance.auth.logn', 'auth.login', 'custom.x'])(
+  'no message is called %s',
+  (kind) => expect(isMessageKind(kind)).toBe(false),
+)
 
 test.each<[string[], string, boolean]>([
   [[], 'user.updated', false],

@@ -10,6 +10,7 @@ import { countRequeued, requeueAll } from '../../server/modules/webhooks/deliver
 import { pointersOf } from '../api/connector-cases.ts'
 import type { TestHub } from '../support/hub.ts'
 import { addWebhook, startDeliveriesHub, webhooksPath } from './kept-deliveries.ts'
+import { looksOfStatements } from './statement-looks.ts'
 
 /** One a second; each hundredth is dead, the first of all is of a kind of its own. */
 const count = 25_000
@@ -25,7 +26,7 @@ beforeAll(async () => {
   await superuser.query('alter table hub.webhook_deliveries set (autovacuum_enabled = off)')
   webhookId = await addWebhook(hub)
   await fill(webhookId, count)
-  await superuser.query(`update hub.webhook_deliveries set kind = 'user.rare' where sequence = 1`)
+  await superuser.query(`update hub.webhook_deliveries set kind = 'skill.alert_closed' where sequence = 1`)
 })
 afterAll(() => hub.stop())
 
@@ -41,45 +42,8 @@ async function fill(id: string, rows: number, dead = 100): Promise<void> {
   )
 }
 
-interface PlanNode {
-  'Node Type': string
-  'Relation Name'?: string
-  'Index Name'?: string
-  'Actual Rows': number
-  'Actual Loops': number
-  'Rows Removed by Filter'?: number
-  Plans?: PlanNode[]
-}
-
-interface Look {
-  indexes: Set<string>
-  /** Of deliveries, whether they were wanted or not. */
-  rows: number
-}
-
-/** What the statements of the work look at: each is explained as it runs. */
-async function looksOf(work: (tx: TenantTx) => Promise<unknown>): Promise<Look> {
-  const look: Look = { indexes: new Set(), rows: 0 }
-  const visit = (node: PlanNode) => {
-    for (const plan of node.Plans ?? []) visit(plan)
-    if (node['Relation Name'] === undefined || node['Node Type'] === 'ModifyTable') return
-    look.indexes.add(node['Index Name'] ?? node['Node Type'])
-    look.rows += (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']
-  }
-  await hub.test.database.withTenant(
-    'acme',
-    async (tx) => {
-      const query = async (text: string, values: unknown[]) => {
-        const explained = await tx.client.query(`explain (analyze, format json) ${text}`, values)
-        visit(explained.rows[0]['QUERY PLAN'][0].Plan)
-        return tx.client.query(text, values)
-      }
-      await work({ tenantId: tx.tenantId, client: { query } } as unknown as TenantTx)
-    },
-    { inIndexOrder: true },
-  )
-  return look
-}
+/** As pages are read. */
+const looksOf = (work: (tx: TenantTx) => Promise<unknown>) => looksOfStatements(hub, { inIndexOrder: true }, work)
 
 const bySequence = 'webhook_deliveries_by_sequence'
 const failed = 'webhook_deliveries_failed'
@@ -96,7 +60,7 @@ test.each<[string, DeliverySelection, number | undefined, string, number]>([
   ['what was delivered', { status: 'delivered' }, undefined, bySequence, 60],
   ['what is dead of an hour', { status: 'dead', from: atHour(2), before: atHour(3) }, undefined, failed, 50 + halving],
   ['all of an hour', { from: atHour(2), before: atHour(3) }, undefined, bySequence, 51 + halving],
-  ['a kind that there is not', { kind: 'user.none' }, undefined, bySequence, 2 * lookedAtMax],
+  ['a kind that there is not', { kind: 'skill.alert_opened' }, undefined, bySequence, 2 * lookedAtMax],
 ])('%s is read by its index, and not more of it', async (_, selection, below, index, most) => {
   for (const known of [false, true]) {
     if (known) await superuser.query('analyze hub.webhook_deliveries')
@@ -137,8 +101,8 @@ const downFrom = (first: number, step = 1) =>
   Array.from({ length: Math.floor(first / step) }, (_, at) => first - at * step)
 
 test('what is far apart takes pages that are short, and none is missed', async () => {
-  expect(await walk(webhookId, 'kind=user.rare')).toEqual({ met: [1], sizes: [0, 0, 1] })
-  expect(await walk(webhookId, 'kind=user.none')).toEqual({ met: [], sizes: [0, 0, 0] })
+  expect(await walk(webhookId, 'kind=skill.alert_closed')).toEqual({ met: [1], sizes: [0, 0, 1] })
+  expect(await walk(webhookId, 'kind=skill.alert_opened')).toEqual({ met: [], sizes: [0, 0, 0] })
 })
 
 test('pages meet each delivery once, while statuses change and more are queued', async () => {

@@ -90,7 +90,7 @@ describe('an event of the service', () => {
     const { database } = lab.hub.test
     const tenant = await lab.hub.tenant('cmode')
     const events = Array.from({ length: 300 }, (_, at) => ({
-      ...{ kind: 'tenant.config_changed', subject: `user:usr_${at}`, actor: { service: 'test' } },
+      ...{ kind: 'tenant.config_changed' as const, subject: `user:usr_${at}`, actor: { service: 'test' } },
       details: { change: 'user_created' },
     }))
     const { webhook_id } = (await must('cmode', 'GET', webhooks)).items[0]

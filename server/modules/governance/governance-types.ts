@@ -1,3 +1,4 @@
+import type { GovernanceKind } from '../../../contract/governance-kinds.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
@@ -11,7 +12,7 @@ export type Actor =
 
 export interface GovernanceEvent {
   /** A kind of interface section 6 or decisions section 10, such as `hub.record_purged`. */
-  kind: string
+  kind: GovernanceKind
   /** What it concerns: `record:<id>`, `skill:<id>`, `tenant:<slug>`, … */
   subject: string
   /** Never secrets. `actor`, `address` and `request_id` are added from the actor. */

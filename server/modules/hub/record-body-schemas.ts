@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { customKindPattern } from '../../../contract/governance-kinds.ts'
 import { relatedRecordsMax, skillVersionLengthMax } from '../../../contract/limits.ts'
 import { patterns } from '../../../contract/literals.ts'
 import { costUsdMax } from '../../../contract/money.ts'
@@ -99,7 +100,7 @@ const GovernanceEventBody = Type.Object(
   {
     record_type: Type.Literal('governance_event'),
     event_kind: Type.String({
-      pattern: '^custom\\.[A-Za-z0-9_.:-]{1,121}$',
+      pattern: customKindPattern,
       description: 'Begins with `custom.`; all other kinds are written by the service itself',
       'x-must-be': 'a kind that begins with `custom.`: all other kinds are written by the service itself',
       examples: ['custom.policy_reviewed'],

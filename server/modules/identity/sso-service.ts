@@ -1,4 +1,5 @@
 import { DomainError, type PointedError, validationFailed } from '../../../contract/domain-error.ts'
+import type { GovernanceKind } from '../../../contract/governance-kinds.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
@@ -71,7 +72,7 @@ export function createSsoService(deps: {
   async function keep(tx: TenantTx, tenant: Tenant, settings: SsoSettings, actor: Actor) {
     await store.lockSso(tx)
     const current = await store.currentConnection(tx)
-    const append = (kind: string, connectionId: string, details: Record<string, JsonValue>) =>
+    const append = (kind: GovernanceKind, connectionId: string, details: Record<string, JsonValue>) =>
       governance.append(tx, tenant, { kind, subject: `connection:${connectionId}`, details, actor })
 
     if (current?.issuer !== settings.issuer || current.client_id !== settings.client_id) {

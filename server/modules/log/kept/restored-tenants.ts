@@ -71,7 +71,7 @@ export function createRestoredTenants(deps: {
         holds_released_again: held.released,
         ...keysAgain,
       }
-      const event = { kind: 'hub.restored', subject: `tenant:${slug}`, details, actor }
+      const event = { kind: 'hub.restored' as const, subject: `tenant:${slug}`, details, actor }
       await database.withTenant(slug, (tx) => governance.append(tx, tenant, event))
       return {
         tenant: slug,

@@ -1,4 +1,5 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
+import type { GovernanceKind } from '../../../../contract/governance-kinds.ts'
 import {
   rosterConfirmationHours,
   rosterPullEveryMinutes,
@@ -81,7 +82,7 @@ export function createSyncs(deps: {
     return row
   }
 
-  async function append(tx: TenantTx, tenant: Tenant, kind: string, row: SyncRow, actor: Actor): Promise<void> {
+  async function append(tx: TenantTx, tenant: Tenant, kind: GovernanceKind, row: SyncRow, actor: Actor): Promise<void> {
     await governance.append(tx, tenant, { kind, subject: `sync:${row.sync_id}`, details: syncDetails(row), actor })
   }
 

@@ -1,7 +1,7 @@
 import { DomainError, type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
 import { webhookRedeliveriesMax } from '../../../../contract/limits.ts'
 import { parseTimestamp } from '../../../../contract/timestamp.ts'
-import { testEventKind } from '../../../../contract/webhook-events.ts'
+import { isMessageKind, testEventKind } from '../../../../contract/webhook-events.ts'
 import type { JsonObject } from '../../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Caller } from '../../../http/caller.ts'
@@ -59,7 +59,7 @@ export function createDeliveryAdministration(deps: {
       const query = { webhook_id: webhookId, ...filter }
       const binding: CursorBinding = { tenant: tenant.slug, operation: 'listDeliveries', query }
       const below = cursor === undefined ? undefined : (openCursor(cursorKey, binding, cursor) as number)
-      const times = timesOf(filter, ['created_at__gte', 'created_at__lt'], '/query')
+      const times = timesOf(filter, ['created_at__gte', 'created_at__lt'], '/query', problemsOfKind(filter.kind))
       const selection = { ...filter, from: times.created_at__gte, before: times.created_at__lt }
       return database.withTenant(
         tenant.slug,
@@ -154,13 +154,17 @@ export function createDeliveryAdministration(deps: {
   }
 }
 
-/** The times among the members, in the form that they are kept in. Throws `validation-failed` for all that are none. */
+/**
+ * The times among the members, in the form that they are kept in. Throws `validation-failed` for all that are none, and
+ * for other faults of the same request.
+ */
 function timesOf<const Name extends string>(
   from: { readonly [name in Name]?: string },
   names: readonly Name[],
   pointer: string,
+  others: readonly PointedError[] = [],
 ): { [name in Name]?: string } {
-  const errors: PointedError[] = []
+  const errors = [...others]
   const times: { [name in Name]?: string } = {}
   const hint = pointer === '/query' ? '; a `+` is written %2B in a query' : ''
   for (const name of names) {
@@ -172,6 +176,14 @@ function timesOf<const Name extends string>(
   }
   if (errors.length > 0) throw validationFailed(errors)
   return times
+}
+
+function problemsOfKind(kind: string | undefined): PointedError[] {
+  if (kind === undefined || isMessageKind(kind)) return []
+  const detail =
+    'is not a kind of message that there is. Name one such as user.updated, skill.alert_opened, webhook.test or ' +
+    'governance.auth.login; a family such as user.* is none'
+  return [{ pointer: '/query/kind', detail }]
 }
 
 function noSuchDelivery(webhookId: string): DomainError {
