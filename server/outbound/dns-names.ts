@@ -26,7 +26,7 @@ export type DnsFinding =
 const unknownCodes = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'ENONAME'])
 /** When a server says that it cannot say: c-ares takes that for an answer, and asks no further server by itself. */
 const failureCodes = new Set(['ESERVFAIL', 'EREFUSED', 'ENOTIMP'])
-const tries = 2
+const tries = 3
 
 /**
  * Asks DNS alone for the addresses of a name (RFC 1035, RFC 3596): A and AAAA side by side, the name as it stands, without
@@ -36,7 +36,7 @@ const tries = 2
  * other family at once. Where a way only seems to be there `net.connect` tries the other family a moment later.
  */
 export function resolveByDns(options: DnsOptions = {}): (name: string) => Promise<DnsFinding> {
-  const { servers, tryMs = 2_000, timeoutMs = 5_000, otherFamilyMs = 1_000 } = options
+  const { servers, tryMs = 1_000, timeoutMs = 5_000, otherFamilyMs = 1_000 } = options
 
   return async (name) => {
     // One for each look-up: resolv.conf is read anew, and names that hang do not count against servers for other names.
