@@ -172,7 +172,7 @@ test('every group is looked at, and the worst are told where there are more than
 })
 
 test('rules are looked at in the background', async () => {
-  const id = await lab.watch([{ ...errorRate, window_minutes: 15 }])
+  const id = await lab.watch([{ ...errorRate, window_minutes: 30 }])
   const now = Date.now()
   await lab.ingest(30, (now - Date.parse('2026-01-05T12:00:00Z')) / 60_000, failed)
   lab.hub.modules.webhooks.start()

@@ -2,17 +2,14 @@ import { randomUUIDv7 } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { rollupLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
+import { tryLockTenant } from '../../../db/tenant-lock.ts'
 
 /**
  * Whether this transaction may change the tenant's rollups: of several folders, one does at a time. Held until it ends.
  * In a snapshot, what another one committed just before may be missing; PostgreSQL refuses its change then.
  */
-export async function lockRollups(tx: TenantTx): Promise<boolean> {
-  const { rows } = await tx.client.query<{ locked: boolean }>({
-    text: 'select pg_try_advisory_xact_lock($1, hashtext($2)) as locked',
-    values: [rollupLockClass, tx.tenantId],
-  })
-  return rows[0]?.locked === true
+export function lockRollups(tx: TenantTx): Promise<boolean> {
+  return tryLockTenant(tx, rollupLockClass)
 }
 
 /** As {@link lockRollups}, but waits for a while. */

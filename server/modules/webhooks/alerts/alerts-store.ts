@@ -3,6 +3,7 @@ import { formatTimestamp, parseTimestamp } from '../../../../contract/timestamp.
 import { alertsLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { TenantTables } from '../../../db/schema.ts'
+import { tryLockTenant } from '../../../db/tenant-lock.ts'
 import type { Episode, WholeRule } from './alert-types.ts'
 
 type Row = Selectable<TenantTables['hub.webhook_alerts']>
@@ -11,12 +12,8 @@ type Row = Selectable<TenantTables['hub.webhook_alerts']>
  * Whether this transaction may open and close alerts of the tenant: of several processes, one does at a time. In a
  * snapshot, what another one committed just before may be missing; PostgreSQL refuses what follows from that.
  */
-export async function lockAlerts(tx: TenantTx): Promise<boolean> {
-  const { rows } = await tx.client.query<{ locked: boolean }>(
-    'select pg_try_advisory_xact_lock($1, hashtext($2)) as locked',
-    [alertsLockClass, tx.tenantId],
-  )
-  return rows[0]?.locked === true
+export function lockAlerts(tx: TenantTx): Promise<boolean> {
+  return tryLockTenant(tx, alertsLockClass)
 }
 
 /** Endpoints with alerts that are open, also such as have no rules any more. */
