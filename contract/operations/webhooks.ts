@@ -98,6 +98,14 @@ export const webhookOperations = {
     tag: 'Webhooks',
     summary: 'Deliver a message again',
   },
+  redeliverDelivery: {
+    method: 'POST',
+    path: '/api/v1/webhooks/deliveries/{delivery_id}:redeliver',
+    access: administrator,
+    rateClass: 'roster',
+    tag: 'Webhooks',
+    summary: 'Deliver a message again, by the id of the delivery alone',
+  },
   receiveInbound: {
     method: 'POST',
     path: '/api/v1/webhooks/inbound/{connection_id}',

@@ -93,7 +93,7 @@ test('nothing is queued while the endpoint is disabled, and the answer says how 
 })
 
 test.each<[unknown, string[]]>([
-  [undefined, ['']],
+  [undefined, ['/since']],
   [{}, ['/since']],
   [{ since: 'yesterday' }, ['/since']],
   [{ since: 'yesterday', until: '2026-02-30T00:00:00Z' }, ['/since', '/until']],

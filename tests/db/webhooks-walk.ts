@@ -56,6 +56,7 @@ async function walkDeliveries(hub: TestHub, tenant: 'acme' | 'globex', call: Cal
   }
   await call('GET', `${deliveries}/${dead}`)
   await call('POST', `${deliveries}/${dead}:redeliver`)
+  await call('POST', `/deliveries/${dead}:redeliver`)
   await call('POST', `/${id}:redeliver`, { since: '2026-01-01T00:00:00Z' })
   await call('POST', `/${id}:redeliver`, { since: '2026-01-01T00:00:00Z', until: '2099-01-01T00:00:00Z' })
 }

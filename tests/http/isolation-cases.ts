@@ -292,6 +292,10 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
   listDeliveries: ofWebhook('/deliveries'),
   getDelivery: ofDelivery(),
   redeliver: ofDelivery(':redeliver'),
+  redeliverDelivery: ({ delivery }) => {
+    const path = (id: string) => `${webhooks}/deliveries/${id}:redeliver`
+    return [attempt(404, path(delivery), undefined, { path: path(unknownId) })]
+  },
   createConnector: () => [attempt(201, connectors, { platform: 'custom:own', display_name: 'own', delivery: 'pull' })],
   listConnectors: () => [attempt(200, `${connectors}?limit=1000`)],
   getConnector: ofConnector(),

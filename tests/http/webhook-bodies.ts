@@ -5,6 +5,7 @@ export const webhookBodies = {
   rotateWebhookSecret: {},
   testWebhook: {},
   redeliver: {},
+  redeliverDelivery: {},
   rotateConnectorInboundSecret: {},
   rotateScimInboundSecret: {},
   receiveInbound: { id: 'a', kind: 'user.updated', occurred_at: '2026-01-01T00:00:00Z', data: { user_name: 'x' } },

@@ -42,6 +42,15 @@ export function webhookEventCases(
       change: 'webhook_redelivered',
       states: 'none' as const,
     },
+    redeliverDelivery: {
+      run: async () => {
+        const [delivery] = await keepDeliveries(hub(), 'acme', endpoint, [{ status: 'dead' }])
+        return about(call('POST', `${path}/deliveries/${delivery}:redeliver`))
+      },
+      kind,
+      change: 'webhook_redelivered',
+      states: 'none' as const,
+    },
     redeliverSince: {
       run: async () => {
         await keepDeliveries(hub(), 'acme', endpoint, [{ status: 'dead' }])

@@ -91,8 +91,11 @@ export interface DeliveryAdministration {
   get(tenant: Tenant, webhookId: string, deliveryId: string): Promise<DeliveryDetails>
   /** Queues a message of the kind `webhook.test`, also to an endpoint that is disabled, with one attempt. */
   test(caller: Caller, webhookId: string): Promise<DeliveryAnswer>
-  /** Queued anew, whatever its status: the schedule begins again. `concurrent-modification` while it is disabled. */
-  redeliver(caller: Caller, webhookId: string, deliveryId: string): Promise<DeliveryAnswer>
+  /**
+   * Queued anew, whatever its status: the schedule begins again. `concurrent-modification` while the endpoint is
+   * disabled. Without the id of an endpoint, of whichever it is.
+   */
+  redeliver(caller: Caller, webhookId: string | undefined, deliveryId: string): Promise<DeliveryAnswer>
   redeliverSince(
     caller: Caller,
     webhookId: string,

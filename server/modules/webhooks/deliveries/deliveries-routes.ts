@@ -10,6 +10,7 @@ import {
   DeliverySchema,
   deliveryLocation,
   EndpointParams,
+  LoneDeliveryParams,
   RedeliverBody,
   RedeliveredSchema,
 } from './deliveries-schemas.ts'
@@ -88,6 +89,25 @@ export function addDeliveryRoutes(app: FastifyInstance, deliveries: DeliveryAdmi
 
   addRoute(
     app,
+    'redeliverDelivery',
+    {
+      description: 'The same as below its endpoint, where only the id of the delivery is at hand.',
+      params: LoneDeliveryParams,
+      body: emptyBody,
+      bodyOptional: true,
+      response: { 202: DeliverySchema },
+      responseHeaders: { 202: deliveryLocation },
+      problems: ['concurrent-modification'],
+    },
+    async ({ caller, params }, reply) => {
+      const delivery = await deliveries.redeliver(caller, undefined, params.delivery_id)
+      reply.code(202).header('location', locationOf(delivery))
+      return delivery
+    },
+  )
+
+  addRoute(
+    app,
     'redeliverSince',
     {
       description:
@@ -96,6 +116,8 @@ export function addDeliveryRoutes(app: FastifyInstance, deliveries: DeliveryAdmi
         `${webhookRedeliveriesMax.toLocaleString('en')} deliveries at a time.`,
       params: EndpointParams,
       body: RedeliverBody,
+      // Without one, what is missing is `since`.
+      bodyOptional: true,
       response: { 202: RedeliveredSchema },
       problems: ['concurrent-modification'],
     },

@@ -33,6 +33,7 @@ const Headers = (description: string, example: Record<string, string>) =>
   Type.Record(Type.String(), Type.String(), { description, examples: [example] })
 
 export const EndpointParams = Type.Object({ webhook_id: WebhookId }, closed)
+export const LoneDeliveryParams = Type.Object({ delivery_id: DeliveryId }, closed)
 export const DeliveryParams = Type.Object({ webhook_id: WebhookId, delivery_id: DeliveryId }, closed)
 
 export const DeliveriesQuery = Type.Object(

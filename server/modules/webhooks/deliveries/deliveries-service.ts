@@ -11,6 +11,7 @@ import type { RecordClock } from '../../hub/record-clock-types.ts'
 import type { DeliveryAdministration, DeliveryStatus } from '../delivery-types.ts'
 import type { Endpoint, Endpoints, WebhookOutbox } from '../webhooks-types.ts'
 import {
+  endpointOfDelivery,
   findDelivery,
   insertDelivery,
   lockDelivery,
@@ -106,8 +107,10 @@ export function createDeliveryAdministration(deps: {
         return deliveryAnswer(row)
       }),
 
-    redeliver: (caller, webhookId, deliveryId) =>
+    redeliver: (caller, ofWebhook, deliveryId) =>
       database.withTenant(caller.tenant.slug, async (tx) => {
+        const webhookId = ofWebhook ?? (await endpointOfDelivery(tx, deliveryId))
+        if (webhookId === undefined) throw noSuchDelivery()
         requireEnabled(await endpointOf(tx, webhookId))
         const row = await lockDelivery(tx, webhookId, deliveryId)
         if (!row) throw noSuchDelivery(webhookId)
@@ -186,9 +189,11 @@ function problemsOfKind(kind: string | undefined): PointedError[] {
   return [{ pointer: '/query/kind', detail }]
 }
 
-function noSuchDelivery(webhookId: string): DomainError {
-  const list = `GET /api/v1/webhooks/${webhookId}/deliveries`
-  return new DomainError('not-found', `The endpoint has no delivery of this id. ${list} lists them.`)
+/** @param webhookId where it was looked for; among those of all endpoints if absent */
+function noSuchDelivery(webhookId?: string): DomainError {
+  const owner = webhookId === undefined ? 'tenant' : 'endpoint'
+  const list = `GET /api/v1/webhooks/${webhookId ?? '{webhook_id}'}/deliveries`
+  return new DomainError('not-found', `The ${owner} has no delivery of this id. ${list} lists them.`)
 }
 
 function requireEnabled({ webhookId, enabled }: Endpoint): void {

@@ -95,6 +95,15 @@ export async function findDelivery(
   return rows[0]
 }
 
+/** Whose it is. */
+export async function endpointOfDelivery(tx: TenantTx, deliveryId: string): Promise<string | undefined> {
+  const { rows } = await tx.client.query<{ webhook_id: string }>(
+    'select webhook_id from hub.webhook_deliveries where tenant_id = $1 and delivery_id = $2',
+    [tx.tenantId, deliveryId],
+  )
+  return rows[0]?.webhook_id
+}
+
 /** As {@link findDelivery}; nobody changes it until the transaction ends. */
 export async function lockDelivery(
   tx: TenantTx,
