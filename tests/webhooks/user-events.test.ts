@@ -124,11 +124,19 @@ describe('by SCIM', () => {
     const role = () => call('PUT', `${users}/${id}/role`, { role: 'analyst' }, 'globex')
     expect(await toldOf(role)).toEqual([['user.updated', { ...after, role: 'analyst', changed: ['role'] }]])
 
-    const forgotten = { user_id: id, role: 'analyst', active: false, archetype_ids: [], source: 'manual' }
+    // The last message says who it was, and nothing is told of what is forgotten afterwards.
+    const bundle = { archetypes: [{ archetype_id: 'seller' }] }
+    await call('PUT', '/api/v1/roster/archetypes', bundle, 'globex')
+    await call('PUT', `${users}/${id}/archetypes`, { archetype_ids: ['seller'] }, 'globex')
     expect(await toldOf(() => scim.call('DELETE', `/Users/${id}`))).toEqual([
-      ['user.updated', { ...forgotten, changed: ['display_name', 'email', 'external_id', 'source', 'user_name'] }],
-      ['user.deactivated', forgotten],
+      ['user.deactivated', { ...after, role: 'analyst', active: false, archetype_ids: ['seller'] }],
     ])
+  })
+
+  test('of somebody who was deactivated already nothing is told when they are removed', async () => {
+    const { id } = await scim.user('left')
+    await scim.patch(`/Users/${id}`, active(false))
+    expect(await toldOf(() => scim.call('DELETE', `/Users/${id}`))).toEqual([])
   })
 
   test('somebody whom the tenant knew is taken up', async () => {

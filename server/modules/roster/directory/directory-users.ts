@@ -164,8 +164,10 @@ export function createDirectoryUsers(deps: {
       await lockDirectory(tx)
       const row = await existing(tx, userId)
       requireRevision(row.revision, revision)
-      const events: GovernanceEvent[] = []
-      if ((await people.deactivate(tx, [userId], actor, events)).length > 0) throw lastAdministrator('')
+      const left: GovernanceEvent[] = []
+      if ((await people.deactivate(tx, [userId], actor, left)).length > 0) throw lastAdministrator('')
+      // While it is known still who they were: others are told of it by name.
+      await governance.appendAll(tx, tenant, left)
       await leaveGroups(tx, userId, now())
       await deleteUser(tx, userId)
       const cleared = await assignment.clear(tx, userId, actor)
@@ -173,8 +175,8 @@ export function createDirectoryUsers(deps: {
       const key = person!.email_key
       await forgetPerson(tx, userId, key === '' ? '' : deps.formerAddressKey(tx.tenantId, key))
       const changed = forgotten(row, person!)
-      events.push(...cleared, eventOf(userId, { change: 'directory_user_removed', changed }, actor))
-      await governance.appendAll(tx, tenant, events)
+      const removed = eventOf(userId, { change: 'directory_user_removed', changed }, actor)
+      await governance.appendAll(tx, tenant, [...cleared, removed])
     },
   }
 }

@@ -15,7 +15,6 @@ const changedBy: Readonly<Record<string, readonly string[]>> = {
   user_display_name: ['display_name'],
   directory_user: [],
   directory_user_linked: ['source', 'user_name'],
-  directory_user_removed: ['source', 'user_name'],
 }
 
 /** Attributes of a directory, in the names of `details.attributes`, that are told as they are. */
@@ -28,6 +27,8 @@ interface PersonNews {
   event: WrittenEvent
   isProvisioned: boolean
   isDeactivated: boolean
+  /** By their directory: the deactivation was the last that is told, for what is left says no more who it was. */
+  isRemoved: boolean
   changed: Set<string>
   archetypes: { before: JsonValue; after: JsonValue }[]
 }
@@ -35,6 +36,7 @@ interface PersonNews {
 const subjectPrefix = 'user:'
 const assignedKind = 'rbac.archetype_assigned'
 const changedKind = 'tenant.config_changed'
+const removedChange = 'directory_user_removed'
 
 /**
  * The messages `user.*` that follow from governance events, and are wanted. Of events that were written together each
@@ -76,13 +78,22 @@ function newsOf(events: readonly WrittenEvent[]): Iterable<PersonNews> {
 }
 
 function nothingYet(userId: string, event: WrittenEvent): PersonNews {
-  return { userId, event, isProvisioned: false, isDeactivated: false, changed: new Set(), archetypes: [] }
+  return {
+    userId,
+    event,
+    isProvisioned: false,
+    isDeactivated: false,
+    isRemoved: false,
+    changed: new Set(),
+    archetypes: [],
+  }
 }
 
 function noteChange(news: PersonNews, details: JsonObject): void {
   const change = String(details.change)
   if (change === 'user_created') news.isProvisioned = true
   if (change === 'user_deactivated') news.isDeactivated = true
+  if (change === removedChange) news.isRemoved = true
   if (!Object.hasOwn(changedBy, change)) return
   for (const name of changedBy[change]!) news.changed.add(name)
   for (const name of textsOf(details.changed)) news.changed.add(name)
@@ -95,7 +106,8 @@ function textsOf(value: JsonValue | undefined): string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []
 }
 
-function kindsOf({ isProvisioned, isDeactivated, changed, archetypes }: PersonNews): UserEventKind[] {
+function kindsOf({ isProvisioned, isDeactivated, isRemoved, changed, archetypes }: PersonNews): UserEventKind[] {
+  if (isRemoved) return []
   const isUpdated = changed.size > 0 && !isProvisioned
   return [
     ...(isProvisioned ? ['user.provisioned' as const] : []),
