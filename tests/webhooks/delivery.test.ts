@@ -46,7 +46,7 @@ test('of a body the first characters are kept, printable and whole', () => {
 })
 
 const delivery = {
-  ...{ ...row, delivery_id: 'd', webhook_id: 'w', tries: 0, attempt_count: 0, attempts: [] },
+  ...{ ...row, delivery_id: 'd', webhook_id: 'w', tries: 0, attempt_count: 0, attempts: [], bytes: 512 },
 }
 const target = { tenantSlug: 'acme', url: 'https://hooks.example/?key=1', secrets: ['whsec_new', 'whsec_old'] }
 

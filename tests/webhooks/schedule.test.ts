@@ -41,7 +41,7 @@ const failed: DeliveryAttempt = {
 function delivery(more: Partial<DueDelivery> = {}): DueDelivery {
   return {
     ...{ delivery_id: 'd', webhook_id: 'w', sequence: 1, message_id: 'm', kind, occurred_at: failed.at, data: '{}' },
-    ...{ tries: 0, attempt_count: 0, attempts: [] },
+    ...{ tries: 0, attempt_count: 0, attempts: [], bytes: 512 },
     ...more,
   }
 }

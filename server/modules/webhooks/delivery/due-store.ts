@@ -12,15 +12,21 @@ export interface DueDelivery extends MessageRow {
   attempt_count: number
   /** Those that are kept, the last one at the end. */
   attempts: DeliveryAttempt[]
+  /** About what it takes in memory. */
+  bytes: number
 }
 
-/** How many deliveries of an endpoint are wanted. */
+/** How many deliveries of an endpoint are wanted, and so many bytes together; but one at least. */
 export interface Wanted {
   webhookId: string
   count: number
+  bytes: number
 }
 
 const columns = `delivery_id, webhook_id, sequence, message_id, kind, occurred_at, data, tries, attempt_count, attempts`
+/** `octet_length` of a text that is stored apart reads its size alone. */
+const bytes = `512 + 2 * coalesce(octet_length(data), 0)
+  + case when attempt_count = 0 then 0 else 4 * octet_length(attempts::text) end as bytes`
 
 /** Those that are due the longest, of each endpoint, in a transaction of `inIndexOrder`. @param except deliveries that this process has already */
 export async function dueDeliveries(
@@ -29,13 +35,23 @@ export async function dueDeliveries(
   except: readonly string[],
 ): Promise<DueDelivery[]> {
   const { rows } = await tx.client.query<DueDelivery>(
-    `select d.* from unnest($2::text[], $3::int[]) as wanted (webhook_id, n)
+    `select d.${columns.replaceAll(', ', ', d.')}, d.bytes from unnest($2::text[], $3::int[], $4::int[]) as wanted (webhook_id, n, bytes_max)
      cross join lateral (
-       select ${columns} from hub.webhook_deliveries e
-       where e.tenant_id = $1 and e.webhook_id = wanted.webhook_id and e.next_attempt_at <= now()
-         and e.delivery_id <> all($4::uuid[])
-       order by e.next_attempt_at, e.sequence limit wanted.n) d`,
-    [tx.tenantId, wanted.map(({ webhookId }) => webhookId), wanted.map(({ count }) => count), except],
+       select * from (
+         select *, sum(bytes) over (order by next_attempt_at, sequence rows unbounded preceding) - bytes as bytes_before
+         from (
+           select ${columns}, ${bytes}, next_attempt_at from hub.webhook_deliveries e
+           where e.tenant_id = $1 and e.webhook_id = wanted.webhook_id and e.next_attempt_at <= now()
+             and e.delivery_id <> all($5::uuid[])
+           order by e.next_attempt_at, e.sequence limit wanted.n) oldest) measured
+       where bytes_before < bytes_max) d`,
+    [
+      tx.tenantId,
+      wanted.map(({ webhookId }) => webhookId),
+      wanted.map(({ count }) => count),
+      wanted.map(({ bytes }) => Math.max(1, Math.floor(bytes))),
+      except,
+    ],
   )
   return rows
 }
@@ -47,7 +63,7 @@ export async function dueTests(
   except: readonly string[],
 ): Promise<DueDelivery[]> {
   const { rows } = await tx.client.query<DueDelivery>(
-    `select ${columns} from hub.webhook_deliveries
+    `select ${columns}, ${bytes} from hub.webhook_deliveries
      where tenant_id = $1 and webhook_id = any($2::text[]) and kind = '${testEventKind}' and next_attempt_at <= now()
        and delivery_id <> all($3::uuid[])
      order by sequence limit 100`,

@@ -1,16 +1,16 @@
 import { testEventKind } from '../../../../contract/webhook-events.ts'
 import type { Lane, Lanes } from '../../../outbound/lanes.ts'
 import type { Attempted } from './attempt.ts'
+import { DeliveryQueue } from './delivery-queue.ts'
 import type { DueDelivery } from './due-store.ts'
 import type { Outcome } from './outcome-store.ts'
+import type { ReadBudget } from './read-budget.ts'
 
 /** Attempts at once to a receiver that takes what it gets, and to one that failed last or is not known yet. */
 const atOnceMax = 16
 const atOnceMin = 2
-/** Deliveries in memory of a receiver of each kind; more are read while half of them are being sent. */
-const queueMax = 2_000
+/** Deliveries in memory of a receiver that failed last. */
 const failingQueueMax = 8
-const queueBytesMax = 4 * 1024 * 1024
 /** Failures in a row from which on attempts to a receiver are begun one after the other, with pauses between. */
 const failuresAtFullSpeed = 3
 const pacePerFailureMs = 25
@@ -24,6 +24,7 @@ export type Opened = { url: string; secrets: readonly string[] } | 'key-destroye
 export interface RunDeps {
   tenantId: string
   lanes: Lanes
+  budget: ReadBudget
   /** Sends; throws the reason of the signal. */
   send: (
     delivery: DueDelivery & { data: string },
@@ -54,19 +55,21 @@ export class EndpointRun {
   onlyTests = false
   /** More was due than was read. */
   hasMore = false
+  /** Some that a look may have left out, because they were held as it began, are held no more. */
+  isMissing = false
   readonly #deps: RunDeps
   #opened: Opened | undefined
+  #openedUntilMs = 0
   #failures: number
   #atOnce = atOnceMin
   #isSlow = false
   #isEnded = false
-  #queue: DueDelivery[] = []
-  /** Those in the queue, on their way, and waiting to be kept. */
-  readonly #held = new Set<string>()
+  readonly #queue = new DeliveryQueue()
+  /** Those in the queue, on their way, and waiting to be kept; and their bytes. */
+  readonly #held = new Map<string, number>()
   readonly #onTheWay = new Map<Promise<void>, AbortController>()
   #beginAtMs = 0
   #timer: NodeJS.Timeout | undefined
-  #bytesEach = 1024
   #hasWoken = false
 
   constructor(webhookId: string, failures: number, deps: RunDeps) {
@@ -77,7 +80,7 @@ export class EndpointRun {
   }
 
   get held(): Iterable<string> {
-    return this.#held
+    return this.#held.keys()
   }
 
   get isEnded(): boolean {
@@ -90,21 +93,20 @@ export class EndpointRun {
 
   /** How many deliveries it could make use of when it begins. @param failures in a row */
   static wantedAtFirst(failures: number): number {
-    return failures > 0 ? failingQueueMax : queueMax
+    return failures > 0 ? failingQueueMax : DeliveryQueue.wantedAtFirst
   }
 
   /** How many more deliveries it can make use of. */
   get wanted(): number {
-    if (this.#isEnded || this.#deps.isHeld()) return 0
-    const fitting = Math.max(failingQueueMax, Math.floor(queueBytesMax / this.#bytesEach))
-    const max = this.#failures > 0 ? failingQueueMax : Math.min(queueMax, fitting)
-    const missing = max - this.#queue.length
-    return missing * 2 >= max ? missing : 0
+    const { isHeld, budget, tenantId } = this.#deps
+    if (this.#isEnded || isHeld() || (!this.isIdle && budget.room(tenantId) === 0)) return 0
+    return this.#queue.wanted(this.#failures > 0 ? failingQueueMax : Number.POSITIVE_INFINITY)
   }
 
-  /** With which address and secrets it goes on; undefined while they are read anew. */
-  open(opened: Opened | undefined): void {
+  /** With which address and secrets it goes on, and until when by `nowMs`; undefined while they are read anew. */
+  open(opened: Opened | undefined, untilMs = Number.POSITIVE_INFINITY): void {
     this.#opened = opened
+    this.#openedUntilMs = untilMs
     this.pump()
   }
 
@@ -112,16 +114,19 @@ export class EndpointRun {
   take(deliveries: readonly DueDelivery[]): void {
     this.#hasWoken = false
     if (this.#isEnded || deliveries.length === 0) return
-    this.activeAtMs = this.#deps.nowMs()
-    let bytes = 0
-    for (const delivery of deliveries) {
-      this.#held.add(delivery.delivery_id)
-      bytes += 512 + 2 * (delivery.data?.length ?? 0)
+    const { budget, tenantId, nowMs } = this.#deps
+    this.activeAtMs = nowMs()
+    for (const { delivery_id, bytes } of deliveries) {
+      this.#held.set(delivery_id, bytes)
+      budget.hold(tenantId, bytes)
     }
-    this.#bytesEach = bytes / deliveries.length
-    const isTest = ({ kind }: DueDelivery) => kind === testEventKind
-    this.#queue = [...deliveries.filter(isTest), ...this.#queue, ...deliveries.filter((each) => !isTest(each))]
+    this.#queue.put(deliveries, nowMs())
     this.pump()
+  }
+
+  /** What waits is read again before any of it is sent: it may have been erased. */
+  readAgain(): void {
+    this.#giveUp(this.#queue.takeAll())
   }
 
   /** Begins what may be begun now. */
@@ -132,8 +137,13 @@ export class EndpointRun {
         if (Number.isFinite(waitMs)) this.#pumpIn(waitMs)
         return
       }
-      const delivery = this.#queue.shift() as DueDelivery
-      if (this.onlyTests && delivery.kind !== testEventKind) this.#held.delete(delivery.delivery_id)
+      const stale = this.#queue.takeStale(this.#deps.nowMs())
+      if (stale.length > 0) {
+        this.#giveUp(stale)
+        continue
+      }
+      const delivery = this.#queue.take() as DueDelivery
+      if (this.onlyTests && delivery.kind !== testEventKind) this.#release([delivery])
       else this.#begin(delivery)
     }
     this.#wakeForMore()
@@ -143,8 +153,7 @@ export class EndpointRun {
   end(): void {
     this.#isEnded = true
     clearTimeout(this.#timer)
-    for (const { delivery_id } of this.#queue) this.#held.delete(delivery_id)
-    this.#queue = []
+    this.#release(this.#queue.takeAll())
   }
 
   /** Breaks off what is on its way, too: it is as if it had not been begun. Resolves when all of it has ended. */
@@ -160,10 +169,10 @@ export class EndpointRun {
     if (this.#isEnded || this.#opened === undefined || isHeld()) return Number.POSITIVE_INFINITY
     if (this.#onTheWay.size >= (this.#failures > 0 ? atOnceMin : this.#atOnce)) return Number.POSITIVE_INFINITY
     const now = nowMs()
-    if (now >= this.leasedUntilMs) return Number.POSITIVE_INFINITY
+    if (now >= this.leasedUntilMs || now >= this.#openedUntilMs) return Number.POSITIVE_INFINITY
     if (now < this.#beginAtMs) return this.#beginAtMs - now
     // Whoever gives a place back may be another endpoint.
-    return lanes.room(this.#lane(), tenantId, this.#bytesEach) > 0 ? 0 : 50
+    return lanes.room(this.#lane(), tenantId, this.#queue.bytesEach) > 0 ? 0 : 50
   }
 
   #lane(): Lane {
@@ -197,7 +206,7 @@ export class EndpointRun {
       this.pump()
     })
     this.#onTheWay.set(run, stop)
-    if (this.#queue.length < queueMax / 2) this.#wakeForMore()
+    this.#wakeForMore()
   }
 
   async #attempt(
@@ -206,7 +215,7 @@ export class EndpointRun {
     stop: AbortController,
   ): Promise<void> {
     const { lanes, tenantId, send, judge } = this.#deps
-    const place = lanes.take(this.#lane(), tenantId, this.#bytesEach)
+    const place = lanes.take(this.#lane(), tenantId, this.#queue.bytesEach)
     let isLate = false
     // Without room among the slow ones it is given back, and sent again once there is.
     const late = setTimeout(() => {
@@ -219,8 +228,7 @@ export class EndpointRun {
       this.#learn(result, isLate)
       this.#keep(judge(delivery, result))
     } catch {
-      this.#held.delete(delivery.delivery_id)
-      this.hasMore = true
+      this.#giveUp([delivery])
     } finally {
       clearTimeout(late)
       place.free()
@@ -243,10 +251,25 @@ export class EndpointRun {
   }
 
   #keep(outcome: Outcome): void {
-    const { delivery_id } = outcome.delivery
     void this.#deps.keep(outcome).then(() => {
-      this.#held.delete(delivery_id)
+      this.#release([outcome.delivery])
       this.activeAtMs = this.#deps.nowMs()
+      this.#wakeForMore()
     })
+  }
+
+  /** They are to be read again. */
+  #giveUp(deliveries: readonly DueDelivery[]): void {
+    this.#release(deliveries)
+    this.hasMore = true
+    this.isMissing = true
+  }
+
+  #release(deliveries: readonly Pick<DueDelivery, 'delivery_id'>[]): void {
+    const { budget, tenantId } = this.#deps
+    for (const { delivery_id } of deliveries) {
+      budget.free(tenantId, this.#held.get(delivery_id) ?? 0)
+      this.#held.delete(delivery_id)
+    }
   }
 }

@@ -1,7 +1,7 @@
 import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { Endpoints } from '../webhooks-types.ts'
-import { type DueDelivery, dueDeliveries, dueTests } from './due-store.ts'
+import { type DueDelivery, dueDeliveries, dueTests, type Wanted } from './due-store.ts'
 import { EndpointRun, type Opened, type RunDeps } from './endpoint-run.ts'
 import { type EndpointState, endpointStates, leaseEndpoints, releaseEndpoints } from './lease-store.ts'
 import { giveUpDeliveries, keepOutcomes, type Outcome } from './outcome-store.ts'
@@ -15,13 +15,16 @@ const idleLookMs = 20_000
 const idleMs = 5_000
 /** Secrets are read again so often: one that was rotated ends, and a key may be destroyed. */
 const secretsMsMax = 60_000
+/** The same under a customer's key: once it is destroyed, nothing is signed by them within five seconds. */
+const ownKeySecretsMsMax = 2_000
+const ownKeySecretsGoodMs = 4_500
 const secretsRetryMsMin = 1_000
 const secretsRetryMsMax = 30_000
 const givenUpAtOnce = 5_000
 /** More than this, and nothing is begun until some are kept. */
 const unkeptMax = 5_000
 
-export interface TenantDeliveriesDeps extends Pick<RunDeps, 'lanes' | 'paceMsMax' | 'nowMs'> {
+export interface TenantDeliveriesDeps extends Pick<RunDeps, 'lanes' | 'budget' | 'paceMsMax' | 'nowMs'> {
   judge: (...rest: [...Parameters<RunDeps['judge']>, url: string]) => Outcome
   database: Database
   endpoints: Pick<Endpoints, 'secretsOf' | 'disable'>
@@ -46,6 +49,8 @@ export interface TenantDeliveries {
   readonly dueMs: number
   /** Begins nothing more where the endpoint was, and breaks off what is on its way there. */
   breakOff(webhookId: string): void
+  /** Something was erased: sends nothing more as it was read before. */
+  readAgain(): void
   /** Begins nothing more. */
   end(): void
   /** Breaks off what is on its way, keeps what is known and gives everything back. */
@@ -67,12 +72,14 @@ export function createTenantDeliveries(tenant: Tenant, deps: TenantDeliveriesDep
   const ended = new Set<EndpointRun>()
   /** Endpoints that were broken off since the look that goes on has begun: what it found may be from before. */
   const brokenOff = new Set<string>()
+  /** What the look that goes on has read may be erased by now. */
+  let isOutdated = false
+  const hasOwnKey = tenant.mode === 'B'
   let isStopped = false
   let dueMs = 0
 
   /** With plans that hold however much waits, whatever PostgreSQL knows of it: it may be nothing yet. */
-  const byIndex = <T>(work: (tx: TenantTx) => Promise<T>) =>
-    database.withTenant(slug, work, { inIndexOrder: true, joinsByKey: true })
+  const byIndex = <T>(work: (tx: TenantTx) => Promise<T>) => database.withTenant(slug, work, { inIndexOrder: true })
 
   const writer = createOutcomeWriter({
     write,
@@ -121,10 +128,15 @@ export function createTenantDeliveries(tenant: Tenant, deps: TenantDeliveriesDep
   async function open(held: Run, failures = 0): Promise<void> {
     const { run, url, version } = held
     const isCurrent = () => !isStopped && runs.get(run.webhookId) === held && held.version === version
+    const beganMs = nowMs()
     try {
-      const secrets = await database.withTenant(slug, (tx) => endpoints.secretsOf(tx, tenant, run.webhookId))
+      const secrets = await database.withTenant(slug, async (tx) => {
+        // A key that another process has destroyed is not held for longer.
+        if (hasOwnKey) await tx.contents.destructions(tx)
+        return endpoints.secretsOf(tx, tenant, run.webhookId)
+      })
       const opened: Opened = secrets ? { url, secrets } : 'key-destroyed'
-      if (isCurrent()) run.open(opened)
+      if (isCurrent()) run.open(opened, hasOwnKey ? beganMs + ownKeySecretsGoodMs : undefined)
     } catch (error) {
       if (!isCurrent()) return
       const retryMs = Math.min(secretsRetryMsMin * 2 ** failures, secretsRetryMsMax)
@@ -167,6 +179,7 @@ export function createTenantDeliveries(tenant: Tenant, deps: TenantDeliveriesDep
         if (isDone) release.push(webhook_id)
         else if (run.leasedUntilMs - now < (leaseSeconds * 1000 * 2) / 3) lease.push(webhook_id)
         nextMs = Math.min(nextMs, (leaseSeconds * 1000) / 3)
+        if (hasOwnKey && !run.isIdle) nextMs = Math.min(nextMs, ownKeySecretsMsMax)
       } else if (isActive) {
         const isFree = leased_by === null || leased_by === leaseBy || (lease_ms ?? 0) <= 0
         if (isFree) lease.push(webhook_id)
@@ -198,7 +211,7 @@ export function createTenantDeliveries(tenant: Tenant, deps: TenantDeliveriesDep
       run.onlyTests = state.disabled_reason !== null
       const isChanged = held.version !== state.version
       if (isChanged) run.open(undefined)
-      if (isChanged || nowMs() - held.openedAtMs > secretsMsMax) {
+      if (isChanged || nowMs() - held.openedAtMs >= (hasOwnKey ? ownKeySecretsMsMax : secretsMsMax)) {
         held.version = state.version
         held.openedAtMs = nowMs()
         void open(held)
@@ -214,6 +227,8 @@ export function createTenantDeliveries(tenant: Tenant, deps: TenantDeliveriesDep
     async look() {
       const leasedFromMs = nowMs()
       brokenOff.clear()
+      isOutdated = false
+      for (const { run } of runs.values()) run.isMissing = false
       const found = await byIndex(async (tx): Promise<Found> => {
         const states = await endpointStates(tx)
         const { lease, release, nextMs } = plan(states)
@@ -238,26 +253,33 @@ export function createTenantDeliveries(tenant: Tenant, deps: TenantDeliveriesDep
         for (const run of ended) held.push(...run.held)
         const tested = ours.filter(({ has_test }) => has_test).map(({ webhook_id }) => webhook_id)
         const tests = tested.length === 0 ? [] : await dueTests(tx, tested, held)
-        const wanted = ours
-          .filter(({ has_due, disabled_reason }) => has_due && disabled_reason === null)
-          .map((state) => ({ webhookId: state.webhook_id, count: wantedOf(state) }))
-          .filter(({ count }) => count > 0)
+        const wanted = wantedOf(ours.filter(({ has_due, disabled_reason }) => has_due && disabled_reason === null))
         const taken = [...held, ...tests.map(({ delivery_id }) => delivery_id)]
         const due = wanted.length === 0 ? [] : await dueDeliveries(tx, wanted, taken)
-        const counts = new Map(wanted.map(({ webhookId, count }) => [webhookId, count]))
+        const wantedById = new Map(wanted.map((each) => [each.webhookId, each]))
         const hasDue = new Set(states.filter(({ has_due }) => has_due).map(({ webhook_id }) => webhook_id))
-        return { states, asked, leased, released, hasDue, due: [...tests, ...due], counts, nextMs: isMore ? 0 : nextMs }
+        return {
+          states,
+          asked,
+          leased,
+          released,
+          hasDue,
+          due: [...tests, ...due],
+          wanted: wantedById,
+          nextMs: isMore ? 0 : nextMs,
+        }
       })
       if (isStopped) return lookMsMax
       const answering = found.states.filter((each) => each.disabled_reason === null && each.failures === 0)
       dueMs = Math.max(0, ...answering.map(({ due_ms }) => due_ms ?? 0))
       adopt(found, leasedFromMs)
-      const byEndpoint = Map.groupBy(found.due, ({ webhook_id }) => webhook_id)
+      const byEndpoint = Map.groupBy(isOutdated ? [] : found.due, ({ webhook_id }) => webhook_id)
       for (const [webhookId, { run }] of runs) {
-        const count = found.counts.get(webhookId)
+        const wanted = found.wanted.get(webhookId)
         const taken = byEndpoint.get(webhookId) ?? []
         // Of one that has enough nothing was read: there may be more.
-        run.hasMore = count === undefined ? found.hasDue.has(webhookId) : taken.length >= count
+        const isMore = wanted === undefined ? found.hasDue.has(webhookId) : isAllWanted(taken, wanted)
+        run.hasMore = isMore || run.isMissing || isOutdated
         run.take(taken)
         run.pump()
       }
@@ -266,6 +288,12 @@ export function createTenantDeliveries(tenant: Tenant, deps: TenantDeliveriesDep
 
     breakOff(webhookId) {
       breakOff(webhookId)
+      wake()
+    },
+
+    readAgain() {
+      isOutdated = true
+      for (const { run } of runs.values()) run.readAgain()
       wake()
     },
 
@@ -284,9 +312,22 @@ export function createTenantDeliveries(tenant: Tenant, deps: TenantDeliveriesDep
     },
   }
 
-  function wantedOf({ webhook_id, failures }: EndpointState): number {
-    return runs.get(webhook_id)?.run.wanted ?? EndpointRun.wantedAtFirst(failures)
+  /** Endpoints share what the tenant may read; each that has nothing gets one delivery at least. */
+  function wantedOf(states: readonly EndpointState[]): Wanted[] {
+    const counted = states
+      .map(({ webhook_id, failures }) => ({
+        webhookId: webhook_id,
+        count: runs.get(webhook_id)?.run.wanted ?? EndpointRun.wantedAtFirst(failures),
+      }))
+      .filter(({ count }) => count > 0)
+    const bytes = Math.floor(deps.budget.room(slug) / Math.max(1, counted.length))
+    return counted.map((each) => ({ ...each, bytes }))
   }
+}
+
+/** Whether more may be due. */
+function isAllWanted(taken: readonly DueDelivery[], { count, bytes }: Wanted): boolean {
+  return taken.length >= count || taken.reduce((sum, each) => sum + each.bytes, 0) >= bytes
 }
 
 /** What a look found, and has done in the database. */
@@ -297,7 +338,7 @@ interface Found {
   released: ReadonlySet<string>
   hasDue: ReadonlySet<string>
   due: DueDelivery[]
-  /** Deliveries asked for. */
-  counts: ReadonlyMap<string, number>
+  /** Deliveries asked for, by endpoint. */
+  wanted: ReadonlyMap<string, Wanted>
   nextMs: number
 }

@@ -11,6 +11,7 @@ import type { Endpoints } from '../webhooks-types.ts'
 import { type Attempted, attemptDelivery, unsentAttempt } from './attempt.ts'
 import { judge } from './judge.ts'
 import type { Outcome } from './outcome-store.ts'
+import { createReadBudget } from './read-budget.ts'
 import { createRelay } from './relay.ts'
 import { createTenantDeliveries, type TenantDeliveries } from './tenant-deliveries.ts'
 import { createWaitingTimes } from './waiting-times.ts'
@@ -18,6 +19,7 @@ import { createWaitingTimes } from './waiting-times.ts'
 /** Tenants whose endpoints are looked at at once. */
 const looksAtOnce = 8
 const laneSizes = { ownPlaces: 32, sharedPlaces: 1024, tenantBytesMax: 64 * 1024 * 1024 }
+const readBytes = { ownBytes: 256 * 1024, sharedBytes: 64 * 1024 * 1024 }
 const stopMsMax = 5_000
 const relayRetryMs = 5_000
 
@@ -68,6 +70,7 @@ export function createWebhookWorker(deps: WebhookWorkerDeps, options: WebhookWor
   const shared = {
     ...{ database, endpoints: deps.endpoints, log, nowMs },
     lanes: createLanes(laneSizes),
+    budget: createReadBudget(readBytes),
     send,
     judge: (...args: DropFirst<Parameters<typeof judge>>) => judge(schedule, ...args),
     leaseBy: randomUUID(),
