@@ -36,11 +36,6 @@ export interface TransactionMode {
    * what the tenant has.
    */
   readonly inIndexOrder?: boolean
-  /**
-   * Joins look each row up, by an index where there is one. For statements about so many rows by their keys: the planner,
-   * as above, would rather read all rows of the tenant and hash them.
-   */
-  readonly joinsByKey?: boolean
 }
 
 /**

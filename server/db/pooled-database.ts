@@ -75,8 +75,7 @@ function beginOf({ readOnly = false, snapshot = false }: TransactionMode): strin
 function openingFor(tenantId: string, mode: TransactionMode): string {
   if (!/^[a-z][a-z0-9-]{1,62}$/.test(tenantId)) throw new Error('not a tenant slug')
   const order = mode.inIndexOrder ? '; set local enable_sort = off; set local enable_seqscan = off' : ''
-  const joins = mode.joinsByKey ? '; set local enable_hashjoin = off; set local enable_mergejoin = off' : ''
-  return `${beginOf(mode)}; select hub.set_tenant('${tenantId}')${order}${joins}`
+  return `${beginOf(mode)}; select hub.set_tenant('${tenantId}')${order}`
 }
 
 function tenantTx(tenantId: string, scope: TransactionScope, contents: RecordContents): TenantTx {

@@ -32,8 +32,8 @@ async function moments(tx: TenantTx): Promise<Moments> {
 
 /**
  * Keeps how attempts went, in one statement for all deliveries and one for all endpoints. A delivery that was changed
- * meanwhile (queued anew, erased, attempted by another process too) stays as it is. Answers which
- * endpoints are gone, or have failed for too long.
+ * meanwhile (queued anew, erased, attempted by another process too) stays as it is. Answers which endpoints
+ * are gone, or have failed for too long.
  */
 export async function keepOutcomes(
   tx: TenantTx,
@@ -59,8 +59,8 @@ export async function keepOutcomes(
     `update hub.webhook_deliveries d
      set status = o.status, tries = d.tries + o.more, attempt_count = d.attempt_count + o.more,
        next_attempt_at = o.next_attempt_at, attempts = coalesce(o.attempts, d.attempts), delivered_at = o.delivered_at
-     from json_to_recordset($2::json) as o (tenant_id text, delivery_id uuid, tries int, attempt_count int, more int, status text,
-       next_attempt_at timestamptz, attempts jsonb, delivered_at timestamptz)
+     from json_to_recordset($2::json) as o (tenant_id text, delivery_id uuid, tries int, attempt_count int, more int,
+       status text, next_attempt_at timestamptz, attempts jsonb, delivered_at timestamptz)
      where d.tenant_id = $1 and o.tenant_id = $1 and d.delivery_id = o.delivery_id and d.next_attempt_at is not null
        and d.tries = o.tries and d.attempt_count = o.attempt_count`,
     [tx.tenantId, JSON.stringify(rows)],

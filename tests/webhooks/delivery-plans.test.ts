@@ -1,0 +1,96 @@
+import type pg from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { TenantTx } from '../../server/db/database.ts'
+import { dueDeliveries, dueTests } from '../../server/modules/webhooks/delivery/due-store.ts'
+import { endpointStates } from '../../server/modules/webhooks/delivery/lease-store.ts'
+import { giveUpDeliveries, keepOutcomes, type Outcome } from '../../server/modules/webhooks/delivery/outcome-store.ts'
+import type { TestHub } from '../support/hub.ts'
+import { addWebhook, startDeliveriesHub } from './kept-deliveries.ts'
+import { looksOfStatements } from './statement-looks.ts'
+
+/** Of one endpoint: what was delivered, and what is due. */
+const delivered = 20_000
+const due = 20_000
+
+let hub: TestHub
+let superuser: pg.Client
+let webhookId: string
+beforeAll(async () => {
+  hub = await startDeliveriesHub()
+  superuser = await hub.superuserClient()
+  await superuser.query('alter table hub.webhook_deliveries set (autovacuum_enabled = off)')
+  webhookId = await addWebhook(hub)
+  await fill('globex', await addWebhook(hub, 'globex'))
+  await superuser.query('analyze hub.webhook_deliveries')
+  await fill('acme', webhookId)
+})
+afterAll(() => hub.stop())
+
+async function fill(tenant: string, id: string): Promise<void> {
+  await superuser.query(
+    `insert into hub.webhook_deliveries (tenant_id, delivery_id, webhook_id, sequence, message_id, kind, occurred_at,
+       data, status, tries, attempt_count, next_attempt_at, attempts, created_at)
+     select $4, gen_random_uuid(), $1, n, gen_random_uuid(), 'user.updated', now(), '{}',
+       case when n <= $2 then 'delivered' else 'pending' end, 0, 0, case when n > $2 then now() end, '[]', now()
+     from generate_series(1, $2::int + $3::int) n`,
+    [id, delivered, due, tenant],
+  )
+}
+
+/** As the worker does it, see tenant-deliveries.ts. */
+const looksOf = (work: (tx: TenantTx) => Promise<unknown>) => looksOfStatements(hub, { inIndexOrder: true }, work)
+
+async function someDue(count: number): Promise<string[]> {
+  const { rows } = await superuser.query<{ delivery_id: string }>(
+    `select delivery_id from hub.webhook_deliveries where tenant_id = 'acme' and next_attempt_at is not null
+     order by sequence limit $1`,
+    [count],
+  )
+  return rows.map(({ delivery_id }) => delivery_id)
+}
+
+describe.each(['another tenant', 'nothing', 'all'])('while PostgreSQL knows %s of the table', (known) => {
+  beforeEach(async () => {
+    if (known === 'all') await superuser.query('analyze hub.webhook_deliveries')
+    if (known === 'nothing')
+      await superuser.query(`delete from pg_statistic where starelid = 'hub.webhook_deliveries'::regclass`)
+  })
+
+  test('whether something is due is seen at a glance', async () => {
+    const look = await looksOf(async (tx) => {
+      expect(await endpointStates(tx)).toMatchObject([{ webhook_id: webhookId, has_due: true, has_test: false }])
+    })
+    expect(look.rows).toBeLessThan(10)
+  })
+
+  test('what is due is read, and nothing else', async () => {
+    const held = await someDue(100)
+    const wanted = { webhookId, count: 500, bytes: 10_000_000 }
+    const look = await looksOf(async (tx) => {
+      expect(await dueDeliveries(tx, [wanted], held)).toHaveLength(500)
+      expect(await dueTests(tx, [webhookId], held)).toEqual([])
+    })
+    expect(look.rows).toBeLessThanOrEqual(held.length + 500)
+  })
+
+  test('how attempts went is kept by the ids of deliveries', async () => {
+    const outcomes = (await someDue(200)).map((delivery_id): Outcome => {
+      const delivery = { delivery_id, webhook_id: webhookId, tries: 0, attempt_count: 0 }
+      return { delivery, status: 'delivered', attempts: [], counts: true, isGone: false }
+    })
+    const look = await looksOf((tx) => keepOutcomes(tx, outcomes, 120))
+    expect(await someDue(1)).not.toEqual([outcomes[0]?.delivery.delivery_id])
+    // With the progress of the endpoint.
+    expect(look.rows).toBeLessThanOrEqual(outcomes.length + 2)
+    expect(look.indexes).toContain('webhook_deliveries_pkey')
+  })
+
+  test('what is given up is found as what is due', async () => {
+    await superuser.query(`update hub.webhooks set disabled_reason = 'gone', disabled_at = now()`)
+    const look = await looksOf((tx) => giveUpDeliveries(tx, webhookId, 300))
+    await superuser.query('update hub.webhooks set disabled_reason = null, disabled_at = null')
+    // Each is found, and then changed.
+    expect(look.rows).toBeGreaterThanOrEqual(600)
+    expect(look.rows).toBeLessThan(610)
+  })
+})
