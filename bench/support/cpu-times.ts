@@ -33,6 +33,11 @@ export function cpuShares(before: CpuTimes, after: CpuTimes, units: number): Cpu
   return { node: share('node'), postgres: share('postgres'), load: share('load') }
 }
 
+/** Of one process by itself, in microseconds since its start. */
+export function processMicros(pid: number): number {
+  return allProcesses().get(pid)?.micros ?? 0
+}
+
 function allProcesses(): Map<number, ProcessTimes> {
   const found = new Map<number, ProcessTimes>()
   let names: string[] = []

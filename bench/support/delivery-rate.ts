@@ -2,7 +2,7 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { Agent, request } from 'undici'
 import type { BenchHub } from './bench-hub.ts'
-import { type CpuShares, cpuShares, cpuTimes } from './cpu-times.ts'
+import { type CpuShares, cpuShares, cpuTimes, processMicros } from './cpu-times.ts'
 import type { Outcome, Row, Run } from './figure.ts'
 import type { Profile } from './profile.ts'
 import { say } from './progress.ts'
@@ -12,11 +12,17 @@ import { sampleData, type WebhookStage } from './webhook-stage.ts'
 /** Of the service for one endpoint, and of the plain posts. */
 const concurrency = 16
 
-interface Round {
+/** Microseconds of CPU per message; of plain posts `load` is who posts. */
+type Cpu = CpuShares & { receiver: number }
+
+interface Pass {
   perSecond: number
-  ratio: number
-  plainPerSecond: number
-  cpu: CpuShares
+  cpu: Cpu
+}
+
+interface Round {
+  delivered: Pass
+  plain: Pass
 }
 
 export interface DeliveryRate {
@@ -32,28 +38,43 @@ export async function measureRate(
   const { run, hub, stage, tenant, profile } = parts
   const webhookId = await stage.addEndpoint(tenant, `${stage.receiver.url}/rate`)
 
-  async function deliver(count: number): Promise<{ perSecond: number; cpu: CpuShares }> {
-    const before = cpuTimes(hub)
-    const beganMs = performance.timeOrigin + performance.now()
-    await stage.tell(tenant, count, [webhookId])
-    const { last_at_ms } = await stage.arrivals('/rate', count)
-    return { perSecond: (1000 * count) / (last_at_ms - beganMs), cpu: cpuShares(before, cpuTimes(hub), count) }
+  async function withCpu(count: number, work: () => Promise<number>): Promise<Pass> {
+    const receiverMicros = () => processMicros(stage.receiver.pid)
+    const before = { cpu: cpuTimes(hub), receiver: receiverMicros() }
+    const perSecond = await work()
+    const receiver = rounded((receiverMicros() - before.receiver) / count)
+    return { perSecond, cpu: { ...cpuShares(before.cpu, cpuTimes(hub), count), receiver } }
+  }
+
+  const deliver = (count: number) =>
+    withCpu(count, async () => {
+      const beganMs = performance.timeOrigin + performance.now()
+      await stage.tell(tenant, count, [webhookId])
+      const { last_at_ms } = await stage.arrivals('/rate', count)
+      // How they went is kept soon after: that belongs to it, the time until then too.
+      while ((await stage.pending([tenant])) > 0) await new Promise((resolve) => setTimeout(resolve, 20))
+      return (1000 * count) / (last_at_ms - beganMs)
+    })
+  const postAll = (count: number) => {
+    const messages = signedMessages(tenant, count)
+    return withCpu(count, () => postPlainly(stage, messages))
   }
 
   say('warming up')
   await deliver(Math.ceil(messages / 4))
-  await postPlainly(stage, tenant, Math.ceil(messages / 4))
+  await postAll(Math.ceil(messages / 4))
   const rounds: Round[] = []
   profile.begin()
   for (let round = 1; round <= run.rounds; round++) {
-    const plainPerSecond = await postPlainly(stage, tenant, messages)
-    const { perSecond, cpu } = await deliver(messages)
-    say(`round ${round}: ${Math.round(perSecond)} deliveries/s, ${Math.round(plainPerSecond)} plain posts/s`)
-    rounds.push({ perSecond, ratio: perSecond / plainPerSecond, plainPerSecond, cpu })
+    const plain = await postAll(messages)
+    const delivered = await deliver(messages)
+    say(`round ${round}: ${Math.round(delivered.perSecond)} deliveries/s, ${Math.round(plain.perSecond)} plain posts/s`)
+    rounds.push({ plain, delivered })
   }
   profile.end()
   await stage.setEnabled(tenant, webhookId, false)
-  const { median: value, ...spread } = spreadOf(rounds.map(({ ratio }) => ratio))
+  const ratioOf = ({ delivered, plain }: Round) => delivered.perSecond / plain.perSecond
+  const { median: value, ...spread } = spreadOf(rounds.map(ratioOf))
   const of = (pick: (round: Round) => number) => rounded(median(rounds.map(pick)))
   return {
     outcomes: [
@@ -64,29 +85,41 @@ export async function measureRate(
       },
     ],
     rows: [
-      { what: 'plain undici posts', 'per second': of(({ plainPerSecond }) => plainPerSecond), ratio: 1 },
+      {
+        what: 'plain undici posts',
+        'per second': of(({ plain }) => plain.perSecond),
+        ratio: 1,
+        'Node µs': of(({ plain }) => plain.cpu.load),
+        'PostgreSQL µs': 0,
+        'receiver µs': of(({ plain }) => plain.cpu.receiver),
+      },
       {
         what: 'deliveries',
-        'per second': of(({ perSecond }) => perSecond),
-        ratio: of(({ ratio }) => ratio),
-        'Node µs': of(({ cpu }) => cpu.node),
-        'PostgreSQL µs': of(({ cpu }) => cpu.postgres),
+        'per second': of(({ delivered }) => delivered.perSecond),
+        ratio: of(ratioOf),
+        'Node µs': of(({ delivered }) => delivered.cpu.node),
+        'PostgreSQL µs': of(({ delivered }) => delivered.cpu.postgres),
+        'receiver µs': of(({ delivered }) => delivered.cpu.receiver),
       },
     ],
   }
 }
 
-/** What an integration would do without a service: so many posts at once, one after the other, and nothing is kept. */
-async function postPlainly(stage: WebhookStage, tenant: string, count: number): Promise<number> {
+interface Signed {
+  headers: Record<string, string>
+  text: string
+}
+
+/** Made and signed before it counts: the reference is the posts alone. */
+function signedMessages(tenant: string, count: number): Signed[] {
   const secret = 'whsec_of-the-benchmark'
-  const messages = Array.from({ length: count }, (_, at) => {
+  return Array.from({ length: count }, (_, at) => {
     const id = randomUUID()
     const occurredAt = `${new Date().toISOString().slice(0, -1)}000Z`
     const data = sampleData(at)
     const body = { id, kind: 'skill.invocation_failed', tenant, occurred_at: occurredAt, sequence: at + 1, data }
     const text = JSON.stringify(body)
     const t = Math.floor(Date.now() / 1000)
-    // Signed before it counts: the reference is the posts alone.
     const signature = createHmac('sha256', secret).update(`${t}.${text}`).digest('hex')
     const headers = {
       'content-type': 'application/json',
@@ -97,6 +130,10 @@ async function postPlainly(stage: WebhookStage, tenant: string, count: number): 
     }
     return { headers, text }
   })
+}
+
+/** What an integration would do without a service: so many posts at once, one after the other, and nothing is kept. */
+async function postPlainly(stage: WebhookStage, messages: readonly Signed[]): Promise<number> {
   const dispatcher = new Agent({ connections: concurrency, pipelining: 1 })
   const url = `${stage.receiver.url}/plain`
   let next = 0
@@ -114,8 +151,8 @@ async function postPlainly(stage: WebhookStage, tenant: string, count: number): 
   }
   const began = performance.now()
   await Promise.all(Array.from({ length: concurrency }, work))
-  const perSecond = (1000 * count) / (performance.now() - began)
+  const perSecond = (1000 * messages.length) / (performance.now() - began)
   await dispatcher.close()
-  await stage.arrivals('/plain', count)
+  await stage.arrivals('/plain', messages.length)
   return perSecond
 }

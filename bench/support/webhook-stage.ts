@@ -1,4 +1,5 @@
 // Endpoints of tenants of a service that is measured, messages to them, and a receiver in a process of its own.
+import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:net'
 import { scopeNames } from '../../contract/scopes.ts'
 import { createRecordClock } from '../../server/modules/hub/record-clock.ts'
@@ -89,7 +90,9 @@ export async function openWebhookStage(hub: BenchHub): Promise<WebhookStage> {
         const occurredAt = `${new Date().toISOString().slice(0, -1)}000Z`
         const messages = Array.from({ length: count }, (): OutgoingMessage => {
           const data = sampleData(made++)
-          return { kind, occurredAt, data, ...(webhookIds ? { webhookIds } : {}) }
+          // Found when it or the person is erased, as a message of an invocation is: that has its price.
+          const about = { recordId: randomUUID(), userId: String(data.user_id) }
+          return { kind, occurredAt, data, ...about, ...(webhookIds ? { webhookIds } : {}) }
         })
         return outbox.add(tx, messages)
       })
