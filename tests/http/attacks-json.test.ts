@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { operations } from '../../contract/operations.ts'
+import { prepareTelemetry } from '../api/telemetry-tenants.ts'
+import { addProvider, type Connection, signatureOf } from '../inbound/inbound-lab.ts'
+import { type Answer, startHub, type TestHub } from '../support/hub.ts'
+import { event } from '../telemetry/events.ts'
+import { operatorToken, tenantsPath } from '../tenants/operator-lab.ts'
+import { webhookBodies } from './webhook-bodies.ts'
+
+/** JSON that two parsers read differently, of the threat list; the others are in attacks.test.ts. */
+
+let hub: TestHub
+let provider: Connection
+beforeAll(async () => {
+  hub = await startHub({ settings: { HUB_OPERATOR_TOKEN: operatorToken } })
+  await prepareTelemetry(hub, 'acme')
+  provider = await addProvider(hub)
+})
+afterAll(() => hub.stop())
+
+const slugOf = (answer: Answer) => String(answer.body?.type).split('/').at(-1)
+
+describe('13 JSON that two parsers may read differently', () => {
+  const withBodies = Object.entries({
+    writeRecord: { record_type: 'artifact', title: 'x', content: { a: 1 } },
+    releaseRecord: { reason: 'x' },
+    createExport: { format: 'csv' },
+    cancelExport: {},
+    placeHold: { name: 'x', reason: 'x', filter: {} },
+    releaseHold: { reason: 'x' },
+    replaceRetentionRules: { rules: [] },
+    provisionHub: { retention_days: 30 },
+    rotateContentKey: {},
+    destroyContentKeys: { confirm: 'acme', reason: 'x' },
+    ingestEvent: event({ metadata: { a: 1 } }),
+    ingestBatch: { events: [event({ metadata: { a: 1 } })] },
+    createConnector: { platform: 'claude', display_name: 'x', delivery: 'pull', credentials: { api_key: 'x' } },
+    updateConnector: { display_name: 'x' },
+    rotateConnectorCredentials: { credentials: { api_key: 'x' } },
+    testConnector: {},
+    republishSkills: {},
+    createUser: { email: 'kim@acme.example' },
+    requestMagicLink: { email: 'kim@acme.example', tenant: 'acme' },
+    mockLogIn: { email: 'kim@acme.example', tenant: 'acme' },
+    issueUserToken: { grant_type: 'refresh_token', refresh_token: 'x' },
+    logOut: { everywhere: true },
+    replaceUserRole: { role: 'member' },
+    deactivateUser: {},
+    reactivateUser: {},
+    createServiceAccount: { name: 'x', scopes: ['hub:read'] },
+    updateServiceAccount: { scopes: ['hub:read'] },
+    rotateServiceAccountSecret: {},
+    replaceUserArchetypes: { archetype_ids: ['analyst'] },
+    replaceArchetypes: { archetypes: [{ archetype_id: 'analyst' }] },
+    configureSso: {
+      issuer: 'https://a.example',
+      client_id: 'c',
+      client_secret: 's',
+      allowed_email_domains: ['a.example'],
+    },
+    testSso: {},
+    configureScim: { mode: 'push', group_archetype_map: [{ group: 'a', archetype_id: 'analyst' }] },
+    rotateScimToken: {},
+    testScim: {},
+    syncRoster: {},
+    confirmRosterSync: {},
+    cancelRosterSync: {},
+    transitionSkill: { state: 'published' },
+    replaceCowork: { name: 'x', skills: [], archetype_ids: [] },
+    applyCowork: { dry_run: true },
+    replaceArchetypeGrants: { skill_ids: [] },
+    checkEntitlements: { checks: [{ user_id: 'user:kim', skill_id: 'sum-up' }] },
+    replacePrices: {
+      prices: [
+        { llm_model: 'm', input_usd_per_mtok: 1, output_usd_per_mtok: 1, effective_from: '2026-01-01T00:00:00Z' },
+      ],
+    },
+    rateTelemetryAgain: { from: '2026-01-01T00:00:00Z' },
+    restoreRecord: {},
+    verifyRecord: {},
+    replaceTenant: { display_name: 'Acme' },
+    createTenant: { slug: 'initech', mode: 'A', admin_email: 'a@initech.example' },
+    updateTenant: { limits: { roster: { per_token: 1, per_tenant: 1 } } },
+    createWelcomeLink: {},
+    ...webhookBodies,
+  })
+
+  test.each(withBodies)('is refused by %s', async (operationId, body) => {
+    const { method, path } = operations[operationId as keyof typeof operations]
+    const address = path
+      .replace(/\{(record|delivery)_id\}/, randomUUID())
+      .replace('{skill_id}', 'sum-up')
+      .replace('{cowork_id}', 'pack')
+      .replace('{archetype_id}', 'analyst')
+      .replace('{user_id}', 'usr_1')
+      .replace('{client_id}', 'saOne')
+      .replace('{connector_id}', 'con_1')
+      .replace('{webhook_id}', 'whk_1')
+      .replace('{connection_id}', provider.connectionId)
+      .replace('{slug}', 'acme')
+    const text = JSON.stringify(body)
+    const [deepest = '{'] = text.match(/.*\{/) ?? []
+    const hostile = [
+      text.replace('{', '{"__proto__":{"isAdmin":true},'),
+      text.replace('{', '{"\\u005f_proto__":{"isAdmin":true},'),
+      `${deepest}"__proto__":{"isAdmin":true}${text.slice(deepest.length) === '}' ? '' : ','}${text.slice(deepest.length)}`,
+      text.replace('{', '{"x":1,"x":1,'),
+      text.replace('{', '{"x":1,"\\u0078":2,'),
+    ].map((each) => each.replace(',}', '}'))
+    for (const each of hostile) {
+      // Some look at a cookie or a signature instead of the token, and without one at nothing else.
+      const answer = await hub.call('acme', method, address, {
+        body: each,
+        headers: { cookie: 'service_session=a', 'x-service-signature': signatureOf(each, provider.secret) },
+        ...(path.startsWith(tenantsPath) && { token: operatorToken }),
+      })
+      expect([answer.status, ['malformed-json', 'validation-failed'].includes(slugOf(answer) ?? '')], each).toEqual([
+        400,
+        true,
+      ])
+    }
+    expect(({} as { isAdmin?: boolean }).isAdmin).toBeUndefined()
+  })
+
+  test('means every operation that takes JSON', async () => {
+    const document = (await hub.call('acme', 'GET', '/v1/openapi.json')).body
+    const takesJson = Object.values(document.paths).flatMap((item) =>
+      Object.values(item as Record<string, { operationId: string; requestBody?: { content: object } }>)
+        .filter(({ requestBody }) => 'application/json' in (requestBody?.content ?? {}))
+        .map(({ operationId }) => operationId),
+    )
+    const tried = withBodies.map(([operationId]) => operationId)
+    expect([...new Set(tried)].sort()).toEqual(takesJson.sort())
+  })
+})
