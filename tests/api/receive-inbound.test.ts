@@ -120,6 +120,21 @@ describe('an identity provider', () => {
     expect(JSON.stringify(own)).not.toMatch(/reyes/i)
   })
 
+  test('deactivates by its own id alone, and says what is missing where there is neither', async () => {
+    await send(hub, provider, person('provisioned', { user_name: 'ida', external_id: '00u-ida' }))
+    const alone = person('deactivated', { external_id: '00u-ida' })
+    expect((await send(hub, provider, alone)).body.status).toBe('accepted')
+    expect(await userNamed('ida')).toMatchObject({ active: false, external_id: '00u-ida' })
+    const unknown = person('deactivated', { external_id: '00u-nobody' })
+    expect((await send(hub, provider, unknown)).body.status).toBe('accepted')
+    const wrong = [
+      await send(hub, provider, person('deactivated', { email: 'ida@acme.example' })),
+      await send(hub, provider, person('deactivated', { external_id: '00u-ida', user_name: '' })),
+      await send(hub, provider, person('updated', { external_id: '00u-ida' })),
+    ]
+    for (const answer of wrong) expect([answer.status, pointersOf(answer)]).toEqual([400, ['/data/user_name']])
+  })
+
   test('has somebody unknown deactivated without effect', async () => {
     const before = (await users()).length
     const answer = await send(hub, provider, person('deactivated', { user_name: 'nobody' }))

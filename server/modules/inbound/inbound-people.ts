@@ -17,7 +17,8 @@ import { PersonData, type PersonKind } from './inbound-schemas.ts'
 const shapeErrors = compileSchema(PersonData)
 
 interface Person {
-  user_name: string
+  /** Absent at most with `user.deactivated`, and then there is an external id. */
+  user_name?: string
   external_id?: string
   email?: string
   display_name?: string
@@ -50,7 +51,7 @@ export function createInboundPeople(deps: { directory: Directory; reader: Resour
     const { external_id: externalId, user_name: userName } = person
     const byId = externalId === undefined ? undefined : await find(tx, 'externalid', externalId)
     if (byId) return byId
-    const byName = await find(tx, 'username', userName)
+    const byName = userName === undefined ? undefined : await find(tx, 'username', userName)
     const hasOtherId = externalId !== undefined && byName !== undefined && byName.externalId !== null
     // Who left does not come back as somebody with another external id, as when a directory is read.
     return hasOtherId && !(byName.active && byName.wantedActive) ? undefined : byName
@@ -58,8 +59,11 @@ export function createInboundPeople(deps: { directory: Directory; reader: Resour
 
   return {
     problemsIn(kind, data) {
-      const errors = shapeErrors(data)
-      const isFaulty = (pointer: string) => errors.some((error) => error.pointer === pointer)
+      const all = shapeErrors(data)
+      const isFaulty = (pointer: string) => all.some((error) => error.pointer === pointer)
+      // Whoever is to be deactivated is known already, by either.
+      const hasId = kind === 'user.deactivated' && data.external_id !== undefined && !isFaulty('/external_id')
+      const errors = all.filter(({ pointer }) => !(hasId && data.user_name === undefined && pointer === '/user_name'))
       if (typeof data.email === 'string' && !isFaulty('/email') && !isEmail(data.email)) {
         errors.push({ pointer: '/email', detail: 'must be an e-mail address' })
       }
@@ -82,7 +86,7 @@ export function createInboundPeople(deps: { directory: Directory; reader: Resour
       const active = person.active ?? (kind === 'user.provisioned' ? true : (before?.wantedActive ?? true))
       const write = reader.user({
         ...attributesOf(person, before?.attributes ?? {}),
-        userName: person.user_name,
+        userName: person.user_name!,
         externalId: person.external_id ?? before?.externalId ?? null,
         active,
       })

@@ -31,7 +31,10 @@ const line = (description: string, example: string) =>
 /** `data` of what is about a person. */
 export const PersonData = Type.Object(
   {
-    user_name: line('The name that the identity provider knows the person by', 'kim@acme.example'),
+    user_name: line(
+      'The name that the identity provider knows the person by. `user.deactivated` needs it only without `external_id`.',
+      'kim@acme.example',
+    ),
     external_id: Type.Optional(
       line('Its id of the person. People are found by this first, else by the name.', '00u1a2b3'),
     ),
