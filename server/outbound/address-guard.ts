@@ -5,6 +5,7 @@ import { OutboundError } from './outbound-error.ts'
 import { rangeProblem, readAddress } from './public-address.ts'
 
 const urlLengthMax = 2048
+const httpHint = 'http:// is for hosts that the operator of the Hub allows (HUB_OUTBOUND_ALLOW)'
 const operatorHint = 'the Hub connects to public addresses, and to those that its operator allows (HUB_OUTBOUND_ALLOW)'
 
 /** Decides what the Hub may connect to. Every answer is what is wrong, to follow a name or an address; or undefined. */
@@ -26,13 +27,13 @@ export function createAddressGuard(allow: AllowList, options: { httpsOnly: boole
   }
   return {
     problemOfUrl(text) {
-      const url = readUrl(text)
+      const url = readUrl(text, options)
       if (typeof url === 'string') return url
       const host = hostOf(url)
       const address = readAddress(host)
       const isAllowed = allow.hasHost(host) || (address !== undefined && allow.hasAddress(address))
       if (isAllowed) return undefined
-      if (url.protocol !== 'https:' && options.httpsOnly) return 'must begin with https://'
+      if (url.protocol !== 'https:' && options.httpsOnly) return `must begin with https://; ${httpHint}`
       if (/(^|\.)localhost$/.test(host)) return `names this machine; ${operatorHint}`
       const problem = problemOfLiteral(host)
       if (problem) return `names ${host}, which ${problem}`
@@ -68,13 +69,15 @@ export function refusal(problem: string | undefined): OutboundError | undefined 
  * address into the usual one. It also drops blanks, turns backslashes and adds slashes, so that two readers could see two
  * hosts: no such text is taken.
  */
-function readUrl(text: string): URL | string {
+function readUrl(text: string, { httpsOnly }: { httpsOnly: boolean }): URL | string {
   if (text.length > urlLengthMax) return `must have at most ${urlLengthMax} characters`
   if (/[\s\p{Cc}\\]/u.test(text)) return 'must be a URL without blanks, control characters and backslashes'
   const url = URL.parse(text)
-  const wanted = 'must be a URL with a scheme and a host, such as https://login.example.com'
+  const wanted = 'must be a URL with a scheme and a host, such as https://acme.example'
   if (url === null) return wanted
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must begin with https://'
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    return httpsOnly ? 'must begin with https://' : 'must begin with https:// or http://'
+  }
   const authority = /^https?:\/\/([^/?#]+)/i.exec(text)?.[1]
   if (authority === undefined) return wanted
   // Also an empty one, of which the parser leaves nothing.

@@ -126,6 +126,8 @@ describe('refused', () => {
     ['no address', { url: undefined }, '/url'],
     ['no URL', { url: 'hooks' }, '/url'],
     ['another scheme', { url: 'ftp://hooks.example/' }, '/url'],
+    ['a fragment', { url: 'https://hooks.example/#part' }, '/url'],
+    ['a fragment of nothing', { url: 'https://hooks.example/a?b#' }, '/url'],
     ['userinfo', { url: 'https://a:b@hooks.example/' }, '/url'],
     ['a metadata address', { url: 'http://169.254.169.254/latest' }, '/url'],
     ['an address inside', { url: 'https://[::ffff:10.0.0.1]/' }, '/url'],

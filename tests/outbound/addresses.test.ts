@@ -106,8 +106,8 @@ test.each([
 })
 
 test.each([
-  ['http://login.example.com/', /https/],
-  ['ftp://login.example.com/', /https/],
+  ['http://login.example.com/', /^must begin with https:\/\/; http:\/\/ is for hosts .*HUB_OUTBOUND_ALLOW/],
+  ['ftp://login.example.com/', /^must begin with https:\/\/$/],
   ['file:///etc/passwd', /https/],
   ['gopher://login.example.com/', /https/],
   ['javascript:alert(1)', /https/],
@@ -127,6 +127,11 @@ test.each([
   [`https://login.example.com/${'x'.repeat(2048)}`, /2048 characters/],
 ])('%j is not an address to call', (url, problem) => {
   expect(production.problemOf(url)).toMatch(problem)
+})
+
+test('where http is taken too, the words about other schemes say so', () => {
+  expect(development.problemOf('http://login.example.com/')).toBeUndefined()
+  expect(development.problemOf('ftp://login.example.com/')).toBe('must begin with https:// or http://')
 })
 
 describe('what the operator allows', () => {

@@ -10,7 +10,7 @@ export function problemsOfSettings(
   { url, events = [], alerts = [] }: SoundParts<WebhookSettings>,
   outbound: Pick<Outbound, 'problemOf'>,
 ): PointedError[] {
-  const problem = url === undefined ? undefined : outbound.problemOf(url)
+  const problem = url === undefined ? undefined : (outbound.problemOf(url) ?? problemOfFragment(url))
   return [
     ...(problem === undefined ? [] : [{ pointer: '/url', detail: problem }]),
     ...events.flatMap((name, at) => {
@@ -19,6 +19,11 @@ export function problemsOfSettings(
     }),
     ...problemsOfRules(alerts),
   ]
+}
+
+/** The rest of the address says where messages go; this would only be kept. */
+function problemOfFragment(url: string): string | undefined {
+  return url.includes('#') ? 'must not have a fragment (#…): it is never sent' : undefined
 }
 
 function problemsOfRules(rules: readonly (SoundParts<AlertRule> | undefined)[]): PointedError[] {
