@@ -262,7 +262,13 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     ...{ ...shared, ...encryption },
     content: () => hub.destruction,
     destroyedKeys: createDestroyedKeysList(storage),
-    destroyed: (tx, at) => exports.expiry.expireHolding(tx, { createdAt: '0001-01-01T00:00:00.000000Z', purgedAt: at }),
+    destroyed: {
+      lock: (tx) => webhooks.keyDestruction.lock(tx),
+      async forget(tx, at) {
+        await exports.expiry.expireHolding(tx, { createdAt: '0001-01-01T00:00:00.000000Z', purgedAt: at })
+        await webhooks.keyDestruction.forget(tx)
+      },
+    },
   })
   const inbound = createInboundModule({
     ...{ database, masterKey, vault: inboundSecrets, tenants: tenants.directory, reader: resourceReader },
@@ -302,15 +308,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
       ...{ database, directory: roster.directory, tenants: tenants.directory },
       connections: identity.scimConnections,
     }),
-    recordStore,
-    cmek,
-    hub,
-    roster,
-    entitlement,
-    connectors,
-    distribution,
-    telemetry,
-    rollups,
+    ...{ recordStore, cmek, hub, roster, entitlement, connectors, distribution, telemetry, rollups },
     log: tenantLog,
     checkpoints,
     exports,

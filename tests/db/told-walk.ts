@@ -13,7 +13,7 @@ export async function walkTold(hub: TestHub, tenant: 'acme' | 'globex'): Promise
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.text}`)
     return answer.body
   }
-  const { outbox, chores } = hub.modules.webhooks
+  const { outbox, chores, keyDestruction } = hub.modules.webhooks
   const { database } = hub.test
   const events = ['user.*', 'governance.*', 'skill.*']
   await call('POST', '/api/v1/webhooks', { url: 'https://hooks.example/told', events })
@@ -33,5 +33,12 @@ export async function walkTold(hub: TestHub, tenant: 'acme' | 'globex'): Promise
   await database.ingest(tenant, [outbox.step(tenant, [message(going)])])
   await call('DELETE', `${records}/${going}?reason=done`)
   await hub.modules.hub.erasure.run(await hub.tenant(tenant), { asOf: '2999-01-01T00:00:00.000000Z' })
+  await database.withTenant(tenant, async (tx) => {
+    const service = { ...message(staying), kind: 'governance.tenant.config_changed' }
+    await outbox.add(tx, [message(staying), service])
+    await outbox.add(tx, [message(staying)])
+    await keyDestruction.lock(tx)
+    await keyDestruction.forget(tx)
+  })
   for (const chore of chores) await database.withTenant(tenant, (tx) => chore.run(tx))
 }

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Database } from '../../server/db/database.ts'
 import { invocationWatch } from '../../server/modules/webhooks/invocations/invocation-watch.ts'
 import { createInvocationWatches } from '../../server/modules/webhooks/invocations/invocation-watches.ts'
+import { audienceOf } from '../../server/modules/webhooks/outbox/audience.ts'
 import type { Endpoint, IngestedEvent } from '../../server/modules/webhooks/webhooks-types.ts'
 
 const endpoint: Endpoint = {
@@ -16,6 +17,7 @@ const endpoint: Endpoint = {
 }
 const ingested: IngestedEvent = {
   recordId: '0197c5a1-7c1e-7a44-9d53-2f6a1b0c8e11',
+  createdAt: '2026-01-05T09:31:07.000001Z',
   fields: {
     ...{ skill_id: 'sum-up', skill_version: '1.0.0', ts: '2026-01-05T09:30:00.000000Z', error_code: 'timeout' },
     ...{ success: false, latency_ms: 10, cost_usd_estimate: 0 },
@@ -93,12 +95,38 @@ test('a read that fails is tried again by the next', async () => {
   expect(state.reads).toBe(2)
 })
 
-test('of a record under the key of its tenant nothing is told that stands in it alone', () => {
-  const watch = invocationWatch([endpoint])!
-  const [plain, sealed] = watch.messagesOf([ingested, { ...ingested, sealed: true }])
-  expect(plain!.data).toMatchObject({ skill_version: '1.0.0', error_code: 'timeout' })
-  const { skill_version: _, error_code: __, ...told } = ingested.fields
-  expect(sealed!.data).toEqual({ record_id: ingested.recordId, ...told })
+test('of a record under the key of its tenant nothing is told but what its columns have in clear', () => {
+  const low = { ...endpoint, webhookId: 'whk_low', thresholds: { latency_ms: 5, cost_usd: 3 } }
+  const lower = { ...endpoint, webhookId: 'whk_lower', thresholds: { latency_ms: 1, cost_usd: 2 } }
+  const elsewhere = { ...lower, webhookId: 'whk_elsewhere', filters: { skill_ids: ['translate'] } }
+  const all = [endpoint, low, lower, elsewhere]
+  const fields = {
+    ...{
+      ...ingested.fields,
+      archetype_id: 'analyst',
+      user_id: 'user:kim',
+      llm_platform: 'slack',
+      llm_model: 'a-model',
+    },
+    ...{ latency_ms: 4, tokens_in: 7, tokens_out: 8, cost_usd_estimate: 0.5, cost_usd_computed: 2.5 },
+  }
+  const told = invocationWatch(all)!.messagesOf([{ ...ingested, fields, sealed: true }])
+  const data = {
+    ...{ record_id: ingested.recordId, skill_id: 'sum-up', archetype_id: 'analyst', user_id: 'user:kim' },
+    cost_usd_estimate: 0.5,
+  }
+  const common = { occurredAt: ingested.createdAt, recordId: ingested.recordId, userId: 'user:kim', data }
+  expect(told).toEqual([
+    { kind: 'skill.invocation_failed', ...common },
+    { kind: 'skill.latency_exceeded', ...common, webhookIds: ['whk_lower'] },
+    { kind: 'skill.cost_exceeded', ...common, webhookIds: ['whk_1', 'whk_lower'] },
+  ])
+  // And so the relay, which cannot see the figures, finds whom it is for.
+  const audience = audienceOf(all)
+  const ids = told.map((message) => audience(message).map(({ webhookId }) => webhookId))
+  expect(ids).toEqual([['whk_1', 'whk_low', 'whk_lower'], ['whk_lower'], ['whk_1', 'whk_lower']])
+  const [plain] = invocationWatch(all)!.messagesOf([{ ...ingested, fields }])
+  expect(plain).toMatchObject({ occurredAt: ingested.fields.ts, data: { record_id: ingested.recordId, ...fields } })
 })
 
 test('a disabled endpoint wants nothing', () => {

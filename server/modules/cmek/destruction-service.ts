@@ -26,8 +26,12 @@ export interface Destroyed {
   event_id: string
 }
 
-/** Whoever else keeps something of the contents in clear, for a time: told inside the transaction. */
-export type ContentsDestroyed = (tx: TenantTx, at: string) => Promise<void>
+/** Whoever else keeps something of the contents in clear, for a time. Inside the transaction. */
+export interface ContentsDestroyed {
+  /** Takes the locks that {@link forget} needs, before those of keys. */
+  lock(tx: TenantTx): Promise<void>
+  forget(tx: TenantTx, at: string): Promise<void>
+}
 
 export interface KeyDestruction {
   /**
@@ -71,6 +75,7 @@ export function createKeyDestruction(deps: {
       }
       return database.withTenant(tenant.slug, async (tx) => {
         await deps.content().lock(tx)
+        await deps.destroyed.lock(tx)
         await takeContentKeysLock(tx)
         const rows = await contentKeys(tx)
         const ending = live(rows)
@@ -91,7 +96,7 @@ export function createKeyDestruction(deps: {
           actor: caller,
         })
         await forgetContentKeys(tx, key_ids, { now, eventId })
-        await deps.destroyed(tx, now)
+        await deps.destroyed.forget(tx, now)
         tx.afterCommit(() => deps.contentKeys.changed(tenant.slug))
         const kept = { tenant: tenant.slug, event_id: eventId, destroyed_at: now, reason, key_ids }
         await deps.destroyedKeys.keep(kept)
@@ -108,6 +113,7 @@ export function createKeyDestruction(deps: {
       const keptOf = (keyId: string) => kept.find((each) => each.key_ids.includes(keyId))
       if (kept.length === 0) return 0
       return database.withTenant(slug, async (tx) => {
+        await deps.destroyed.lock(tx)
         await takeContentKeysLock(tx)
         const back = live(await contentKeys(tx)).filter((row) => keptOf(row.key_id))
         const last = back.at(-1)
@@ -127,7 +133,7 @@ export function createKeyDestruction(deps: {
           actor,
         })
         await forgetContentKeys(tx, key_ids, { now, eventId })
-        await deps.destroyed(tx, now)
+        await deps.destroyed.forget(tx, now)
         tx.afterCommit(() => deps.contentKeys.changed(slug))
         return key_ids.length
       })

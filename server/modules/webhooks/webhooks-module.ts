@@ -28,6 +28,7 @@ import { addWebhookRoutes } from './endpoints/webhooks-routes.ts'
 import { createWebhookAdministration } from './endpoints/webhooks-service.ts'
 import { createGovernanceNews } from './events/governance-news.ts'
 import { createDeliveryExpiry, createRemovedExpiry } from './forgetting/delivery-expiry.ts'
+import { createWebhookKeyDestruction, type WebhookKeyDestruction } from './forgetting/key-destruction.ts'
 import { createWebhookErasure } from './forgetting/webhook-erasure.ts'
 import { createInvocationWatches } from './invocations/invocation-watches.ts'
 import { hearQueued } from './outbox/outbox-news.ts'
@@ -45,6 +46,8 @@ export interface WebhooksModule {
   chores: readonly TenantChore[]
   /** What it holds of people and records is forgotten with them. */
   erasure: readonly ErasureParticipant[]
+  /** And with the key of a tenant in Mode B. */
+  keyDestruction: WebhookKeyDestruction
   /** What goes on in the background: delivery, and the watch over windows of time. */
   start(metrics?: DeliveryMetrics): void
   stop(): Promise<void>
@@ -89,7 +92,7 @@ export function createWebhooksModule(deps: {
   })
 
   // ── Outbox, and what is told ──
-  const outbox = createWebhookOutbox({ ...deps, wake: (tenantId) => worker.wake(tenantId) })
+  const outbox = createWebhookOutbox({ ...deps, wake: (...word) => worker.wake(...word) })
   const news = createGovernanceNews({ ...deps, outbox })
 
   // ── Delivery ──
@@ -115,7 +118,8 @@ export function createWebhooksModule(deps: {
       addAlertRoutes(app, alerts)
     },
     chores: [createDeliveryExpiry(deps), createRemovedExpiry(deps)],
-    erasure: [alertErasure, createWebhookErasure()],
+    erasure: [alertErasure, createWebhookErasure(outbox)],
+    keyDestruction: createWebhookKeyDestruction({ changed: outbox.queued }),
     start(metrics) {
       worker.start(metrics)
       alertLoop.start()

@@ -168,6 +168,8 @@ export interface GovernanceNews {
 /** An invocation as it was ingested. */
 export interface IngestedEvent {
   recordId: string
+  /** Of the record. */
+  createdAt: string
   /** As in the record. */
   fields: Readonly<Record<string, JsonValue>>
   skillId: string

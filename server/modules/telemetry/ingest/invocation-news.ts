@@ -32,7 +32,7 @@ export async function newsSteps(
     const some = events.slice(from, from + messagesPerStep)
     const messages = watch.messagesOf(
       some.map(({ draft, counted: { skillId, archetypeId, userId } }, index) => ({
-        recordId: records[from + index]!.recordId,
+        ...{ recordId: records[from + index]!.recordId, createdAt: records[from + index]!.createdAt },
         fields: draft.fields,
         ...{ skillId, archetypeId, userId, sealed },
       })),

@@ -73,6 +73,47 @@ export async function eraseDeliveries(tx: TenantTx, { recordIds, userIds }: Deli
   await tx.client.query(`${erasure} where tenant_id = $1 and user_id = any ($2::text[])`, [tx.tenantId, userIds])
 }
 
+/** Rows after one, in their order. */
+export async function outboxAfter(
+  tx: TenantTx,
+  after: string | undefined,
+  limit: number,
+): Promise<{ outboxId: string; messages: string }[]> {
+  const { rows } = await tx.client.query<[string, string]>({
+    text: `select outbox_id, messages from hub.webhook_outbox
+      where tenant_id = $1 and outbox_id > $2 order by outbox_id limit $3`,
+    values: [tx.tenantId, after ?? firstIdAt(0), limit],
+    rowMode: 'array',
+  })
+  return rows.map(([outboxId, messages]) => ({ outboxId, messages }))
+}
+
+/**
+ * Takes out what deliveries say that tell of records of clients: of the next ones after one. Answers the last that it
+ * looked at, undefined where there is none. Columns that the record keeps as well stay.
+ */
+export async function destroyDeliveriesAfter(
+  tx: TenantTx,
+  after: string | undefined,
+  limit: number,
+): Promise<string | undefined> {
+  const { rows } = await tx.client.query<{ last: string }>(
+    `select delivery_id as last from hub.webhook_deliveries
+     where tenant_id = $1 and delivery_id > $2 order by delivery_id offset $3 limit 1`,
+    [tx.tenantId, after ?? firstIdAt(0), limit - 1],
+  )
+  await tx.client.query(
+    `update hub.webhook_deliveries
+     set data = null, attempts = ${bareAttempts}, next_attempt_at = null,
+       status = case when status = 'delivered' then status else 'dead' end
+     where tenant_id = $1 and delivery_id > $2 and ($3::uuid is null or delivery_id <= $3)
+       and record_id is not null and data is not null
+       and (kind like 'skill.%' or kind like 'governance.custom.%')`,
+    [tx.tenantId, after ?? firstIdAt(0), rows[0]?.last],
+  )
+  return rows[0]?.last
+}
+
 /** The oldest first. Answers how many. */
 export async function deleteDeliveriesBefore(tx: TenantTx, epochMs: number, limit: number): Promise<number> {
   const { rowCount } = await tx.client.query(

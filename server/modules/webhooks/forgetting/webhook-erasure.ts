@@ -14,9 +14,9 @@ import {
 
 /**
  * Deliveries stay when what they tell of is erased, and say no more than that there was one and how it went. What was
- * not delivered by then is not told any more. Once no record of a user remains, so it is with what names the user.
+ * not delivered by then is not told any more, nor what a process has read by then. Once no record of a user remains, so it is with what names the user.
  */
-export function createWebhookErasure(): ErasureParticipant {
+export function createWebhookErasure(deps: { erased: (tenantId: string) => void }): ErasureParticipant {
   return {
     name: 'webhook deliveries',
     async forget(tx, records) {
@@ -29,6 +29,7 @@ export function createWebhookErasure(): ErasureParticipant {
       const about = { recordIds, userIds: gone }
       await forgetWaiting(tx, about)
       await eraseDeliveries(tx, about)
+      tx.afterCommit(() => deps.erased(tx.tenantId))
     },
   }
 }

@@ -8,17 +8,17 @@ const told = [
 ] as const
 
 /**
- * In Mode B these stand in the text that the customer's key protects, and nowhere else; the rest is in the columns and
- * sums as well. Messages are stored in the clear.
+ * In Mode B what the columns of a record have in clear, and no more: the rest stands in the text that the customer's key
+ * protects, and messages are stored beside it.
  */
-const protectedMembers: ReadonlySet<string> = new Set(['skill_version', 'error_code'])
+const toldOfSealed = ['skill_id', 'archetype_id', 'user_id', 'cost_usd_estimate'] as const
 
 /** `data` of the messages of an invocation: the same for all kinds and endpoints. */
 export function invocationData({ recordId, fields, sealed }: IngestedEvent): JsonObject {
   const data: Record<string, JsonValue> = { record_id: recordId }
-  for (const name of told) {
+  for (const name of sealed ? toldOfSealed : told) {
     const value = fields[name]
-    if (value !== undefined && !(sealed && protectedMembers.has(name))) data[name] = value
+    if (value !== undefined) data[name] = value
   }
   return data
 }

@@ -1,4 +1,4 @@
-import { invocationEventKinds } from '../../../../contract/webhook-events.ts'
+import { type InvocationEventKind, invocationEventKinds } from '../../../../contract/webhook-events.ts'
 import type { Endpoint, IngestedEvent, InvocationWatch, OutgoingMessage } from '../webhooks-types.ts'
 import { invocationData } from './invocation-data.ts'
 import { exceeds, type Floors, type Interest, interestOf } from './invocation-interest.ts'
@@ -7,36 +7,59 @@ import { exceeds, type Floors, type Interest, interestOf } from './invocation-in
  * What the enabled ones among the endpoints want of single invocations; undefined where that is nothing.
  *
  * However many endpoints there are, an event makes one message of a kind at most, where the first of them wants it;
- * whom of them it is for is found when it is relayed (`outbox/audience.ts`).
+ * whom of them it is for is found when it is relayed (`outbox/audience.ts`). Where the message may not have the figures
+ * that this takes, it names them.
  */
 export function invocationWatch(endpoints: readonly Endpoint[]): InvocationWatch | undefined {
-  const interests = endpoints.filter(({ enabled }) => enabled).flatMap((endpoint) => interestOf(endpoint) ?? [])
+  const interests = endpoints.flatMap((endpoint) => {
+    const interest = endpoint.enabled ? interestOf(endpoint) : undefined
+    return interest ? [{ webhookId: endpoint.webhookId, of: interest }] : []
+  })
   if (interests.length === 0) return undefined
   return { messagesOf: (events) => messagesOf(interests, events) }
 }
 
-function messagesOf(interests: readonly Interest[], events: readonly IngestedEvent[]): OutgoingMessage[] {
+interface Interested {
+  webhookId: string
+  of: Interest
+}
+
+function messagesOf(interests: readonly Interested[], events: readonly IngestedEvent[]): OutgoingMessage[] {
   const floorsOf = lowestFloors(interests)
   return events.flatMap((event) => {
     const floors = floorsOf(event)
     const kinds = invocationEventKinds.filter((kind) => exceeds(event.fields, kind, floors[kind]))
     if (kinds.length === 0) return []
     const common = {
-      occurredAt: String(event.fields.ts),
+      occurredAt: event.sealed ? event.createdAt : String(event.fields.ts),
       data: invocationData(event),
       recordId: event.recordId,
       userId: event.userId,
     }
-    return kinds.map((kind) => ({ kind, ...common }))
+    return kinds.map((kind) => ({ kind, ...common, ...(event.sealed && named(interests, event, kind)) }))
   })
 }
 
+/** That it failed is in the kind, and needs no figure. */
+function named(
+  interests: readonly Interested[],
+  { fields, skillId, archetypeId }: IngestedEvent,
+  kind: InvocationEventKind,
+) {
+  if (kind === 'skill.invocation_failed') return {}
+  const wanting = interests.filter(({ of }) => {
+    const floors = of(skillId, archetypeId)
+    return floors && exceeds(fields, kind, floors[kind])
+  })
+  return { webhookIds: wanting.map(({ webhookId }) => webhookId) }
+}
+
 /** Over all endpoints, looked up once for each skill and archetype: a batch has few of them. */
-function lowestFloors(interests: readonly Interest[]): (event: IngestedEvent) => Floors {
+function lowestFloors(interests: readonly Interested[]): (event: IngestedEvent) => Floors {
   const known = new Map<string, Floors>()
   return ({ skillId, archetypeId }) => {
     const key = JSON.stringify([skillId, archetypeId])
-    const found = known.get(key) ?? lowest(interests.flatMap((interest) => interest(skillId, archetypeId) ?? []))
+    const found = known.get(key) ?? lowest(interests.flatMap(({ of }) => of(skillId, archetypeId) ?? []))
     known.set(key, found)
     return found
   }
