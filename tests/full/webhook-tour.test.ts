@@ -9,6 +9,7 @@ import { verifyWebhook } from '../../sdk/webhooks/verify-webhook-node.ts'
 import { freshDataDirectory, removeDataDirectories } from '../support/data-directory.ts'
 import { type HubProcess, makeTenant, startHubProcess } from '../support/hub-process.ts'
 import { event } from '../telemetry/events.ts'
+import { freePort } from '../valkey/valkey-server.ts'
 import { type ReceivedMessage, type Receiver, type ReceivingEndpoint, startReceiver } from '../webhooks/receiver.ts'
 import { answer, take } from '../webhooks/receiver-behaviours.ts'
 
@@ -26,12 +27,15 @@ let client: HubClient
 let receiver: Receiver
 let endpoint: ReceivingEndpoint
 let own: string
+let metricsPort: number
 const secrets: string[] = []
 beforeAll(async () => {
   const dataDir = await freshDataDirectory()
   receiver = await startReceiver()
   endpoint = receiver.at('/hub')
-  hub = await startHubProcess(dataDir, { HUB_OUTBOUND_ALLOW: '127.0.0.1', HUB_LIMIT_FACTOR: '1000' })
+  metricsPort = await freePort()
+  const settings = { HUB_OUTBOUND_ALLOW: '127.0.0.1', HUB_LIMIT_FACTOR: '1000' }
+  hub = await startHubProcess(dataDir, { ...settings, HUB_METRICS_PORT: String(metricsPort) })
   const account = await makeTenant(dataDir, 'acme', scopeNames.join(' '))
   client = new HubClient({ baseUrl: hub.url, ...account })
   await client.post('/api/v1/hub/records', {
@@ -357,4 +361,10 @@ test('an endpoint that was removed hears nothing more, and nothing was wrong wit
   await expect(client.get(`${own}/deliveries`)).rejects.toThrow(/404/)
   expect(endpoint.faults).toEqual([])
   expect(hub.output()).not.toMatch(/"level":(50|60)/)
+})
+
+test('the operator sees how deliveries went', async () => {
+  const page = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+  expect(page).toMatch(/^hub_webhook_deliveries_total\{outcome="delivered"\} [1-9]\d*$/m)
+  expect(page).toMatch(/^hub_webhook_longest_wait_seconds\{stage="due"\} \d/m)
 })

@@ -150,6 +150,8 @@ test('the metrics of a Hub with workers are those of all its processes', async (
   const counts = [...text.matchAll(/^hub_http_requests_total\{.*operation="queryRecords".*worker="(\d)".*\} (\d+)$/gm)]
   expect(new Set(counts.map((each) => each[1]))).toEqual(new Set(['1', '2']))
   expect(text).toMatch(/^process_resident_memory_bytes\{worker="primary"\} \d+$/m)
+  // Nothing is delivered here.
+  expect(text).not.toContain('hub_webhook_longest_wait_seconds{')
   expect(text).not.toContain('acme')
 })
 
