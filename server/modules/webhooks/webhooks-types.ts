@@ -191,5 +191,3 @@ export interface InvocationWatches {
   /** To be called after a commit that changed endpoints of the tenant. */
   changed(tenantId: string): void
 }
-
-export type { InvocationEventKind }
