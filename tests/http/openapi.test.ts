@@ -4,6 +4,7 @@ import SwaggerParser from '@apidevtools/swagger-parser'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../contract/operations.ts'
 import { scopes } from '../../contract/scopes.ts'
+import { alertEventKinds, invocationEventKinds, testEventKind, userEventKinds } from '../../contract/webhook-events.ts'
 import { compileRequestValidator, compileSchema } from '../../server/http/request-validation.ts'
 import type { OpenApiDocument } from '../../server/modules/observability/openapi-document.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
@@ -115,6 +116,20 @@ describe('each operation', () => {
     }
     expect(wrong).toEqual([])
   })
+})
+
+test('describes each kind of message that is sent, with an example that is valid itself', () => {
+  const webhooks = document.webhooks as Record<string, { post: { requestBody: { content: Record<string, never> } } }>
+  const kinds = [...userEventKinds, ...invocationEventKinds, ...alertEventKinds, 'governance.*', testEventKind]
+  expect(Object.keys(webhooks).sort()).toEqual(kinds.sort())
+  for (const [kind, { post }] of Object.entries(webhooks)) {
+    const { schema, example } = post.requestBody.content['application/json'] as unknown as {
+      schema: object
+      example: object
+    }
+    expect(compileSchema(schema as never)(example), kind).toEqual([])
+    expect(compileSchema(schema as never)({ ...example, kind: 'other', more: 1 }), kind).toHaveLength(2)
+  }
 })
 
 test('what the document describes is what is checked: no schema takes members it does not name', () => {

@@ -1,6 +1,7 @@
 import { type QueuedMessage, readMessages } from '../../server/modules/webhooks/outbox/outbox-message.ts'
 import { addWebhook } from '../api/webhook-cases.ts'
 import type { TestHub } from '../support/hub.ts'
+import { asDescribed } from './described-messages.ts'
 
 /** What waits in the outbox of a tenant, in its order, and is taken out of it: nothing else relays it. */
 export async function takeMessages(hub: TestHub, tenant = 'acme'): Promise<QueuedMessage[]> {
@@ -13,11 +14,11 @@ export async function takeMessages(hub: TestHub, tenant = 'acme'): Promise<Queue
   return rows.flatMap(({ messages }) => readMessages(messages))
 }
 
-/** What a piece of work told, and nothing before it. */
+/** What a piece of work told, and nothing before it. It must be as described. */
 export async function toldBy(hub: TestHub, work: () => Promise<unknown>, tenant?: string): Promise<QueuedMessage[]> {
   await takeMessages(hub, tenant)
   await work()
-  return takeMessages(hub, tenant)
+  return asDescribed(await takeMessages(hub, tenant))
 }
 
 /** An endpoint that is enabled and names these. */

@@ -1,5 +1,6 @@
 import { readMessages } from '../../server/modules/webhooks/outbox/outbox-message.ts'
 import type { TestHub, TestTenant } from '../support/hub.ts'
+import { asDescribed } from './described-messages.ts'
 
 /** What waits in the outbox of a tenant, a row after the other; where no worker runs it stays there. */
 export async function outboxRows(hub: TestHub, tenant: TestTenant) {
@@ -11,10 +12,10 @@ export async function outboxRows(hub: TestHub, tenant: TestTenant) {
   return rows.map(({ messages }) => readMessages(messages))
 }
 
-/** The same as {@link outboxRows} in one list; afterwards it is empty. */
+/** The same as {@link outboxRows} in one list, which must be as described; afterwards it is empty. */
 export async function takeTold(hub: TestHub, tenant: TestTenant) {
   const rows = await outboxRows(hub, tenant)
   const superuser = await hub.superuserClient()
   await superuser.query('delete from hub.webhook_outbox where tenant_id = $1', [tenant])
-  return rows.flat()
+  return asDescribed(rows.flat())
 }

@@ -4,6 +4,7 @@ import { scopes } from '../../../contract/scopes.ts'
 import type { RouteDescription } from '../../http/route.ts'
 import { exampleOf } from './openapi-examples.ts'
 import { problemComponents, problemResponses } from './openapi-problems.ts'
+import { describedWebhooks } from './openapi-webhooks.ts'
 
 /** An OpenAPI 3.1 document, as plain JSON. */
 export interface OpenApiDocument {
@@ -33,6 +34,7 @@ export function openApiDocument(routes: ReadonlyMap<string, RouteDescription>): 
     servers: [{ url: '/' }],
     tags: [...new Set(Object.values(operations).map((operation) => operation.tag))].map((name) => ({ name })),
     paths: {},
+    webhooks: describedWebhooks(),
     components: { ...commonComponents, ...problemComponents, securitySchemes },
   }
   for (const id of Object.keys(operations)) {

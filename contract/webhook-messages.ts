@@ -1,0 +1,174 @@
+import { type TObject, Type } from 'typebox'
+import { roleNames } from './roles.ts'
+import { governancePrefix, testEventKind } from './webhook-events.ts'
+
+/** What the Hub sends to endpoints, for the API description: `data` of each kind of message. */
+
+const closed = { additionalProperties: false } as const
+const time = (description: string) =>
+  Type.String({ format: 'date-time', description, examples: ['2026-07-01T09:30:00.000000Z'] })
+const text = (description: string, example: string) => Type.String({ description, examples: [example] })
+const uuid = (description: string) =>
+  Type.String({ format: 'uuid', description, examples: ['019a2f64-51c8-7a10-8d42-5b1f0e9c7a64'] })
+const names = (description: string, ...examples: string[]) =>
+  Type.Array(Type.String(), { description, examples: [examples] })
+const count = (description: string, example: number) => Type.Integer({ minimum: 0, description, examples: [example] })
+const number = (description: string, example: number) => Type.Number({ description, examples: [example] })
+
+const truncated = Type.Optional(
+  Type.Literal(true, {
+    description: 'The largest members were left out, because there was more than 16 KiB; absent otherwise',
+  }),
+)
+
+const person = {
+  user_id: text('Id of the person in the Hub', 'usr_9QmVb3xQ8ZrT2vYw0LxNp6Bd'),
+  user_name: Type.Optional(text('The name that the directory knows them by', 'kim')),
+  external_id: Type.Optional(text('Id that the directory knows them by', '00u1a2b3')),
+  email: Type.Optional(text('Absent where the Hub knows none', 'kim@acme.example')),
+  display_name: Type.Optional(text('The whole name', 'Kim Reyes')),
+  role: Type.Enum(roleNames, { description: 'In the Hub', examples: ['member'] }),
+  active: Type.Boolean({ description: 'Whether they may sign in', examples: [true] }),
+  archetype_ids: names('Archetypes that they have', 'analyst'),
+  source: Type.Enum(['directory', 'manual'], {
+    description: 'Whether a directory keeps them, or people do',
+    examples: ['directory'],
+  }),
+  truncated,
+}
+
+const invocation = Type.Object(
+  {
+    record_id: uuid('The record of the invocation'),
+    skill_id: text('The skill', 'contract-review'),
+    skill_version: Type.Optional(text('Its version', '1.4.0')),
+    archetype_id: text('The archetype', 'legal-counsel'),
+    user_id: text('Who invoked it, as the sender names them', 'user:kim@acme.example'),
+    llm_platform: Type.Optional(text('Where', 'slack')),
+    llm_model: Type.Optional(text('With what', 'claude-sonnet-4-5')),
+    ts: Type.Optional(time('When')),
+    success: Type.Optional(Type.Boolean({ description: 'Whether it succeeded', examples: [false] })),
+    latency_ms: Type.Optional(number('How long it took', 24_100)),
+    tokens_in: Type.Optional(count('Tokens that went in', 812)),
+    tokens_out: Type.Optional(count('Tokens that came out', 40)),
+    cost_usd_estimate: number('What the sender takes the cost for', 0.0031),
+    cost_usd_computed: Type.Optional(number('What the Hub computed', 0.0034)),
+    error_code: Type.Optional(text('Why it failed', 'timeout')),
+    truncated,
+  },
+  { ...closed, description: 'In Mode B, only what stands in clear beside the key of the customer.' },
+)
+
+const alert = {
+  alert_id: uuid('The same when it opens and when it closes'),
+  metric: Type.Enum(['error_rate', 'latency_p95_ms', 'cost_usd_per_hour'], {
+    description: 'Of the rule',
+    examples: ['error_rate'],
+  }),
+  group_by: Type.Enum(['skill', 'user', 'archetype'], { description: 'Of the rule', examples: ['skill'] }),
+  key: text('The skill, person or archetype', 'contract-review'),
+  value: number('Of the window', 0.31),
+  threshold: number('`above` of the rule', 0.2),
+  window_minutes: Type.Integer({ description: 'Of the rule', examples: [60] }),
+  window: Type.Object(
+    { from: time('Its beginning'), to: time('Its end') },
+    { ...closed, description: 'What was looked at' },
+  ),
+  invocations: count('In the window', 412),
+  opened_at: time('When it opened'),
+  truncated,
+}
+
+const governance = Type.Object(
+  {
+    record_id: uuid('The record of the event'),
+    event_kind: text('As in the record', 'auth.login'),
+    subject: Type.Optional(text('What it concerns', 'user:usr_9QmVb3xQ8ZrT2vYw0LxNp6Bd')),
+    details: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), { description: 'By kind', examples: [{ method: 'magic_link' }] }),
+    ),
+    created_at: time('When the record was made'),
+    created_by: text('Who wrote the record', 'service:hub'),
+    provenance_hash: text('Hash of the canonical text of the record', 'sha256:'.padEnd(71, '0')),
+    truncated,
+  },
+  { ...closed, description: 'In Mode B, what a program of the customer wrote comes without subject and details.' },
+)
+
+/** A kind of message. */
+export interface DescribedMessage {
+  kind: string
+  summary: string
+  data: TObject
+}
+
+export const describedMessages: readonly DescribedMessage[] = [
+  { kind: 'user.provisioned', summary: 'Somebody was added to the roster', data: Type.Object(person, closed) },
+  {
+    kind: 'user.updated',
+    summary: 'Role, name, address or activity of somebody changed',
+    data: Type.Object({ ...person, changed: names('Members that changed', 'role') }, closed),
+  },
+  {
+    kind: 'user.deactivated',
+    summary: 'Somebody was deactivated, or removed by the directory',
+    data: Type.Object(person, closed),
+  },
+  {
+    kind: 'user.archetype_changed',
+    summary: 'Archetypes were assigned to somebody',
+    data: Type.Object(
+      { ...person, before: names('Archetypes until then'), after: names('Archetypes since then', 'analyst') },
+      closed,
+    ),
+  },
+  { kind: 'skill.invocation_failed', summary: 'An invocation failed', data: invocation },
+  {
+    kind: 'skill.latency_exceeded',
+    summary: 'An invocation took longer than `thresholds.latency_ms` of the endpoint',
+    data: invocation,
+  },
+  {
+    kind: 'skill.cost_exceeded',
+    summary: 'An invocation cost more than `thresholds.cost_usd` of the endpoint',
+    data: invocation,
+  },
+  { kind: 'skill.alert_opened', summary: 'A rule of the endpoint is broken', data: Type.Object(alert, closed) },
+  {
+    kind: 'skill.alert_closed',
+    summary: 'A rule of the endpoint is kept again',
+    data: Type.Object({ ...alert, closed_at: time('When it closed') }, closed),
+  },
+  { kind: `${governancePrefix}*`, summary: 'A governance event was written', data: governance },
+  {
+    kind: testEventKind,
+    summary: 'Somebody tests the endpoint',
+    data: Type.Object({ message: text('For people', 'A test of this endpoint. Nothing has happened.') }, closed),
+  },
+]
+
+/** The body of a message. */
+export function messageSchema({ kind, data }: DescribedMessage): TObject {
+  const isFamily = kind.endsWith('.*')
+  return Type.Object(
+    {
+      id: uuid('Of the message: the same for all endpoints and at all attempts'),
+      kind: isFamily
+        ? Type.String({
+            pattern: `^${kind.slice(0, -1).replaceAll('.', '\\.')}`,
+            description: `\`${governancePrefix}\` and the kind of the event`,
+            examples: [`${governancePrefix}auth.login`],
+          })
+        : Type.Literal(kind, { description: 'Of the message' }),
+      tenant: text('Slug', 'acme'),
+      occurred_at: time('When it happened'),
+      sequence: Type.Integer({
+        minimum: 1,
+        description: 'Counts the messages to the endpoint, from 1 and without gaps, in the order they were queued',
+        examples: [42],
+      }),
+      data,
+    },
+    closed,
+  )
+}
