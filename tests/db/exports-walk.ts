@@ -33,8 +33,9 @@ export async function walkExports(hub: TestHub, tenant: 'acme' | 'globex'): Prom
     { format: 'csv', compression: 'gzip', filter: { record_type: ['output'] } },
     { format: 'parquet' },
   ]
-  for (const order of orders) {
-    const { job_id } = await call('POST', orderPath, order)
+  const ordered: { job_id: string }[] = []
+  for (const order of orders) ordered.push(await call('POST', orderPath, order))
+  for (const { job_id } of ordered) {
     const { download_url, manifest_url } = await ended(job_id)
     for (const url of [download_url, manifest_url]) await call('GET', url.slice(hub.baseUrl.length))
   }
