@@ -47,7 +47,8 @@ export interface WebhookStage {
 /** Of one message, as the service builds it. */
 export function sampleData(at: number): OutgoingMessage['data'] {
   const nowMs = performance.timeOrigin + performance.now()
-  return { ...(sampleEvent(at, nowMs) as OutgoingMessage['data']), [sentAt]: nowMs }
+  // Of one that failed, as its kind says: else no endpoint is told.
+  return { ...(sampleEvent(at, nowMs) as OutgoingMessage['data']), success: false, [sentAt]: nowMs }
 }
 
 export async function openWebhookStage(hub: BenchHub): Promise<WebhookStage> {
