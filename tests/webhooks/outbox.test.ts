@@ -163,6 +163,18 @@ describe('word of it', () => {
     expect(heard).toEqual(['acme', 'acme', 'globex'])
   })
 
+  test('of an erasure reaches every process, this one at once', async () => {
+    const [here, heard] = [vi.fn(), vi.fn()]
+    const { database } = hub.test
+    const listener = hearQueued(database, heard)
+    const news = createOutboxNews({ database, wake: here, log: quiet })
+    news.erased('acme')
+    expect(here).toHaveBeenCalledExactlyOnceWith('acme', 'erased')
+    await vi.waitFor(() => expect(heard).toHaveBeenCalledWith('acme', 'erased'))
+    await news.close()
+    await listener.close()
+  })
+
   test('that is lost is a warning, and the next goes out', async () => {
     const warn = vi.fn()
     const withRegistry = vi.fn().mockRejectedValueOnce(new Error('away')).mockResolvedValue(undefined)

@@ -33,6 +33,7 @@ export type DeliveryErrorCode =
   | 'http-other'
   | 'rate-limited'
   | 'key-destroyed'
+  | 'overflow'
 
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'dead'
 
@@ -110,10 +111,13 @@ export interface DeliveryMetrics {
   showWebhookWaits(read: () => { queued: number; due: number }): void
 }
 
+/** What a process that delivers is told of a tenant: something is due, or something that it may have read was erased. */
+export type WebhookWord = 'queued' | 'erased'
+
 /** Gets messages to their receivers, in the background. */
 export interface WebhookWorker {
-  /** Something of the tenant is due now. */
-  wake(tenantId: string): void
+  /** Something of the tenant is due now, or was erased: nothing is sent then as it was read before. */
+  wake(tenantId: string, word?: WebhookWord): void
   /** An endpoint was removed, disabled or moved: nothing more begins where it was, and what hangs there is broken off. */
   breakOff(tenantId: string, webhookId: string): void
   start(metrics?: DeliveryMetrics): void

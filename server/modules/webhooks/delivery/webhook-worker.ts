@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { DomainError } from '../../../../contract/domain-error.ts'
 import { webhookFailingHoursMax, webhookPauseSeconds, webhookPauseSpread } from '../../../../contract/limits.ts'
 import type { Database, DatabaseLog, Listener } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
@@ -6,7 +7,7 @@ import { createTenantLoop } from '../../../jobs/tenant-loop.ts'
 import { createLanes } from '../../../outbound/lanes.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import type { RecordClock } from '../../hub/record-clock-types.ts'
-import type { DeliveryMetrics, WebhookWorker } from '../delivery-types.ts'
+import type { DeliveryMetrics, WebhookWord, WebhookWorker } from '../delivery-types.ts'
 import type { Endpoints } from '../webhooks-types.ts'
 import { type Attempted, attemptDelivery, unsentAttempt } from './attempt.ts'
 import { judge } from './judge.ts'
@@ -22,6 +23,8 @@ const laneSizes = { ownPlaces: 32, sharedPlaces: 1024, tenantBytesMax: 64 * 1024
 const readBytes = { ownBytes: 256 * 1024, sharedBytes: 64 * 1024 * 1024 }
 const stopMsMax = 5_000
 const relayRetryMs = 5_000
+/** What is due does not wait for longer until more is made due. */
+const relayWaitMs = 100
 
 export interface WebhookWorkerDeps {
   database: Database
@@ -31,7 +34,7 @@ export interface WebhookWorkerDeps {
   /** With the time that a receiver has for the head of its answer. */
   outbound: Pick<Outbound, 'post'>
   /** Hears of what other processes have queued. */
-  hear: (heard: (tenantId: string) => void) => Listener
+  hear: (heard: (tenantId: string, word?: WebhookWord) => void) => Listener
   /** Of the ids of deliveries. */
   clock: Pick<RecordClock, 'next'>
   log: DatabaseLog
@@ -90,7 +93,7 @@ export function createWebhookWorker(deps: WebhookWorkerDeps, options: WebhookWor
   const loop = createTenantLoop({
     look,
     listTenants: deps.listTenants,
-    hear: deps.hear,
+    hear: () => deps.hear(wake),
     log,
     words: {
       away: 'messages are not delivered while the database is away',
@@ -101,6 +104,11 @@ export function createWebhookWorker(deps: WebhookWorkerDeps, options: WebhookWor
     sweepMs: options.sweepMs,
     nowMs,
   })
+
+  function wake(tenantId: string, word?: WebhookWord): void {
+    if (word === 'erased') tenants.get(tenantId)?.readAgain()
+    loop.wake(tenantId)
+  }
 
   async function look(tenantId: string): Promise<number | undefined> {
     const tenant = await findTenant(tenantId)
@@ -123,24 +131,39 @@ export function createWebhookWorker(deps: WebhookWorkerDeps, options: WebhookWor
     return isMore
   }
 
-  /** The first part at once; where there is more, the rest beside the delivery of the first. */
+  /** The first part at once, but not for long: another may hold the lock. The rest beside the delivery of what is due. */
   async function relaySome(tenantId: string): Promise<void> {
-    if (relaying.has(tenantId) || !(await relayPart(tenantId))) return
-    const rest = relayRest(tenantId)
+    if (relaying.has(tenantId)) return
+    const { promise: first, resolve: goOn } = Promise.withResolvers<void>()
+    let isBeside = false
+    const all = relayAll(tenantId, () => {
+      goOn()
+      if (isBeside) loop.wake(tenantId)
+    })
       .catch((error: unknown) => {
-        log.error({ err: error, tenant: tenantId }, 'messages that wait could not be made deliveries')
-        return relayRetryMs
+        const isAway = error instanceof DomainError && error.slug === 'hub-unavailable'
+        const details = { err: error, tenant: tenantId }
+        if (isAway) log.warn(details, 'messages wait while the database is away')
+        else log.error(details, 'messages that wait could not be made deliveries')
+        loop.wake(tenantId, relayRetryMs)
       })
-      .then((inMs) => {
+      .finally(() => {
+        goOn()
         relaying.delete(tenantId)
-        loop.wake(tenantId, inMs)
       })
-    relaying.set(tenantId, rest)
+    relaying.set(tenantId, all)
+    const timer = setTimeout(goOn, relayWaitMs)
+    await first
+    clearTimeout(timer)
+    isBeside = true
   }
 
-  async function relayRest(tenantId: string): Promise<number> {
-    while (!isStopped && (await relayPart(tenantId))) loop.wake(tenantId)
-    return 0
+  async function relayAll(tenantId: string, partIsDone: () => void): Promise<void> {
+    while (await relayPart(tenantId)) {
+      partIsDone()
+      if (isStopped) return
+    }
+    partIsDone()
   }
 
   function deliveriesOf(tenant: Tenant): TenantDeliveries {
@@ -169,7 +192,7 @@ export function createWebhookWorker(deps: WebhookWorkerDeps, options: WebhookWor
   }
 
   return {
-    wake: (tenantId) => loop.wake(tenantId),
+    wake,
     breakOff: (tenantId, webhookId) => tenants.get(tenantId)?.breakOff(webhookId),
     start(shownBy) {
       isStopped = false

@@ -1,14 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database, DatabaseLog, Listener } from '../../../db/database.ts'
+import type { WebhookWord } from '../delivery-types.ts'
 import { notifyWebhooks, webhooksChannel } from './outbox-store.ts'
 
 /** Between two notifications of one process: each is a commit. */
 const gatherMs = 50
+/** Before the slug in a notification, which none begins with. */
+const erasedMark = '-'
 
-/** Gets word of messages that wait to the processes that deliver. Nobody waits for it, and it never throws. */
+/** Gets word to the processes that deliver. Nobody waits for it, and it never throws. Not inside a transaction. */
 export interface OutboxNews {
-  /** Not inside a transaction. */
+  /** Messages wait. */
   queued(tenantId: string): void
+  /** Some that may have been read already were erased. */
+  erased(tenantId: string): void
   /** What waits is told. */
   close(): Promise<void>
 }
@@ -21,7 +26,7 @@ export interface OutboxNews {
 export function createOutboxNews(deps: {
   database: Pick<Database, 'withRegistry'>
   /** The worker of this process. */
-  wake: (tenantId: string) => void
+  wake: (tenantId: string, word?: WebhookWord) => void
   log: Pick<DatabaseLog, 'warn'>
 }): OutboxNews {
   const { database, wake, log } = deps
@@ -31,10 +36,10 @@ export function createOutboxNews(deps: {
 
   async function tellAll(): Promise<void> {
     while (waiting.size > 0) {
-      const tenantIds = [...waiting]
+      const words = [...waiting]
       waiting.clear()
       await database
-        .withRegistry((tx) => notifyWebhooks(tx, tenantIds))
+        .withRegistry((tx) => notifyWebhooks(tx, words))
         .catch((error: unknown) => {
           log.warn({ err: error }, 'other processes find messages that wait later, with their next turn')
         })
@@ -49,6 +54,11 @@ export function createOutboxNews(deps: {
       waiting.add(tenantId)
       telling ??= tellAll()
     },
+    erased(tenantId) {
+      wake(tenantId, 'erased')
+      waiting.add(erasedMark + tenantId)
+      telling ??= tellAll()
+    },
     async close() {
       closing.abort()
       await telling
@@ -56,10 +66,16 @@ export function createOutboxNews(deps: {
   }
 }
 
-/** Tells of tenants for which messages may wait. */
-export function hearQueued(database: Pick<Database, 'listen'>, heard: (tenantId: string) => void): Listener {
+/** Tells of tenants for which messages may wait, or of which some were erased. */
+export function hearQueued(
+  database: Pick<Database, 'listen'>,
+  heard: (tenantId: string, word?: WebhookWord) => void,
+): Listener {
   // Without a word when listening begins: what was missed until then is looked for anyway.
   return database.listen(webhooksChannel, (payload = '') => {
-    for (const tenantId of payload.split(' ')) if (tenantId !== '') heard(tenantId)
+    for (const word of payload.split(' ')) {
+      if (word.startsWith(erasedMark)) heard(word.slice(erasedMark.length), 'erased')
+      else if (word !== '') heard(word)
+    }
   })
 }

@@ -28,7 +28,7 @@ export const webhooksChannel = 'hub_webhooks'
 /** A notification has 8,000 bytes at most, and a slug 63. */
 const tenantsPerNotification = 100
 
-/** Names the tenants to whoever listens, once this transaction commits. */
+/** Names the tenants, some marked, to whoever listens, once this transaction commits. */
 export async function notifyWebhooks(tx: RegistryTx, tenantIds: readonly string[]): Promise<void> {
   for (let at = 0; at < tenantIds.length; at += tenantsPerNotification) {
     const some = tenantIds.slice(at, at + tenantsPerNotification).join(' ')

@@ -1,6 +1,7 @@
 import { wantsKind } from '../../../../contract/webhook-events.ts'
 import type { Database, DatabaseLog } from '../../../db/database.ts'
 import type { RecordClock } from '../../hub/record-clock-types.ts'
+import type { WebhookWord } from '../delivery-types.ts'
 import type { OutgoingMessage, WebhookOutbox } from '../webhooks-types.ts'
 import { carriedData } from './message-data.ts'
 import { type QueuedMessage, writeMessages } from './outbox-message.ts'
@@ -11,6 +12,8 @@ import { insertOutbox, insertOutboxRow, wantedNames } from './outbox-store.ts'
 const perRow = { messages: 500, bytes: 256 * 1024 }
 
 export interface OwnOutbox extends WebhookOutbox {
+  /** What processes have read of the tenant's messages is read again before it is sent. As {@link WebhookOutbox.queued}. */
+  erased(tenantId: string): void
   /** What waits to be told to other processes is told; to be called before the database is closed. */
   settled(): Promise<void>
 }
@@ -20,7 +23,7 @@ export function createWebhookOutbox(deps: {
   database: Pick<Database, 'withRegistry'>
   clock: RecordClock
   /** The worker of this process. */
-  wake: (tenantId: string) => void
+  wake: (tenantId: string, word?: WebhookWord) => void
   log: Pick<DatabaseLog, 'warn'>
 }): OwnOutbox {
   const { clock } = deps
@@ -61,6 +64,7 @@ export function createWebhookOutbox(deps: {
       }
     },
     queued: (tenantId) => news.queued(tenantId),
+    erased: (tenantId) => news.erased(tenantId),
     settled: () => news.close(),
   }
 }
