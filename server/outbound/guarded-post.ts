@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import type { Agent, Dispatcher } from 'undici'
 import type { AddressGuard } from './address-guard.ts'
 import { OutboundError, outboundErrorIn } from './outbound-error.ts'
@@ -15,10 +14,19 @@ export interface PostOptions {
   signal?: AbortSignal
 }
 
+/** By names in lower case. Of whatever came more than once, `retry-after` too, there is a list: unlike those of `node:http`. */
+export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>
+
+/** The value of a header, the first where it came more than once. */
+export function headerValue(headers: AnswerHeaders, name: string): string | undefined {
+  const value = headers[name]
+  return Array.isArray(value) ? value[0] : value
+}
+
 /** Any answer that has a head: a redirect too, which is not followed. */
 export interface PostAnswer {
   status: number
-  headers: IncomingHttpHeaders
+  headers: AnswerHeaders
   /** The first 4 KiB of the body, as they were sent; less where it broke off, or took too long. */
   beginning: Buffer
   /** From the call to the head, in milliseconds. */
@@ -84,7 +92,7 @@ class Call implements Dispatcher.DispatchHandler {
     if (this.#isSettled) this.#cutOff()
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: AnswerHeaders): void {
     // Of interim answers there may be any number.
     if (status < 200 || this.#isSettled) return
     clearTimeout(this.#timer)

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
+import { headerValue } from '../../server/outbound/guarded-post.ts'
 import { createOutbound, type OutboundOptions } from '../../server/outbound/outbound.ts'
 
 const closing: (() => Promise<unknown> | unknown)[] = []
@@ -68,6 +69,15 @@ test.each([301, 302, 307, 308, 410, 429, 500])('%i is an answer, and no redirect
   })
   const answer = await open()(url)
   expect([answer.status, answer.headers['retry-after'], paths]).toEqual([status, '7', ['/']])
+})
+
+test('a header that comes twice has both values', async () => {
+  const { url } = await serve((_request, response) => {
+    response.writeHead(503, [...['retry-after', '7'], ...['Retry-After', '100'], ...['via', 'a']]).end()
+  })
+  const { headers } = await open()(url)
+  expect(headers).toMatchObject({ 'retry-after': ['7', '100'], via: 'a' })
+  expect(['retry-after', 'via', 'server'].map((name) => headerValue(headers, name))).toEqual(['7', 'a', undefined])
 })
 
 test('what the guard does not let through is not connected to', async () => {

@@ -80,6 +80,13 @@ test('time that is asked for counts at 429 and 503 alone', async () => {
   expect((await asked(500)).retryAfterSeconds).toBeUndefined()
 })
 
+test('headers that came more than once are kept, and the first one is obeyed', async () => {
+  const headers = { 'retry-after': ['7', '100'], 'content-type': ['text/plain', 'image/png'] }
+  const made = await attempt(async () => answer({ status: 503, headers, beginning: Buffer.from('busy') }))
+  expect(made.retryAfterSeconds).toBe(7)
+  expect(made.attempt.response).toMatchObject({ headers: { 'retry-after': '7, 100' }, body: 'busy' })
+})
+
 test.each([
   ['blocked', 'blocked'],
   ['timeout', 'timeout'],

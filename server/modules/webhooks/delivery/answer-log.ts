@@ -1,5 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http'
-import type { PostAnswer } from '../../../outbound/guarded-post.ts'
+import { type AnswerHeaders, headerValue, type PostAnswer } from '../../../outbound/guarded-post.ts'
 import type { DeliveryAttempt } from '../delivery-types.ts'
 
 const headersMax = 50
@@ -14,7 +13,7 @@ export function loggedAnswer({ status, headers, beginning }: PostAnswer): NonNul
   return { status, headers: firstHeaders(headers), ...(body !== undefined && { body }) }
 }
 
-function firstHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+function firstHeaders(headers: AnswerHeaders): Record<string, string> {
   const kept: [string, string][] = []
   let room = headerCharactersMax
   for (const [name, value] of Object.entries(headers)) {
@@ -29,10 +28,10 @@ function firstHeaders(headers: IncomingHttpHeaders): Record<string, string> {
 }
 
 /** Undefined for what is packed, or no text by what it says of itself. */
-function bodyText(headers: IncomingHttpHeaders, beginning: Buffer): string | undefined {
+function bodyText(headers: AnswerHeaders, beginning: Buffer): string | undefined {
   if (beginning.length === 0) return undefined
   const encoding = headers['content-encoding'] ?? 'identity'
-  const type = headers['content-type'] ?? 'text/plain'
+  const type = headerValue(headers, 'content-type') ?? 'text/plain'
   if (encoding !== 'identity' || !/^text\/|[/+](json|xml|x-www-form-urlencoded)\b/i.test(type)) return undefined
   // By characters, so that none is cut in two.
   const characters = [...printable(beginning.toString('utf8'))].slice(0, bodyCharactersMax)

@@ -1,6 +1,6 @@
 import { webhookRetryAfterSecondsMax } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
-import type { PostAnswer } from '../../../outbound/guarded-post.ts'
+import { headerValue, type PostAnswer } from '../../../outbound/guarded-post.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import { OutboundError } from '../../../outbound/outbound-error.ts'
 import { retryAfterSeconds } from '../../../outbound/retry-after.ts'
@@ -66,7 +66,9 @@ function attempted(
   if (status >= 200 && status < 300) return { attempt: { ...begun, response } }
   const error = { code: codeOf(status), detail: `The receiver ${wordsOf(status)}.` }
   const asks = status === 429 || status === 503
-  const asked = asks ? retryAfterSeconds(answer.headers['retry-after'], webhookRetryAfterSecondsMax) : undefined
+  const asked = asks
+    ? retryAfterSeconds(headerValue(answer.headers, 'retry-after'), webhookRetryAfterSecondsMax)
+    : undefined
   if (asked === undefined) return { attempt: { ...begun, response, error } }
   return { attempt: { ...begun, response, error, retry_after_seconds: asked }, retryAfterSeconds: asked }
 }
