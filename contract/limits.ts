@@ -156,6 +156,11 @@ export const webhookFilterIdsMax = 1000
 export const webhookAlertsMax = 50
 /** Alerts of one endpoint that are open at a time: further ones wait until some have closed. */
 export const webhookOpenAlertsMax = 1000
+/**
+ * Readings of telemetry that the rules of all endpoints of a tenant take together. Those of the same `group_by` share
+ * one, whatever their windows and thresholds are, where the endpoints have the same filters.
+ */
+export const webhookAlertReadingsMax = 50
 /** Pauses between the attempts of a delivery, each ± 20 %; after the last one it is dead. */
 export const webhookPauseSeconds = [5, 300, 1800, 7200, 18_000, 36_000, 36_000] as const
 export const webhookPauseSpread = 0.2
@@ -167,8 +172,14 @@ export const webhookRetryAfterSecondsMax = 86_400
 export const webhookFailingHoursMax = 120
 /** Deliveries are listed, and can be made again, for so long. */
 export const webhookDeliveryDays = 28
+/** Deliveries of an endpoint that wait to be attempted, a few thousand more at times: beyond, the oldest are given up. */
+export const webhookOpenDeliveriesMax = 200_000
 /** Attempts of a delivery that are kept, the last ones. */
 export const webhookAttemptsKept = 20
+/** Of the body of an answer. */
+export const webhookBodyCharactersKept = 1024
+/** Open or dead deliveries of one endpoint are counted up to here, to say how it does. */
+export const webhookHealthCountMax = 1000
 /** Deliveries that one order may make again. */
 export const webhookRedeliveriesMax = 100_000
 /** Of a received signature (interface section 8), and of one from a clock that is ahead. */

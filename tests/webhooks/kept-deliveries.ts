@@ -21,7 +21,7 @@ export const taken: DeliveryAttempt = {
   at: '2026-07-01T09:30:00.100000Z',
   duration_ms: 84,
   url: 'http://127.0.0.1:4999/hook',
-  request_headers: { 'X-Service-Signature': 't=1782898200,v1=00', 'Content-Type': 'application/json' },
+  request_headers: { 'x-service-signature': 't=1782898200,v1=00', 'content-type': 'application/json' },
   response: { status: 200, headers: { 'content-type': 'text/plain' }, body: 'ok' },
 }
 
@@ -29,9 +29,9 @@ export const refused: DeliveryAttempt = {
   at: '2026-07-01T09:29:55.100000Z',
   duration_ms: 12,
   url: 'http://127.0.0.1:4999/hook',
-  request_headers: { 'X-Service-Signature': 't=1782898195,v1=00' },
+  request_headers: { 'x-service-signature': 't=1782898195,v1=00' },
   response: { status: 503, headers: {} },
-  error: { code: 'http-5xx', detail: 'The receiver failed itself (503).' },
+  error: { code: 'http-5xx', detail: 'The receiver answered 503, which is no success.' },
   retry_after_seconds: 5,
 }
 

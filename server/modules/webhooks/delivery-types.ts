@@ -1,3 +1,4 @@
+import type { DeliveryErrorCode, DeliveryStatus } from '../../../contract/webhook-deliveries.ts'
 import type { JsonObject } from '../../../provenance/json.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 
@@ -13,7 +14,7 @@ export interface DeliveryAttempt {
     status: number
     /** The first ones, names in lower case. */
     headers: Record<string, string>
-    /** The first 1,024 characters, where it is text. */
+    /** The first `webhookBodyCharactersKept` characters, where it is text. */
     body?: string
   }
   /** Absent where it was taken. */
@@ -22,20 +23,7 @@ export interface DeliveryAttempt {
   retry_after_seconds?: number
 }
 
-export type DeliveryErrorCode =
-  | 'blocked'
-  | 'unreachable'
-  | 'timeout'
-  | 'redirect'
-  | 'gone'
-  | 'http-4xx'
-  | 'http-5xx'
-  | 'http-other'
-  | 'rate-limited'
-  | 'key-destroyed'
-  | 'overflow'
-
-export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'dead'
+export type { DeliveryErrorCode, DeliveryStatus }
 
 /** In the names of the answer; `pending` was not attempted yet, `failed` was and will be again, `dead` will not. */
 export interface DeliveryAnswer {

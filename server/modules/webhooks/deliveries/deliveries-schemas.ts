@@ -1,8 +1,9 @@
 import { Type } from 'typebox'
 import { NextCursor } from '../../../../contract/answer-schemas.ts'
-import { webhookAttemptsKept, webhookRedeliveriesMax } from '../../../../contract/limits.ts'
+import { webhookAttemptsKept, webhookBodyCharactersKept, webhookRedeliveriesMax } from '../../../../contract/limits.ts'
 import { patterns } from '../../../../contract/literals.ts'
 import { PageQuery } from '../../../../contract/request-schemas.ts'
+import { deliveryErrors, deliveryStatuses, meaningsOf, wordsOf } from '../../../../contract/webhook-deliveries.ts'
 
 const exampleWebhook = 'whk_7Kd2mQx9RtVb4LhZs8WcNp3F'
 const exampleDelivery = '019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'
@@ -23,10 +24,8 @@ const DeliveryId = Type.String({
   examples: [exampleDelivery],
 })
 const time = (description: string) => Type.String({ description, examples: [exampleTime] })
-const Status = Type.Enum(['pending', 'delivered', 'failed', 'dead'], {
-  description:
-    '`pending`: not attempted since it was queued. `delivered`: taken. `failed`: not taken, and attempted again at ' +
-    '`next_attempt_at`. `dead`: given up.',
+const Status = Type.Enum(wordsOf(deliveryStatuses), {
+  description: meaningsOf(deliveryStatuses),
   examples: ['delivered'],
 })
 const Headers = (description: string, example: Record<string, string>) =>
@@ -72,11 +71,12 @@ const AttemptSchema = Type.Object(
       examples: [84],
     }),
     url: Type.String({ description: 'Where it was sent', examples: ['https://acme.example/hooks/hub'] }),
-    request_headers: Headers('As they were sent', {
-      'X-Service-Webhook-Id': exampleMessage,
-      'X-Service-Tenant': 'acme',
-      'X-Service-Signature': 't=1782898200,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd',
-      'Content-Type': 'application/json',
+    request_headers: Headers('As they were sent, names in lower case; empty where nothing was', {
+      'content-type': 'application/json',
+      'user-agent': 'org-memory-hub',
+      'x-service-tenant': 'acme',
+      'x-service-webhook-id': exampleMessage,
+      'x-service-signature': 't=1782898200,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd',
     }),
     response: Type.Optional(
       Type.Object(
@@ -84,7 +84,10 @@ const AttemptSchema = Type.Object(
           status: Type.Integer({ description: 'HTTP status', examples: [200] }),
           headers: Headers('The first ones, names in lower case', { 'content-type': 'text/plain' }),
           body: Type.Optional(
-            Type.String({ description: 'The first 1,024 characters, where it is text', examples: ['ok'] }),
+            Type.String({
+              description: `The first ${webhookBodyCharactersKept.toLocaleString('en')} characters, where it is text`,
+              examples: ['ok'],
+            }),
           ),
         },
         { ...closed, description: 'Absent where the receiver did not answer' },
@@ -93,13 +96,11 @@ const AttemptSchema = Type.Object(
     error: Type.Optional(
       Type.Object(
         {
-          code: Type.String({
-            description:
-              '`blocked` (not a public address), `unreachable`, `timeout`, `redirect`, `gone` (410), `rate-limited` ' +
-              '(429), `http-4xx`, `http-5xx`, `http-other`, `key-destroyed` (nothing to sign with) or `disabled`',
-            examples: ['http-5xx'],
+          code: Type.Enum(wordsOf(deliveryErrors), { description: meaningsOf(deliveryErrors), examples: ['http-5xx'] }),
+          detail: Type.String({
+            description: 'The same for people',
+            examples: ['The receiver answered 500, which is no success.'],
           }),
-          detail: Type.String({ examples: ['The receiver failed itself (500).'] }),
         },
         { ...closed, description: 'Why it was not taken; absent where it was' },
       ),

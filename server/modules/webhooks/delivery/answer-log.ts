@@ -1,9 +1,9 @@
+import { webhookBodyCharactersKept } from '../../../../contract/limits.ts'
 import { type AnswerHeaders, headerValue, type PostAnswer } from '../../../outbound/guarded-post.ts'
 import type { DeliveryAttempt } from '../delivery-types.ts'
 
 const headersMax = 50
 const headerCharactersMax = 4 * 1024
-const bodyCharactersMax = 1024
 /** Nobody needs what a receiver would have a browser keep. */
 const leftOut: ReadonlySet<string> = new Set(['set-cookie', 'set-cookie2'])
 
@@ -34,7 +34,7 @@ function bodyText(headers: AnswerHeaders, beginning: Buffer): string | undefined
   const type = headerValue(headers, 'content-type') ?? 'text/plain'
   if (encoding !== 'identity' || !/^text\/|[/+](json|xml|x-www-form-urlencoded)\b/i.test(type)) return undefined
   // By characters, so that none is cut in two.
-  const characters = [...printable(beginning.toString('utf8'))].slice(0, bodyCharactersMax)
+  const characters = [...printable(beginning.toString('utf8'))].slice(0, webhookBodyCharactersKept)
   return characters.join('')
 }
 
