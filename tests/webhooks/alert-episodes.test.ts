@@ -117,7 +117,7 @@ test('a new episode has another id', async () => {
   expect([first === second, second === third]).toEqual([true, false])
 })
 
-test('a rule that is changed or removed ends its alerts; one that means the same does not', async () => {
+test('a rule that is changed or removed ends its alerts at once; one that means the same does not', async () => {
   const id = await lab.watch([rule])
   await lab.ingest(20, 1, failed)
   const [opened] = await lab.look(2)
@@ -127,31 +127,55 @@ test('a rule that is changed or removed ends its alerts; one that means the same
       { ...rule, group_by: 'archetype' },
     ],
   })
+  expect(await lab.open(id)).toHaveLength(1)
   expect(brief(await lab.look(3))).toEqual([['opened', 'analyst']])
   await lab.change(id, { alerts: [{ ...rule, above: 0.6 }] })
-  const told = await lab.look(4)
+  expect(await lab.open(id)).toEqual([])
+  const told = await takeTold(lab.hub, 'acme')
   expect(brief(told).sort()).toEqual([
     ['closed', 'analyst'],
     ['closed', 'sum-up'],
-    ['opened', 'sum-up'],
   ])
-  const closed = told.find(({ data }) => data.alert_id === opened!.data.alert_id)
-  expect(closed!.data).toMatchObject({ threshold: 0.5, value: 1, closed_at: '2026-01-05T12:04:00.000000Z' })
+  const { data, webhookIds } = told.find((message) => message.data.alert_id === opened!.data.alert_id)!
+  expect(data).toEqual({ ...opened!.data, closed_at: expect.any(String) })
+  expect(webhookIds).toEqual([id])
+  expect(brief(await lab.look(4))).toEqual([['opened', 'sum-up']])
   await lab.change(id, { alerts: [], events: ['user.*'] })
-  expect(brief(await lab.look(5))).toEqual([['closed', 'sum-up']])
   expect(await lab.open(id)).toEqual([])
+  expect(brief(await takeTold(lab.hub, 'acme'))).toEqual([['closed', 'sum-up']])
+  expect(await lab.look(5)).toEqual([])
 })
 
-test('the alerts of an endpoint that is disabled or removed end without a word', async () => {
+test('the alerts of an endpoint that is disabled or removed end without a word, and open anew', async () => {
   const [disabled, removed] = [await lab.watch([rule]), await lab.watch([rule])]
   await lab.ingest(20, 1, failed)
-  expect(await lab.look(2)).toHaveLength(2)
+  const before = await lab.look(2)
+  expect(before).toHaveLength(2)
   await lab.change(disabled, { enabled: false })
+  expect(await lab.open(disabled)).toEqual([])
   await must(lab.hub, 'acme', 'DELETE', `${webhooksPath}/${removed}`)
   expect(await lab.look(3)).toEqual([])
-  expect(await lab.open(disabled)).toEqual([])
   await lab.change(disabled, { enabled: true })
-  expect(brief(await lab.look(4))).toEqual([['opened', 'sum-up']])
+  const after = await lab.look(4)
+  expect(brief(after)).toEqual([['opened', 'sum-up']])
+  expect(before.map(({ data }) => data.alert_id)).not.toContain(after[0]!.data.alert_id)
+})
+
+test('of an endpoint that the service disabled nothing is open once it is enabled, and what is exceeded opens anew', async () => {
+  const id = await lab.watch([rule])
+  await lab.ingest(20, 1, failed)
+  const [first] = await lab.look(2)
+  const { endpoints } = lab.hub.modules.webhooks
+  const tenant = await lab.hub.tenant('acme')
+  await lab.hub.test.database.withTenant('acme', (tx) => endpoints.disable(tx, tenant, id, 'gone'))
+  await lab.change(id, { enabled: true })
+  expect(await lab.open(id)).toEqual([])
+  const [again, ...others] = await lab.look(3)
+  expect([brief([again!]), others]).toEqual([[['opened', 'sum-up']], []])
+  expect(again!.data.alert_id).not.toBe(first!.data.alert_id)
+  await lab.hub.test.database.withTenant('acme', (tx) => endpoints.disable(tx, tenant, id, 'gone'))
+  expect(await lab.look(4)).toEqual([])
+  expect(await lab.open(id)).toEqual([])
 })
 
 test('several processes that look at the same time tell once', async () => {

@@ -23,6 +23,8 @@ export interface AlertLab {
   change(webhookId: string, body: object): Promise<void>
   /** Ingests as many alike, which occur at a minute since noon. */
   ingest(count: number, minute: number, change?: Record<string, JsonValue>, tenant?: TestTenant): Promise<string[]>
+  /** One event for each change. */
+  ingestEach(changes: readonly Record<string, JsonValue>[], minute: number, tenant?: TestTenant): Promise<string[]>
   /** Looks at the minute given, and answers what is told. */
   look(minute: number, tenant?: TestTenant): Promise<Told[]>
   /** As `listWebhookAlerts` answers. */
@@ -55,11 +57,12 @@ export async function startAlertLab(options: TestHubOptions = {}): Promise<Alert
     async change(webhookId, body) {
       await must(hub, 'acme', 'PATCH', `${webhooksPath}/${webhookId}`, { body })
     },
-    async ingest(count, minute, change = {}, tenant = 'acme') {
+    ingest: (count, minute, change = {}, tenant = 'acme') => lab.ingestEach(Array(count).fill(change), minute, tenant),
+    async ingestEach(changes, minute, tenant = 'acme') {
       const ts = new Date(noonMs + minute * minuteMs).toISOString()
-      const all = Array.from({ length: count }, () => event({ ts, ...change }))
+      const all = changes.map((change) => event({ ts, ...change }))
       const ids: string[] = []
-      for (let at = 0; at < count; at += 1000) {
+      for (let at = 0; at < all.length; at += 1000) {
         const body = { events: all.slice(at, at + 1000) }
         const answer = await must(hub, tenant, 'POST', '/api/v1/telemetry/events:batch', { body })
         if (answer.body.failed > 0) throw new Error(JSON.stringify(answer.body.errors[0]))

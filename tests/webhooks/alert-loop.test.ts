@@ -7,6 +7,7 @@ afterEach(() => void vi.useRealTimers())
 /** Tenants, and how a look at each goes; looks are kept with the second that they began in. */
 function openLoop(tenants: string[], evaluate: (tenantId: string) => Promise<boolean> = async () => true) {
   const looks: [string, number][] = []
+  const forgotten: string[] = []
   const logged: string[] = []
   const beganMs = Date.now()
   const loop = createAlertLoop({
@@ -15,6 +16,7 @@ function openLoop(tenants: string[], evaluate: (tenantId: string) => Promise<boo
         looks.push([tenantId, Math.round((Date.now() - beganMs) / 1000)])
         return evaluate(tenantId)
       },
+      forget: (tenantId) => void forgotten.push(tenantId),
     },
     findTenant: async (tenantId) => tenants.includes(tenantId),
     listTenants: async () => [...tenants],
@@ -25,6 +27,7 @@ function openLoop(tenants: string[], evaluate: (tenantId: string) => Promise<boo
   return {
     loop,
     tenants,
+    forgotten,
     looks,
     logged,
     timesOf,
@@ -53,18 +56,31 @@ test('a tenant whose endpoints were changed is looked at soon, also one that was
   await loop.stop()
 })
 
-test('what is changed during a look is looked at again at once', async () => {
-  const { promise, resolve } = Promise.withResolvers<boolean>()
-  const { loop, timesOf, pass } = openLoop(['acme'], () => promise)
+const taking = (ms: number) => () => new Promise<boolean>((resolve) => setTimeout(resolve, ms, true))
+
+test('what is changed during a look is looked at again soon after it', async () => {
+  const { loop, timesOf, pass } = openLoop(['acme'], taking(100))
   loop.start()
-  await pass(2)
+  await pass(0.05)
   loop.changed('acme')
-  await pass(3)
+  await pass(0.5)
   expect(timesOf('acme')).toEqual([0])
-  resolve(true)
   await pass(1)
-  expect(timesOf('acme')).toHaveLength(2)
+  expect(timesOf('acme')).toEqual([0, 1])
   await loop.stop()
+})
+
+test('however often a tenant is changed, it rests after its looks', async () => {
+  const { loop, timesOf, pass } = openLoop(['acme'], taking(1000))
+  loop.start()
+  for (let times = 0; times < 240; times += 1) {
+    loop.changed('acme')
+    await pass(0.25)
+  }
+  expect(timesOf('acme')).toEqual([0, 11, 22, 33, 44, 55])
+  const stopping = loop.stop()
+  await pass(1)
+  await stopping
 })
 
 test('one slow tenant keeps no other waiting, and is looked at less often', async () => {
@@ -95,13 +111,14 @@ test('a tenant that fails is tried again later and later, and said to have faile
 })
 
 test('tenants come and go', async () => {
-  const { loop, tenants, timesOf, pass } = openLoop(['acme'])
+  const { loop, tenants, forgotten, timesOf, pass } = openLoop(['acme'])
   loop.start()
   await pass(5)
   tenants.splice(0, 1, 'new')
   await pass(60)
   expect(timesOf('acme')).toEqual([0])
   expect(timesOf('new')[0]).toBeLessThanOrEqual(32)
+  expect(forgotten).toEqual(['acme'])
   await loop.stop()
 })
 

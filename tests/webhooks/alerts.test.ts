@@ -153,20 +153,20 @@ test('an endpoint is told of its rules whatever it names, and of no other', asyn
 })
 
 test('every group is looked at, and the worst are told where there are more than may be open', async () => {
-  const id = await lab.watch([{ metric: 'cost_usd_per_hour', group_by: 'user', above: 0.01, window_minutes: 60 }])
+  const id = await lab.watch([{ metric: 'cost_usd_per_hour', group_by: 'skill', above: 0.01, window_minutes: 60 }])
   const superuser = await lab.hub.superuserClient()
-  await lab.ingest(1, 1, { user_id: 'user:zz-most', cost_usd_estimate: 50 })
+  await lab.ingest(1, 1, { cost_usd_estimate: 50 })
   await settle()
-  // As many rows of the rollups as that many people would have made.
+  // As many rows of the rollups as that many skills would have made.
   await superuser.query(`insert into hub.telemetry_rollups
-    select tenant_id, grain, view, first_quarter, substring(sha256(n::text::bytea) for 16), skill_id, archetype_id,
-      'user:' || lpad(n::text, 6, '0'), llm_platform, llm_model, invocations, failures, tokens_in, tokens_out,
-      100000, cost_computed_micros, unpriced, latency
+    select tenant_id, grain, view, first_quarter, substring(sha256(n::text::bytea) for 16),
+      'a-' || lpad(n::text, 6, '0'), archetype_id, user_id, llm_platform, llm_model, invocations, failures,
+      tokens_in, tokens_out, 100000, cost_computed_micros, unpriced, latency
     from hub.telemetry_rollups, generate_series(1, 10500) n
-    where tenant_id = 'acme' and grain = 'quarter' and view = 'user'`)
+    where tenant_id = 'acme' and grain = 'quarter' and view = 'skill'`)
   const messages = await lab.look(2)
   expect(messages).toHaveLength(1000)
-  expect(messages[0]!.data).toMatchObject({ key: 'user:zz-most', value: 50 })
+  expect(messages[0]!.data).toMatchObject({ key: 'sum-up', value: 50 })
   expect(await lab.look(3)).toEqual([])
   expect(await lab.open(id)).toHaveLength(1000)
 })

@@ -12,6 +12,7 @@ import type { RecordClock } from '../hub/record-clock-types.ts'
 import type { UserProfiles } from '../roster/roster-types.ts'
 import type { TelemetryWindows } from '../telemetry/summary/window-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
+import { createAlertEnds } from './alerts/alert-ends.ts'
 import { alertErasure } from './alerts/alert-erasure.ts'
 import { createAlertEvaluator } from './alerts/alert-evaluator.ts'
 import { createAlertLoop } from './alerts/alert-loop.ts'
@@ -89,6 +90,10 @@ export function createWebhooksModule(deps: {
   const administration = createWebhookAdministration({
     ...{ ...deps, secrets, describeUrl, cursorKey, changed: endpointsChanged },
     breakOff: (...endpoint) => worker.breakOff(...endpoint),
+    alertEnds: {
+      rulesChanged: (...changed) => alertEnds.rulesChanged(...changed),
+      forgotten: (...endpoint) => alertEnds.forgotten(...endpoint),
+    },
   })
 
   // ── Outbox, and what is told ──
@@ -103,6 +108,7 @@ export function createWebhooksModule(deps: {
 
   // ── Invocations and alerts ──
   const watches = createInvocationWatches({ ...deps, endpoints })
+  const alertEnds = createAlertEnds({ outbox, nowMs: deps.wallMs })
   const evaluator = createAlertEvaluator({ ...deps, endpoints, outbox, nowMs: deps.wallMs })
   const alertLoop = createAlertLoop({ ...{ ...deps, ...tenants }, evaluator })
   const alerts = createAlertAdministration({ ...deps, endpoints, cursorKey })
@@ -119,7 +125,7 @@ export function createWebhooksModule(deps: {
     },
     chores: [createDeliveryExpiry(deps), createRemovedExpiry(deps)],
     erasure: [alertErasure, createWebhookErasure(outbox)],
-    keyDestruction: createWebhookKeyDestruction({ changed: outbox.queued }),
+    keyDestruction: createWebhookKeyDestruction({ changed: outbox.erased }),
     start(metrics) {
       worker.start(metrics)
       alertLoop.start()

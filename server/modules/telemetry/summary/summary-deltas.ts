@@ -10,6 +10,8 @@ import type { RowPosition, SummaryRequest } from './summary-types.ts'
 const noUuid = '00000000-0000-0000-0000-000000000000'
 /** Of one batch each, 60 kB: a few megabytes at a time. */
 const deltasAtOnce = 64
+/** Entries of one are added so many at a time before others have their turn. */
+const entriesAtOnce = 64
 
 /** What has been ingested and not been folded into the rollups yet. */
 export interface Unfolded {
@@ -25,46 +27,35 @@ export async function readUnfolded(
   request: SummaryRequest,
   after: RowPosition | undefined,
 ): Promise<Unfolded> {
-  const [unfolded] = await readUnfoldedOf(tx, [request], after)
-  return unfolded!
-}
-
-/** The same for each of several requests, in their order. */
-export async function readUnfoldedOf(
-  tx: TenantTx,
-  requests: readonly SummaryRequest[],
-  after: RowPosition | undefined,
-): Promise<Unfolded[]> {
-  const unfolded = requests.map((request) => ({ request, rows: new FiguresRows(), totals: new Figures() }))
+  const unfolded = { rows: new FiguresRows(), totals: new Figures() }
   const turn = createTurn()
   let last = noUuid
   for (;;) {
     const deltas = await deltasAfter(tx, last, deltasAtOnce)
     for (const { entries: text } of deltas) {
-      const entries = entriesOf(text)
-      for (const { request, ...sums } of unfolded) addEntries(sums, entries, request, after)
-      await turn.endIfLong()
+      for (const [index, entry] of entriesOf(text).entries()) {
+        if (index % entriesAtOnce === 0) await turn.endIfLong()
+        addEntry(unfolded, entry, request, after)
+      }
     }
     last = deltas.at(-1)?.delta_id ?? last
     if (deltas.length < deltasAtOnce) return unfolded
   }
 }
 
-function addEntries(
+function addEntry(
   unfolded: Unfolded,
-  entries: readonly DeltaEntry[],
+  entry: DeltaEntry,
   request: SummaryRequest,
   after: RowPosition | undefined,
 ): void {
+  if (!matches(entry, request)) return
   const { groupBy } = request
-  for (const entry of entries) {
-    if (!matches(entry, request)) continue
-    entry.addTo(unfolded.totals)
-    const start = request.starts[placeOf(request.starts, entry.quarter)]!
-    const key = groupBy ? (entry.dimensions[groupBy] ?? '') : ''
-    if (after === undefined || comparePositions({ start, key }, after) > 0) {
-      entry.addTo(unfolded.rows.figuresAt(start, key))
-    }
+  entry.addTo(unfolded.totals)
+  const start = request.starts[placeOf(request.starts, entry.quarter)]!
+  const key = groupBy ? (entry.dimensions[groupBy] ?? '') : ''
+  if (after === undefined || comparePositions({ start, key }, after) > 0) {
+    entry.addTo(unfolded.rows.figuresAt(start, key))
   }
 }
 

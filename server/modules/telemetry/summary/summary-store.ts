@@ -71,7 +71,7 @@ export async function sumsOf(tx: TenantTx, query: SumsQuery): Promise<SumRow[]> 
         r.unpriced, r.latency
       from hub.telemetry_rollups r
       where r.tenant_id = ${tx.tenantId} and r.grain = span.grain and r.view = ${sql.lit(query.view)}
-        and r.first_quarter >= span.first_quarter and r.first_quarter < span.end_quarter ${conditions(query.filters)}
+        and r.first_quarter >= span.first_quarter and r.first_quarter < span.end_quarter ${conditionsOf(query.filters)}
       offset 0
     ) s
     where ${isBehind}
@@ -82,11 +82,13 @@ export async function sumsOf(tx: TenantTx, query: SumsQuery): Promise<SumRow[]> 
   return rows
 }
 
-function sketchesOf({ latencies }: SumsQuery): RawBuilder<unknown> {
+/** Of rows `s`. */
+export function sketchesOf({ latencies }: Pick<SumsQuery, 'latencies'>): RawBuilder<unknown> {
   return latencies ? sql`string_agg(int4send(length(s.latency)) || s.latency, ''::bytea)` : sql`null`
 }
 
-function conditions(filters: Filters): RawBuilder<unknown> {
+/** On a row `r`. */
+export function conditionsOf(filters: Filters): RawBuilder<unknown> {
   const each = Object.entries(filters).map(([name, value]) =>
     typeof value === 'string'
       ? sql` and r.${sql.ref(name)} = ${value}`

@@ -4,82 +4,123 @@ import { isPseudonym } from '../rollups/rollup-erasure.ts'
 import { quarterMs } from '../rollups/rollup-types.ts'
 import { createTurn, type Turn } from '../turns.ts'
 import { percentile, usdOfExactMicros } from './summary-answer.ts'
-import { readUnfoldedOf, type Unfolded } from './summary-deltas.ts'
+import { readUnfolded } from './summary-deltas.ts'
 import { viewFor, wholeDaysOf } from './summary-reader.ts'
 import { addSums } from './summary-rows.ts'
 import { spansOf } from './summary-spans.ts'
-import { openDaysWithin, sumsOf } from './summary-store.ts'
+import { openDaysWithin, type SumRow } from './summary-store.ts'
 import { type Filters, groupings, type SummaryRequest } from './summary-types.ts'
-import type { TelemetryWindows, WindowGroup, WindowQuestion } from './window-types.ts'
+import { windowSums } from './window-store.ts'
+import type { TelemetryWindows, WindowGroup, WindowQuestion, WindowReading } from './window-types.ts'
 
-/** Groups that are read at once: nearly always all. More are read from the beginning again, but never held together. */
-const groupsAtOnce = 5_000
+/** More than intervals of a key, of which there are 96 at most, by far: of a page the last key may be incomplete. */
+const rowsAtOnce = 10_000
+
+type WindowRequest = SummaryRequest & { groupBy: NonNullable<SummaryRequest['groupBy']> }
+
+/** Of a key, by the place of the interval: a window is its own interval and all that follow. */
+type ByPlace<T> = (T | undefined)[]
 
 export const telemetryWindows: TelemetryWindows = {
-  async eachGroup(tx, questions, take) {
-    if (questions.length === 0) return
+  async eachGroup(tx, question, reading) {
     const turn = createTurn()
-    const requests = questions.map(requestOf)
-    const unfolded = await readUnfoldedOf(tx, requests, undefined)
-    for (const [index, question] of questions.entries()) {
-      await readGroups(tx, requests[index]!, unfolded[index]!, question.latencies, turn, (key, figures) => {
-        if (!isPseudonym(key)) take(question, groupOf(key, figures, question.latencies))
-      })
+    const request = requestOf(question)
+    const unfolded = await unfoldedByKey(tx, request, reading.after, turn)
+    const spans = spansOf(intervalsOf(request), await openDaysWithin(tx, wholeDaysOf(request.range)))
+    const view = viewFor(request, request.groupBy)
+    const { latencies } = question
+    let after = reading.after
+    for (;;) {
+      const rows = await windowSums(tx, { ...request, view, spans, after, limit: rowsAtOnce, latencies })
+      const isLast = rows.length < rowsAtOnce
+      const last = isLast ? undefined : rows.at(-1)!.key
+      const folded = Map.groupBy(rows, (row) => row.key)
+      // The next page begins with it.
+      if (last !== undefined) folded.delete(last)
+      for (const [key, sums] of folded) {
+        const ofKey = unfolded.get(key) ?? []
+        unfolded.delete(key)
+        await giveKey(key, sums, ofKey, request.starts.length, latencies, reading, turn)
+        after = key
+      }
+      for (const [key, ofKey] of unfolded) {
+        await turn.endIfLong()
+        if (!isLast && after !== undefined && compareBytes(key, after) > 0) continue
+        unfolded.delete(key)
+        await giveKey(key, [], ofKey, request.starts.length, latencies, reading, turn)
+      }
+      if (isLast) return undefined
+      if (reading.isOver()) return after
     }
   },
 }
 
-function requestOf({ fromMs, toMs, groupBy, skillIds, archetypeIds }: WindowQuestion): SummaryRequest {
-  const range = { first: fromMs / quarterMs, end: toMs / quarterMs }
-  if (!Number.isInteger(range.first) || !Number.isInteger(range.end)) {
-    throw new RangeError('a window begins and ends with a quarter of an hour')
+function requestOf({ fromMs, toMs, groupBy, skillIds, archetypeIds }: WindowQuestion): WindowRequest {
+  const starts = fromMs.map((from) => from / quarterMs)
+  const end = toMs / quarterMs
+  if (
+    ![...starts, end].every((quarter, at, all) => Number.isInteger(quarter) && quarter > (all[at - 1] ?? -Infinity))
+  ) {
+    throw new RangeError('windows begin and end with quarters of an hour, and are in order')
   }
   const filters: Filters = {
     ...(skillIds && { skill_id: new Set(skillIds) }),
     ...(archetypeIds && { archetype_id: new Set(archetypeIds) }),
   }
-  return { range, starts: [range.first], groupBy: groupings[groupBy], filters }
+  return { range: { first: starts[0]!, end }, starts, groupBy: groupings[groupBy], filters }
 }
 
-async function readGroups(
-  tx: TenantTx,
-  request: SummaryRequest,
-  unfolded: Unfolded,
-  latencies: boolean,
-  turn: Turn,
-  take: (key: string, figures: Figures) => void,
-): Promise<void> {
-  const { range, starts, groupBy, filters } = request
-  const start = range.first
-  const rest = new Map([...unfolded.rows.of(start)].map(({ key, figures }) => [key, figures]))
-  const spans = spansOf([range], await openDaysWithin(tx, wholeDaysOf(range)))
-  const view = viewFor(request, groupBy)
-  let after: { at: number; key: string } | undefined
-  for (;;) {
-    const page = { view, spans, filters, groupBy, starts, after, limit: groupsAtOnce, latencies }
-    const rows = await sumsOf(tx, page)
-    for (const sums of rows) {
-      const figures = rest.get(sums.key) ?? new Figures()
-      rest.delete(sums.key)
-      addSums(figures, sums)
-      take(sums.key, figures)
+function intervalsOf({ range, starts }: WindowRequest) {
+  return starts.map((first, place) => ({ first, end: starts[place + 1] ?? range.end }))
+}
+
+/** What is not folded yet, of keys behind one. */
+async function unfoldedByKey(tx: TenantTx, request: WindowRequest, after: string | undefined, turn: Turn) {
+  const { rows } = await readUnfolded(tx, request, undefined)
+  const byKey = new Map<string, ByPlace<Figures>>()
+  for (const [place, start] of request.starts.entries()) {
+    for (const { key, figures } of rows.of(start)) {
+      if (after === undefined || compareBytes(key, after) > 0) byKey.getOrInsertComputed(key, () => [])[place] = figures
       await turn.endIfLong()
     }
-    const last = rows.at(-1)
-    if (!last || rows.length < groupsAtOnce) break
-    after = { at: 0, key: last.key }
   }
-  for (const [key, figures] of rest) {
-    take(key, figures)
+  return byKey
+}
+
+/** Gives the windows of a key, the shortest first. */
+async function giveKey(
+  key: string,
+  sums: readonly SumRow[],
+  unfolded: ByPlace<Figures>,
+  places: number,
+  latencies: boolean,
+  { take }: WindowReading,
+  turn: Turn,
+): Promise<void> {
+  if (isPseudonym(key)) return
+  const folded: ByPlace<SumRow> = []
+  for (const row of sums) folded[row.at] = row
+  const figures = new Figures()
+  let group: WindowGroup | undefined
+  for (let place = places - 1; place >= 0; place -= 1) {
+    const [ofRollups, ofDeltas] = [folded[place], unfolded[place]]
+    if (ofRollups) addSums(figures, ofRollups)
+    if (ofDeltas) figures.merge(ofDeltas)
+    if (ofRollups || ofDeltas) group = groupOf(figures, latencies)
+    if (group) take(key, place, group)
     await turn.endIfLong()
   }
 }
 
-function groupOf(key: string, figures: Figures, latencies: boolean): WindowGroup {
-  const { invocations, failures, costEstimate, costComputed, latency } = figures
+function groupOf({ invocations, failures, costEstimate, costComputed, latency }: Figures, latencies: boolean) {
   return {
-    ...{ key, invocations, failures },
+    ...{ invocations, failures },
     costUsd: Math.max(usdOfExactMicros(costEstimate.value), usdOfExactMicros(costComputed.value)),
     latencyP95Ms: latencies ? percentile(latency, 0.95) : 0,
   }
+}
+
+/** The order of the database. */
+function compareBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }

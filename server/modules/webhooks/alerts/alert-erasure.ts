@@ -1,6 +1,7 @@
-import { alertsLockClass } from '../../../db/advisory-locks.ts'
+import { alertsLockClass, webhooksLockClass } from '../../../db/advisory-locks.ts'
 import { lockTenant } from '../../../db/tenant-lock.ts'
 import type { ErasureParticipant } from '../../hub/erasure/erasure-types.ts'
+import { usersWithoutRecords } from '../forgetting/forgetting-store.ts'
 import { removeAlertsAbout } from './alerts-store.ts'
 
 /**
@@ -12,12 +13,11 @@ export const alertErasure: ErasureParticipant = {
   async forget(tx, records) {
     const users = [...new Set(records.flatMap(({ user_id }) => user_id ?? []))]
     if (users.length === 0) return
-    // A look that has seen them already ends first.
+    // What is opened or closed meanwhile is done first, and what is to be opened afterwards asks who is still there.
     await lockTenant(tx, alertsLockClass)
-    await removeAlertsAbout(
-      tx,
-      users,
-      records.map((record) => record.record_id),
-    )
+    // Who changes rules has this one and ends alerts: in the other order, each would wait for the other.
+    await lockTenant(tx, webhooksLockClass)
+    const recordIds = records.map((record) => record.record_id)
+    await removeAlertsAbout(tx, await usersWithoutRecords(tx, users, recordIds))
   },
 }

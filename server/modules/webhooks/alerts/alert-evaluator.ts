@@ -1,29 +1,37 @@
-import { createHash } from 'node:crypto'
-import { webhookOpenAlertsMax } from '../../../../contract/limits.ts'
-import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
+import { createBreath } from '../../../jobs/breath.ts'
 import type { RecordClock } from '../../hub/record-clock-types.ts'
-import type { TelemetryWindows, WindowQuestion } from '../../telemetry/summary/window-types.ts'
-import { meaningOf, wholeRule } from '../endpoints/webhook-defaults.ts'
-import type { Endpoint, Endpoints, WebhookOutbox } from '../webhooks-types.ts'
-import { closedMessage, openedMessage } from './alert-messages.ts'
-import { nothing, sightOf } from './alert-metrics.ts'
-import { afterLook, opens } from './alert-rules.ts'
-import type { AlertEvaluator, Episode, Sight, WholeRule } from './alert-types.ts'
+import type { TelemetryWindows } from '../../telemetry/summary/window-types.ts'
+import type { Endpoints, WebhookOutbox } from '../webhooks-types.ts'
+import { changeAlerts } from './alert-changes.ts'
+import { createAlertEnds } from './alert-ends.ts'
+import { AlertFindings, type OpenAlert } from './alert-findings.ts'
+import { type Reading, readingsOf } from './alert-readings.ts'
+import type { AlertEvaluator } from './alert-types.ts'
 import { alertWindow } from './alert-windows.ts'
 import * as store from './alerts-store.ts'
 
-/** The rules of an endpoint that are answered by the same figures. */
-interface RulesQuestion extends WindowQuestion {
-  rules: { ruleId: string; rule: WholeRule }[]
+/** Open alerts of which names are read at once. */
+const namesAtOnce = 5_000
+
+/** A reading that may have begun in a turn before. */
+interface ReadingUnderWay {
+  reading: Reading
+  findings: AlertFindings | undefined
+  /** The key behind which the rest is; with `isRead`, nothing is left but to change alerts. */
+  after: string | undefined
+  isRead: boolean
+  atMs: number
 }
 
-/** A group that an alert opens for. */
-interface Candidate extends Sight {
-  ruleId: string
-  rule: WholeRule
-  key: string
+/** One look at all of a tenant, over as many turns as it takes. */
+interface Look {
+  /** Names of the readings that were done. */
+  done: Set<string>
+  underWay: ReadingUnderWay | undefined
 }
+
+type IsOver = () => boolean
 
 export function createAlertEvaluator(deps: {
   database: Pick<Database, 'withTenant'>
@@ -33,117 +41,115 @@ export function createAlertEvaluator(deps: {
   clock: RecordClock
   nowMs: () => number
 }): AlertEvaluator {
-  const { database, endpoints, outbox, windows, clock, nowMs } = deps
+  const { database, endpoints, windows, nowMs } = deps
+  const ends = createAlertEnds(deps)
+  const looks = new Map<string, Look>()
 
-  /** Endpoints that have rules, or alerts of rules that they had. */
-  async function concerned(tenantId: string): Promise<string[]> {
-    return database.withTenant(
-      tenantId,
-      async (tx) => {
-        const withRules = (await endpoints.all(tx)).filter(({ enabled, alerts }) => enabled && alerts.length > 0)
-        return [...new Set([...withRules.map(({ webhookId }) => webhookId), ...(await store.endpointsWithAlerts(tx))])]
-      },
-      { readOnly: true },
-    )
+  /** What is to be read, and endpoints with alerts of rules that they have not got any more, or not while disabled. */
+  async function overview(tenantId: string): Promise<{ readings: Reading[]; orphaned: string[] }> {
+    const read = async (tx: TenantTx) => [await endpoints.all(tx), await store.rulesWithAlerts(tx)] as const
+    const [all, withAlerts] = await database.withTenant(tenantId, read, { readOnly: true })
+    const readings = await readingsOf(all, createBreath())
+    const watched = new Set(readings.flatMap(({ watches }) => watches.map(nameOf)))
+    const orphaned = withAlerts.filter((rule) => !watched.has(nameOf(rule))).map(({ webhookId }) => webhookId)
+    return { readings, orphaned: [...new Set(orphaned)] }
   }
 
-  /** Sees and changes what belongs together: figures and alerts of one snapshot. */
-  async function evaluateEndpoint(tx: TenantTx, webhookId: string): Promise<void> {
-    if (!(await store.lockAlerts(tx))) return
-    const endpoint = (await endpoints.all(tx)).find((each) => each.webhookId === webhookId)
-    const rules = rulesOf(endpoint)
-    const now = nowMs()
-    const open = await store.openAlerts(tx, webhookId)
-    const current = open.filter(({ ruleId }) => rules.has(ruleId))
-    const { sights, candidates } = await look(tx, questionsOf(endpoint, rules, now), current)
-    const looked = current.map((episode) => ({
-      episode,
-      after: afterLook(episode, sights.get(nameOf(episode)) ?? nothing, now),
-    }))
-    const stay = looked.flatMap(({ after }) => after ?? [])
-    const recovered = looked.flatMap(({ episode, after }) =>
-      after ? [] : [{ ...episode, ...(sights.get(nameOf(episode)) ?? nothing) }],
-    )
-    const withoutRule = open.filter(({ ruleId }) => !rules.has(ruleId))
-    const opened = worstOf(candidates, webhookOpenAlertsMax - stay.length).map((candidate) => episodeOf(candidate, now))
-    const closed = [...withoutRule, ...recovered]
-    await store.setSeen(tx, webhookId, stay)
-    const removed = await store.removeAlerts(tx, webhookId, closed)
-    const added = await store.addAlerts(tx, webhookId, opened)
-    if (!endpoint?.enabled) return
-    await outbox.add(tx, [
-      ...closed.filter(({ alertId }) => removed.has(alertId)).map((each) => closedMessage(webhookId, each, now)),
-      ...opened.filter(({ alertId }) => added.has(alertId)).map((each) => openedMessage(webhookId, each, now)),
-    ])
-  }
-
-  /** What the windows show of groups with an alert, and of those that one is to open for. */
-  async function look(tx: TenantTx, questions: readonly RulesQuestion[], current: readonly Episode[]) {
-    const names = new Set(current.map(nameOf))
-    const sights = new Map<string, Sight>()
-    const candidates: Candidate[] = []
-    await windows.eachGroup(tx, questions, ({ rules }, group) => {
-      for (const { ruleId, rule } of rules) {
-        const name = nameOf({ ruleId, key: group.key })
-        const sight = sightOf(rule, group)
-        if (names.has(name)) sights.set(name, sight)
-        else if (opens(rule, sight)) candidates.push({ ...sight, ruleId, rule, key: group.key })
+  /** Goes on with a reading. Answers whether it is done. */
+  async function goOn(tenantId: string, underWay: ReadingUnderWay, isOver: IsOver): Promise<boolean> {
+    if (!underWay.isRead) {
+      underWay.after = await database.withTenant(tenantId, (tx) => read(tx, underWay, isOver), {
+        ...{ snapshot: true, readOnly: true },
+      })
+      underWay.isRead = underWay.after === undefined
+      if (!underWay.isRead) return false
+    }
+    const found = underWay.findings!.endpoints
+    for (const [webhookId, findings] of found) {
+      if (findings.wasOpen.size > 0 || !findings.worst.isEmpty) {
+        await database.withTenant(tenantId, async (tx) => {
+          if (await store.lockAlerts(tx)) await changeAlerts(tx, deps, webhookId, findings, underWay.atMs)
+        })
       }
-    })
-    return { sights, candidates }
+      found.delete(webhookId)
+      if (found.size > 0 && isOver()) return false
+    }
+    return true
   }
 
-  function episodeOf({ ruleId, rule, key, value, invocations }: Candidate, now: number): Episode {
-    const alertId = clock.next().recordId
-    const openedAt = formatTimestamp(now)
-    return { alertId, ruleId, rule, key, openedAt, recoveringSinceMs: undefined, value, invocations, seenAtMs: now }
+  /** What the windows show, of one snapshot for each turn, and of all windows of a group for the same. */
+  async function read(tx: TenantTx, underWay: ReadingUnderWay, isOver: IsOver): Promise<string | undefined> {
+    const { scope, watches } = underWay.reading
+    const findings = underWay.findings ?? new AlertFindings(watches)
+    if (!underWay.findings) await addOpen(tx, findings, watches)
+    const atMs = nowMs()
+    const spans = findings.windowMinutes.map((minutes) => alertWindow(atMs, minutes))
+    const latencies = watches.some(({ rule }) => rule.metric === 'latency_p95_ms')
+    const after = await windows.eachGroup(
+      tx,
+      { ...scope, latencies, fromMs: spans.map(({ fromMs }) => fromMs), toMs: spans[0]!.toMs },
+      { after: underWay.after, isOver, take: (key, at, group) => findings.take(key, at, group, atMs) },
+    )
+    underWay.findings = findings
+    underWay.atMs = atMs
+    return after
+  }
+
+  async function addOpen(tx: TenantTx, findings: AlertFindings, watches: Reading['watches']): Promise<void> {
+    const ruleIds = [...new Set(watches.map(({ ruleId }) => ruleId))]
+    const breath = createBreath()
+    let last: OpenAlert | undefined
+    for (;;) {
+      const names = await store.openNames(tx, ruleIds, last, namesAtOnce)
+      for (const name of names) {
+        findings.addOpen(name)
+        await breath()
+      }
+      last = names.at(-1)
+      if (names.length < namesAtOnce) return
+    }
   }
 
   return {
-    async evaluate(tenantId) {
-      const webhookIds = await concerned(tenantId)
-      for (const webhookId of webhookIds) {
-        await database.withTenant(tenantId, (tx) => evaluateEndpoint(tx, webhookId), { snapshot: true })
+    async evaluate(tenantId, turnMsMax = Number.POSITIVE_INFINITY) {
+      const beganMs = performance.now()
+      const isOver = () => performance.now() - beganMs >= turnMsMax
+      const { readings, orphaned } = await overview(tenantId)
+      for (const webhookId of orphaned) await endOrphans(tenantId, webhookId)
+      const look: Look = looks.get(tenantId) ?? { done: new Set(), underWay: undefined }
+      looks.delete(tenantId)
+      const isUnderWay = ({ name }: Reading) => name === look.underWay?.reading.name
+      const left = readings.filter(({ name }) => !look.done.has(name))
+      // What is under way goes on before something else begins.
+      const queue = [...left.filter(isUnderWay), ...left.filter((reading) => !isUnderWay(reading))]
+      for (const [at, reading] of queue.entries()) {
+        const underWay = look.underWay && isUnderWay(reading) ? look.underWay : begun(reading)
+        const isDone = await goOn(tenantId, underWay, isOver)
+        look.underWay = isDone ? undefined : underWay
+        if (isDone) look.done.add(reading.name)
+        if (!isDone || (isOver() && at < queue.length - 1)) {
+          looks.set(tenantId, look)
+          break
+        }
       }
-      return webhookIds.length > 0
+      return readings.length > 0 || orphaned.length > 0
     },
+    forget: (tenantId) => void looks.delete(tenantId),
+  }
+
+  async function endOrphans(tenantId: string, webhookId: string): Promise<void> {
+    await database.withTenant(tenantId, async (tx) => {
+      if (!(await store.lockAlerts(tx))) return
+      const rules = await store.heldRules(tx, webhookId)
+      await (rules ? ends.rulesChanged(tx, webhookId, rules) : ends.forgotten(tx, webhookId))
+    })
   }
 }
 
-/** By their ids, which are the same for rules that mean the same. None of an endpoint that is gone or disabled. */
-function rulesOf(endpoint: Endpoint | undefined): Map<string, WholeRule> {
-  if (!endpoint?.enabled) return new Map()
-  return new Map(endpoint.alerts.map((rule) => [digestOf(meaningOf(rule)), wholeRule(rule)]))
+function begun(reading: Reading): ReadingUnderWay {
+  return { reading, findings: undefined, after: undefined, isRead: false, atMs: 0 }
 }
 
-function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 32)
-}
-
-/** One for all rules with the same window and groups. */
-function questionsOf(
-  endpoint: Endpoint | undefined,
-  rules: ReadonlyMap<string, WholeRule>,
-  now: number,
-): RulesQuestion[] {
-  const entries = [...rules].map(([ruleId, rule]) => ({ ruleId, rule }))
-  const alike = Map.groupBy(entries, ({ rule }) => `${rule.group_by} ${rule.window_minutes}`)
-  return [...alike.values()].map((those) => ({
-    ...alertWindow(now, those[0]!.rule.window_minutes),
-    groupBy: those[0]!.rule.group_by,
-    skillIds: endpoint?.filters.skill_ids,
-    archetypeIds: endpoint?.filters.archetype_ids,
-    latencies: those.some(({ rule }) => rule.metric === 'latency_p95_ms'),
-    rules: those,
-  }))
-}
-
-/** By how many times they exceed their thresholds. */
-function worstOf(candidates: readonly Candidate[], count: number): Candidate[] {
-  const excess = ({ value, rule }: Candidate) => value / rule.above
-  return [...candidates].sort((a, b) => excess(b) - excess(a) || (a.key < b.key ? -1 : 1)).slice(0, Math.max(0, count))
-}
-
-function nameOf({ ruleId, key }: { ruleId: string; key: string }): string {
-  return `${ruleId} ${key}`
+function nameOf({ webhookId, ruleId }: { webhookId: string; ruleId: string }): string {
+  return `${webhookId} ${ruleId}`
 }

@@ -9,7 +9,7 @@ export function openedMessage(webhookId: string, episode: Episode, nowMs: number
   return messageOf('skill.alert_opened', webhookId, episode, nowMs, {})
 }
 
-/** That it has closed; with the figures that were seen last. */
+/** That it has closed; with the figures, and the window, that were seen last. */
 export function closedMessage(webhookId: string, episode: Episode, nowMs: number): OutgoingMessage {
   return messageOf('skill.alert_closed', webhookId, episode, nowMs, { closed_at: formatTimestamp(nowMs) })
 }
@@ -17,11 +17,11 @@ export function closedMessage(webhookId: string, episode: Episode, nowMs: number
 function messageOf(
   kind: OutgoingMessage['kind'],
   webhookId: string,
-  { alertId, rule, key, value, invocations, openedAt }: Episode,
+  { alertId, rule, key, value, invocations, openedAt, seenAtMs }: Episode,
   nowMs: number,
   end: JsonObject,
 ): OutgoingMessage {
-  const { fromMs, toMs } = alertWindow(nowMs, rule.window_minutes)
+  const { fromMs, toMs } = alertWindow(seenAtMs, rule.window_minutes)
   return {
     kind,
     occurredAt: formatTimestamp(nowMs),

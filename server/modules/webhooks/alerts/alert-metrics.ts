@@ -1,19 +1,19 @@
 import type { WindowGroup } from '../../telemetry/summary/window-types.ts'
-import type { Sight, WholeRule } from './alert-types.ts'
+import type { AlertRule } from '../webhooks-types.ts'
 
 const decimals = 1_000_000
 
-/** What a window shows of a group by the metric of a rule. */
-export function sightOf(rule: WholeRule, group: WindowGroup): Sight {
-  return { value: rounded(measureOf(rule, group)), invocations: group.invocations }
+/** What a window shows of a group, in the unit of the metric. */
+export function measured(metric: AlertRule['metric'], windowMinutes: number, group: WindowGroup): number {
+  return rounded(measureOf(metric, windowMinutes, group))
 }
 
 /** Of a group that nothing is left of in the window. */
-export const nothing: Sight = { value: 0, invocations: 0 }
+export const nothing = { value: 0, invocations: 0 }
 
-function measureOf({ metric, window_minutes }: WholeRule, group: WindowGroup): number {
+function measureOf(metric: AlertRule['metric'], windowMinutes: number, group: WindowGroup): number {
   if (metric === 'latency_p95_ms') return group.latencyP95Ms
-  if (metric === 'cost_usd_per_hour') return group.costUsd / (window_minutes / 60)
+  if (metric === 'cost_usd_per_hour') return group.costUsd / (windowMinutes / 60)
   return group.invocations === 0 ? 0 : group.failures / group.invocations
 }
 

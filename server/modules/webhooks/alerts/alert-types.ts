@@ -25,6 +25,17 @@ export interface Sight {
   /** In the unit of the metric. */
   value: number
   invocations: number
+  /** When it was looked at, which says which window it was. */
+  atMs: number
+}
+
+/** A rule of an endpoint, as it is watched. */
+export interface Watch {
+  webhookId: string
+  ruleId: string
+  rule: WholeRule
+  /** Groups of these keys alone. */
+  keys: ReadonlySet<string> | undefined
 }
 
 /** In the names of the answer. */
@@ -54,8 +65,13 @@ export interface AlertAdministration {
 
 export interface AlertEvaluator {
   /**
-   * Looks at the rules of a tenant once: opens and closes what is to be, and queues what is to be told of it. Answers
-   * whether there was anything to look at.
+   * Looks at the rules of a tenant once: opens and closes what is to be, and queues what is to be told of it. A look
+   * that takes longer than its turn ends there, and the next one goes on where it was. Answers whether there was
+   * anything to look at.
+   *
+   * @param turnMsMax in milliseconds; without it, it looks at everything
    */
-  evaluate(tenantId: string): Promise<boolean>
+  evaluate(tenantId: string, turnMsMax?: number): Promise<boolean>
+  /** Of a tenant that is no more: where its look was. */
+  forget(tenantId: string): void
 }

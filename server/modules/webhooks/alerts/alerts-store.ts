@@ -4,27 +4,55 @@ import { alertsLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { TenantTables } from '../../../db/schema.ts'
 import { tryLockTenant } from '../../../db/tenant-lock.ts'
+import type { AlertRule } from '../webhooks-types.ts'
+import type { OpenAlert } from './alert-findings.ts'
 import type { Episode, WholeRule } from './alert-types.ts'
 
 type Row = Selectable<TenantTables['hub.webhook_alerts']>
 
-/**
- * Whether this transaction may open and close alerts of the tenant: of several processes, one does at a time. In a
- * snapshot, what another one committed just before may be missing; PostgreSQL refuses what follows from that.
- */
+/** Whether this transaction may open and close alerts of the tenant: of several processes, one does at a time. */
 export function lockAlerts(tx: TenantTx): Promise<boolean> {
   return tryLockTenant(tx, alertsLockClass)
 }
 
-/** Endpoints with alerts that are open, also such as have no rules any more. */
-export async function endpointsWithAlerts(tx: TenantTx): Promise<string[]> {
+/**
+ * The rules of an endpoint, which nobody changes before the transaction ends. Undefined where it is disabled or gone.
+ */
+export async function heldRules(tx: TenantTx, webhookId: string): Promise<AlertRule[] | undefined> {
+  const { rows } = await tx.client.query<{ alerts: AlertRule[] }>(
+    `select alerts from hub.webhooks
+     where tenant_id = $1 and webhook_id = $2 and disabled_at is null and removed_at is null for share`,
+    [tx.tenantId, webhookId],
+  )
+  return rows[0]?.alerts
+}
+
+/** The rules that alerts are open of, also such as are not rules any more. */
+export async function rulesWithAlerts(tx: TenantTx): Promise<{ webhookId: string; ruleId: string }[]> {
   const rows = await tx.db
     .selectFrom('hub.webhook_alerts')
-    .select('webhook_id')
+    .select(['webhook_id as webhookId', 'rule_id as ruleId'])
     .distinct()
     .where('tenant_id', '=', tx.tenantId)
     .execute()
-  return rows.map((row) => row.webhook_id)
+  return rows
+}
+
+/** Which alerts of some rules are open, in the order of their keys in the table, behind one of them. */
+export async function openNames(
+  tx: TenantTx,
+  ruleIds: readonly string[],
+  after: OpenAlert | undefined,
+  limit: number,
+): Promise<OpenAlert[]> {
+  const { rows } = await tx.client.query<[string, string, string]>({
+    text: `select webhook_id, rule_id, group_key from hub.webhook_alerts
+      where tenant_id = $1 and rule_id = any ($2::text[]) and (webhook_id, rule_id, group_key) > ($3, $4, $5)
+      order by webhook_id, rule_id, group_key limit $6`,
+    values: [tx.tenantId, ruleIds, after?.webhookId ?? '', after?.ruleId ?? '', after?.key ?? '', limit],
+    rowMode: 'array',
+  })
+  return rows.map(([webhookId, ruleId, key]) => ({ webhookId, ruleId, key }))
 }
 
 export async function openAlerts(tx: TenantTx, webhookId: string): Promise<Episode[]> {
@@ -53,34 +81,28 @@ export async function alertsAfter(
   return (await behind.orderBy('alert_id').limit(limit).execute()).map(episodeOf)
 }
 
-/** Answers those that were added: another process may have opened one just before. */
-export async function addAlerts(
-  tx: TenantTx,
-  webhookId: string,
-  episodes: readonly Episode[],
-): Promise<ReadonlySet<string>> {
-  if (episodes.length === 0) return new Set()
-  const rows = await tx.db
-    .insertInto('hub.webhook_alerts')
-    .values(
-      episodes.map((episode) => ({
-        tenant_id: tx.tenantId,
-        webhook_id: webhookId,
-        rule_id: episode.ruleId,
-        rule: JSON.stringify(episode.rule),
-        group_key: episode.key,
-        alert_id: episode.alertId,
-        opened_at: episode.openedAt,
-        recovering_since: null,
-        value: episode.value,
-        invocations: episode.invocations,
-        seen_at: formatTimestamp(episode.seenAtMs),
-      })),
-    )
-    .onConflict((conflict) => conflict.doNothing())
-    .returning('alert_id')
-    .execute()
-  return new Set(rows.map((row) => row.alert_id))
+export async function addAlerts(tx: TenantTx, webhookId: string, episodes: readonly Episode[]): Promise<void> {
+  if (episodes.length === 0) return
+  await tx.client.query(
+    `insert into hub.webhook_alerts (tenant_id, webhook_id, rule_id, rule, group_key, alert_id, opened_at,
+       recovering_since, value, invocations, seen_at)
+     select $1, $2, e.rule_id, e.rule, e.group_key, e.alert_id, e.opened_at, null, e.value, e.invocations, e.seen_at
+     from unnest($3::text[], $4::jsonb[], $5::text[], $6::uuid[], $7::timestamptz[], $8::double precision[],
+       $9::bigint[], $10::timestamptz[])
+       as e (rule_id, rule, group_key, alert_id, opened_at, value, invocations, seen_at)
+     returning alert_id`,
+    [
+      ...[tx.tenantId, webhookId],
+      episodes.map(({ ruleId }) => ruleId),
+      episodes.map(({ rule }) => JSON.stringify(rule)),
+      episodes.map(({ key }) => key),
+      episodes.map(({ alertId }) => alertId),
+      episodes.map(({ openedAt }) => openedAt),
+      episodes.map(({ value }) => value),
+      episodes.map(({ invocations }) => invocations),
+      episodes.map(({ seenAtMs }) => formatTimestamp(seenAtMs)),
+    ],
+  )
 }
 
 /** Keeps what was seen of alerts that stay open. */
@@ -103,33 +125,32 @@ export async function setSeen(tx: TenantTx, webhookId: string, episodes: readonl
   )
 }
 
-/** Answers those that were there. */
-export async function removeAlerts(
-  tx: TenantTx,
-  webhookId: string,
-  episodes: readonly Episode[],
-): Promise<ReadonlySet<string>> {
-  if (episodes.length === 0) return new Set()
-  const { rows } = await tx.client.query<{ alert_id: string }>(
-    'delete from hub.webhook_alerts where tenant_id = $1 and webhook_id = $2 and alert_id = any ($3::uuid[]) returning alert_id',
+export async function removeAlerts(tx: TenantTx, webhookId: string, episodes: readonly Episode[]): Promise<void> {
+  if (episodes.length === 0) return
+  await tx.client.query(
+    'delete from hub.webhook_alerts where tenant_id = $1 and webhook_id = $2 and alert_id = any ($3::uuid[])',
     [tx.tenantId, webhookId, episodes.map(({ alertId }) => alertId)],
   )
-  return new Set(rows.map((row) => row.alert_id))
 }
 
-/** Forgets alerts about people of whom no record is stored but those that are being erased. */
-export async function removeAlertsAbout(
-  tx: TenantTx,
-  userIds: readonly string[],
-  erasedIds: readonly string[],
-): Promise<void> {
+/** All alerts of an endpoint but those of some rules. Answers what they were. */
+export async function removeAlertsBut(tx: TenantTx, webhookId: string, ruleIds: readonly string[]): Promise<Episode[]> {
+  const rows = await tx.db
+    .deleteFrom('hub.webhook_alerts')
+    .where('tenant_id', '=', tx.tenantId)
+    .where('webhook_id', '=', webhookId)
+    .where('rule_id', 'not in', ruleIds.length > 0 ? [...ruleIds] : [''])
+    .returningAll()
+    .execute()
+  return rows.map(episodeOf)
+}
+
+/** Forgets alerts about people. */
+export async function removeAlertsAbout(tx: TenantTx, userIds: readonly string[]): Promise<void> {
   await tx.client.query(
-    `delete from hub.webhook_alerts a
-     where a.tenant_id = $1 and a.group_key = any ($2::text[]) and a.rule ->> 'group_by' = 'user'
-       and not exists (
-         select from hub.records r
-         where r.tenant_id = $1 and r.user_id = a.group_key and r.record_id <> all ($3::uuid[]))`,
-    [tx.tenantId, userIds, erasedIds],
+    `delete from hub.webhook_alerts
+     where tenant_id = $1 and group_key = any ($2::text[]) and rule ->> 'group_by' = 'user'`,
+    [tx.tenantId, userIds],
   )
 }
 

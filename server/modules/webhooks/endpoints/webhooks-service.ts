@@ -10,7 +10,9 @@ import type { Outbound } from '../../../outbound/outbound.ts'
 import type { DescribedUrl } from '../../../secrets/described-url.ts'
 import { randomText } from '../../../secrets/random-text.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
+import type { AlertEnds } from '../alerts/alert-ends.ts'
 import type { WebhookAdministration, WebhookAnswer, WebhookChanges, WebhookSettings } from '../webhooks-types.ts'
+import { checkReadings } from './alert-limits.ts'
 import { webhookAnswer } from './webhook-answer.ts'
 import { changedState, described, newState, stateOf, type WebhookState } from './webhook-changes.ts'
 import type { WebhookSecrets } from './webhook-secrets.ts'
@@ -33,8 +35,9 @@ export function createWebhookAdministration(deps: {
   changed: (tenantId: string) => void
   /** Told before, of one to whose former address nothing more may go. */
   breakOff: (tenantId: string, webhookId: string) => void
+  alertEnds: AlertEnds
 }): WebhookAdministration {
-  const { database, governance, outbound, secrets, cursorKey, changed, breakOff } = deps
+  const { database, governance, outbound, secrets, cursorKey, changed, breakOff, alertEnds } = deps
   const now = () => formatTimestamp(Date.now())
 
   /** Changes what is there, with nobody else changing endpoints meanwhile. */
@@ -73,6 +76,7 @@ export function createWebhookAdministration(deps: {
       const detail = `cannot be added: the tenant has ${webhooksMax} endpoints; remove one first`
       throw validationFailed([{ pointer: '', detail }])
     }
+    await checkReadings(tx, { webhookId: undefined, ...newState(settings) })
     const webhookId = `whk_${randomText(24)}`
     const secret = secrets.make()
     const at = now()
@@ -99,11 +103,14 @@ export function createWebhookAdministration(deps: {
     const urlChanged = before.url !== after.url
     const [was, is] = [told(tx, before), told(tx, after)]
     if (!urlChanged && isDeepStrictEqual(was, is)) return
+    await checkReadings(tx, { webhookId: row.webhook_id, ...after })
     const isEnabledAgain = before.disabled_at !== null && after.disabled_at === null
     const isDisabled = before.disabled_at === null && after.disabled_at !== null
     if (isDisabled || urlChanged) tx.afterCommit(() => breakOff(tx.tenantId, row.webhook_id))
     if (isEnabledAgain || urlChanged) await store.resetFailures(tx, row.webhook_id)
     await store.changeWebhook(tx, { webhook_id: row.webhook_id, ...after, updated_at: at })
+    if (isEnabledAgain || isDisabled) await alertEnds.forgotten(tx, row.webhook_id)
+    else if (after.disabled_at === null) await alertEnds.rulesChanged(tx, row.webhook_id, after.alerts)
     const details = { change: 'webhook', before: was, after: is, url_changed: urlChanged }
     await written(tx, caller, row.webhook_id, details)
   }
@@ -151,6 +158,7 @@ export function createWebhookAdministration(deps: {
         if (row.removed_at !== null) return { webhook_id: webhookId, removed_at: row.removed_at }
         const at = now()
         await store.setRemoved(tx, webhookId, at)
+        await alertEnds.forgotten(tx, webhookId)
         const before = told(tx, stateOf(row))
         tx.afterCommit(() => breakOff(tx.tenantId, webhookId))
         await written(tx, caller, webhookId, { change: 'webhook_removed', before, after: null })

@@ -1,0 +1,69 @@
+import { webhookOpenAlertsMax } from '../../../../contract/limits.ts'
+import { formatTimestamp } from '../../../../contract/timestamp.ts'
+import type { TenantTx } from '../../../db/database.ts'
+import type { RecordClock } from '../../hub/record-clock-types.ts'
+import { usersWithoutRecords } from '../forgetting/forgetting-store.ts'
+import type { WebhookOutbox } from '../webhooks-types.ts'
+import { alertName, type Candidate, type EndpointFindings } from './alert-findings.ts'
+import { closedMessage, openedMessage } from './alert-messages.ts'
+import { nothing } from './alert-metrics.ts'
+import { rulesById } from './alert-readings.ts'
+import { afterLook } from './alert-rules.ts'
+import type { Episode } from './alert-types.ts'
+import * as store from './alerts-store.ts'
+
+/**
+ * Opens and closes alerts of an endpoint by what a reading has shown, and tells it. What has come to pass since the
+ * reading counts: rules that are gone, alerts that others have opened or closed, people who were erased.
+ *
+ * @param atMs when the reading ended
+ */
+export async function changeAlerts(
+  tx: TenantTx,
+  deps: { outbox: Pick<WebhookOutbox, 'add'>; clock: RecordClock },
+  webhookId: string,
+  findings: EndpointFindings,
+  atMs: number,
+): Promise<void> {
+  const held = await store.heldRules(tx, webhookId)
+  if (!held) return
+  const open = await store.openAlerts(tx, webhookId)
+  const stay: Episode[] = []
+  const closed: Episode[] = []
+  for (const episode of open) {
+    const name = alertName(episode)
+    if (!findings.wasOpen.has(name)) continue
+    const { value, invocations, atMs: seenAtMs } = findings.sights.get(name) ?? { ...nothing, atMs }
+    const after = afterLook(episode, { value, invocations }, seenAtMs)
+    if (after) stay.push(after)
+    else closed.push({ ...episode, value, invocations, seenAtMs })
+  }
+  const names = new Set(open.map(alertName))
+  const rules = rulesById(held)
+  const candidates = findings.worst.inOrder().filter(({ watch, key }) => {
+    return rules.has(watch.ruleId) && !names.has(alertName({ ruleId: watch.ruleId, key }))
+  })
+  const places = webhookOpenAlertsMax - (open.length - closed.length)
+  const opened = (await withoutErased(tx, candidates)).slice(0, Math.max(0, places)).map((each) => episodeOf(each))
+  await store.setSeen(tx, webhookId, stay)
+  await store.removeAlerts(tx, webhookId, closed)
+  await store.addAlerts(tx, webhookId, opened)
+  await deps.outbox.add(tx, [
+    ...closed.map((each) => closedMessage(webhookId, each, each.seenAtMs)),
+    ...opened.map((each) => openedMessage(webhookId, each, each.seenAtMs)),
+  ])
+
+  function episodeOf({ watch: { ruleId, rule }, key, value, invocations, atMs: seenAtMs }: Candidate): Episode {
+    const alertId = deps.clock.next().recordId
+    const openedAt = formatTimestamp(seenAtMs)
+    return { alertId, ruleId, rule, key, openedAt, recoveringSinceMs: undefined, value, invocations, seenAtMs }
+  }
+}
+
+/** Their figures may be from before an erasure, which renames people there, and waits for the lock of alerts. */
+async function withoutErased(tx: TenantTx, candidates: readonly Candidate[]): Promise<readonly Candidate[]> {
+  const people = new Set(candidates.filter(({ watch }) => watch.rule.group_by === 'user').map(({ key }) => key))
+  if (people.size === 0) return candidates
+  const erased = new Set(await usersWithoutRecords(tx, [...people], []))
+  return candidates.filter(({ watch, key }) => watch.rule.group_by !== 'user' || !erased.has(key))
+}

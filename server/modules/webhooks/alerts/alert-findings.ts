@@ -1,0 +1,126 @@
+import { webhookOpenAlertsMax } from '../../../../contract/limits.ts'
+import type { WindowGroup } from '../../telemetry/summary/window-types.ts'
+import type { AlertRule } from '../webhooks-types.ts'
+import { measured } from './alert-metrics.ts'
+import { opens } from './alert-rules.ts'
+import type { Sight, Watch } from './alert-types.ts'
+import { WorstCandidates } from './worst-candidates.ts'
+
+/** A group that an alert is to open for. */
+export interface Candidate extends Sight {
+  watch: Watch
+  key: string
+  /** How many times it is above the threshold. */
+  excess: number
+}
+
+/** An alert that was open when the reading began. */
+export interface OpenAlert {
+  webhookId: string
+  ruleId: string
+  key: string
+}
+
+/** What a reading shows of the alerts and rules of one endpoint. */
+export interface EndpointFindings {
+  /** Of what was open, by {@link alertName}; none of what no figures are left of. */
+  sights: Map<string, Sight>
+  /** Names of what was open. */
+  wasOpen: Set<string>
+  worst: WorstCandidates
+}
+
+/** A rule with where to put what is found. */
+interface Watching {
+  watch: Watch
+  name: string
+  findings: EndpointFindings
+}
+
+interface WatchesOfMetric {
+  metric: AlertRule['metric']
+  /** The lowest threshold first: behind one that is not exceeded, no other one is. */
+  watchings: Watching[]
+}
+
+/** The rules of one window. */
+interface Place {
+  windowMinutes: number
+  metrics: WatchesOfMetric[]
+  /** By key, then by name. */
+  open: Map<string, Map<string, Watching>>
+}
+
+export function alertName({ ruleId, key }: { ruleId: string; key: string }): string {
+  return `${ruleId} ${key}`
+}
+
+function watchName({ webhookId, ruleId }: { webhookId: string; ruleId: string }): string {
+  return `${webhookId} ${ruleId}`
+}
+
+/** Holds the groups of a reading against all rules that it serves; it may take several turns. */
+export class AlertFindings {
+  /** The longest window first. */
+  readonly windowMinutes: readonly number[]
+  readonly endpoints = new Map<string, EndpointFindings>()
+  readonly #places: Place[]
+  readonly #watchings: ReadonlyMap<string, Watching>
+
+  constructor(watches: readonly Watch[]) {
+    const watchings = watches.map((watch) => ({ watch, name: watchName(watch), findings: this.#of(watch.webhookId) }))
+    this.#watchings = new Map(watchings.map((watching) => [watching.name, watching]))
+    const byWindow = Map.groupBy(watchings, ({ watch }) => watch.rule.window_minutes)
+    this.windowMinutes = [...byWindow.keys()].sort((a, b) => b - a)
+    this.#places = this.windowMinutes.map((windowMinutes) => ({
+      windowMinutes,
+      metrics: [...Map.groupBy(byWindow.get(windowMinutes)!, ({ watch }) => watch.rule.metric)].map(
+        ([metric, those]) => ({
+          metric,
+          watchings: those.toSorted((a, b) => a.watch.rule.above - b.watch.rule.above),
+        }),
+      ),
+      open: new Map(),
+    }))
+  }
+
+  /** To be said of all alerts that are open before groups are taken. */
+  addOpen(alert: OpenAlert): void {
+    const watching = this.#watchings.get(watchName(alert))
+    if (!watching) return
+    const { open } = this.#places[this.windowMinutes.indexOf(watching.watch.rule.window_minutes)]!
+    open.getOrInsertComputed(alert.key, () => new Map()).set(watching.name, watching)
+    watching.findings.wasOpen.add(alertName(alert))
+  }
+
+  /** @param at place of the window in {@link windowMinutes} */
+  take(key: string, at: number, group: WindowGroup, atMs: number): void {
+    const { windowMinutes, metrics, open } = this.#places[at]!
+    const openOfKey = open.get(key)
+    const { invocations } = group
+    for (const { watch, findings } of openOfKey?.values() ?? []) {
+      if (watch.keys && !watch.keys.has(key)) continue
+      const value = measured(watch.rule.metric, windowMinutes, group)
+      findings.sights.set(alertName({ ...watch, key }), { value, invocations, atMs })
+    }
+    for (const { metric, watchings } of metrics) {
+      const value = measured(metric, windowMinutes, group)
+      for (const { watch, name, findings } of watchings) {
+        const { above } = watch.rule
+        if (value <= above) break
+        const excess = value / above
+        if (!findings.worst.wants(excess) || (watch.keys && !watch.keys.has(key))) continue
+        if (!opens(watch.rule, { value, invocations }) || openOfKey?.has(name)) continue
+        findings.worst.add({ watch, key, value, invocations, atMs, excess })
+      }
+    }
+  }
+
+  #of(webhookId: string): EndpointFindings {
+    return this.endpoints.getOrInsertComputed(webhookId, () => ({
+      sights: new Map(),
+      wasOpen: new Set(),
+      worst: new WorstCandidates(webhookOpenAlertsMax),
+    }))
+  }
+}

@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto'
+import type { WindowQuestion } from '../../telemetry/summary/window-types.ts'
+import { meaningOf, wholeRule } from '../endpoints/webhook-defaults.ts'
+import type { AlertRule, Endpoint, WebhookFilters } from '../webhooks-types.ts'
+import type { Watch } from './alert-types.ts'
+
+type Scope = Pick<WindowQuestion, 'groupBy' | 'skillIds' | 'archetypeIds'>
+
+/** The rules of all endpoints of a tenant that one reading of the figures serves, whatever their windows are. */
+export interface Reading {
+  /** The same for what is read in the same way. */
+  name: string
+  scope: Scope
+  watches: Watch[]
+}
+
+/** What rules need to be read, those of people last. Only of endpoints that are enabled. */
+export async function readingsOf(endpoints: readonly Endpoint[], breath: () => Promise<void>): Promise<Reading[]> {
+  const readings = new Map<string, Reading>()
+  for (const endpoint of endpoints) {
+    if (!endpoint.enabled) continue
+    const scopes = scopesOf(endpoint)
+    for (const [ruleId, rule] of rulesById(endpoint.alerts)) {
+      const { name, scope } = scopes(rule.group_by)
+      const reading = readings.getOrInsertComputed(name, () => ({ name, scope, watches: [] }))
+      reading.watches.push({ webhookId: endpoint.webhookId, ruleId, rule, keys: keysOf(endpoint, rule) })
+    }
+    await breath()
+  }
+  const order = ['skill', 'archetype', 'user']
+  return [...readings.values()].sort((a, b) => order.indexOf(a.scope.groupBy) - order.indexOf(b.scope.groupBy))
+}
+
+/** Of how many readings the rules of some endpoints are served. */
+export function countReadings(endpoints: readonly Pick<Endpoint, 'alerts' | 'filters'>[]): number {
+  const names = endpoints.flatMap((endpoint) => {
+    const scopes = scopesOf(endpoint)
+    return endpoint.alerts.map((rule) => scopes(rule.group_by).name)
+  })
+  return new Set(names).size
+}
+
+/** By their ids, which are the same for rules that mean the same. */
+export function rulesById(rules: readonly AlertRule[]): Map<string, Watch['rule']> {
+  return new Map(rules.map((rule) => [digestOf(meaningOf(rule)), wholeRule(rule)]))
+}
+
+function keysOf({ filters }: Pick<Endpoint, 'filters'>, { group_by: groupBy }: AlertRule) {
+  const ids = groupBy === 'skill' ? filters.skill_ids : groupBy === 'archetype' ? filters.archetype_ids : undefined
+  return ids && new Set(ids)
+}
+
+/** A filter by what is grouped by is applied to the groups, so that one reading serves all such endpoints. */
+function scopesOf({ filters }: { filters: WebhookFilters }): (groupBy: Scope['groupBy']) => {
+  name: string
+  scope: Scope
+} {
+  const made = new Map<string, { name: string; scope: Scope }>()
+  return (groupBy) =>
+    made.getOrInsertComputed(groupBy, () => {
+      const skillIds = groupBy === 'skill' ? undefined : sorted(filters.skill_ids)
+      const archetypeIds = groupBy === 'archetype' ? undefined : sorted(filters.archetype_ids)
+      const name = digestOf(JSON.stringify([groupBy, skillIds ?? null, archetypeIds ?? null]))
+      return { name, scope: { groupBy, skillIds, archetypeIds } }
+    })
+}
+
+function sorted(ids: readonly string[] | undefined): string[] | undefined {
+  return ids && [...new Set(ids)].sort()
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32)
+}

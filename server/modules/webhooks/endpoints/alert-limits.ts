@@ -1,0 +1,32 @@
+import { validationFailed } from '../../../../contract/domain-error.ts'
+import { webhookAlertReadingsMax } from '../../../../contract/limits.ts'
+import type { TenantTx } from '../../../db/database.ts'
+import { countReadings } from '../alerts/alert-readings.ts'
+import type { WebhookState } from './webhook-changes.ts'
+import { allWebhooks } from './webhooks-store.ts'
+
+const detail =
+  `would take more than ${webhookAlertReadingsMax} readings of telemetry together with the rules of the other endpoints. ` +
+  'Rules share a reading where they have the same `group_by` and their endpoints the same `filters` (by skill, whatever ' +
+  '`skill_ids` is; by archetype, whatever `archetype_ids` is). Use fewer different filters'
+
+/**
+ * Holds the rules of all endpoints of the tenant, one of them as it is to be, against what is read for them together.
+ * Those of disabled endpoints count too: they may be enabled at any time.
+ *
+ * @throws DomainError `validation-failed` where that is too much, and more than before
+ */
+export async function checkReadings(
+  tx: TenantTx,
+  changed: Pick<WebhookState, 'alerts' | 'filters'> & { webhookId: string | undefined },
+): Promise<void> {
+  if (changed.alerts.length === 0) return
+  const before = (await allWebhooks(tx)).map(({ webhook_id, alerts, filters }) => {
+    return { webhookId: webhook_id, alerts, filters } as Pick<WebhookState, 'alerts' | 'filters'> & {
+      webhookId: string
+    }
+  })
+  const count = countReadings([...before.filter(({ webhookId }) => webhookId !== changed.webhookId), changed])
+  if (count <= webhookAlertReadingsMax || count <= countReadings(before)) return
+  throw validationFailed([{ pointer: '/alerts', detail }])
+}
