@@ -31,6 +31,7 @@ export const governanceKinds = [
   'tenant.config_changed',
   'tenant.live',
   'webhook.disabled',
+  'webhook.overflowed',
 ] as const
 export type GovernanceKind = (typeof governanceKinds)[number]
 

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { giveUpDeliveries } from '../../server/modules/webhooks/delivery/outcome-store.ts'
+import { createOverflow } from '../../server/modules/webhooks/delivery/overflow.ts'
 import type { TestHub } from '../support/hub.ts'
+import { keepDeliveries } from '../webhooks/kept-deliveries.ts'
 
 const path = '/api/v1/webhooks'
 const message = { kind: 'user.updated', occurredAt: '2026-01-02T03:04:05.678901Z', data: { user_id: 'usr_1' } }
@@ -25,6 +27,14 @@ export async function walkDelivery(hub: TestHub, tenant: 'acme' | 'globex'): Pro
   // Gives its leases back.
   await worker.stop()
   await hub.test.database.withTenant(tenant, (tx) => giveUpDeliveries(tx, id, 10))
+  await tellTooMuch(hub, tenant, id)
   // For the next worker.
   await tell()
+}
+
+/** More waits than may; then it does not. */
+async function tellTooMuch(hub: TestHub, tenant: 'acme' | 'globex', webhookId: string): Promise<void> {
+  await keepDeliveries(hub, tenant, webhookId, [{ status: 'failed' }])
+  const overflow = createOverflow({ database: hub.test.database, endpoints: hub.modules.webhooks.endpoints }, 0)
+  for (let looks = 0; looks < 2; looks += 1) await overflow.check(await hub.tenant(tenant), [webhookId])
 }

@@ -3,7 +3,10 @@ import { createModules } from '../../server/app.ts'
 import { loadConfig } from '../../server/config.ts'
 import type { Database } from '../../server/db/database.ts'
 import { openPools } from '../../server/db/pooled-database.ts'
-import { createWebhookWorker } from '../../server/modules/webhooks/delivery/webhook-worker.ts'
+import {
+  createWebhookWorker,
+  type WebhookWorkerOptions,
+} from '../../server/modules/webhooks/delivery/webhook-worker.ts'
 import { hearQueued } from '../../server/modules/webhooks/outbox/outbox-news.ts'
 import { createOutbound } from '../../server/outbound/outbound.ts'
 import type { TestHub } from '../support/hub.ts'
@@ -27,6 +30,7 @@ export interface DeliveringProcess {
 export async function startDeliveringProcess(
   hub: TestHub,
   settings: Readonly<Record<string, string>> = {},
+  options: WebhookWorkerOptions = {},
 ): Promise<DeliveringProcess> {
   const { targets, masterKey } = hub.test
   const pools = openPools({ ...targets, size: 4 })
@@ -49,7 +53,7 @@ export async function startDeliveringProcess(
       clock: modules.recordStore.clock,
     },
     // A test has not as long as a receiver that keeps failing is left alone.
-    { paceMsMax: 1 },
+    { paceMsMax: 1, ...options },
   )
   worker.start()
   let stopped: Promise<void> | undefined

@@ -48,6 +48,8 @@ create table hub.webhook_progress (
   failing_since timestamptz,
   attempted_at timestamptz,
   delivered_at timestamptz,
+  -- Since when what waits longest is given up, because too much waits.
+  overflowing_since timestamptz,
   primary key (tenant_id, webhook_id)
 );
 select hub.distribute('hub.webhook_progress');

@@ -34,6 +34,7 @@ export interface WebhookTables {
     failing_since: Timestamp | null
     attempted_at: Timestamp | null
     delivered_at: Timestamp | null
+    overflowing_since: Timestamp | null
   }
   'hub.webhook_outbox': { tenant_id: string; outbox_id: string; messages: string }
   'hub.webhook_deliveries': {

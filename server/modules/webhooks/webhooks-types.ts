@@ -70,6 +70,8 @@ export interface WebhookAnswer {
     failing_since?: string
     last_attempt_at?: string
     last_delivered_at?: string
+    /** Since when what waits longest is given up, because more waits than may. */
+    overflowing_since?: string
     /** Deliveries that are to be attempted, counted up to 1,000. */
     pending: number
     /** Deliveries that were given up, counted up to 1,000. */
@@ -116,6 +118,8 @@ export interface Endpoints {
    * `webhook.disabled`. Does nothing where it is disabled already.
    */
   disable(tx: TenantTx, tenant: Tenant, webhookId: string, reason: 'gone' | 'failing'): Promise<void>
+  /** Writes the event `webhook.overflowed`: from now on what waits longest is given up. */
+  overflowed(tx: TenantTx, tenant: Tenant, webhookId: string, openMax: number): Promise<void>
 }
 
 // ── The outbox ──────────────────────────────────────────────────────────────────────────────────────────────

@@ -7,6 +7,7 @@ import type { RecordClock } from '../../hub/record-clock-types.ts'
 import { audienceOf } from '../outbox/audience.ts'
 import { type QueuedMessage, readMessages, writeMessages } from '../outbox/outbox-message.ts'
 import type { Endpoint, Endpoints } from '../webhooks-types.ts'
+import { dueForLook } from './overflow.ts'
 import * as store from './relay-store.ts'
 
 /** Of one transaction: what it reads, and what it makes of that. One message at least, whatever it takes. */
@@ -19,6 +20,8 @@ export interface RelayTurn {
   isMore: boolean
   /** How long the oldest had waited as it began; 0 where there was none. */
   waitedMs: number
+  /** Endpoints for which so much was queued that somebody has to look how much waits. */
+  grown: readonly string[]
 }
 
 /** Turns what transactions have left in the outbox into deliveries. */
@@ -60,7 +63,7 @@ export function createRelay(deps: {
     }
   }
 
-  async function relaySome(tx: TenantTx, rows: readonly store.OutboxRow[]): Promise<boolean> {
+  async function relaySome(tx: TenantTx, rows: readonly store.OutboxRow[]): Promise<Part> {
     const breathe = createBreath()
     const part = new Part(await endpoints.all(tx), clock)
     const done: string[] = []
@@ -79,11 +82,10 @@ export function createRelay(deps: {
     }
     await part.insert(tx, breathe)
     if (done.length > 0) await store.deleteOutboxRows(tx, done)
-    return part.isFull
+    return part
   }
 
-  /** Answers whether there may be more. */
-  async function runTurn(tenantId: string): Promise<boolean> {
+  async function runTurn(tenantId: string): Promise<Pick<RelayTurn, 'isMore' | 'grown'>> {
     const limit = oneByOne.has(tenantId) ? { ...most, rows: 1 } : most
     let rows: store.OutboxRow[] = []
     try {
@@ -92,8 +94,9 @@ export function createRelay(deps: {
         rows = await store.oldestOutboxRows(tx, limit, except())
         if (rows.length === 0) oneByOne.delete(tenantId)
         const bytes = rows.reduce((sum, { messages }) => sum + messages.length, 0)
-        const isFull = rows.length > 0 && (await relaySome(tx, rows))
-        return isFull || rows.length === limit.rows || bytes >= limit.bytes
+        const part = rows.length > 0 ? await relaySome(tx, rows) : undefined
+        const isMore = part?.isFull || rows.length === limit.rows || bytes >= limit.bytes
+        return { isMore, grown: part?.grown ?? [] }
       })
     } catch (error) {
       const [first, second] = rows
@@ -101,7 +104,7 @@ export function createRelay(deps: {
       if (!first || error instanceof DomainError) throw error
       if (second) oneByOne.add(tenantId)
       else leaveAlone(tenantId, first, error)
-      return true
+      return { isMore: true, grown: [] }
     }
   }
 
@@ -115,9 +118,9 @@ export function createRelay(deps: {
   return {
     async run(tenantId) {
       const oldest = await database.withTenant(tenantId, store.oldestOutboxId, { readOnly: true })
-      if (oldest === undefined) return { isMore: false, waitedMs: 0 }
+      if (oldest === undefined) return { isMore: false, waitedMs: 0, grown: [] }
       const waitedMs = Math.max(0, Date.now() - madeAtMs(oldest))
-      return { isMore: await runTurn(tenantId), waitedMs }
+      return { ...(await runTurn(tenantId)), waitedMs }
     },
   }
 }
@@ -130,6 +133,8 @@ function madeAtMs(id: string): number {
 /** The deliveries that one transaction makes. */
 class Part {
   isFull = false
+  /** Known once it is inserted. */
+  grown: readonly string[] = []
   readonly #clock: Pick<RecordClock, 'next'>
   readonly #audience: ReturnType<typeof audienceOf>
   readonly #told: store.NewDeliveries[] = []
@@ -167,6 +172,7 @@ class Part {
   async insert(tx: TenantTx, breathe: () => Promise<void>): Promise<void> {
     if (this.#told.length === 0) return
     const last = await store.takeSequences(tx, this.#counts)
+    this.grown = dueForLook(this.#counts, last)
     for (const { deliveries } of this.#told) {
       for (const delivery of deliveries) {
         const { webhook_id } = delivery

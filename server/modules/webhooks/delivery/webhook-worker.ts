@@ -12,6 +12,7 @@ import type { Endpoints } from '../webhooks-types.ts'
 import { type Attempted, attemptDelivery, unsentAttempt } from './attempt.ts'
 import { judge } from './judge.ts'
 import type { Outcome } from './outcome-store.ts'
+import { createOverflow } from './overflow.ts'
 import { createReadBudget } from './read-budget.ts'
 import { createRelay } from './relay.ts'
 import { createTenantDeliveries, type TenantDeliveries } from './tenant-deliveries.ts'
@@ -28,7 +29,7 @@ const relayWaitMs = 100
 
 export interface WebhookWorkerDeps {
   database: Database
-  endpoints: Pick<Endpoints, 'all' | 'secretsOf' | 'disable'>
+  endpoints: Pick<Endpoints, 'all' | 'secretsOf' | 'disable' | 'overflowed'>
   findTenant: (slug: string) => Promise<Tenant | undefined>
   listTenants: () => Promise<readonly string[]>
   /** With the time that a receiver has for the head of its answer. */
@@ -50,6 +51,8 @@ export interface WebhookWorkerOptions {
   paceMsMax?: number
   failingHoursMax?: number
   leaseSeconds?: number
+  /** Deliveries that may wait for an endpoint. */
+  openMax?: number
   /** Outcomes are gathered for so long. */
   outcomeMs?: number
   /** Between looks for new tenants. */
@@ -84,6 +87,7 @@ export function createWebhookWorker(deps: WebhookWorkerDeps, options: WebhookWor
     kept: count,
   }
   const relay = createRelay(deps)
+  const overflow = createOverflow(deps, options.openMax)
   const waits = createWaitingTimes(nowMs)
   const tenants = new Map<string, TenantDeliveries>()
   const relaying = new Map<string, Promise<void>>()
@@ -126,8 +130,10 @@ export function createWebhookWorker(deps: WebhookWorkerDeps, options: WebhookWor
   }
 
   async function relayPart(tenantId: string): Promise<boolean> {
-    const { isMore, waitedMs } = await relay.run(tenantId)
+    const { isMore, waitedMs, grown } = await relay.run(tenantId)
     waits.seen('queued', tenantId, waitedMs)
+    const tenant = grown.length > 0 ? await findTenant(tenantId) : undefined
+    if (tenant) await overflow.check(tenant, grown)
     return isMore
   }
 

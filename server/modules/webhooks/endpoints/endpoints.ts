@@ -39,6 +39,17 @@ export function createEndpoints(deps: {
       })
       tx.afterCommit(() => changed(tx.tenantId))
     },
+
+    async overflowed(tx, tenant, webhookId, openMax) {
+      const row = await store.webhookById(tx, webhookId)
+      if (!row) return
+      await governance.append(tx, tenant, {
+        kind: 'webhook.overflowed',
+        subject: `webhook:${webhookId}`,
+        details: { ...describeUrl(tx.tenantId, row.url), waiting_max: openMax },
+        actor: { service: 'webhooks' },
+      })
+    },
   }
 }
 

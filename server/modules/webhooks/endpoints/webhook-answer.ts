@@ -29,6 +29,7 @@ export function webhookAnswer(
       ...(row.failing_since !== null && { failing_since: row.failing_since }),
       ...(row.attempted_at !== null && { last_attempt_at: row.attempted_at }),
       ...(row.delivered_at !== null && { last_delivered_at: row.delivered_at }),
+      ...(row.overflowing_since !== null && { overflowing_since: row.overflowing_since }),
       pending: counts.pending,
       dead: counts.dead,
     },

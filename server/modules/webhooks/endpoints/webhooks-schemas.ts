@@ -5,6 +5,7 @@ import {
   webhookDescriptionLengthMax,
   webhookEventsMax,
   webhookFilterIdsMax,
+  webhookOpenDeliveriesMax,
 } from '../../../../contract/limits.ts'
 import { patterns } from '../../../../contract/literals.ts'
 import { minInvocationsDefault, thresholdDefaults } from './webhook-defaults.ts'
@@ -174,6 +175,12 @@ const HealthSchema = Type.Object(
     failing_since: Type.Optional(time('When the first of them failed')),
     last_attempt_at: Type.Optional(time('When a message was sent last')),
     last_delivered_at: Type.Optional(time('When a message was taken last')),
+    overflowing_since: Type.Optional(
+      time(
+        `Since when more than ${webhookOpenDeliveriesMax} deliveries waited; those that wait longest become dead. Absent ` +
+          'again once half as many wait and further messages come',
+      ),
+    ),
     pending: count('Deliveries that are to be attempted, counted up to 1000'),
     dead: count('Deliveries that were given up, counted up to 1000'),
   },

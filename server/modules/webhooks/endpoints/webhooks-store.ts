@@ -12,6 +12,7 @@ export interface WebhookWithProgress extends WebhookRow {
   failing_since: string | null
   attempted_at: string | null
   delivered_at: string | null
+  overflowing_since: string | null
 }
 
 const columns = [
@@ -34,7 +35,8 @@ const columns = [
 ] as const
 
 const withProgress = `select ${columns.map((name) => `w.${name}`).join(', ')},
-    coalesce(p.failures, 0) as failures, p.failing_since, p.attempted_at, p.delivered_at
+    coalesce(p.failures, 0) as failures, p.failing_since, p.attempted_at, p.delivered_at,
+    p.overflowing_since
   from hub.webhooks w
   left join hub.webhook_progress p on p.tenant_id = $1 and p.webhook_id = w.webhook_id
   where w.tenant_id = $1`
@@ -151,6 +153,7 @@ export async function addWebhook(tx: TenantTx, row: NewWebhook): Promise<void> {
       failing_since: null,
       attempted_at: null,
       delivered_at: null,
+      overflowing_since: null,
     })
     .execute()
 }

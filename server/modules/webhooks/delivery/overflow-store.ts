@@ -1,0 +1,66 @@
+import { webhookAttemptsKept } from '../../../../contract/limits.ts'
+import type { TenantTx } from '../../../db/database.ts'
+import type { DeliveryAttempt } from '../delivery-types.ts'
+
+export interface OpenState {
+  url: string
+  overflowing_since: string | null
+  /** Deliveries that are to be attempted, counted up to a number. */
+  open: number
+}
+
+/** Undefined of an endpoint that was removed. Reads the index of what is due, up to `max` entries of it. */
+export async function openState(tx: TenantTx, webhookId: string, max: number): Promise<OpenState | undefined> {
+  const { rows } = await tx.client.query<OpenState>(
+    `select w.url, p.overflowing_since,
+       (select count(*)::int from (
+          select from hub.webhook_deliveries d
+          where d.tenant_id = $1 and d.webhook_id = $2 and d.next_attempt_at is not null limit $3) waiting) as open
+     from hub.webhook_progress p
+       join hub.webhooks w on w.tenant_id = $1 and w.webhook_id = p.webhook_id
+     where p.tenant_id = $1 and p.webhook_id = $2`,
+    [tx.tenantId, webhookId, max],
+  )
+  return rows[0]
+}
+
+/** False where it has begun before. */
+export async function beginOverflow(tx: TenantTx, webhookId: string, at: string): Promise<boolean> {
+  const { rowCount } = await tx.client.query(
+    `update hub.webhook_progress set overflowing_since = $3
+     where tenant_id = $1 and webhook_id = $2 and overflowing_since is null`,
+    [tx.tenantId, webhookId, at],
+  )
+  return rowCount === 1
+}
+
+export async function endOverflow(tx: TenantTx, webhookId: string): Promise<void> {
+  await tx.client.query(
+    'update hub.webhook_progress set overflowing_since = null where tenant_id = $1 and webhook_id = $2',
+    [tx.tenantId, webhookId],
+  )
+}
+
+/**
+ * Those that would be attempted first, but for as many as are spared, and tests. In a transaction of `inIndexOrder`.
+ *
+ * @param attempt is noted with each, in the place of one
+ * @returns how many
+ */
+export async function giveUpOldest(
+  tx: TenantTx,
+  webhookId: string,
+  { spared, count, attempt }: { spared: number; count: number; attempt: DeliveryAttempt },
+): Promise<number> {
+  const { rowCount } = await tx.client.query(
+    `update hub.webhook_deliveries d
+     set status = 'dead', next_attempt_at = null,
+       attempts = case when jsonb_array_length(d.attempts) < $6::int then d.attempts else d.attempts - 0 end || $5::jsonb
+     where d.tenant_id = $1 and d.delivery_id = any(array(
+       select e.delivery_id from hub.webhook_deliveries e
+       where e.tenant_id = $1 and e.webhook_id = $2 and e.next_attempt_at is not null and e.kind <> 'webhook.test'
+       order by e.next_attempt_at, e.sequence offset $3 limit $4))`,
+    [tx.tenantId, webhookId, spared, count, JSON.stringify([attempt]), webhookAttemptsKept],
+  )
+  return rowCount ?? 0
+}
