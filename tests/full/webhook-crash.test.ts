@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { scopeNames } from '../../contract/scopes.ts'
 import { HubClient } from '../../sdk/hub-client.ts'
@@ -15,6 +17,10 @@ const rounds = 12
 const eventsPerRound = 40
 /** A lease of a process that is dead runs out first. */
 const roundMsMax = 90_000
+/** To see a failure again, put here what it printed. */
+const seed = Math.trunc(Math.random() * 2 ** 31)
+/** Messages of a round before its disaster: it comes in the middle. */
+const befores = fc.sample(fc.integer({ min: 0, max: eventsPerRound * 0.8 }), { seed, numRuns: rounds })
 const env = { HUB_OUTBOUND_ALLOW: '127.0.0.1', HUB_LIMIT_FACTOR: '1000' }
 
 let receiver: Receiver
@@ -25,7 +31,7 @@ beforeAll(async () => {
 })
 afterEach(async ({ task }) => {
   await hub?.stop()
-  if (task.result?.state === 'fail') process.stdout.write(hub?.output() ?? '')
+  if (task.result?.state === 'fail') process.stdout.write(`seed ${seed}\n${hub?.output() ?? ''}`)
 })
 afterAll(async () => {
   await receiver.stop()
@@ -62,8 +68,10 @@ test(`${rounds} disasters between send and mark: nothing that was acknowledged i
     const disaster = disasters[round % disasters.length]!
     const running: HubProcess = hub
     const struck = Promise.withResolvers<void>()
-    // In the middle of a round.
-    const at = endpoint.received.length + 1 + Math.floor(Math.random() * eventsPerRound * 0.8)
+    const at = endpoint.received.length + 1 + befores[round]!
+    struck.promise.catch(() => {})
+    const inTime = <Value>(what: string, work: Promise<Value>) =>
+      endedInTime(work, () => `round ${round} (${disaster}), ${what}: message ${at} of ${endpoint.received.length}`)
     endpoint.behaviour = (response, request) => {
       if (endpoint.received.length < at) return take(response, request)
       endpoint.behaviour = take
@@ -73,13 +81,16 @@ test(`${rounds} disasters between send and mark: nothing that was acknowledged i
     // It may die before it has answered: then it is asked again, under the same key.
     const idempotencyKey = `round-${round}`
     const send = () => client.post<Receipt>('/api/v1/telemetry/events:batch', { body: { events }, idempotencyKey })
-    const answered = await send().catch(() => undefined)
-    await struck.promise
+    const answered = await inTime(
+      'ingest',
+      send().catch(() => undefined),
+    )
+    await inTime('disaster', struck.promise)
     if (disaster !== 'database killed') {
       hub = await startHubProcess(dataDir, env)
       client = connect(hub)
     }
-    const { records } = answered ?? (await send())
+    const { records } = answered ?? (await inTime('ingest again', send()))
     for (const { record_id } of records) acknowledged.add(record_id)
   }
   const told = () =>
@@ -102,6 +113,17 @@ test(`${rounds} disasters between send and mark: nothing that was acknowledged i
   const sequences = new Map(deliveries.map(({ message_id, sequence }) => [message_id, sequence]))
   for (const { id, sequence } of endpoint.received) expect(sequence).toBe(sequences.get(id))
 })
+
+/** Rejects, saying what was going on, where it takes longer than a round may. */
+async function endedInTime<Value>(work: Promise<Value>, goingOn: () => string): Promise<Value> {
+  const ended = new AbortController()
+  const late = delay(roundMsMax, undefined, { signal: ended.signal }).then(() => {
+    throw new Error(`not within ${roundMsMax / 1000} s: ${goingOn()}`)
+  })
+  // Where the work ends first, nobody waits for it any more.
+  late.catch(() => {})
+  return Promise.race([work, late]).finally(() => ended.abort())
+}
 
 /** @param answer lets the receiver answer the message that came in */
 async function strike(disaster: Disaster, hub: HubProcess, dataDir: string, answer: () => void): Promise<void> {
