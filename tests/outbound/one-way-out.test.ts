@@ -47,13 +47,13 @@ function opens(file: string, source: string): string[] {
       names: ['*'],
     })),
   ].flatMap(({ from, names }) => names.filter((name) => isOpening(from, name)).map((name) => `${name} of ${from}`))
-  const note = (name: string) => void (globals.has(name) && found.push(name))
+  const note = (name: unknown) => void (typeof name === 'string' && globals.has(name) && found.push(name))
   new Visitor({
     CallExpression: ({ callee }) => {
       if (callee.type === 'Identifier') note(callee.name)
-      // `process.getBuiltinModule` and `require` are no way around.
-      const name = callee.type === 'MemberExpression' && 'name' in callee.property ? callee.property.name : ''
-      if (name === 'getBuiltinModule' || (callee.type === 'Identifier' && callee.name === 'require')) found.push(name)
+      // Modules in a way that is no import.
+      const called = callee.type === 'MemberExpression' ? callee.property : callee
+      if (called.type === 'Identifier' && /^(require|getBuiltinModule)$/.test(called.name)) found.push(called.name)
     },
     NewExpression: ({ callee }) => void (callee.type === 'Identifier' && note(callee.name)),
     MemberExpression: ({ object, property }) => {
