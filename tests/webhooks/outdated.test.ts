@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { pathOf, recordsPath } from '../api/record-cases.ts'
 import { startDeliveringProcess } from './delivering-process.ts'
@@ -42,7 +43,11 @@ const sent = ({ receiving }: LabWebhook, at: number) =>
 function patient() {
   const waiting: ServerResponse[] = []
   const behaviour: Behaviour = (response) => void waiting.push(response)
-  return { behaviour, answer: () => waiting.splice(0).map((response) => response.writeHead(200).end()) }
+  return {
+    behaviour,
+    answer: () =>
+      waiting.splice(0).map((response) => response.writeHead(200, { 'content-type': 'text/plain' }).end('I heard it')),
+  }
 }
 
 test.each(['this process', 'another process'])('erased while %s has it in memory: it is not sent', async (which) => {
@@ -57,6 +62,8 @@ test.each(['this process', 'another process'])('erased while %s has it in memory
   const waiting = ids.map((_, at) => at).filter((at) => sent(webhook, at) === 0)
   const victims = waiting.slice(0, 5)
   await erase(victims.map((at) => ids[at]!))
+  // What was read is as old as it may be then, should word be slow.
+  if (other) await delay(1_100)
   webhook.receiving.behaviour = take
   answer()
   const rows = await webhook.deliveriesWhen((all) => all.filter(({ status }) => status === 'delivered').length === 35)
@@ -64,6 +71,21 @@ test.each(['this process', 'another process'])('erased while %s has it in memory
   for (const at of victims) expect(sent(webhook, at)).toBe(0)
   await other?.stop()
   if (other) worker.start()
+  await lab.must('acme', 'DELETE', webhook.path)
+})
+
+test('erased while it is on its way: that it was sent is logged, and nothing of the answer', async () => {
+  const { behaviour, answer } = patient()
+  const webhook = await lab.connect({ events: ['governance.custom.*'], behaviour })
+  const ids = await write(2)
+  await webhook.receiving.count(2)
+  await erase(ids.slice(0, 1))
+  expect((await webhook.deliveries()).map(({ status }) => status)).toEqual(['dead', 'pending'])
+  answer()
+  const [erased, other] = await webhook.deliveriesWhen((all) => all.every(({ status }) => status === 'delivered'))
+  expect(erased).toMatchObject({ attempt_count: 1, next_attempt_at: null, attempts: [{ response: { status: 200 } }] })
+  expect(erased!.attempts[0]!.response).toEqual({ status: 200, headers: {} })
+  expect(other!.attempts[0]!.response).toMatchObject({ status: 200, body: 'I heard it' })
   await lab.must('acme', 'DELETE', webhook.path)
 })
 

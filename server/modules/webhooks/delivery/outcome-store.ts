@@ -1,3 +1,4 @@
+import { webhookAttemptsKept } from '../../../../contract/limits.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { DeliveryAttempt, DeliveryStatus } from '../delivery-types.ts'
 import type { DueDelivery } from './due-store.ts'
@@ -32,8 +33,8 @@ async function moments(tx: TenantTx): Promise<Moments> {
 
 /**
  * Keeps how attempts went, in one statement for all deliveries and one for all endpoints. A delivery that was changed
- * meanwhile (queued anew, erased, attempted by another process too) stays as it is. Answers which endpoints
- * are gone, or have failed for too long.
+ * meanwhile (queued anew, erased, given up) stays as it is, but for the log of the attempt. Answers which endpoints are
+ * gone, or have failed for too long.
  */
 export async function keepOutcomes(
   tx: TenantTx,
@@ -55,7 +56,7 @@ export async function keepOutcomes(
   }))
   // That outcomes are of the tenant, too, says nothing new, but PostgreSQL expects fewer of them then, and so looks each
   // delivery up by its key.
-  await tx.client.query(
+  const { rowCount } = await tx.client.query(
     `update hub.webhook_deliveries d
      set status = o.status, tries = d.tries + o.more, attempt_count = d.attempt_count + o.more,
        next_attempt_at = o.next_attempt_at, attempts = coalesce(o.attempts, d.attempts), delivered_at = o.delivered_at
@@ -65,7 +66,31 @@ export async function keepOutcomes(
        and d.tries = o.tries and d.attempt_count = o.attempt_count`,
     [tx.tenantId, JSON.stringify(rows)],
   )
+  if ((rowCount ?? 0) < rows.length) await logAttempts(tx, outcomes, at)
   return unfit
+}
+
+/**
+ * Of deliveries that were changed while they were on their way: those of the others count one more by now. What a receiver
+ * answered to what was erased is not kept.
+ */
+async function logAttempts(tx: TenantTx, outcomes: readonly Outcome[], { now }: Moments): Promise<void> {
+  const rows = outcomes.flatMap(({ delivery: { delivery_id, attempt_count }, status, attempts }) =>
+    attempts ? [{ tenant_id: tx.tenantId, delivery_id, attempt_count, status, attempt: attempts.at(-1) }] : [],
+  )
+  await tx.client.query(
+    `update hub.webhook_deliveries d
+     set attempt_count = d.attempt_count + 1,
+       attempts = case when jsonb_array_length(d.attempts) >= $4 then d.attempts - 0 else d.attempts end
+         || case when d.data is null then jsonb_set(o.attempt #- '{response,body}', '{response,headers}', '{}', false)
+           else o.attempt end,
+       status = case when o.status = 'delivered' and d.next_attempt_at is null then o.status else d.status end,
+       delivered_at = case when o.status = 'delivered' and d.next_attempt_at is null then $3::timestamptz
+         else d.delivered_at end
+     from json_to_recordset($2::json) as o (tenant_id text, delivery_id uuid, attempt_count int, status text, attempt jsonb)
+     where d.tenant_id = $1 and o.tenant_id = $1 and d.delivery_id = o.delivery_id and d.attempt_count = o.attempt_count`,
+    [tx.tenantId, JSON.stringify(rows), now, webhookAttemptsKept],
+  )
 }
 
 /** Ids of endpoints that are to be disabled. */

@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type ModeB, modeB } from '../cmek/mode-b-lab.ts'
+import { type DeliveringProcess, startDeliveringProcess } from './delivering-process.ts'
+import { answerAfter } from './receiver-behaviours.ts'
+import { startWebhookLab, type WebhookLab, webhooksPath } from './webhook-lab.ts'
+
+let lab: WebhookLab
+let b: ModeB
+let process: DeliveringProcess | undefined
+beforeAll(async () => {
+  lab = await startWebhookLab({ start: false })
+  b = await modeB(lab.hub, 'ending')
+  await b.ready()
+})
+afterAll(async () => {
+  await process?.stop()
+  await lab.stop()
+})
+
+test('once a key is destroyed, no process signs by secrets under it for longer than five seconds', async () => {
+  const receiving = lab.receiver.at('/ending')
+  receiving.behaviour = answerAfter(50)
+  const made = await b.call('POST', webhooksPath, { url: receiving.url, events: ['user.*'] })
+  receiving.secrets = [made.body.secret]
+  const message = { kind: 'user.updated', occurredAt: '2026-11-22T00:00:00.000000Z', data: {} }
+  const { outbox } = lab.hub.modules.webhooks
+  await lab.hub.test.database.withTenant('ending', (tx) => outbox.add(tx, Array(5_000).fill(message)))
+  process = await startDeliveringProcess(lab.hub)
+  await receiving.count(50)
+  await b.call('POST', '/api/v1/hub/cmek:destroy', { confirm: 'ending', reason: 'over' })
+  const destroyedAtMs = Date.now()
+  const statusOf = async (status: string) =>
+    (await b.call('GET', `${webhooksPath}/${made.body.webhook_id}/deliveries?status=${status}&limit=1`)).body.items
+  await expect.poll(() => statusOf('dead'), { timeout: 8_000 }).toHaveLength(1)
+  const [dead] = await statusOf('dead')
+  expect(dead.last_attempt.error.code).toBe('key-destroyed')
+  const last = receiving.received.at(-1)!.atMs
+  expect(last - destroyedAtMs).toBeLessThan(5_000)
+  expect(receiving.received.length).toBeLessThan(5_000)
+})
