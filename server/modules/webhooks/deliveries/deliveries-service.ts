@@ -13,15 +13,14 @@ import type { Endpoint, Endpoints, WebhookOutbox } from '../webhooks-types.ts'
 import {
   endpointOfDelivery,
   findDelivery,
-  insertDelivery,
   lockDelivery,
   lockSequences,
   requeueDelivery,
-  takeSequence,
   timeOfDatabase,
 } from './deliveries-store.ts'
 import { deliveryAnswer, deliveryDetails } from './delivery-answer.ts'
 import { deliveriesBelow } from './delivery-pages-store.ts'
+import { insertDeliveries, takeSequences } from './new-deliveries-store.ts'
 import { countRequeued, requeueAll } from './requeue-store.ts'
 
 /** What an order without `status` sends again. */
@@ -93,18 +92,21 @@ export function createDeliveryAdministration(deps: {
         // First, because removing an endpoint takes it too: nothing is queued for one that is gone.
         await lockSequences(tx)
         await endpointOf(tx, webhookId)
-        const { recordId, createdAt } = clock.next()
-        const row = await insertDelivery(tx, {
-          delivery_id: recordId,
-          webhook_id: webhookId,
-          sequence: await takeSequence(tx, webhookId),
+        const deliveryId = clock.next().recordId
+        const sequence = (await takeSequences(tx, new Map([[webhookId, 1]]))).get(webhookId)!
+        const message = {
           message_id: clock.next().recordId,
           kind: testEventKind,
-          created_at: createdAt,
+          // When it is queued.
+          occurred_at: await timeOfDatabase(tx),
           data: JSON.stringify({ message: 'A test of this endpoint. Nothing has happened.' }),
-        })
-        await ordered(tx, caller, webhookId, { change: 'webhook_tested', delivery_id: recordId })
-        return deliveryAnswer(row)
+          record_id: undefined,
+          user_id: undefined,
+        }
+        const delivery = { delivery_id: deliveryId, webhook_id: webhookId, sequence }
+        await insertDeliveries(tx, [{ message, deliveries: [delivery] }])
+        await ordered(tx, caller, webhookId, { change: 'webhook_tested', delivery_id: deliveryId })
+        return deliveryAnswer((await findDelivery(tx, webhookId, deliveryId))!)
       }),
 
     redeliver: (caller, ofWebhook, deliveryId) =>

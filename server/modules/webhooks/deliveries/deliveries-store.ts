@@ -45,43 +45,6 @@ export async function timeOfDatabase(tx: TenantTx): Promise<string> {
   return rows[0]!.now
 }
 
-/** The next sequence of an endpoint, under {@link lockSequences}. */
-export async function takeSequence(tx: TenantTx, webhookId: string): Promise<number> {
-  const { rows } = await tx.client.query<{ last_sequence: number }>(
-    `insert into hub.webhook_progress (tenant_id, webhook_id, last_sequence, failures) values ($1, $2, 1, 0)
-     on conflict (tenant_id, webhook_id) do update set last_sequence = hub.webhook_progress.last_sequence + 1
-     returning last_sequence`,
-    [tx.tenantId, webhookId],
-  )
-  return rows[0]!.last_sequence
-}
-
-export type NewDelivery = Pick<
-  Columns,
-  'delivery_id' | 'webhook_id' | 'sequence' | 'message_id' | 'kind' | 'created_at'
-> & { data: string }
-
-/** Queues a message that is about nobody, and came to be when it was queued. */
-export async function insertDelivery(tx: TenantTx, delivery: NewDelivery): Promise<DeliveryRow> {
-  const { rows } = await tx.client.query<DeliveryRow>(
-    `insert into hub.webhook_deliveries (tenant_id, delivery_id, webhook_id, sequence, message_id, kind, occurred_at,
-       data, status, tries, attempt_count, next_attempt_at, attempts, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, 'pending', 0, 0, now(), '[]', $7)
-     returning ${deliveryColumns}`,
-    [
-      tx.tenantId,
-      delivery.delivery_id,
-      delivery.webhook_id,
-      delivery.sequence,
-      delivery.message_id,
-      delivery.kind,
-      delivery.created_at,
-      delivery.data,
-    ],
-  )
-  return rows[0]!
-}
-
 export async function findDelivery(
   tx: TenantTx,
   webhookId: string,

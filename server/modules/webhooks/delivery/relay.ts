@@ -4,6 +4,12 @@ import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
 import { lockTenant } from '../../../db/tenant-lock.ts'
 import { createBreath } from '../../../jobs/breath.ts'
 import type { RecordClock } from '../../hub/record-clock-types.ts'
+import {
+  insertDeliveries,
+  type NewDeliveries,
+  statementsOf,
+  takeSequences,
+} from '../deliveries/new-deliveries-store.ts'
 import { audienceOf } from '../outbox/audience.ts'
 import { type QueuedMessage, readMessages, writeMessages } from '../outbox/outbox-message.ts'
 import type { Endpoint, Endpoints } from '../webhooks-types.ts'
@@ -137,7 +143,7 @@ class Part {
   grown: readonly string[] = []
   readonly #clock: Pick<RecordClock, 'next'>
   readonly #audience: ReturnType<typeof audienceOf>
-  readonly #told: store.NewDeliveries[] = []
+  readonly #told: NewDeliveries[] = []
   readonly #counts = new Map<string, number>()
   #deliveries = 0
   #bytes = 0
@@ -171,7 +177,7 @@ class Part {
 
   async insert(tx: TenantTx, breathe: () => Promise<void>): Promise<void> {
     if (this.#told.length === 0) return
-    const last = await store.takeSequences(tx, this.#counts)
+    const last = await takeSequences(tx, this.#counts)
     this.grown = dueForLook(this.#counts, last)
     for (const { deliveries } of this.#told) {
       for (const delivery of deliveries) {
@@ -179,9 +185,9 @@ class Part {
         delivery.sequence += (last.get(webhook_id) ?? 0) - (this.#counts.get(webhook_id) ?? 0)
       }
     }
-    for (const some of store.statementsOf(this.#told)) {
+    for (const some of statementsOf(this.#told)) {
       await breathe()
-      await store.insertDeliveries(tx, some)
+      await insertDeliveries(tx, some)
     }
   }
 }

@@ -1,0 +1,68 @@
+import type { TenantTx } from '../../../db/database.ts'
+
+/** Gives so many sequences to each endpoint; answers the last one. */
+export async function takeSequences(tx: TenantTx, counts: ReadonlyMap<string, number>): Promise<Map<string, number>> {
+  const { rows } = await tx.client.query<{ webhook_id: string; last_sequence: number }>(
+    `insert into hub.webhook_progress (tenant_id, webhook_id, last_sequence, failures)
+     select $1, webhook_id, n, 0 from unnest($2::text[], $3::bigint[]) as taken (webhook_id, n)
+     on conflict (tenant_id, webhook_id) do update set last_sequence = webhook_progress.last_sequence + excluded.last_sequence
+     returning webhook_id, last_sequence`,
+    [tx.tenantId, [...counts.keys()], [...counts.values()]],
+  )
+  return new Map(rows.map(({ webhook_id, last_sequence }) => [webhook_id, last_sequence]))
+}
+
+/** A message, in the names of the columns. */
+export interface NewMessage {
+  message_id: string
+  kind: string
+  occurred_at: string
+  data: string
+  record_id: string | undefined
+  user_id: string | undefined
+}
+
+/** It, and a delivery for each endpoint that is told. */
+export interface NewDeliveries {
+  message: NewMessage
+  deliveries: { delivery_id: string; webhook_id: string; sequence: number }[]
+}
+
+/** Of one statement, or one message. */
+const mostAtOnce = { deliveries: 1_000, bytes: 512 * 1024 }
+
+/** In parts for {@link insertDeliveries}. */
+export function* statementsOf(told: readonly NewDeliveries[]): Iterable<NewDeliveries[]> {
+  let some: NewDeliveries[] = []
+  let count = 0
+  let bytes = 0
+  for (const each of told) {
+    some.push(each)
+    count += each.deliveries.length
+    bytes += each.message.data.length
+    if (count < mostAtOnce.deliveries && bytes < mostAtOnce.bytes) continue
+    yield some
+    some = []
+    count = 0
+    bytes = 0
+  }
+  if (some.length > 0) yield some
+}
+
+/** Due at once, by the clock of the database. What a message carries goes over once, however many endpoints are told. */
+export async function insertDeliveries(tx: TenantTx, told: readonly NewDeliveries[]): Promise<void> {
+  const messages = told.map(({ message }, place) => ({ place, ...message }))
+  const deliveries = told.flatMap((each, place) => each.deliveries.map((delivery) => ({ place, ...delivery })))
+  await tx.client.query(
+    `insert into hub.webhook_deliveries (tenant_id, delivery_id, webhook_id, sequence, message_id, kind, occurred_at,
+       data, record_id, user_id, status, tries, attempt_count, next_attempt_at, attempts, created_at)
+     select $1, d.delivery_id, d.webhook_id, d.sequence, m.message_id, m.kind, m.occurred_at,
+       m.data, m.record_id, m.user_id, 'pending', 0, 0, now(), '[]', now()
+     from json_to_recordset($2::json) as m (place int, message_id uuid, kind text, occurred_at timestamptz, data text,
+         record_id uuid, user_id text)
+       join json_to_recordset($3::json) as d (place int, delivery_id uuid, webhook_id text, sequence bigint)
+         on d.place = m.place
+     on conflict (tenant_id, delivery_id) do nothing`,
+    [tx.tenantId, JSON.stringify(messages), JSON.stringify(deliveries)],
+  )
+}
