@@ -113,7 +113,7 @@ grant select, insert, update, delete on hub.webhook_deliveries to hub_app;
 alter table hub.webhook_deliveries alter column kind set statistics 0, alter column data set statistics 0,
   alter column user_id set statistics 0, alter column attempts set statistics 0;
 -- What is known of tenants is old soon: of one that is new it says that it has nothing, and all of it is read then.
-alter table hub.webhook_deliveries alter column tenant_id set statistics 0, alter column webhook_id set statistics 0;
+alter table hub.webhook_deliveries alter column tenant_id set statistics 0;
 create unique index webhook_deliveries_by_sequence on hub.webhook_deliveries (tenant_id, webhook_id, sequence);
 create index webhook_deliveries_due on hub.webhook_deliveries (tenant_id, webhook_id, next_attempt_at, sequence)
   where next_attempt_at is not null;
