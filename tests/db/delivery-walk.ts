@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { giveUpDeliveries } from '../../server/modules/webhooks/delivery/outcome-store.ts'
+import { giveUpDeliveries, keepOutcomes } from '../../server/modules/webhooks/delivery/outcome-store.ts'
 import { createOverflow } from '../../server/modules/webhooks/delivery/overflow.ts'
+import { updateOutboxRow } from '../../server/modules/webhooks/delivery/relay-store.ts'
+import { writeMessages } from '../../server/modules/webhooks/outbox/outbox-message.ts'
 import type { TestHub } from '../support/hub.ts'
-import { keepDeliveries } from '../webhooks/kept-deliveries.ts'
+import { keepDeliveries, taken } from '../webhooks/kept-deliveries.ts'
 
 const path = '/api/v1/webhooks'
 const message = { kind: 'user.updated', occurredAt: '2026-01-02T03:04:05.678901Z', data: { user_id: 'usr_1' } }
@@ -26,7 +29,13 @@ export async function walkDelivery(hub: TestHub, tenant: 'acme' | 'globex'): Pro
   }
   // Gives its leases back.
   await worker.stop()
-  await hub.test.database.withTenant(tenant, (tx) => giveUpDeliveries(tx, id, 10))
+  await hub.test.database.withTenant(tenant, async (tx) => {
+    await giveUpDeliveries(tx, id, 10)
+    // As of a row of which a part was relayed, and of a delivery that was changed while it was on its way.
+    await updateOutboxRow(tx, randomUUID(), writeMessages([]))
+    const delivery = { delivery_id: randomUUID(), webhook_id: id, tries: 0, attempt_count: 0 }
+    await keepOutcomes(tx, [{ delivery, status: 'delivered', attempts: [taken], counts: true, isGone: false }], 120)
+  })
   await tellTooMuch(hub, tenant, id)
   // For the next worker.
   await tell()
