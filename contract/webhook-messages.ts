@@ -1,4 +1,5 @@
 import { type TObject, Type } from 'typebox'
+import { webhookDataBytesMax } from './limits.ts'
 import { roleNames } from './roles.ts'
 import { governancePrefix, testEventKind } from './webhook-events.ts'
 
@@ -15,9 +16,12 @@ const names = (description: string, ...examples: string[]) =>
 const count = (description: string, example: number) => Type.Integer({ minimum: 0, description, examples: [example] })
 const number = (description: string, example: number) => Type.Number({ description, examples: [example] })
 
+/** Of data that may be of any size; of all other it never is there. */
 const truncated = Type.Optional(
   Type.Literal(true, {
-    description: 'The largest members were left out, because there was more than 16 KiB; absent otherwise',
+    description:
+      `The largest members were left out, because there were more than ${webhookDataBytesMax / 1024} KiB; absent ` +
+      'otherwise',
   }),
 )
 
@@ -29,7 +33,7 @@ const person = {
   display_name: Type.Optional(text('The whole name', 'Kim Reyes')),
   role: Type.Enum(roleNames, { description: 'In the Hub', examples: ['member'] }),
   active: Type.Boolean({ description: 'Whether they may sign in', examples: [true] }),
-  archetype_ids: names('Archetypes that they have', 'analyst'),
+  archetype_ids: Type.Optional(names('Archetypes that they have; absent only where `truncated`', 'analyst')),
   source: Type.Enum(['directory', 'manual'], {
     description: 'Whether a directory keeps them, or people do',
     examples: ['directory'],
@@ -48,13 +52,12 @@ const invocation = Type.Object(
     llm_model: Type.Optional(text('With what', 'claude-sonnet-4-5')),
     ts: Type.Optional(time('When')),
     success: Type.Optional(Type.Boolean({ description: 'Whether it succeeded', examples: [false] })),
-    latency_ms: Type.Optional(number('How long it took', 24_100)),
+    latency_ms: Type.Optional(number('How long it took, in milliseconds', 24_100)),
     tokens_in: Type.Optional(count('Tokens that went in', 812)),
     tokens_out: Type.Optional(count('Tokens that came out', 40)),
-    cost_usd_estimate: number('What the sender takes the cost for', 0.0031),
-    cost_usd_computed: Type.Optional(number('What the Hub computed', 0.0034)),
+    cost_usd_estimate: number('What the sender takes the cost for, in US dollars', 0.0031),
+    cost_usd_computed: Type.Optional(number('What the Hub computed; absent where it has no price', 0.0034)),
     error_code: Type.Optional(text('Why it failed', 'timeout')),
-    truncated,
   },
   { ...closed, description: 'In Mode B, only what stands in clear beside the key of the customer.' },
 )
@@ -67,7 +70,7 @@ const alert = {
   }),
   group_by: Type.Enum(['skill', 'user', 'archetype'], { description: 'Of the rule', examples: ['skill'] }),
   key: text('The skill, person or archetype', 'contract-review'),
-  value: number('Of the window', 0.31),
+  value: number('Of the metric in the window: a ratio, milliseconds, or US dollars an hour', 0.31),
   threshold: number('`above` of the rule', 0.2),
   window_minutes: Type.Integer({ description: 'Of the rule', examples: [60] }),
   window: Type.Object(
@@ -76,7 +79,6 @@ const alert = {
   ),
   invocations: count('In the window', 412),
   opened_at: time('When it opened'),
-  truncated,
 }
 
 const governance = Type.Object(
@@ -107,7 +109,7 @@ export const describedMessages: readonly DescribedMessage[] = [
   {
     kind: 'user.updated',
     summary: 'Role, name, address or activity of somebody changed',
-    data: Type.Object({ ...person, changed: names('Members that changed', 'role') }, closed),
+    data: Type.Object({ ...person, changed: names('Names of the members above that changed', 'role') }, closed),
   },
   {
     kind: 'user.deactivated',
@@ -118,7 +120,11 @@ export const describedMessages: readonly DescribedMessage[] = [
     kind: 'user.archetype_changed',
     summary: 'Archetypes were assigned to somebody',
     data: Type.Object(
-      { ...person, before: names('Archetypes until then'), after: names('Archetypes since then', 'analyst') },
+      {
+        ...person,
+        before: Type.Optional(names('Archetypes until then; absent only where `truncated`')),
+        after: Type.Optional(names('Archetypes since then; absent only where `truncated`', 'analyst')),
+      },
       closed,
     ),
   },

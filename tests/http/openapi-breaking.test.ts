@@ -55,11 +55,27 @@ const before: Document = {
       },
     },
   },
+  webhooks: {
+    'thing.made': {
+      post: {
+        parameters: [{ name: 'X-Signature', in: 'header', required: true }],
+        requestBody: {
+          content: {
+            'application/json': {
+              schema: { type: 'object', required: ['id'], properties: { id: { type: 'string' }, n: { enum: [1, 2] } } },
+            },
+          },
+        },
+      },
+    },
+  },
 }
 
 const post = (document: Document) => document.paths['/things'].post
 const input = (document: Document) => post(document).requestBody.content['application/json'].schema
 const output = (document: Document) => post(document).responses['201'].content['application/json'].schema
+const message = (document: Document) => document.webhooks['thing.made'].post
+const told = (document: Document) => message(document).requestBody.content['application/json'].schema
 
 function changed(change: (document: Document) => void): string[] {
   const after = structuredClone(before)
@@ -110,6 +126,12 @@ describe('breaking', () => {
     ['a wider enumeration in the answer', (it) => output(it).properties.state.enum.push('x'), 'may now be "x"'],
     ['another scope', (it) => (post(it).security = [{ account: ['things:admin'] }]), 'no longer suffices'],
     ['one scope more', (it) => post(it).security[0].account.push('x'), 'no longer suffices'],
+    ['a message gone', (it) => delete it.webhooks['thing.made'], 'message thing.made is gone'],
+    ['all messages gone', (it) => delete it.webhooks, 'message thing.made is gone'],
+    ['a header of a message gone', (it) => (message(it).parameters = []), 'header X-Signature is gone'],
+    ['a member of a message gone', (it) => delete told(it).properties.n, 'thing.made/n is gone'],
+    ['one that is not always sent', (it) => (told(it).required = []), 'thing.made/id is no longer always there'],
+    ['a wider enumeration of a message', (it) => told(it).properties.n.enum.push(3), 'may now be 3'],
   ])('%s', (_name, change, expected) => {
     expect(changed(change).join('\n')).toContain(expected)
   })
@@ -131,6 +153,8 @@ describe('not breaking', () => {
     ['another answer', (it) => (post(it).responses['202'] = {})],
     ['another way in', (it) => post(it).security.push({ account: ['x'] })],
     ['other words', (it) => (post(it).summary = 'x')],
+    ['another message', (it) => (it.webhooks['thing.lost'] = { post: {} })],
+    ['another member of a message', (it) => (told(it).properties.more = { type: 'string' })],
   ])('%s', (_name, change) => {
     expect(changed(change)).toEqual([])
   })

@@ -1,7 +1,7 @@
 /**
  * Differences between two descriptions of the API that would break a client of the first. Requests are refused when
  * they have what is not described, so there everything taken away or narrowed breaks; in answers everything that a
- * client may rely on.
+ * client may rely on, and the same in the messages of webhooks.
  */
 
 type Json = null | boolean | number | string | Json[] | { [member: string]: Json }
@@ -19,7 +19,25 @@ export function breakingDifferences(before: unknown, after: unknown): string[] {
       else compareOperations(members(operation), next, where, found)
     }
   }
+  compareMessages(members(before).webhooks, members(after).webhooks, found)
   return found
+}
+
+/** What the service sends is to its receivers what an answer is to callers. */
+function compareMessages(before: Json | undefined, after: Json | undefined, found: string[]): void {
+  for (const [kind, item] of entriesOf(before)) {
+    const [older, newer] = [members(members(item).post), members(members(members(after)[kind]).post)]
+    const where = `message ${kind}`
+    if (Object.keys(newer).length === 0) {
+      found.push(`${where} is gone`)
+      continue
+    }
+    const namesOf = (operation: Members) => list(operation.parameters).map((parameter) => members(parameter).name)
+    for (const name of namesOf(older)) {
+      if (!namesOf(newer).includes(name)) found.push(`${where}: header ${name} is gone`)
+    }
+    compareContent(members(older.requestBody), members(newer.requestBody), 'answer', where, found)
+  }
 }
 
 function compareOperations(before: Members, after: Members, where: string, found: string[]): void {

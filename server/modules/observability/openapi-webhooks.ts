@@ -1,3 +1,4 @@
+import { webhookAnswerSeconds } from '../../../contract/limits.ts'
 import { type DescribedMessage, describedMessages, messageSchema } from '../../../contract/webhook-messages.ts'
 import { exampleOf } from './openapi-examples.ts'
 
@@ -11,25 +12,41 @@ function describeMessage(message: DescribedMessage): Record<string, unknown> {
   return {
     tags: ['Webhooks'],
     summary: message.summary,
+    description:
+      'Sent to each endpoint that asks for it, at least once, and not always in order. The body is compact JSON in ' +
+      'UTF-8; verify the signature by its bytes, before it is parsed.',
     parameters: [
       header(
         'X-Service-Signature',
-        '`t=<seconds since 1970>,v1=<hex>`: HMAC-SHA256 of `<t>.<raw body>` by the secret',
-        ['t=1782898200,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd'],
+        '`t=<seconds since 1970>,v1=<hex>`: HMAC-SHA256 of `<t>.<raw body>`, keyed with the whole secret of the ' +
+          'endpoint. With two `v1` for a day after the secret was rotated. `t` is of the attempt.',
+        't=1782898200,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd',
       ),
-      header('X-Service-Webhook-Id', '`id` of the body', ['019a2f64-51c8-7a10-8d42-5b1f0e9c7a64']),
-      header('X-Service-Tenant', 'Slug', ['acme']),
+      header('X-Service-Webhook-Id', '`id` of the body', '019a2f64-51c8-7a10-8d42-5b1f0e9c7a64'),
+      header('X-Service-Tenant', '`tenant` of the body', 'acme'),
     ],
     requestBody: { required: true, content: { 'application/json': { schema, example: exampleOf(schema) } } },
     responses: {
-      '2XX': { description: 'Taken. The beginning of its body is shown with the delivery.' },
-      '410': { description: 'The receiver is gone: the endpoint is disabled.' },
-      default: { description: 'Not taken, and attempted again, not before `Retry-After` of a 429 or 503.' },
+      '2XX': { description: `Taken. It has to come within ${webhookAnswerSeconds} seconds; its body is not read.` },
+      '410': { description: 'There is no such receiver any more: the endpoint is disabled.' },
+      '429': busy,
+      '503': busy,
+      default: { description: 'Not taken. It comes again, as it does where nothing is answered.' },
     },
     security: [],
   }
 }
 
-function header(name: string, description: string, examples: string[]) {
-  return { name, in: 'header', required: true, description, schema: { type: 'string', examples } }
+const busy = {
+  description: 'Not taken. It comes again, not before the time given.',
+  headers: {
+    'Retry-After': {
+      description: 'Seconds, or an HTTP date; at most a day',
+      schema: { type: 'string', examples: ['120'] },
+    },
+  },
+}
+
+function header(name: string, description: string, example: string) {
+  return { name, in: 'header', required: true, description, schema: { type: 'string', examples: [example] } }
 }
