@@ -1,7 +1,8 @@
-import { alertsLockClass, webhooksLockClass } from '../../../db/advisory-locks.ts'
+import { alertsLockClass } from '../../../db/advisory-locks.ts'
 import { lockTenant } from '../../../db/tenant-lock.ts'
 import type { ErasureParticipant } from '../../hub/erasure/erasure-types.ts'
 import { usersWithoutRecords } from '../forgetting/forgetting-store.ts'
+import { lockWebhooks } from '../webhook-lock-store.ts'
 import { removeAlertsAbout } from './alerts-store.ts'
 
 /**
@@ -16,7 +17,7 @@ export const alertErasure: ErasureParticipant = {
     // What is opened or closed meanwhile is done first, and what is to be opened afterwards asks who is still there.
     await lockTenant(tx, alertsLockClass)
     // Who changes rules has this one and ends alerts: in the other order, each would wait for the other.
-    await lockTenant(tx, webhooksLockClass)
+    await lockWebhooks(tx)
     const recordIds = records.map((record) => record.record_id)
     await removeAlertsAbout(tx, await usersWithoutRecords(tx, users, recordIds))
   },

@@ -9,15 +9,9 @@ import { type CursorBinding, openCursor, signCursor } from '../../../http/cursor
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { RecordClock } from '../../hub/record-clock-types.ts'
 import type { DeliveryAdministration, DeliveryStatus } from '../delivery-types.ts'
+import { lockWebhooks } from '../webhook-lock-store.ts'
 import type { Endpoint, Endpoints, WebhookOutbox } from '../webhooks-types.ts'
-import {
-  endpointOfDelivery,
-  findDelivery,
-  lockDelivery,
-  lockSequences,
-  requeueDelivery,
-  timeOfDatabase,
-} from './deliveries-store.ts'
+import { endpointOfDelivery, findDelivery, lockDelivery, requeueDelivery, timeOfDatabase } from './deliveries-store.ts'
 import { deliveryAnswer, deliveryDetails } from './delivery-answer.ts'
 import { deliveriesBelow } from './delivery-pages-store.ts'
 import { insertDeliveries, takeSequences } from './new-deliveries-store.ts'
@@ -90,7 +84,7 @@ export function createDeliveryAdministration(deps: {
     test: (caller, webhookId) =>
       database.withTenant(caller.tenant.slug, async (tx) => {
         // First, because removing an endpoint takes it too: nothing is queued for one that is gone.
-        await lockSequences(tx)
+        await lockWebhooks(tx)
         await endpointOf(tx, webhookId)
         const deliveryId = clock.next().recordId
         const sequence = (await takeSequences(tx, new Map([[webhookId, 1]]))).get(webhookId)!

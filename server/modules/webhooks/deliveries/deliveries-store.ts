@@ -1,7 +1,5 @@
-import { webhooksLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { TenantTables } from '../../../db/schema.ts'
-import { lockTenant } from '../../../db/tenant-lock.ts'
 import type { DeliveryAttempt } from '../delivery-types.ts'
 
 type Columns = TenantTables['hub.webhook_deliveries']
@@ -33,11 +31,6 @@ export const deliveryColumns = `delivery_id, webhook_id, message_id, kind, seque
   attempt_count, next_attempt_at, delivered_at, attempts -> -1 as last_attempt`
 
 const detailedColumns = `${deliveryColumns}, data, tries, attempts`
-
-/** Makes its sequences as the relay does: one transaction of a tenant after the other. */
-export async function lockSequences(tx: TenantTx): Promise<void> {
-  await lockTenant(tx, webhooksLockClass)
-}
 
 /** By the clock of the database, which says what is due: those of processes differ from it. */
 export async function timeOfDatabase(tx: TenantTx): Promise<string> {

@@ -1,7 +1,5 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
-import { webhooksLockClass } from '../../../db/advisory-locks.ts'
 import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
-import { lockTenant } from '../../../db/tenant-lock.ts'
 import { createBreath } from '../../../jobs/breath.ts'
 import type { RecordClock } from '../../hub/record-clock-types.ts'
 import {
@@ -12,6 +10,7 @@ import {
 } from '../deliveries/new-deliveries-store.ts'
 import { audienceOf } from '../outbox/audience.ts'
 import { type QueuedMessage, readMessages, writeMessages } from '../outbox/outbox-message.ts'
+import { lockWebhooks } from '../webhook-lock-store.ts'
 import type { Endpoint, Endpoints } from '../webhooks-types.ts'
 import { dueForLook } from './overflow.ts'
 import * as store from './relay-store.ts'
@@ -96,7 +95,7 @@ export function createRelay(deps: {
     let rows: store.OutboxRow[] = []
     try {
       return await database.withTenant(tenantId, async (tx) => {
-        await lockTenant(tx, webhooksLockClass)
+        await lockWebhooks(tx)
         rows = await store.oldestOutboxRows(tx, limit, except())
         if (rows.length === 0) oneByOne.delete(tenantId)
         const bytes = rows.reduce((sum, { messages }) => sum + messages.length, 0)

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { DomainError, validationFailed } from '../../../../contract/domain-error.ts'
-import { secretOverlapHours, webhooksMax } from '../../../../contract/limits.ts'
+import { secretOverlapHours, webhookHealthCountMax, webhooksMax } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
@@ -11,6 +11,7 @@ import type { DescribedUrl } from '../../../secrets/described-url.ts'
 import { randomText } from '../../../secrets/random-text.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { AlertEnds } from '../alerts/alert-ends.ts'
+import { lockWebhooks } from '../webhook-lock-store.ts'
 import type { WebhookAdministration, WebhookAnswer, WebhookChanges, WebhookSettings } from '../webhooks-types.ts'
 import { checkReadings } from './alert-limits.ts'
 import { webhookAnswer } from './webhook-answer.ts'
@@ -20,7 +21,6 @@ import { problemsOfSettings, problemsOfWhole } from './webhook-settings.ts'
 import * as store from './webhooks-store.ts'
 
 /** Deliveries are counted up to this for the health of an endpoint. */
-const healthCountMax = 1000
 /** Deliveries of an endpoint that was removed go in transactions of so many. */
 const deletedAtOnce = 5000
 
@@ -45,7 +45,7 @@ export function createWebhookAdministration(deps: {
     return database.withTenant(
       tenant.slug,
       async (tx) => {
-        await store.lockWebhooks(tx)
+        await lockWebhooks(tx)
         return work(tx)
       },
       { inIndexOrder: true },
@@ -55,7 +55,7 @@ export function createWebhookAdministration(deps: {
   async function answers(tx: TenantTx, rows: readonly store.WebhookWithProgress[]): Promise<WebhookAnswer[]> {
     if (rows.length === 0) return []
     const ids = rows.map(({ webhook_id }) => webhook_id)
-    const counts = new Map((await store.countOpen(tx, ids, healthCountMax)).map((each) => [each.webhook_id, each]))
+    const counts = new Map((await store.countOpen(tx, ids, webhookHealthCountMax)).map((each) => [each.webhook_id, each]))
     return rows.map((row) => webhookAnswer(row, counts.get(row.webhook_id)))
   }
 

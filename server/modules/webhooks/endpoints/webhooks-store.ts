@@ -1,8 +1,6 @@
 import type { Selectable } from 'kysely'
-import { webhooksLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { TenantTables } from '../../../db/schema.ts'
-import { lockTenant } from '../../../db/tenant-lock.ts'
 
 export type WebhookRow = Omit<Selectable<TenantTables['hub.webhooks']>, 'tenant_id'>
 
@@ -40,11 +38,6 @@ const withProgress = `select ${columns.map((name) => `w.${name}`).join(', ')},
   from hub.webhooks w
   left join hub.webhook_progress p on p.tenant_id = $1 and p.webhook_id = w.webhook_id
   where w.tenant_id = $1`
-
-/** Changes of a tenant's endpoints come one after the other, and not while messages become deliveries. */
-export async function lockWebhooks(tx: TenantTx): Promise<void> {
-  await lockTenant(tx, webhooksLockClass)
-}
 
 export async function webhookById(tx: TenantTx, webhookId: string): Promise<WebhookWithProgress | undefined> {
   const { rows } = await tx.client.query<WebhookWithProgress>(`${withProgress} and w.webhook_id = $2`, [

@@ -1,6 +1,6 @@
 import type { TenantTx } from '../../../db/database.ts'
-import { lockSequences } from '../deliveries/deliveries-store.ts'
 import { type QueuedMessage, readMessages, writeMessages } from '../outbox/outbox-message.ts'
+import { lockWebhooks } from '../webhook-lock-store.ts'
 import { deleteOutbox, destroyDeliveriesAfter, outboxAfter, updateOutbox } from './forgetting-store.ts'
 
 const outboxRowsAtOnce = 20
@@ -20,7 +20,7 @@ export interface WebhookKeyDestruction {
 /** @param changed told after the commit, so that processes that deliver look again */
 export function createWebhookKeyDestruction(deps: { changed: (tenantId: string) => void }): WebhookKeyDestruction {
   return {
-    lock: lockSequences,
+    lock: lockWebhooks,
     async forget(tx) {
       await forgetWaiting(tx)
       let last: string | undefined

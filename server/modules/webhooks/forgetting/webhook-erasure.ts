@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonValue } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { ErasedRecord, ErasureParticipant } from '../../hub/erasure/erasure-types.ts'
-import { lockSequences } from '../deliveries/deliveries-store.ts'
 import { type QueuedMessage, readMessages, writeMessages } from '../outbox/outbox-message.ts'
+import { lockWebhooks } from '../webhook-lock-store.ts'
 import {
   type DeliveriesAbout,
   deleteOutbox,
@@ -25,7 +25,7 @@ export function createWebhookErasure(deps: { erased: (tenantId: string) => void 
       const users = [...new Set(records.flatMap(usersOf))]
       const gone = users.length === 0 ? [] : await usersWithoutRecords(tx, users, recordIds)
       // The relay makes deliveries of outbox rows under the same lock: each message is met as the one or the other.
-      await lockSequences(tx)
+      await lockWebhooks(tx)
       const about = { recordIds, userIds: gone }
       await forgetWaiting(tx, about)
       await eraseDeliveries(tx, about)
