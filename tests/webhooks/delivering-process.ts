@@ -8,7 +8,7 @@ import {
   type WebhookWorkerOptions,
 } from '../../server/modules/webhooks/delivery/webhook-worker.ts'
 import { hearQueued } from '../../server/modules/webhooks/outbox/outbox-news.ts'
-import { createOutbound } from '../../server/outbound/outbound.ts'
+import { createOutbound, type OutboundOptions } from '../../server/outbound/outbound.ts'
 import type { TestHub } from '../support/hub.ts'
 
 /** In place of 15 s. */
@@ -31,6 +31,7 @@ export async function startDeliveringProcess(
   hub: TestHub,
   settings: Readonly<Record<string, string>> = {},
   options: WebhookWorkerOptions = {},
+  way: OutboundOptions = {},
 ): Promise<DeliveringProcess> {
   const { targets, masterKey } = hub.test
   const pools = openPools({ ...targets, size: 4 })
@@ -41,7 +42,7 @@ export async function startDeliveringProcess(
   const log = { info: () => {}, warn, error: () => {} }
   const database = mortal(pools, life)
   const modules = await createModules({ ...{ config, masterKey, log, database }, baseUrl: () => hub.baseUrl })
-  const outbound = createOutbound(config, { timeoutMs: answerMs })
+  const outbound = createOutbound(config, { timeoutMs: answerMs, ...way })
   const { directory } = modules.tenants
   const worker = createWebhookWorker(
     {
