@@ -71,6 +71,8 @@ test('ten at once are one connector', async () => {
   expect(await eventsOf(hub, 'globex', 'connector.added')).toHaveLength(1)
 })
 
+const digest = expect.stringMatching(/^[0-9a-f]{16}$/)
+
 test('another body of the same platform and name changes the connector', async () => {
   const first = await create(pushBody(url, { display_name: 'Changing' }))
   const credentials = { signing_secret: 'another-secret' }
@@ -85,11 +87,13 @@ test('another body of the same platform and name changes the connector', async (
   const [event] = await eventsOf(hub, 'acme', 'tenant.config_changed')
   expect(event.details).toMatchObject({
     change: 'connector',
-    before: { publish_url: url, credentials: ['bearer_token'] },
-    after: { publish_url: `${url}/2`, credentials: ['signing_secret'] },
+    before: { publish_url: new URL(url).origin, publish_url_digest: digest, credentials: ['bearer_token'] },
+    after: { publish_url: new URL(url).origin, publish_url_digest: digest, credentials: ['signing_secret'] },
     credentials_changed: true,
   })
+  expect(event.details.before.publish_url_digest).not.toBe(event.details.after.publish_url_digest)
   expect(JSON.stringify(event)).not.toContain('another-secret')
+  expect(JSON.stringify(event)).not.toContain(new URL(url).pathname)
 })
 
 test('credentials of one origin are not sent to another', async () => {

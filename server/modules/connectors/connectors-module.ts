@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Database } from '../../db/database.ts'
 import { cursorKeyPurpose } from '../../http/cursor.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
+import { createUrlDescriber } from '../../secrets/described-url.ts'
 import { deriveKey } from '../../secrets/sealing.ts'
 import type { TenantSecrets } from '../cmek/cmek-types.ts'
 import type { ConnectorTester, Deliveries } from '../distribution/distribution-types.ts'
@@ -36,6 +37,7 @@ export function createConnectorsModule(deps: {
     vault,
     deliveries: () => deps.distribution().deliveries,
     cursorKey: deriveKey(deps.masterKey, cursorKeyPurpose),
+    describeUrl: createUrlDescriber(deps.masterKey),
   })
   return {
     connectors: {

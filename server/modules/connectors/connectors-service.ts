@@ -6,6 +6,7 @@ import type { Database, TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import { openCursor, signCursor } from '../../http/cursor.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
+import type { DescribedUrl } from '../../secrets/described-url.ts'
 import { randomText } from '../../secrets/random-text.ts'
 import { isSameText } from '../../secrets/same-text.ts'
 import type { Deliveries } from '../distribution/distribution-types.ts'
@@ -25,8 +26,23 @@ export function createConnectorAdministration(deps: {
   inboundSecrets: InboundSecrets
   deliveries: () => Deliveries
   cursorKey: Buffer
+  describeUrl: (tenantId: string, url: string) => DescribedUrl
 }): ConnectorAdministration {
   const { database, governance, outbound, vault, inboundSecrets, deliveries, cursorKey } = deps
+
+  /** For events: of the credentials only the names, of the address what may stay for ever. */
+  function described(tx: TenantTx, settings: Omit<WholeSettings, 'credentials'>): { [member: string]: JsonValue } {
+    const { platform, display_name, delivery, publish_url } = settings
+    if (publish_url === undefined) return { platform, display_name, delivery }
+    const { url, url_digest } = deps.describeUrl(tx.tenantId, publish_url)
+    const address = { publish_url: url, ...(url_digest !== undefined && { publish_url_digest: url_digest }) }
+    return { platform, display_name, delivery, ...address }
+  }
+
+  const describedWhole = (tx: TenantTx, settings: WholeSettings) => ({
+    ...described(tx, settings),
+    credentials: Object.keys(settings.credentials).sort(),
+  })
 
   async function answerOf(tx: TenantTx, tenant: Tenant, connectorId: string) {
     const row = await existing(tx, connectorId)
@@ -60,7 +76,7 @@ export function createConnectorAdministration(deps: {
     await governance.append(tx, caller.tenant, {
       kind: 'connector.added',
       subject: `connector:${connectorId}`,
-      details: { kind: 'llm', connector_id: connectorId, ...described(settings) },
+      details: { kind: 'llm', connector_id: connectorId, ...describedWhole(tx, settings) },
       actor: caller,
     })
     return connectorId
@@ -85,7 +101,9 @@ export function createConnectorAdministration(deps: {
     // Whatever takes the place of what is gone is a change.
     const isAnew = stored === undefined && changes.credentials !== undefined
     const credentialsChanged = isAnew || !isSameText(textOf(kept), textOf(keptAfter))
-    if (!credentialsChanged && JSON.stringify(described(before)) === JSON.stringify(described(after))) return
+    const [was, is] = [describedWhole(tx, before), describedWhole(tx, after)]
+    const urlChanged = before.publish_url !== after.publish_url
+    if (!credentialsChanged && !urlChanged && JSON.stringify(was) === JSON.stringify(is)) return
     await store.changeConnector(tx, {
       connector_id: row.connector_id,
       ...columnsOf(after),
@@ -94,15 +112,15 @@ export function createConnectorAdministration(deps: {
         : row.credentials_sealed,
       updated_at: formatTimestamp(Date.now()),
     })
-    const otherReceiver = credentialsChanged || before.publish_url !== after.publish_url
+    const otherReceiver = credentialsChanged || urlChanged
     await deliveries().renew(tx, row.connector_id, { otherReceiver })
     await governance.append(tx, caller.tenant, {
       kind: 'tenant.config_changed',
       subject: `connector:${row.connector_id}`,
       details: {
         change: name,
-        before: described(before),
-        after: described(after),
+        before: was,
+        after: is,
         credentials_changed: credentialsChanged,
       },
       actor: caller,
@@ -183,7 +201,7 @@ export function createConnectorAdministration(deps: {
         await governance.append(tx, caller.tenant, {
           kind: 'tenant.config_changed',
           subject: `connector:${connectorId}`,
-          details: { change: 'connector_removed', before: describedRow(row), after: null },
+          details: { change: 'connector_removed', before: described(tx, settingsOf(row, {})), after: null },
           actor: caller,
         })
         return { connector_id: connectorId, removed_at: now }
@@ -235,20 +253,6 @@ function keptOf({ credentials, publish_url }: WholeSettings): KeptCredentials {
 function columnsOf(settings: WholeSettings) {
   const { display_name, delivery, publish_url = null } = settings
   return { display_name, delivery, publish_url }
-}
-
-/** For events: of the credentials only the names. */
-function described(settings: WholeSettings): { [member: string]: JsonValue } {
-  const { platform, display_name, delivery, publish_url, credentials } = settings
-  return {
-    ...{ platform, display_name, delivery },
-    ...(publish_url !== undefined && { publish_url }),
-    credentials: Object.keys(credentials).sort(),
-  }
-}
-
-function describedRow({ platform, display_name, delivery, publish_url }: store.ConnectorRow) {
-  return { platform, display_name, delivery, ...(publish_url !== null && { publish_url }) }
 }
 
 function notFound(): DomainError {
