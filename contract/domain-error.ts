@@ -44,7 +44,7 @@ export class DomainError extends Error {
 
 /** A `validation-failed` error for the given places. */
 export function validationFailed(errors: PointedError[], detail?: string): DomainError {
-  const summary = errors.map((error) => `${error.pointer || '/'} ${error.detail}`).join('; ')
+  const summary = errors.map((error) => `${error.pointer || 'The body'} ${error.detail}`).join('; ')
   return new DomainError('validation-failed', detail ?? summary, { errors })
 }
 

@@ -58,7 +58,7 @@ export function createConnectorAdministration(deps: {
 
   async function add(tx: TenantTx, caller: Caller, settings: WholeSettings): Promise<string> {
     if ((await store.countConnectors(tx)) >= connectorsMax) {
-      const detail = `cannot be added: the tenant has ${connectorsMax} connectors; remove one first`
+      const detail = `is of one connector more than the ${connectorsMax} that a tenant may have; remove one first`
       throw validationFailed([{ pointer: '', detail }])
     }
     const connectorId = `con_${randomText(24)}`

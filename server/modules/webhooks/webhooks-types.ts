@@ -72,9 +72,9 @@ export interface WebhookAnswer {
     last_delivered_at?: string
     /** Since when what waits longest is given up, because more waits than may. */
     overflowing_since?: string
-    /** Deliveries that are to be attempted, counted up to 1,000. */
+    /** Deliveries that are to be attempted, counted up to `webhookHealthCountMax`. */
     pending: number
-    /** Deliveries that were given up, counted up to 1,000. */
+    /** Deliveries that were given up, counted up to `webhookHealthCountMax`. */
     dead: number
   }
 }
@@ -111,7 +111,10 @@ export interface Endpoint {
 export interface Endpoints {
   /** All that are not removed; enabled or not. */
   all(tx: TenantTx): Promise<Endpoint[]>
-  /** What to sign with: the newest first, and the former while it is good. Undefined once its key is destroyed. */
+  /**
+   * What to sign with: the newest first, and the former while it is good. Undefined once its key is destroyed, and for an
+   * endpoint that is removed or unknown.
+   */
   secretsOf(tx: TenantTx, tenant: Tenant, webhookId: string): Promise<string[] | undefined>
   /**
    * What the Hub does by itself when a receiver is gone (410), or failed for too long: writes the event

@@ -55,7 +55,7 @@ function isWhole(rule: SoundParts<AlertRule>): rule is AlertRule {
   return metric !== undefined && group_by !== undefined && above !== undefined && window_minutes !== undefined
 }
 
-/** Throws nothing: an endpoint must be told of something. */
+/** What is wrong with an endpoint that would be told of nothing. */
 export function problemsOfWhole(settings: Pick<WebhookSettings, 'events' | 'alerts'>): PointedError[] {
   if (settings.events.length > 0 || (settings.alerts ?? []).length > 0) return []
   return [{ pointer: '/events', detail: 'must name at least one event where there are no rules in `alerts`' }]

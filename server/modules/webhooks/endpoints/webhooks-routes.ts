@@ -1,5 +1,11 @@
 import type { FastifyInstance } from 'fastify'
-import { pageSizeDefault, webhooksMax } from '../../../../contract/limits.ts'
+import {
+  pageSizeDefault,
+  secretOverlapHours,
+  webhookAnswerSeconds,
+  webhookPauseSeconds,
+  webhooksMax,
+} from '../../../../contract/limits.ts'
 import { PageQuery } from '../../../../contract/request-schemas.ts'
 import { addRoute, emptyBody } from '../../../http/route.ts'
 import type { SoundParts } from '../../../http/sound-parts.ts'
@@ -14,6 +20,14 @@ import {
   webhookLocation,
 } from './webhooks-schemas.ts'
 
+/** Pauses in words: `5 s, 5 m, 2 h and 10 h`. */
+const schedule = new Intl.ListFormat('en-GB').format(
+  webhookPauseSeconds.map((seconds) => {
+    if (seconds < 60) return `${seconds} s`
+    return seconds < 3600 ? `${seconds / 60} m` : `${seconds / 3600} h`
+  }),
+)
+
 export function addWebhookRoutes(app: FastifyInstance, webhooks: WebhookAdministration): void {
   addRoute(
     app,
@@ -21,8 +35,8 @@ export function addWebhookRoutes(app: FastifyInstance, webhooks: WebhookAdminist
     {
       description:
         'Messages are signed with `secret`, which is shown this once. They come at least once, and not always in ' +
-        'order: `sequence` counts those of the endpoint from 1 without gaps. Whatever is no 2xx within 15 seconds is ' +
-        'sent again after 5 s, 5 m, 30 m, 2 h, 5 h, 10 h and 10 h. ' +
+        'order: `sequence` counts those of the endpoint from 1 without gaps. Whatever is no 2xx within ' +
+        `${webhookAnswerSeconds} seconds is sent again after ${schedule}. ` +
         `A tenant has at most ${webhooksMax} endpoints.`,
       body: WebhookBody,
       checkBody: (sound: SoundParts<WebhookSettings>) => webhooks.furtherProblems(sound),
@@ -97,7 +111,7 @@ export function addWebhookRoutes(app: FastifyInstance, webhooks: WebhookAdminist
     'rotateWebhookSecret',
     {
       description:
-        'The answer shows the new `secret`, this once. For 24 hours each message has two signatures, of the new one ' +
+        `The answer shows the new \`secret\`, this once. For ${secretOverlapHours} hours each message has two signatures, of the new one ` +
         'and of the one before; any older one ends at once.',
       params: WebhookParams,
       body: emptyBody,

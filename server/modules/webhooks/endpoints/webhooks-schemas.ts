@@ -4,7 +4,9 @@ import {
   webhookAlertsMax,
   webhookDescriptionLengthMax,
   webhookEventsMax,
+  webhookFailingHoursMax,
   webhookFilterIdsMax,
+  webhookHealthCountMax,
   webhookOpenDeliveriesMax,
 } from '../../../../contract/limits.ts'
 import { patterns } from '../../../../contract/literals.ts'
@@ -181,8 +183,8 @@ const HealthSchema = Type.Object(
           'again once half as many wait and further messages come',
       ),
     ),
-    pending: count('Deliveries that are to be attempted, counted up to 1000'),
-    dead: count('Deliveries that were given up, counted up to 1000'),
+    pending: count(`Deliveries that are to be attempted, counted up to ${webhookHealthCountMax}`),
+    dead: count(`Deliveries that were given up, counted up to ${webhookHealthCountMax}`),
   },
   closed,
 )
@@ -197,7 +199,7 @@ export const WebhookSchema = Type.Object(
     disabled_at: Type.Optional(time('When it was disabled')),
     disabled_reason: Type.Optional(
       Type.Enum(['by_hand', 'gone', 'failing'], {
-        description: '`gone`: the receiver answered 410. `failing`: every attempt of 120 hours failed.',
+        description: `\`gone\`: the receiver answered 410. \`failing\`: every attempt of ${webhookFailingHoursMax} hours failed.`,
         examples: ['failing'],
       }),
     ),
