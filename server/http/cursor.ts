@@ -41,6 +41,20 @@ export function openCursor(key: Buffer, boundTo: CursorBinding, cursor: string):
   return JSON.parse(content.toString()) as JsonValue
 }
 
+/**
+ * A page of a list of which one row more than `limit` was read, to know whether there are more.
+ *
+ * @param cursorAfter of the last row of a page that is not the last one
+ */
+export function pageOf<Row>(
+  rows: readonly Row[],
+  limit: number,
+  cursorAfter: (last: Row) => string,
+): { shown: readonly Row[]; next_cursor: string | null } {
+  const last = rows.length > limit ? rows[limit - 1] : undefined
+  return { shown: rows.slice(0, limit), next_cursor: last === undefined ? null : cursorAfter(last) }
+}
+
 function macOf(key: Buffer, { tenant, operation, query }: CursorBinding, content: Buffer): Buffer {
   const parameters = Object.entries(query)
     .filter(([, value]) => value !== undefined)

@@ -3,7 +3,7 @@ import { patterns, type SkillState } from '../../../contract/literals.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
-import { openCursor, signCursor } from '../../http/cursor.ts'
+import { openCursor, pageOf, signCursor } from '../../http/cursor.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { CatalogueChanged } from '../tenants/tenants-types.ts'
 import {
@@ -65,11 +65,8 @@ export function createSkills(deps: Deps): Skills {
         tenant.slug,
         async (tx) => {
           const rows = await skillsAfter(tx, after, limit + 1)
-          const last = rows.length > limit ? rows[limit - 1] : undefined
-          return {
-            items: await withVersions(tx, rows.slice(0, limit)),
-            next_cursor: last ? signCursor(cursorKey, binding, last.skill_id) : null,
-          }
+          const { shown, next_cursor } = pageOf(rows, limit, (last) => signCursor(cursorKey, binding, last.skill_id))
+          return { items: await withVersions(tx, shown), next_cursor }
         },
         { readOnly: true },
       )

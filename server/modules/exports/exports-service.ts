@@ -7,7 +7,7 @@ import type { Scope } from '../../../contract/scopes.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
-import { openCursor, signCursor } from '../../http/cursor.ts'
+import { openCursor, pageOf, signCursor } from '../../http/cursor.ts'
 import { randomText } from '../../secrets/random-text.ts'
 import type { GovernanceLog, RefusalLog } from '../governance/governance-types.ts'
 import type { RecordClock } from '../hub/record-clock-types.ts'
@@ -151,11 +151,10 @@ export function createExports(deps: {
         readOnly: true,
         inIndexOrder: true,
       })
-      const last = rows.length > limit ? rows[limit - 1] : undefined
-      return {
-        items: rows.slice(0, limit).map((row) => answer(caller, row)),
-        next_cursor: last ? signCursor(deps.cursorKey, binding, [last.created_at, last.job_id]) : null,
-      }
+      const { shown, next_cursor } = pageOf(rows, limit, (last) =>
+        signCursor(deps.cursorKey, binding, [last.created_at, last.job_id]),
+      )
+      return { items: shown.map((row) => answer(caller, row)), next_cursor }
     },
 
     get: (caller, jobId) =>

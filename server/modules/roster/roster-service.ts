@@ -3,7 +3,7 @@ import { archetypesMax } from '../../../contract/limits.ts'
 import { patterns, patternWords } from '../../../contract/literals.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
-import { openCursor, signCursor } from '../../http/cursor.ts'
+import { openCursor, pageOf, signCursor } from '../../http/cursor.ts'
 import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
 import type { CatalogueChanged } from '../tenants/tenants-types.ts'
 import type { ArchetypeAssignment } from './directory/archetype-assignment.ts'
@@ -70,13 +70,9 @@ export function createArchetypes(deps: {
       const rows = await database.withTenant(tenant.slug, (tx) => archetypesAfter(tx, after, limit + 1), {
         readOnly: true,
       })
-      const last = rows.length > limit ? rows[limit - 1] : undefined
-      return {
-        items: rows
-          .slice(0, limit)
-          .map((row) => ({ archetype_id: row.archetype_id, ...(row.name === null ? {} : { name: row.name }) })),
-        next_cursor: last ? signCursor(cursorKey, binding, last.archetype_id) : null,
-      }
+      const { shown, next_cursor } = pageOf(rows, limit, (last) => signCursor(cursorKey, binding, last.archetype_id))
+      const items = shown.map(({ archetype_id, name }) => ({ archetype_id, ...(name !== null && { name }) }))
+      return { items, next_cursor }
     },
   }
 }

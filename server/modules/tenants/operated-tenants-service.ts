@@ -4,7 +4,7 @@ import type { RateClass } from '../../../contract/limits.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
-import { openCursor, signCursor } from '../../http/cursor.ts'
+import { openCursor, pageOf, signCursor } from '../../http/cursor.ts'
 import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
 import type { SignInLinks } from '../links/links-types.ts'
 import { type AddressRule, readOwnAddress } from './own-address-rule.ts'
@@ -90,12 +90,8 @@ export function createOperatedTenants(
     async list({ limit, cursor }) {
       const after = cursor === undefined ? '' : String(openCursor(cursorKey, listBinding, cursor))
       const rows = await database.withRegistry((tx) => tenantsAfter(tx, after, limit + 1))
-      const shown = rows.slice(0, limit)
-      const last = rows.length > limit ? shown.at(-1) : undefined
-      return {
-        items: shown.map((row) => entryOf(row, baseUrl())),
-        next_cursor: last ? signCursor(cursorKey, listBinding, last.slug) : null,
-      }
+      const { shown, next_cursor } = pageOf(rows, limit, (last) => signCursor(cursorKey, listBinding, last.slug))
+      return { items: shown.map((row) => entryOf(row, baseUrl())), next_cursor }
     },
 
     async get(slug) {

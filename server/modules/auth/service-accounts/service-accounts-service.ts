@@ -5,7 +5,7 @@ import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
-import { openCursor, signCursor } from '../../../http/cursor.ts'
+import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
 import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
 import type { ServiceAccounts, TokenRevoker } from '../auth-types.ts'
 import { accountAnswer, limitsAnswer } from './account-answer.ts'
@@ -102,18 +102,16 @@ export function createServiceAccounts(deps: {
         tenant.slug,
         async (tx) => {
           const rows = await accountsAfter(tx, position, limit + 1)
-          const shown = rows.slice(0, limit)
+          const { shown, next_cursor } = pageOf(rows, limit, (last) =>
+            signCursor(cursorKey, binding, [last.created_at, last.client_id]),
+          )
           const ids = shown.map((row) => row.client_id)
-          return { more: rows.length > limit, shown, secrets: ids.length > 0 ? await secretsOf(tx, ids) : [] }
+          return { next_cursor, shown, secrets: ids.length > 0 ? await secretsOf(tx, ids) : [] }
         },
         { readOnly: true },
       )
       const now = formatTimestamp(Date.now())
-      const last = page.more ? page.shown.at(-1) : undefined
-      return {
-        items: page.shown.map((row) => accountAnswer(row, page.secrets, now)),
-        next_cursor: last ? signCursor(cursorKey, binding, [last.created_at, last.client_id]) : null,
-      }
+      return { items: page.shown.map((row) => accountAnswer(row, page.secrets, now)), next_cursor: page.next_cursor }
     },
 
     get(tenant, clientId) {

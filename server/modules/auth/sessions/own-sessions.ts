@@ -2,7 +2,7 @@ import { DomainError } from '../../../../contract/domain-error.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
-import { openCursor, signCursor } from '../../../http/cursor.ts'
+import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { Me, SignInMethod, TokenRevoker } from '../auth-types.ts'
 import { webClientId } from '../tokens/token-issuer.ts'
@@ -85,11 +85,10 @@ export function createOwnSessions(
       const rows = await database.withTenant(tenant.slug, (tx) => liveSessionsOf(tx, user.userId, page), {
         readOnly: true,
       })
-      const last = rows.length > limit ? rows[limit - 1] : undefined
-      return {
-        items: rows.slice(0, limit).map((row) => itemOf(row, sessionId)),
-        next_cursor: last ? signCursor(cursorKey, binding, [last.created_at, last.session_id]) : null,
-      }
+      const { shown, next_cursor } = pageOf(rows, limit, (last) =>
+        signCursor(cursorKey, binding, [last.created_at, last.session_id]),
+      )
+      return { items: shown.map((row) => itemOf(row, sessionId)), next_cursor }
     },
 
     async end(call, credentials, sessionId) {

@@ -3,7 +3,7 @@ import { patterns } from '../../../../contract/literals.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
-import { openCursor, signCursor } from '../../../http/cursor.ts'
+import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { ArchetypeBundle } from '../../roster/roster-types.ts'
 import { lockSkills, statesOf } from '../entitlement-store.ts'
@@ -81,11 +81,10 @@ export function createGrants(deps: {
         (tx) => grantsAfter(tx, { archetypeId: archetype_id, skillId: skill_id }, after, limit + 1),
         { readOnly: true },
       )
-      const last = rows.length > limit ? rows[limit - 1] : undefined
-      return {
-        items: rows.slice(0, limit).map((row) => ({ archetype_id: row.archetype_id, ...grantOf(row) })),
-        next_cursor: last ? signCursor(cursorKey, binding, [last.archetype_id, last.skill_id]) : null,
-      }
+      const { shown, next_cursor } = pageOf(rows, limit, (last) =>
+        signCursor(cursorKey, binding, [last.archetype_id, last.skill_id]),
+      )
+      return { items: shown.map((row) => ({ archetype_id: row.archetype_id, ...grantOf(row) })), next_cursor }
     },
 
     ofArchetype: (tenant, archetypeId) =>

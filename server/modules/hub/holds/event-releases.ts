@@ -3,7 +3,7 @@ import { canSee } from '../../../../contract/record-visibility.ts'
 import { parseTimestamp } from '../../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Caller } from '../../../http/caller.ts'
-import { openCursor, signCursor } from '../../../http/cursor.ts'
+import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { RecordClock } from '../record-clock-types.ts'
 import { recordNotFound } from '../record-errors.ts'
@@ -101,11 +101,8 @@ export function createEventReleases(deps: {
         },
         { readOnly: true, inIndexOrder: true },
       )
-      const last = rows.length > limit ? rows[limit - 1] : undefined
-      return {
-        items: rows.slice(0, limit).map((row) => ({ ...answerOf(row), created_by: row.created_by })),
-        next_cursor: last ? signCursor(cursorKey, binding, last.release_id) : null,
-      }
+      const { shown, next_cursor } = pageOf(rows, limit, (last) => signCursor(cursorKey, binding, last.release_id))
+      return { items: shown.map((row) => ({ ...answerOf(row), created_by: row.created_by })), next_cursor }
     },
   }
 }

@@ -4,7 +4,7 @@ import { patterns } from '../../../../contract/literals.ts'
 import { normaliseFilter, type RecordFilter } from '../../../../contract/record-filter.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
-import { openCursor, signCursor } from '../../../http/cursor.ts'
+import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import { momentAfter } from '../later-moment.ts'
 import type { RecordClock } from '../record-clock-types.ts'
@@ -124,11 +124,8 @@ export function createHolds(deps: {
         readOnly: true,
         inIndexOrder: true,
       })
-      const last = rows.length > limit ? rows[limit - 1] : undefined
-      return {
-        items: rows.slice(0, limit).map(answerOf),
-        next_cursor: last ? signCursor(cursorKey, binding, last.hold_id) : null,
-      }
+      const { shown, next_cursor } = pageOf(rows, limit, (last) => signCursor(cursorKey, binding, last.hold_id))
+      return { items: shown.map(answerOf), next_cursor }
     },
 
     get: (tenant, holdId) =>

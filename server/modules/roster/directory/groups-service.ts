@@ -1,5 +1,5 @@
 import type { Database } from '../../../db/database.ts'
-import { openCursor, signCursor } from '../../../http/cursor.ts'
+import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
 import type { GroupAnswer, GroupMember, Groups } from '../roster-types.ts'
 import type { ArchetypeAssignment } from './archetype-assignment.ts'
 import { groupsByIds } from './directory-groups-store.ts'
@@ -23,11 +23,10 @@ export function createGroups(deps: { database: Database; assignment: ArchetypeAs
         async (tx) => ({ rows: await groupsAfter(tx, after, limit + 1), archetypes: await assignment.ofGroups(tx) }),
         { readOnly: true },
       )
-      const last = rows.length > limit ? rows[limit - 1] : undefined
-      return {
-        items: rows.slice(0, limit).map((row) => groupAnswer(row, archetypes.get(row.group_id) ?? [])),
-        next_cursor: last ? signCursor(cursorKey, binding, [last.created_at, last.group_id]) : null,
-      }
+      const { shown, next_cursor } = pageOf(rows, limit, (last) =>
+        signCursor(cursorKey, binding, [last.created_at, last.group_id]),
+      )
+      return { items: shown.map((row) => groupAnswer(row, archetypes.get(row.group_id) ?? [])), next_cursor }
     },
 
     async members(tenant, groupId, { limit, cursor }) {
@@ -41,11 +40,8 @@ export function createGroups(deps: { database: Database; assignment: ArchetypeAs
         },
         { readOnly: true },
       )
-      const last = rows.length > limit ? rows[limit - 1] : undefined
-      return {
-        items: rows.slice(0, limit).map(memberAnswer),
-        next_cursor: last ? signCursor(cursorKey, binding, last.user_id) : null,
-      }
+      const { shown, next_cursor } = pageOf(rows, limit, (last) => signCursor(cursorKey, binding, last.user_id))
+      return { items: shown.map(memberAnswer), next_cursor }
     },
   }
 }

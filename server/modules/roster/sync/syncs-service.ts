@@ -9,7 +9,7 @@ import {
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
-import { openCursor, signCursor } from '../../../http/cursor.ts'
+import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
 import { randomText } from '../../../secrets/random-text.ts'
 import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
 import { type SyncAnswer, syncAnswer } from './sync-answer.ts'
@@ -127,11 +127,10 @@ export function createSyncs(deps: {
         readOnly: true,
         inIndexOrder: true,
       })
-      const last = rows.length > limit ? rows[limit - 1] : undefined
-      return {
-        items: rows.slice(0, limit).map(syncAnswer),
-        next_cursor: last ? signCursor(deps.cursorKey, binding, [last.created_at, last.sync_id]) : null,
-      }
+      const { shown, next_cursor } = pageOf(rows, limit, (last) =>
+        signCursor(deps.cursorKey, binding, [last.created_at, last.sync_id]),
+      )
+      return { items: shown.map(syncAnswer), next_cursor }
     },
 
     confirm: (caller, syncId) =>

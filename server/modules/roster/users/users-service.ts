@@ -2,7 +2,7 @@ import { DomainError } from '../../../../contract/domain-error.ts'
 import { emailKey, requireEmail } from '../../../../contract/email-address.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Caller } from '../../../http/caller.ts'
-import { openCursor, signCursor } from '../../../http/cursor.ts'
+import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
 import { lockDirectory, touchUser } from '../directory/directory-users-store.ts'
 import type { UserFilter, Users } from '../roster-types.ts'
 import { requireScopesOf } from './grant-rule.ts'
@@ -49,14 +49,12 @@ export function createUsers(deps: { database: Database; changes: UserChanges; cu
       const after = cursor === undefined ? undefined : (openCursor(cursorKey, binding, cursor) as UserPosition)
       const read = async (tx: TenantTx) => {
         const rows = await usersAfter(tx, keyed(filter), after, limit + 1)
-        return { hasMore: rows.length > limit, items: await userAnswers(tx, rows.slice(0, limit)) }
+        const { shown, next_cursor } = pageOf(rows, limit, (last) =>
+          signCursor(cursorKey, binding, [last.created_at, last.user_id]),
+        )
+        return { items: await userAnswers(tx, shown), next_cursor }
       }
-      const { hasMore, items } = await database.withTenant(tenant.slug, read, { readOnly: true, inIndexOrder: true })
-      const last = hasMore ? items.at(-1) : undefined
-      return {
-        items,
-        next_cursor: last ? signCursor(cursorKey, binding, [last.created_at, last.user_id]) : null,
-      }
+      return database.withTenant(tenant.slug, read, { readOnly: true, inIndexOrder: true })
     },
 
     async create(caller, { email, display_name = null, role = 'member' }) {

@@ -1,7 +1,7 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { Database } from '../../../db/database.ts'
-import { openCursor, signCursor } from '../../../http/cursor.ts'
+import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
 import type { Endpoints } from '../webhooks-types.ts'
 import type { AlertAdministration, AlertAnswer, Episode } from './alert-types.ts'
 import { alertsAfter } from './alerts-store.ts'
@@ -28,12 +28,8 @@ export function createAlertAdministration(deps: {
         },
         { readOnly: true },
       )
-      const page = episodes.slice(0, limit)
-      const hasMore = episodes.length > limit
-      return {
-        items: page.map(answerOf),
-        next_cursor: hasMore ? signCursor(cursorKey, binding, page.at(-1)!.alertId) : null,
-      }
+      const { shown, next_cursor } = pageOf(episodes, limit, (last) => signCursor(cursorKey, binding, last.alertId))
+      return { items: shown.map(answerOf), next_cursor }
     },
   }
 }
