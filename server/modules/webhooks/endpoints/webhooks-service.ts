@@ -5,7 +5,7 @@ import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
-import { openCursor, signCursor } from '../../../http/cursor.ts'
+import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import type { DescribedUrl } from '../../../secrets/described-url.ts'
 import { randomText } from '../../../secrets/random-text.ts'
@@ -20,7 +20,6 @@ import type { WebhookSecrets } from './webhook-secrets.ts'
 import { problemsOfSettings, problemsOfWhole } from './webhook-settings.ts'
 import * as store from './webhooks-store.ts'
 
-/** Deliveries are counted up to this for the health of an endpoint. */
 /** Deliveries of an endpoint that was removed go in transactions of so many. */
 const deletedAtOnce = 5000
 
@@ -55,7 +54,9 @@ export function createWebhookAdministration(deps: {
   async function answers(tx: TenantTx, rows: readonly store.WebhookWithProgress[]): Promise<WebhookAnswer[]> {
     if (rows.length === 0) return []
     const ids = rows.map(({ webhook_id }) => webhook_id)
-    const counts = new Map((await store.countOpen(tx, ids, webhookHealthCountMax)).map((each) => [each.webhook_id, each]))
+    const counts = new Map(
+      (await store.countOpen(tx, ids, webhookHealthCountMax)).map((each) => [each.webhook_id, each]),
+    )
     return rows.map((row) => webhookAnswer(row, counts.get(row.webhook_id)))
   }
 
@@ -73,7 +74,7 @@ export function createWebhookAdministration(deps: {
 
   async function add(tx: TenantTx, caller: Caller, settings: WebhookSettings): Promise<WebhookAnswer> {
     if ((await store.countWebhooks(tx)) >= webhooksMax) {
-      const detail = `cannot be added: the tenant has ${webhooksMax} endpoints; remove one first`
+      const detail = `is of one endpoint more than the ${webhooksMax} that a tenant may have; remove one first`
       throw validationFailed([{ pointer: '', detail }])
     }
     await checkReadings(tx, { webhookId: undefined, ...newState(settings) })
@@ -131,9 +132,10 @@ export function createWebhookAdministration(deps: {
         tenant.slug,
         async (tx) => {
           const rows = await store.webhooksAfter(tx, after as store.WebhookPosition | undefined, limit + 1)
-          const last = rows.length > limit ? rows[limit - 1] : undefined
-          const next = last && signCursor(cursorKey, binding, [last.created_at, last.webhook_id])
-          return { items: await answers(tx, rows.slice(0, limit)), next_cursor: next ?? null }
+          const { shown, next_cursor } = pageOf(rows, limit, (last) =>
+            signCursor(cursorKey, binding, [last.created_at, last.webhook_id]),
+          )
+          return { items: await answers(tx, shown), next_cursor }
         },
         { readOnly: true, inIndexOrder: true },
       )
