@@ -32,6 +32,17 @@ test('wrong signatures keep no right one out, and are limited by the address', a
   expect([answer.status, answer.headers['ratelimit-policy']]).toEqual([200, '"token";q=10;w=60, "tenant";q=100;w=60'])
 })
 
+test('a message that is sent again and again is limited by the address, and its sender goes on', async () => {
+  const captured = await addProvider(hub, 'globex')
+  const once = message()
+  expect((await send(hub, captured, once)).body.status).toBe('accepted')
+  const again: number[] = []
+  for (let call = 0; call < 15; call += 1) again.push((await send(hub, captured, once)).status)
+  expect([again.slice(0, 10), new Set(again.slice(10))]).toEqual([Array(10).fill(200), new Set([429])])
+  const answer = await send(hub, captured, message())
+  expect([answer.status, answer.headers.ratelimit]).toEqual([200, expect.stringContaining('"token";r=8;')])
+})
+
 test('a connection that sends too much waits, and no other does', async () => {
   const statuses: number[] = []
   for (let call = 0; call < 12; call += 1) statuses.push((await send(hub, provider, message())).status)

@@ -40,9 +40,8 @@ export function createInboundAccess(deps: {
   database: Database
   tenants: Pick<TenantDirectory, 'read'>
   vault: InboundSecretVault
-  nowMs?: () => number
 }): InboundAccess {
-  const { database, tenants, vault, nowMs = Date.now } = deps
+  const { database, tenants, vault } = deps
   return {
     async open({ connectionId, header, body, hostTenant }) {
       const slug = await database.withRegistry((tx) => tenantOfConnection(tx, connectionId))
@@ -57,7 +56,7 @@ export function createInboundAccess(deps: {
         },
         { readOnly: true },
       )
-      const isGood = isSigned({ header, body }, secrets ?? { current: undefined, former: undefined }, nowMs())
+      const isGood = isSigned({ header, body }, secrets ?? { current: undefined, former: undefined }, Date.now())
       return isGood && tenant && secrets ? { tenant, connectionId, kind: secrets.kind } : undefined
     },
   }

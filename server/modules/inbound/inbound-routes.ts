@@ -45,8 +45,13 @@ export function addInboundRoutes(app: FastifyInstance, access: InboundAccess, in
       })
       if (!sender) throw notAdmitted()
       request.hubTenant = sender.tenant
-      await request.credentialCharges.succeed(`inbound ${connectionId}`, sender.tenant.slug)
-      return inbound.receive(sender, body, { address: request.callerAddress, requestId: request.id })
+      const { credentialCharges: charges, callerAddress: address, id: requestId } = request
+      const id = `inbound ${connectionId}`
+      return inbound.receive(sender, body, {
+        ...{ address, requestId },
+        // Whoever has captured a message can send it again and again: that is not to use up what its sender may send.
+        count: (isKnown) => (isKnown ? charges.attempt(id) : charges.succeed(id, sender.tenant.slug)),
+      })
     },
   )
 }

@@ -32,8 +32,8 @@ export interface InboundSecretVault extends InboundSecrets {
   open(tx: TenantTx, tenant: Tenant, row: InboundSecretRow): Promise<OpenedSecrets>
 }
 
-export function createInboundSecrets(deps: { secrets: TenantSecrets; nowMs?: () => number }): InboundSecretVault {
-  const { secrets, nowMs = Date.now } = deps
+export function createInboundSecrets(deps: { secrets: TenantSecrets }): InboundSecretVault {
+  const { secrets } = deps
   const contextOf = (connectionId: string) => `hub.inbound_secrets/${connectionId}`
 
   async function store(
@@ -43,7 +43,7 @@ export function createInboundSecrets(deps: { secrets: TenantSecrets; nowMs?: () 
     before?: { row: InboundSecretRow; until: string },
   ): Promise<string> {
     const secret = `whsec_${randomText(secretLength)}`
-    const now = formatTimestamp(nowMs())
+    const now = formatTimestamp(Date.now())
     await putSecret(tx, {
       ...of,
       secret_sealed: await secrets.seal(tx, tenant, secret, contextOf(of.connection_id)),
@@ -63,7 +63,7 @@ export function createInboundSecrets(deps: { secrets: TenantSecrets; nowMs?: () 
       const row = await findSecret(tx, connectionId)
       const of = { connection_id: connectionId, kind }
       if (row === undefined) return { connection_id: connectionId, secret: await store(tx, tenant, of) }
-      const until = formatTimestamp(nowMs() + secretOverlapHours * 3_600_000)
+      const until = formatTimestamp(Date.now() + secretOverlapHours * 3_600_000)
       const secret = await store(tx, tenant, of, { row, until })
       return { connection_id: connectionId, secret, former_secret_until: until }
     },
@@ -75,7 +75,7 @@ export function createInboundSecrets(deps: { secrets: TenantSecrets; nowMs?: () 
 
     async open(tx, tenant, row) {
       const context = contextOf(row.connection_id)
-      const isFormerGood = row.former_secret_until !== null && formatTimestamp(nowMs()) < row.former_secret_until
+      const isFormerGood = row.former_secret_until !== null && formatTimestamp(Date.now()) < row.former_secret_until
       const former = isFormerGood ? row.former_secret_sealed : null
       return {
         kind: row.kind,

@@ -21,13 +21,19 @@ export interface InboundAnswer {
   status: 'accepted' | 'duplicate'
 }
 
+/** The call that a message came with. */
+export interface InboundCall extends Origin {
+  /** Counts it, before anything is done: by whether its message was taken before. Throws `rate-limited`. */
+  count(isKnown: boolean): Promise<void>
+}
+
 export interface InboundService {
   /**
    * Takes a message whose signature is good. One whose id was taken before has no effect. One that is refused was not
    * taken: mended, it may come again with its id. Throws `malformed-json`, `validation-failed`,
-   * `concurrent-modification`, and what `Telemetry.ingestEvent` throws.
+   * `concurrent-modification`, what `Telemetry.ingestEvent` throws, and what `count` does.
    */
-  receive(sender: InboundSender, body: Buffer, origin: Origin): Promise<InboundAnswer>
+  receive(sender: InboundSender, body: Buffer, call: InboundCall): Promise<InboundAnswer>
   /** Forgets messages that were taken long ago. */
   chore: TenantChore
 }
@@ -37,9 +43,8 @@ export function createInboundService(deps: {
   connectors: Pick<Connectors, 'find'>
   people: InboundPeople
   invocations: InboundInvocations
-  nowMs?: () => number
 }): InboundService {
-  const { database, people, invocations, nowMs = Date.now } = deps
+  const { database, people, invocations } = deps
 
   /** The platform of a connector, and whether the message was taken before. */
   async function look({ tenant, connectionId, kind }: InboundSender, id: string | undefined) {
@@ -58,7 +63,7 @@ export function createInboundService(deps: {
     const message = readMessage(body, personKinds, people.problemsIn)
     const actor = { subject: `inbound:${connectionId}`, clientId: connectionId, ...origin }
     return database.withTenant(tenant.slug, async (tx) => {
-      const isNew = await note(tx, connectionId, message.id, formatTimestamp(nowMs()))
+      const isNew = await note(tx, connectionId, message.id, formatTimestamp(Date.now()))
       if (isNew) await people.apply(tx, tenant, message, { actor })
       return { id: message.id, status: isNew ? 'accepted' : 'duplicate' }
     })
@@ -69,15 +74,16 @@ export function createInboundService(deps: {
     const message = readMessage(body, [invocationKind], (_, data) => invocations.problemsIn(data, platform))
     const isStored = await invocations.ingest(sender, message, platform, origin)
     // The event is stored by a role that can do nothing else. Were this lost, the message would be known by its event.
-    await database.withTenant(tenant.slug, (tx) => note(tx, connectionId, message.id, formatTimestamp(nowMs())))
+    await database.withTenant(tenant.slug, (tx) => note(tx, connectionId, message.id, formatTimestamp(Date.now())))
     return { id: message.id, status: isStored ? 'accepted' : 'duplicate' } as const
   }
 
   return {
-    async receive(sender, bytes, origin) {
+    async receive(sender, bytes, { count, ...origin }) {
       const body = parseStrictJson(bytes)
       const id = messageIdOf(body)
       const { platform, isKnown } = await look(sender, id)
+      await count(isKnown)
       if (isKnown && id !== undefined) return { id, status: 'duplicate' }
       if (sender.kind === 'scim') return takePerson(sender, body, origin)
       // It was removed a moment ago.
@@ -88,7 +94,7 @@ export function createInboundService(deps: {
     chore: {
       name: 'forget old inbound messages',
       run: async (tx) => {
-        const before = formatTimestamp(nowMs() - inboundMessageDays * 86_400_000)
+        const before = formatTimestamp(Date.now() - inboundMessageDays * 86_400_000)
         return (await forgetMessages(tx, before, forgottenAtOnce)) === forgottenAtOnce
       },
     },
