@@ -6,6 +6,7 @@ import { describedMessages } from '../../contract/webhook-messages.ts'
 import { compileSchema } from '../../server/http/request-validation.ts'
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
 import { event } from '../telemetry/events.ts'
+import type { ReceivedMessage } from './receiver.ts'
 import { startWebhookLab, type WebhookLab } from './webhook-lab.ts'
 
 /** What comes to a receiver is as the API description says. Of each kind by itself see {@link asDescribed}. */
@@ -60,7 +61,7 @@ test('what was left out of a message that is too large may be missing', async ()
   const { user_id } = await call('POST', '/roster/users', { email: 'many@acme.example' })
   const archetype_ids = archetypes.map(({ archetype_id }) => archetype_id)
   await call('PUT', `/roster/users/${user_id}/archetypes`, { archetype_ids })
-  const [{ body }] = (await webhook.receiving.count(1)) as [{ body: { kind: string; data: object } }]
+  const [{ body }] = (await webhook.receiving.count(1)) as [ReceivedMessage]
   expect(body.data).toMatchObject({ user_id, truncated: true })
   expect(body.data).not.toHaveProperty('archetype_ids')
   expect(Buffer.byteLength(JSON.stringify(body.data))).toBeLessThanOrEqual(webhookDataBytesMax)
