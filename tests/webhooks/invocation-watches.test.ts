@@ -13,7 +13,6 @@ const endpoint: Endpoint = {
   thresholds: {},
   alerts: [],
   enabled: true,
-  updatedAt: '2026-01-05T09:30:00.000000Z',
 }
 const ingested: IngestedEvent = {
   recordId: '0197c5a1-7c1e-7a44-9d53-2f6a1b0c8e11',

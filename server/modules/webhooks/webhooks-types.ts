@@ -104,13 +104,13 @@ export interface Endpoint {
   thresholds: WebhookThresholds
   alerts: readonly AlertRule[]
   enabled: boolean
-  /** Another one means that something of it was changed. */
-  updatedAt: string
 }
 
 export interface Endpoints {
   /** All that are not removed; enabled or not. */
   all(tx: TenantTx): Promise<Endpoint[]>
+  /** Throws DomainError `not-found` for one that is removed or unknown. */
+  find(tx: TenantTx, webhookId: string): Promise<Endpoint>
   /**
    * What to sign with: the newest first, and the former while it is good. Undefined once its key is destroyed, and for an
    * endpoint that is removed or unknown.

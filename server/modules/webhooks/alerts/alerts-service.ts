@@ -1,4 +1,3 @@
-import { DomainError } from '../../../../contract/domain-error.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { Database } from '../../../db/database.ts'
 import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
@@ -6,12 +5,10 @@ import type { Endpoints } from '../webhooks-types.ts'
 import type { AlertAdministration, AlertAnswer, Episode } from './alert-types.ts'
 import { alertsAfter } from './alerts-store.ts'
 
-const absent = 'The tenant has no endpoint of this id. GET /api/v1/webhooks lists them.'
-
 /** A cursor is the id of the last alert of a page. */
 export function createAlertAdministration(deps: {
   database: Pick<Database, 'withTenant'>
-  endpoints: Pick<Endpoints, 'all'>
+  endpoints: Pick<Endpoints, 'find'>
   cursorKey: Buffer
 }): AlertAdministration {
   const { database, endpoints, cursorKey } = deps
@@ -22,8 +19,7 @@ export function createAlertAdministration(deps: {
       const episodes = await database.withTenant(
         tenant.slug,
         async (tx) => {
-          const isThere = (await endpoints.all(tx)).some((endpoint) => endpoint.webhookId === webhookId)
-          if (!isThere) throw new DomainError('not-found', absent)
+          await endpoints.find(tx, webhookId)
           return alertsAfter(tx, webhookId, after, limit + 1)
         },
         { readOnly: true },

@@ -23,19 +23,12 @@ const undelivered: readonly DeliveryStatus[] = ['failed', 'dead']
 export function createDeliveryAdministration(deps: {
   database: Database
   governance: GovernanceLog
-  endpoints: Pick<Endpoints, 'all'>
+  endpoints: Pick<Endpoints, 'find'>
   outbox: Pick<WebhookOutbox, 'queued'>
   clock: RecordClock
   cursorKey: Buffer
 }): DeliveryAdministration {
   const { database, governance, endpoints, outbox, clock, cursorKey } = deps
-
-  async function endpointOf(tx: TenantTx, webhookId: string): Promise<Endpoint> {
-    const endpoint = (await endpoints.all(tx)).find((each) => each.webhookId === webhookId)
-    const detail = 'The tenant has no endpoint of this id. GET /api/v1/webhooks lists them.'
-    if (!endpoint) throw new DomainError('not-found', detail)
-    return endpoint
-  }
 
   /** In the transaction of what was ordered; the worker hears of it once that has committed. */
   async function ordered(tx: TenantTx, caller: Caller, webhookId: string, details: JsonObject): Promise<void> {
@@ -58,7 +51,7 @@ export function createDeliveryAdministration(deps: {
       return database.withTenant(
         tenant.slug,
         async (tx) => {
-          await endpointOf(tx, webhookId)
+          await endpoints.find(tx, webhookId)
           const { rows, next } = await deliveriesBelow(tx, webhookId, selection, below, limit)
           return {
             items: rows.map(deliveryAnswer),
@@ -73,7 +66,7 @@ export function createDeliveryAdministration(deps: {
       database.withTenant(
         tenant.slug,
         async (tx) => {
-          await endpointOf(tx, webhookId)
+          await endpoints.find(tx, webhookId)
           const row = await findDelivery(tx, webhookId, deliveryId)
           if (!row) throw noSuchDelivery(webhookId)
           return deliveryDetails(tenant.slug, row)
@@ -85,7 +78,7 @@ export function createDeliveryAdministration(deps: {
       database.withTenant(caller.tenant.slug, async (tx) => {
         // First, because removing an endpoint takes it too: nothing is queued for one that is gone.
         await lockWebhooks(tx)
-        await endpointOf(tx, webhookId)
+        await endpoints.find(tx, webhookId)
         const deliveryId = clock.next().recordId
         const sequence = (await takeSequences(tx, new Map([[webhookId, 1]]))).get(webhookId)!
         const message = {
@@ -107,7 +100,7 @@ export function createDeliveryAdministration(deps: {
       database.withTenant(caller.tenant.slug, async (tx) => {
         const webhookId = ofWebhook ?? (await endpointOfDelivery(tx, deliveryId))
         if (webhookId === undefined) throw noSuchDelivery()
-        requireEnabled(await endpointOf(tx, webhookId))
+        requireEnabled(await endpoints.find(tx, webhookId))
         const row = await lockDelivery(tx, webhookId, deliveryId)
         if (!row) throw noSuchDelivery(webhookId)
         if (row.data === null) throw erased()
@@ -132,7 +125,7 @@ export function createDeliveryAdministration(deps: {
       return database.withTenant(
         caller.tenant.slug,
         async (tx) => {
-          requireEnabled(await endpointOf(tx, webhookId))
+          requireEnabled(await endpoints.find(tx, webhookId))
           const count = await countRequeued(tx, webhookId, requeued, webhookRedeliveriesMax + 1)
           if (count > webhookRedeliveriesMax) throw tooMany()
           const queued = await requeueAll(tx, webhookId, requeued, await timeOfDatabase(tx))

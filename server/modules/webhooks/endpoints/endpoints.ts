@@ -1,3 +1,4 @@
+import { DomainError } from '../../../../contract/domain-error.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { DescribedUrl } from '../../../secrets/described-url.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
@@ -16,6 +17,12 @@ export function createEndpoints(deps: {
   const { governance, secrets, describeUrl, changed } = deps
   return {
     all: async (tx) => (await store.allWebhooks(tx)).map(endpointOf),
+
+    async find(tx, webhookId) {
+      const row = await store.findWebhook(tx, webhookId)
+      if (!row) throw noSuchEndpoint()
+      return endpointOf(row)
+    },
 
     async secretsOf(tx, tenant, webhookId) {
       const row = await store.webhookById(tx, webhookId)
@@ -53,6 +60,10 @@ export function createEndpoints(deps: {
   }
 }
 
+export function noSuchEndpoint(): DomainError {
+  return new DomainError('not-found', 'The tenant has no endpoint of this id. GET /api/v1/webhooks lists them.')
+}
+
 function endpointOf(row: Awaited<ReturnType<typeof store.allWebhooks>>[number]): Endpoint {
   return {
     webhookId: row.webhook_id,
@@ -62,6 +73,5 @@ function endpointOf(row: Awaited<ReturnType<typeof store.allWebhooks>>[number]):
     thresholds: row.thresholds as WebhookThresholds,
     alerts: row.alerts as AlertRule[],
     enabled: row.disabled_at === null,
-    updatedAt: row.updated_at,
   }
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { DomainError, validationFailed } from '../../../../contract/domain-error.ts'
+import { validationFailed } from '../../../../contract/domain-error.ts'
 import { secretOverlapHours, webhookHealthCountMax, webhooksMax } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../../provenance/json.ts'
@@ -14,6 +14,7 @@ import type { AlertEnds } from '../alerts/alert-ends.ts'
 import { lockWebhooks } from '../webhook-lock-store.ts'
 import type { WebhookAdministration, WebhookAnswer, WebhookChanges, WebhookSettings } from '../webhooks-types.ts'
 import { checkReadings } from './alert-limits.ts'
+import { noSuchEndpoint } from './endpoints.ts'
 import { webhookAnswer } from './webhook-answer.ts'
 import { changedState, described, newState, stateOf, type WebhookState } from './webhook-changes.ts'
 import type { WebhookSecrets } from './webhook-secrets.ts'
@@ -156,7 +157,7 @@ export function createWebhookAdministration(deps: {
     async remove(caller, webhookId) {
       const removed = await locked(caller.tenant, async (tx) => {
         const row = await store.webhookById(tx, webhookId)
-        if (!row) throw notFound()
+        if (!row) throw noSuchEndpoint()
         if (row.removed_at !== null) return { webhook_id: webhookId, removed_at: row.removed_at }
         const at = now()
         await store.setRemoved(tx, webhookId, at)
@@ -196,10 +197,6 @@ export function createWebhookAdministration(deps: {
 /** Throws `not-found`. */
 async function existing(tx: TenantTx, webhookId: string): Promise<store.WebhookWithProgress> {
   const row = await store.webhookById(tx, webhookId)
-  if (!row || row.removed_at !== null) throw notFound()
+  if (!row || row.removed_at !== null) throw noSuchEndpoint()
   return row
-}
-
-function notFound(): DomainError {
-  return new DomainError('not-found', 'The tenant has no endpoint of this id. GET /api/v1/webhooks lists them.')
 }

@@ -39,6 +39,7 @@ const withProgress = `select ${columns.map((name) => `w.${name}`).join(', ')},
   left join hub.webhook_progress p on p.tenant_id = $1 and p.webhook_id = w.webhook_id
   where w.tenant_id = $1`
 
+/** One that is removed, too: see its `removed_at`. */
 export async function webhookById(tx: TenantTx, webhookId: string): Promise<WebhookWithProgress | undefined> {
   const { rows } = await tx.client.query<WebhookWithProgress>(`${withProgress} and w.webhook_id = $2`, [
     tx.tenantId,
@@ -50,6 +51,7 @@ export async function webhookById(tx: TenantTx, webhookId: string): Promise<Webh
 /** `created_at` and `webhook_id` of the last endpoint of the page before. */
 export type WebhookPosition = readonly [createdAt: string, webhookId: string]
 
+/** Those that are not removed, the oldest first. */
 export async function webhooksAfter(
   tx: TenantTx,
   after: WebhookPosition | undefined,
@@ -63,16 +65,22 @@ export async function webhooksAfter(
   return rows
 }
 
-/** All that are not removed, the oldest first. */
-export async function allWebhooks(tx: TenantTx) {
+function endpointsOf(tx: TenantTx) {
   return tx.db
     .selectFrom('hub.webhooks')
-    .select(['webhook_id', 'url', 'events', 'filters', 'thresholds', 'alerts', 'disabled_at', 'updated_at'])
+    .select(['webhook_id', 'url', 'events', 'filters', 'thresholds', 'alerts', 'disabled_at'])
     .where('tenant_id', '=', tx.tenantId)
     .where('removed_at', 'is', null)
-    .orderBy('created_at')
-    .orderBy('webhook_id')
-    .execute()
+}
+
+/** All that are not removed, the oldest first. */
+export async function allWebhooks(tx: TenantTx) {
+  return endpointsOf(tx).orderBy('created_at').orderBy('webhook_id').execute()
+}
+
+/** Undefined for one that is removed. */
+export async function findWebhook(tx: TenantTx, webhookId: string) {
+  return endpointsOf(tx).where('webhook_id', '=', webhookId).executeTakeFirst()
 }
 
 export async function countWebhooks(tx: TenantTx): Promise<number> {
