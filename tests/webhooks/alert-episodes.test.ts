@@ -199,9 +199,11 @@ test('a process that fails at the end of a look has told nothing, and the next o
   await lab.ingest(20, 1, failed)
   const { outbox } = lab.hub.modules.webhooks
   const failing = lab.process({
-    async add(tx, messages) {
-      await outbox.add(tx, messages)
-      if (messages.length > 0) throw new Error('killed')
+    outbox: {
+      async add(tx, messages) {
+        await outbox.add(tx, messages)
+        if (messages.length > 0) throw new Error('killed')
+      },
     },
   })
   lab.minute = 2

@@ -1,8 +1,10 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { pathOf } from '../api/record-cases.ts'
 import { must } from '../api/webhook-cases.ts'
 import { steppedTime } from '../support/stepped-time.ts'
-import { type AlertLab, clean, failed, startAlertLab } from './alert-lab.ts'
+import { type AlertLab, brief, clean, failed, startAlertLab } from './alert-lab.ts'
+import { takeTold } from './told.ts'
 
 const time = steppedTime()
 let lab: AlertLab
@@ -35,6 +37,30 @@ test('with the last record of a person the open alert about them goes, and nothi
   await erase(bob.slice(0, 1))
   for (const minute of [4, 15, 30]) expect(await lab.look(minute)).toEqual([])
   expect(await keys(id)).toEqual([])
+})
+
+test('a person who is erased between what a look has read and what it changes is named by nobody', async () => {
+  const id = await lab.watch([ofPeople])
+  const ada = await lab.ingest(20, 1, { ...failed, user_id: 'user:ada' })
+  await lab.ingest(20, 1, { ...failed, user_id: 'user:bob' })
+  const { windows } = lab.hub.modules.telemetry
+  const outside = AsyncLocalStorage.snapshot()
+  let reads = 0
+  const evaluator = lab.process({
+    windows: {
+      async eachGroup(tx, question, reading) {
+        const rest = await windows.eachGroup(tx, question, reading)
+        reads += 1
+        // In transactions of its own, while the look still has its snapshot.
+        await outside(() => erase(ada))
+        return rest
+      },
+    },
+  })
+  lab.minute = 2
+  await evaluator.evaluate('acme')
+  expect([reads, await keys(id)]).toEqual([1, ['user:bob']])
+  expect(brief(await takeTold(lab.hub, 'acme'))).toEqual([['opened', 'user:bob']])
 })
 
 test('an alert about a skill that has the name of a person is none about the person', async () => {

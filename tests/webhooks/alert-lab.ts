@@ -1,4 +1,5 @@
 import type { JsonValue } from '../../provenance/index.ts'
+import type { TelemetryWindows } from '../../server/modules/telemetry/summary/window-types.ts'
 import { createAlertEvaluator } from '../../server/modules/webhooks/alerts/alert-evaluator.ts'
 import type { AlertEvaluator } from '../../server/modules/webhooks/alerts/alert-types.ts'
 import type { AlertRule, WebhookOutbox } from '../../server/modules/webhooks/webhooks-types.ts'
@@ -31,7 +32,7 @@ export interface AlertLab {
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers whose shape they assert
   open(webhookId: string, tenant?: TestTenant): Promise<any[]>
   /** One more process that looks, at {@link minute}. */
-  process(outbox?: Pick<WebhookOutbox, 'add'>): AlertEvaluator
+  process(other?: { outbox?: Pick<WebhookOutbox, 'add'>; windows?: TelemetryWindows }): AlertEvaluator
   stop(): Promise<void>
 }
 
@@ -78,9 +79,9 @@ export async function startAlertLab(options: TestHubOptions = {}): Promise<Alert
     async open(webhookId, tenant = 'acme') {
       return (await must(hub, tenant, 'GET', `${webhooksPath}/${webhookId}/alerts?limit=1000`)).body.items
     },
-    process: (outbox = webhooks.outbox) =>
+    process: ({ outbox = webhooks.outbox, windows = telemetry.windows } = {}) =>
       createAlertEvaluator({
-        ...{ database: hub.test.database, endpoints: webhooks.endpoints, outbox, windows: telemetry.windows },
+        ...{ database: hub.test.database, endpoints: webhooks.endpoints, outbox, windows },
         clock: recordStore.clock,
         nowMs: () => noonMs + lab.minute * minuteMs,
       }),

@@ -3,12 +3,15 @@ import type { Candidate } from './alert-findings.ts'
 /** The worst of what is offered, by how many times it exceeds its threshold; of equals, what came first. */
 export class WorstCandidates {
   readonly #countMax: number
+  /** How many are held before those that are too many go: not as many for all, or all would sort at the same time. */
+  readonly #heldMax: number
   #kept: Candidate[] = []
   /** Nothing that exceeds by this or less is among the worst any more. */
   #floor = Number.NEGATIVE_INFINITY
 
   constructor(countMax: number) {
     this.#countMax = countMax
+    this.#heldMax = countMax * (2 + Math.random())
   }
 
   get isEmpty(): boolean {
@@ -22,7 +25,7 @@ export class WorstCandidates {
 
   add(candidate: Candidate): void {
     this.#kept.push(candidate)
-    if (this.#kept.length < 2 * this.#countMax) return
+    if (this.#kept.length < this.#heldMax) return
     this.#kept = this.inOrder()
     this.#floor = this.#kept.at(-1)!.excess
   }
