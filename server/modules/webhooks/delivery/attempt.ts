@@ -44,10 +44,10 @@ export async function attemptDelivery(
   const beganMs = performance.now()
   try {
     const answer = await outbound.post(url, { headers, body, signal })
-    return attempted({ ...begun, duration_ms: milliseconds(answer.headMs) }, answer)
+    return attempted({ ...begun, duration_ms: Math.round(answer.headMs) }, answer)
   } catch (error) {
     if (signal.aborted) throw error
-    const duration_ms = milliseconds(performance.now() - beganMs)
+    const duration_ms = Math.round(performance.now() - beganMs)
     return { attempt: { ...begun, duration_ms, error: outboundProblem(error) } }
   }
 }
@@ -95,8 +95,4 @@ function outboundProblem(error: unknown): NonNullable<DeliveryAttempt['error']> 
   const { failure, message } = error
   const code = failure === 'blocked' || failure === 'timeout' || failure === 'redirect' ? failure : 'unreachable'
   return { code, detail: `The address of the receiver ${message}.` }
-}
-
-function milliseconds(exact: number): number {
-  return Math.round(exact)
 }

@@ -23,6 +23,9 @@ const looksAtOnce = 8
 const laneSizes = { ownPlaces: 32, sharedPlaces: 1024, tenantBytesMax: 64 * 1024 * 1024 }
 const readBytes = { ownBytes: 256 * 1024, sharedBytes: 64 * 1024 * 1024 }
 const stopMsMax = 5_000
+const leaseSeconds = 15
+/** Outcomes are gathered for so long. */
+const outcomeMs = 25
 const relayRetryMs = 5_000
 /** What is due does not wait for longer until more is made due. */
 const relayWaitMs = 100
@@ -41,24 +44,12 @@ export interface WebhookWorkerDeps {
   log: DatabaseLog
 }
 
-/** For tests, which have less time. */
+/** For tests, which have not as long. */
 export interface WebhookWorkerOptions {
-  /** Between attempts of a delivery. */
-  pauseSeconds?: readonly number[]
-  /** Of each pause, up or down. */
-  pauseSpread?: number
   /** The longest pause between attempts to a receiver that keeps failing. */
   paceMsMax?: number
-  failingHoursMax?: number
-  leaseSeconds?: number
   /** Deliveries that may wait for an endpoint. */
   openMax?: number
-  /** Outcomes are gathered for so long. */
-  outcomeMs?: number
-  /** Between looks for new tenants. */
-  sweepMs?: number
-  random?: () => number
-  nowMs?: () => number
 }
 
 /**
@@ -67,12 +58,8 @@ export interface WebhookWorkerOptions {
  */
 export function createWebhookWorker(deps: WebhookWorkerDeps, options: WebhookWorkerOptions = {}): WebhookWorker {
   const { database, findTenant, outbound, log } = deps
-  const { nowMs = () => performance.now(), random = Math.random } = options
-  const schedule = {
-    pauseSeconds: options.pauseSeconds ?? webhookPauseSeconds,
-    spread: options.pauseSpread ?? webhookPauseSpread,
-    random,
-  }
+  const nowMs = () => performance.now()
+  const schedule = { pauseSeconds: webhookPauseSeconds, spread: webhookPauseSpread, random: Math.random }
   const shared = {
     ...{ database, endpoints: deps.endpoints, log, nowMs },
     lanes: createLanes(laneSizes),
@@ -80,10 +67,10 @@ export function createWebhookWorker(deps: WebhookWorkerDeps, options: WebhookWor
     send,
     judge: (...args: DropFirst<Parameters<typeof judge>>) => judge(schedule, ...args),
     leaseBy: randomUUID(),
-    leaseSeconds: options.leaseSeconds ?? 15,
-    failingHoursMax: options.failingHoursMax ?? webhookFailingHoursMax,
+    leaseSeconds,
+    failingHoursMax: webhookFailingHoursMax,
     paceMsMax: options.paceMsMax ?? 500,
-    outcomeMs: options.outcomeMs ?? 25,
+    outcomeMs,
     kept: count,
   }
   const relay = createRelay(deps)
@@ -105,7 +92,6 @@ export function createWebhookWorker(deps: WebhookWorkerDeps, options: WebhookWor
       unlisted: 'the tenants could not be listed to deliver their messages',
     },
     looksAtOnce,
-    sweepMs: options.sweepMs,
     nowMs,
   })
 

@@ -1,27 +1,19 @@
-import {
-  type InvocationEventKind,
-  invocationEventKinds,
-  testEventKind,
-  wantsKind,
-} from '../../../../contract/webhook-events.ts'
+import { type InvocationEventKind, invocationEventKinds, wantsKind } from '../../../../contract/webhook-events.ts'
 import type { JsonValue } from '../../../../provenance/json.ts'
 import { exceeds, type Floors, interestOf } from '../invocations/invocation-interest.ts'
 import type { Endpoint, OutgoingMessage } from '../webhooks-types.ts'
 
-/** Endpoints to be told of a message; those that are disabled are told of nothing but what tests them. */
+/** Endpoints to be told of a message, which are enabled. */
 export type Audience = (message: Pick<OutgoingMessage, 'kind' | 'data' | 'webhookIds'>) => readonly Endpoint[]
 
 /** By kind and, of single invocations, by the filters and thresholds of each endpoint. For one turn of the relay. */
 export function audienceOf(all: readonly Endpoint[]): Audience {
   const enabled = all.filter((endpoint) => endpoint.enabled)
-  const byId = new Map(all.map((endpoint) => [endpoint.webhookId, endpoint]))
+  const byId = new Map(enabled.map((endpoint) => [endpoint.webhookId, endpoint]))
   const wanting = memoized((kind) => enabled.filter(({ events }) => wantsKind(events, kind)))
   const listening = listeners(enabled)
   return ({ kind, data, webhookIds }) => {
-    if (webhookIds) {
-      const named = webhookIds.flatMap((id) => byId.get(id) ?? [])
-      return kind === testEventKind ? named : named.filter((endpoint) => endpoint.enabled)
-    }
+    if (webhookIds) return webhookIds.flatMap((id) => byId.get(id) ?? [])
     if (!isInvocationKind(kind)) return wanting(kind)
     const heard = listening(data.skill_id, data.archetype_id)
     return heard.filter(({ floors }) => exceeds(data, kind, floors[kind])).map(({ endpoint }) => endpoint)
