@@ -32,7 +32,7 @@ const line = (description: string, example: string) =>
 export const PersonData = Type.Object(
   {
     user_name: line(
-      'The name that the identity provider knows the person by. `user.deactivated` needs it only without `external_id`.',
+      'The name that the identity provider knows the person by. Needed, but by `user.deactivated` with `external_id`.',
       'kim@acme.example',
     ),
     external_id: Type.Optional(
@@ -101,13 +101,19 @@ const messageOf = (kind: TSchema, data: TSchema) =>
 /** Kind and data are checked by which connection it came from. */
 export const InboundMessageSchema = messageOf(Type.String(), Type.Record(Type.String(), Type.Unknown()))
 
+/** `user.deactivated` takes an external id alone, so that the name is not in all messages of the description. */
+const DescribedPerson = Type.Object(
+  { ...PersonData.properties, user_name: Type.Optional(PersonData.properties.user_name) },
+  { additionalProperties: false, description: 'Of `user.*`. What is left out stays as it was.' },
+)
+
 /** As it is described. */
 export const InboundBody = messageOf(
   Type.Enum([invocationKind, ...personKinds], {
     description: 'Of a connector `skill.invoked`, of the SCIM configuration the others',
     examples: ['user.provisioned'],
   }),
-  Type.Union([PersonData, InvocationData]),
+  Type.Union([DescribedPerson, InvocationData]),
 )
 
 export const InboundAnswer = Type.Object(
