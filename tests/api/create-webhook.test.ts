@@ -32,7 +32,7 @@ test('adds the endpoint, shows its secret once, and writes it down without', asy
   expect(answer.body).toEqual({
     ...settings,
     webhook_id: expect.stringMatching(/^whk_[A-Za-z0-9]{24}$/),
-    secret: expect.stringMatching(/^whsec_[A-Za-z0-9]{43}$/),
+    secret: expect.stringMatching(/^whsec_[A-Za-z0-9]{44}$/),
     enabled: true,
     created_at: expect.stringMatching(/\.\d{6}Z$/),
     created_by: await hub.clientId('acme'),

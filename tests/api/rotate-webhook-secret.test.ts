@@ -22,7 +22,7 @@ test('shows the new secret once; the one before is good for a day beside it', as
   const beforeMs = Date.now()
   const answer = await rotate()
   const { secret, former_secret_until: until } = answer.body
-  expect([answer.status, secret]).toEqual([200, expect.stringMatching(/^whsec_[A-Za-z0-9]{43}$/)])
+  expect([answer.status, secret]).toEqual([200, expect.stringMatching(/^whsec_[A-Za-z0-9]{44}$/)])
   expect(secret).not.toBe(first)
   expect(Date.parse(until) - beforeMs).toBeGreaterThanOrEqual(86_400_000)
   expect(Date.parse(until) - Date.now()).toBeLessThanOrEqual(86_400_000)

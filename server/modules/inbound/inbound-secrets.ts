@@ -1,8 +1,7 @@
-import { secretOverlapHours } from '../../../contract/limits.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
-import { randomText } from '../../secrets/random-text.ts'
+import { formerSecretUntil, makeSigningSecret, openSigningSecrets } from '../../secrets/signing-secrets.ts'
 import type { TenantSecrets } from '../cmek/cmek-types.ts'
 import {
   deleteSecret,
@@ -13,9 +12,6 @@ import {
   unlistConnection,
 } from './inbound-store.ts'
 import type { InboundKind, InboundSecrets } from './inbound-types.ts'
-
-/** 43 characters of 62 are 256 bits. */
-const secretLength = 44
 
 /** Whatever is one of the two: which is not told. */
 export interface OpenedSecrets {
@@ -42,7 +38,7 @@ export function createInboundSecrets(deps: { secrets: TenantSecrets }): InboundS
     of: Pick<InboundSecretRow, 'connection_id' | 'kind'>,
     before?: { row: InboundSecretRow; until: string },
   ): Promise<string> {
-    const secret = `whsec_${randomText(secretLength)}`
+    const secret = makeSigningSecret()
     const now = formatTimestamp(Date.now())
     await putSecret(tx, {
       ...of,
@@ -63,7 +59,7 @@ export function createInboundSecrets(deps: { secrets: TenantSecrets }): InboundS
       const row = await findSecret(tx, connectionId)
       const of = { connection_id: connectionId, kind }
       if (row === undefined) return { connection_id: connectionId, secret: await store(tx, tenant, of) }
-      const until = formatTimestamp(Date.now() + secretOverlapHours * 3_600_000)
+      const until = formerSecretUntil()
       const secret = await store(tx, tenant, of, { row, until })
       return { connection_id: connectionId, secret, former_secret_until: until }
     },
@@ -75,13 +71,8 @@ export function createInboundSecrets(deps: { secrets: TenantSecrets }): InboundS
 
     async open(tx, tenant, row) {
       const context = contextOf(row.connection_id)
-      const isFormerGood = row.former_secret_until !== null && formatTimestamp(Date.now()) < row.former_secret_until
-      const former = isFormerGood ? row.former_secret_sealed : null
-      return {
-        kind: row.kind,
-        current: await secrets.open(tx, tenant, row.secret_sealed, context),
-        former: former === null ? undefined : await secrets.open(tx, tenant, former, context),
-      }
+      const both = await openSigningSecrets(row, (sealed) => secrets.open(tx, tenant, sealed, context))
+      return { kind: row.kind, ...both }
     },
   }
 }

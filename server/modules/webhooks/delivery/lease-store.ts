@@ -1,3 +1,4 @@
+import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { TenantTx } from '../../../db/database.ts'
 
 /** An endpoint, who delivers to it, and what waits. */
@@ -27,7 +28,7 @@ export interface EndpointState {
 export async function endpointStates(tx: TenantTx): Promise<EndpointState[]> {
   const { rows } = await tx.client.query<EndpointState>({
     name: 'webhook_endpoint_states',
-    text: `select w.webhook_id, w.url, w.updated_at || ' ' || coalesce(w.former_secret_until > now(), false) as version,
+    text: `select w.webhook_id, w.url, w.updated_at || ' ' || coalesce(w.former_secret_until > $2, false) as version,
         w.disabled_reason, p.failures, p.leased_by,
         (extract(epoch from p.leased_until - now()) * 1000)::float8 as lease_ms,
         coalesce(o.next_attempt_at <= now(), false) as has_due,
@@ -46,7 +47,8 @@ export async function endpointStates(tx: TenantTx): Promise<EndpointState[]> {
         where d.tenant_id = $1 and d.webhook_id = w.webhook_id and d.next_attempt_at is not null
         order by d.next_attempt_at limit 1) o on true
       where w.tenant_id = $1 and w.removed_at is null`,
-    values: [tx.tenantId],
+    // By the clock that says what is signed with, see `isFormerGood`.
+    values: [tx.tenantId, formatTimestamp(Date.now())],
   })
   return rows
 }

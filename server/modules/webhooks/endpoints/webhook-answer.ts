@@ -1,6 +1,6 @@
+import { isFormerGood } from '../../../secrets/signing-secrets.ts'
 import type { WebhookAnswer } from '../webhooks-types.ts'
 import { stateOf } from './webhook-changes.ts'
-import { isFormerGood } from './webhook-secrets.ts'
 import type { OpenCounts, WebhookWithProgress } from './webhooks-store.ts'
 
 /** @param counts none are none */

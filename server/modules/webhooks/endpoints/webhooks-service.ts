@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { validationFailed } from '../../../../contract/domain-error.ts'
-import { secretOverlapHours, webhookHealthCountMax, webhooksMax } from '../../../../contract/limits.ts'
+import { webhookHealthCountMax, webhooksMax } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
@@ -9,6 +9,7 @@ import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import type { DescribedUrl } from '../../../secrets/described-url.ts'
 import { randomText } from '../../../secrets/random-text.ts'
+import { formerSecretUntil, makeSigningSecret } from '../../../secrets/signing-secrets.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { AlertEnds } from '../alerts/alert-ends.ts'
 import { lockWebhooks } from '../webhook-lock-store.ts'
@@ -80,7 +81,7 @@ export function createWebhookAdministration(deps: {
     }
     await checkReadings(tx, { webhookId: undefined, ...newState(settings) })
     const webhookId = `whk_${randomText(24)}`
-    const secret = secrets.make()
+    const secret = makeSigningSecret()
     const at = now()
     const { disabled_at: _, disabled_reason: __, ...columns } = newState(settings)
     await store.addWebhook(tx, {
@@ -178,8 +179,8 @@ export function createWebhookAdministration(deps: {
     rotateSecret: (caller, webhookId) =>
       locked(caller.tenant, async (tx) => {
         const row = await existing(tx, webhookId)
-        const secret = secrets.make()
-        const until = formatTimestamp(Date.now() + secretOverlapHours * 3_600_000)
+        const secret = makeSigningSecret()
+        const until = formerSecretUntil()
         await store.changeSecret(tx, {
           webhook_id: webhookId,
           secret_sealed: await secrets.seal(tx, caller.tenant, webhookId, secret),
