@@ -227,8 +227,16 @@ function compareBranches(older: Json[], newer: Json[], side: Side, where: string
     found.push(`${where} may now have another shape`)
 }
 
+/** Of an enumeration without a type those of its values. */
 function typesOf(schema: Members): string[] {
+  if (schema.type === undefined && Array.isArray(schema.enum)) return [...new Set(schema.enum.map(typeOf))]
   return (Array.isArray(schema.type) ? schema.type : schema.type === undefined ? [] : [schema.type]).map(String)
+}
+
+function typeOf(value: Json): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  return Number.isInteger(value) ? 'integer' : typeof value
 }
 
 function members(value: Json | undefined | unknown): Members {
