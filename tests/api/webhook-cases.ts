@@ -1,4 +1,5 @@
 import type { Answer, CallOptions, TestHub, TestTenant } from '../support/hub.ts'
+import { insertDeliveries } from '../webhooks/webhook-rows.ts'
 
 export const webhooksPath = '/api/v1/webhooks'
 
@@ -57,15 +58,9 @@ export async function addDeliveries(
   webhookId: string,
   { status, count, from = 1 }: { status: 'pending' | 'failed' | 'delivered' | 'dead'; count: number; from?: number },
 ) {
-  const superuser = await hub.superuserClient()
-  await superuser.query(
-    `insert into hub.webhook_deliveries (tenant_id, delivery_id, webhook_id, sequence, message_id, kind, occurred_at, data,
-       status, tries, attempt_count, next_attempt_at, attempts, created_at)
-     select $1, gen_random_uuid(), $2, $3::int + n, gen_random_uuid(), 'user.updated', now(), '{}', $4, 0, 0,
-       case when $4 in ('pending', 'failed') then now() end, '[]', now()
-     from generate_series(0, $5::int - 1) n`,
-    [tenant, webhookId, from, status, count],
-  )
+  const isOpen = status === 'pending' || status === 'failed'
+  const values = { status: `'${status}'`, next_attempt_at: isOpen ? 'now()' : 'null' }
+  await insertDeliveries(await hub.superuserClient(), { tenant, webhookId }, { from, count, values })
 }
 
 export async function countRows(hub: TestHub, table: string, webhookId: string): Promise<number> {

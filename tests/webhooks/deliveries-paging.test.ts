@@ -11,6 +11,7 @@ import { pointersOf } from '../api/connector-cases.ts'
 import type { TestHub } from '../support/hub.ts'
 import { addWebhook, startDeliveriesHub, webhooksPath } from './kept-deliveries.ts'
 import { looksOfStatements } from './statement-looks.ts'
+import { insertDeliveries } from './webhook-rows.ts'
 
 /** One a second; each hundredth is dead, the first of all is of a kind of its own. */
 const count = 25_000
@@ -31,14 +32,17 @@ beforeAll(async () => {
 afterAll(() => hub.stop())
 
 async function fill(id: string, rows: number, dead = 100): Promise<void> {
-  await superuser.query(
-    `insert into hub.webhook_deliveries (tenant_id, delivery_id, webhook_id, sequence, message_id, kind, occurred_at,
-       data, status, tries, attempt_count, next_attempt_at, attempts, created_at)
-     select 'acme', gen_random_uuid(), $1, n, gen_random_uuid(), 'user.updated', $3::timestamptz, '{}',
-       case when n % $4 = 0 then 'dead' else 'delivered' end, 1, 1, null, '[]',
-       $3::timestamptz + n * interval '1 second'
-     from generate_series(1, $2::int) n`,
-    [id, rows, began, dead],
+  await insertDeliveries(
+    superuser,
+    { tenant: 'acme', webhookId: id },
+    {
+      count: rows,
+      values: {
+        status: `case when n % ${dead} = 0 then 'dead' else 'delivered' end`,
+        created_at: `timestamptz '${began}' + n * interval '1 second'`,
+        ...{ tries: '1', attempt_count: '1' },
+      },
+    },
   )
 }
 

@@ -7,6 +7,7 @@ import { giveUpDeliveries, keepOutcomes, type Outcome } from '../../server/modul
 import type { TestHub } from '../support/hub.ts'
 import { addWebhook, startDeliveriesHub } from './kept-deliveries.ts'
 import { looksOfStatements } from './statement-looks.ts'
+import { insertDeliveries } from './webhook-rows.ts'
 
 /** Of one endpoint: what was delivered, and what is due. */
 const delivered = 20_000
@@ -27,14 +28,12 @@ beforeAll(async () => {
 afterAll(() => hub.stop())
 
 async function fill(tenant: string, id: string): Promise<void> {
-  await superuser.query(
-    `insert into hub.webhook_deliveries (tenant_id, delivery_id, webhook_id, sequence, message_id, kind, occurred_at,
-       data, status, tries, attempt_count, next_attempt_at, attempts, created_at)
-     select $4, gen_random_uuid(), $1, n, gen_random_uuid(), 'user.updated', now(), '{}',
-       case when n <= $2 then 'delivered' else 'pending' end, 0, 0, case when n > $2 then now() end, '[]', now()
-     from generate_series(1, $2::int + $3::int) n`,
-    [id, delivered, due, tenant],
-  )
+  const isDue = `n > ${delivered}`
+  const values = {
+    status: `case when ${isDue} then 'pending' else 'delivered' end`,
+    next_attempt_at: `case when ${isDue} then now() end`,
+  }
+  await insertDeliveries(superuser, { tenant, webhookId: id }, { count: delivered + due, values })
 }
 
 /** As the worker does it, see tenant-deliveries.ts. */

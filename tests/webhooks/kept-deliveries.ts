@@ -1,20 +1,19 @@
-import { randomUUID } from 'node:crypto'
+import { escapeLiteral } from 'pg'
 import type { DeliveryAttempt, DeliveryStatus } from '../../server/modules/webhooks/delivery-types.ts'
+import { addWebhook as addedWebhook } from '../api/webhook-cases.ts'
 import { startHub, type TestHub, type TestTenant } from '../support/hub.ts'
+import { insertDeliveries, nextSequence } from './webhook-rows.ts'
 
-export const webhooksPath = '/api/v1/webhooks'
+export { webhooksPath } from '../api/webhook-cases.ts'
 
 /** A hub whose deliveries nobody works on. */
 export function startDeliveriesHub(): Promise<TestHub> {
   return startHub({ settings: { HUB_OUTBOUND_ALLOW: '127.0.0.1' } })
 }
 
-/** Adds an endpoint, and answers its id. */
+/** Adds an endpoint at an address where nobody listens, and answers its id. */
 export async function addWebhook(hub: TestHub, tenant: TestTenant = 'acme', settings: object = {}): Promise<string> {
-  const body = { url: 'http://127.0.0.1:4999/hook', events: ['user.*'], ...settings }
-  const answer = await hub.call(tenant, 'POST', webhooksPath, { body })
-  if (answer.status !== 201) throw new Error(answer.text)
-  return answer.body.webhook_id
+  return (await addedWebhook(hub, tenant, { url: 'http://127.0.0.1:4999/hook', ...settings })).webhook_id
 }
 
 export const taken: DeliveryAttempt = {
@@ -54,27 +53,19 @@ export async function keepDeliveries(
   return hub.test.database.withTenant(tenant, async ({ client }) => {
     const ids: string[] = []
     for (const { status = 'delivered', kind = 'user.updated', createdAt, data = { n: ids.length }, attempts } of rows) {
-      const { rows: counted } = await client.query(
-        `insert into hub.webhook_progress (tenant_id, webhook_id, last_sequence, failures) values ($1, $2, 1, 0)
-         on conflict (tenant_id, webhook_id) do update set last_sequence = hub.webhook_progress.last_sequence + 1
-         returning last_sequence`,
-        [tenant, webhookId],
-      )
-      const id = randomUUID()
-      const at = createdAt ?? new Date().toISOString()
       const made = attempts ?? { pending: [], delivered: [refused, taken], failed: [refused], dead: [refused] }[status]
-      await client.query(
-        `insert into hub.webhook_deliveries (tenant_id, delivery_id, webhook_id, sequence, message_id, kind,
-           occurred_at, data, status, tries, attempt_count, next_attempt_at, attempts, created_at, delivered_at)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $12, $7, $13)`,
-        [
-          ...[tenant, id, webhookId, counted[0].last_sequence, randomUUID(), kind, at],
-          ...[data && JSON.stringify(data), status, made.length],
-          status === 'pending' || status === 'failed' ? '2026-07-01T10:00:00Z' : null,
-          ...[JSON.stringify(made), status === 'delivered' ? taken.at : null],
-        ],
-      )
-      ids.push(id)
+      const at = escapeLiteral(createdAt ?? new Date().toISOString())
+      const values = {
+        ...{ kind: escapeLiteral(kind), status: escapeLiteral(status), occurred_at: at, created_at: at },
+        data: data === null ? 'null' : escapeLiteral(JSON.stringify(data)),
+        attempts: escapeLiteral(JSON.stringify(made)),
+        tries: String(made.length),
+        attempt_count: String(made.length),
+        next_attempt_at: status === 'pending' || status === 'failed' ? `'2026-07-01T10:00:00Z'` : 'null',
+        delivered_at: status === 'delivered' ? escapeLiteral(taken.at) : 'null',
+      }
+      const from = await nextSequence(client, { tenant, webhookId })
+      ids.push(...(await insertDeliveries(client, { tenant, webhookId }, { from, values })))
     }
     return ids
   })

@@ -4,6 +4,7 @@ import type { TestTenant } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
 import { answer } from './receiver-behaviours.ts'
 import { startWebhookLab, type WebhookLab } from './webhook-lab.ts'
+import { insertDeliveries } from './webhook-rows.ts'
 
 /** What is told of the records of a Mode B tenant, before and after its key is destroyed. */
 let lab: WebhookLab
@@ -112,18 +113,16 @@ test('all of them are met, however many they are, and those of another tenant ar
     })
     return { call: c.call, webhookId: body.webhook_id as string }
   })()
-  for (const [tenant, webhookId] of [
-    ['acme', other.webhookId],
-    ['many', mine.webhookId],
-  ])
-    await lab.superuser.query(
-      `insert into hub.webhook_deliveries (tenant_id, delivery_id, webhook_id, sequence, message_id, kind, occurred_at,
-         data, record_id, status, tries, attempt_count, next_attempt_at, attempts, created_at)
-       select $1, gen_random_uuid(), $2, n, gen_random_uuid(), 'skill.invocation_failed', now(), $3, gen_random_uuid(),
-         'pending', 0, 0, now() + interval '1 hour', '[]', now()
-       from generate_series(1, 10001) n`,
-      [tenant, webhookId, '{}'],
-    )
+  const told = {
+    ...{ kind: `'skill.invocation_failed'`, record_id: 'gen_random_uuid()' },
+    ...{ status: `'pending'`, next_attempt_at: `now() + interval '1 hour'` },
+  }
+  for (const endpoint of [
+    { tenant: 'acme', webhookId: other.webhookId },
+    { tenant: 'many', webhookId: mine.webhookId },
+  ]) {
+    await insertDeliveries(lab.superuser, endpoint, { count: 10_001, values: told })
+  }
   await mine.call('POST', '/api/v1/hub/cmek:destroy', { confirm: 'many', reason: 'over' })
   const { rows } = await lab.superuser.query(
     `select tenant_id, status, count(data)::int as told, count(*)::int as all from hub.webhook_deliveries

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import type { DeliveryAttempt, DeliveryStatus } from '../../server/modules/webhooks/delivery-types.ts'
 import type { OutgoingMessage } from '../../server/modules/webhooks/webhooks-types.ts'
+import { must as mustOf, webhooksPath } from '../api/webhook-cases.ts'
 import {
   type Answer,
   type CallOptions,
@@ -13,7 +14,8 @@ import {
 import { type Receiver, type ReceivingEndpoint, startReceiver } from './receiver.ts'
 import type { Behaviour } from './receiver-behaviours.ts'
 
-export const webhooksPath = '/api/v1/webhooks'
+export { webhooksPath }
+
 const withinMsDefault = 10_000
 
 /** A row of `hub.webhook_deliveries`. */
@@ -21,6 +23,10 @@ export interface DeliveryRow {
   delivery_id: string
   sequence: number
   message_id: string
+  /** That it tells of. */
+  record_id: string | null
+  /** It has no data any more. */
+  is_erased: boolean
   kind: string
   status: DeliveryStatus
   tries: number
@@ -92,11 +98,7 @@ export async function startWebhookLab(options: TestHubOptions & { start?: boolea
     return done
   }
 
-  const must: WebhookLab['must'] = async (tenant, method, path, callOptions) => {
-    const answer = await hub.call(tenant, method, path, callOptions)
-    if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
-    return answer
-  }
+  const must: WebhookLab['must'] = (...call) => mustOf(hub, ...call)
 
   return {
     hub,
@@ -161,8 +163,8 @@ export function messageOf(): OutgoingMessage {
 
 async function deliveriesOf(superuser: pg.Client, tenant: string, webhookId: string): Promise<DeliveryRow[]> {
   const { rows } = await superuser.query<DeliveryRow>(
-    `select delivery_id, sequence::int as sequence, message_id, kind, status, tries, attempt_count, next_attempt_at,
-       attempts
+    `select delivery_id, sequence::int as sequence, message_id, record_id, data is null as is_erased, kind, status, tries,
+       attempt_count, next_attempt_at, attempts
      from hub.webhook_deliveries where tenant_id = $1 and webhook_id = $2 order by sequence`,
     [tenant, webhookId],
   )
