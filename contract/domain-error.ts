@@ -48,6 +48,11 @@ export function validationFailed(errors: PointedError[], detail?: string): Domai
   return new DomainError('validation-failed', detail ?? summary, { errors })
 }
 
+/** Whether something that is needed is away for now, such as the database, so that trying again helps. */
+export function isUnavailable(error: unknown): error is DomainError {
+  return error instanceof DomainError && error.slug === 'hub-unavailable'
+}
+
 /** The 403 for a tenant that does not exist, is not the caller's or is not served here: nobody learns which. */
 export function invalidTenant(tenantSlug: string): DomainError {
   return new DomainError('invalid-tenant', 'The tenant does not exist, or the caller has no access to it.', {

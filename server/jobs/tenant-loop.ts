@@ -1,4 +1,4 @@
-import { DomainError } from '../../contract/domain-error.ts'
+import { isUnavailable } from '../../contract/domain-error.ts'
 import type { DatabaseLog, Listener } from '../db/database.ts'
 
 /** Between looks for new tenants; more where listing them takes long. */
@@ -104,7 +104,7 @@ export function createTenantLoop(deps: TenantLoopDeps): TenantLoop {
       const retryMs = Math.min(retryMsMin * 2 ** state.failures, retryMsMax)
       state.failures += 1
       state.lookAtMs = nowMs() + retryMs
-      const isAway = error instanceof DomainError && error.slug === 'hub-unavailable'
+      const isAway = isUnavailable(error)
       const details = { err: error, tenant: tenantId, retryMs }
       if (isAway) log.warn(details, words.away)
       else log.error(details, words.failed)

@@ -1,4 +1,4 @@
-import { DomainError } from '../../../contract/domain-error.ts'
+import { DomainError, isUnavailable } from '../../../contract/domain-error.ts'
 import { exportHours, exportTriesMax } from '../../../contract/limits.ts'
 import type { Database, DatabaseLog } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
@@ -170,7 +170,7 @@ function stopSignal(signal: AbortSignal): AbortSignal {
 
 /** Whether database or storage are away, rather than the export being impossible. */
 function isPassing(error: unknown): boolean {
-  return error instanceof DomainError && error.slug === 'hub-unavailable'
+  return isUnavailable(error)
 }
 
 /** What was written may hold content that is gone now. */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { DomainError, validationFailed } from '../../../contract/domain-error.ts'
+import { DomainError, isUnavailable, validationFailed } from '../../../contract/domain-error.ts'
 import { idempotencyKeyHours } from '../../../contract/limits.ts'
 import { patterns, patternWords } from '../../../contract/literals.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
@@ -81,7 +81,7 @@ export function createIdempotency(deps: { database: Database; now?: () => number
       return await work
     } catch (error) {
       // Looking the key up would be further work for a service that has too much of it.
-      if (error instanceof DomainError && error.slug === 'hub-unavailable') throw error
+      if (isUnavailable(error)) throw error
       // Whatever else the work failed for may not have been so when it was done the first time.
       const answer = await find(request)
       if (answer !== undefined) return replay(answer)

@@ -1,4 +1,4 @@
-import { DomainError } from '../../../contract/domain-error.ts'
+import { isUnavailable } from '../../../contract/domain-error.ts'
 import type { DatabaseLog, Listener } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 
@@ -102,7 +102,7 @@ export function createIntegrator(deps: {
       state.failures += 1
       const retryMs = Math.min(retryMsMin * 2 ** (state.failures - 1), retryMsMax)
       state.dueAtMs = nowMs() + retryMs
-      const away = error instanceof DomainError && error.slug === 'hub-unavailable'
+      const away = isUnavailable(error)
       const details = { err: error, tenant: tenantId, retryMs }
       if (away) log.warn(details, 'seals are not taken into the logs while the database is away')
       else log.error(details, 'the seals of a tenant could not be taken into its log')

@@ -1,5 +1,5 @@
 import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises'
-import { DomainError } from '../../../../contract/domain-error.ts'
+import { isUnavailable } from '../../../../contract/domain-error.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type {
@@ -229,7 +229,7 @@ async function checked(check: () => Promise<Verification[]>, signal: AbortSignal
     try {
       return await check()
     } catch (error) {
-      const mayWait = error instanceof DomainError && error.slug === 'hub-unavailable' && attempt < checkAttemptsMax
+      const mayWait = isUnavailable(error) && attempt < checkAttemptsMax
       if (!mayWait) throw error
       await sleep(1000 * (error.retryAfterSeconds ?? 1), undefined, { signal }).catch(() => signal.throwIfAborted())
     }

@@ -1,4 +1,4 @@
-import { DomainError } from '../../../../contract/domain-error.ts'
+import { isUnavailable } from '../../../../contract/domain-error.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { RecordClock } from '../record-clock-types.ts'
@@ -160,7 +160,7 @@ export function createSweeper(
       state.failures = 0
     } catch (error) {
       // The whole round waits.
-      if (error instanceof DomainError && error.slug === 'hub-unavailable') throw error
+      if (isUnavailable(error)) throw error
       state.failures += 1
       state[dueAt] = nowMs() + Math.min(plan.retryMs * 2 ** state.failures, plan.retryMsMax)
       log.error({ err: error, tenant: slug }, 'the records of a tenant could not be verified anew')

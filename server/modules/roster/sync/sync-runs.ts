@@ -1,4 +1,4 @@
-import { DomainError } from '../../../../contract/domain-error.ts'
+import { isUnavailable } from '../../../../contract/domain-error.ts'
 import { rosterPullHoursMax, rosterPullTriesMax } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
@@ -126,7 +126,7 @@ export function createSyncRuns(deps: {
       await giveUp(attempt).catch((err: unknown) => log.warn({ err }, 'a sync of the roster could not be given up'))
       throw thrown
     }
-    if (thrown instanceof DomainError && thrown.slug === 'hub-unavailable') throw thrown
+    if (isUnavailable(thrown)) throw thrown
     if (thrown instanceof TurnOver) return endTurn(attempt, thrown.next)
     const isExpected = thrown instanceof SyncFailed
     if (!isExpected) log.error({ err: thrown, tenant: tenant.slug, sync: syncId }, 'a sync of the roster failed')

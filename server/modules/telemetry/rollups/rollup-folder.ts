@@ -1,4 +1,4 @@
-import { DomainError } from '../../../../contract/domain-error.ts'
+import { isUnavailable } from '../../../../contract/domain-error.ts'
 import type { DatabaseLog } from '../../../db/database.ts'
 import type { Folded } from './rollup-folding.ts'
 import type { Rollups } from './rollup-service.ts'
@@ -104,7 +104,7 @@ export function createFolder(deps: {
       state.failures += 1
       const retryMs = Math.min(passMs * 2 ** state.failures, retryMsMax)
       state.dueAtMs = nowMs() + retryMs
-      const away = error instanceof DomainError && error.slug === 'hub-unavailable'
+      const away = isUnavailable(error)
       const details = { err: error, tenant: tenantId, retryMs }
       if (away) log.warn(details, 'rollups are not folded while the database is away')
       else log.error(details, 'the rollups of a tenant could not be folded')

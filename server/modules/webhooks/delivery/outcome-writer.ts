@@ -1,4 +1,4 @@
-import { DomainError } from '../../../../contract/domain-error.ts'
+import { isUnavailable } from '../../../../contract/domain-error.ts'
 import type { DatabaseLog } from '../../../db/database.ts'
 import type { Outcome } from './outcome-store.ts'
 
@@ -61,7 +61,7 @@ export function createOutcomeWriter(deps: {
       await write(some.map(({ outcome }) => outcome))
     } catch (error) {
       failures += 1
-      const isAway = error instanceof DomainError && error.slug === 'hub-unavailable'
+      const isAway = isUnavailable(error)
       if (isAway) log.warn({ err: error }, 'how deliveries went cannot be kept while the database is away')
       else log.error({ err: error }, 'how deliveries went could not be kept')
       return

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { DomainError } from '../../../../contract/domain-error.ts'
+import { isUnavailable } from '../../../../contract/domain-error.ts'
 import { webhookFailingHoursMax, webhookPauseSeconds, webhookPauseSpread } from '../../../../contract/limits.ts'
 import type { Database, DatabaseLog, Listener } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
@@ -133,7 +133,7 @@ export function createWebhookWorker(deps: WebhookWorkerDeps, options: WebhookWor
       if (isBeside) loop.wake(tenantId)
     })
       .catch((error: unknown) => {
-        const isAway = error instanceof DomainError && error.slug === 'hub-unavailable'
+        const isAway = isUnavailable(error)
         const details = { err: error, tenant: tenantId }
         if (isAway) log.warn(details, 'messages wait while the database is away')
         else log.error(details, 'messages that wait could not be made deliveries')
