@@ -7,7 +7,6 @@ import type { Endpoint, IngestedEvent } from '../../server/modules/webhooks/webh
 
 const endpoint: Endpoint = {
   webhookId: 'whk_1',
-  url: 'https://hooks.acme.example/',
   events: ['skill.*'],
   filters: {},
   thresholds: {},

@@ -98,7 +98,6 @@ export interface WebhookAdministration {
 /** An endpoint as deliveries, alerts and the outbox see it. */
 export interface Endpoint {
   webhookId: string
-  url: string
   events: readonly string[]
   filters: WebhookFilters
   thresholds: WebhookThresholds

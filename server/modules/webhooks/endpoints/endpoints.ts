@@ -67,7 +67,6 @@ export function noSuchEndpoint(): DomainError {
 function endpointOf(row: Awaited<ReturnType<typeof store.allWebhooks>>[number]): Endpoint {
   return {
     webhookId: row.webhook_id,
-    url: row.url,
     events: row.events,
     filters: row.filters as WebhookFilters,
     thresholds: row.thresholds as WebhookThresholds,
