@@ -8,7 +8,7 @@ import type { TestTenant } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
 import type { Behaviour } from './receiver-behaviours.ts'
 import { answer } from './receiver-behaviours.ts'
-import { takeMessages } from './told-messages.ts'
+import { takeMessages } from './told.ts'
 import { type LabWebhook, startWebhookLab, type WebhookLab } from './webhook-lab.ts'
 
 let lab: WebhookLab

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../provenance/json.ts'
 import { recordsPath } from '../api/record-cases.ts'
 import { type AuthHub, startAuthHub } from '../auth/auth-hub.ts'
-import { takeMessages, toldBy } from './told-messages.ts'
+import { takeMessages, toldBy } from './told.ts'
 
 let lab: AuthHub
 const webhooks = '/api/v1/webhooks'

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type ModeB, modeB } from '../cmek/mode-b-lab.ts'
 import { type DeliveringProcess, startDeliveringProcess } from './delivering-process.ts'
 import { answerAfter } from './receiver-behaviours.ts'
@@ -12,10 +12,10 @@ beforeAll(async () => {
   b = await modeB(lab.hub, 'ending')
   await b.ready()
 })
-afterAll(async () => {
+afterEach(async () => {
   await process?.stop()
-  await lab.stop()
 })
+afterAll(() => lab.stop())
 
 test('once a key is destroyed, no process signs by secrets under it for longer than five seconds', async () => {
   const receiving = lab.receiver.at('/ending')
@@ -37,4 +37,23 @@ test('once a key is destroyed, no process signs by secrets under it for longer t
   const last = receiving.received.at(-1)!.atMs
   expect(last - destroyedAtMs).toBeLessThan(5_000)
   expect(receiving.received.length).toBeLessThan(5_000)
+})
+
+test('without its key nothing is signed, and what waits is dead at once', async () => {
+  const webhook = await lab.connect()
+  await lab.superuser.query(
+    `update hub.webhooks set disabled_at = now(), disabled_reason = 'by_hand', updated_at = now()
+     where webhook_id = $1`,
+    [webhook.webhookId],
+  )
+  const { endpoints, worker } = lab.hub.modules.webhooks
+  worker.start()
+  const { secretsOf } = endpoints
+  endpoints.secretsOf = async (tx, tenant, id) => (id === webhook.webhookId ? undefined : secretsOf(tx, tenant, id))
+  await webhook.change({ enabled: true })
+  await lab.tell('acme', 2, [webhook.webhookId])
+  const rows = await webhook.deliveriesWhen((all) => all.length === 2 && all.every(({ status }) => status === 'dead'))
+  expect(rows[0]?.attempts).toMatchObject([{ error: { code: 'key-destroyed' } }])
+  expect(webhook.receiving.received).toEqual([])
+  expect(await webhook.get()).toMatchObject({ enabled: true, health: { failures: 0 } })
 })

@@ -7,7 +7,7 @@ import type { OutgoingMessage } from '../../server/modules/webhooks/webhooks-typ
 import { must, webhooksPath } from '../api/webhook-cases.ts'
 import { quiet } from '../auth/auth-lab.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
-import { subscribe, takeMessages } from './told-messages.ts'
+import { subscribe, takeMessages } from './told.ts'
 
 let hub: TestHub
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { pathOf, recordsPath } from '../api/record-cases.ts'
 import { startDeliveringProcess } from './delivering-process.ts'
-import { answerAfter, type Behaviour, take } from './receiver-behaviours.ts'
+import { answer, answerAfter, type Behaviour, take } from './receiver-behaviours.ts'
 import { type LabWebhook, startWebhookLab, type WebhookLab } from './webhook-lab.ts'
 
 /** What a process has read, and what was erased since. */
@@ -107,4 +107,14 @@ test('what was read more than a second ago is read again, whether word of a chan
   const dead = new Set(rows.map(({ message_id }) => message_id))
   expect(late.filter(({ id }) => dead.has(id))).toEqual([])
   expect(webhook.receiving.duplicates()).toBe(0)
+})
+
+test('data that was erased is not sent', async () => {
+  const webhook = await lab.connect({ behaviour: answer(500) })
+  await lab.tell('acme', 1, [webhook.webhookId])
+  await webhook.deliveriesWhen(([row]) => row?.attempt_count === 1)
+  await lab.superuser.query('update hub.webhook_deliveries set data = null where webhook_id = $1', [webhook.webhookId])
+  await webhook.makeDue()
+  const [row] = await webhook.deliveriesWhen(([each]) => each?.status === 'dead')
+  expect([row?.attempt_count, webhook.receiving.received.length]).toEqual([1, 1])
 })

@@ -65,13 +65,10 @@ export interface ReceivingEndpoint {
 
 /** A system of a customer that takes webhooks, on 127.0.0.1, with every bad habit. */
 export interface Receiver {
-  readonly port: number
   /** The endpoint of a path, made where there is none: it takes everything. */
   at(path: string): ReceivingEndpoint
   /** Closes connections as they are made, and those there are. */
   refusing: boolean
-  /** Connections that are open. */
-  readonly connections: number
   stop(): Promise<void>
 }
 
@@ -117,7 +114,6 @@ export async function startReceiver(): Promise<Receiver> {
   }
 
   return {
-    port,
     at,
     get refusing() {
       return refusing
@@ -125,9 +121,6 @@ export async function startReceiver(): Promise<Receiver> {
     set refusing(now) {
       refusing = now
       if (now) for (const socket of sockets) socket.destroy()
-    },
-    get connections() {
-      return sockets.size
     },
     async stop() {
       for (const server of [plain, tls]) {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type QueuedMessage, writeMessages } from '../../server/modules/webhooks/outbox/outbox-message.ts'
 import type { OutgoingMessage } from '../../server/modules/webhooks/webhooks-types.ts'
 import { answer, take } from './receiver-behaviours.ts'
@@ -7,6 +7,10 @@ import { messageOf, startWebhookLab, type WebhookLab } from './webhook-lab.ts'
 let lab: WebhookLab
 beforeAll(async () => {
   lab = await startWebhookLab()
+})
+afterEach(async () => {
+  await lab.superuser.query('grant delete on hub.webhook_outbox to hub_app')
+  await lab.superuser.query('delete from hub.webhook_outbox')
 })
 afterAll(() => lab.stop())
 
@@ -86,7 +90,6 @@ test('a row that cannot be read stays, and holds up nothing', async () => {
   await webhook.receiving.count(3)
   expect(await waiting()).toEqual([{ outbox_id: first }])
   expect(lab.hub.logLines.filter((line) => line.includes('messages that wait cannot be read'))).toHaveLength(1)
-  await lab.superuser.query('delete from hub.webhook_outbox')
 })
 
 /** Keeps a row by itself, as a process of another version may. */
@@ -121,7 +124,6 @@ test('a row of which no deliveries can be made is left alone, and the others are
   expect(webhook.receiving.received.map(({ sequence }) => sequence).sort()).toEqual([1, 2, 3, 4])
   const lines = lab.hub.logLines.filter((line) => line.includes('could not be made deliveries'))
   expect(lines.map((line) => JSON.parse(line).outboxId)).toEqual([bad])
-  await lab.superuser.query('delete from hub.webhook_outbox')
 })
 
 test('while nothing can be relayed, what is due is delivered', async () => {
@@ -134,5 +136,4 @@ test('while nothing can be relayed, what is due is delivered', async () => {
   await webhook.makeDue()
   await webhook.deliveriesWhen(([row]) => row?.status === 'delivered')
   expect(await waiting()).toHaveLength(1)
-  await lab.superuser.query('grant delete on hub.webhook_outbox to hub_app')
 })

@@ -1,4 +1,5 @@
-import { readMessages } from '../../server/modules/webhooks/outbox/outbox-message.ts'
+import { type QueuedMessage, readMessages } from '../../server/modules/webhooks/outbox/outbox-message.ts'
+import { addWebhook } from '../api/webhook-cases.ts'
 import type { TestHub, TestTenant } from '../support/hub.ts'
 import { asDescribed } from './described-messages.ts'
 
@@ -12,10 +13,30 @@ export async function outboxRows(hub: TestHub, tenant: TestTenant) {
   return rows.map(({ messages }) => readMessages(messages))
 }
 
-/** The same as {@link outboxRows} in one list, which must be as described; afterwards it is empty. */
-export async function takeTold(hub: TestHub, tenant: TestTenant) {
-  const rows = await outboxRows(hub, tenant)
+/** What waits, in its order, and is taken out of the outbox. It must be as described. */
+export async function takeTold(hub: TestHub, tenant: string = 'acme'): Promise<QueuedMessage[]> {
+  return asDescribed(await takeMessages(hub, tenant))
+}
+
+/** The same, whatever it is. */
+export async function takeMessages(hub: TestHub, tenant: string = 'acme'): Promise<QueuedMessage[]> {
   const superuser = await hub.superuserClient()
-  await superuser.query('delete from hub.webhook_outbox where tenant_id = $1', [tenant])
-  return asDescribed(rows.flat())
+  const { rows } = await superuser.query<{ outbox_id: string; messages: string }>(
+    'delete from hub.webhook_outbox where tenant_id = $1 returning outbox_id, messages',
+    [tenant],
+  )
+  rows.sort((a, b) => (a.outbox_id < b.outbox_id ? -1 : 1))
+  return rows.flatMap(({ messages }) => readMessages(messages))
+}
+
+/** What a piece of work told, and nothing before it. It must be as described. */
+export async function toldBy(hub: TestHub, work: () => Promise<unknown>, tenant?: string): Promise<QueuedMessage[]> {
+  await takeMessages(hub, tenant)
+  await work()
+  return takeTold(hub, tenant)
+}
+
+/** An endpoint that is enabled and names these. */
+export function subscribe(hub: TestHub, tenant: TestTenant, ...events: string[]) {
+  return addWebhook(hub, tenant, { events })
 }

@@ -5,7 +5,7 @@ import { must } from '../api/webhook-cases.ts'
 import { type SyncLab, startSyncLab } from '../roster-sync/sync-lab.ts'
 import { connectScim, type ScimClient } from '../scim/scim-client.ts'
 import { groupEntry, personEntry } from '../support/scim-source.ts'
-import { subscribe, takeMessages, toldBy } from './told-messages.ts'
+import { subscribe, takeMessages, toldBy } from './told.ts'
 
 const users = '/api/v1/roster/users'
 let lab: SyncLab
