@@ -198,10 +198,16 @@ async function endLeases(): Promise<void> {
 }
 
 async function cutConnections(): Promise<void> {
-  await lab.superuser.query(
-    `select pg_terminate_backend(pid) from pg_stat_activity
+  const { rows } = await lab.superuser.query(
+    `select pid, pg_terminate_backend(pid) from pg_stat_activity
      where datname = current_database() and pid <> pg_backend_pid() and application_name in ('hub-app', 'hub-ingest')`,
   )
+  const pids = rows.map(({ pid }) => pid)
+  // What the test itself does next must not meet one of them: what then became of its transaction is not known.
+  const left = async () =>
+    (await lab.superuser.query('select 1 from pg_stat_activity where pid = any($1)', [pids])).rows.length
+  await expect.poll(left, { timeout: endedMsMax, interval: 5 }).toBe(0)
+  await delay(20)
 }
 
 async function makeDue(subjects: readonly Subject[]): Promise<void> {
