@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../../provenance/json.ts'
 import { connectorsLockClass } from '../../db/advisory-locks.ts'
 import type { RegistryTx, TenantTx } from '../../db/database.ts'
+import { databaseTimes } from '../../db/database-time.ts'
 import { lockTenant } from '../../db/tenant-lock.ts'
 import type { DeliveryError } from './distribution-types.ts'
 
@@ -31,18 +32,6 @@ export async function targetById(
     [tx.tenantId, connectorId],
   )
   return rows[0]
-}
-
-/**
- * Now, and times so many seconds from now, by the clock of the database: those of processes differ. As parameters,
- * because a distributed database takes no functions of time in updates.
- */
-async function moments(tx: TenantTx, ...seconds: number[]): Promise<[now: string, ...later: string[]]> {
-  const { rows } = await tx.client.query<{ at: string }>(
-    'select now() + make_interval(secs => secs) as at from unnest($1::float8[]) with ordinality t(secs, n) order by n',
-    [[0, ...seconds]],
-  )
-  return rows.map(({ at }) => at) as [string, ...string[]]
 }
 
 /** Every connector that is not removed. */
@@ -94,7 +83,7 @@ export async function claimDue(
   connectorIds: readonly string[],
   claim: { by: string; seconds: number; periodSeconds: number },
 ): Promise<Claim[]> {
-  const [now, until, dueAt] = await moments(tx, claim.seconds, claim.periodSeconds)
+  const [now, until, dueAt] = await databaseTimes(tx, claim.seconds, claim.periodSeconds)
   const { rows } = await tx.client.query<Pick<Claim, 'connector_id' | 'due_at' | 'failures' | 'state'>>(
     `update hub.connector_deliveries
      set claimed_by = $3, claimed_until = $4, due_at = $5
@@ -115,7 +104,7 @@ type Claimed = Pick<Claim, 'connector_id' | 'claimed_by'>
 
 /** Answers false when the claim is no longer this process's. */
 export async function renewClaim(tx: TenantTx, claim: Claimed, seconds: number): Promise<boolean> {
-  const [, until] = await moments(tx, seconds)
+  const [, until] = await databaseTimes(tx, seconds)
   const { rowCount } = await tx.client.query(
     `update hub.connector_deliveries set claimed_until = $4
      where tenant_id = $1 and connector_id = $2 and claimed_by = $3`,
@@ -143,7 +132,7 @@ export async function lockClaim(tx: TenantTx, claim: Claimed): Promise<string | 
 }
 
 export async function endPublished(tx: TenantTx, claim: Claimed, etag: string, state: JsonValue): Promise<void> {
-  const [now] = await moments(tx)
+  const [now] = await databaseTimes(tx)
   await tx.client.query(
     `update hub.connector_deliveries
      set claimed_by = null, claimed_until = null, not_before = null, attempted_at = $6, published_at = $6,
@@ -159,7 +148,7 @@ export async function endFailed(
   claim: Claimed,
   failed: { error: DeliveryError & { at: string }; pauseSeconds: number; notBeforeSeconds: number },
 ): Promise<void> {
-  const times = await moments(tx, failed.pauseSeconds, failed.notBeforeSeconds)
+  const times = await databaseTimes(tx, failed.pauseSeconds, failed.notBeforeSeconds)
   await tx.client.query(
     `update hub.connector_deliveries
      set claimed_by = null, claimed_until = null, attempted_at = $5, failures = failures + 1, error = $4,
@@ -171,7 +160,7 @@ export async function endFailed(
 
 /** As if it had never been claimed: another process goes on at once. */
 export async function giveBack(tx: TenantTx, claim: Claimed): Promise<void> {
-  const [now] = await moments(tx)
+  const [now] = await databaseTimes(tx)
   await tx.client.query(
     `update hub.connector_deliveries set claimed_by = null, claimed_until = null, due_at = $4
      where tenant_id = $1 and connector_id = $2 and claimed_by = $3`,
@@ -180,7 +169,7 @@ export async function giveBack(tx: TenantTx, claim: Claimed): Promise<void> {
 }
 
 export async function addDelivery(tx: TenantTx, connectorId: string): Promise<void> {
-  const [now] = await moments(tx)
+  const [now] = await databaseTimes(tx)
   await tx.client.query(
     'insert into hub.connector_deliveries (tenant_id, connector_id, due_at, failures) values ($1, $2, $3, 0)',
     [tx.tenantId, connectorId, now],
@@ -190,7 +179,7 @@ export async function addDelivery(tx: TenantTx, connectorId: string): Promise<vo
 /** Due at once; where the receiver is another one, all that is known of the former is forgotten. */
 export async function renewDelivery(tx: TenantTx, connectorId: string, otherReceiver: boolean): Promise<void> {
   const forgotten = 'claimed_by = null, claimed_until = null, published_at = null, attempted_at = null, etag = null,'
-  const [now] = await moments(tx)
+  const [now] = await databaseTimes(tx)
   await tx.client.query(
     `update hub.connector_deliveries
      set ${otherReceiver ? `${forgotten} failures = 0, error = null, state = null,` : ''}
@@ -209,7 +198,7 @@ export async function removeDelivery(tx: TenantTx, connectorId: string): Promise
 
 /** Every connector, at once; also those whose receiver wants to be left alone only where somebody insists. */
 export async function makeAllDue(tx: TenantTx, { insist = false } = {}): Promise<void> {
-  const [now] = await moments(tx)
+  const [now] = await databaseTimes(tx)
   await tx.client.query(
     `update hub.connector_deliveries set due_at = $2${insist ? ', not_before = null' : ''} where tenant_id = $1`,
     [tx.tenantId, now],
@@ -218,7 +207,7 @@ export async function makeAllDue(tx: TenantTx, { insist = false } = {}): Promise
 
 /** A connector has fetched its manifest. */
 export async function notePull(tx: TenantTx, connectorId: string, etag: string): Promise<void> {
-  const [now] = await moments(tx)
+  const [now] = await databaseTimes(tx)
   await tx.client.query(
     `update hub.connector_deliveries
      set attempted_at = $4, published_at = $4, etag = $3, failures = 0, error = null

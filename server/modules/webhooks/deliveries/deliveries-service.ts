@@ -4,6 +4,7 @@ import { parseTimestamp } from '../../../../contract/timestamp.ts'
 import { isMessageKind, testEventKind } from '../../../../contract/webhook-events.ts'
 import type { JsonObject } from '../../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
+import { databaseTimes } from '../../../db/database-time.ts'
 import type { Caller } from '../../../http/caller.ts'
 import { type CursorBinding, openCursor, signCursor } from '../../../http/cursor.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
@@ -11,7 +12,7 @@ import type { RecordClock } from '../../hub/record-clock-types.ts'
 import type { DeliveryAdministration, DeliveryStatus } from '../delivery-types.ts'
 import { lockWebhooks } from '../webhook-lock-store.ts'
 import type { Endpoint, Endpoints, WebhookOutbox } from '../webhooks-types.ts'
-import { endpointOfDelivery, findDelivery, lockDelivery, requeueDelivery, timeOfDatabase } from './deliveries-store.ts'
+import { endpointOfDelivery, findDelivery, lockDelivery, requeueDelivery } from './deliveries-store.ts'
 import { deliveryAnswer, deliveryDetails } from './delivery-answer.ts'
 import { deliveriesBelow } from './delivery-pages-store.ts'
 import { insertDeliveries, takeSequences } from './new-deliveries-store.ts'
@@ -81,11 +82,12 @@ export function createDeliveryAdministration(deps: {
         await endpoints.find(tx, webhookId)
         const deliveryId = clock.next().recordId
         const sequence = (await takeSequences(tx, new Map([[webhookId, 1]]))).get(webhookId)!
+        const [now] = await databaseTimes(tx)
         const message = {
           message_id: clock.next().recordId,
           kind: testEventKind,
           // When it is queued.
-          occurred_at: await timeOfDatabase(tx),
+          occurred_at: now,
           data: JSON.stringify({ message: 'A test of this endpoint. Nothing has happened.' }),
           record_id: undefined,
           user_id: undefined,
@@ -105,7 +107,8 @@ export function createDeliveryAdministration(deps: {
         if (!row) throw noSuchDelivery(webhookId)
         if (row.data === null) throw erased()
         if (row.status === 'pending' && row.tries === 0) return deliveryAnswer(row)
-        const queued = await requeueDelivery(tx, deliveryId, await timeOfDatabase(tx))
+        const [now] = await databaseTimes(tx)
+        const queued = await requeueDelivery(tx, deliveryId, now)
         await ordered(tx, caller, webhookId, {
           change: 'webhook_redelivered',
           delivery_id: deliveryId,
@@ -128,7 +131,8 @@ export function createDeliveryAdministration(deps: {
           requireEnabled(await endpoints.find(tx, webhookId))
           const count = await countRequeued(tx, webhookId, requeued, webhookRedeliveriesMax + 1)
           if (count > webhookRedeliveriesMax) throw tooMany()
-          const queued = await requeueAll(tx, webhookId, requeued, await timeOfDatabase(tx))
+          const [now] = await databaseTimes(tx)
+          const queued = await requeueAll(tx, webhookId, requeued, now)
           if (queued > 0) {
             await ordered(tx, caller, webhookId, {
               change: 'webhook_redelivered',

@@ -32,12 +32,6 @@ export const deliveryColumns = `delivery_id, webhook_id, message_id, kind, seque
 
 const detailedColumns = `${deliveryColumns}, data, tries, attempts`
 
-/** By the clock of the database, which says what is due: those of processes differ from it. */
-export async function timeOfDatabase(tx: TenantTx): Promise<string> {
-  const { rows } = await tx.client.query<{ now: string }>('select now() as now')
-  return rows[0]!.now
-}
-
 export async function findDelivery(
   tx: TenantTx,
   webhookId: string,

@@ -1,5 +1,6 @@
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { TenantTx } from '../../../db/database.ts'
+import { databaseTimes } from '../../../db/database-time.ts'
 
 /** An endpoint, who delivers to it, and what waits. */
 export interface EndpointState {
@@ -62,16 +63,13 @@ export async function leaseEndpoints(
   webhookIds: readonly string[],
   lease: { by: string; seconds: number },
 ): Promise<Set<string>> {
-  const { rows } = await tx.client.query<{ now: string; until: string }>(
-    'select now() as now, now() + make_interval(secs => $1) as until',
-    [lease.seconds],
-  )
+  const [now, until] = await databaseTimes(tx, lease.seconds)
   const { rows: leased } = await tx.client.query<{ webhook_id: string }>(
     `update hub.webhook_progress set leased_by = $3, leased_until = $4
      where tenant_id = $1 and webhook_id = any($2::text[])
        and (leased_by is null or leased_by = $3 or leased_until <= $5)
      returning webhook_id`,
-    [tx.tenantId, webhookIds, lease.by, rows[0]?.until, rows[0]?.now],
+    [tx.tenantId, webhookIds, lease.by, until, now],
   )
   return new Set(leased.map(({ webhook_id }) => webhook_id))
 }

@@ -1,5 +1,6 @@
 import { webhookAttemptsKept } from '../../../../contract/limits.ts'
 import type { TenantTx } from '../../../db/database.ts'
+import { databaseTimes } from '../../../db/database-time.ts'
 import type { DeliveryAttempt, DeliveryStatus } from '../delivery-types.ts'
 import type { DueDelivery } from './due-store.ts'
 
@@ -17,20 +18,6 @@ export interface Outcome {
   isGone: boolean
 }
 
-interface Moments {
-  /** As RFC 3339, and in milliseconds since 1970. */
-  now: string
-  nowMs: number
-}
-
-/** Of the database: clocks of processes differ. As parameters, because a distributed database takes no functions of time in updates. */
-async function moments(tx: TenantTx): Promise<Moments> {
-  const { rows } = await tx.client.query<Moments>(
-    `select now() as now, (extract(epoch from now()) * 1000)::float8 as "nowMs"`,
-  )
-  return rows[0] as Moments
-}
-
 /**
  * Keeps how attempts went, in one statement for all deliveries and one for all endpoints. A delivery that was changed
  * meanwhile (queued anew, erased, given up) stays as it is, but for the log of the attempt. Answers which endpoints are
@@ -41,8 +28,8 @@ export async function keepOutcomes(
   outcomes: readonly Outcome[],
   failingHoursMax: number,
 ): Promise<Unfit> {
-  const at = await moments(tx)
-  const unfit = await countByEndpoint(tx, outcomes, at, failingHoursMax)
+  const [now] = await databaseTimes(tx)
+  const unfit = await countByEndpoint(tx, outcomes, now, failingHoursMax)
   const rows = outcomes.map(({ delivery, status, pauseSeconds, attempts }) => ({
     tenant_id: tx.tenantId,
     delivery_id: delivery.delivery_id,
@@ -50,9 +37,9 @@ export async function keepOutcomes(
     attempt_count: delivery.attempt_count,
     more: attempts ? 1 : 0,
     status,
-    next_attempt_at: pauseSeconds === undefined ? null : new Date(at.nowMs + pauseSeconds * 1000).toISOString(),
+    next_attempt_at: pauseSeconds === undefined ? null : new Date(Date.parse(now) + pauseSeconds * 1000).toISOString(),
     attempts: attempts ?? null,
-    delivered_at: status === 'delivered' ? at.now : null,
+    delivered_at: status === 'delivered' ? now : null,
   }))
   // That outcomes are of the tenant, too, says nothing new, but PostgreSQL expects fewer of them then, and so looks each
   // delivery up by its key.
@@ -66,7 +53,7 @@ export async function keepOutcomes(
        and d.tries = o.tries and d.attempt_count = o.attempt_count`,
     [tx.tenantId, JSON.stringify(rows)],
   )
-  if ((rowCount ?? 0) < rows.length) await logAttempts(tx, outcomes, at)
+  if ((rowCount ?? 0) < rows.length) await logAttempts(tx, outcomes, now)
   return unfit
 }
 
@@ -74,7 +61,7 @@ export async function keepOutcomes(
  * Of deliveries that were changed while they were on their way: those of the others count one more by now. What a receiver
  * answered to what was erased is not kept.
  */
-async function logAttempts(tx: TenantTx, outcomes: readonly Outcome[], { now }: Moments): Promise<void> {
+async function logAttempts(tx: TenantTx, outcomes: readonly Outcome[], now: string): Promise<void> {
   const rows = outcomes.flatMap(({ delivery: { delivery_id, attempt_count }, status, attempts }) =>
     attempts ? [{ tenant_id: tx.tenantId, delivery_id, attempt_count, status, attempt: attempts.at(-1) }] : [],
   )
@@ -107,7 +94,7 @@ export interface Unfit {
 async function countByEndpoint(
   tx: TenantTx,
   outcomes: readonly Outcome[],
-  { now, nowMs }: Moments,
+  now: string,
   failingHoursMax: number,
 ): Promise<Unfit> {
   const counts = new Map<string, EndpointCount>()
@@ -140,7 +127,7 @@ async function countByEndpoint(
       tx.tenantId,
       JSON.stringify([...counts.values()]),
       now,
-      new Date(nowMs - failingHoursMax * 3_600_000).toISOString(),
+      new Date(Date.parse(now) - failingHoursMax * 3_600_000).toISOString(),
     ],
   )
   const idsOf = (some: typeof rows) => some.map(({ webhook_id }) => webhook_id)
