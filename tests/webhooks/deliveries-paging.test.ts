@@ -7,7 +7,6 @@ import {
   lookedAtMax,
 } from '../../server/modules/webhooks/deliveries/delivery-pages-store.ts'
 import { countRequeued, requeueAll } from '../../server/modules/webhooks/deliveries/requeue-store.ts'
-import { pointersOf } from '../api/connector-cases.ts'
 import type { TestHub } from '../support/hub.ts'
 import { addWebhook, startDeliveriesHub, webhooksPath } from './kept-deliveries.ts'
 import { looksOfStatements } from './statement-looks.ts'
@@ -161,15 +160,4 @@ test('gaps, as a retention leaves them, are no obstacle', async () => {
     expect((await walk(own, `created_at__gte=${time}&limit=1000`)).met).toEqual(there.filter((n) => n >= second))
     expect((await walk(own, `created_at__lt=${time}&limit=1000`)).met).toEqual(there.filter((n) => n < second))
   }
-})
-
-test('more than one order may queue again is 400, and says what to do; half of it is not', async () => {
-  const own = await addWebhook(hub, 'acme', { url: 'http://127.0.0.1:4999/many' })
-  await fill(own, 100_001, 1)
-  const order = (body: object) => hub.call('acme', 'POST', `${webhooksPath}/${own}:redeliver`, { body })
-  const tooMany = await order({ since: began })
-  expect([tooMany.status, pointersOf(tooMany)]).toEqual([400, ['/since']])
-  expect(tooMany.body.detail).toContain('until')
-  const half = await order({ since: began, until: '2026-07-01T12:00:00Z' })
-  expect([half.status, half.body.queued]).toEqual([202, 43_199])
 })
