@@ -2,8 +2,9 @@ import type { FastifyInstance } from 'fastify'
 import { pageSizeDefault, webhookOpenAlertsMax } from '../../../../contract/limits.ts'
 import { PageQuery } from '../../../../contract/request-schemas.ts'
 import { addRoute } from '../../../http/route.ts'
+import { WebhookParams } from '../webhook-params-schema.ts'
 import type { AlertAdministration } from './alert-types.ts'
-import { AlertList, AlertParams } from './alerts-schemas.ts'
+import { AlertList } from './alerts-schemas.ts'
 
 export function addAlertRoutes(app: FastifyInstance, alerts: AlertAdministration): void {
   addRoute(
@@ -13,7 +14,7 @@ export function addAlertRoutes(app: FastifyInstance, alerts: AlertAdministration
       description:
         'Of the rules in `alerts` of the endpoint, the oldest first. Windows are looked at about every ten seconds. ' +
         `At most ${webhookOpenAlertsMax} are open at a time.`,
-      params: AlertParams,
+      params: WebhookParams,
       querystring: PageQuery,
       response: { 200: AlertList },
       problems: ['invalid-cursor'],

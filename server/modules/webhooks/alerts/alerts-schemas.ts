@@ -37,15 +37,3 @@ export const AlertList = Type.Object(
   { items: Type.Array(AlertSchema, { description: 'The oldest first' }), next_cursor: NextCursor },
   closed,
 )
-
-export const AlertParams = Type.Object(
-  {
-    webhook_id: Type.String({
-      minLength: 1,
-      maxLength: 64,
-      description: 'Id of the endpoint',
-      examples: ['whk_7Kd2mQx9RtVb4LhZs8WcNp3F'],
-    }),
-  },
-  closed,
-)

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { pageSizeDefault, webhookDeliveryDays, webhookRedeliveriesMax } from '../../../../contract/limits.ts'
 import { addRoute, emptyBody } from '../../../http/route.ts'
 import type { DeliveryAdministration, DeliveryAnswer } from '../delivery-types.ts'
+import { WebhookParams } from '../webhook-params-schema.ts'
 import {
   DeliveriesQuery,
   DeliveryDetailsSchema,
@@ -9,7 +10,6 @@ import {
   DeliveryParams,
   DeliverySchema,
   deliveryLocation,
-  EndpointParams,
   LoneDeliveryParams,
   RedeliverBody,
   RedeliveredSchema,
@@ -23,7 +23,7 @@ export function addDeliveryRoutes(app: FastifyInstance, deliveries: DeliveryAdmi
       description:
         `The newest first, of the last ${webhookDeliveryDays} days. A page may hold fewer than \`limit\`, or none, ` +
         'where what is asked for is far apart: the list is at its end when `next_cursor` is null.',
-      params: EndpointParams,
+      params: WebhookParams,
       querystring: DeliveriesQuery,
       response: { 200: DeliveryList },
       problems: ['invalid-cursor'],
@@ -53,7 +53,7 @@ export function addDeliveryRoutes(app: FastifyInstance, deliveries: DeliveryAdmi
       description:
         'Queues a message of the kind `webhook.test`, whatever the endpoint asks for, and also while it is disabled. ' +
         'It is attempted once; poll the address in `Location` for what came of it.',
-      params: EndpointParams,
+      params: WebhookParams,
       body: emptyBody,
       bodyOptional: true,
       response: { 202: DeliverySchema },
@@ -114,7 +114,7 @@ export function addDeliveryRoutes(app: FastifyInstance, deliveries: DeliveryAdmi
         'Queues again, in the order of `sequence`, what was not delivered; with `status: "delivered"` what was. Test ' +
         'messages and what was erased are left out. At most ' +
         `${webhookRedeliveriesMax.toLocaleString('en')} deliveries at a time.`,
-      params: EndpointParams,
+      params: WebhookParams,
       body: RedeliverBody,
       // Without one, what is missing is `since`.
       bodyOptional: true,

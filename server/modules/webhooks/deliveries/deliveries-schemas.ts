@@ -4,20 +4,14 @@ import { webhookAttemptsKept, webhookBodyCharactersKept, webhookRedeliveriesMax 
 import { patterns } from '../../../../contract/literals.ts'
 import { PageQuery } from '../../../../contract/request-schemas.ts'
 import { deliveryErrors, deliveryStatuses, meaningsOf, wordsOf } from '../../../../contract/webhook-deliveries.ts'
+import { WebhookId } from '../webhook-params-schema.ts'
 
-const exampleWebhook = 'whk_7Kd2mQx9RtVb4LhZs8WcNp3F'
 const exampleDelivery = '019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'
 const exampleMessage = '019a2f64-51c8-7a10-8d42-5b1f0e9c7a64'
 const exampleTime = '2026-07-01T09:30:00.000000Z'
 const exampleKind = 'user.provisioned'
 const closed = { additionalProperties: false } as const
 
-const WebhookId = Type.String({
-  minLength: 1,
-  maxLength: 64,
-  description: 'Id of the endpoint',
-  examples: [exampleWebhook],
-})
 const DeliveryId = Type.String({
   pattern: patterns.uuid,
   description: 'Id of the delivery',
@@ -31,7 +25,6 @@ const Status = Type.Enum(wordsOf(deliveryStatuses), {
 const Headers = (description: string, example: Record<string, string>) =>
   Type.Record(Type.String(), Type.String(), { description, examples: [example] })
 
-export const EndpointParams = Type.Object({ webhook_id: WebhookId }, closed)
 export const LoneDeliveryParams = Type.Object({ delivery_id: DeliveryId }, closed)
 export const DeliveryParams = Type.Object({ webhook_id: WebhookId, delivery_id: DeliveryId }, closed)
 

@@ -10,6 +10,7 @@ import {
   webhookOpenDeliveriesMax,
 } from '../../../../contract/limits.ts'
 import { patterns } from '../../../../contract/literals.ts'
+import { WebhookId } from '../webhook-params-schema.ts'
 import { minInvocationsDefault, thresholdDefaults } from './webhook-defaults.ts'
 
 /** Of `governance.` and the longest kind of a client. */
@@ -18,12 +19,6 @@ const closed = { additionalProperties: false } as const
 const time = (description: string) =>
   Type.String({ format: 'date-time', description, examples: ['2026-07-01T09:30:00.000000Z'] })
 
-const WebhookId = Type.String({
-  minLength: 1,
-  maxLength: 64,
-  description: 'Id of the endpoint',
-  examples: ['whk_7Kd2mQx9RtVb4LhZs8WcNp3F'],
-})
 const Url = Type.String({
   minLength: 1,
   maxLength: 2048,
@@ -143,8 +138,6 @@ const settings = {
   thresholds: Type.Optional(Thresholds),
   alerts: Type.Optional(Alerts),
 }
-
-export const WebhookParams = Type.Object({ webhook_id: WebhookId }, closed)
 
 export const WebhookBody = Type.Object({ url: Url, events: Events, ...settings }, closed)
 
