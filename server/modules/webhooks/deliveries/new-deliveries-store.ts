@@ -2,12 +2,14 @@ import type { TenantTx } from '../../../db/database.ts'
 
 /** Gives so many sequences to each endpoint; answers the last one. */
 export async function takeSequences(tx: TenantTx, counts: ReadonlyMap<string, number>): Promise<Map<string, number>> {
+  // Whoever changes the progress of several endpoints does so in the order of their ids, so that no two wait for each other.
+  const inOrder = [...counts].sort(([a], [b]) => (a < b ? -1 : 1))
   const { rows } = await tx.client.query<{ webhook_id: string; last_sequence: number }>(
     `insert into hub.webhook_progress (tenant_id, webhook_id, last_sequence, failures)
      select $1, webhook_id, n, 0 from unnest($2::text[], $3::bigint[]) as taken (webhook_id, n)
      on conflict (tenant_id, webhook_id) do update set last_sequence = webhook_progress.last_sequence + excluded.last_sequence
      returning webhook_id, last_sequence`,
-    [tx.tenantId, [...counts.keys()], [...counts.values()]],
+    [tx.tenantId, inOrder.map(([id]) => id), inOrder.map(([, count]) => count)],
   )
   return new Map(rows.map(({ webhook_id, last_sequence }) => [webhook_id, last_sequence]))
 }

@@ -69,7 +69,7 @@ export async function leaseEndpoints(
      where tenant_id = $1 and webhook_id = any($2::text[])
        and (leased_by is null or leased_by = $3 or leased_until <= $5)
      returning webhook_id`,
-    [tx.tenantId, webhookIds, lease.by, until, now],
+    [tx.tenantId, webhookIds.toSorted(), lease.by, until, now],
   )
   return new Set(leased.map(({ webhook_id }) => webhook_id))
 }
@@ -79,6 +79,6 @@ export async function releaseEndpoints(tx: TenantTx, webhookIds: readonly string
   await tx.client.query(
     `update hub.webhook_progress set leased_by = null, leased_until = null
      where tenant_id = $1 and webhook_id = any($2::text[]) and leased_by = $3`,
-    [tx.tenantId, webhookIds, by],
+    [tx.tenantId, webhookIds.toSorted(), by],
   )
 }

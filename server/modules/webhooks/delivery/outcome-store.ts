@@ -125,7 +125,8 @@ async function countByEndpoint(
      returning p.webhook_id, o.is_gone, coalesce(p.failing_since <= $4::timestamptz, false) as failed_too_long`,
     [
       tx.tenantId,
-      JSON.stringify([...counts.values()]),
+      // In the order of their ids, as everybody who changes the progress of several does.
+      JSON.stringify([...counts.values()].sort((a, b) => (a.webhook_id < b.webhook_id ? -1 : 1))),
       now,
       new Date(Date.parse(now) - failingHoursMax * 3_600_000).toISOString(),
     ],
