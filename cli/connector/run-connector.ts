@@ -83,11 +83,13 @@ export async function runConnector(config: ConnectorConfig): Promise<void> {
   // What is in the spool is nobody else's business on this machine.
   process.umask(0o077)
   const log = pino({ level: config.logLevel, base: null }, pino.destination(2))
+  // Before it says that it runs: whoever waits for that may ask it to stop at once.
+  const asked = new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
+  })
   const connector = await startConnector(config, log)
   process.stdout.write(`Connector: ${connector.url}\n`)
   process.stdout.write(`Forwards to ${config.hubUrl} for ${config.tenant}; spool in ${config.spoolDirectory}\n`)
-  await new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
-  })
+  await asked
   await connector.stop()
 }
