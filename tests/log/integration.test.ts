@@ -55,7 +55,7 @@ describe('several processes', () => {
     await Promise.all(integrating)
     expect(await expectWhole(tenant)).toBe(100)
     const heads = lab.heads.map(({ treeSize, root }) => `${treeSize} ${toHex(root)}`)
-    expect(heads.length).toBeGreaterThan(3)
+    expect(heads.length).toBeGreaterThan(1)
     const leaves = await inTenant(tenant, (tx) => lab.logs.leaves(tx, 0, 100))
     for (const { treeSize, root } of lab.heads) {
       expect(toHex(root)).toBe(toHex(merkleRoot(leaves.slice(0, treeSize), sha256)))
