@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The second verifier, in Python: on the test vectors, or with KEYS.json (or its URL) and RECORDS.jsonl on a server's records.
+# The verifiers in Python, of records and of webhooks: on the test vectors, or with KEYS.json (or its URL) and RECORDS.jsonl
+# that of records on a server's.
 # Needs python3-cryptography. Without it this fails: a check that did not run has not passed.
 set -euo pipefail
 
@@ -8,7 +9,10 @@ python=${PYTHON:-/usr/bin/python3}
 verifier=$root/sdk/python/verify_provenance.py
 
 case $# in
-  0) exec "$python" "$verifier" --vectors "$root/provenance/vectors" ;;
+  0)
+    "$python" "$root/sdk/python/verify_webhook.py" "$root/sdk/webhooks/vectors.json"
+    exec "$python" "$verifier" --vectors "$root/provenance/vectors"
+    ;;
   2) exec "$python" "$verifier" --keys "$1" "$2" ;;
   *) echo "usage: $0 [KEYS.json RECORDS.jsonl]" >&2; exit 2 ;;
 esac
