@@ -1,8 +1,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createRelay } from '../../server/modules/webhooks/delivery/relay.ts'
 import { type QueuedMessage, writeMessages } from '../../server/modules/webhooks/outbox/outbox-message.ts'
 import type { OutgoingMessage } from '../../server/modules/webhooks/webhooks-types.ts'
+import { createRelay } from '../../server/modules/webhooks/worker/relay.ts'
 import { messageOf, startWebhookLab, type WebhookLab } from '../webhooks/webhook-lab.ts'
 
 let lab: WebhookLab

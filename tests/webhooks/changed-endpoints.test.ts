@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { keepOutcomes, type Outcome } from '../../server/modules/webhooks/delivery/outcome-store.ts'
+import { keepOutcomes, type Outcome } from '../../server/modules/webhooks/worker/outcome-store.ts'
 import { startDeliveringProcess } from './delivering-process.ts'
 import { answer, answerAfter, hang, take } from './receiver-behaviours.ts'
 import { type LabWebhook, startWebhookLab, type WebhookLab } from './webhook-lab.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createOverflow, dueForLook, messagesPerLook } from '../../server/modules/webhooks/delivery/overflow.ts'
+import { createOverflow, dueForLook, messagesPerLook } from '../../server/modules/webhooks/worker/overflow.ts'
 import { addDeliveries, webhookEventsOf } from '../api/webhook-cases.ts'
 import { startDeliveringProcess } from './delivering-process.ts'
 import { answer } from './receiver-behaviours.ts'

@@ -21,7 +21,6 @@ import { addAlertRoutes } from './alerts/alerts-routes.ts'
 import { createAlertAdministration } from './alerts/alerts-service.ts'
 import { addDeliveryRoutes } from './deliveries/deliveries-routes.ts'
 import { createDeliveryAdministration } from './deliveries/deliveries-service.ts'
-import { createWebhookWorker } from './delivery/webhook-worker.ts'
 import type { DeliveryMetrics, WebhookWorker } from './delivery-types.ts'
 import { createEndpoints } from './endpoints/endpoints.ts'
 import { createWebhookSecrets } from './endpoints/webhook-secrets.ts'
@@ -35,6 +34,7 @@ import { createInvocationWatches } from './invocations/invocation-watches.ts'
 import { hearQueued } from './outbox/outbox-news.ts'
 import { createWebhookOutbox } from './outbox/webhook-outbox.ts'
 import type { Endpoints, GovernanceNews, InvocationWatches, WebhookOutbox } from './webhooks-types.ts'
+import { createWebhookWorker } from './worker/webhook-worker.ts'
 
 export interface WebhooksModule {
   endpoints: Endpoints
