@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { writeMessages } from '../../server/modules/webhooks/outbox/outbox-message.ts'
+import { updateOutboxRow } from '../../server/modules/webhooks/outbox/outbox-store.ts'
 import { giveUpDeliveries, keepOutcomes } from '../../server/modules/webhooks/worker/outcome-store.ts'
 import { createOverflow } from '../../server/modules/webhooks/worker/overflow.ts'
-import { updateOutboxRow } from '../../server/modules/webhooks/worker/relay-store.ts'
 import type { TestHub } from '../support/hub.ts'
 import { keepDeliveries, taken } from '../webhooks/kept-deliveries.ts'
 

@@ -37,21 +37,6 @@ export async function outboxNaming(
   return rows.map(([outboxId, messages]) => ({ outboxId, messages }))
 }
 
-export async function updateOutbox(tx: TenantTx, outboxId: string, messages: string): Promise<void> {
-  await tx.client.query('update hub.webhook_outbox set messages = $3 where tenant_id = $1 and outbox_id = $2', [
-    tx.tenantId,
-    outboxId,
-    messages,
-  ])
-}
-
-export async function deleteOutbox(tx: TenantTx, outboxId: string): Promise<void> {
-  await tx.client.query('delete from hub.webhook_outbox where tenant_id = $1 and outbox_id = $2', [
-    tx.tenantId,
-    outboxId,
-  ])
-}
-
 /** Without what receivers answered, who may have repeated what they were sent. */
 const bareAttempts = `coalesce(
   (select jsonb_agg(

@@ -1,7 +1,8 @@
 import type { TenantTx } from '../../../db/database.ts'
 import { type QueuedMessage, readMessages, writeMessages } from '../outbox/outbox-message.ts'
+import { deleteOutboxRows, updateOutboxRow } from '../outbox/outbox-store.ts'
 import { lockWebhooks } from '../webhook-lock-store.ts'
-import { deleteOutbox, destroyDeliveriesAfter, outboxAfter, updateOutbox } from './forgetting-store.ts'
+import { destroyDeliveriesAfter, outboxAfter } from './forgetting-store.ts'
 
 const outboxRowsAtOnce = 20
 const deliveriesAtOnce = 5_000
@@ -37,8 +38,8 @@ async function forgetWaiting(tx: TenantTx): Promise<void> {
     for (const { outboxId, messages } of rows) {
       const before = readable(messages)
       const after = before.filter((message) => !isOfClient(message))
-      if (after.length === 0) await deleteOutbox(tx, outboxId)
-      else if (after.length < before.length) await updateOutbox(tx, outboxId, writeMessages(after))
+      if (after.length === 0) await deleteOutboxRows(tx, [outboxId])
+      else if (after.length < before.length) await updateOutboxRow(tx, outboxId, writeMessages(after))
     }
     rows = await outboxAfter(tx, rows.at(-1)!.outboxId, outboxRowsAtOnce)
   }

@@ -2,15 +2,9 @@ import { isJsonObject, type JsonValue } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { ErasedRecord, ErasureParticipant } from '../../hub/erasure/erasure-types.ts'
 import { type QueuedMessage, readMessages, writeMessages } from '../outbox/outbox-message.ts'
+import { deleteOutboxRows, updateOutboxRow } from '../outbox/outbox-store.ts'
 import { lockWebhooks } from '../webhook-lock-store.ts'
-import {
-  type DeliveriesAbout,
-  deleteOutbox,
-  eraseDeliveries,
-  outboxNaming,
-  updateOutbox,
-  usersWithoutRecords,
-} from './forgetting-store.ts'
+import { type DeliveriesAbout, eraseDeliveries, outboxNaming, usersWithoutRecords } from './forgetting-store.ts'
 
 /**
  * Deliveries stay when what they tell of is erased, and say no more than that there was one and how it went. What was
@@ -42,8 +36,8 @@ async function forgetWaiting(tx: TenantTx, about: DeliveriesAbout): Promise<void
     const before = readMessages(messages)
     const after = before.filter((message) => !isAbout(message))
     if (after.length === before.length) continue
-    if (after.length === 0) await deleteOutbox(tx, outboxId)
-    else await updateOutbox(tx, outboxId, writeMessages(after))
+    if (after.length === 0) await deleteOutboxRows(tx, [outboxId])
+    else await updateOutboxRow(tx, outboxId, writeMessages(after))
   }
 }
 

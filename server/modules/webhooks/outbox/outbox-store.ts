@@ -22,6 +22,22 @@ export async function insertOutbox(tx: TenantTx, outboxId: string, messages: str
   await tx.client.query({ ...insertOutboxRow, values: [tx.tenantId, outboxId, messages] })
 }
 
+export async function deleteOutboxRows(tx: TenantTx, outboxIds: readonly string[]): Promise<void> {
+  await tx.client.query('delete from hub.webhook_outbox where tenant_id = $1 and outbox_id = any($2::uuid[])', [
+    tx.tenantId,
+    outboxIds,
+  ])
+}
+
+/** Of which a part was taken, or forgotten. */
+export async function updateOutboxRow(tx: TenantTx, outboxId: string, messages: string): Promise<void> {
+  await tx.client.query('update hub.webhook_outbox set messages = $3 where tenant_id = $1 and outbox_id = $2', [
+    tx.tenantId,
+    outboxId,
+    messages,
+  ])
+}
+
 /** Wakes the processes that deliver. */
 export const webhooksChannel = 'hub_webhooks'
 

@@ -34,19 +34,3 @@ export async function oldestOutboxRows(
   )
   return rows
 }
-
-export async function deleteOutboxRows(tx: TenantTx, outboxIds: readonly string[]): Promise<void> {
-  await tx.client.query('delete from hub.webhook_outbox where tenant_id = $1 and outbox_id = any($2::uuid[])', [
-    tx.tenantId,
-    outboxIds,
-  ])
-}
-
-/** Of which a part was taken. */
-export async function updateOutboxRow(tx: TenantTx, outboxId: string, messages: string): Promise<void> {
-  await tx.client.query('update hub.webhook_outbox set messages = $3 where tenant_id = $1 and outbox_id = $2', [
-    tx.tenantId,
-    outboxId,
-    messages,
-  ])
-}

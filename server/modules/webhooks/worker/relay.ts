@@ -10,6 +10,7 @@ import {
 } from '../deliveries/new-deliveries-store.ts'
 import { audienceOf } from '../outbox/audience.ts'
 import { type QueuedMessage, readMessages, writeMessages } from '../outbox/outbox-message.ts'
+import { deleteOutboxRows, updateOutboxRow } from '../outbox/outbox-store.ts'
 import { lockWebhooks } from '../webhook-lock-store.ts'
 import type { Endpoint, Endpoints } from '../webhooks-types.ts'
 import { dueForLook } from './overflow.ts'
@@ -82,11 +83,11 @@ export function createRelay(deps: {
         await breathe()
       }
       if (taken === messages.length) done.push(row.outbox_id)
-      else if (taken > 0) await store.updateOutboxRow(tx, row.outbox_id, writeMessages(messages.slice(taken)))
+      else if (taken > 0) await updateOutboxRow(tx, row.outbox_id, writeMessages(messages.slice(taken)))
       if (taken < messages.length) break
     }
     await part.insert(tx, breathe)
-    if (done.length > 0) await store.deleteOutboxRows(tx, done)
+    if (done.length > 0) await deleteOutboxRows(tx, done)
     return part
   }
 
