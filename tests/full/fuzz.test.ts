@@ -6,7 +6,8 @@ import { startHub, type TestHub } from '../support/hub.ts'
 
 /** Another one in every run; a failure names it, and with it in the environment the same requests are made again. */
 const seed = Number(process.env.HUB_FUZZ_SEED ?? Math.trunc(Math.random() * 2 ** 31))
-const requestsMin = Number(process.env.HUB_FUZZ_REQUESTS ?? 20_000)
+/** So many for each operation that chance leaves none without one that succeeds. */
+const requestsMin = Number(process.env.HUB_FUZZ_REQUESTS ?? 200 * Object.keys(operations).length)
 
 let hub: TestHub
 beforeAll(async () => {
@@ -14,11 +15,14 @@ beforeAll(async () => {
 })
 afterAll(() => hub.stop())
 
-/** These succeed with a cookie, a provider, the operator's token or a customer's key, which tests of their own bring. */
+/**
+ * These succeed with a cookie, a provider, the operator's token, a customer's key, or a message whose data is what its kind
+ * asks for, which tests of their own bring.
+ */
 const needsMore = [
   ...['startLogin', 'completeLogin', 'issueUserToken', 'logOut', 'endSession', 'configureSso', 'getSso', 'testSso'],
   ...['createTenant', 'listTenants', 'getTenantAsOperator', 'updateTenant', 'createWelcomeLink'],
-  ...['rotateContentKey', 'destroyContentKeys'],
+  ...['rotateContentKey', 'destroyContentKeys', 'receiveInbound'],
 ]
 
 test(`${requestsMin} malformed requests, seed ${seed}`, async () => {
