@@ -34,22 +34,6 @@ export async function addErasedCells(tx: TenantTx, all: Cells, after: ErasedPlac
   return rows.length === rowsPerRead && last ? { quarter: last[0], cell: last[1] } : undefined
 }
 
-/** Users of whom no record is stored but those that are being erased. */
-export async function usersWithout(
-  tx: TenantTx,
-  userIds: readonly string[],
-  erasedIds: readonly string[],
-): Promise<string[]> {
-  const { rows } = await tx.client.query<{ user_id: string }>(
-    `select u.user_id from unnest($2::text[]) as u (user_id)
-     where not exists (
-       select from hub.records r
-       where r.tenant_id = $1 and r.user_id = u.user_id and r.record_id <> all ($3::uuid[]))`,
-    [tx.tenantId, userIds, erasedIds],
-  )
-  return rows.map((row) => row.user_id)
-}
-
 /** The digest of `cellDigest` with another user, in SQL. */
 const renamedDigest = `substring(sha256(convert_to(coalesce(skill_id, '') || ' ' || coalesce(archetype_id, '') || ' '
   || $3 || ' ' || coalesce(llm_platform, '') || ' ' || coalesce(llm_model, ''), 'UTF8')) from 1 for 16)`

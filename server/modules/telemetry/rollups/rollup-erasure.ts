@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { DomainError } from '../../../../contract/domain-error.ts'
 import { isJsonObject, type JsonValue } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
+import { usersWithoutRecords } from '../../../db/users-without-records.ts'
 import type { ErasedRecord, ErasureParticipant } from '../../hub/erasure/erasure-types.ts'
 import { deleteRatings, findRatings, lockRatings } from '../prices/rating-store.ts'
 import { Cells } from './rollup-cells.ts'
 import { renamedDelta } from './rollup-delta.ts'
-import { renameUser, usersWithout } from './rollup-erased-store.ts'
+import { renameUser } from './rollup-erased-store.ts'
 import { countEvent } from './rollup-rebuild.ts'
 import { mergeIntoRows } from './rollup-rows-store.ts'
 import { deleteDeltas, deltasNaming, insertDelta, waitForRollups } from './rollup-store.ts'
@@ -61,7 +62,7 @@ async function forgetUsers(tx: TenantTx, users: readonly string[], erasedIds: re
   if (users.length === 0) return
   // First: whoever has no record by then has none behind what is read here.
   const deltas = await deltasNaming(tx, users)
-  const gone = await usersWithout(tx, users, erasedIds)
+  const gone = await usersWithoutRecords(tx, users, erasedIds)
   const nameOf = new Map(gone.map((user) => [user, `${pseudonymPrefix}${randomBytes(16).toString('hex')}`]))
   if (nameOf.size === 0) return
   const renamed = deltas

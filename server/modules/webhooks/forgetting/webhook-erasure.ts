@@ -1,10 +1,11 @@
 import { isJsonObject, type JsonValue } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
+import { usersWithoutRecords } from '../../../db/users-without-records.ts'
 import type { ErasedRecord, ErasureParticipant } from '../../hub/erasure/erasure-types.ts'
 import { type QueuedMessage, readMessages, writeMessages } from '../outbox/outbox-message.ts'
 import { deleteOutboxRows, updateOutboxRow } from '../outbox/outbox-store.ts'
 import { lockWebhooks } from '../webhook-lock-store.ts'
-import { type DeliveriesAbout, eraseDeliveries, outboxNaming, usersWithoutRecords } from './forgetting-store.ts'
+import { type DeliveriesAbout, eraseDeliveries, outboxNaming } from './forgetting-store.ts'
 
 /**
  * Deliveries stay when what they tell of is erased, and say no more than that there was one and how it went. What was
