@@ -12,11 +12,11 @@ import type { RecordClock } from '../../hub/record-clock-types.ts'
 import type { DeliveryAdministration, DeliveryStatus } from '../delivery-types.ts'
 import { lockWebhooks } from '../webhook-lock-store.ts'
 import type { Endpoint, Endpoints, WebhookOutbox } from '../webhooks-types.ts'
-import { endpointOfDelivery, findDelivery, lockDelivery, requeueDelivery } from './deliveries-store.ts'
+import { endpointOfDelivery, findDelivery, lockDelivery } from './deliveries-store.ts'
 import { deliveryAnswer, deliveryDetails } from './delivery-answer.ts'
 import { deliveriesBelow } from './delivery-pages-store.ts'
 import { insertDeliveries, takeSequences } from './new-deliveries-store.ts'
-import { countRequeued, requeueAll } from './requeue-store.ts'
+import { countRequeued, requeueAll, requeueDelivery } from './requeue-store.ts'
 
 /** What an order without `status` sends again. */
 const undelivered: readonly DeliveryStatus[] = ['failed', 'dead']

@@ -67,15 +67,3 @@ export async function lockDelivery(
   )
   return rows[0]
 }
-
-/** Its schedule begins again. */
-export async function requeueDelivery(tx: TenantTx, deliveryId: string, now: string): Promise<DeliveryRow> {
-  const { rows } = await tx.client.query<DeliveryRow>(
-    `update hub.webhook_deliveries
-     set status = 'pending', tries = 0, next_attempt_at = $3, delivered_at = null
-     where tenant_id = $1 and delivery_id = $2
-     returning ${deliveryColumns}`,
-    [tx.tenantId, deliveryId, now],
-  )
-  return rows[0]!
-}

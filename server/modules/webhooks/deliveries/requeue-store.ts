@@ -1,6 +1,7 @@
 import { testEventKind } from '../../../../contract/webhook-events.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { DeliveryStatus } from '../delivery-types.ts'
+import { type DeliveryRow, deliveryColumns } from './deliveries-store.ts'
 import { sequencesOf } from './delivery-times-store.ts'
 
 /** What is to be delivered again; times are RFC 3339, from ≤ created_at < before. */
@@ -9,6 +10,9 @@ export interface Requeued {
   from: string
   before: string | undefined
 }
+
+/** As if it had never been attempted, but for its log. @param now place of the parameter */
+const queuedAnew = (now: number) => `status = 'pending', tries = 0, next_attempt_at = $${now}, delivered_at = null`
 
 /** Deliveries that {@link requeueAll} would queue, counted up to a number. */
 export async function countRequeued(
@@ -26,12 +30,24 @@ export async function countRequeued(
   return rows[0]!.count
 }
 
+/** Its schedule begins again. */
+export async function requeueDelivery(tx: TenantTx, deliveryId: string, now: string): Promise<DeliveryRow> {
+  const { rows } = await tx.client.query<DeliveryRow>(
+    `update hub.webhook_deliveries
+     set ${queuedAnew(3)}
+     where tenant_id = $1 and delivery_id = $2
+     returning ${deliveryColumns}`,
+    [tx.tenantId, deliveryId, now],
+  )
+  return rows[0]!
+}
+
 /** Begins their schedules again, and answers how many. */
 export async function requeueAll(tx: TenantTx, webhookId: string, requeued: Requeued, now: string): Promise<number> {
   const { where, values } = await conditionsOf(tx, webhookId, requeued)
   const { rowCount } = await tx.client.query(
     `update hub.webhook_deliveries
-     set status = 'pending', tries = 0, next_attempt_at = $${values.length + 1}, delivered_at = null
+     set ${queuedAnew(values.length + 1)}
      where ${where}`,
     [...values, now],
   )
