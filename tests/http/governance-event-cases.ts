@@ -4,17 +4,19 @@ import { type SignedInPerson, signIn } from '../auth/people.ts'
 import { waitingSync } from '../roster-sync/waiting-sync.ts'
 import type { Answer } from '../support/hub.ts'
 import { ofTenant, operatorToken } from '../tenants/operator-lab.ts'
+import { recordEventCases } from './record-event-cases.ts'
+import { skillEventCases } from './skill-event-cases.ts'
 import { webhookEventCases } from './webhook-event-cases.ts'
 
 export const requestId = '019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'
 const records = '/api/v1/hub/records'
 const users = '/api/v1/roster/users'
 const accounts = '/api/v1/service-accounts'
-const holds = '/api/v1/hub/legal-holds'
 const scimPath = '/api/v1/identity/scim/configure'
-const connectors = '/api/v1/llm/connectors'
 
 let lab: OidcLab
+/** What the stage has. */
+const stored = { record: '', other: '', event: '' }
 /** Made by the cases before. */
 const made: Record<string, string> = {}
 /** Never to be found in an event. */
@@ -25,9 +27,11 @@ let person: SignedInPerson
 export async function openEventCases(): Promise<OidcLab> {
   lab = await startOidcLab({ hub: { settings: { HUB_OPERATOR_TOKEN: operatorToken } } })
   await call('POST', records, { record_type: 'skill_definition', skill_id: 's', skill_version: '1.0.0', name: 's' })
-  made.record = (await call('POST', records, { record_type: 'artifact', title: 'x' })).body.record_id
-  made.other = (await call('POST', records, { record_type: 'artifact', title: 'y' })).body.record_id
-  made.event = (await call('POST', records, { record_type: 'governance_event', event_kind: 'custom.x' })).body.record_id
+  stored.record = (await call('POST', records, { record_type: 'artifact', title: 'x' })).body.record_id
+  stored.other = (await call('POST', records, { record_type: 'artifact', title: 'y' })).body.record_id
+  stored.event = (
+    await call('POST', records, { record_type: 'governance_event', event_kind: 'custom.x' })
+  ).body.record_id
   return lab
 }
 
@@ -328,101 +332,7 @@ export const table: Partial<Record<OperationId, Case | Without>> = {
     },
     kind: 'rbac.archetype_assigned',
   },
-  transitionSkill: {
-    run: async () => {
-      await call('POST', '/api/v1/skill-entitlement/skills/s:transition', { state: 'published' })
-      return 'skill:s'
-    },
-    kind: 'skill.entitlement_changed',
-    change: 'state',
-  },
-  replaceCowork: {
-    run: async () => {
-      const skills = [{ skill_id: 'packed', skill_version: '1.0.0', name: 'a secret of the provider' }]
-      await call('PUT', '/api/v1/skill-entitlement/coworks/pack', { name: 'Pack', skills, archetype_ids: ['a'] })
-      return 'cowork:pack'
-    },
-    kind: config,
-    change: 'cowork',
-  },
-  applyCowork: {
-    run: async () => {
-      await call('POST', '/api/v1/skill-entitlement/coworks/pack/apply')
-      return 'cowork:pack'
-    },
-    kind: 'skill.entitlement_changed',
-    change: 'cowork_applied',
-  },
-  replaceArchetypeGrants: {
-    run: async () => {
-      await call('PUT', '/api/v1/skill-entitlement/archetypes/a/grants', { skill_ids: ['s'] })
-      return 'archetype:a'
-    },
-    kind: 'skill.entitlement_changed',
-    change: 'grants',
-    states: 'none',
-  },
-  checkEntitlements: { without: 'reads only' },
-  createConnector: {
-    run: async () => {
-      const body = { platform: 'claude', display_name: 'Claude', delivery: 'pull' }
-      const credentials = { api_key: 'a-secret-of-the-connector' }
-      secrets.push(credentials.api_key)
-      const added = (await call('POST', connectors, { ...body, credentials })).body
-      secrets.push(added.inbound.secret)
-      made.connector = added.connector_id
-      return `connector:${made.connector}`
-    },
-    kind: 'connector.added',
-    states: 'none',
-  },
-  updateConnector: {
-    run: async () => {
-      await call('PATCH', `${connectors}/${made.connector}`, { display_name: 'Claude, legal' })
-      return `connector:${made.connector}`
-    },
-    kind: config,
-    change: 'connector',
-  },
-  rotateConnectorCredentials: {
-    run: async () => {
-      secrets.push('another-secret-of-the-connector')
-      const credentials = { bearer_token: 'another-secret-of-the-connector' }
-      await call('POST', `${connectors}/${made.connector}:rotate-credentials`, { credentials })
-      return `connector:${made.connector}`
-    },
-    kind: config,
-    change: 'connector_credentials_rotated',
-  },
-  rotateConnectorInboundSecret: {
-    run: async () => {
-      const path = `${connectors}/${made.connector}:rotate-inbound-secret`
-      secrets.push((await call('POST', path)).body.secret)
-      return `connector:${made.connector}`
-    },
-    kind: config,
-    change: 'connector_inbound_secret_rotated',
-    states: 'after',
-  },
-  testConnector: { without: 'changes nothing, the health of the connector included' },
-  removeConnector: {
-    run: async () => {
-      await call('DELETE', `${connectors}/${made.connector}`)
-      return `connector:${made.connector}`
-    },
-    kind: config,
-    change: 'connector_removed',
-    states: 'both',
-  },
-  republishSkills: {
-    run: async () => {
-      const { body } = await call('POST', '/api/v1/skill-entitlement/distribution:republish')
-      return `republish:${body.job_id}`
-    },
-    kind: 'skill.entitlement_changed',
-    change: 'republished',
-    states: 'none',
-  },
+  ...skillEventCases(call, secrets),
   replacePrices: {
     run: () => {
       const price = {
@@ -441,68 +351,6 @@ export const table: Partial<Record<OperationId, Case | Without>> = {
     kind: 'telemetry.rerated',
     states: 'none',
   },
-  placeHold: {
-    run: async () => {
-      made.hold = (
-        await call('POST', holds, { name: 'matter', reason: 'court', record_ids: [made.other] })
-      ).body.hold_id
-      return `hold:${made.hold}`
-    },
-    kind: 'hub.legal_hold_applied',
-    states: 'after',
-  },
-  releaseHold: {
-    run: async () => {
-      await call('POST', `${holds}/${made.hold}:release`, { reason: 'over' })
-      return `hold:${made.hold}`
-    },
-    kind: 'hub.legal_hold_released',
-  },
-  replaceRetentionRules: {
-    run: () => ofAcme(call('PUT', '/api/v1/hub/retention-rules', { rules: [{ record_type: 'output', min_days: 1 }] })),
-    kind: config,
-    change: 'retention_rules',
-  },
-  releaseRecord: {
-    run: async () => {
-      await call('POST', `${records}/${made.event}/legal-hold-releases`, { reason: 'free' })
-      return `record:${made.event}`
-    },
-    kind: 'hub.legal_hold_released',
-    states: 'none',
-  },
-  purgeRecord: {
-    run: async () => {
-      await call('DELETE', `${records}/${made.record}?reason=asked`)
-      return `record:${made.record}`
-    },
-    kind: 'hub.record_purged',
-    states: 'none',
-  },
-  restoreRecord: {
-    run: async () => {
-      await call('POST', `${records}/${made.record}:restore`)
-      return `record:${made.record}`
-    },
-    kind: 'hub.record_restored',
-    states: 'none',
-  },
-  createExport: {
-    run: async () => {
-      made.export = (await call('POST', `${records}:export`, { format: 'jsonl' })).body.job_id
-      return `export:${made.export}`
-    },
-    kind: 'hub.export_created',
-    states: 'none',
-  },
-  cancelExport: {
-    run: async () => {
-      const { body } = await call('POST', `${records}:export`, { format: 'jsonl', filter: { record_type: ['output'] } })
-      await call('POST', `/api/v1/hub/exports/${body.job_id}:cancel`)
-      return `export:${body.job_id}`
-    },
-    kind: 'hub.export_cancelled',
-    states: 'none',
-  },
+  ...recordEventCases(call, () => stored),
   ...webhookEventCases(call, secrets, () => lab.hub),
 }
