@@ -1,0 +1,11 @@
+// Before the first paint, so that nobody who chose dark sees a white page first. Mantine keeps the choice under this key.
+;(() => {
+  let chosen = null
+  try {
+    chosen = localStorage.getItem('mantine-color-scheme-value')
+  } catch {
+    // Storage is switched off: the system decides.
+  }
+  const dark = chosen === 'dark' || (chosen !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches)
+  document.documentElement.dataset.mantineColorScheme = dark ? 'dark' : 'light'
+})()
