@@ -5,6 +5,7 @@ import { asRole, type ConnectionTarget, clientConfig, connectionUrl } from '../.
 import type { Database } from '../../server/db/database.ts'
 import { openPools } from '../../server/db/pooled-database.ts'
 import { serviceLogins } from '../../server/db/roles.ts'
+import type { TestCluster } from './cluster.ts'
 
 export interface TestDatabase {
   /** As the service sees it. */
@@ -24,11 +25,13 @@ export interface TestDatabaseOptions {
   readonly onQuery?: (text: string) => void
   /** Connections of the application role; keep it small, because files run at the same time. */
   readonly poolSize?: number
+  /** Of the run of tests, if absent. */
+  readonly cluster?: TestCluster
 }
 
 /** A database of one's own, migrated and empty: a copy of the template, made in some tens of milliseconds. */
 export async function createTestDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
-  const cluster = inject('testCluster')
+  const cluster = options.cluster ?? inject('testCluster')
   const masterKey = Buffer.from(cluster.masterKey, 'base64')
   const name = `hub_${randomBytes(8).toString('hex')}`
   await asAdministrator(cluster.superuser, `create database ${name} template hub owner hub_owner`)

@@ -11,6 +11,7 @@ import { loadConfig } from '../../server/config.ts'
 import type { Database, DatabaseLog } from '../../server/db/database.ts'
 import type { Tenant } from '../../server/http/caller.ts'
 import type { TimeSource } from '../../server/modules/hub/record-clock-types.ts'
+import type { TestCluster } from './cluster.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 import { connectJobQueue } from './job-queue.ts'
 
@@ -60,6 +61,8 @@ export interface TestHubOptions {
   limitFactor?: number
   onQuery?: (text: string) => void
   poolSize?: number
+  /** Where its database is made; that of the run of tests if absent. */
+  cluster?: TestCluster
   /** Further settings, such as `HUB_OUTBOUND_ALLOW`. */
   settings?: Readonly<Record<string, string>>
   /** Of records, holds, buffers and exports. */

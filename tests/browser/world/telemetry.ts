@@ -1,0 +1,68 @@
+import { must } from '../../api/webhook-cases.ts'
+import type { TestHub } from '../../support/hub.ts'
+import { errorCodes, people, platforms, skills } from './cast.ts'
+import { numbersFrom, pick } from './random.ts'
+
+const dayMs = 86_400_000
+const batchEvents = 1000
+const days = 30
+
+/** Sends events of the last 30 days up to now, the newest of them of this minute. */
+export async function sendTelemetry(hub: TestHub, count: number): Promise<void> {
+  const nowMs = Date.now()
+  const random = numbersFrom(7)
+  // A tenth of the last hour, so that live views have something to show.
+  const ages = Array.from({ length: count }, (_, index) =>
+    index % 40 === 0 ? random() * 3_600_000 : ageOf(random, nowMs),
+  ).sort((one, other) => other - one)
+  const events = ages.map((ageMs) => eventOf(random, nowMs, ageMs))
+  for (let start = 0; start < events.length; start += batchEvents) {
+    const body = { events: events.slice(start, start + batchEvents) }
+    const answer = await must(hub, 'acme', 'POST', '/api/v1/telemetry/events:batch', { body })
+    if (answer.body.failed > 0) throw new Error(answer.text)
+  }
+}
+
+/** Working hours of working days are busier, and later weeks more than earlier ones. */
+function ageOf(random: () => number, nowMs: number): number {
+  for (;;) {
+    const ageMs = random() ** 1.3 * days * dayMs
+    const at = new Date(nowMs - ageMs)
+    const isWorkday = at.getUTCDay() % 6 !== 0
+    const isWorkHour = at.getUTCHours() >= 7 && at.getUTCHours() < 18
+    if (random() < (isWorkday ? 1 : 0.25) * (isWorkHour ? 1 : 0.15)) return ageMs
+  }
+}
+
+function eventOf(random: () => number, nowMs: number, ageMs: number) {
+  const used = skills.filter(({ idleDays = 0 }) => ageMs > idleDays * dayMs)
+  const skill = pick(used, random())
+  const colleagues = people.filter(({ archetypeId }) => archetypeId && skill.archetypes.includes(archetypeId))
+  const person = colleagues[Math.floor(random() ** 2 * colleagues.length)]!
+  const { llm_platform, llm_model, latencyMs, bills } = pick(platforms, random())
+  const tokensIn = Math.round(200 + random() ** 3 * 12_000)
+  const tokensOut = Math.round(40 + random() ** 2 * 1800)
+  const success = random() >= (ageMs < dayMs ? (skill.failsLately ?? skill.fails) : skill.fails)
+  // A tail: one in fifty takes many times as long.
+  const tail = random() < 0.02 ? 4 + random() * 8 : 1
+  const billed = (tokensIn * bills.in + tokensOut * bills.out) / 1e6
+  return {
+    ...{ skill_id: skill.skill_id, skill_version: skill.skill_version, archetype_id: person.archetypeId! },
+    ...{ user_id: `user:${person.email}`, llm_platform, llm_model },
+    ts: new Date(nowMs - ageMs).toISOString(),
+    success,
+    latency_ms: Math.min(599_000, Math.max(1, Math.round(latencyMs * (0.5 + random()) * tail))),
+    tokens_in: tokensIn,
+    tokens_out: success ? tokensOut : 0,
+    cost_usd_estimate: Number((billed * (0.97 + 0.06 * random())).toFixed(6)),
+    ...(success ? {} : { error_code: errorCodes[Math.floor(random() * errorCodes.length)]! }),
+  }
+}
+
+/** Invocations of this moment, for views that are live. */
+export async function sendLately(hub: TestHub, count: number): Promise<void> {
+  const random = numbersFrom(Date.now() | 0)
+  const nowMs = Date.now()
+  const events = Array.from({ length: count }, () => eventOf(random, nowMs, random() * 1000))
+  await must(hub, 'acme', 'POST', '/api/v1/telemetry/events:batch', { body: { events } })
+}

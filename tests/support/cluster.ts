@@ -1,0 +1,65 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { loadConfig } from '../../server/config.ts'
+import { asRole, type ConnectionTarget, connectionUrl, parseDatabaseUrl } from '../../server/db/connection-settings.ts'
+import { bootstrapOwner, embeddedAccounts } from '../../server/db/embedded-bootstrap.ts'
+import { prepareLayout } from '../../server/db/embedded-layout.ts'
+import { startEmbedded } from '../../server/db/embedded-server.ts'
+import { openDatabase } from '../../server/db/open-database.ts'
+
+/** Where test databases are made. */
+export interface TestCluster {
+  superuser: ConnectionTarget
+  owner: ConnectionTarget
+  /** Base64 */
+  masterKey: string
+}
+
+/** Fixed, so that keys and role names are the same in every run. */
+const masterKey = Buffer.alloc(32, 'org-memory-hub tests')
+
+/** Speed for a cluster that no one will miss. The product never runs with these. */
+const throwawaySettings = { fsync: 'off', full_page_writes: 'off', max_connections: '500', autovacuum: 'off' }
+
+type Server = Omit<TestCluster, 'masterKey'> & { stop(): Promise<void> }
+
+/**
+ * A cluster with a migrated template of which every test database is a copy.
+ * @param url of the superuser of another, throwaway server, say of another version of PostgreSQL
+ */
+export async function startTestCluster(url?: string): Promise<{ cluster: TestCluster; stop(): Promise<void> }> {
+  const server = url ? await useServer(url) : await startServer()
+  const template = await openDatabase(
+    loadConfig({
+      HUB_DATABASE_URL: connectionUrl(server.owner),
+      HUB_MASTER_KEY: masterKey.toString('base64'),
+    }),
+    { purpose: 'command' },
+  )
+  await template.stop()
+  const { superuser, owner, stop } = server
+  return { cluster: { superuser, owner, masterKey: masterKey.toString('base64') }, stop }
+}
+
+async function startServer(): Promise<Server> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'hub-test-'))
+  const layout = await prepareLayout(dataDir)
+  const server = await startEmbedded({ layout, masterKey, purpose: 'serve', settings: throwawaySettings })
+  return {
+    superuser: server.superuser,
+    owner: server.owner,
+    stop: async () => {
+      await server.stop()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+async function useServer(url: string): Promise<Server> {
+  const superuser = parseDatabaseUrl(url)
+  const { owner } = embeddedAccounts(masterKey)
+  const targets = { superuser, owner: asRole({ ...superuser, database: 'hub' }, owner) }
+  await bootstrapOwner(targets)
+  return { ...targets, stop: async () => {} }
+}
