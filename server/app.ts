@@ -43,6 +43,8 @@ import { createScimModule, type ScimModule } from './modules/scim/scim-module.ts
 import { createRollupModule, type RollupModule } from './modules/telemetry/rollups/rollup-module.ts'
 import { createTelemetryModule, type TelemetryModule } from './modules/telemetry/telemetry-module.ts'
 import { createTenantsModule, type TenantsModule } from './modules/tenants/tenants-module.ts'
+import { createViewsModule, type ViewsModule } from './modules/views/views-module.ts'
+import { createWebUiModule } from './modules/web-ui/web-ui-module.ts'
 import { createWebhooksModule, type WebhooksModule } from './modules/webhooks/webhooks-module.ts'
 import type { GovernanceNews } from './modules/webhooks/webhooks-types.ts'
 import { openWaysOut } from './outbound/ways-out.ts'
@@ -76,6 +78,7 @@ export interface Modules {
   storage: Storage
   observability: ReturnType<typeof createObservabilityModule>
   webhooks: WebhooksModule
+  views: ViewsModule
   refusals: RefusalLog
   /** To be connected to the queue of the process, where there is one. */
   jobSender: JobSender
@@ -190,6 +193,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     secrets: encryption.secrets,
     skillsChanged: (tenant) => distribution.publisher.changed(tenant),
   })
+  const views = createViewsModule(shared)
   const storage = openStorage(config)
   const { directory } = tenants
   const connectors = createConnectorsModule({
@@ -226,7 +230,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     keptCheckpoints: checkpoints,
     erasureParticipants: () => [...erasures(), createExportErasure(exports.expiry)],
   })
-  const erasures = () => [rollups.erasure, entitlement.erasure, ...webhooks.erasure]
+  const erasures = () => [rollups.erasure, entitlement.erasure, ...webhooks.erasure, views.erasure]
   const exports: ExportsModule = createExportsModule({
     ...shared,
     clock: recordStore.clock,
@@ -316,6 +320,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     storage,
     observability,
     webhooks,
+    views,
     refusals,
     close: async () => {
       mailer.close()
@@ -346,6 +351,8 @@ export interface AppOptions {
   limiter?: RateLimiter
   /** Counts answers and decisions, where somebody looks. */
   metrics?: Metrics | undefined
+  /** Why the web UI could not be built, and where it is if not in `web/dist`. */
+  webUi?: { problem?: string | undefined; dist?: string } | undefined
   /** Compares every answer with its schema: for tests. */
   checkAnswers?: boolean
 }
@@ -354,36 +361,23 @@ export interface AppOptions {
 export async function createApp(modules: Modules, options: AppOptions): Promise<FastifyInstance> {
   const { tenants, auth, observability } = modules
   const { metrics, limiter = new MemoryRateLimiter() } = options
+  const browserUrl = browserUrlOf(options.config, options.baseUrl)
   const app = createHttpServer({
     ...options,
     operatorToken: options.config.operatorToken,
     limiter: metrics ? countDecisions(limiter, metrics) : limiter,
     access: auth.access,
     limitsOf: (slug) => tenants.directory.limitsOf(slug),
-    browserUrl: browserUrlOf(options.config, options.baseUrl),
+    browserUrl,
   })
   if (metrics) countRequests(app, metrics)
   const { connectors, distribution, webhooks } = modules
   const { keys, identity, scim, cmek, hub, log, exports, roster, entitlement, telemetry } = modules
   const parts = [
-    keys,
-    tenants,
-    auth,
-    identity,
-    scim,
-    cmek,
-    hub,
-    log,
-    exports,
-    roster,
-    entitlement,
-    connectors,
-    distribution,
-    telemetry,
-    webhooks,
-    modules.inbound,
-    observability,
-  ]
+    [createWebUiModule({ ...options, ...options.webUi, browserUrl }), modules.views],
+    [keys, tenants, auth, identity, scim, cmek, hub, log, exports, roster, entitlement],
+    [connectors, distribution, telemetry, webhooks, modules.inbound, observability],
+  ].flat()
   for (const { routes } of parts) routes(app)
   await app.ready()
   return app

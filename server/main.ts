@@ -14,6 +14,7 @@ import { openMetricsPage } from './metrics/metrics-page.ts'
 import type { RunningHub } from './running-hub.ts'
 import { startupWarnings } from './startup-warnings.ts'
 import { checkStorageAtStart } from './storage/storage-at-start.ts'
+import { beginWebUiBuild, type WebUiBuild } from './web-ui-build.ts'
 
 /**
  * Starts, in this process, everything that the role asks for: database, migrations, API, background jobs.
@@ -25,11 +26,17 @@ export async function startHub(
   log: Logger = createLogger(config),
   { metrics, ...openOptions }: { postgresSettings?: Record<string, string>; metrics?: Metrics | undefined } = {},
 ): Promise<RunningHub> {
-  const database = await openDatabase(config, { purpose: 'serve', log, ...openOptions })
+  const webUi = beginWebUiBuild(config, log)
   try {
-    return await startOn(database, config, log, metrics)
+    const database = await openDatabase(config, { purpose: 'serve', log, ...openOptions })
+    try {
+      return await startOn(database, config, log, { metrics, webUi })
+    } catch (error) {
+      await database.stop()
+      throw error
+    }
   } catch (error) {
-    await database.stop()
+    webUi.stop()
     throw error
   }
 }
@@ -38,7 +45,7 @@ async function startOn(
   database: OpenedDatabase,
   config: Config,
   log: Logger,
-  metrics: Metrics | undefined,
+  { metrics, webUi: build }: { metrics: Metrics | undefined; webUi: WebUiBuild },
 ): Promise<RunningHub> {
   let listening = config
   const baseUrl = () => listening.baseUrl
@@ -52,7 +59,8 @@ async function startOn(
       const onFallback = (isAlone: boolean) => metrics?.setLimiterFallback(isAlone)
       const opened = await openLimiter({ config, masterKey: database.masterKey, log, onFallback })
       closeLimiter = opened.close
-      const app = await createApp(modules, { config, baseUrl, logger: log, limiter: opened.limiter, metrics })
+      const webUi = { problem: await build.problem }
+      const app = await createApp(modules, { config, baseUrl, logger: log, limiter: opened.limiter, metrics, webUi })
       drain = drainable(app, { drainSeconds: config.drainSeconds, log })
       await explainingFailure(config, () => app.listen({ host: config.host, port: config.port }))
       listening = withListeningPort(config, (app.server.address() as AddressInfo).port)

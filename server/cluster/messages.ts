@@ -14,6 +14,8 @@ export interface WorkerStart {
   masterKey: string
   /** Owner of the embedded database; absent where the configuration names a database. */
   embeddedOwner?: ConnectionTarget
+  /** Why the web UI could not be built. */
+  webUiProblem?: string
 }
 
 /** From the primary to a worker. `connection` comes with the socket. */

@@ -8,6 +8,7 @@ import { type Listener, listenForConnections } from '../listen.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 import type { RunningHub } from '../running-hub.ts'
 import { checkStorageAtStart } from '../storage/storage-at-start.ts'
+import { beginWebUiBuild, type WebUiBuild } from '../web-ui-build.ts'
 import { poolSizeOf, serverConnections } from './connection-shares.ts'
 import type { WorkerStart } from './messages.ts'
 import { WorkerPool } from './worker-pool.ts'
@@ -23,14 +24,20 @@ export async function startCluster(
   log: Logger,
   { metrics }: { metrics?: Metrics | undefined } = {},
 ): Promise<RunningHub> {
-  const database = await openDatabase(
-    { ...config, databasePoolSize: poolSizeOf(config) },
-    { purpose: 'serve', log, postgresSettings: { max_connections: String(serverConnections(config)) } },
-  )
+  const webUi = beginWebUiBuild(config, log)
   try {
-    return await startOn(database, config, log, metrics)
+    const database = await openDatabase(
+      { ...config, databasePoolSize: poolSizeOf(config) },
+      { purpose: 'serve', log, postgresSettings: { max_connections: String(serverConnections(config)) } },
+    )
+    try {
+      return await startOn(database, config, log, { metrics, webUi })
+    } catch (error) {
+      await database.stop()
+      throw error
+    }
   } catch (error) {
-    await database.stop()
+    webUi.stop()
     throw error
   }
 }
@@ -39,7 +46,7 @@ async function startOn(
   database: OpenedDatabase,
   config: Config,
   log: Logger,
-  metrics: Metrics | undefined,
+  { metrics, webUi }: { metrics: Metrics | undefined; webUi: WebUiBuild },
 ): Promise<RunningHub> {
   let listening = config
   const baseUrl = () => listening.baseUrl
@@ -47,16 +54,18 @@ async function startOn(
   const modules = await createModules({ config, database, masterKey, baseUrl, log })
   const onFallback = (isAlone: boolean) => metrics?.setLimiterFallback(isAlone)
   const { limiter, close: closeLimiter } = await openLimiter({ config, masterKey, log, onFallback })
+  let webUiProblem: string | undefined
   const pool = new WorkerPool({
     count: config.workers,
     drainSeconds: config.drainSeconds,
     limiter,
     log,
-    startOf: (worker) => startMessage(worker, database, listening),
+    startOf: (worker) => startMessage(worker, database, listening, webUiProblem),
   })
   let listener: Listener | undefined
   try {
     await checkStorageAtStart(modules.storage, config, log)
+    webUiProblem = await webUi.problem
     listener = await listenForConnections(config, (socket) => pool.give(socket))
     listening = withListeningPort(config, listener.port)
     await pool.start()
@@ -74,13 +83,19 @@ async function startOn(
   return { config: listening, modules, workerMetrics: () => pool.metrics(), stop: () => stopAll(parts) }
 }
 
-function startMessage(worker: number, { masterKey, connection }: OpenedDatabase, config: Config): WorkerStart {
+function startMessage(
+  worker: number,
+  { masterKey, connection }: OpenedDatabase,
+  config: Config,
+  webUiProblem: string | undefined,
+): WorkerStart {
   const { masterKey: _, ...rest } = config
   return {
     kind: 'start',
     worker,
     config: { ...rest, databasePoolSize: poolSizeOf(config) },
     masterKey: masterKey.toString('base64'),
+    ...(webUiProblem !== undefined && { webUiProblem }),
     ...(connection.embedded && { embeddedOwner: connection.owner }),
   }
 }

@@ -41,7 +41,8 @@ async function startServing({ worker, config: sent, ...start }: WorkerStart): Pr
     log,
     onFallback: (isAlone) => metrics?.setLimiterFallback(isAlone),
   })
-  const app = await createApp(modules, { config, baseUrl, logger: log, limiter, metrics })
+  const webUi = { problem: start.webUiProblem }
+  const app = await createApp(modules, { config, baseUrl, logger: log, limiter, metrics, webUi })
   const drain = drainable(app, { drainSeconds: config.drainSeconds, log })
   const background = createBackground({ database, app: database.connection.app, modules, config, log, metrics })
   // Its timers for slow requests start when a server listens, which this one does through the primary.

@@ -10,12 +10,11 @@ const contentSecurityPolicy =
 
 /** A seal: what every record here carries. */
 const icon =
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="14" fill="#0b5cad"/>' +
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="14" fill="#0f766e"/>' +
   '<path d="M9 16.5l5 5 9-10" fill="none" stroke="#fff" stroke-width="3.5" stroke-linecap="round"/></svg>'
 
-/** The browsable reference at `/reference`. `/` leads there until there is a web UI. */
+/** The browsable reference at `/reference`. */
 export function addReferencePages(app: FastifyInstance, describe: () => OpenApiDocument): void {
-  app.get('/', { config: { page: true } }, async (_request, reply) => reply.redirect('/reference'))
   // The document is made of the routes, which are all known only when it is asked for.
   app.register(swagger, {
     mode: 'static',

@@ -1,0 +1,16 @@
+import { html, type Page } from '../../http/page.ts'
+
+/** What stands where the web UI would, while it is not built. `reason` is for whoever may read the service's log. */
+export function unbuiltPage(reason: string | undefined): Page {
+  const why =
+    reason === undefined
+      ? html`<p>It is built when the Hub is installed or started, and that failed; the Hub's log says why.</p>`
+      : html`<p>It is built when the Hub is installed or started, and that failed:</p><pre tabindex="0">${reason}</pre>`
+  const body = html`<h1>The web UI is not built</h1>
+${why}
+<p>Whoever runs the Hub mends it in its folder; it need not be restarted:</p>
+<pre tabindex="0">npm run build</pre>
+<p>Everything else works: the <a href="/reference">API</a>, <a href="/sign-in">signing in</a> and
+<a href="/session">your session</a>.</p>`
+  return { title: 'The web UI is not built', body, status: 503, noStore: true }
+}

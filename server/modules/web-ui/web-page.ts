@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto'
+import { html } from '../../http/page.ts'
+
+/** In the built page, where each answer has a nonce of its own; web/vite.config.ts writes it. */
+const noncePlaceholder = '__CSP_NONCE__'
+
+/** What the page may load and call. */
+interface Reach {
+  /** Of the API, where it is at another host than the page. */
+  apiUrl: string | undefined
+  /** Of the answer; files besides the page need none. */
+  nonce?: string
+}
+
+/**
+ * Scripts are files of this host only. Styles are, too; those that the component library makes carry the nonce. Images
+ * may come from the page itself, as what is exported does.
+ */
+export function webPolicy({ apiUrl, nonce }: Reach): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self'${nonce === undefined ? '' : ` 'nonce-${nonce}'`}`,
+    "img-src 'self' data: blob:",
+    "font-src 'self'",
+    `connect-src 'self'${apiUrl === undefined ? '' : ` ${apiUrl}`}`,
+    "worker-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}
+
+/** 128 bits, as a policy and a page write them. */
+export function freshNonce(): string {
+  return randomBytes(16).toString('base64')
+}
+
+/** The built page for one answer. */
+export function fillPage(built: string, { apiUrl, nonce }: Required<Reach>): string {
+  const filled = built.replaceAll(noncePlaceholder, nonce)
+  if (apiUrl === undefined) return filled
+  return filled.replace('</head>', () => `${html`<meta name="hub-api" content="${apiUrl}">`.text}</head>`)
+}

@@ -1,0 +1,71 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import fastifyStatic from '@fastify/static'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { webPaths } from '../../../contract/web-paths.ts'
+import { sendPage } from '../../http/page.ts'
+import { unbuiltPage } from './unbuilt-page.ts'
+import { fillPage, freshNonce, webPolicy } from './web-page.ts'
+
+export interface WebUiParts {
+  /** Absolute: the folder that web/build.ts makes. It may come, and change, while the service runs. */
+  dist: string
+  /** Why it could not be built, where everyone may know. */
+  reason: string | undefined
+  /** Of the API for pages of the common address, where it is at another host. */
+  apiUrl: () => string | undefined
+}
+
+/** Files of `web/public`: they keep their names, so browsers ask again after a while. */
+export const publicFiles = ['icon.svg', 'color-scheme.js']
+const publicFileSeconds = 3600
+const assetSeconds = 365 * 24 * 3600
+/** What the build writes: one folder, plain names. */
+const assetName = /^[\w-]+(\.[\w-]+)+$/
+const compressedName = /\.(br|gz)$/
+
+/** The page of the web UI at all its paths, and its files. */
+export function addWebUiRoutes(app: FastifyInstance, { dist, reason, apiUrl }: WebUiParts): void {
+  // Only `reply.sendFile` is taken of it: what is not asked for by a route is not sent.
+  app.register(fastifyStatic, { root: dist, serve: false, preCompressed: true, suppressWarning: true })
+  const config = { page: true as const }
+  const apiUrlOf = (request: FastifyRequest) => (request.hostTenant === null ? apiUrl() : undefined)
+
+  const sendWebPage = async (request: FastifyRequest, reply: FastifyReply) => {
+    const built = await readFile(join(dist, 'index.html'), 'utf8').catch(() => undefined)
+    if (built === undefined) return sendPage(unbuiltPage(reason), reply)
+    const reach = { apiUrl: apiUrlOf(request), nonce: freshNonce() }
+    reply.headers({
+      'cache-control': 'no-cache',
+      'content-security-policy': webPolicy(reach),
+      'referrer-policy': 'strict-origin',
+    })
+    return reply.type('text/html; charset=utf-8').send(fillPage(built, reach))
+  }
+
+  const sendFile = (request: FastifyRequest, reply: FastifyReply, name: string, caching: Caching) => {
+    // A worker has the policy of its script.
+    reply.header('content-security-policy', webPolicy({ apiUrl: apiUrlOf(request) }))
+    return reply.sendFile(name, { ...caching, acceptRanges: false, lastModified: false, index: false })
+  }
+
+  for (const path of ['/', ...webPaths.flatMap((segment) => [`/${segment}`, `/${segment}/*`])]) {
+    app.get(path, { config }, sendWebPage)
+  }
+  for (const name of publicFiles) {
+    app.get(`/${name}`, { config }, (request, reply) =>
+      sendFile(request, reply, name, { maxAge: publicFileSeconds * 1000, immutable: false }),
+    )
+  }
+  app.get('/assets/*', { config }, (request, reply) => {
+    const { '*': name } = request.params as { '*': string }
+    if (!assetName.test(name) || compressedName.test(name)) return reply.callNotFound()
+    return sendFile(request, reply, `assets/${name}`, { maxAge: assetSeconds * 1000, immutable: true })
+  })
+}
+
+interface Caching {
+  /** Milliseconds. */
+  maxAge: number
+  immutable: boolean
+}
