@@ -189,6 +189,12 @@ export const webhookSignatureAheadSeconds = 60
 export const inboundBodyBytesMax = 64 * 1024
 /** An inbound message is known for so long. */
 export const inboundMessageDays = 14
+/** Saved views of one owner, and those that a tenant shares. */
+export const ownViewsMax = 100
+export const sharedViewsMax = 500
+export const viewNameLengthMax = 100
+/** Of the query of a page's address, in characters. */
+export const viewQueryLengthMax = 4000
 
 /** Requests per minute, for one token and for a whole tenant. */
 export const rateLimits = {

@@ -10,6 +10,7 @@ import { serviceOperations } from './operations/service.ts'
 import { signInOperations } from './operations/sign-in.ts'
 import { telemetryOperations } from './operations/telemetry.ts'
 import { tenantOperations } from './operations/tenant.ts'
+import { viewOperations } from './operations/views.ts'
 import { webhookOperations } from './operations/webhooks.ts'
 
 export type { Access, Operation } from './operations/operation.ts'
@@ -27,6 +28,7 @@ export const operations = {
   ...rosterOperations,
   ...entitlementOperations,
   ...webhookOperations,
+  ...viewOperations,
   ...operatorOperations,
 } as const satisfies Record<string, Operation>
 

@@ -83,3 +83,6 @@ export const webhooksLockClass = 0x6f726777
 
 /** As {@link rollupLockClass}. Held by the transaction that opens and closes alerts of a tenant. Spells "orgv". */
 export const alertsLockClass = 0x6f726776
+
+/** As {@link rollupLockClass}. Held by the transaction that changes saved views. Spells "orgb". */
+export const viewsLockClass = 0x6f726762

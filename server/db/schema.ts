@@ -4,6 +4,7 @@ import type { RosterTables } from './tables/roster-tables.ts'
 import type { SkillTables } from './tables/skill-tables.ts'
 import type { TelemetryTables } from './tables/telemetry-tables.ts'
 import type { Timestamp } from './tables/timestamp.ts'
+import type { ViewTables } from './tables/view-tables.ts'
 import type { WebhookTables } from './tables/webhook-tables.ts'
 
 /** Column types of the database, as `pg` hands them over: one interface per table of `migrations/`. */
@@ -40,4 +41,10 @@ export interface RegistryTables {
 }
 
 /** Tables with a tenant, by subject. */
-export type TenantTables = AccountTables & RecordTables & TelemetryTables & RosterTables & SkillTables & WebhookTables
+export type TenantTables = AccountTables &
+  RecordTables &
+  TelemetryTables &
+  RosterTables &
+  SkillTables &
+  WebhookTables &
+  ViewTables

@@ -21,6 +21,7 @@ import { walkSso } from './sso-walk.ts'
 import { walkSweep } from './sweep-walk.ts'
 import { walkTenants } from './tenants-walk.ts'
 import { walkTold } from './told-walk.ts'
+import { walkViews } from './views-walk.ts'
 import { walkWebhooks } from './webhooks-walk.ts'
 
 /** Calls everything that sends SQL, in all its variants, so that each statement is seen. Answers nothing. */
@@ -76,6 +77,7 @@ async function walkPeople(hub: TestHub, tenant: Tenant): Promise<void> {
   await useLinks(hub, tenant)
   await walkEntitlement(hub, tenant)
   await walkTold(hub, tenant)
+  await walkViews(hub, tenant)
   await walkErasure(hub, tenant)
 }
 

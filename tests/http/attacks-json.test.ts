@@ -84,6 +84,8 @@ describe('13 JSON that two parsers may read differently', () => {
     updateTenant: { limits: { roster: { per_token: 1, per_tenant: 1 } } },
     createWelcomeLink: {},
     ...webhookBodies,
+    createView: { page: 'records', name: 'x', query: 'skill_id=sum-up' },
+    updateView: { shared: true },
   })
 
   test.each(withBodies)('is refused by %s', async (operationId, body) => {
@@ -97,6 +99,7 @@ describe('13 JSON that two parsers may read differently', () => {
       .replace('{client_id}', 'saOne')
       .replace('{connector_id}', 'con_1')
       .replace('{webhook_id}', 'whk_1')
+      .replace('{view_id}', 'view_1')
       .replace('{connection_id}', provider.connectionId)
       .replace('{slug}', 'acme')
     const text = JSON.stringify(body)

@@ -76,6 +76,7 @@ interface Without {
 }
 
 const config = 'tenant.config_changed'
+const ofAPerson = 'a view is a bookmark of its owner, no configuration of the tenant, also where it is shared'
 const ofAcme = async (answer: Promise<Answer>) => {
   await answer
   return 'tenant:acme'
@@ -353,4 +354,7 @@ export const table: Partial<Record<OperationId, Case | Without>> = {
   },
   ...recordEventCases(call, () => stored),
   ...webhookEventCases(call, secrets, () => lab.hub),
+  createView: { without: ofAPerson },
+  updateView: { without: ofAPerson },
+  removeView: { without: ofAPerson },
 }

@@ -12,6 +12,7 @@ const holds = '/api/v1/hub/legal-holds'
 const retention = '/api/v1/hub/retention-rules'
 const connectors = '/api/v1/llm/connectors'
 const webhooks = '/api/v1/webhooks'
+const views = '/api/v1/views'
 const syncs = '/api/v1/roster/scim-syncs'
 const distribution = '/api/v1/skill-entitlement/distribution'
 
@@ -27,6 +28,7 @@ export interface Loot {
   connector: string
   webhook: string
   delivery: string
+  view: string
   republish: string
   sync: string
 }
@@ -72,6 +74,10 @@ const ofWebhook =
   ({ webhook }: Loot) => [
     attempt(404, `${webhooks}/${webhook}${rest}`, body, { path: `${webhooks}/whk_${'0'.repeat(24)}${rest}`, body }),
   ]
+/** Of a saved view, which everybody of acme sees. */
+const ofView =
+  (body?: unknown) =>
+  ({ view }: Loot) => [attempt(404, `${views}/${view}`, body, { path: `${views}/view_${'0'.repeat(24)}`, body })]
 const ofDelivery =
   (rest = '') =>
   ({ webhook, delivery }: Loot) => {
@@ -296,6 +302,10 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
     const path = (id: string) => `${webhooks}/deliveries/${id}:redeliver`
     return [attempt(404, path(delivery), undefined, { path: path(unknownId) })]
   },
+  listViews: () => ['', '&page=records'].map((page) => attempt(200, `${views}?limit=1000${page}`)),
+  createView: () => [attempt(201, views, { page: 'records', name: 'own', query: '' })],
+  updateView: ofView({ name: 'taken', shared: false }),
+  removeView: ofView(),
   createConnector: () => [attempt(201, connectors, { platform: 'custom:own', display_name: 'own', delivery: 'pull' })],
   listConnectors: () => [attempt(200, `${connectors}?limit=1000`)],
   getConnector: ofConnector(),

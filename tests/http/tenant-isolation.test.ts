@@ -91,6 +91,9 @@ async function fillAcme(): Promise<Loot> {
     ...{ url: `https://hooks.acme.example/${marker}`, events: ['user.*'], description: marker },
   })
   const { delivery_id: delivery } = await acme('POST', `/api/v1/webhooks/${webhook}:test`)
+  const { view_id: view } = await acme('POST', '/api/v1/views', {
+    ...{ page: 'records', name: marker, query: `user_id=user:${marker}`, shared: true },
+  })
   const { job_id: republish } = await acme('POST', '/api/v1/skill-entitlement/distribution:republish')
   const mapping = [{ group: marker, archetype_id: 'analyst' }]
   await acme('POST', '/api/v1/identity/scim/configure', { mode: 'push', group_archetype_map: mapping })
@@ -102,6 +105,7 @@ async function fillAcme(): Promise<Loot> {
     connector,
     webhook,
     delivery,
+    view,
     republish,
     sync,
     record,
@@ -175,6 +179,7 @@ test('the marker is in what acme reads, of every kind', async () => {
     '/api/v1/roster/archetypes',
     '/api/v1/skill-entitlement/skills',
     '/api/v1/skill-entitlement/coworks',
+    '/api/v1/views',
   ]) {
     expect(JSON.stringify(await acme('GET', `${path}?limit=1000`))).toContain(marker)
   }

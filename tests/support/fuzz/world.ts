@@ -51,6 +51,8 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
   const connectors = await spare('/api/v1/llm/connectors', connectorOf, 'connector_id')
   const webhookOf = (index: number) => ({ url: `https://hooks.acme.example/${index}`, events: ['user.*'] })
   const webhooks = await spare('/api/v1/webhooks', webhookOf, 'webhook_id')
+  const viewOf = (index: number) => ({ page: 'records', name: `Spare ${index}`, query: '', shared: true })
+  const views = await spare('/api/v1/views', viewOf, 'view_id')
   const delivering = await prepareDeliveries(hub)
   const [republish] = await spare('/api/v1/skill-entitlement/distribution:republish', () => ({}), 'job_id')
   const governance = await prepareGovernance(hub)
@@ -94,6 +96,7 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
     connector_id: (random) => random.pick(connectors),
     connection_id: (random) => random.pick(senders).connectionId,
     webhook_id: (random) => random.pick(webhooks),
+    view_id: (random) => random.pick(views),
     delivery_id: (random) => random.pick(delivering.deliveries),
     file_name: () => governance.download.file,
     tenant: () => 'acme',
@@ -131,6 +134,7 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
         if (name === 'url') return `https://hooks.acme.example/${random.int(1, 99)}`
         if (name === 'events') return random.pick(['user.*', 'skill.latency_exceeded', 'governance.*'])
       }
+      if (/eView$/.test(operationId) && name === 'name') return `View ${random.int(1, 2 ** 31)}`
       // An endpoint that nobody disables or removes.
       if (/eliver/.test(operationId) && name === 'webhook_id') return delivering.webhook
       // Accounts that are changed and disabled are not the one that asks for tokens.

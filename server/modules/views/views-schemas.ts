@@ -1,0 +1,68 @@
+import { Type } from 'typebox'
+import { NextCursor } from '../../../contract/answer-schemas.ts'
+import { viewNameLengthMax, viewQueryLengthMax } from '../../../contract/limits.ts'
+import { PageQuery } from '../../../contract/request-schemas.ts'
+import { viewPages } from '../../../contract/saved-views.ts'
+
+const closed = { additionalProperties: false } as const
+const time = (description: string) =>
+  Type.String({ format: 'date-time', description, examples: ['2026-07-01T09:30:00.000000Z'] })
+
+const ViewId = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: 'Id of the view',
+  examples: ['view_7Kd2mQx9RtVb4LhZs8WcNp3F'],
+})
+const Page = Type.Enum(viewPages, { description: 'Page of the web UI', examples: ['command-center'] })
+const Name = Type.String({
+  minLength: 1,
+  maxLength: viewNameLengthMax,
+  pattern: '^[^\\s\\p{C}]([^\\p{C}]*[^\\s\\p{C}])?$',
+  'x-must-be': `1 to ${viewNameLengthMax} characters without line breaks, or spaces at its ends`,
+  description: 'What people know it by; one owner has each name once on a page',
+  examples: ['Contract skills, last 30 days'],
+})
+const Query = Type.String({
+  maxLength: viewQueryLengthMax,
+  pattern: '^[!-~]*$',
+  'x-must-be': 'visible ASCII characters, all others percent-encoded',
+  description: 'The state of the page: the query of its address, without the question mark; may be empty',
+  examples: ['range=30d&group_by=skill&skill_id=contract-review'],
+})
+const Shared = Type.Boolean({ description: 'Whether everybody of the tenant sees it', examples: [false] })
+
+export const ViewParams = Type.Object({ view_id: ViewId }, closed)
+
+export const ViewsQuery = Type.Object(
+  { ...PageQuery.properties, page: Type.Optional(Type.Enum(viewPages, { description: 'Views of this page alone' })) },
+  closed,
+)
+
+export const NewViewBody = Type.Object(
+  { page: Page, name: Name, query: Query, shared: Type.Optional({ ...Shared, default: false }) },
+  closed,
+)
+
+export const ViewChangesBody = Type.Object(
+  { name: Type.Optional(Name), query: Type.Optional(Query), shared: Type.Optional(Shared) },
+  closed,
+)
+
+export const ViewSchema = Type.Object(
+  {
+    view_id: ViewId,
+    page: Page,
+    name: Name,
+    query: Query,
+    shared: Shared,
+    own: Type.Boolean({ description: 'Whether it is yours; whose it is otherwise is not told', examples: [true] }),
+    created_at: time('When it was saved first'),
+    updated_at: time('When it was changed last'),
+  },
+  closed,
+)
+
+export const ViewList = Type.Object({ items: Type.Array(ViewSchema), next_cursor: NextCursor }, closed)
+
+export const viewLocation = { location: Type.String({ description: 'Path of the view' }) }

@@ -1,0 +1,122 @@
+import { DomainError, validationFailed } from '../../../contract/domain-error.ts'
+import { ownViewsMax, sharedViewsMax } from '../../../contract/limits.ts'
+import { scopeNames } from '../../../contract/scopes.ts'
+import { formatTimestamp } from '../../../contract/timestamp.ts'
+import { viewsLockClass } from '../../db/advisory-locks.ts'
+import type { Database, TenantTx } from '../../db/database.ts'
+import { lockTenant } from '../../db/tenant-lock.ts'
+import type { Caller } from '../../http/caller.ts'
+import { openCursor, pageOf, signCursor } from '../../http/cursor.ts'
+import { randomText } from '../../secrets/random-text.ts'
+import { usersNamedIn } from './named-users.ts'
+import * as store from './views-store.ts'
+import type { SavedView, SavedViews } from './views-types.ts'
+
+export function createSavedViews(deps: { database: Database; cursorKey: Buffer }): SavedViews {
+  const { database, cursorKey } = deps
+
+  /** One change of a tenant's views at a time: names and numbers are looked at first. */
+  function locked<T>(caller: Caller, work: (tx: TenantTx) => Promise<T>): Promise<T> {
+    return database.withTenant(caller.tenant.slug, async (tx) => {
+      await lockTenant(tx, viewsLockClass)
+      return work(tx)
+    })
+  }
+
+  return {
+    async list(caller, { page, limit, cursor }) {
+      // The subject is part of it: the next page is of the same list.
+      const query = { page, subject: caller.subject }
+      const binding = { tenant: caller.tenant.slug, operation: 'listViews', query }
+      const after = cursor === undefined ? undefined : openCursor(cursorKey, binding, cursor)
+      const wanted = { owner: caller.subject, page, after: after as store.ViewPosition | undefined, count: limit + 1 }
+      const rows = await database.withTenant(caller.tenant.slug, (tx) => store.viewsAfter(tx, wanted), {
+        readOnly: true,
+      })
+      const { shown, next_cursor } = pageOf(rows, limit, (last) =>
+        signCursor(cursorKey, binding, [last.name_key, last.view_id]),
+      )
+      return { items: shown.map((row) => answerOf(row, caller)), next_cursor }
+    },
+
+    create: (caller, { page, name, query, shared = false }) =>
+      locked(caller, async (tx) => {
+        const at = formatTimestamp(Date.now())
+        const row = {
+          ...{ view_id: `view_${randomText(24)}`, owner: caller.subject, page, shared },
+          ...columnsOf(name, query),
+          ...{ created_at: at, updated_at: at },
+        }
+        await requireFreeName(tx, row)
+        await requireRoomForOwn(tx, caller)
+        if (shared) await requireRoomForShared(tx)
+        await store.insertView(tx, row)
+        return answerOf(row, caller)
+      }),
+
+    update: (caller, viewId, changes) =>
+      locked(caller, async (tx) => {
+        const before = await changeable(tx, caller, viewId)
+        const { name = before.name, query = before.query, shared = before.shared } = changes
+        if (name === before.name && query === before.query && shared === before.shared) return answerOf(before, caller)
+        const after = { ...before, ...columnsOf(name, query), shared, updated_at: formatTimestamp(Date.now()) }
+        if (name !== before.name) await requireFreeName(tx, after)
+        if (shared && !before.shared) await requireRoomForShared(tx)
+        await store.changeView(tx, after)
+        return answerOf(after, caller)
+      }),
+
+    remove: (caller, viewId) =>
+      locked(caller, async (tx) => {
+        await changeable(tx, caller, viewId)
+        await store.deleteView(tx, viewId)
+      }),
+  }
+}
+
+function columnsOf(name: string, query: string) {
+  return { name, name_key: name.toLowerCase(), query, user_ids: usersNamedIn(query) }
+}
+
+function answerOf(row: store.ViewRow, caller: Caller): SavedView {
+  const { view_id, page, name, query, shared, created_at, updated_at } = row
+  return { view_id, page, name, query, shared, own: row.owner === caller.subject, created_at, updated_at }
+}
+
+/** A view that the caller may change: their own, or a shared one where they hold every scope, as administrators do. */
+async function changeable(tx: TenantTx, caller: Caller, viewId: string): Promise<store.ViewRow> {
+  const row = await store.viewById(tx, viewId)
+  if (row?.owner === caller.subject) return row
+  if (!row?.shared) {
+    throw new DomainError(
+      'not-found',
+      'You have no view of this id, and nobody shares one. GET /api/v1/views lists them.',
+    )
+  }
+  if (scopeNames.every((scope) => caller.scopes.has(scope))) return row
+  throw new DomainError(
+    'insufficient-scope',
+    'A view that somebody else shares is changed by its owner or an administrator. Save one of your own instead.',
+    { extensions: { required_scopes: scopeNames } },
+  )
+}
+
+async function requireFreeName(tx: TenantTx, row: store.ViewRow): Promise<void> {
+  if ((await store.viewNamed(tx, row)) === undefined) return
+  throw new DomainError(
+    'concurrent-modification',
+    'The owner has a view of this name on this page already. Change that one, or choose another name.',
+  )
+}
+
+async function requireRoomForOwn(tx: TenantTx, { subject }: Caller): Promise<void> {
+  if ((await store.countOwn(tx, subject)) < ownViewsMax) return
+  const detail = `is of one view more than the ${ownViewsMax} that one owner may have; remove one first`
+  throw validationFailed([{ pointer: '', detail }])
+}
+
+async function requireRoomForShared(tx: TenantTx): Promise<void> {
+  if ((await store.countShared(tx)) < sharedViewsMax) return
+  const detail = `shares one view more than the ${sharedViewsMax} that a tenant may share; stop sharing one first`
+  throw validationFailed([{ pointer: '/shared', detail }])
+}
