@@ -29,7 +29,7 @@ type Server = Omit<TestCluster, 'masterKey'> & { stop(): Promise<void> }
  * @param url of the superuser of another, throwaway server, say of another version of PostgreSQL
  */
 export async function startTestCluster(url?: string): Promise<{ cluster: TestCluster; stop(): Promise<void> }> {
-  const server = url ? await useServer(url) : await startServer()
+  const server = url ? await existingServer(url) : await throwawayServer()
   const template = await openDatabase(
     loadConfig({
       HUB_DATABASE_URL: connectionUrl(server.owner),
@@ -42,7 +42,7 @@ export async function startTestCluster(url?: string): Promise<{ cluster: TestClu
   return { cluster: { superuser, owner, masterKey: masterKey.toString('base64') }, stop }
 }
 
-async function startServer(): Promise<Server> {
+async function throwawayServer(): Promise<Server> {
   const dataDir = await mkdtemp(join(tmpdir(), 'hub-test-'))
   const layout = await prepareLayout(dataDir)
   const server = await startEmbedded({ layout, masterKey, purpose: 'serve', settings: throwawaySettings })
@@ -56,7 +56,7 @@ async function startServer(): Promise<Server> {
   }
 }
 
-async function useServer(url: string): Promise<Server> {
+async function existingServer(url: string): Promise<Server> {
   const superuser = parseDatabaseUrl(url)
   const { owner } = embeddedAccounts(masterKey)
   const targets = { superuser, owner: asRole({ ...superuser, database: 'hub' }, owner) }

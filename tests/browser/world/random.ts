@@ -12,5 +12,9 @@ export function numbersFrom(seed: number): () => number {
 /** One of these, the more often the more it weighs. */
 export function pick<T extends { weight: number }>(choices: readonly T[], chance: number): T {
   let rest = chance * choices.reduce((sum, { weight }) => sum + weight, 0)
-  return choices.find(({ weight }) => (rest -= weight) < 0) ?? choices.at(-1)!
+  for (const choice of choices) {
+    rest -= choice.weight
+    if (rest < 0) return choice
+  }
+  return choices.at(-1)!
 }
