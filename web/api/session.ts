@@ -1,0 +1,140 @@
+import { apiAddress } from './address.ts'
+import { HubProblem, HubUnreachable, problemOf } from './problem.ts'
+
+/** As tabs hand it to one another. It is kept in variables only: no storage ever holds a token. */
+interface Tokens {
+  accessToken: string
+  refreshToken: string
+  /** By the clock of this machine. */
+  renewAtMs: number
+}
+
+type Message = { kind: 'ask' } | { kind: 'tokens'; tokens: Tokens } | { kind: 'signed-out' }
+
+/** A request that leaves now shall not arrive with a token that has just ended. */
+const marginMs = 30_000
+const neighboursAnswerMs = 80
+
+let tokens: Tokens | undefined
+let signedOut = false
+const tabs = new BroadcastChannel('hub-session')
+const heard = new EventTarget()
+
+tabs.onmessage = ({ data }: MessageEvent<Message>) => {
+  if (data.kind === 'ask' && tokens && isFresh(tokens)) tabs.postMessage({ kind: 'tokens', tokens } satisfies Message)
+  if (data.kind === 'tokens' && data.tokens.renewAtMs > (tokens?.renewAtMs ?? 0)) {
+    tokens = data.tokens
+    heard.dispatchEvent(new Event('tokens'))
+  }
+  if (data.kind === 'signed-out') leave()
+}
+
+function isFresh({ renewAtMs }: Tokens): boolean {
+  return Date.now() < renewAtMs
+}
+
+/**
+ * An access token that is still good for a while. One tab at a time asks the Hub for one and tells the others, for the
+ * Hub answers ten such calls a minute of a session. Without a session it leads to the page `/sign-in`.
+ *
+ * @throws HubProblem where the Hub refuses for another reason, HubUnreachable where it does not answer
+ */
+export async function accessToken(): Promise<string> {
+  if (tokens && isFresh(tokens)) return tokens.accessToken
+  return navigator.locks.request('hub-session', async () => {
+    if (!tokens || !isFresh(tokens)) await askNeighbours()
+    if (!tokens || !isFresh(tokens)) await renew()
+    if (!tokens) throw new HubProblem(401, { title: 'You are signed out', detail: 'Sign in again to go on.' })
+    return tokens.accessToken
+  })
+}
+
+/** Another tab may have a good token: they answer within a few milliseconds, or there is none. */
+async function askNeighbours(): Promise<void> {
+  const answered = new Promise<void>((resolve) => heard.addEventListener('tokens', () => resolve(), { once: true }))
+  tabs.postMessage({ kind: 'ask' } satisfies Message)
+  await Promise.race([answered, new Promise((resolve) => setTimeout(resolve, neighboursAnswerMs))])
+}
+
+async function renew(): Promise<void> {
+  const refreshToken = tokens?.refreshToken
+  // It is good once: if the answer is lost, sending it again would later pass for the use of a stolen one.
+  tokens = undefined
+  const body = refreshToken === undefined ? undefined : { grant_type: 'refresh_token', refresh_token: refreshToken }
+  let response = await post('/api/v1/auth/token', body)
+  if (response.status === 401 && body) response = await post('/api/v1/auth/token')
+  if (response.status === 401) return leave()
+  if (!response.ok) throw await problemOf(response)
+  const answer = await response.json()
+  tokens = {
+    accessToken: answer.access_token,
+    refreshToken: answer.refresh_token,
+    renewAtMs: Date.now() + answer.expires_in * 1000 - marginMs,
+  }
+  tabs.postMessage({ kind: 'tokens', tokens } satisfies Message)
+}
+
+async function post(path: string, body?: object): Promise<Response> {
+  try {
+    return await fetch(`${apiAddress}${path}`, {
+      method: 'POST',
+      credentials: 'include',
+      ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    })
+  } catch (error) {
+    throw new HubUnreachable(error)
+  }
+}
+
+/** The Hub did not take the token: it was revoked, or the person has other rights since. The next call gets another. */
+export function forgetToken(): void {
+  tokens = undefined
+}
+
+/** Ends the session, here or everywhere, in every tab; then shows the page `/sign-in`. */
+export async function signOut({ everywhere = false } = {}): Promise<void> {
+  const response = await post('/api/v1/auth/logout', { everywhere })
+  if (!response.ok && response.status !== 401) throw await problemOf(response)
+  tabs.postMessage({ kind: 'signed-out' } satisfies Message)
+  leave()
+}
+
+/** Once is enough: every call of the page that fails now would lead there, and the first is on its way. */
+function leave(): void {
+  tokens = undefined
+  if (signedOut) return
+  signedOut = true
+  window.location.assign(signInAddress())
+}
+
+/** The page `/sign-in`, which leads back to the page that is open now. */
+export function signInAddress(tenant = rememberedTenant()): string {
+  const { pathname, search } = window.location
+  const query = new URLSearchParams({ ...(tenant && { tenant }), return_to: `${pathname}${search}` })
+  return `${apiAddress}/sign-in?${query}`
+}
+
+const tenantsKey = 'hub-tenants'
+
+/** Tenants that this browser signed in to, the last one first: names only. */
+export function knownTenants(): string[] {
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem(tenantsKey) ?? '[]')
+    return Array.isArray(kept) ? kept.filter((each) => typeof each === 'string') : []
+  } catch {
+    return []
+  }
+}
+
+export function rememberTenant(slug: string): void {
+  const all = [slug, ...knownTenants().filter((each) => each !== slug)]
+  try {
+    localStorage.setItem(tenantsKey, JSON.stringify(all.slice(0, 10)))
+  } catch {
+    // Storage is switched off or full; the list is a convenience.
+  }
+}
+
+function rememberedTenant(): string | undefined {
+  return knownTenants()[0]
+}

@@ -1,0 +1,50 @@
+import { ActionIcon, Menu, Text } from '@mantine/core'
+import { IconApi, IconLogout, IconUserCircle } from '@tabler/icons-react'
+import { Link } from '@tanstack/react-router'
+import { apiAddress } from '../api/address.ts'
+import { api } from '../api/hub.ts'
+import { useMe } from '../api/me.ts'
+import { signOut } from '../api/session.ts'
+import { notifyProblem } from '../components/notify.ts'
+
+/** Who is signed in, and the way out. */
+export function AccountMenu() {
+  const { role, subject } = useMe()
+  // Asked for when the menu opens: it counts as one of ten calls a minute.
+  const person = api.useQuery('get', '/api/v1/auth/me', {}, { enabled: false, staleTime: Number.POSITIVE_INFINITY })
+  return (
+    <Menu position="bottom-end" width={260} onOpen={() => void (person.data ?? person.refetch())}>
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" size="lg" aria-label="Your account">
+          <IconUserCircle size={20} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>
+          <Text size="sm" c="var(--mantine-color-text)" truncate>
+            {person.data?.display_name ?? person.data?.email ?? subject}
+          </Text>
+          {person.data?.display_name && (
+            <Text size="xs" truncate>
+              {person.data.email}
+            </Text>
+          )}
+          {role && <Text size="xs">{`Role: ${role}`}</Text>}
+        </Menu.Label>
+        <Menu.Item component={Link} to="/settings" leftSection={<IconUserCircle size={16} />}>
+          You and your sessions
+        </Menu.Item>
+        <Menu.Item component="a" href={`${apiAddress}/reference`} leftSection={<IconApi size={16} />}>
+          API reference
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Item
+          leftSection={<IconLogout size={16} />}
+          onClick={() => signOut().catch((error: unknown) => notifyProblem(error, 'You are still signed in'))}
+        >
+          Sign out
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

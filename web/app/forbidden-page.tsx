@@ -1,0 +1,27 @@
+import { Button } from '@mantine/core'
+import { IconLock } from '@tabler/icons-react'
+import { Link } from '@tanstack/react-router'
+import { useMe } from '../api/me.ts'
+import { EmptyState } from '../ui/empty-state.tsx'
+import { PageHeader } from '../ui/page-header.tsx'
+
+/** A page that the reader's role does not open. The Hub would refuse what it asks for, too. */
+export function ForbiddenPage({ label }: { label: string }) {
+  const { role, tenant } = useMe()
+  return (
+    <>
+      <PageHeader title={label} />
+      <EmptyState
+        title="Your role does not open this page"
+        icon={IconLock}
+        action={
+          <Button component={Link} to="/">
+            To the command center
+          </Button>
+        }
+      >
+        {`You are signed in to ${tenant}${role ? ` as ${role}` : ''}. An administrator of the tenant can give you another role under Settings, People and roles.`}
+      </EmptyState>
+    </>
+  )
+}

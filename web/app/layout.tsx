@@ -1,0 +1,99 @@
+import { AppShell, Box, Burger, Group, Loader, Text, UnstyledButton } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconSearch } from '@tabler/icons-react'
+import { Outlet, useRouterState } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { MeProvider, useMe, useSignedIn } from '../api/me.ts'
+import { ProblemNotice } from '../components/problem-notice.tsx'
+import { AccountMenu } from './account-menu.tsx'
+import { CommandPalette, openPalette } from './command-palette.tsx'
+import { ConnectionBanner } from './connection-banner.tsx'
+import { ForbiddenPage } from './forbidden-page.tsx'
+import styles from './layout.module.css'
+import { destinationAt, mayOpen } from './navigation.ts'
+import { NavigationLinks } from './navigation-links.tsx'
+import { SchemeToggle } from './scheme-toggle.tsx'
+import { SectionTabs } from './section-tabs.tsx'
+import { TenantSwitcher } from './tenant-switcher.tsx'
+
+/** Everything around a page. It waits until it is known who is signed in; without a session it leads to `/sign-in`. */
+export function Layout() {
+  const { data: me, error, refetch } = useSignedIn()
+  if (me) {
+    return (
+      <MeProvider value={me}>
+        <Frame />
+      </MeProvider>
+    )
+  }
+  return (
+    <Box component="main" className={styles.alone}>
+      {error ? (
+        <ProblemNotice error={error} title="You could not be signed in" onRetry={() => void refetch()} />
+      ) : (
+        <Group role="status">
+          <Loader size="sm" aria-hidden />
+          <Text>Looking for your session …</Text>
+        </Group>
+      )}
+    </Box>
+  )
+}
+
+function Frame() {
+  const me = useMe()
+  const [opened, { toggle, close }] = useDisclosure()
+  const pathname = useRouterState({ select: (state) => state.location.pathname })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a narrow screen shows the page that was gone to, not the menu
+  useEffect(close, [pathname])
+  const here = destinationAt(pathname)
+
+  return (
+    <AppShell
+      header={{ height: 56 }}
+      navbar={{ width: 224, breakpoint: 'md', collapsed: { mobile: !opened } }}
+      padding={{ base: 'md', lg: 'xl' }}
+    >
+      <a href="#page" className="skip-link">
+        Skip to the page
+      </a>
+      <AppShell.Header className={styles.header}>
+        <Group h="100%" px="md" justify="space-between" wrap="nowrap" gap="sm">
+          <Group gap="sm" wrap="nowrap" miw={0}>
+            <Burger
+              opened={opened}
+              onClick={toggle}
+              hiddenFrom="md"
+              size="sm"
+              aria-label={opened ? 'Close navigation' : 'Open navigation'}
+            />
+            <img src="/icon.svg" alt="" width={26} height={26} />
+            <TenantSwitcher />
+          </Group>
+          <Group gap="xs" wrap="nowrap">
+            <UnstyledButton
+              className={styles.search}
+              onClick={openPalette}
+              aria-label="Search pages and records (Ctrl-K)"
+            >
+              <IconSearch size={16} aria-hidden />
+              <span className={styles.searchText}>Search</span>
+              <kbd className={styles.keys}>Ctrl K</kbd>
+            </UnstyledButton>
+            <SchemeToggle />
+            <AccountMenu />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="sm" aria-label="Sections">
+        <NavigationLinks />
+      </AppShell.Navbar>
+      <AppShell.Main id="page" tabIndex={-1} className={styles.page}>
+        <ConnectionBanner />
+        <SectionTabs />
+        {here && !mayOpen(here, me) ? <ForbiddenPage label={here.label} /> : <Outlet />}
+      </AppShell.Main>
+      <CommandPalette />
+    </AppShell>
+  )
+}

@@ -1,0 +1,174 @@
+import {
+  IconBell,
+  IconChartHistogram,
+  IconClipboardCheck,
+  IconDatabase,
+  IconDownload,
+  IconGavel,
+  IconSettings,
+} from '@tabler/icons-react'
+import type { ComponentType } from 'react'
+import type { RecordType } from '../../contract/literals.ts'
+import type { OperationId } from '../../contract/operations.ts'
+import { canSee } from '../../contract/record-visibility.ts'
+import type { Me } from '../api/me.ts'
+
+export interface Destination {
+  to: string
+  label: string
+  /** It is shown to those who may call one of these … */
+  needs: readonly OperationId[]
+  /** … and, where it is about records of a type, see that type. */
+  sees?: RecordType
+  /** Further words that find it in the command palette. */
+  keywords?: string
+}
+
+export interface Section extends Destination {
+  icon: ComponentType<{ size?: number; stroke?: number }>
+  /** The tabs of the section; where there are none it is one page. */
+  pages?: readonly Destination[]
+}
+
+/** Every page a reader can go to, in the order of the navigation. */
+export const sections: readonly Section[] = [
+  {
+    to: '/',
+    label: 'Command center',
+    icon: IconChartHistogram,
+    needs: ['summarizeTelemetry'],
+    keywords: 'usage cost latency tokens failures dashboard',
+  },
+  {
+    to: '/records',
+    label: 'Records',
+    icon: IconDatabase,
+    needs: ['queryRecords'],
+    keywords: 'search output decision artifact telemetry',
+  },
+  {
+    to: '/governance',
+    label: 'Governance',
+    icon: IconGavel,
+    needs: ['queryRecords'],
+    sees: 'governance_event',
+    pages: [
+      { to: '/governance', label: 'Events', needs: ['queryRecords'], keywords: 'audit log' },
+      { to: '/governance/alarms', label: 'Tamper alarms', needs: ['queryRecords'], keywords: 'tamper detected' },
+      { to: '/governance/holds', label: 'Legal holds', needs: ['listHolds'], keywords: 'hold release litigation' },
+      {
+        to: '/governance/certificates',
+        label: 'Deletions',
+        needs: ['getDeletionCertificate'],
+        keywords: 'purge erasure certificate',
+      },
+      { to: '/governance/retention', label: 'Retention', needs: ['getRetentionRules'], keywords: 'rules days' },
+      {
+        to: '/governance/log',
+        label: 'Log',
+        needs: ['getLogCheckpoint'],
+        keywords: 'checkpoint transparency consistency',
+      },
+    ],
+  },
+  {
+    to: '/exports',
+    label: 'Exports',
+    icon: IconDownload,
+    needs: ['listExports'],
+    keywords: 'download csv parquet jsonl',
+  },
+  {
+    to: '/onboarding',
+    label: 'Onboarding',
+    icon: IconClipboardCheck,
+    needs: ['getTenant', 'listUsers', 'listSkills'],
+    pages: [
+      {
+        to: '/onboarding',
+        label: 'Checklist',
+        needs: ['getTenant', 'listUsers', 'listSkills'],
+        keywords: 'health live',
+      },
+      { to: '/onboarding/sign-in', label: 'Single sign-on', needs: ['getSso'], keywords: 'sso oidc identity provider' },
+      { to: '/onboarding/directory', label: 'Directory', needs: ['getScim'], keywords: 'scim sync entra okta' },
+      {
+        to: '/onboarding/connectors',
+        label: 'Connectors',
+        needs: ['listConnectors'],
+        keywords: 'claude chatgpt gemini copilot slack platform',
+      },
+      {
+        to: '/onboarding/roster',
+        label: 'Roster',
+        needs: ['listUsers'],
+        keywords: 'people users groups unmatched archetypes',
+      },
+      {
+        to: '/onboarding/skills',
+        label: 'Skills and packs',
+        needs: ['listSkills'],
+        keywords: 'cowork publish republish',
+      },
+      {
+        to: '/onboarding/grants',
+        label: 'Grants',
+        needs: ['listGrants'],
+        keywords: 'archetype skill matrix entitlement',
+      },
+    ],
+  },
+  {
+    to: '/webhooks',
+    label: 'Webhooks',
+    icon: IconBell,
+    needs: ['listWebhooks'],
+    keywords: 'deliveries endpoints signature',
+  },
+  {
+    to: '/settings',
+    label: 'Settings',
+    icon: IconSettings,
+    needs: ['listSessions'],
+    pages: [
+      { to: '/settings', label: 'You', needs: ['listSessions'], keywords: 'profile sessions sign out' },
+      { to: '/settings/tenant', label: 'Tenant', needs: ['getTenant'], keywords: 'name contact mode key cmek' },
+      {
+        to: '/settings/people',
+        label: 'People and roles',
+        needs: ['replaceUserRole'],
+        keywords: 'admin auditor analyst member',
+      },
+      {
+        to: '/settings/service-accounts',
+        label: 'Service accounts',
+        needs: ['listServiceAccounts'],
+        keywords: 'client secret api',
+      },
+      { to: '/settings/prices', label: 'Prices', needs: ['getPrices'], keywords: 'cost model rerate' },
+    ],
+  },
+]
+
+/** Whether somebody may go there: the check of the API, so that nothing is shown that would be refused. */
+export function mayOpen({ needs, sees }: Destination, { may, scopes }: Pick<Me, 'may' | 'scopes'>): boolean {
+  return needs.some(may) && (sees === undefined || canSee(scopes, sees))
+}
+
+/** What somebody may see of the navigation. */
+export function sectionsFor(me: Me): Section[] {
+  return sections
+    .filter((section) => mayOpen(section, me))
+    .map((section) => ({
+      ...section,
+      ...(section.pages && { pages: section.pages.filter((page) => mayOpen(page, me)) }),
+    }))
+}
+
+/** The entry of a path: the longest that it begins with. */
+export function destinationAt(pathname: string): Destination | undefined {
+  const all = sections.flatMap((section): Destination[] => [section, ...(section.pages ?? [])])
+  return all
+    .filter(({ to }) => pathname === to || (to !== '/' && pathname.startsWith(`${to}/`)))
+    .sort((one, other) => other.to.length - one.to.length || Number('icon' in one) - Number('icon' in other))[0]
+}

@@ -1,0 +1,25 @@
+import { Button } from '@mantine/core'
+import { IconMapQuestion } from '@tabler/icons-react'
+import { Link } from '@tanstack/react-router'
+import { EmptyState } from '../ui/empty-state.tsx'
+import { PageHeader } from '../ui/page-header.tsx'
+
+/** An address that leads nowhere. */
+export function NotFoundPage() {
+  return (
+    <>
+      <PageHeader title="Page not found" />
+      <EmptyState
+        title="There is no page at this address"
+        icon={IconMapQuestion}
+        action={
+          <Button component={Link} to="/">
+            To the command center
+          </Button>
+        }
+      >
+        The link may be old or mistyped. Ctrl-K finds every page and record.
+      </EmptyState>
+    </>
+  )
+}

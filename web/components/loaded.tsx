@@ -1,0 +1,88 @@
+import { Loader, Skeleton, Stack, Text } from '@mantine/core'
+import type { UseInfiniteQueryResult, UseQueryResult } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { HubProblem } from '../api/problem.ts'
+import { Notice } from '../ui/notice.tsx'
+import { formatTime } from '../ui/time-text.tsx'
+import { ProblemNotice } from './problem-notice.tsx'
+
+interface LoadedProps<Data> {
+  query: UseQueryResult<Data, unknown> | UseInfiniteQueryResult<Data, unknown>
+  /** What is being read, in the plural: "records", "deliveries". */
+  what: string
+  /** Holds the place of what comes, so that nothing jumps; by default some lines. */
+  skeleton?: ReactNode
+  children(data: Data): ReactNode
+}
+
+/**
+ * What a page shows while, when and where not it has its data: loading, waiting for the limit, offline, refused, failed,
+ * out of date. An empty answer is the page's own matter.
+ */
+export function Loaded<Data>({ query, what, skeleton, children }: LoadedProps<Data>) {
+  const { data, error, failureReason, fetchStatus, dataUpdatedAt } = query
+  const retry = () => void query.refetch()
+  if (data === undefined) {
+    if (fetchStatus === 'paused') {
+      return (
+        <Notice kind="warning" title="You are offline" urgent>
+          {`The ${what} are read as soon as there is a connection.`}
+        </Notice>
+      )
+    }
+    if (error) return <ProblemNotice error={error} title={`The ${what} could not be read`} onRetry={retry} />
+    return (
+      <Stack gap="sm" aria-busy="true">
+        {failureReason ? (
+          <Waiting reason={failureReason} what={what} />
+        ) : (
+          <span className="visually-hidden" role="status">{`Reading ${what} …`}</span>
+        )}
+        {skeleton ?? <SkeletonLines />}
+      </Stack>
+    )
+  }
+  const stale = error ?? (fetchStatus === 'paused' ? failureReason : null)
+  return (
+    <>
+      {(stale || fetchStatus === 'paused') && (
+        <Stack mb="sm">
+          <Notice kind="warning" title={`As of ${formatTime(new Date(dataUpdatedAt).toISOString())}`}>
+            <Text size="sm">
+              {fetchStatus === 'paused'
+                ? 'You are offline. This is what was read before.'
+                : `Reading the ${what} again did not work: ${stale instanceof Error ? stale.message : 'no answer'}`}
+            </Text>
+          </Notice>
+        </Stack>
+      )}
+      {children(data)}
+    </>
+  )
+}
+
+/** A first attempt failed, and another is on its way. */
+function Waiting({ reason, what }: { reason: unknown; what: string }) {
+  const limited = reason instanceof HubProblem && reason.status === 429
+  return (
+    <Notice kind="info" title={limited ? 'Too many requests for now' : 'The Hub does not answer yet'} urgent>
+      <Text size="sm">
+        <Loader size={12} mr={6} aria-hidden />
+        {limited
+          ? `The ${what} are read again in ${reason.retryAfterSeconds ?? 'a few'} seconds.`
+          : `Trying again to read the ${what} …`}
+      </Text>
+    </Notice>
+  )
+}
+
+export function SkeletonLines({ lines = 6, height = 44 }: { lines?: number; height?: number }) {
+  return (
+    <Stack gap="xs" aria-hidden>
+      {Array.from({ length: lines }, (_, line) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike and never move
+        <Skeleton key={line} height={height} radius="sm" />
+      ))}
+    </Stack>
+  )
+}

@@ -1,0 +1,73 @@
+import { Anchor, Button, Code, List, Text } from '@mantine/core'
+import { HubProblem, HubUnreachable } from '../api/problem.ts'
+import { signInAddress } from '../api/session.ts'
+import { Notice } from '../ui/notice.tsx'
+
+interface ProblemNoticeProps {
+  error: unknown
+  /** What could not be done: "The records could not be read". */
+  title?: string
+  onRetry?(): void
+  /** Names of the body's members that a form shows at its fields already. */
+  shownAtFields?: readonly string[]
+}
+
+/** Any failure in words: what was wrong, where, and what to do next. */
+export function ProblemNotice({ error, title, onRetry, shownAtFields = [] }: ProblemNoticeProps) {
+  const retry = onRetry && (
+    <Button size="xs" variant="default" onClick={onRetry}>
+      Try again
+    </Button>
+  )
+  if (error instanceof HubUnreachable || !(error instanceof HubProblem)) {
+    const unforeseen = !(error instanceof HubUnreachable) && error instanceof Error ? ` (${error.message})` : ''
+    return (
+      <Notice kind="warning" title={title ?? 'The Hub does not answer'} actions={retry} urgent>
+        {error instanceof HubUnreachable
+          ? 'Check the connection, then try again. What is shown elsewhere on the page may be out of date.'
+          : `Something unforeseen happened in this page${unforeseen}. Reloading it may help.`}
+      </Notice>
+    )
+  }
+  const rest = error.errors.filter(({ pointer }) => !shownAtFields.includes(pointer.slice(1).replaceAll('/', '.')))
+  return (
+    <Notice
+      kind={error.status === 429 || error.status >= 500 ? 'warning' : 'danger'}
+      title={title ?? error.title}
+      actions={retry}
+      urgent
+    >
+      <Text size="sm">{error.message}</Text>
+      {rest.length > 0 && (
+        <List size="sm">
+          {rest.map(({ pointer, detail }) => (
+            <List.Item key={`${pointer} ${detail}`}>
+              <Code>{pointer}</Code> {detail}
+            </List.Item>
+          ))}
+        </List>
+      )}
+      <Text size="sm">{nextStep(error)}</Text>
+      {error.status === 401 && (
+        <Anchor href={signInAddress()} size="sm">
+          Sign in again
+        </Anchor>
+      )}
+      {error.requestId && (
+        <Text size="xs" c="dimmed">
+          Request <Code>{error.requestId}</Code>
+        </Text>
+      )}
+    </Notice>
+  )
+}
+
+function nextStep({ status, slug, retryAfterSeconds }: HubProblem): string {
+  if (status === 429) return `Too many requests for now. Try again in ${retryAfterSeconds ?? 60} seconds.`
+  if (status === 403) return 'Your role does not allow this. Ask an administrator of the tenant.'
+  if (slug === 'concurrent-modification') return 'Somebody changed it in the meantime. Reload, look, and try again.'
+  if (status === 404) return 'It may have been removed, or your role may not see it.'
+  if (status >= 500)
+    return 'The fault is on the side of the Hub. Try again; if it stays, give the operator the request id.'
+  return ''
+}

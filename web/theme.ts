@@ -1,0 +1,32 @@
+import { createTheme, type MantineColorsTuple } from '@mantine/core'
+
+/** The Hub's own colour: of its seal, its links and its first series in charts. */
+const seal: MantineColorsTuple = [
+  '#effcf9',
+  '#d5f5ee',
+  '#a9e9dc',
+  '#76d9c7',
+  '#45c3af',
+  '#23a897',
+  '#12897c',
+  '#0f766e',
+  '#0d5c57',
+  '#0a4744',
+]
+
+export const theme = createTheme({
+  primaryColor: 'seal',
+  primaryShade: { light: 7, dark: 6 },
+  colors: { seal },
+  fontFamily: "'Inter Variable', system-ui, -apple-system, 'Segoe UI', sans-serif",
+  fontFamilyMonospace: "ui-monospace, 'SF Mono', 'Cascadia Mono', Menlo, Consolas, monospace",
+  headings: {
+    fontWeight: '650',
+    sizes: { h1: { fontSize: '1.5rem' }, h2: { fontSize: '1.125rem' }, h3: { fontSize: '1rem' } },
+  },
+  defaultRadius: 'md',
+  cursorType: 'pointer',
+  autoContrast: true,
+  respectReducedMotion: true,
+  focusRing: 'auto',
+})

@@ -1,0 +1,103 @@
+import { Button, Group, Modal, Stack, Textarea, TextInput } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
+
+interface ConfirmDialogProps {
+  opened: boolean
+  onClose(): void
+  title: string
+  /** What will happen, and whether it can be taken back. */
+  children: ReactNode
+  confirmLabel: string
+  /** Red, for what destroys. */
+  danger?: boolean
+  /** Asks for a reason that is kept with the deed. */
+  reason?: { label: string; maxLength: number; required?: boolean }
+  /** Has to be typed before anything happens: for what cannot be taken back. */
+  typeToConfirm?: string
+  /** Closes when it resolves. What it throws is shown by `problem`. */
+  onConfirm(reason: string): Promise<unknown>
+  /** Shows why it did not work. */
+  problem(error: unknown): ReactNode
+}
+
+/** Asks before something happens, and says what. */
+export function ConfirmDialog({ opened, onClose, title, ...rest }: ConfirmDialogProps) {
+  return (
+    <Modal opened={opened} onClose={onClose} title={title} centered>
+      {opened && <Question onClose={onClose} {...rest} />}
+    </Modal>
+  )
+}
+
+function Question({
+  onClose,
+  children,
+  confirmLabel,
+  danger,
+  reason,
+  typeToConfirm,
+  onConfirm,
+  problem,
+}: Omit<ConfirmDialogProps, 'opened' | 'title'>) {
+  const [text, setText] = useState('')
+  const [typed, setTyped] = useState('')
+  const [busy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<unknown>()
+  const ready = (!typeToConfirm || typed === typeToConfirm) && (!reason?.required || text.trim() !== '')
+
+  async function confirm() {
+    setBusy(true)
+    setFailure(undefined)
+    try {
+      await onConfirm(text.trim())
+      onClose()
+    } catch (error) {
+      setFailure(error)
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (ready && !busy) void confirm()
+      }}
+    >
+      <Stack>
+        <div>{children}</div>
+        {reason && (
+          <Textarea
+            label={reason.label}
+            required={reason.required}
+            maxLength={reason.maxLength}
+            autosize
+            minRows={2}
+            data-autofocus
+            value={text}
+            onChange={(event) => setText(event.currentTarget.value)}
+          />
+        )}
+        {typeToConfirm && (
+          <TextInput
+            label={`Type ${typeToConfirm} to confirm`}
+            autoComplete="off"
+            spellCheck={false}
+            value={typed}
+            onChange={(event) => setTyped(event.currentTarget.value)}
+          />
+        )}
+        {failure !== undefined && problem(failure)}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" color={danger ? 'red' : undefined} loading={busy} disabled={!ready}>
+            {confirmLabel}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,30 @@
+import { ActionIcon, Code, CopyButton, Group, Tooltip } from '@mantine/core'
+import { IconCheck, IconCopy } from '@tabler/icons-react'
+
+interface CopyTextProps {
+  value: string
+  /** What is copied, for screen readers: "Copy record id". */
+  label: string
+  /** Shown instead of the whole value, such as its beginning. */
+  shown?: string
+}
+
+/** A value as it is, with a button that copies it: ids, hashes, secrets, commands. */
+export function CopyText({ value, label, shown = value }: CopyTextProps) {
+  return (
+    <Group gap={4} wrap="nowrap" miw={0}>
+      <Code className="copy-text" title={shown === value ? undefined : value}>
+        {shown}
+      </Code>
+      <CopyButton value={value}>
+        {({ copied, copy }) => (
+          <Tooltip label={copied ? 'Copied' : label}>
+            <ActionIcon variant="subtle" color={copied ? 'seal' : 'gray'} size="sm" onClick={copy} aria-label={label}>
+              {copied ? <IconCheck size={15} /> : <IconCopy size={15} />}
+            </ActionIcon>
+          </Tooltip>
+        )}
+      </CopyButton>
+    </Group>
+  )
+}

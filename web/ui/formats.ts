@@ -1,0 +1,59 @@
+const locale = navigator.language
+const counts = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })
+const shortCounts = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
+const percents = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
+const changes = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1, signDisplay: 'exceptZero' })
+const bytes = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 })
+
+/** What takes the place of a value that is not there. */
+export const nothing = '—'
+
+/** 1,284,330 */
+export function formatCount(value: number | null | undefined): string {
+  return value === null || value === undefined ? nothing : counts.format(value)
+}
+
+/** 1.3M, for axes and small places; the whole number goes beside it. */
+export function formatShort(value: number | null | undefined): string {
+  return value === null || value === undefined ? nothing : shortCounts.format(value)
+}
+
+/** A ratio as a percentage: 0.0123 → 1.2%. */
+export function formatPercent(ratio: number | null | undefined): string {
+  return ratio === null || ratio === undefined || !Number.isFinite(ratio) ? nothing : percents.format(ratio)
+}
+
+/** With its sign: 0.0123 → +1.2%. */
+export function formatChange(ratio: number | null | undefined): string {
+  return ratio === null || ratio === undefined || !Number.isFinite(ratio) ? nothing : changes.format(ratio)
+}
+
+/** US dollars. Amounts below a cent keep the digits that say something, down to the millionth the Hub keeps. */
+export function formatUsd(value: number | null | undefined): string {
+  if (value === null || value === undefined) return nothing
+  const small = value !== 0 && Math.abs(value) < 0.01
+  return new Intl.NumberFormat(locale, {
+    style: 'currency',
+    currency: 'USD',
+    currencyDisplay: 'narrowSymbol',
+    minimumFractionDigits: 2,
+    maximumFractionDigits: small ? 6 : 2,
+  }).format(value)
+}
+
+/** 812 ms, 4.1 s, 2 min 5 s */
+export function formatMs(value: number | null | undefined): string {
+  if (value === null || value === undefined) return nothing
+  if (value < 1000) return `${Math.round(value)} ms`
+  if (value < 60_000) return `${(value / 1000).toFixed(value < 10_000 ? 2 : 1)} s`
+  const seconds = Math.round(value / 1000)
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+}
+
+/** 1.4 MB, in powers of 1,000 */
+export function formatBytes(value: number | null | undefined): string {
+  if (value === null || value === undefined) return nothing
+  const units = ['B', 'kB', 'MB', 'GB', 'TB']
+  const power = value < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(value) / 3))
+  return `${bytes.format(value / 1000 ** power)} ${units[power]}`
+}

@@ -1,0 +1,39 @@
+import { Box, Group, Text, Title } from '@mantine/core'
+import { type ReactNode, useEffect, useRef } from 'react'
+
+interface PageHeaderProps {
+  title: string
+  /** One sentence: what the page is for. */
+  about?: ReactNode
+  /** Buttons of the whole page, at its right. */
+  actions?: ReactNode
+}
+
+let isFirst = true
+
+/** Head of a page. Moving to a page puts the focus on its title, so that the keyboard and screen readers follow. */
+export function PageHeader({ title, about, actions }: PageHeaderProps) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    document.title = `${title} · Org-Memory Hub`
+  }, [title])
+  useEffect(() => {
+    if (!isFirst) heading.current?.focus({ preventScroll: true })
+    isFirst = false
+  }, [])
+  return (
+    <Group justify="space-between" align="flex-start" mb="lg" gap="md">
+      <Box flex="1 1 16rem" miw={0}>
+        <Title order={1} ref={heading} tabIndex={-1} className="page-title">
+          {title}
+        </Title>
+        {about && (
+          <Text c="dimmed" size="sm" mt={4} maw="44rem">
+            {about}
+          </Text>
+        )}
+      </Box>
+      {actions && <Group gap="xs">{actions}</Group>}
+    </Group>
+  )
+}

@@ -1,0 +1,53 @@
+import { Button, Checkbox, Modal, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
+import { CopyText } from './copy-text.tsx'
+
+interface SecretOnceProps {
+  /** Undefined while there is nothing to show. */
+  secrets: { label: string; value: string }[] | undefined
+  title: string
+  /** What it is for, and what to do where it is lost. */
+  about: string
+  onClose(): void
+}
+
+/** A secret that is shown this once. It closes only when the reader says that it is kept. */
+export function SecretOnce({ secrets, title, about, onClose }: SecretOnceProps) {
+  const [kept, setKept] = useState(false)
+  const close = () => {
+    setKept(false)
+    onClose()
+  }
+  return (
+    <Modal
+      opened={secrets !== undefined}
+      onClose={close}
+      title={title}
+      centered
+      size="lg"
+      withCloseButton={false}
+      closeOnEscape={kept}
+      closeOnClickOutside={false}
+    >
+      <Stack>
+        <Text size="sm">{about}</Text>
+        {secrets?.map(({ label, value }) => (
+          <div key={label}>
+            <Text size="sm" fw={600}>
+              {label}
+            </Text>
+            <CopyText value={value} label={`Copy ${label}`} />
+          </div>
+        ))}
+        <Checkbox
+          label="I have kept it. It will not be shown again."
+          checked={kept}
+          onChange={(event) => setKept(event.currentTarget.checked)}
+        />
+        <Button disabled={!kept} onClick={close}>
+          Done
+        </Button>
+      </Stack>
+    </Modal>
+  )
+}

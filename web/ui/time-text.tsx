@@ -1,0 +1,45 @@
+import { useNow } from './use-now.ts'
+
+const dateTimes = new Intl.DateTimeFormat(navigator.language, { dateStyle: 'medium', timeStyle: 'medium' })
+const dates = new Intl.DateTimeFormat(navigator.language, { dateStyle: 'medium' })
+const relative = new Intl.RelativeTimeFormat(navigator.language, { numeric: 'auto', style: 'long' })
+
+const units: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+]
+
+export interface TimeTextProps {
+  /** RFC 3339, as the Hub writes it. */
+  iso: string
+  /** `ago` says how long ago or ahead; `date` leaves the time of day out. */
+  form?: 'full' | 'date' | 'ago'
+}
+
+/** A moment in the time zone of whoever reads it. Hovering shows it as it is stored: UTC, to the microsecond. */
+export function TimeText({ iso, form = 'full' }: TimeTextProps) {
+  return (
+    <time dateTime={iso} title={iso.replace('T', ' ').replace('Z', ' UTC')}>
+      {form === 'ago' ? <Ago iso={iso} /> : (form === 'date' ? dates : dateTimes).format(new Date(iso))}
+    </time>
+  )
+}
+
+function Ago({ iso }: { iso: string }) {
+  const now = useNow()
+  return timeFromNow(iso, now)
+}
+
+/** in 3 hours, 2 minutes ago, just now */
+export function timeFromNow(iso: string, nowMs: number): string {
+  const distance = new Date(iso).getTime() - nowMs
+  const [unit, length] = units.find(([, ms]) => Math.abs(distance) >= ms) ?? []
+  if (!unit || !length) return distance > 0 ? 'in less than a minute' : 'just now'
+  return relative.format(Math.trunc(distance / length), unit)
+}
+
+/** As text, where no element can stand: labels of charts, messages. */
+export function formatTime(iso: string): string {
+  return dateTimes.format(new Date(iso))
+}
