@@ -149,6 +149,8 @@ async function use(): Promise<void> {
     const { job_id } = await call('POST', '/api/v1/hub/records:export', { ...order, include_provenance: true })
     await completed(job_id)
   }
+  const query = `user_id=${encodeURIComponent(user)}`
+  await call('POST', '/api/v1/views', { page: 'records', name: 'Whose', query, shared: true })
   await client.query('analyze')
 }
 
@@ -219,7 +221,13 @@ test('no byte of what was erased is in a table, a file, a queue or the log of th
   const texts = [...formsOf(needle), ...digests, hash('sha256', needle)]
   // Else the search would find nothing in any case.
   const before = await tablesWith(texts)
-  for (const table of ['hub.telemetry_rollups', 'hub.skill_versions', 'hub.webhook_deliveries', 'hub.webhook_alerts'])
+  for (const table of [
+    'hub.telemetry_rollups',
+    'hub.skill_versions',
+    'hub.webhook_deliveries',
+    'hub.webhook_alerts',
+    'hub.saved_views',
+  ])
     expect(before).toContain(table)
   expect(before.filter((table) => table.startsWith('hub.records_')).length).toBeGreaterThan(0)
   expect((await filesWith(texts)).length).toBeGreaterThanOrEqual(3)
