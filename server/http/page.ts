@@ -28,21 +28,30 @@ function escapeText(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => entities[character] as string)
 }
 
+/** The colours are those of the web UI; every pair has a contrast of at least 4.5:1. */
 const style = `
-:root { color-scheme: light dark; --text: #1c2024; --soft: #5b6570; --back: #fcfcfd; --line: #dfe3e8; --link: #0b5cad }
+:root { color-scheme: light dark; --text: #1c2024; --soft: #56606b; --page: #f8f9fa; --back: #fff; --line: #dfe3e8;
+  --link: #0f766e }
 @media (prefers-color-scheme: dark) {
-  :root { --text: #e8eaed; --soft: #a3acb5; --back: #15181b; --line: #2c3238; --link: #7cb7ff }
+  :root { --text: #e8eaed; --soft: #a3acb5; --page: #15181b; --back: #1c2024; --line: #343b42; --link: #2dd4bf }
 }
-body { margin: 0 auto; max-width: 44rem; padding: 3rem 1.25rem; background: var(--back); color: var(--text);
-  font: 1rem/1.6 system-ui, sans-serif }
-h1 { font-size: 1.6rem; line-height: 1.25 } h2 { font-size: 1.1rem; margin-top: 2rem }
+body { margin: 0 auto; max-width: 44rem; padding: 1.5rem 1.25rem 3rem; background: var(--page); color: var(--text);
+  font: 1rem/1.6 Inter, system-ui, -apple-system, "Segoe UI", Roboto, sans-serif }
+header { margin-bottom: 2rem } .brand { display: inline-flex; align-items: center; gap: .6rem; font-weight: 600;
+  color: var(--text); text-decoration: none } .brand:hover { text-decoration: underline }
+h1 { font-size: 1.5rem; line-height: 1.25 } h2 { font-size: 1.1rem; margin-top: 2rem }
+.card { max-width: 27rem } .card main { padding: .5rem 1.5rem 1rem; background: var(--back);
+  border: 1px solid var(--line); border-radius: .6rem } .card button { width: 100% }
+.card h2 { margin: 1.5rem 0 0; padding-top: 1.2rem; border-top: 1px solid var(--line); font-size: 1rem }
+.card header { text-align: center } .card .links { text-align: center }
 a { color: var(--link) } .soft { color: var(--soft) }
 code, pre { font: .9em/1.5 ui-monospace, monospace }
-pre { border: 1px solid var(--line); border-radius: .4rem; padding: .8rem 1rem; overflow-x: auto }
+pre { border: 1px solid var(--line); border-radius: .4rem; padding: .8rem 1rem; overflow-x: auto; background: var(--back) }
 table { border-collapse: collapse; width: 100% }
 form { margin: 1rem 0 } label { display: block; font-weight: 600 }
 input { box-sizing: border-box; width: 100%; margin: .3rem 0 1rem; padding: .5rem .7rem; font: inherit; color: inherit;
   background: var(--back); border: 1px solid var(--soft); border-radius: .4rem }
+input[readonly] { background: var(--page) }
 button { padding: .55rem 1.1rem; font: inherit; font-weight: 600; color: var(--back); background: var(--link);
   border: 1px solid var(--link); border-radius: .4rem; cursor: pointer }
 button.plain { color: var(--link); background: none }
@@ -52,6 +61,12 @@ button:disabled { opacity: .55; cursor: default } :focus-visible { outline: 3px 
 dt { font-weight: 600 } dd { margin: 0 0 .7rem; overflow-wrap: anywhere }
 th, td { border-bottom: 1px solid var(--line); padding: .4rem .8rem .4rem 0; text-align: left; vertical-align: top }
 `
+
+/** The seal of web/public/icon.svg. It stands beside the name, so it says nothing to who cannot see it. */
+const seal = new Html(
+  '<svg width="28" height="28" viewBox="0 0 32 32" aria-hidden="true"><circle cx="16" cy="16" r="14" fill="#0f766e"/>' +
+    '<path d="M9 16.5l5 5 9-10" fill="none" stroke="#fff" stroke-width="3.5" stroke-linecap="round"/></svg>',
+)
 
 const styleHash = hashSource(style)
 
@@ -72,7 +87,12 @@ function hashSource(text: string): string {
 }
 
 /** A whole HTML page. */
-export function renderPage({ title, body, script }: Pick<Page, 'title' | 'body' | 'script'>): string {
+export function renderPage({
+  title,
+  body,
+  script,
+  layout,
+}: Pick<Page, 'title' | 'body' | 'script' | 'layout'>): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -81,7 +101,8 @@ export function renderPage({ title, body, script }: Pick<Page, 'title' | 'body' 
 <title>${title} · Org-Memory Hub</title>
 <style>${new Html(style)}</style>
 </head>
-<body>
+<body${layout === undefined ? html`` : html` class="${layout}"`}>
+<header><a class="brand" href="/">${seal}Org-Memory Hub</a></header>
 <main>
 ${body}
 </main>
@@ -107,7 +128,11 @@ export interface Page {
   noStore?: boolean
   /** It has a form, whose action is on this host. */
   hasForm?: boolean
+  /** Where sending the form ends, where that may be another host of the Hub: an address, or a path of this host. */
+  formLeadsTo?: string
   script?: PageScript
+  /** `card`: narrow and in the middle, for the one thing that is done there. */
+  layout?: 'card'
 }
 
 /** Adds an HTML page: no token, no tenant. `handler` answers with title and body, or throws DomainError. */

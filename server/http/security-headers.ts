@@ -44,6 +44,8 @@ export interface PageNeeds {
   scriptHash?: string | undefined
   /** It has a form, whose action is on this host. */
   hasForm?: boolean | undefined
+  /** Where sending the form ends, as an address, or a path of this host. */
+  formLeadsTo?: string | undefined
   /** Not to be kept anywhere, as a page behind a secret address. */
   noStore?: boolean | undefined
 }
@@ -54,13 +56,19 @@ export interface PageNeeds {
  * under `no-referrer` browsers send forms with `Origin: null` (Fetch, section 3.2). The path is never told, for it may
  * be a secret.
  */
-export function pageHeaders({ styleHash, scriptHash, hasForm, noStore }: PageNeeds): Record<string, string> {
+export function pageHeaders({
+  styleHash,
+  scriptHash,
+  hasForm,
+  formLeadsTo,
+  noStore,
+}: PageNeeds): Record<string, string> {
   const policy = [
     "default-src 'none'",
     `style-src '${styleHash}'`,
     ...(scriptHash === undefined ? [] : [`script-src '${scriptHash}'`, "connect-src 'self'"]),
     "base-uri 'none'",
-    `form-action ${hasForm ? "'self'" : "'none'"}`,
+    `form-action ${hasForm ? `'self'${otherOrigin(formLeadsTo)}` : "'none'"}`,
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
@@ -70,4 +78,10 @@ export function pageHeaders({ styleHash, scriptHash, hasForm, noStore }: PageNee
     'content-security-policy': policy.join('; '),
     'referrer-policy': hasForm || scriptHash !== undefined ? 'strict-origin' : 'no-referrer',
   }
+}
+
+/** Browsers hold `form-action` against what the answer redirects to as well (CSP 3, section 6.4.1). */
+function otherOrigin(address = ''): string {
+  const { origin } = URL.parse(address) ?? {}
+  return origin === undefined ? '' : ` ${origin}`
 }

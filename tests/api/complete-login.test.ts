@@ -53,12 +53,13 @@ test('somebody who was deactivated does not come back in', async () => {
   expect([refused.status, refused.body.reason]).toEqual([401, 'deactivated'])
 })
 
-test('a web UI at another address is where a login leads, but for the page of the service itself', async () => {
+test('a web UI at another address is where a login leads, but for the pages of the service itself', async () => {
   const apart = await startOidcLab({ hub: { settings: { HUB_BROWSER_URL: 'http://127.0.0.1:5173' } } })
   try {
     await apart.connect('acme')
     expect((await apart.browser().signIn('acme', 'kim', '/records')).location).toBe('http://127.0.0.1:5173/records')
-    expect((await apart.browser().signIn('acme', 'kim', '//evil.example')).location).toBe('/session')
+    expect((await apart.browser().signIn('acme', 'kim', '//evil.example')).location).toBe('http://127.0.0.1:5173/')
+    expect((await apart.browser().signIn('acme', 'kim', '/session')).location).toBe('/session')
   } finally {
     await apart.close()
   }

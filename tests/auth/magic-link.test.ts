@@ -68,7 +68,7 @@ describe('the page of a link', () => {
     const link = await mailedLink()
     for (const method of ['GET', 'HEAD', 'GET', 'HEAD']) expect((await fetch(link, { method })).status).toBe(200)
     const response = await press(link)
-    expect([response.status, response.headers.get('location')]).toEqual([303, '/session'])
+    expect([response.status, response.headers.get('location')]).toEqual([303, '/'])
     expect(response.headers.get('cache-control')).toBe('no-store')
     expect(await whoIsSignedIn(lab.hub, response)).toMatchObject({
       tenant: 'acme',

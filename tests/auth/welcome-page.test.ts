@@ -69,7 +69,7 @@ test('a link that is unknown, altered, another tenant’s or expired does not op
 describe('its button', () => {
   test('makes the administrator, signs them in, and works once', async () => {
     const response = await press(welcomeUrl)
-    expect([response.status, response.headers.get('location')]).toEqual([303, '/session'])
+    expect([response.status, response.headers.get('location')]).toEqual([303, '/'])
     const [line, ...others] = response.headers.getSetCookie()
     expect(others).toEqual([])
     for (const attribute of ['Path=/', 'HttpOnly', 'Secure', 'SameSite=Strict'])
@@ -129,7 +129,7 @@ test('at a tenant’s own address its links open and sign in, and those of other
   for (const method of ['GET', 'POST']) expect((await send(method, theirs)).status).toBe(404)
   expect((await send('GET', mine)).status).toBe(200)
   const { status, headers } = await send('POST', mine)
-  expect([status, headers.location]).toEqual([303, '/session'])
+  expect([status, headers.location]).toEqual([303, '/'])
   expect(String(headers['set-cookie'])).toMatch(/^service_session=/)
 })
 

@@ -81,8 +81,16 @@ function watch(context: BrowserContext, origin: string, complaints: string[]): v
   })
 }
 
+/** So that what is tested of signing in does not wait for the web UI. */
+export const landOnSession = 'return_to=/session'
+
 /** From the page /sign-in through the identity provider's form, until the browser is back. */
-export async function signInByCompany(page: Page, lab: BrowserLab, sub = kim.sub, query = ''): Promise<void> {
+export async function signInByCompany(
+  page: Page,
+  lab: BrowserLab,
+  sub = kim.sub,
+  query = `&${landOnSession}`,
+): Promise<void> {
   await page.goto(lab.address(`/sign-in?tenant=acme${query}`))
   await page.click('#company')
   await page.waitForURL(`${lab.provider.issuer}/**`)
@@ -93,7 +101,7 @@ export async function signInByCompany(page: Page, lab: BrowserLab, sub = kim.sub
 
 /** Signs in with no proof, outside production. */
 export async function signInByMock(page: Page, lab: BrowserLab, email: string, tenant: TestTenant = 'acme') {
-  await page.goto(lab.address(`/sign-in?tenant=${tenant}`))
+  await page.goto(lab.address(`/sign-in?tenant=${tenant}&${landOnSession}`))
   await page.fill('#mock-email', email)
   await page.click('#mock-sign-in')
   await page.waitForURL(lab.address('/session'))

@@ -2,7 +2,7 @@ import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { linkOf } from '../auth/link-lab.ts'
 import { type MailServer, startMailServer } from '../support/mail-server.ts'
-import { type BrowserLab, signInByMock, startBrowserLab, status } from './browser-lab.ts'
+import { type BrowserLab, landOnSession, signInByMock, startBrowserLab, status } from './browser-lab.ts'
 
 let lab: BrowserLab
 let mail: MailServer
@@ -28,11 +28,12 @@ beforeEach(async () => {
 })
 
 async function welcomeLink(): Promise<string> {
-  return (await lab.hub.modules.tenants.administration.welcomeLink('globex')).welcome.url
+  const { welcome } = await lab.hub.modules.tenants.administration.welcomeLink('globex')
+  return `${welcome.url}?${landOnSession}`
 }
 
 test('a link comes by mail, and its button signs in', async () => {
-  await page.goto(lab.address('/sign-in?tenant=globex'))
+  await page.goto(lab.address('/sign-in?tenant=globex&return_to=/session'))
   await page.fill('#link-email', 'lee@globex.example')
   await page.click('#send-link')
   await page.locator('#link-result', { hasText: 'a link is on its way' }).waitFor()

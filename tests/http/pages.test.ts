@@ -43,11 +43,6 @@ describe('the page behind a problem', () => {
 })
 
 describe('the reference', () => {
-  test('is where / leads', async () => {
-    const { status, headers } = await get('/')
-    expect([status, headers.location]).toEqual([302, '/reference'])
-  })
-
   test('works without the Internet and without inline script', async () => {
     const { status, text, headers } = await get('/reference')
     expect(status).toBe(200)

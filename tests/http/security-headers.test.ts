@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../contract/operations.ts'
+import { webPaths } from '../../contract/web-paths.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 
 /** As outside development, where everything is reached by https. */
@@ -68,6 +69,20 @@ const reference: Headers = {
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 }
+const webPolicy = (style: string) =>
+  `default-src 'none'; script-src 'self'; style-src ${style}; img-src 'self' data: blob:; font-src 'self'; ` +
+  "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+const webPage: Headers = {
+  ...everywhere,
+  'cache-control': 'no-cache',
+  'content-security-policy': webPolicy("'self' 'nonce-#'"),
+  'referrer-policy': 'strict-origin',
+}
+const webFile: Headers = {
+  ...everywhere,
+  'cache-control': 'public, max-age=3600',
+  'content-security-policy': webPolicy("'self'"),
+}
 const referenceFile: Headers = { ...reference, 'cache-control': 'public, max-age=0' }
 
 /** Directories speak a protocol of their own below one address. */
@@ -83,7 +98,17 @@ function scimRoutes(): Record<string, [address: string, headers: Headers]> {
 
 /** What is no operation: an address that the route takes, and its headers. */
 const beyondTheApi: Record<string, [address: string, headers: Headers]> = {
-  'GET /': ['/', everywhere],
+  'GET /': ['/', webPage],
+  ...Object.fromEntries(
+    webPaths.flatMap((segment) => [
+      [`GET /${segment}`, [`/${segment}`, webPage]],
+      [`GET /${segment}*`, [`/${segment}/below`, webPage]],
+    ]),
+  ),
+  'GET /icon.svg': ['/icon.svg', webFile],
+  'GET /color-scheme.js': ['/color-scheme.js', webFile],
+  // Of `/assets/*`. Those that there are have names that their contents make: see tests/web.
+  'GET /*': ['/assets/none.js', everywhere],
   'GET /sign-in': ['/sign-in', pageWithScript],
   'GET /session': ['/session', pageWithScript],
   'GET /welcome/:tenant/:token': ['/welcome/acme/none', secretPage],
@@ -115,7 +140,10 @@ const publicOperations: Record<string, Headers> = {
 async function headersOf(method: string, path: string, options: Parameters<TestHub['call']>[3] = {}) {
   const { headers, status } = await hub.call('acme', method, path, options)
   const found = watched.filter((name) => headers[name] !== undefined)
-  const withoutHashes = (value: unknown) => String(value).replaceAll(/sha256-[A-Za-z0-9+/]{43}=/g, 'sha256-#')
+  const withoutHashes = (value: unknown) =>
+    String(value)
+      .replaceAll(/sha256-[A-Za-z0-9+/]{43}=/g, 'sha256-#')
+      .replaceAll(/nonce-[A-Za-z0-9+/]{22}==/g, 'nonce-#')
   return { status, headers: Object.fromEntries(found.map((name) => [name, withoutHashes(headers[name])])) }
 }
 

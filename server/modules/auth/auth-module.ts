@@ -22,6 +22,7 @@ import { createServiceAccounts } from './service-accounts/service-accounts-servi
 import { readAccount } from './service-accounts/service-accounts-store.ts'
 import { addSessionRoutes } from './sessions/sessions-routes.ts'
 import { createSessions } from './sessions/sessions-service.ts'
+import { createLanding } from './sign-in/landing.ts'
 import { createLinkRequests } from './sign-in/link-requests-service.ts'
 import { addLinkRoutes } from './sign-in/link-routes.ts'
 import { createLinkSignIn } from './sign-in/link-sign-in-service.ts'
@@ -78,7 +79,8 @@ export function createAuthModule(deps: AuthModuleDeps): AuthModule {
   })
   const linkRequests = createLinkRequests(deps)
   const linkSignIn = createLinkSignIn({ ...deps, sessions })
-  const oidcLogin = createOidcLogin({ ...deps, sessions })
+  const landing = createLanding(deps)
+  const oidcLogin = createOidcLogin({ ...deps, sessions, landing })
   const mockLogin = deps.environment !== 'production'
   return {
     access: {
@@ -98,9 +100,9 @@ export function createAuthModule(deps: AuthModuleDeps): AuthModule {
       addAuthRoutes(app, { tokens, directory })
       addSessionRoutes(app, sessions)
       addOidcRoutes(app, oidcLogin)
-      addLinkRoutes(app, { requests: linkRequests, signIn: linkSignIn, mailer: deps.mailer })
+      addLinkRoutes(app, { requests: linkRequests, signIn: linkSignIn, landing, mailer: deps.mailer })
       if (mockLogin) addMockLoginRoutes(app, createMockLogin({ ...deps, sessions }))
-      addSignInPages(app, { mockLogin })
+      addSignInPages(app, { ...deps, mockLogin, landing })
       addServiceAccountRoutes(app, serviceAccounts)
     },
   }

@@ -13,12 +13,15 @@ import type { SignInUsers } from '../../roster/roster-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import { linkMail } from './link-mail.ts'
 import { maySignInByLink } from './link-rule.ts'
+import { defaultReturnPath, returnPath } from './return-path.ts'
 
 export interface LinkRequest {
   email: string
   tenant: string
   /** The one tenant that is served where the request came in, where that is a tenant's own address. */
   servedTenant?: string | undefined
+  /** Where to land, as it was asked for. */
+  returnTo?: string | undefined
 }
 
 export interface LinkRequests {
@@ -51,8 +54,13 @@ interface Order extends LinkRequest {
 
 const jobName = 'mail-sign-in-link'
 const sealContext = 'sign-in link request'
-/** Every order is as long, so that its length does not tell the address: 254 characters of at most 4 bytes, and the rest. */
-const orderBytes = 1536
+/** A longer one is the default: an address has to fit into a message. Of ASCII characters. */
+const returnPathLengthMax = 1000
+/**
+ * Every order is as long, so that its length does not tell the address: 254 characters of at most 4 bytes, the path, and
+ * the rest.
+ */
+const orderBytes = 2560
 /** A server that greylists takes a message after some minutes (RFC 6647, section 2.4): tries go on for two hours. */
 const retries = { retryLimit: 8, retryDelaySeconds: 30 }
 
@@ -75,7 +83,7 @@ export function createLinkRequests(deps: Deps): LinkRequests {
     const made = await deps.database.withTenant(slug, async (tx) => {
       const email = await recipient(tx, order.email)
       const link = email === undefined ? undefined : await links.issueForMail(tx, tenant, email, order.token)
-      return link && email && { link, email }
+      return link && email && { link: { ...link, url: `${link.url}${queryOf(order)}` }, email }
     })
     if (!made) return
     await mailer.send(linkMail(made.email, tenant, made.link)).catch((error: unknown) => {
@@ -97,7 +105,9 @@ export function createLinkRequests(deps: Deps): LinkRequests {
     async accept(request) {
       requireEmail(request.email)
       if (!mailer.available) throw noMail()
-      const order: Order = { ...request, token: links.newToken(), requestedAtMs: Date.now() }
+      const { email, tenant, servedTenant } = request
+      const returnTo = mailedPath(request.returnTo)
+      const order: Order = { email, tenant, servedTenant, returnTo, token: links.newToken(), requestedAtMs: Date.now() }
       const text = Buffer.alloc(orderBytes, ' ')
       text.write(JSON.stringify(order))
       await deps.jobSender.send(jobName, { sealed: seal(key, text, sealContext).toString('base64') })
@@ -114,4 +124,13 @@ export function createLinkRequests(deps: Deps): LinkRequests {
       },
     },
   }
+}
+
+function mailedPath(asked: string | undefined): string | undefined {
+  const path = returnPath(asked)
+  return path === defaultReturnPath || path.length > returnPathLengthMax ? undefined : path
+}
+
+function queryOf({ returnTo }: Order): string {
+  return returnTo === undefined ? '' : `?${new URLSearchParams({ return_to: returnTo })}`
 }

@@ -5,10 +5,12 @@ import { addPage, addPageAction } from '../../../http/page.ts'
 import { addRoute } from '../../../http/route.ts'
 import type { Mailer } from '../../../mail/mailer.ts'
 import type { LinkPurpose } from '../../links/links-types.ts'
+import type { Landing } from './landing.ts'
 import { closedLinkPage, signInLinkPage } from './link-pages.ts'
 import type { LinkRequests } from './link-requests-service.ts'
 import { MagicLinkAnswer, MagicLinkBody } from './link-schemas.ts'
 import type { LinkAddress, LinkSignIn } from './link-sign-in-service.ts'
+import { askedReturnPath } from './return-path.ts'
 import { welcomePage } from './welcome-page.ts'
 
 const paths: Record<LinkPurpose, string> = {
@@ -27,7 +29,7 @@ const accepted = (listed: boolean) => ({
 
 export function addLinkRoutes(
   app: FastifyInstance,
-  deps: { requests: LinkRequests; signIn: LinkSignIn; mailer: Pick<Mailer, 'listed'> },
+  deps: { requests: LinkRequests; signIn: LinkSignIn; landing: Landing; mailer: Pick<Mailer, 'listed'> },
 ): void {
   const answer = accepted(deps.mailer.listed)
   addRoute(
@@ -44,19 +46,27 @@ export function addLinkRoutes(
     },
     async (request, reply) => {
       await request.credentialCharges.attempt(request.body.email)
-      await deps.requests.accept({ ...request.body, servedTenant: request.hostTenant?.slug })
+      const { email, tenant, return_to: returnTo } = request.body
+      await deps.requests.accept({ email, tenant, returnTo, servedTenant: request.hostTenant?.slug })
       reply.status(202)
       return answer
     },
   )
-  for (const purpose of ['welcome', 'sign_in'] as const) addLinkPage(app, purpose, deps.signIn)
+  for (const purpose of ['welcome', 'sign_in'] as const) addLinkPage(app, purpose, deps)
 }
 
 /** GET shows what the link is for; POST, which only its button sends, uses it up. */
-function addLinkPage(app: FastifyInstance, purpose: LinkPurpose, links: LinkSignIn): void {
+function addLinkPage(
+  app: FastifyInstance,
+  purpose: LinkPurpose,
+  { signIn: links, landing }: { signIn: LinkSignIn; landing: Landing },
+): void {
   addPage(app, paths[purpose], async (request) => {
     const found = await links.look(addressOf(request, purpose))
-    if (found) return { ...pages[purpose](found.tenant, found.link), noStore: true }
+    if (found) {
+      const formLeadsTo = landing(found.tenant, askedReturnPath(request))
+      return { ...pages[purpose](found.tenant, found.link), formLeadsTo, noStore: true }
+    }
     await request.credentialCharges.failed()
     return { ...closedLinkPage(), noStore: true }
   })
@@ -73,7 +83,7 @@ function addLinkPage(app: FastifyInstance, purpose: LinkPurpose, links: LinkSign
     }
     setSessionCookie(reply, opened.session)
     reply.header('cache-control', 'no-store')
-    return reply.redirect('/session', 303)
+    return reply.redirect(landing(opened.tenant, askedReturnPath(request)), 303)
   })
 }
 

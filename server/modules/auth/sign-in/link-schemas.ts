@@ -10,7 +10,20 @@ export const Email = Type.String({
 
 export const TenantSlug = Type.String({ pattern: patterns.tenantSlug, examples: ['acme'] })
 
-export const MagicLinkBody = Type.Object({ email: Email, tenant: TenantSlug }, { additionalProperties: false })
+export const MagicLinkBody = Type.Object(
+  {
+    email: Email,
+    tenant: TenantSlug,
+    return_to: Type.Optional(
+      Type.String({
+        maxLength: 2000,
+        description: 'Path of this service to land at; what is not one is taken for the default page.',
+        examples: ['/records'],
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
 
 export const MagicLinkAnswer = Type.Object(
   {

@@ -8,11 +8,12 @@ import type { IdentityProviders, ProviderClaims } from '../../identity/identity-
 import type { SignInUsers } from '../../roster/roster-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { OpenedSession, Sessions } from '../auth-types.ts'
+import type { Landing } from './landing.ts'
 import { nobody } from './nobody.ts'
 import { clientRefused, noSuchLogin, notedReason, notOfThisLogin, usableEmail } from './oidc-refusals.ts'
-import { defaultReturnPath, returnPath } from './oidc-return-path.ts'
 import { forgetSpentLogins, spendLogin } from './oidc-store.ts'
 import { createLoginTransactions, type LoginTransaction, stateHash } from './oidc-transaction.ts'
+import { returnPath } from './return-path.ts'
 
 export interface LoginVisitor {
   address: string
@@ -68,19 +69,13 @@ export function createOidcLogin(deps: {
   users: SignInUsers
   sessions: Pick<Sessions, 'open'>
   refusals: RefusalLog
-  browserUrl: () => string
+  landing: Landing
   /** Milliseconds since 1970. */
   now?: () => number
 }): OidcLogin {
   const { database, directory, providers, refusals } = deps
   const transactions = createLoginTransactions(deps.masterKey, deps.now)
   const hasOwnAddress = (tenant: Tenant) => tenant.baseUrl !== directory.commonUrl()
-
-  /** The page that says who is signed in is the service's own; all others are of the web UI, where it is elsewhere. */
-  function landing(tenant: Tenant, path: string): string {
-    const browserUrl = hasOwnAddress(tenant) ? tenant.baseUrl : deps.browserUrl()
-    return path === defaultReturnPath || browserUrl === tenant.baseUrl ? path : `${browserUrl}${path}`
-  }
 
   /** The login that the callback answers. It is over with this call, whatever comes of it. */
   async function spend(sealed: string | undefined, callback: URL, { served }: LoginVisitor) {
@@ -148,7 +143,7 @@ export function createOidcLogin(deps: {
           const user = await deps.users.ofIdentity(tx, tenant, { connectionId, subject, email, displayName })
           return deps.sessions.open(tx, tenant, { user, method: 'oidc', connectionId, address, requestId, userAgent })
         })
-        return { session, location: landing(tenant, login.returnTo) }
+        return { session, location: deps.landing(tenant, login.returnTo) }
       } catch (error) {
         noteRefusal(tenant, error, login, visitor)
         throw error

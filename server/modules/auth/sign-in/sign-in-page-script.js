@@ -2,6 +2,40 @@
 ;(() => {
   const byId = (id) => document.getElementById(id)
   const tenant = byId('tenant')
+  const returnTo = byId('return-to').value
+
+  const knownTenants = 'hub-tenants'
+  const knownTenantsMax = 5
+
+  /** Names of the tenants last used in this browser, the latest first; none where it keeps nothing. */
+  function readTenants() {
+    try {
+      const names = JSON.parse(localStorage.getItem(knownTenants))
+      return Array.isArray(names) ? names.filter((name) => typeof name === 'string').slice(0, knownTenantsMax) : []
+    } catch {
+      return []
+    }
+  }
+
+  function rememberTenant() {
+    const name = tenant.value.trim()
+    const names = [name, ...readTenants().filter((each) => each !== name)].slice(0, knownTenantsMax)
+    try {
+      localStorage.setItem(knownTenants, JSON.stringify(names))
+    } catch {
+      // Storage is switched off or full: it will have to be typed again.
+    }
+  }
+
+  function suggestTenants() {
+    const names = readTenants()
+    for (const name of names) {
+      const option = document.createElement('option')
+      option.value = name
+      byId('known-tenants').append(option)
+    }
+    if (tenant.value === '' && names.length > 0) tenant.value = names[0]
+  }
 
   /** Safari keeps no Secure cookie over plain http, not even on the own machine; then no session would last. */
   function keepsSecureCookies() {
@@ -46,30 +80,33 @@
   }
 
   onSend('company', [], async () => {
-    const query = new URLSearchParams({ tenant: tenant.value.trim() })
-    const returnTo = new URLSearchParams(location.search).get('return_to')
-    if (returnTo !== null) query.set('return_to', returnTo)
+    const query = new URLSearchParams({ tenant: tenant.value.trim(), return_to: returnTo })
     const login = `/api/v1/auth/login?${query}`
     // Asked first without following, so that a refusal is shown here and not as a bare document.
     const response = await fetch(login, { redirect: 'manual' })
     if (response.type !== 'opaqueredirect') return refusalOf(response)
+    rememberTenant()
     location.assign(login)
     return 'On the way to your company …'
   })
 
   const linkEmail = byId('link-email')
   onSend('link', [linkEmail], async () => {
-    const response = await post('/api/v1/auth/magic-link', { email: linkEmail.value.trim() })
-    return response.ok ? (await response.json()).detail : refusalOf(response)
+    const response = await post('/api/v1/auth/magic-link', { email: linkEmail.value.trim(), return_to: returnTo })
+    if (!response.ok) return refusalOf(response)
+    rememberTenant()
+    return (await response.json()).detail
   })
 
   const mockEmail = byId('mock-email')
   onSend('mock', [mockEmail], async () => {
     const response = await post('/api/v1/auth/mock-login', { email: mockEmail.value.trim() })
     if (!response.ok) return refusalOf(response)
-    location.assign('/session')
+    rememberTenant()
+    location.assign(byId('landing').value)
     return 'Signed in.'
   })
 
+  suggestTenants()
   if (!keepsSecureCookies()) byId('cookie-notice').hidden = false
 })()

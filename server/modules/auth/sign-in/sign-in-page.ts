@@ -11,10 +11,14 @@ interface Asked {
   /** The host serves that tenant only. */
   tenantIsFixed: boolean
   mockLogin: boolean
+  /** Path to land at, of `?return_to=`. */
+  returnTo: string
+  /** Its address, which may be at another host. */
+  landing: string
 }
 
 /** The page `/sign-in`: through the company, by a mailed link, and outside production as anyone. */
-export function signInPage({ tenant, tenantIsFixed, mockLogin }: Asked) {
+export function signInPage({ tenant, tenantIsFixed, mockLogin, returnTo, landing }: Asked) {
   const body = html`<h1>Sign in to the Org-Memory Hub</h1>
 <noscript><p class="notice">This page needs JavaScript.</p></noscript>
 <p id="cookie-notice" class="notice" role="status" hidden>This browser does not keep Secure cookies from this address,
@@ -25,7 +29,10 @@ Hub by https and allow its cookies.</p>
 <p id="tenant-hint" class="soft">The short name of your organisation, such as <code>acme</code>, for every way to sign in.</p>
 <input id="tenant" name="tenant" type="text" aria-describedby="tenant-hint" required pattern="${inputPattern(patterns.tenantSlug)}" maxlength="63"
 title="A name such as acme: lower-case letters, digits and hyphens" autocomplete="organization" autocapitalize="none"
-spellcheck="false" value="${tenant}"${tenantIsFixed ? html` readonly` : html``}>
+spellcheck="false" list="known-tenants" value="${tenant}"${tenantIsFixed ? html` readonly` : html``}>
+<datalist id="known-tenants"></datalist>
+<input type="hidden" id="return-to" value="${returnTo}">
+<input type="hidden" id="landing" value="${landing}">
 <button id="company" type="submit">Continue with your company</button>
 <p id="company-result" role="status"></p>
 </form>
@@ -36,8 +43,8 @@ ${emailField('link-email')}
 <p id="link-result" role="status"></p>
 </form>
 ${mockLogin ? mockForm() : html``}
-<p class="soft"><a href="/session">Your session</a> · <a href="/reference">API reference</a></p>`
-  return { title: 'Sign in', body, script }
+<p class="soft links"><a href="/session">Your session</a> · <a href="/reference">API reference</a></p>`
+  return { title: 'Sign in', body, script, layout: 'card' as const }
 }
 
 function mockForm(): Html {

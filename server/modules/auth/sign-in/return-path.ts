@@ -1,5 +1,5 @@
-/** Where a sign-in lands that names no place, or a bad one. */
-export const defaultReturnPath = '/session'
+/** Where a sign-in lands that names no place, or a bad one: the web UI. */
+export const defaultReturnPath = '/'
 const pathLengthMax = 2000
 
 /**
@@ -16,4 +16,10 @@ export function returnPath(text: string | undefined): string {
   // As the browser reads it: `/..//evil.example` becomes another host's address once its dots are gone.
   const path = `${url.pathname}${url.search}${url.hash}`
   return path.startsWith('//') || path.length > pathLengthMax * 3 ? defaultReturnPath : path
+}
+
+/** That of `?return_to=`. */
+export function askedReturnPath({ query }: { query: unknown }): string {
+  const { return_to: text } = query as { return_to?: unknown }
+  return returnPath(typeof text === 'string' ? text : undefined)
 }

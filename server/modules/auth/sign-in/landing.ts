@@ -1,0 +1,30 @@
+import { webPaths } from '../../../../contract/web-paths.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import type { TenantDirectory } from '../../tenants/tenants-types.ts'
+
+/**
+ * Where the browser goes after signing in: a path of the same host, or the address of a page of the web UI, where that
+ * is at another one. Without a tenant, that of tenants without an address of their own.
+ *
+ * @param path of {@link returnPath}
+ */
+export type Landing = (tenant: Tenant | undefined, path: string) => string
+
+export function createLanding(deps: {
+  directory: Pick<TenantDirectory, 'commonUrl'>
+  /** Address of the web UI, without a trailing slash. */
+  browserUrl: () => string
+}): Landing {
+  return (tenant, path) => {
+    const commonUrl = deps.directory.commonUrl()
+    const baseUrl = tenant?.baseUrl ?? commonUrl
+    const browserUrl = baseUrl === commonUrl ? deps.browserUrl() : baseUrl
+    return browserUrl === baseUrl || !isOfWebUi(path) ? path : `${browserUrl}${path}`
+  }
+}
+
+/** All others, such as `/session`, are pages of the service itself. */
+function isOfWebUi(path: string): boolean {
+  const [, segment = ''] = /^\/([^/?#]*)/.exec(path) ?? []
+  return segment === '' || webPaths.some((each) => each === segment)
+}
