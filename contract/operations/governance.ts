@@ -34,6 +34,14 @@ export const governanceOperations = {
     tag: 'Governance',
     summary: 'Release a legal hold',
   },
+  getRecordState: {
+    method: 'GET',
+    path: '/api/v1/hub/records/{record_id}/state',
+    access: scope('hub:purge', 'governance:read'),
+    rateClass: 'hub-read',
+    tag: 'Governance',
+    summary: 'Get what keeps a record, and when it goes',
+  },
   getRetentionRules: {
     method: 'GET',
     path: '/api/v1/hub/retention-rules',

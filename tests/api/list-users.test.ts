@@ -75,6 +75,28 @@ test('role, active and email narrow the list, alone and together', async () => {
   expect(await found('?email=person-2@acme.example&role=analyst')).toEqual([])
 })
 
+test('a part of the address or the name finds people, in either case', async () => {
+  await lab.call('globex', 'POST', usersPath, { body: { email: 'zoe@globex.example', display_name: 'Zoë Łukasik' } })
+  const globex = async (search: string) =>
+    (await list(`?search=${encodeURIComponent(search)}`, 'globex')).body.items.map(
+      ({ email }: { email: string }) => email,
+    )
+  for (const search of ['zoe', 'ZOE@', 'zoë ł', 'Zoë Ł', 'łukasik', 'ukasik', 'globex.example']) {
+    expect([search, await globex(search)]).toEqual([search, ['zoe@globex.example']])
+  }
+  for (const search of ['%', '_', 'z%e', 'zoe łukasik', '\\', 'zoë  '])
+    expect([search, await globex(search)]).toEqual([search, []])
+  expect(await found('?search=PERSON')).toEqual([0, 1, 2, 3, 4, 5, 6])
+  expect(await found('?search=person&role=analyst')).toEqual([0, 3, 6])
+  const { next_cursor: cursor } = (await list('?search=person&limit=2')).body
+  expect(await found(`?search=person&limit=2&cursor=${cursor}`)).toEqual([2, 3])
+  expect((await list(`?search=perso&cursor=${cursor}`)).status).toBe(400)
+  for (const search of ['', 'x'.repeat(201)]) {
+    const { status, body } = await list(`?search=${search}`)
+    expect([status, body.errors[0].pointer]).toEqual([400, '/query/search'])
+  }
+})
+
 test.each([
   '%',
   'person-%',

@@ -261,7 +261,7 @@ async function manageUsers(hub: TestHub, slug: Tenant): Promise<void> {
     await call(hub, slug, 'POST', `${users}/${id}:${action}`)
   for (const role of ['', '&role=admin']) {
     for (const active of ['', '&active=true', '&active=false']) {
-      for (const email of ['', '&email=kim@example.com']) {
+      for (const email of ['', '&email=kim@example.com', '&search=kim']) {
         const query = `${users}?limit=1${role}${active}${email}`
         const { next_cursor: cursor } = await call(hub, slug, 'GET', query)
         if (cursor) await call(hub, slug, 'GET', `${query}&cursor=${cursor}`)

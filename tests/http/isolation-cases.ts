@@ -143,6 +143,7 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
     attempt(400, records, { record_type: 'artifact', title: 'x', tenant_id: 'acme' }),
   ],
   getRecord: (loot) => [...byId()(loot), ...byId('?verify=true')(loot)],
+  getRecordState: byId('/state'),
   purgeRecord: byId('?reason=gone'),
   restoreRecord: byId(':restore'),
   getRelatedRecords: byId('/related?depth=5'),

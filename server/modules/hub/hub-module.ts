@@ -21,6 +21,8 @@ import { createHoldEvidence } from './holds/hold-evidence.ts'
 import type { HoldList, HoldsAfterRestore } from './holds/hold-list-types.ts'
 import { addHoldRoutes } from './holds/holds-routes.ts'
 import { createHolds } from './holds/holds-service.ts'
+import { addRecordStateRoutes } from './holds/record-state-routes.ts'
+import { createRecordStates } from './holds/record-state-service.ts'
 import { addReleaseRoutes } from './holds/releases-routes.ts'
 import { createHoldsAfterRestore } from './holds/restored-holds.ts'
 import { addHubRoutes } from './hub-routes.ts'
@@ -149,6 +151,7 @@ export function createHubModule(
       addErasureRoutes(app, createDeletionCertificates(deps))
       addReleaseRoutes(app, releases)
       addHoldRoutes(app, createHolds({ ...deps, holds, told, cursorKey }))
+      addRecordStateRoutes(app, createRecordStates({ ...deps, holds }))
       addRetentionRoutes(app, createRetention({ ...deps, told }))
     },
     sealedRecords,

@@ -157,6 +157,8 @@ export interface UserFilter {
   active?: boolean
   /** The whole address, however it is written. */
   email?: string
+  /** A part of the address or the name. */
+  search?: string
   group_id?: string
   archetype_id?: string
   /** See {@link UserAnswer}. */

@@ -51,6 +51,14 @@ export const UsersQuery = Type.Object(
         examples: ['kim@acme.example'],
       }),
     ),
+    search: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: displayNameLengthMax,
+        description: 'A part of the address or the name; lower and upper case are the same',
+        examples: ['kim'],
+      }),
+    ),
     group_id: Type.Optional(GroupId),
     archetype_id: Type.Optional(ArchetypeId),
     matched: Type.Optional(

@@ -165,6 +165,8 @@ export interface UserConditions {
   role?: Role
   active?: boolean
   emailKey?: string
+  /** A part of the address or the name. */
+  search?: string
   groupId?: string
   archetypeId?: string
   matched?: boolean
@@ -177,7 +179,7 @@ export function usersAfter(
   after: UserPosition | undefined,
   count: number,
 ): Promise<UserRow[]> {
-  const { role, active, emailKey, groupId, archetypeId, matched } = filter
+  const { role, active, emailKey, search, groupId, archetypeId, matched } = filter
   const unmatched = sql<boolean>`(hub.users.deactivated_at is null
     and exists (select from hub.directory_users d where d.tenant_id = ${tx.tenantId} and d.user_id = hub.users.user_id)
     and not exists (select from hub.user_archetypes a
@@ -189,6 +191,13 @@ export function usersAfter(
     .$if(role !== undefined, (query) => query.where('role', '=', role!))
     .$if(active !== undefined, (query) => query.where('deactivated_at', active ? 'is' : 'is not', null))
     .$if(emailKey !== undefined, (query) => query.where('email_key', '=', emailKey!))
+    .$if(search !== undefined, (query) =>
+      query.where(
+        // Without lower(), whose letters may be those of ASCII alone, at least what is written as in the name is found.
+        sql<boolean>`(strpos(email_key, ${search!.toLowerCase()}) > 0 or strpos(display_name, ${search}) > 0
+          or strpos(lower(display_name), ${search!.toLowerCase()}) > 0)`,
+      ),
+    )
     .$if(groupId !== undefined, (query) =>
       query.where(
         sql<boolean>`exists (select from hub.directory_members m where m.tenant_id = ${tx.tenantId}
