@@ -74,7 +74,7 @@ function Frame() {
             <UnstyledButton
               className={styles.search}
               onClick={openPalette}
-              aria-label="Search pages and records (Ctrl-K)"
+              aria-label="Search pages and records (Ctrl K)"
             >
               <IconSearch size={16} aria-hidden />
               <span className={styles.searchText}>Search</span>

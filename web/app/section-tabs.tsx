@@ -12,7 +12,7 @@ export function SectionTabs() {
   return (
     <nav aria-label={section.label} className={styles.tabs}>
       {section.pages.map(({ to, label }) => (
-        <Link key={to} to={to} className={styles.tab} aria-current={pathname === to ? 'page' : undefined}>
+        <Link key={to} to={to} className={styles.tab} activeOptions={{ exact: true, includeSearch: false }}>
           {label}
         </Link>
       ))}

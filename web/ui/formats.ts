@@ -1,4 +1,5 @@
-const locale = navigator.language
+/** That of the browser. `navigator.language` may be no language tag at all: `en-US@posix` was seen. */
+const locale = undefined
 const counts = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })
 const shortCounts = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
 const percents = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })

@@ -1,8 +1,8 @@
 import { useNow } from './use-now.ts'
 
-const dateTimes = new Intl.DateTimeFormat(navigator.language, { dateStyle: 'medium', timeStyle: 'medium' })
-const dates = new Intl.DateTimeFormat(navigator.language, { dateStyle: 'medium' })
-const relative = new Intl.RelativeTimeFormat(navigator.language, { numeric: 'auto', style: 'long' })
+const dateTimes = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'long' })
 
 const units: [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', 86_400_000],
