@@ -368,7 +368,7 @@ export async function createApp(modules: Modules, options: AppOptions): Promise<
     limiter: metrics ? countDecisions(limiter, metrics) : limiter,
     access: auth.access,
     limitsOf: (slug) => tenants.directory.limitsOf(slug),
-    browserUrl,
+    ...(options.config.browserUrl !== options.config.baseUrl && { browserUrl }),
   })
   if (metrics) countRequests(app, metrics)
   const { connectors, distribution, webhooks } = modules

@@ -15,6 +15,7 @@ import { createBodyBudget } from './body-budget.ts'
 import { answerBrokenRequests } from './broken-requests.ts'
 import type { Caller, Tenant } from './caller.ts'
 import { callerAddressOf } from './caller-address.ts'
+import { admitBrowserOrigin, isForeignOptions } from './cors.ts'
 import { type CredentialCharges, credentialCharges } from './credential-charges.ts'
 import { refuseCrossSite } from './cross-site.ts'
 import { checkOperator } from './operator-access.ts'
@@ -33,7 +34,7 @@ export interface HttpServerOptions extends Omit<AccessChecksOptions, 'limitFacto
   config: Pick<Config, 'environment' | 'trustedProxies' | 'limitFactor'>
   /** Asked at each use, for it is settled only when the port is. Without a trailing slash. */
   baseUrl: () => string
-  /** Address of the web UI, in the same way; without it the UI is at `baseUrl`. */
+  /** Address of the web UI where it may be another, in the same way; without it the UI is at `baseUrl`. */
   browserUrl?: () => string
   logger: FastifyBaseLogger
   /** Of whoever runs the service; without it nobody gets into the operator's operations. */
@@ -69,7 +70,7 @@ const bodiesBytesMax = 96 * 1024 * 1024
  *
  * Order of checks: host, 404/405, version 406, cross-site 403, credential 401 (where the handler looks at it, only whether
  * there is one), tenant header 400, tenant 403, scope 403, rate 429, media type 415, size 413, JSON 400, schemas 400; then
- * the handler's own.
+ * the handler's own. Before all of them, preflights of the web UI are answered, where it is at another host.
  */
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const { config, logger, baseUrl, browserUrl = baseUrl } = options
@@ -92,6 +93,13 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     http: { requireHostHeader: false },
     frameworkErrors: (error, request, reply) => sendProblem(request, reply as FastifyReply, error),
   })
+  app.addHook('onRequest', (request, reply, done) => {
+    request.callerAddress = callerAddressOf(request)
+    request.rawAnswer = reply.raw
+    reply.header(requestIdHeader, request.id).headers(headers)
+    done()
+  })
+  if (options.browserUrl) admitBrowserOrigin(app, options.browserUrl)
   const index = new RouteIndex()
   app.decorate('hubRoutes', new Map())
   app.addHook('onRoute', (route) => index.add(route))
@@ -102,13 +110,10 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
 
   const access = { ...options, limitFactor: config.limitFactor }
   app.addHook('onRequest', async (request, reply) => {
-    request.callerAddress = callerAddressOf(request)
-    request.rawAnswer = reply.raw
-    reply.header(requestIdHeader, request.id).headers(headers)
     checkHost(request)
     request.hostTenant = (await access.access.tenantAt(request.host)) ?? null
     if (config.environment === 'development') checkLoopbackHost(request.headers.host)
-    if (request.is404) throw notFound(index.methodsAt(request.url), request, reply)
+    if (request.is404 || isForeignOptions(request)) throw notFound(index.methodsAt(request.url), request, reply)
     const { route, page, protocol } = request.routeOptions.config
     if (route?.operation.access.kind === 'own' || page !== undefined || protocol) {
       const rateClass = route?.operation.rateClass ?? protocol?.rateClass ?? 'auth'

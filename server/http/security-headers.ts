@@ -6,8 +6,8 @@ const unusedFeatures = ['camera', 'display-capture', 'geolocation', 'microphone'
 
 /**
  * Headers of every answer. Nothing is cached, run, sniffed, framed or referred; windows and pages of other sites get
- * hold of nothing. No CORS: scripts of other sites stay out. Pages loosen what they need in {@link pageHeaders}, public
- * documents what others may read in {@link openToEveryOrigin}.
+ * hold of nothing. No CORS but for the web UI at another host (see cors.ts): scripts of other sites stay out. Pages
+ * loosen what they need in {@link pageHeaders}, public documents what others may read in {@link openToEveryOrigin}.
  */
 export const apiHeaders: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
@@ -31,7 +31,8 @@ export function headersOfEveryAnswer(environment: Config['environment']): Readon
 export function openToEveryOrigin(reply: FastifyReply, maxAgeSeconds: number): void {
   reply.headers({
     'cache-control': `public, max-age=${maxAgeSeconds}`,
-    'access-control-allow-origin': '*',
+    // The web UI at another host is named already: what is called with cookies may not be told by an asterisk.
+    'access-control-allow-origin': reply.getHeader('access-control-allow-origin') ?? '*',
     'cross-origin-resource-policy': 'cross-origin',
   })
 }
