@@ -48,10 +48,11 @@ function isBuildFolder(name: string): boolean {
  * Builds where that is needed.
  *
  * @param dist where to, with a parent that may be written to
+ * @param bundle writes the page and its files to a folder
  * @returns whether something was built
  * @throws what Vite or the file system says
  */
-export async function ensureBuilt(dist: string = join(web, 'dist')): Promise<boolean> {
+export async function ensureBuilt(dist: string = join(web, 'dist'), bundle = runVite): Promise<boolean> {
   const digest = digestOfSources()
   if ((await digestOf(dist)) === digest) return false
   await forgetAbandoned(dist)
@@ -59,7 +60,7 @@ export async function ensureBuilt(dist: string = join(web, 'dist')): Promise<boo
   // Made for its owner only; but whoever installs is often not who serves.
   await chmod(built, 0o755)
   try {
-    await runVite(built)
+    await bundle(built)
     await compressAll(built)
     await writeFile(join(built, digestFile), digest)
     await putInPlace(built, dist, digest)
