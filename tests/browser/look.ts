@@ -70,6 +70,9 @@ async function openContext(browser: Browser): Promise<BrowserContext> {
     viewport: { width: Number(flags.width), height: Number(flags.height) },
     colorScheme: flags.dark ? 'dark' : 'light',
     reducedMotion: 'reduce',
+    // Otherwise Chromium takes them of the machine, where a language may be `en-US@posix`.
+    locale: 'en-GB',
+    timezoneId: 'Europe/Berlin',
   }
   const { role, tenant } = flags
   if (role === 'none') return patient(await browser.newContext(options))

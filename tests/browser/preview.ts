@@ -18,7 +18,17 @@ const { values: flags } = parseArgs({
 
 const web = resolve(import.meta.dirname, '../../web')
 /** What the hub answers in any case; everything else is the UI. */
-const ofTheHub = ['/api/v1', '/v1', '/sign-in', '/session', '/welcome', '/reference', '/.well-known', '/errors', '/scim']
+const ofTheHub = [
+  '/api/v1',
+  '/v1',
+  '/sign-in',
+  '/session',
+  '/welcome',
+  '/reference',
+  '/.well-known',
+  '/errors',
+  '/scim',
+]
 const eventsEveryMs = 4000
 
 const { cluster, stop: stopCluster } = await startTestCluster(process.env.HUB_TEST_DATABASE_URL)
