@@ -12,10 +12,13 @@ interface Import {
 }
 
 function sourceFiles(): string[] {
-  return globSync('{contract,provenance,sdk,cli,server,bench}/**/*.ts', { cwd: root }).map((file) =>
-    file.split(sep).join('/'),
-  )
+  return globSync('{contract,provenance,sdk,cli,server,bench,web}/**/*.{ts,tsx}', { cwd: root })
+    .map((file) => file.split(sep).join('/'))
+    .filter((file) => !isGenerated.test(file))
 }
+
+/** `npm run api-types` and `npm run build` write these. */
+const isGenerated = /^web\/(api\/openapi\.d\.ts$|dist(\.[^/]*)?\/)/
 
 /** Every static and literal dynamic import of a file, as a path from the root or a bare package name. */
 function importsOf(file: string): Import[] {
@@ -55,6 +58,9 @@ const rules: Record<string, { folders: string[]; packages?: RegExp }> = {
   provenance: { folders: [], packages: /^$/ },
   contract: { folders: [], packages: /^typebox(\/|$)/ },
   sdk: { folders: ['contract/', 'provenance/'] },
+  web: { folders: ['contract/', 'provenance/', 'sdk/'] },
+  // What would do in any other UI as well: it is told what to show, and where links lead.
+  'web/ui': { folders: ['contract/', 'web/theme.ts'], packages: /^(?!@tanstack\/react-router|openapi-)/ },
   cli: { folders: ['server/', 'sdk/', 'provenance/', 'contract/'] },
   'server/http': { folders: ['contract/', 'provenance/', 'server/config.ts'] },
   'server/secrets': { folders: ['server/config.ts', 'contract/'] },
@@ -148,7 +154,7 @@ describe('house rules', () => {
 
   test('process.env is read in the configuration and by the entry points that pass it there', () => {
     const readers = sourceFiles().filter((file) => lines.get(file)?.some((line) => line.includes('process.env')))
-    expect(readers.filter((file) => !/^(server\/config|cli\/|bench\/)/.test(file))).toEqual([])
+    expect(readers.filter((file) => !/^(server\/config|cli\/|bench\/|web\/build\.ts$)/.test(file))).toEqual([])
   })
 
   test('SQL lives in stores, the database layer and migrations', () => {
@@ -165,8 +171,14 @@ describe('house rules', () => {
 
   test('no file is longer than 400 lines, none has a name that says nothing', () => {
     const long = sourceFiles().filter((file) => (lines.get(file)?.length ?? 0) > 400)
-    const vague = files.filter((file) => /(^|\/|-)(utils?|helpers?|common|misc)\.ts$/.test(file))
+    const vague = files.filter((file) => /(^|\/|-)(utils?|helpers?|common|misc)\.tsx?$/.test(file))
     expect({ long, vague }).toEqual({ long: [], vague: [] })
+  })
+
+  test('no page of the web UI is longer than 300 lines', () => {
+    const pages = sourceFiles().filter((file) => /^web\/pages\/.*-page\.tsx$/.test(file))
+    expect(pages.length).toBeGreaterThan(0)
+    expect(pages.filter((file) => (lines.get(file)?.length ?? 0) > 300)).toEqual([])
   })
 
   test('no test is skipped, narrowed or left to do', () => {
