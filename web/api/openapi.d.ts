@@ -2212,8 +2212,8 @@ export interface operations {
         verify?: boolean
         include_purged?: boolean
       }
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -2274,8 +2274,8 @@ export interface operations {
   writeRecord: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
         'Idempotency-Key'?: string
       }
@@ -2366,8 +2366,8 @@ export interface operations {
       query?: {
         verify?: boolean
       }
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -2423,8 +2423,8 @@ export interface operations {
       query: {
         reason: string
       }
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
         'If-Match'?: string
       }
@@ -2456,8 +2456,8 @@ export interface operations {
   restoreRecord: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
         'If-Match'?: string
       }
@@ -2492,8 +2492,8 @@ export interface operations {
         depth?: number
         direction?: 'both' | 'out' | 'in'
       }
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -2555,8 +2555,8 @@ export interface operations {
   verifyRecord: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -2594,8 +2594,8 @@ export interface operations {
         limit?: number
         cursor?: string
       }
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -2630,8 +2630,8 @@ export interface operations {
   releaseRecord: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -2674,8 +2674,8 @@ export interface operations {
         cursor?: string
         active?: boolean
       }
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -2728,8 +2728,8 @@ export interface operations {
   placeHold: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -2806,8 +2806,8 @@ export interface operations {
   getHold: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -2860,8 +2860,8 @@ export interface operations {
   releaseHold: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -2919,8 +2919,8 @@ export interface operations {
   getRecordState: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -2955,8 +2955,8 @@ export interface operations {
   getRetentionRules: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -2991,8 +2991,8 @@ export interface operations {
   replaceRetentionRules: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -3045,8 +3045,8 @@ export interface operations {
   getDeletionCertificate: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -3163,8 +3163,8 @@ export interface operations {
   getLogCheckpoint: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -3195,8 +3195,8 @@ export interface operations {
         from: number
         to?: number
       }
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -3227,8 +3227,8 @@ export interface operations {
         limit?: number
         cursor?: string
       }
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -3267,8 +3267,8 @@ export interface operations {
   getRecordProof: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -3302,8 +3302,8 @@ export interface operations {
   createExport: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -3367,8 +3367,8 @@ export interface operations {
         limit?: number
         cursor?: string
       }
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -3420,8 +3420,8 @@ export interface operations {
   getExport: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -3472,8 +3472,8 @@ export interface operations {
   cancelExport: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -3566,8 +3566,8 @@ export interface operations {
   ingestEvent: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
         'Idempotency-Key'?: string
       }
@@ -3616,8 +3616,8 @@ export interface operations {
   ingestBatch: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
         'Idempotency-Key'?: string
       }
@@ -3695,8 +3695,8 @@ export interface operations {
         limit?: number
         cursor?: string
       }
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -3763,8 +3763,8 @@ export interface operations {
         limit?: number
         cursor?: string
       }
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -3818,8 +3818,8 @@ export interface operations {
         limit?: number
         cursor?: string
       }
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -3864,8 +3864,8 @@ export interface operations {
   getPrices: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -3901,8 +3901,8 @@ export interface operations {
   replacePrices: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -3953,8 +3953,8 @@ export interface operations {
   rateTelemetryAgain: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -3986,8 +3986,8 @@ export interface operations {
   getTenant: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -4024,8 +4024,8 @@ export interface operations {
   replaceTenant: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -4085,8 +4085,8 @@ export interface operations {
         limit?: number
         cursor?: string
       }
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -4141,8 +4141,8 @@ export interface operations {
   createServiceAccount: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -4208,8 +4208,8 @@ export interface operations {
   getServiceAccount: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -4263,8 +4263,8 @@ export interface operations {
   disableServiceAccount: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -4318,8 +4318,8 @@ export interface operations {
   updateServiceAccount: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -4394,8 +4394,8 @@ export interface operations {
   rotateServiceAccountSecret: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -4427,8 +4427,8 @@ export interface operations {
   getSso: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -4457,8 +4457,8 @@ export interface operations {
   configureSso: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -4497,8 +4497,8 @@ export interface operations {
   removeSso: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -4517,8 +4517,8 @@ export interface operations {
   testSso: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -4550,8 +4550,8 @@ export interface operations {
   getScim: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -4596,8 +4596,8 @@ export interface operations {
   configureScim: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -4656,8 +4656,8 @@ export interface operations {
   removeScim: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -4676,8 +4676,8 @@ export interface operations {
   rotateScimToken: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -4726,8 +4726,8 @@ export interface operations {
   testScim: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -4762,8 +4762,8 @@ export interface operations {
         limit?: number
         cursor?: string
       }
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -4819,8 +4819,8 @@ export interface operations {
   createConnector: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -4886,8 +4886,8 @@ export interface operations {
   getConnector: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -4942,8 +4942,8 @@ export interface operations {
   removeConnector: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -4969,8 +4969,8 @@ export interface operations {
   updateConnector: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -5037,8 +5037,8 @@ export interface operations {
   rotateConnectorCredentials: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -5101,8 +5101,8 @@ export interface operations {
   testConnector: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -5136,8 +5136,8 @@ export interface operations {
   getProvision: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -5177,8 +5177,8 @@ export interface operations {
   provisionHub: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -5229,8 +5229,8 @@ export interface operations {
   rotateContentKey: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -5265,8 +5265,8 @@ export interface operations {
   destroyContentKeys: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -5300,8 +5300,8 @@ export interface operations {
   getTenantHealth: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -5391,8 +5391,8 @@ export interface operations {
         archetype_id?: string
         matched?: boolean
       }
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -5433,8 +5433,8 @@ export interface operations {
   createUser: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -5481,8 +5481,8 @@ export interface operations {
   getUser: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -5522,8 +5522,8 @@ export interface operations {
   getUserRole: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -5550,8 +5550,8 @@ export interface operations {
   replaceUserRole: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -5585,8 +5585,8 @@ export interface operations {
   deactivateUser: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -5630,8 +5630,8 @@ export interface operations {
   reactivateUser: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -5675,8 +5675,8 @@ export interface operations {
   getUserArchetypes: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -5704,8 +5704,8 @@ export interface operations {
   replaceUserArchetypes: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -5739,8 +5739,8 @@ export interface operations {
   resetUserArchetypes: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -5771,8 +5771,8 @@ export interface operations {
         limit?: number
         cursor?: string
       }
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -5807,8 +5807,8 @@ export interface operations {
         limit?: number
         cursor?: string
       }
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -5843,8 +5843,8 @@ export interface operations {
         limit?: number
         cursor?: string
       }
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -5871,8 +5871,8 @@ export interface operations {
   replaceArchetypes: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -5907,8 +5907,8 @@ export interface operations {
   getLatestRosterSync: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -5966,8 +5966,8 @@ export interface operations {
   syncRoster: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -5999,8 +5999,8 @@ export interface operations {
         limit?: number
         cursor?: string
       }
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -6061,8 +6061,8 @@ export interface operations {
   getRosterSync: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -6122,8 +6122,8 @@ export interface operations {
   confirmRosterSync: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -6187,8 +6187,8 @@ export interface operations {
   cancelRosterSync: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -6255,8 +6255,8 @@ export interface operations {
         limit?: number
         cursor?: string
       }
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -6299,8 +6299,8 @@ export interface operations {
   getSkill: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -6342,8 +6342,8 @@ export interface operations {
   transitionSkill: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -6395,8 +6395,8 @@ export interface operations {
         limit?: number
         cursor?: string
       }
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -6440,8 +6440,8 @@ export interface operations {
   getCowork: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -6484,8 +6484,8 @@ export interface operations {
   replaceCowork: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -6545,8 +6545,8 @@ export interface operations {
   getCoworkApplication: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -6590,8 +6590,8 @@ export interface operations {
   applyCowork: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -6648,8 +6648,8 @@ export interface operations {
         archetype_id?: string
         skill_id?: string
       }
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -6679,8 +6679,8 @@ export interface operations {
   getArchetypeGrants: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -6711,8 +6711,8 @@ export interface operations {
   replaceArchetypeGrants: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -6752,8 +6752,8 @@ export interface operations {
         user_id: string
         skill_id: string
       }
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -6790,8 +6790,8 @@ export interface operations {
   checkEntitlements: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -6841,8 +6841,8 @@ export interface operations {
       query: {
         connector_id: string
       }
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
         'If-None-Match'?: string
       }
@@ -6882,8 +6882,8 @@ export interface operations {
   getLatestRepublish: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -6930,8 +6930,8 @@ export interface operations {
   republishSkills: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -6982,8 +6982,8 @@ export interface operations {
   getRepublish: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -7035,8 +7035,8 @@ export interface operations {
         limit?: number
         cursor?: string
       }
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -7111,8 +7111,8 @@ export interface operations {
   createWebhook: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -7210,8 +7210,8 @@ export interface operations {
   getWebhook: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -7285,8 +7285,8 @@ export interface operations {
   removeWebhook: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -7313,8 +7313,8 @@ export interface operations {
   updateWebhook: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -7415,8 +7415,8 @@ export interface operations {
   rotateWebhookSecret: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -7494,8 +7494,8 @@ export interface operations {
   testWebhook: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -7567,8 +7567,8 @@ export interface operations {
   redeliverSince: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -7606,8 +7606,8 @@ export interface operations {
         limit?: number
         cursor?: string
       }
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -7659,8 +7659,8 @@ export interface operations {
         created_at__gte?: string
         created_at__lt?: string
       }
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -7731,8 +7731,8 @@ export interface operations {
   getDelivery: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -7843,8 +7843,8 @@ export interface operations {
   redeliver: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -7917,8 +7917,8 @@ export interface operations {
   redeliverDelivery: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -8040,8 +8040,8 @@ export interface operations {
   rotateConnectorInboundSecret: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -8072,8 +8072,8 @@ export interface operations {
   rotateScimInboundSecret: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -8106,8 +8106,8 @@ export interface operations {
         cursor?: string
         page?: 'command-center' | 'records' | 'deliveries' | 'governance'
       }
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -8143,8 +8143,8 @@ export interface operations {
   createView: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path?: never
@@ -8188,8 +8188,8 @@ export interface operations {
   removeView: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
@@ -8210,8 +8210,8 @@ export interface operations {
   updateView: {
     parameters: {
       query?: never
-      header: {
-        'X-Service-Tenant': components['parameters']['Tenant']
+      header?: {
+        'X-Service-Tenant'?: components['parameters']['Tenant']
         'X-Service-Request-ID'?: components['parameters']['RequestId']
       }
       path: {
