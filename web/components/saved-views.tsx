@@ -1,0 +1,157 @@
+import { Badge, Button, Group, Menu, Text } from '@mantine/core'
+import { IconBookmark, IconCheck, IconDeviceFloppy, IconPencil, IconTrash, IconUsers } from '@tabler/icons-react'
+import { useState } from 'react'
+import type { ViewPage } from '../../contract/saved-views.ts'
+import { type Answer, api, type Body } from '../api/hub.ts'
+import { useMe } from '../api/me.ts'
+import { queryClient } from '../api/query-client.ts'
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
+import { notifyDone, notifyProblem } from './notify.ts'
+import { ProblemNotice } from './problem-notice.tsx'
+import { ViewDialog } from './view-dialog.tsx'
+import { sameView } from './view-query.ts'
+
+export type SavedView = Answer<'listViews'>['items'][number]
+
+interface SavedViewsProps {
+  page: ViewPage
+  /** State of the page as it is now: the query of its address. The parameter `view` in it is left out. */
+  query: string
+  /** The view that the address names. */
+  viewId: string | undefined
+  /** Goes to the state of a view; `undefined` where the chosen one was removed: the page takes it out of its address. */
+  onChoose(view: SavedView | undefined): void
+}
+
+/** The states of a page that were given a name: one's own, and those shared with the tenant. */
+export function SavedViews({ page, query, viewId, onChoose }: SavedViewsProps) {
+  const me = useMe()
+  const [asked, setAsked] = useState<'save' | 'change' | 'remove'>()
+  const views = api.useQuery('get', '/api/v1/views', { params: { query: { page, limit: 1000 } } })
+  const change = api.useMutation('patch', '/api/v1/views/{view_id}')
+  const remove = api.useMutation('delete', '/api/v1/views/{view_id}')
+  const create = api.useMutation('post', '/api/v1/views')
+
+  const all = views.data?.items ?? []
+  const chosen = all.find(({ view_id }) => view_id === viewId)
+  const isChanged = chosen !== undefined && !sameView(chosen.query, query)
+  const mayChange = chosen && (chosen.own || me.role === 'admin')
+  const params = { path: { view_id: chosen?.view_id ?? '' } }
+  const readAgain = () => queryClient.invalidateQueries({ queryKey: ['get', '/api/v1/views'] })
+
+  async function save(body: Pick<Body<'createView'>, 'name' | 'shared'>) {
+    const saved = await create.mutateAsync({ body: { page, query, ...body } })
+    await readAgain()
+    onChoose(saved)
+    notifyDone(`Saved as “${saved.name}”.`)
+  }
+
+  async function update(body: Body<'updateView'>) {
+    const saved = await change.mutateAsync({ params, body })
+    await readAgain()
+    notifyDone(`“${saved.name}” is saved.`)
+  }
+
+  const group = (label: string, items: SavedView[]) =>
+    items.length > 0 && (
+      <>
+        <Menu.Label>{label}</Menu.Label>
+        {items.map((view) => (
+          <Menu.Item
+            key={view.view_id}
+            onClick={() => onChoose(view)}
+            leftSection={view.view_id === viewId ? <IconCheck size={16} aria-label="Chosen" /> : <IconBookmark size={16} />}
+            rightSection={view.own && view.shared && <IconUsers size={14} aria-label="shared" />}
+          >
+            <Text size="sm" truncate>
+              {view.name}
+            </Text>
+          </Menu.Item>
+        ))}
+      </>
+    )
+
+  return (
+    <>
+      <Menu position="bottom-end" width={280}>
+        <Menu.Target>
+          <Button variant="default" leftSection={<IconBookmark size={16} />} maw="20rem">
+            <Group gap={6} wrap="nowrap" component="span">
+              <Text span truncate inherit>
+                {chosen?.name ?? 'Views'}
+              </Text>
+              {isChanged && (
+                <Badge component="span" size="sm" variant="light" color="gray">
+                  changed
+                </Badge>
+              )}
+            </Group>
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown mah="min(28rem, 80dvh)" style={{ overflowY: 'auto' }}>
+          {views.error && <Menu.Label>The views could not be read.</Menu.Label>}
+          {views.data && all.length === 0 && <Menu.Label>No view is saved yet.</Menu.Label>}
+          {group('Yours', all.filter(({ own }) => own))}
+          {group('Shared by others', all.filter(({ own }) => !own))}
+          <Menu.Divider />
+          {isChanged && mayChange && (
+            <Menu.Item
+              leftSection={<IconDeviceFloppy size={16} />}
+              onClick={() =>
+                update({ query }).catch((error: unknown) => notifyProblem(error, 'The view was not saved'))
+              }
+            >
+              Update “{chosen.name}”
+            </Menu.Item>
+          )}
+          <Menu.Item leftSection={<IconDeviceFloppy size={16} />} onClick={() => setAsked('save')}>
+            Save as a new view …
+          </Menu.Item>
+          {mayChange && (
+            <>
+              <Menu.Item leftSection={<IconPencil size={16} />} onClick={() => setAsked('change')}>
+                Rename or share …
+              </Menu.Item>
+              <Menu.Item color="red" leftSection={<IconTrash size={16} />} onClick={() => setAsked('remove')}>
+                Delete …
+              </Menu.Item>
+            </>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+      <ViewDialog
+        opened={asked === 'save'}
+        onClose={() => setAsked(undefined)}
+        title="Save this view"
+        about="Filters, range and order as they are now. Relative ranges stay relative."
+        onSave={save}
+      />
+      <ViewDialog
+        opened={asked === 'change'}
+        onClose={() => setAsked(undefined)}
+        title="Rename or share the view"
+        {...(chosen && { view: chosen })}
+        onSave={update}
+      />
+      <ConfirmDialog
+        opened={asked === 'remove'}
+        onClose={() => setAsked(undefined)}
+        title={`Delete “${chosen?.name}”?`}
+        confirmLabel="Delete"
+        danger
+        onConfirm={async () => {
+          await remove.mutateAsync({ params })
+          onChoose(undefined)
+          await readAgain()
+          notifyDone('The view is deleted.')
+        }}
+        problem={(error) => <ProblemNotice error={error} title="The view was not deleted" />}
+      >
+        <Text size="sm">
+          {chosen?.shared ? 'It goes for everybody of the tenant. ' : ''}The records it shows stay. It cannot be taken
+          back, but the same filters can be saved again.
+        </Text>
+      </ConfirmDialog>
+    </>
+  )
+}

@@ -1,0 +1,83 @@
+import { Button, Group, Modal, Stack, Switch, Text, TextInput } from '@mantine/core'
+import { schemaResolver, useForm } from '@mantine/form'
+import { useState } from 'react'
+import * as v from 'valibot'
+import { viewNameLengthMax } from '../../contract/limits.ts'
+import { fieldErrors } from '../api/problem.ts'
+import { ProblemNotice } from './problem-notice.tsx'
+
+const schema = v.object({
+  name: v.pipe(
+    v.string(),
+    v.trim(),
+    v.minLength(1, 'A view needs a name.'),
+    v.maxLength(viewNameLengthMax, `At most ${viewNameLengthMax} characters.`),
+  ),
+  shared: v.boolean(),
+})
+
+interface ViewFormProps {
+  onClose(): void
+  /** One sentence on what is saved. */
+  about?: string
+  view?: { name: string; shared: boolean }
+  onSave(body: { name: string; shared: boolean }): Promise<unknown>
+}
+
+/** Asks for the name of a view, and who sees it. */
+export function ViewDialog({ opened, title, ...rest }: ViewFormProps & { opened: boolean; title: string }) {
+  return (
+    <Modal opened={opened} onClose={rest.onClose} title={title} centered>
+      {opened && <ViewForm {...rest} />}
+    </Modal>
+  )
+}
+
+function ViewForm({ onClose, about, view, onSave }: ViewFormProps) {
+  const [failure, setFailure] = useState<unknown>()
+  const form = useForm({
+    initialValues: { name: view?.name ?? '', shared: view?.shared ?? false },
+    validate: schemaResolver(schema, { sync: true }),
+  })
+  const save = form.onSubmit(async (values) => {
+    setFailure(undefined)
+    try {
+      await onSave(v.parse(schema, values))
+      onClose()
+    } catch (error) {
+      setFailure(error)
+      form.setErrors(fieldErrors(error))
+    }
+  })
+  return (
+    <form onSubmit={save} noValidate>
+      <Stack>
+        {about && <Text size="sm">{about}</Text>}
+        <TextInput
+          label="Name"
+          required
+          data-autofocus
+          autoComplete="off"
+          maxLength={viewNameLengthMax}
+          {...form.getInputProps('name')}
+        />
+        <Switch
+          label="Share with everybody of the tenant"
+          description="They see the data their own role may see."
+          {...form.getInputProps('shared', { type: 'checkbox' })}
+        />
+        {failure !== undefined && (
+          <ProblemNotice error={failure} title="The view was not saved" shownAtFields={['name', 'shared']} />
+        )}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={form.submitting}>
+            Save
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
