@@ -60,7 +60,9 @@ export function SavedViews({ page, query, viewId, onChoose }: SavedViewsProps) {
           <Menu.Item
             key={view.view_id}
             onClick={() => onChoose(view)}
-            leftSection={view.view_id === viewId ? <IconCheck size={16} aria-label="Chosen" /> : <IconBookmark size={16} />}
+            leftSection={
+              view.view_id === viewId ? <IconCheck size={16} aria-label="Chosen" /> : <IconBookmark size={16} />
+            }
             rightSection={view.own && view.shared && <IconUsers size={14} aria-label="shared" />}
           >
             <Text size="sm" truncate>
@@ -91,8 +93,14 @@ export function SavedViews({ page, query, viewId, onChoose }: SavedViewsProps) {
         <Menu.Dropdown mah="min(28rem, 80dvh)" style={{ overflowY: 'auto' }}>
           {views.error && <Menu.Label>The views could not be read.</Menu.Label>}
           {views.data && all.length === 0 && <Menu.Label>No view is saved yet.</Menu.Label>}
-          {group('Yours', all.filter(({ own }) => own))}
-          {group('Shared by others', all.filter(({ own }) => !own))}
+          {group(
+            'Yours',
+            all.filter(({ own }) => own),
+          )}
+          {group(
+            'Shared by others',
+            all.filter(({ own }) => !own),
+          )}
           <Menu.Divider />
           {isChanged && mayChange && (
             <Menu.Item
