@@ -1,0 +1,65 @@
+import { Text } from '@mantine/core'
+import { api } from '../api/hub.ts'
+import { useMe } from '../api/me.ts'
+
+const minutesKept = 5
+const pageOfPeople = 1000
+
+/**
+ * Who did something, in words: a person's name or address, the name of a service account, the Hub, the operator. Who may
+ * not resolve others is shown the id, which is the tooltip otherwise. In logs people stand by id only.
+ */
+export function ActorName({ id }: { id: string }) {
+  const name = useActorName(id)
+  return (
+    <Text span inherit title={id} truncate>
+      {name ?? id}
+    </Text>
+  )
+}
+
+/** The name, or undefined while it is not known. */
+export function useActorName(id: string): string | undefined {
+  const me = useMe()
+  const staleTime = minutesKept * 60_000
+  const isPerson = id.startsWith('usr_')
+  // One call for most tenants' people; asking for each is for those of large tenants only: it has 100 calls a minute.
+  const people = api.useQuery(
+    'get',
+    '/api/v1/roster/users',
+    { params: { query: { limit: pageOfPeople } } },
+    { enabled: isPerson && me.may('listUsers'), staleTime },
+  )
+  const listed = people.data?.items.find(({ user_id }) => user_id === id)
+  const single = api.useQuery(
+    'get',
+    '/api/v1/roster/users/{user_id}',
+    { params: { path: { user_id: id } } },
+    {
+      enabled: isPerson && me.may('getUser') && !listed && typeof people.data?.next_cursor === 'string',
+      staleTime,
+      retry: false,
+    },
+  )
+  const accounts = api.useQuery(
+    'get',
+    '/api/v1/service-accounts',
+    { params: { query: { limit: pageOfPeople } } },
+    { enabled: id.startsWith('sa') && me.may('listServiceAccounts'), staleTime },
+  )
+  if (isPerson) {
+    const person = listed ?? single.data
+    return id === me.subject ? 'You' : (person?.display_name ?? person?.email)
+  }
+  return accounts.data?.items.find(({ client_id }) => client_id === id)?.name ?? knownActor(id)
+}
+
+function knownActor(id: string): string | undefined {
+  if (id === 'service:hub') return 'The Hub'
+  if (id === 'service:retention') return 'The Hub, by a retention rule'
+  if (id === 'operator:command-line') return 'The operator, by command'
+  if (id === 'operator:api') return 'The operator, by API'
+  if (id.startsWith('service:')) return `The Hub (${id.slice('service:'.length)})`
+  if (id.startsWith('inbound:')) return 'The identity provider, by message'
+  return undefined
+}

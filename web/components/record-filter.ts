@@ -1,0 +1,79 @@
+import dayjs from 'dayjs'
+import * as v from 'valibot'
+import { type RecordType, recordTypes } from '../../contract/literals.ts'
+import type { RecordFilter } from '../../contract/record-filter.ts'
+import { formatTime } from '../ui/time-text.tsx'
+import { recordTypeLooks } from './record-type.tsx'
+
+const text = v.pipe(v.string(), v.trim(), v.maxLength(300, 'At most 300 characters.'))
+const localTime = v.nullable(v.string())
+
+/** What a form has of a filter: empty texts are no condition, times are in the zone of the reader. */
+export const filterValues = v.pipe(
+  v.object({
+    record_type: v.array(v.picklist(recordTypes)),
+    skill_id: text,
+    archetype_id: text,
+    user_id: text,
+    created_by: text,
+    event_kind: text,
+    created_at__gte: localTime,
+    created_at__lt: localTime,
+  }),
+  v.forward(
+    v.check(
+      ({ created_at__gte: from, created_at__lt: before }) => !from || !before || dayjs(from).isBefore(before),
+      'It has to be later than the beginning.',
+    ),
+    ['created_at__lt'],
+  ),
+)
+export type FilterValues = v.InferOutput<typeof filterValues>
+
+export const noFilter: FilterValues = {
+  record_type: [],
+  skill_id: '',
+  archetype_id: '',
+  user_id: '',
+  created_by: '',
+  event_kind: '',
+  created_at__gte: null,
+  created_at__lt: null,
+}
+
+/** The filter that the Hub takes. */
+export function filterOf({ record_type, created_at__gte, created_at__lt, ...texts }: FilterValues): RecordFilter {
+  const given = Object.entries(texts).flatMap(([name, value]) => (value.trim() ? [[name, value.trim()]] : []))
+  return {
+    ...(record_type.length > 0 && { record_type }),
+    ...Object.fromEntries(given),
+    ...(created_at__gte && { created_at__gte: dayjs(created_at__gte).toISOString() }),
+    ...(created_at__lt && { created_at__lt: dayjs(created_at__lt).toISOString() }),
+  }
+}
+
+const names: Readonly<Record<keyof RecordFilter, string>> = {
+  record_type: 'type',
+  record_id: 'record',
+  skill_id: 'skill',
+  archetype_id: 'archetype',
+  user_id: 'user',
+  created_by: 'written by',
+  created_at__gte: 'from',
+  created_at__lt: 'before',
+  event_kind: 'event kind',
+}
+
+/** A filter in words: `type Decision or Output · skill hr.policy-answer`. */
+export function filterInWords(filter: RecordFilter): string {
+  const parts = Object.entries(filter).map(([name, value]) => {
+    const said =
+      name === 'record_type'
+        ? (value as RecordType[]).map((type) => recordTypeLooks[type].label.toLowerCase()).join(' or ')
+        : name.startsWith('created_at')
+          ? formatTime(String(value))
+          : String(value)
+    return `${names[name as keyof RecordFilter]} ${said}`
+  })
+  return parts.join(' · ') || 'all records'
+}

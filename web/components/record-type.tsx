@@ -1,0 +1,65 @@
+import { Badge } from '@mantine/core'
+import {
+  IconActivity,
+  IconFileText,
+  IconGavel,
+  IconPaperclip,
+  IconScale,
+  IconSparkles,
+  type TablerIcon,
+} from '@tabler/icons-react'
+import type { RecordType } from '../../contract/literals.ts'
+
+interface Look {
+  /** In the singular, as it stands in a sentence. */
+  label: string
+  plural: string
+  color: string
+  Icon: TablerIcon
+}
+
+/** How records of a type are shown: a word and an icon, with a colour that says the same. */
+export const recordTypeLooks: Readonly<Record<RecordType, Look>> = {
+  output: { label: 'Output', plural: 'Outputs', color: 'seal', Icon: IconFileText },
+  artifact: { label: 'Artifact', plural: 'Artifacts', color: 'blue', Icon: IconPaperclip },
+  decision: { label: 'Decision', plural: 'Decisions', color: 'grape', Icon: IconScale },
+  governance_event: { label: 'Governance event', plural: 'Governance events', color: 'orange', Icon: IconGavel },
+  telemetry_event: { label: 'Telemetry event', plural: 'Telemetry events', color: 'gray', Icon: IconActivity },
+  skill_definition: { label: 'Skill definition', plural: 'Skill definitions', color: 'indigo', Icon: IconSparkles },
+}
+
+export function RecordTypeBadge({ type }: { type: RecordType }) {
+  const { label, color, Icon } = recordTypeLooks[type]
+  return (
+    <Badge
+      variant="light"
+      color={color}
+      radius="sm"
+      tt="none"
+      fw={500}
+      leftSection={<Icon size={13} aria-hidden />}
+      // The library's own shade of text is too pale on some of its tints.
+      styles={{ label: { color: 'var(--mantine-color-text)' } }}
+    >
+      {label}
+    </Badge>
+  )
+}
+
+/** What a person would call the record. It falls back on the word for its type; the id goes beside it. */
+export function titleOfRecord(record: { record_type: RecordType; [member: string]: unknown }): string {
+  const text = (member: string) => {
+    const value = record[member]
+    return typeof value === 'string' && value.trim() !== '' ? value : undefined
+  }
+  const skill = text('skill_id') && `${text('skill_id')} ${text('skill_version') ?? ''}`.trim()
+  const named = {
+    output: text('title') ?? skill,
+    artifact: text('title') ?? text('uri'),
+    decision: text('decision_subject') ?? text('decision_id'),
+    governance_event: text('event_kind'),
+    telemetry_event: skill,
+    skill_definition: [text('name'), text('skill_version')].filter(Boolean).join(' ') || skill,
+  }[record.record_type]
+  return named || recordTypeLooks[record.record_type].label
+}
