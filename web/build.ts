@@ -10,7 +10,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { chmod, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
+import { promisify, stripVTControlCharacters } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
 const web = fileURLToPath(new URL('.', import.meta.url))
@@ -141,7 +141,8 @@ async function main(): Promise<void> {
     if (!(await ensureBuilt())) return
     console.log(`The web UI is built (${((performance.now() - begun) / 1000).toFixed(1)} s).`)
   } catch (error) {
-    const { message } = error as Error
+    // It ends up in logs and on a page, which show no colours.
+    const message = stripVTControlCharacters((error as Error).message)
     console.error(`The web UI could not be built: ${message}\nMend that, then run: npm run build`)
     process.exitCode = 1
   }
