@@ -1,5 +1,67 @@
+import { Progress, Skeleton, Stack, Text } from '@mantine/core'
+import { api } from '../../api/hub.ts'
+import { useMe } from '../../api/me.ts'
+import { Loaded } from '../../components/loaded.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { CheckCard } from './check-card.tsx'
+import { checkNames, type Health } from './checklist-steps.ts'
+import { ConfirmDetails } from './confirm-details.tsx'
+import { FirstEvent } from './first-event.tsx'
+import { LiveNotice } from './live-notice.tsx'
+import { ProvisionForm } from './provision-form.tsx'
+import { RepublishButton } from './republish.tsx'
 
-export default function Page() {
-  return <PageHeader title="checklist" />
+const everyMs = 5000
+
+export default function ChecklistPage() {
+  const me = useMe()
+  const health = api.useQuery('get', '/api/v1/observability/tenant-health', {}, { refetchInterval: everyMs })
+  return (
+    <>
+      <PageHeader
+        title="Checklist"
+        about="What a tenant needs before it is live. The checks are read again every five seconds while you look."
+        actions={me.may('republishSkills') && <RepublishButton />}
+      />
+      <Stack>
+        {me.may('replaceTenant') && <ConfirmDetails />}
+        <Loaded query={health} what="checks" skeleton={<ChecksSkeleton />}>
+          {(data) => <Checks health={data} />}
+        </Loaded>
+      </Stack>
+    </>
+  )
+}
+
+function Checks({ health }: { health: Health }) {
+  const me = useMe()
+  const done = checkNames.filter((name) => health.checks[name].ok).length
+  return (
+    <Stack>
+      <div>
+        <Text fw={600} mb={4} role="status">{`${done} of ${checkNames.length} checks are met`}</Text>
+        <Progress value={(done / checkNames.length) * 100} aria-label="Checks that are met" />
+      </div>
+      <LiveNotice health={health} />
+      <Stack component="ol" gap="sm" p={0} m={0} style={{ listStyle: 'none' }}>
+        {checkNames.map((name, index) => (
+          <CheckCard key={name} name={name} number={index + 1} health={health}>
+            {name === 'hub' && me.may('provisionHub') && <ProvisionForm provisioned={health.checks.hub.provisioned} />}
+            {name === 'telemetry' && !health.checks.telemetry.ok && me.may('listSkills') && <FirstEvent />}
+          </CheckCard>
+        ))}
+      </Stack>
+    </Stack>
+  )
+}
+
+function ChecksSkeleton() {
+  return (
+    <Stack gap="sm" aria-hidden>
+      <Skeleton height={44} />
+      {checkNames.map((name) => (
+        <Skeleton key={name} height={104} radius="md" />
+      ))}
+    </Stack>
+  )
 }

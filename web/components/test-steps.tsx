@@ -1,0 +1,102 @@
+import { Button, Group, List, Paper, Stack, Text, ThemeIcon, Title } from '@mantine/core'
+import { IconCheck, IconMinus, IconX } from '@tabler/icons-react'
+import type { ReactNode } from 'react'
+import { Notice } from '../ui/notice.tsx'
+import { ProblemNotice } from './problem-notice.tsx'
+
+/** What the Hub answers when it has tried a connection. */
+export interface Trial {
+  ok: boolean
+  steps: { name: string; ok: boolean; detail: string }[]
+}
+
+/** How a step is called, and what to do where it fails; for the names that the Hub gives steps. */
+export type StepWords = Record<string, { title: string; advice?: ReactNode }>
+
+type StepState = 'passed' | 'failed' | 'skipped'
+
+const states = {
+  passed: { word: 'Passed', color: 'seal', Icon: IconCheck },
+  failed: { word: 'Failed', color: 'red', Icon: IconX },
+  skipped: { word: 'Not tried', color: 'gray', Icon: IconMinus },
+} as const
+
+/** The first that fails is the reason; the Hub tries none after it. */
+function stateOf({ ok, detail }: Trial['steps'][number]): StepState {
+  if (ok) return 'passed'
+  return detail.startsWith('Not tried') ? 'skipped' : 'failed'
+}
+
+/** The steps of a test one after the other, each with its result in words; the one that failed says what to do. */
+export function TestSteps({ trial, words }: { trial: Trial; words: StepWords }) {
+  const failed = trial.steps.find((step) => stateOf(step) === 'failed')
+  return (
+    <Stack gap="sm">
+      <List listStyleType="none" spacing="xs" aria-label="Steps of the test">
+        {trial.steps.map((step) => {
+          const state = stateOf(step)
+          const { word, color, Icon } = states[state]
+          return (
+            <List.Item
+              key={step.name}
+              icon={
+                <ThemeIcon size={20} radius="xl" color={color} variant={state === 'skipped' ? 'light' : 'filled'}>
+                  <Icon size={13} aria-hidden />
+                </ThemeIcon>
+              }
+              styles={{ itemWrapper: { alignItems: 'flex-start' }, itemLabel: { minWidth: 0 } }}
+            >
+              <Text size="sm" fw={600}>
+                {words[step.name]?.title ?? step.name}
+                <Text span size="sm" fw={400} c="dimmed">{` · ${word}`}</Text>
+              </Text>
+              {state !== 'skipped' && (
+                <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+                  {step.detail}
+                </Text>
+              )}
+            </List.Item>
+          )
+        })}
+      </List>
+      {trial.ok ? (
+        <Notice kind="good" title="Everything works" />
+      ) : (
+        <Notice kind="danger" title={`It fails at: ${words[failed?.name ?? '']?.title ?? failed?.name ?? 'a step'}`}>
+          <Text size="sm" component="div">
+            {words[failed?.name ?? '']?.advice ?? 'Mend what the step says, then test again.'}
+          </Text>
+        </Notice>
+      )}
+    </Stack>
+  )
+}
+
+interface ConnectionTestProps {
+  about: string
+  words: StepWords
+  test: { data: Trial | undefined; error: unknown; isPending: boolean; run(): void }
+}
+
+/** Tries a connection that is kept, and explains what fails. Nothing is changed by it. */
+export function ConnectionTest({ about, words, test }: ConnectionTestProps) {
+  return (
+    <Paper withBorder p="md" component="section" aria-label="Test">
+      <Group justify="space-between" align="flex-start" mb={test.data || test.error ? 'sm' : 0}>
+        <div>
+          <Title order={2}>Test</Title>
+          <Text size="sm" c="dimmed">
+            {about}
+          </Text>
+        </div>
+        <Button variant="default" loading={test.isPending} onClick={test.run}>
+          {test.data || test.error ? 'Test again' : 'Test'}
+        </Button>
+      </Group>
+      <div aria-live="polite">
+        {test.error ? <ProblemNotice error={test.error} title="The test could not be run" /> : null}
+        {test.data && !test.isPending && <TestSteps trial={test.data} words={words} />}
+      </div>
+    </Paper>
+  )
+}

@@ -1,0 +1,116 @@
+import { Badge, Box, Button, Code, Group, Paper, Stack, Text, ThemeIcon, Title } from '@mantine/core'
+import { IconAlertTriangle, IconCheck } from '@tabler/icons-react'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { useMe } from '../../api/me.ts'
+import { TimeText } from '../../ui/time-text.tsx'
+import styles from './check-card.module.css'
+import { type CheckName, checklistSteps, type Health, type NextStep } from './checklist-steps.ts'
+
+interface CheckCardProps {
+  name: CheckName
+  number: number
+  health: Health
+  /** What is done on the spot. */
+  children?: ReactNode
+}
+
+/** One check: whether it is met, its figures, what the Hub says of it, and what to do next. */
+export function CheckCard({ name, number, health, children }: CheckCardProps) {
+  const me = useMe()
+  const check = health.checks[name]
+  const { title, about, figures, next } = of(name, health)
+  const steps = check.ok ? [] : next.filter(({ needs }) => me.may(needs))
+  return (
+    <Paper withBorder p="md" component="li">
+      <Group align="flex-start" wrap="nowrap" gap="md">
+        <ThemeIcon radius="xl" size={28} color={check.ok ? 'seal' : 'orange'} variant={check.ok ? 'filled' : 'light'}>
+          {check.ok ? <IconCheck size={17} aria-hidden /> : <IconAlertTriangle size={16} aria-hidden />}
+        </ThemeIcon>
+        <Stack gap="xs" flex={1} miw={0}>
+          <Group justify="space-between" gap="xs">
+            <Title order={2}>{`${number}. ${title}`}</Title>
+            <Badge
+              variant="light"
+              color={check.ok ? 'seal' : 'orange'}
+              styles={{ label: { color: 'var(--mantine-color-text)' } }}
+            >
+              {check.ok ? 'Met' : 'Not met'}
+            </Badge>
+          </Group>
+          <Text size="sm" c="dimmed">
+            {about}
+          </Text>
+          <Box component="dl" className={styles.figures}>
+            {figures.map(([label, value]) => (
+              <Figure key={label} label={label} value={value} />
+            ))}
+            <Moment name={name} health={health} />
+          </Box>
+          <Detail text={check.detail} />
+          {steps.length > 0 && (
+            <Group gap="xs">
+              {steps.map(({ label, to, search }, index) => (
+                <Button
+                  key={to + label}
+                  size="xs"
+                  variant={index === 0 ? 'filled' : 'default'}
+                  renderRoot={(props) => <Link to={to} search={(search ?? {}) as never} {...props} />}
+                >
+                  {label}
+                </Button>
+              ))}
+            </Group>
+          )}
+          {children}
+        </Stack>
+      </Group>
+    </Paper>
+  )
+}
+
+function of(name: CheckName, { checks }: Health) {
+  const step = checklistSteps[name]
+  const check = checks[name] as never
+  return { ...step, figures: step.figures(check), next: step.next(check) as NextStep[] }
+}
+
+function Figure({ label, value }: { label: string; value: ReactNode }) {
+  return (
+    <div>
+      <Text component="dt" size="xs" c="dimmed">
+        {label}
+      </Text>
+      <Text component="dd" size="sm" m={0} style={{ fontVariantNumeric: 'tabular-nums' }}>
+        {value}
+      </Text>
+    </div>
+  )
+}
+
+/** When it happened last, where the check knows. */
+function Moment({ name, health: { checks } }: { name: CheckName; health: Health }) {
+  const moments: Partial<Record<CheckName, [string, string | undefined]>> = {
+    identity: ['Last sync', checks.identity.last_synced_at],
+    platforms: ['Last publish', checks.platforms.last_publish_at],
+    hub: ['Since', checks.hub.provisioned_at],
+    telemetry: ['First event', checks.telemetry.first_event_at],
+  }
+  const [label, at] = moments[name] ?? []
+  return label && at ? (
+    <Figure
+      label={label}
+      value={<TimeText iso={at} form={name === 'hub' || name === 'telemetry' ? 'full' : 'ago'} />}
+    />
+  ) : null
+}
+
+/** What the Hub says of it. Calls of the API that it names stand apart from the words. */
+function Detail({ text }: { text: string }) {
+  const parts = text.split(/((?:GET|POST|PUT) \/[^\s,;:]*[^\s,;:.])/)
+  return (
+    <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+      {parts.map((part, index) => (index % 2 ? <Code key={part}>{part}</Code> : part))}
+    </Text>
+  )
+}

@@ -1,0 +1,125 @@
+import type { OperationId } from '../../../contract/operations.ts'
+import type { Answer } from '../../api/hub.ts'
+import { formatCount } from '../../ui/formats.ts'
+
+export type Health = Answer<'getTenantHealth'>
+export type CheckName = keyof Health['checks']
+
+/** Where the reader goes to mend a check. Left out for those who may not do it there. */
+export interface NextStep {
+  label: string
+  to:
+    | '/onboarding/sign-in'
+    | '/onboarding/directory'
+    | '/onboarding/connectors'
+    | '/onboarding/roster'
+    | '/onboarding/skills'
+    | '/onboarding/grants'
+  search?: Record<string, string>
+  needs: OperationId
+}
+
+interface Step<Name extends CheckName> {
+  title: string
+  about: string
+  figures(check: Health['checks'][Name]): [label: string, value: string][]
+  next(check: Health['checks'][Name]): NextStep[]
+}
+
+const yes = (is: boolean, otherwise = 'no') => (is ? 'yes' : otherwise)
+
+/** The six checks of interface section 4.4, in the order in which a tenant is set up. */
+export const checklistSteps: { [Name in CheckName]: Step<Name> } = {
+  identity: {
+    title: 'Sign-in and directory',
+    about: 'People sign in with the company account, and the directory says who they are.',
+    figures: (check) => [
+      ['Single sign-on', check.sso_configured ? (check.sso_healthy ? 'healthy' : 'fails') : 'not configured'],
+      ['Directory', check.scim_configured ? `connected (${check.scim_mode})` : 'not connected'],
+    ],
+    next: (check) => [
+      ...(check.sso_configured && check.sso_healthy
+        ? []
+        : [
+            {
+              label: check.sso_configured ? 'Test single sign-on' : 'Connect single sign-on',
+              to: '/onboarding/sign-in',
+              needs: 'configureSso',
+            } as const,
+          ]),
+      ...(check.scim_configured && check.ok
+        ? []
+        : [
+            {
+              label: check.scim_configured ? 'Sync the directory' : 'Connect the directory',
+              to: '/onboarding/directory',
+              needs: 'configureScim',
+            } as const,
+          ]),
+    ],
+  },
+  platforms: {
+    title: 'Platforms',
+    about: 'At least one platform took the published skills within the last 60 seconds.',
+    figures: (check) => [
+      ['Connected', formatCount(check.connected)],
+      ['Publishing', formatCount(check.publishing)],
+      ['Failing', formatCount(check.failing)],
+    ],
+    next: (check) => [
+      {
+        label: check.connected === 0 ? 'Add a connector' : 'See the connectors',
+        to: '/onboarding/connectors',
+        needs: 'createConnector',
+      },
+    ],
+  },
+  hub: {
+    title: 'Hub',
+    about: 'The store of the tenant is provisioned: how long records are kept, and under which key.',
+    figures: (check) => [['Provisioned', yes(check.provisioned, 'not yet')]],
+    next: () => [],
+  },
+  roster: {
+    title: 'Roster',
+    about: 'There are people, and each of them has an archetype.',
+    figures: (check) => [
+      ['People', formatCount(check.users)],
+      ['Without archetype', formatCount(check.unmatched)],
+      ['Groups', formatCount(check.groups)],
+    ],
+    next: (check) =>
+      check.users === 0
+        ? [{ label: 'Connect the directory', to: '/onboarding/directory', needs: 'configureScim' }]
+        : [
+            { label: 'Show who has none', to: '/onboarding/roster', search: { matched: 'no' }, needs: 'listUsers' },
+            { label: 'Map groups', to: '/onboarding/directory', needs: 'configureScim' },
+          ],
+  },
+  skills: {
+    title: 'Skills',
+    about: 'Skills are published, and archetypes may use them.',
+    figures: (check) => [
+      ['Published', formatCount(check.published)],
+      ['Granted', formatCount(check.granted)],
+      ['Grants', formatCount(check.grants)],
+    ],
+    next: (check) =>
+      check.published === 0
+        ? [{ label: 'Apply a pack', to: '/onboarding/skills', needs: 'applyCowork' }]
+        : [{ label: 'Grant skills', to: '/onboarding/grants', needs: 'replaceArchetypeGrants' }],
+  },
+  telemetry: {
+    title: 'Telemetry',
+    about: 'Platforms report what is used. The first event makes the tenant live.',
+    figures: (check) => [
+      [
+        'Events received',
+        check.events_received >= 1000 ? `${formatCount(1000)} or more` : formatCount(check.events_received),
+      ],
+    ],
+    next: () => [],
+  },
+}
+
+export const checkNames = Object.keys(checklistSteps) as CheckName[]

@@ -1,0 +1,41 @@
+import { Anchor, Text } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { canSee } from '../../../contract/record-visibility.ts'
+import { api } from '../../api/hub.ts'
+import { useMe } from '../../api/me.ts'
+import { Notice } from '../../ui/notice.tsx'
+import { TimeText } from '../../ui/time-text.tsx'
+import type { Health } from './checklist-steps.ts'
+
+/** Whether the tenant is live, and since when, with the event that says so. */
+export function LiveNotice({ health: { live, live_since } }: { health: Health }) {
+  const me = useMe()
+  const event = api.useQuery(
+    'get',
+    '/api/v1/hub/records',
+    { params: { query: { record_type: 'governance_event', event_kind: 'tenant.live', limit: 1 } } },
+    { enabled: live_since !== undefined && canSee(me.scopes, 'governance_event') },
+  )
+  if (live_since === undefined) return null
+  const recordId = event.data?.records[0]?.record_id
+  return (
+    <Notice
+      kind={live ? 'good' : 'warning'}
+      title={live ? 'The tenant is live' : 'The tenant went live, but a check is not met now'}
+      urgent
+    >
+      <Text size="sm">
+        It received its first telemetry event on <TimeText iso={live_since} />.{' '}
+        {recordId && (
+          <Anchor
+            inherit
+            underline="always"
+            renderRoot={(props) => <Link to="/records/$recordId" params={{ recordId }} {...props} />}
+          >
+            See the event
+          </Anchor>
+        )}
+      </Text>
+    </Notice>
+  )
+}
