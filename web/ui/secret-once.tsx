@@ -1,5 +1,5 @@
 import { Button, Checkbox, Modal, Stack, Text } from '@mantine/core'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { CopyText } from './copy-text.tsx'
 
 interface SecretOnceProps {
@@ -8,11 +8,13 @@ interface SecretOnceProps {
   title: string
   /** What it is for, and what to do where it is lost. */
   about: string
+  /** How it is used: a command, a few lines of code. */
+  children?: ReactNode
   onClose(): void
 }
 
 /** A secret that is shown this once. It closes only when the reader says that it is kept. */
-export function SecretOnce({ secrets, title, about, onClose }: SecretOnceProps) {
+export function SecretOnce({ secrets, title, about, children, onClose }: SecretOnceProps) {
   const [kept, setKept] = useState(false)
   const close = () => {
     setKept(false)
@@ -39,6 +41,7 @@ export function SecretOnce({ secrets, title, about, onClose }: SecretOnceProps) 
             <CopyText value={value} label={`Copy ${label}`} />
           </div>
         ))}
+        {children}
         <Checkbox
           label="I have kept it. It will not be shown again."
           checked={kept}

@@ -1,0 +1,26 @@
+import { formatMs, formatPercent, formatUsd } from '../../ui/formats.ts'
+import type { Rule } from './webhook-form.ts'
+
+export const metricLabels: Record<Rule['metric'], string> = {
+  error_rate: 'Share of failures',
+  latency_p95_ms: 'Latency, 95th percentile',
+  cost_usd_per_hour: 'Cost per hour',
+}
+
+export const groupLabels: Record<Rule['group_by'], string> = { skill: 'Skill', user: 'Person', archetype: 'Archetype' }
+
+const formats: Record<Rule['metric'], (value: number) => string> = {
+  error_rate: formatPercent,
+  latency_p95_ms: formatMs,
+  cost_usd_per_hour: (value) => `${formatUsd(value)} an hour`,
+}
+
+/** A figure of a metric with its unit: 20%, 1.2 s, $5.00 an hour. */
+export function formatMetric(metric: Rule['metric'], value: number): string {
+  return formats[metric](value)
+}
+
+/** "Share of failures of a skill above 20% over 60 minutes" */
+export function ruleInWords({ metric, group_by, above, window_minutes }: Rule): string {
+  return `${metricLabels[metric]} of a ${groupLabels[group_by].toLowerCase()} above ${formatMetric(metric, above)} over ${window_minutes} minutes`
+}

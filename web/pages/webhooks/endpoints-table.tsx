@@ -1,0 +1,92 @@
+import { Anchor, Text } from '@mantine/core'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { DataTable } from '../../ui/data-table.tsx'
+import { nothing } from '../../ui/formats.ts'
+import { columnsOf } from '../../ui/table-columns.ts'
+import { TimeText } from '../../ui/time-text.tsx'
+import { formatHealthCount, HealthBadge } from './endpoint-health.tsx'
+import type { Webhook } from './webhook-form.ts'
+
+const column = columnsOf<Webhook>()
+const columns = column.columns([
+  column.accessor('url', {
+    header: 'Endpoint',
+    meta: { grow: true },
+    cell: ({ row: { original } }) => (
+      <>
+        <Anchor
+          component={Link}
+          to="/webhooks/$webhookId"
+          params={{ webhookId: original.webhook_id }}
+          fw={600}
+          size="sm"
+          title={original.url}
+        >
+          {original.url}
+        </Anchor>
+        {original.description && (
+          <Text size="xs" c="dimmed" truncate>
+            {original.description}
+          </Text>
+        )}
+      </>
+    ),
+  }),
+  column.accessor('health.status', {
+    id: 'health',
+    header: 'Health',
+    size: 150,
+    cell: ({ row: { original } }) => <HealthBadge status={original.health.status} />,
+  }),
+  column.accessor((row) => row.events.join(', '), {
+    id: 'events',
+    header: 'Told',
+    size: 230,
+    meta: { from: 'md' },
+    cell: ({ row: { original }, getValue }) => (
+      <span title={getValue()}>
+        {getValue() || (original.alerts?.length ? 'alerts only' : nothing)}
+        {original.events.length > 0 && original.alerts?.length ? ' and alerts' : ''}
+      </span>
+    ),
+  }),
+  column.accessor('health.pending', {
+    id: 'pending',
+    header: 'Waiting',
+    size: 90,
+    meta: { align: 'right', from: 'sm' },
+    cell: ({ getValue }) => formatHealthCount(getValue()),
+  }),
+  column.accessor('health.dead', {
+    id: 'dead',
+    header: 'Dead',
+    size: 80,
+    meta: { align: 'right', from: 'sm' },
+    cell: ({ getValue }) => formatHealthCount(getValue()),
+  }),
+  column.accessor((row) => row.health.last_delivered_at, {
+    id: 'last',
+    header: 'Last delivered',
+    size: 150,
+    meta: { from: 'lg' },
+    cell: ({ getValue }) => {
+      const iso = getValue()
+      return iso ? <TimeText iso={iso} form="ago" /> : nothing
+    },
+  }),
+])
+
+/** The endpoints of the tenant with how they do. */
+export function EndpointsTable({ webhooks }: { webhooks: readonly Webhook[] }) {
+  const navigate = useNavigate()
+  return (
+    <DataTable
+      label="Endpoints"
+      rows={webhooks}
+      columns={columns}
+      rowId={({ webhook_id }) => webhook_id}
+      rowHeight={56}
+      onOpen={({ webhook_id }) => void navigate({ to: '/webhooks/$webhookId', params: { webhookId: webhook_id } })}
+    />
+  )
+}

@@ -1,0 +1,72 @@
+import { customFamily, governanceFamilies, governanceKinds } from '../../../contract/governance-kinds.ts'
+import {
+  governancePrefix,
+  type InvocationEventKind,
+  invocationEventKinds,
+  type UserEventKind,
+  userEventKinds,
+} from '../../../contract/webhook-events.ts'
+
+const meanings: Record<UserEventKind | InvocationEventKind, string> = {
+  'user.provisioned': 'Somebody was added to the roster, by the directory, by hand or by signing in',
+  'user.updated': 'Role, name, address or activity of somebody changed; the message names what',
+  'user.deactivated': 'Somebody was deactivated, or removed by the directory',
+  'user.archetype_changed': 'Archetypes were assigned, with those before and after',
+  'skill.invocation_failed': 'An invocation came in that failed',
+  'skill.latency_exceeded': 'An invocation took longer than the threshold below',
+  'skill.cost_exceeded': 'An invocation cost more than the threshold below, by estimate or computed',
+}
+
+interface EventGroup {
+  /** `user.*`: all of them, those of later versions too. */
+  family: string
+  label: string
+  kinds: readonly { name: string; meaning: string }[]
+}
+
+/** Events of people and of invocations, with what each tells. */
+export const eventGroups: readonly EventGroup[] = [
+  { family: 'user.*', label: 'People', kinds: userEventKinds.map((name) => ({ name, meaning: meanings[name] })) },
+  {
+    family: 'skill.*',
+    label: 'Skills',
+    kinds: invocationEventKinds.map((name) => ({ name, meaning: meanings[name] })),
+  },
+]
+
+export const allGovernance = `${governancePrefix}*`
+
+const families: Record<string, string> = {
+  auth: 'Sign-ins and refusals',
+  cmek: 'The tenant’s own key',
+  connector: 'Connectors',
+  custom: 'Written by your programs',
+  hub: 'Exports, holds, deletions, tampering',
+  rbac: 'Archetypes',
+  roster: 'Directory syncs',
+  skill: 'Grants of skills',
+  telemetry: 'Rating of stored events',
+  tenant: 'Settings of the tenant',
+  webhook: 'Endpoints',
+}
+
+/** Governance events by family, for a choice in groups: the family itself first, then its kinds. */
+export const governanceChoices = governanceFamilies.map((family) => ({
+  group: families[family] ?? family,
+  items: [
+    `${governancePrefix}${family}.*`,
+    ...(family === customFamily
+      ? []
+      : governanceKinds.filter((kind) => kind.startsWith(`${family}.`)).map((kind) => governancePrefix + kind)),
+  ],
+}))
+
+/** Every kind a delivery may be of, to filter by. */
+export const deliveryKinds: readonly string[] = [
+  ...userEventKinds,
+  ...invocationEventKinds,
+  'skill.alert_opened',
+  'skill.alert_closed',
+  'webhook.test',
+  ...governanceKinds.map((kind) => governancePrefix + kind),
+]

@@ -1,0 +1,23 @@
+import '@mantine/dates/styles.css'
+import { DateTimePicker, type DateTimePickerProps } from '@mantine/dates'
+import dayjs from 'dayjs'
+
+interface MomentInputProps extends Omit<DateTimePickerProps, 'value' | 'defaultValue' | 'onChange'> {
+  /** RFC 3339 in UTC; undefined where none is chosen. */
+  value: string | undefined
+  onChange(iso: string | undefined): void
+}
+
+/** A moment, chosen in the time zone of whoever chooses it, and handed on in UTC as the Hub takes it. */
+export function MomentInput({ value, onChange, ...rest }: MomentInputProps) {
+  return (
+    <DateTimePicker
+      valueFormat="D MMM YYYY HH:mm"
+      clearable
+      popoverProps={{ withinPortal: true }}
+      {...rest}
+      value={value && dayjs(value).isValid() ? dayjs(value).format('YYYY-MM-DD HH:mm:ss') : null}
+      onChange={(chosen) => onChange(chosen ? dayjs(chosen).toISOString() : undefined)}
+    />
+  )
+}
