@@ -1,0 +1,53 @@
+import { useMemo } from 'react'
+import { api } from '../../api/hub.ts'
+import { type GovernanceEvent, governanceEventOf } from './governance-event.ts'
+
+interface EventsAsked {
+  event_kind?: string | undefined
+  created_at__gte?: string | undefined
+  created_at__lt?: string | undefined
+}
+
+/**
+ * Governance events, newest first, page by page.
+ *
+ * @param pageSize many where the page looks through them for something the Hub has no filter for
+ */
+export function useEvents({ event_kind, created_at__gte, created_at__lt }: EventsAsked, pageSize = 100) {
+  const query = api.useInfiniteQuery(
+    'get',
+    '/api/v1/hub/records',
+    {
+      params: {
+        query: {
+          record_type: 'governance_event',
+          sort: '-created_at',
+          limit: pageSize,
+          ...(event_kind && { event_kind }),
+          ...(created_at__gte && { created_at__gte }),
+          ...(created_at__lt && { created_at__lt }),
+        },
+      },
+    },
+    {
+      pageParamName: 'cursor',
+      initialPageParam: undefined,
+      getNextPageParam: ({ next_cursor }: { next_cursor: string | null }) => next_cursor ?? undefined,
+    },
+  )
+  const events = useMemo<GovernanceEvent[]>(
+    () => query.data?.pages.flatMap(({ records }) => records.map(governanceEventOf)) ?? [],
+    [query.data],
+  )
+  return {
+    query,
+    events,
+    /** As tables take it. */
+    more: {
+      available: query.hasNextPage,
+      loading: query.isFetchingNextPage,
+      failed: query.isFetchNextPageError,
+      load: () => void query.fetchNextPage(),
+    },
+  }
+}
