@@ -31,8 +31,8 @@ export function useEvents({ event_kind, created_at__gte, created_at__lt }: Event
     },
     {
       pageParamName: 'cursor',
-      initialPageParam: undefined,
-      getNextPageParam: ({ next_cursor }: { next_cursor: string | null }) => next_cursor ?? undefined,
+      initialPageParam: null,
+      getNextPageParam: ({ next_cursor }: { next_cursor: string | null }) => next_cursor,
     },
   )
   const events = useMemo<GovernanceEvent[]>(
