@@ -1,4 +1,4 @@
-import { createTheme, type MantineColorsTuple } from '@mantine/core'
+import { createTheme, Drawer, type MantineColorsTuple, Modal } from '@mantine/core'
 
 /** The Hub's own colour: of its seal, its links and its first series in charts. */
 const seal: MantineColorsTuple = [
@@ -13,6 +13,9 @@ const seal: MantineColorsTuple = [
   '#0d5c57',
   '#0a4744',
 ]
+
+/** Their head is no banner of the page; the button that closes them has a name. */
+const titled = { attributes: { header: { role: 'presentation' } }, closeButtonProps: { 'aria-label': 'Close' } }
 
 export const theme = createTheme({
   primaryColor: 'seal',
@@ -29,4 +32,5 @@ export const theme = createTheme({
   autoContrast: true,
   respectReducedMotion: true,
   focusRing: 'auto',
+  components: { Modal: Modal.extend({ defaultProps: titled }), Drawer: Drawer.extend({ defaultProps: titled }) },
 })

@@ -1,5 +1,6 @@
-import { Anchor, Text } from '@mantine/core'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { Text } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
+import { LinkText } from '../../components/link-text.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { nothing } from '../../ui/formats.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
@@ -14,8 +15,7 @@ const columns = column.columns([
     meta: { grow: true },
     cell: ({ row: { original } }) => (
       <>
-        <Anchor
-          component={Link}
+        <LinkText
           to="/webhooks/$webhookId"
           params={{ webhookId: original.webhook_id }}
           fw={600}
@@ -23,7 +23,7 @@ const columns = column.columns([
           title={original.url}
         >
           {original.url}
-        </Anchor>
+        </LinkText>
         {original.description && (
           <Text size="xs" c="dimmed" truncate>
             {original.description}
