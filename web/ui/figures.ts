@@ -1,0 +1,15 @@
+import type { ColumnFrom } from './table-columns.ts'
+
+/** A column of figures, as a table shows it and as a file has it. */
+export interface FigureColumn<Row> {
+  /** Name in files, such as `latency_p95_ms`. */
+  id: string
+  /** Head in tables. */
+  label: string
+  /** As it stands in a file: exact, times in RFC 3339; undefined where there is none. */
+  value(row: Row): string | number | undefined
+  /** As people read it; the value itself if absent. */
+  text?(row: Row): string
+  /** Narrower screens leave it out. */
+  from?: ColumnFrom
+}
