@@ -1,33 +1,52 @@
-import { Anchor, Box, Code, Drawer, Group, Stack, Text, Title } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { Box, Code, Drawer, Group, Stack, Text, Title } from '@mantine/core'
+import { api } from '../../api/hub.ts'
 import { ActorName } from '../../components/actor-name.tsx'
+import { LinkText } from '../../components/link-text.tsx'
+import { Loaded } from '../../components/loaded.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { ChangeList } from './change-list.tsx'
 import { inWords } from './changes.ts'
-import type { GovernanceEvent } from './governance-event.ts'
+import { type GovernanceEvent, governanceEventOf } from './governance-event.ts'
 import { SubjectLink } from './subject-link.tsx'
 
 /** Members of the details that stand elsewhere in the drawer. */
 const told = new Set(['actor', 'before', 'after'])
 
 interface EventDrawerProps {
-  event: GovernanceEvent | undefined
+  eventId: string | undefined
+  /** Those that the page has: a link may lead to an event that it has not. */
+  events: readonly GovernanceEvent[]
   onClose(): void
 }
 
 /** All that one event says. */
-export function EventDrawer({ event, onClose }: EventDrawerProps) {
+export function EventDrawer({ eventId, events, onClose }: EventDrawerProps) {
+  const listed = events.find(({ record_id }) => record_id === eventId)
+  const single = api.useQuery(
+    'get',
+    '/api/v1/hub/records/{record_id}',
+    { params: { path: { record_id: eventId ?? '' } } },
+    { enabled: eventId !== undefined && !listed },
+  )
   return (
     <Drawer
-      opened={event !== undefined}
+      opened={eventId !== undefined}
       onClose={onClose}
       position="right"
       size="lg"
-      title={event?.event_kind}
+      title={listed?.event_kind ?? 'Governance event'}
       closeButtonProps={{ 'aria-label': 'Close details' }}
     >
-      {event && <EventDetails event={event} />}
+      {listed ? (
+        <EventDetails event={listed} />
+      ) : (
+        eventId && (
+          <Loaded query={single} what="details of the event">
+            {(record) => <EventDetails event={governanceEventOf(record)} />}
+          </Loaded>
+        )
+      )}
     </Drawer>
   )
 }
@@ -71,12 +90,9 @@ function EventDetails({ event }: { event: GovernanceEvent }) {
           </Stack>
         </Box>
       )}
-      <Anchor
-        size="sm"
-        renderRoot={(props) => <Link to="/records/$recordId" params={{ recordId: event.record_id }} {...props} />}
-      >
+      <LinkText size="sm" to="/records/$recordId" params={{ recordId: event.record_id }}>
         Open the event as a record, and verify it in this browser
-      </Anchor>
+      </LinkText>
     </Stack>
   )
 }

@@ -17,13 +17,13 @@ const picker = {
   valueFormat: 'D MMM YYYY HH:mm',
   clearable: true,
   placeholder: 'Any time',
-  w: { base: '100%', xs: 190 },
+  w: { base: '100%', xs: 170 },
 }
 
 /** Kind and time are asked of the Hub; subject and actor are looked for among what it answers. */
 export function EventFilters({ filters, onChange }: EventFiltersProps) {
   const isFiltered = Object.values(filters).some(Boolean)
-  const width = { base: '100%', xs: 210 }
+  const width = { base: '100%', xs: 175 }
   const time = (iso: string | undefined) =>
     iso && dayjs(iso).isValid() ? dayjs(iso).format('YYYY-MM-DD HH:mm:ss') : null
   const stored = (local: string | null) => (local ? dayjs(local).toISOString() : undefined)
@@ -34,7 +34,7 @@ export function EventFilters({ filters, onChange }: EventFiltersProps) {
         placeholder="Any kind"
         data={[...governanceKinds]}
         limit={20}
-        w={{ base: '100%', xs: 250 }}
+        w={{ base: '100%', xs: 225 }}
         clearable
         value={filters.event_kind ?? ''}
         onChange={(value) => onChange({ event_kind: value || undefined })}

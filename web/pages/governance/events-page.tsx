@@ -115,7 +115,7 @@ function Events({ search, openId, onOpen }: EventsProps) {
               more={isLookedThrough ? undefined : more}
             />
           )}
-          <EventDrawer event={events.find(({ record_id }) => record_id === openId)} onClose={() => onOpen(undefined)} />
+          <EventDrawer eventId={openId} events={events} onClose={() => onOpen(undefined)} />
         </>
       )}
     </Loaded>

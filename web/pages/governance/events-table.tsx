@@ -12,7 +12,7 @@ const columns = column.columns([
   column.accessor('event_kind', {
     id: 'kind',
     header: 'Event',
-    size: 230,
+    size: 220,
     cell: ({ getValue }) => (
       <Text size="sm" fw={500} truncate>
         {getValue()}
@@ -22,14 +22,14 @@ const columns = column.columns([
   column.accessor('created_at', {
     id: 'time',
     header: 'When',
-    size: 175,
+    size: 205,
     meta: { from: 'sm' },
     cell: ({ getValue }) => <TimeText iso={getValue()} />,
   }),
   column.accessor('subject', {
     id: 'subject',
     header: 'About',
-    size: 260,
+    size: 240,
     meta: { from: 'md' },
     cell: ({ getValue }) => <SubjectLink subject={getValue()} />,
   }),

@@ -46,7 +46,7 @@ export function SubjectLink({ subject }: { subject: string | undefined }) {
   const page = address && destinationAt(address.split('?')[0] ?? '')
   const said = (
     <>
-      {kind && `${kind.replaceAll('_', ' ')} `}
+      {kind && !name && `${kind.replaceAll('_', ' ')} `}
       {name ?? id}
     </>
   )
