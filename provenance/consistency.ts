@@ -1,6 +1,7 @@
-import { equalBytes, type Sha256 } from './bytes.ts'
+import { concatBytes, equalBytes, type Sha256 } from './bytes.ts'
+import { type AsyncCrypto, type Computation, runAsync, runSync, sha256Of } from './computation.ts'
 import { ProvenanceError } from './errors.ts'
-import { merkleRoot, nodeHash, requireHashes } from './merkle.ts'
+import { merkleRoot, requireHashes } from './merkle.ts'
 
 /** Two states of one append-only tree, and the claim that the second continues the first. */
 export type ConsistencyProof = {
@@ -34,6 +35,15 @@ function subproof(leaves: readonly Uint8Array[], firstSize: number, isWhole: boo
  * which nothing can be proven. Throws `proof-malformed` when a hash is not 32 bytes or a size not a whole number.
  */
 export function verifyConsistency(proof: ConsistencyProof, sha256: Sha256): boolean {
+  return runSync(consistency(proof), { sha256, verifyEd25519: () => false })
+}
+
+/** {@link verifyConsistency} with a hash that returns a promise. */
+export function verifyConsistencyAsync(proof: ConsistencyProof, sha256: AsyncCrypto['sha256']): Promise<boolean> {
+  return runAsync(consistency(proof), { sha256, verifyEd25519: async () => false })
+}
+
+function* consistency(proof: ConsistencyProof): Computation<boolean> {
   const { firstSize, secondSize, firstRoot, secondRoot, path } = proof
   if (!Number.isSafeInteger(firstSize) || !Number.isSafeInteger(secondSize)) {
     throw new ProvenanceError('proof-malformed', 'a tree size is not a whole number')
@@ -55,14 +65,18 @@ export function verifyConsistency(proof: ConsistencyProof, sha256: Sha256): bool
   for (const hash of rest) {
     if (last === 0) return false
     if (index % 2 === 1 || index === last) {
-      first = nodeHash(hash, first, sha256)
-      second = nodeHash(hash, second, sha256)
+      first = yield* hashOfNode(hash, first)
+      second = yield* hashOfNode(hash, second)
       while (index % 2 === 0 && index !== 0) [index, last] = [Math.floor(index / 2), Math.floor(last / 2)]
     } else {
-      second = nodeHash(second, hash, sha256)
+      second = yield* hashOfNode(second, hash)
     }
     index = Math.floor(index / 2)
     last = Math.floor(last / 2)
   }
   return last === 0 && equalBytes(first, firstRoot) && equalBytes(second, secondRoot)
+}
+
+function hashOfNode(left: Uint8Array, right: Uint8Array): Computation<Uint8Array> {
+  return sha256Of(concatBytes(Uint8Array.of(1), left, right))
 }

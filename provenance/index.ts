@@ -4,7 +4,12 @@ export { canonicalDepthMax, canonicalize } from './canonical.ts'
 export { type Checkpoint, checkpointText, parseCheckpoint } from './checkpoint.ts'
 export { joinRoots, rootOfRange, type Subtree, subtreesOf, TreeBuilder } from './compact-range.ts'
 export { type AsyncCrypto, type Computation, runAsync, runSync, type SyncCrypto } from './computation.ts'
-export { type ConsistencyProof, consistencyPath, verifyConsistency } from './consistency.ts'
+export {
+  type ConsistencyProof,
+  consistencyPath,
+  verifyConsistency,
+  verifyConsistencyAsync,
+} from './consistency.ts'
 export { type Cosign, cosignOfLeaf, cosignsOfSeal, decodeCosign, encodeCosign, sealRecords } from './cosign.ts'
 export {
   type CertificateChecks,

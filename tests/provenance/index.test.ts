@@ -6,7 +6,15 @@ test('the public surface', () => {
     [
       ['ProvenanceError'],
       ['canonicalDepthMax', 'canonicalize', 'formatRecordHash', 'parseRecordHash', 'recordHash'],
-      ['consistencyPath', 'inclusionPath', 'merkleRoot', 'nodeHash', 'rootFromInclusionPath', 'verifyConsistency'],
+      [
+        'consistencyPath',
+        'inclusionPath',
+        'merkleRoot',
+        'nodeHash',
+        'rootFromInclusionPath',
+        'verifyConsistency',
+        'verifyConsistencyAsync',
+      ],
       ['formatNote', 'formatVkey', 'parseNote', 'parseVkey', 'verifyNote', 'verifyNoteSync'],
       ['keyDocumentEntry', 'keyIdOf', 'parseKeyDocument', 'parseKeyDocumentAsync'],
       ['buildSeal', 'leafHash', 'sealNoteText', 'sealRecords', 'sealSizeMax'],

@@ -1,0 +1,30 @@
+import { ProvenanceError } from '../../provenance/index.ts'
+import { historyStep } from './history-step.ts'
+import { signedCheckpoint } from './log-steps.ts'
+import { keyStep } from './record-steps.ts'
+import { type Step, type Verification, verdictOf } from './steps.ts'
+import { logKeys, type Verifier } from './verify-record.ts'
+
+/**
+ * Whether the newest state of the tenant's log is signed by a trusted key, and goes on from what this browser saw last.
+ * Throws what the source throws where the Hub does not answer.
+ */
+export async function checkpointSteps(verifier: Verifier): Promise<Verification> {
+  const { tenant, source, store, crypto } = verifier
+  const [keys, note] = await Promise.all([logKeys(verifier), source.checkpoint()])
+  const steps: Step[] = [keyStep(keys)]
+  try {
+    const checkpoint = await signedCheckpoint(note, keys, crypto)
+    const values = [{ label: 'Signed state', value: note }]
+    if (typeof checkpoint === 'string') steps.push({ name: 'log', state: 'failed', found: checkpoint, values })
+    else {
+      const found = `A trusted key signed the state with ${checkpoint.treeSize.toLocaleString()} entries.`
+      steps.push({ name: 'log', state: 'passed', found, values })
+      steps.push(await historyStep({ tenant, store, crypto, source, keys, shown: { ...checkpoint, note } }))
+    }
+  } catch (error) {
+    if (!(error instanceof ProvenanceError)) throw error
+    steps.push({ name: 'log', state: 'failed', found: `The state of the log cannot be read: ${error.message}.` })
+  }
+  return { verdict: verdictOf(steps), steps }
+}

@@ -1,0 +1,59 @@
+import { useQuery } from '@tanstack/react-query'
+import type { JsonObject } from '../../provenance/index.ts'
+import { useMe } from '../api/me.ts'
+import { browserCrypto, NoCrypto } from './browser-crypto.ts'
+import { hubSource } from './hub-source.ts'
+import { forgetTrust, type Store } from './trust-store.ts'
+import { logKeys, type Verifier, verifyInBrowser } from './verify-record.ts'
+
+/** Where the browser keeps nothing, what is known ends with the page. */
+const memory = new Map<string, string>()
+const inMemory: Store = {
+  getItem: (name) => memory.get(name) ?? null,
+  setItem: (name, value) => void memory.set(name, value),
+  removeItem: (name) => void memory.delete(name),
+}
+
+function storage(): Store {
+  try {
+    return window.localStorage ?? inMemory
+  } catch {
+    return inMemory
+  }
+}
+
+/** Throws NoCrypto where the page may not use cryptography. */
+export async function verifierOf(tenant: string): Promise<Verifier> {
+  return { tenant, source: hubSource, store: storage(), crypto: await browserCrypto() }
+}
+
+const patience = { retry: (failures: number, error: unknown) => !(error instanceof NoCrypto) && failures < 2 }
+
+/** The keys of the tenant's log, and which of them this browser trusts. */
+export function useLogKeys() {
+  const { tenant } = useMe()
+  return useQuery({
+    queryKey: ['verification', tenant, 'keys'],
+    queryFn: async () => logKeys(await verifierOf(tenant)),
+    structuralSharing: false,
+    ...patience,
+  })
+}
+
+/** The verification of a record by this browser, made anew whenever the record was read anew. */
+export function useVerification(recordId: string, record: JsonObject, readAt: number) {
+  const { tenant } = useMe()
+  return useQuery({
+    queryKey: ['verification', tenant, recordId, readAt],
+    queryFn: async () => verifyInBrowser(await verifierOf(tenant), record, recordId),
+    structuralSharing: false,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 60_000,
+    ...patience,
+  })
+}
+
+/** Forgets keys and state of the tenant's log: the next verification takes them on trust again. */
+export function forgetLog(tenant: string): void {
+  forgetTrust(storage(), tenant)
+}
