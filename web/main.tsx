@@ -16,6 +16,8 @@ import { theme } from './theme.ts'
 
 const container = document.getElementById('app')
 if (!container) throw new Error('The page has no place for the application.')
+// Dialogs keep the page behind them from scrolling by a style for which react-remove-scroll takes the nonce from here.
+Object.assign(globalThis, { __webpack_nonce__: styleNonce() })
 createRoot(container).render(
   <StrictMode>
     <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={styleNonce}>

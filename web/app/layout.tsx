@@ -74,7 +74,8 @@ function Frame() {
             <UnstyledButton
               className={styles.search}
               onClick={openPalette}
-              aria-label="Search pages and records (Ctrl K)"
+              aria-label="Search Ctrl K"
+              aria-keyshortcuts="Control+K"
             >
               <IconSearch size={16} aria-hidden />
               <span className={styles.searchText}>Search</span>
@@ -85,7 +86,7 @@ function Frame() {
           </Group>
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar p="sm" aria-label="Sections">
+      <AppShell.Navbar p="sm" aria-label="Sections" className={styles.navbar} mod={{ opened }}>
         <NavigationLinks />
       </AppShell.Navbar>
       <AppShell.Main id="page" tabIndex={-1} className={styles.page}>

@@ -1,0 +1,213 @@
+import type { BrowserContext, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { expectAccessible, expectNoSidewaysScroll, startUiLab, type UiLab } from './ui-lab.ts'
+
+let lab: UiLab
+beforeAll(async () => {
+  lab = await startUiLab({ events: 100 })
+})
+afterAll(() => lab?.stop())
+afterEach(async () => {
+  await Promise.all(lab.browser.contexts().map((context) => context.close()))
+  expect(lab.complaints.splice(0)).toEqual([])
+})
+
+const tokenPath = '**/api/v1/auth/token'
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name })
+
+/** Calls of the operation that gives tokens, as their bodies. */
+function tokenCalls(context: BrowserContext): (string | null)[] {
+  const calls: (string | null)[] = []
+  context.on('request', (request) => {
+    if (request.url().endsWith('/api/v1/auth/token')) calls.push(request.postData())
+  })
+  return calls
+}
+
+async function signInByForm(page: Page, email: string): Promise<void> {
+  await page.waitForURL(lab.address('/sign-in?**'))
+  const tenant = page.locator('#tenant')
+  if ((await tenant.inputValue()) === '') await tenant.fill('acme')
+  await page.fill('#mock-email', email)
+  await page.click('#mock-sign-in')
+}
+
+test('a link into the UI survives signing in and reloading', async () => {
+  const page = await (await lab.profile()).newPage()
+  const link = lab.address('/records?record_type=decision&user_id=user%3Aada.abara%40acme.example')
+  await page.goto(link)
+  await signInByForm(page, 'analyst@acme.example')
+  await heading(page, 'Records').waitFor()
+  expect(new URL(page.url()).searchParams.get('record_type')).toBe('decision')
+  expect(new URL(page.url()).searchParams.get('user_id')).toBe('user:ada.abara@acme.example')
+  await page.reload()
+  await heading(page, 'Records').waitFor()
+  expect(new URL(page.url()).searchParams.get('record_type')).toBe('decision')
+})
+
+test('signing out in one tab signs out the others', async () => {
+  const page = await lab.signInAs('analyst')
+  const other = await page.context().newPage()
+  await other.goto(lab.address('/exports'))
+  await heading(other, 'Exports').waitFor()
+  await page.getByRole('button', { name: 'Your account' }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await Promise.all([page, other].map((tab) => tab.waitForURL(lab.address('/sign-in?**'))))
+  expect(new URL(other.url()).searchParams.get('return_to')).toBe('/exports')
+  await other.goto(lab.address('/exports'))
+  await other.waitForURL(lab.address('/sign-in?**'))
+})
+
+test('tabs share one token, which no storage and no script cookie has', async () => {
+  const context = await lab.profileOf('admin')
+  const calls = tokenCalls(context)
+  const [page, other] = [await context.newPage(), await context.newPage()]
+  await page.goto(lab.address('/'))
+  await page.locator('h1').first().waitFor()
+  await other.goto(lab.address('/records'))
+  await heading(other, 'Records').waitFor()
+  expect(calls).toHaveLength(1)
+  const kept = await page.evaluate(`Promise.all([
+    JSON.stringify({ ...localStorage }), JSON.stringify({ ...sessionStorage }), document.cookie,
+    indexedDB.databases().then((all) => JSON.stringify(all)), caches.keys().then((keys) => keys.join()),
+    navigator.serviceWorker.getRegistrations().then((all) => all.length),
+  ])`)
+  // A JWT begins with {"
+  expect(kept).toEqual([expect.not.stringContaining('eyJ'), '{}', '', '[]', '', 0])
+})
+
+test('an access token is renewed before it ends, without the session cookie being asked again', async () => {
+  const context = await lab.profileOf('analyst')
+  const calls = tokenCalls(context)
+  const page = await context.newPage()
+  await page.clock.install()
+  await page.goto(lab.address('/'))
+  await page.locator('h1').first().waitFor()
+  await page.clock.fastForward('04:45')
+  const renewed = page.waitForResponse(tokenPath)
+  const answered = page.waitForResponse('**/api/v1/auth/me')
+  await page.getByRole('button', { name: 'Your account' }).click()
+  expect((await renewed).status()).toBe(200)
+  expect((await answered).status()).toBe(200)
+  expect(calls.map((body) => JSON.parse(body ?? '{}').grant_type)).toEqual([undefined, 'refresh_token'])
+})
+
+test('Ctrl-K finds pages, records and skills, and the keyboard goes there', async () => {
+  const page = await lab.signInAs('analyst')
+  await page.getByRole('link', { name: 'Exports' }).click()
+  const palette = page.getByRole('dialog')
+  const searched = async (text: string) => {
+    await palette.waitFor({ state: 'detached' })
+    // The page that was gone to has the focus once it is there.
+    await page.locator('h1:focus').waitFor()
+    await page.keyboard.press('Control+k')
+    await palette.getByRole('textbox').fill(text)
+  }
+  await searched('checkpoint')
+  await palette.getByText('Log', { exact: true }).waitFor()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(lab.address('/governance/log'))
+  await searched(lab.world.records.decision)
+  await page.getByText(`Open record ${lab.world.records.decision}`).waitFor()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(lab.address(`/records/${lab.world.records.decision}`))
+  await searched('eng.code-review')
+  await page.getByText('Records of the skill eng.code-review').click()
+  await page.waitForURL((url) => url.searchParams.get('skill_id') === 'eng.code-review')
+})
+
+test('light or dark is what the system says until somebody chooses, and then kept', async () => {
+  const page = await lab.signInAs('member', '/', { colorScheme: 'dark' })
+  const scheme = () => page.locator('html').getAttribute('data-mantine-color-scheme')
+  expect(await scheme()).toBe('dark')
+  await page.getByRole('button', { name: 'Light colours' }).click()
+  expect(await scheme()).toBe('light')
+  await page.reload({ waitUntil: 'commit' })
+  // Before anything is drawn, so that nothing flashes.
+  await page.waitForFunction('document.body !== null')
+  expect(await scheme()).toBe('light')
+  await page.getByRole('button', { name: 'Dark colours' }).waitFor()
+})
+
+test('the keyboard reaches everything: skipping, a visible focus, and the new page after a link', async () => {
+  const page = await lab.signInAs('analyst')
+  const focused = () => page.evaluate('document.activeElement.textContent')
+  await page.keyboard.press('Tab')
+  expect(await focused()).toBe('Skip to the page')
+  const skip = await page.getByText('Skip to the page').boundingBox()
+  expect(skip && skip.x >= 0 && skip.y >= 0 && skip.height > 0).toBe(true)
+  await page.keyboard.press('Enter')
+  expect(await page.evaluate('document.activeElement.id')).toBe('page')
+  const records = page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Records' })
+  // Pressing keys is what makes a browser show the focus.
+  await page.getByRole('link', { name: 'Command center' }).focus()
+  await page.keyboard.press('Tab')
+  await records.and(page.locator(':focus-visible')).waitFor()
+  const outline = await page.evaluate('getComputedStyle(document.activeElement).outline')
+  expect(outline).not.toMatch(/none|\b0px/)
+  await page.keyboard.press('Enter')
+  await heading(page, 'Records').and(page.locator(':focus')).waitFor()
+  expect(await page.title()).toMatch(/^records /i)
+})
+
+test('being offline is said for as long as it lasts', async () => {
+  const page = await lab.signInAs('analyst')
+  await page.context().setOffline(true)
+  await page.getByText('You are offline').first().waitFor()
+  await page.context().setOffline(false)
+  await page.getByText('You are offline').first().waitFor({ state: 'detached' })
+})
+
+test('a limit that is reached is waited for', async () => {
+  const context = await lab.profileOf('analyst')
+  let calls = 0
+  await context.route(tokenPath, (route) => {
+    calls += 1
+    if (calls > 1) return route.continue()
+    return route.fulfill({
+      status: 429,
+      headers: { 'retry-after': '1' },
+      json: { title: 'Too many requests', status: 429 },
+    })
+  })
+  const page = await context.newPage()
+  await page.goto(lab.address('/records'))
+  await page.getByText('Looking for your session').waitFor()
+  await heading(page, 'Records').waitFor()
+  expect(calls).toBe(2)
+})
+
+test('a Hub that is away is said, with what to do, and trying again leads on', async () => {
+  const context = await lab.profileOf('analyst')
+  const json = { title: 'Hub unavailable', status: 503, detail: 'The database does not answer.' }
+  await context.route(tokenPath, (route) => route.fulfill({ status: 503, headers: { 'retry-after': '0' }, json }))
+  const page = await context.newPage()
+  await page.goto(lab.address('/records'))
+  await page.getByText('You could not be signed in').waitFor()
+  await page.getByText('The database does not answer.').waitFor()
+  await context.unroute(tokenPath)
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await heading(page, 'Records').waitFor()
+})
+
+test('an address that leads nowhere says so, and leads back', async () => {
+  const page = await lab.signInAs('member', '/settings/nowhere')
+  await heading(page, 'Page not found').waitFor()
+  await page.getByRole('link', { name: 'To the command center' }).click()
+  await page.waitForURL(lab.address('/'))
+})
+
+test('on a phone the sections are behind a button, and everyone can use them', async () => {
+  const page = await lab.signInAs('admin', '/settings/nowhere', { viewport: { width: 390, height: 800 } })
+  await expectNoSidewaysScroll(page)
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Open navigation' }).click()
+  const exports = page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Exports' })
+  await exports.waitFor()
+  await expectAccessible(page)
+  await exports.click()
+  await heading(page, 'Exports').waitFor()
+  await exports.waitFor({ state: 'hidden' })
+})

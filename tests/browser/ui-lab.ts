@@ -1,0 +1,111 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { resolve } from 'node:path'
+import { promisify } from 'node:util'
+import type { AxeResults } from 'axe-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { expect } from 'vitest'
+import type { Role } from '../../contract/roles.ts'
+import { launchBrowser } from '../support/browser.ts'
+import type { TestHub, TestTenant } from '../support/hub.ts'
+import { roleEmails, startUiWorld, type UiWorld } from './ui-world.ts'
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const patienceMs = 10_000
+
+/** The built UI, served by a hub with a full tenant (acme) and an empty one (globex), and a browser. */
+export interface UiLab {
+  hub: TestHub
+  world: UiWorld
+  browser: Browser
+  /** Errors of scripts, what libraries warn of, and breaches of the policy, in every page so far. */
+  complaints: string[]
+  address(path: string): string
+  /** A browser profile of its own; nobody is signed in. */
+  profile(options?: BrowserContextOptions): Promise<BrowserContext>
+  /** A profile with somebody of the role signed in; of globex there is the administrator only. */
+  profileOf(role: Role, options?: BrowserContextOptions & { tenant?: TestTenant }): Promise<BrowserContext>
+  /** A page of such a profile, at a path of the UI. */
+  signInAs(role: Role, path?: string, options?: BrowserContextOptions): Promise<Page>
+  stop(): Promise<void>
+}
+
+/** @param options.events invocations of the full tenant, 4,000 if absent */
+export async function startUiLab(options: { events?: number } = {}): Promise<UiLab> {
+  await build()
+  const [world, browser] = await Promise.all([startUiWorld(options), launchBrowser()])
+  const { hub } = world
+  const complaints: string[] = []
+  const address = (path: string) => `${hub.baseUrl}${path}`
+
+  const profile: UiLab['profile'] = async (more) => {
+    const context = await browser.newContext({ ...locality, ...more })
+    context.setDefaultTimeout(patienceMs)
+    watch(context, complaints)
+    return context
+  }
+  const profileOf: UiLab['profileOf'] = async (role, { tenant = 'acme', ...more } = {}) => {
+    const context = await profile(more)
+    const email = roleEmails[role].replace('acme', tenant)
+    const answer = await context.request.post(address('/api/v1/auth/mock-login'), { data: { email, tenant } })
+    if (!answer.ok()) throw new Error(`${email} is not signed in: ${await answer.text()}`)
+    return context
+  }
+
+  return {
+    ...{ hub, world, browser, complaints, address, profile, profileOf },
+    async signInAs(role, path = '/', more = {}) {
+      const page = await (await profileOf(role, more)).newPage()
+      await page.goto(address(path))
+      await page.locator('h1').first().waitFor()
+      return page
+    },
+    async stop() {
+      await browser.close()
+      await world.stop()
+    },
+  }
+}
+
+/** Else Chromium takes them of the machine, where a language may be one that no browser of a person has. */
+const locality = { locale: 'en-GB', timezoneId: 'Europe/Berlin', reducedMotion: 'reduce' } as const
+
+/** Builds what the hub serves, where it is not of the sources as they are now. */
+export async function build(): Promise<void> {
+  const checkout = resolve(import.meta.dirname, '../..')
+  await promisify(execFile)(process.execPath, ['web/build.ts'], { cwd: checkout })
+}
+
+/** The console of the browser also has what a content security policy stopped. */
+function watch(context: BrowserContext, complaints: string[]): void {
+  const note = (page: Page | null, text: string) => complaints.push(`${page?.url()}: ${text}`)
+  context.on('weberror', (error) => note(error.page(), error.error().stack ?? error.error().message))
+  context.on('console', (message) => {
+    const text = message.text()
+    // A refused call is an entry there, too; what pages make of those is for each test.
+    if (/^(error|warning)$/.test(message.type()) && !text.startsWith('Failed to load resource'))
+      note(message.page(), text)
+  })
+}
+
+/** Everyone can use what the page shows now, as far as a machine can tell. */
+export async function expectAccessible(page: Page, name = page.url()): Promise<void> {
+  await page.evaluate(axe)
+  const { violations, passes } = (await page.evaluate('axe.run()')) as AxeResults
+  const found = violations.map(({ id, nodes }) => [id, nodes.map((node) => `${node.html}: ${node.failureSummary}`)])
+  expect([name, found]).toEqual([name, []])
+  // So that a look at nothing is none.
+  expect(
+    passes.map(({ id }) => id),
+    name,
+  ).toContain('color-contrast')
+}
+
+/** Nothing of the page is wider than its window. */
+export async function expectNoSidewaysScroll(page: Page, name = page.url()): Promise<void> {
+  const [width, window] = (await page.evaluate(
+    '[document.documentElement.scrollWidth, document.documentElement.clientWidth]',
+  )) as [number, number]
+  expect([name, width]).toEqual([name, Math.min(width, window)])
+}
