@@ -19,7 +19,7 @@ const titled = { attributes: { header: { role: 'presentation' } }, closeButtonPr
 
 export const theme = createTheme({
   primaryColor: 'seal',
-  primaryShade: { light: 7, dark: 6 },
+  primaryShade: 7,
   colors: { seal },
   fontFamily: "'Inter Variable', system-ui, -apple-system, 'Segoe UI', sans-serif",
   fontFamilyMonospace: "ui-monospace, 'SF Mono', 'Cascadia Mono', Menlo, Consolas, monospace",

@@ -1,3 +1,4 @@
+import { decodeJwt } from 'jose'
 import { apiAddress } from './address.ts'
 import { HubProblem, HubUnreachable, problemOf } from './problem.ts'
 
@@ -16,14 +17,17 @@ const marginMs = 30_000
 const neighboursAnswerMs = 80
 
 let tokens: Tokens | undefined
-let signedOut = false
+/** For whom this page was opened: `tenant subject`. */
+let openedFor: string | undefined
+/** The page is on its way to another one, and shows nothing new. */
+let leaving = false
 const tabs = new BroadcastChannel('hub-session')
 const heard = new EventTarget()
 
 tabs.onmessage = ({ data }: MessageEvent<Message>) => {
   if (data.kind === 'ask' && tokens && isFresh(tokens)) tabs.postMessage({ kind: 'tokens', tokens } satisfies Message)
   if (data.kind === 'tokens' && data.tokens.renewAtMs > (tokens?.renewAtMs ?? 0)) {
-    tokens = data.tokens
+    keep(data.tokens)
     heard.dispatchEvent(new Event('tokens'))
   }
   if (data.kind === 'signed-out') leave()
@@ -66,12 +70,25 @@ async function renew(): Promise<void> {
   if (response.status === 401) return leave()
   if (!response.ok) throw await problemOf(response)
   const answer = await response.json()
-  tokens = {
+  const renewed = {
     accessToken: answer.access_token,
     refreshToken: answer.refresh_token,
     renewAtMs: Date.now() + answer.expires_in * 1000 - marginMs,
   }
-  tabs.postMessage({ kind: 'tokens', tokens } satisfies Message)
+  keep(renewed)
+  tabs.postMessage({ kind: 'tokens', tokens: renewed } satisfies Message)
+}
+
+/**
+ * All tabs of a browser have one session. Where somebody signed in as another person or to another tenant in one of
+ * them, the others begin anew, so that nobody sees, or sends, what was the other's.
+ */
+function keep(fresh: Tokens): void {
+  const { sub, tenant } = decodeJwt<{ tenant: string }>(fresh.accessToken)
+  const whom = `${tenant} ${sub}`
+  if (openedFor !== undefined && openedFor !== whom) return goTo('/')
+  openedFor = whom
+  tokens = fresh
 }
 
 async function post(path: string, body?: object): Promise<Response> {
@@ -99,13 +116,22 @@ export async function signOut({ everywhere = false } = {}): Promise<void> {
   leave()
 }
 
-/** Once is enough: every call of the page that fails now would lead there, and the first is on its way. */
 function leave(): void {
-  tokens = undefined
-  if (signedOut) return
-  signedOut = true
-  window.location.assign(signInAddress())
+  goTo(signInAddress())
 }
+
+/** Once is enough: every call of the page that fails now would lead there, and the first is on its way. */
+function goTo(address: string): void {
+  tokens = undefined
+  if (leaving) return
+  leaving = true
+  window.location.assign(address)
+}
+
+// The back button may show a page as it was left, to whoever sits there then.
+window.addEventListener('pageshow', ({ persisted }) => {
+  if (persisted && leaving) window.location.reload()
+})
 
 /** The page `/sign-in`, which leads back to the page that is open now. */
 export function signInAddress(tenant = rememberedTenant()): string {
