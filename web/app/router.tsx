@@ -8,6 +8,7 @@ import {
 } from '@tanstack/react-router'
 import { commandCenterSearch } from '../pages/command-center/command-center-search.ts'
 import { eventsSearch } from '../pages/governance/events-search.ts'
+import { holdsSearch } from '../pages/governance/holds-search.ts'
 import { rosterSearch } from '../pages/onboarding/roster-search.ts'
 import { graphSearch } from '../pages/record-graph/graph-search.ts'
 import { recordsSearch } from '../pages/records/records-search.ts'
@@ -62,6 +63,7 @@ const routes = [
   createRoute({
     getParentRoute,
     path: '/governance/holds',
+    validateSearch: holdsSearch,
     component: lazyRouteComponent(() => import('../pages/governance/holds-page.tsx')),
   }),
   createRoute({

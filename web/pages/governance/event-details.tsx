@@ -1,9 +1,10 @@
-import { Box, Code, Drawer, Group, Stack, Text, Title } from '@mantine/core'
+import { Box, Code, Drawer, Stack, Title } from '@mantine/core'
 import { api } from '../../api/hub.ts'
 import { ActorName } from '../../components/actor-name.tsx'
 import { LinkText } from '../../components/link-text.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
+import { Member, Members } from '../../ui/members.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { ChangeList } from './change-list.tsx'
 import { inWords } from './changes.ts'
@@ -55,7 +56,7 @@ function EventDetails({ event }: { event: GovernanceEvent }) {
   const others = Object.entries(event.details).filter(([member]) => !told.has(member))
   return (
     <Stack gap="lg">
-      <Stack gap={8} component="dl" m={0}>
+      <Members>
         <Member name="When">
           <TimeText iso={event.created_at} />
         </Member>
@@ -68,14 +69,14 @@ function EventDetails({ event }: { event: GovernanceEvent }) {
         <Member name="Event">
           <CopyText value={event.record_id} label="Copy the id of the event" />
         </Member>
-      </Stack>
+      </Members>
       <ChangeList before={event.details.before} after={event.details.after} />
       {others.length > 0 && (
         <Box component="section" aria-labelledby="event-details">
           <Title order={3} size="h4" mb="xs" id="event-details">
             Details
           </Title>
-          <Stack gap={8} component="dl" m={0}>
+          <Members>
             {others.map(([member, value]) => (
               <Member key={member} name={member.replaceAll('_', ' ')}>
                 {typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) ? (
@@ -87,25 +88,12 @@ function EventDetails({ event }: { event: GovernanceEvent }) {
                 )}
               </Member>
             ))}
-          </Stack>
+          </Members>
         </Box>
       )}
       <LinkText size="sm" to="/records/$recordId" params={{ recordId: event.record_id }}>
         Open the event as a record, and verify it in this browser
       </LinkText>
     </Stack>
-  )
-}
-
-function Member({ name, children }: { name: string; children: React.ReactNode }) {
-  return (
-    <Group gap="sm" align="flex-start" wrap="nowrap">
-      <Text component="dt" size="sm" c="dimmed" w={120} flex="none" tt="capitalize">
-        {name}
-      </Text>
-      <Text component="dd" size="sm" m={0} miw={0} flex={1} style={{ overflowWrap: 'anywhere' }}>
-        {children}
-      </Text>
-    </Group>
   )
 }

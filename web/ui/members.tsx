@@ -1,0 +1,24 @@
+import { Group, Stack, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+
+/** Names with their values, one below the other: a `dl`. */
+export function Members({ children }: { children: ReactNode }) {
+  return (
+    <Stack gap={8} component="dl" m={0}>
+      {children}
+    </Stack>
+  )
+}
+
+export function Member({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <Group gap="sm" align="flex-start" wrap="nowrap">
+      <Text component="dt" size="sm" c="dimmed" w={120} flex="none">
+        {name}
+      </Text>
+      <Text component="dd" size="sm" m={0} miw={0} flex={1} style={{ overflowWrap: 'anywhere' }}>
+        {children}
+      </Text>
+    </Group>
+  )
+}
