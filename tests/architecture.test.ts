@@ -153,8 +153,9 @@ describe('house rules', () => {
   const lines = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8').split('\n')]))
 
   test('process.env is read in the configuration and by the entry points that pass it there', () => {
+    // What runs in a browser has none (its type check knows no `process`), and may show examples that do.
     const readers = sourceFiles().filter((file) => lines.get(file)?.some((line) => line.includes('process.env')))
-    expect(readers.filter((file) => !/^(server\/config|cli\/|bench\/|web\/build\.ts$)/.test(file))).toEqual([])
+    expect(readers.filter((file) => !/^(server\/config|cli\/|bench\/|web\/)/.test(file))).toEqual([])
   })
 
   test('SQL lives in stores, the database layer and migrations', () => {
