@@ -1,5 +1,45 @@
+import { Stack } from '@mantine/core'
+import { getRouteApi } from '@tanstack/react-router'
+import { api } from '../../api/hub.ts'
+import { LinkText } from '../../components/link-text.tsx'
+import { Loaded } from '../../components/loaded.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { Deliveries } from './deliveries.tsx'
+import { EndpointActions } from './endpoint-actions.tsx'
+import { EndpointFacts } from './endpoint-facts.tsx'
+import { OpenAlerts } from './open-alerts.tsx'
 
-export default function Page() {
-  return <PageHeader title="endpoint" />
+const route = getRouteApi('/webhooks/$webhookId')
+
+/** One endpoint: how it does, what it was sent, and what can be done with it. */
+export default function EndpointPage() {
+  const { webhookId } = route.useParams()
+  const webhook = api.useQuery(
+    'get',
+    '/api/v1/webhooks/{webhook_id}',
+    { params: { path: { webhook_id: webhookId } } },
+    { refetchInterval: 10_000 },
+  )
+  const { data } = webhook
+  return (
+    <>
+      <LinkText to="/webhooks" size="sm">
+        All endpoints
+      </LinkText>
+      <PageHeader
+        title={data?.description || 'Endpoint'}
+        about={<span style={{ overflowWrap: 'anywhere' }}>{data?.url ?? webhookId}</span>}
+        actions={data && <EndpointActions webhook={data} />}
+      />
+      <Loaded query={webhook} what="endpoint">
+        {(loaded) => (
+          <Stack gap="xl">
+            <EndpointFacts webhook={loaded} />
+            {(loaded.alerts?.length ?? 0) > 0 && loaded.enabled && <OpenAlerts webhookId={webhookId} />}
+            <Deliveries webhook={loaded} />
+          </Stack>
+        )}
+      </Loaded>
+    </>
+  )
 }

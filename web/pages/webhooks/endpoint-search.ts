@@ -1,3 +1,19 @@
 import * as v from 'valibot'
+import { type DeliveryStatus, deliveryStatuses, wordsOf } from '../../../contract/webhook-deliveries.ts'
+import { isMessageKind } from '../../../contract/webhook-events.ts'
 
-export const endpointSearch = v.object({})
+const time = v.pipe(v.string(), v.isoTimestamp())
+const optional = <Schema extends v.GenericSchema>(schema: Schema) =>
+  v.optional(v.fallback(v.optional(schema), undefined))
+
+/** What of an endpoint is looked at: deliveries of a status, a kind, a time; the delivery that is open. */
+export const endpointSearch = v.object({
+  status: optional(v.picklist(wordsOf<DeliveryStatus>(deliveryStatuses))),
+  kind: optional(v.pipe(v.string(), v.check(isMessageKind))),
+  from: optional(time),
+  until: optional(time),
+  delivery: optional(v.string()),
+  view: optional(v.string()),
+})
+
+export type EndpointSearch = v.InferOutput<typeof endpointSearch>

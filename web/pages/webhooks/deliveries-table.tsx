@@ -1,0 +1,48 @@
+import type { Answer } from '../../api/hub.ts'
+import { DataTable, type DataTableProps } from '../../ui/data-table.tsx'
+import { formatMs, nothing } from '../../ui/formats.ts'
+import { columnsOf } from '../../ui/table-columns.ts'
+import { TimeText } from '../../ui/time-text.tsx'
+import { DeliveryStatusBadge } from './delivery-status.tsx'
+
+export type Delivery = Answer<'listDeliveries'>['items'][number]
+
+const column = columnsOf<Delivery>()
+const columns = column.columns([
+  column.accessor('kind', { header: 'Message', size: 220, meta: { grow: true } }),
+  column.accessor('status', {
+    header: 'Status',
+    size: 170,
+    cell: ({ getValue }) => <DeliveryStatusBadge status={getValue()} />,
+  }),
+  column.accessor((row) => row.last_attempt, {
+    id: 'answer',
+    header: 'Last answer',
+    size: 140,
+    meta: { from: 'sm' },
+    cell: ({ getValue }) => {
+      const attempt = getValue()
+      return attempt?.response?.status ?? attempt?.error?.code ?? nothing
+    },
+  }),
+  column.accessor((row) => row.last_attempt?.duration_ms, {
+    id: 'latency',
+    header: 'Took',
+    size: 90,
+    meta: { align: 'right', from: 'md' },
+    cell: ({ getValue }) => formatMs(getValue()),
+  }),
+  column.accessor('attempt_count', { header: 'Attempts', size: 95, meta: { align: 'right', from: 'md' } }),
+  column.accessor('sequence', { header: 'No.', size: 80, meta: { align: 'right', from: 'lg' } }),
+  column.accessor('created_at', {
+    header: 'Queued',
+    size: 210,
+    meta: { from: 'sm' },
+    cell: ({ getValue }) => <TimeText iso={getValue()} />,
+  }),
+])
+
+/** Deliveries to an endpoint, the newest first. */
+export function DeliveriesTable(props: Pick<DataTableProps<Delivery>, 'rows' | 'onOpen' | 'openId' | 'more'>) {
+  return <DataTable label="Deliveries" columns={columns} rowId={({ delivery_id }) => delivery_id} {...props} />
+}

@@ -1,0 +1,71 @@
+import { Button, Drawer, Group, Stack } from '@mantine/core'
+import { IconRefresh } from '@tabler/icons-react'
+import { api } from '../../api/hub.ts'
+import { useMe } from '../../api/me.ts'
+import { Loaded } from '../../components/loaded.tsx'
+import { notifyDone } from '../../components/notify.ts'
+import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { DeliveryDetails } from './delivery-details.tsx'
+import { refreshWebhooks } from './refresh-webhooks.ts'
+import { useDelivery } from './use-delivery.ts'
+
+interface DeliveryDrawerProps {
+  webhookId: string
+  /** Undefined while none is open. */
+  deliveryId: string | undefined
+  onClose(): void
+}
+
+/** One delivery in full, beside the list. */
+export function DeliveryDrawer({ webhookId, deliveryId, onClose }: DeliveryDrawerProps) {
+  const delivery = useDelivery(webhookId, deliveryId)
+  return (
+    <Drawer
+      opened={deliveryId !== undefined}
+      onClose={onClose}
+      position="right"
+      size="42rem"
+      title={delivery.data?.kind ?? 'Delivery'}
+    >
+      {deliveryId && (
+        <Loaded query={delivery} what="delivery">
+          {(data) => (
+            <Stack>
+              <Redeliver webhookId={webhookId} deliveryId={deliveryId} busy={data.status === 'pending'} />
+              <DeliveryDetails key={data.attempt_count} delivery={data} />
+            </Stack>
+          )}
+        </Loaded>
+      )}
+    </Drawer>
+  )
+}
+
+function Redeliver({ webhookId, deliveryId, busy }: { webhookId: string; deliveryId: string; busy: boolean }) {
+  const me = useMe()
+  const redeliver = api.useMutation('post', '/api/v1/webhooks/{webhook_id}/deliveries/{delivery_id}:redeliver', {
+    onSuccess: () => {
+      notifyDone('It is queued, and sent in a moment.')
+      return refreshWebhooks()
+    },
+  })
+  const failure: unknown = redeliver.error
+  if (!me.may('redeliver')) return null
+  return (
+    <>
+      <Group>
+        <Button
+          leftSection={<IconRefresh size={16} />}
+          loading={redeliver.isPending}
+          disabled={busy}
+          onClick={() =>
+            redeliver.mutate({ params: { path: { webhook_id: webhookId, delivery_id: deliveryId } }, body: {} })
+          }
+        >
+          Redeliver
+        </Button>
+      </Group>
+      {failure !== null && <ProblemNotice error={failure} title="It was not queued" />}
+    </>
+  )
+}

@@ -1,0 +1,112 @@
+import { Group, List, Paper, SimpleGrid, Stack, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { nothing } from '../../ui/formats.ts'
+import { Notice } from '../../ui/notice.tsx'
+import { TimeText } from '../../ui/time-text.tsx'
+import { ruleInWords } from './alert-words.ts'
+import { formatHealthCount, HealthBadge, healthNote } from './endpoint-health.tsx'
+import { usesThreshold, type Webhook } from './webhook-form.ts'
+
+/** How an endpoint does, and what it was asked to be. */
+export function EndpointFacts({ webhook }: { webhook: Webhook }) {
+  const { health, former_secret_until } = webhook
+  const note = healthNote(webhook)
+  return (
+    <Stack gap="md">
+      {note && (
+        <Notice
+          kind={health.status === 'failing' || health.overflowing_since ? 'danger' : 'info'}
+          title={health.status === 'disabled' ? 'It is disabled' : 'Something is wrong with it'}
+        >
+          <Text size="sm">{note}</Text>
+        </Notice>
+      )}
+      {former_secret_until && (
+        <Notice kind="info" title="Messages have two signatures">
+          <Text size="sm">
+            The secret was rotated. The former one is good until <TimeText iso={former_secret_until} />.
+          </Text>
+        </Notice>
+      )}
+      <Paper withBorder p="md">
+        <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="md">
+          <Figure label="Health">
+            <HealthBadge status={health.status} />
+          </Figure>
+          <Figure label="Waiting">{formatHealthCount(health.pending)}</Figure>
+          <Figure label="Given up">{formatHealthCount(health.dead)}</Figure>
+          <Figure label="Last delivered">
+            {health.last_delivered_at ? <TimeText iso={health.last_delivered_at} form="ago" /> : nothing}
+          </Figure>
+        </SimpleGrid>
+      </Paper>
+      <Settings webhook={webhook} />
+    </Stack>
+  )
+}
+
+function Figure({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <div>
+      <Text size="xs" c="dimmed" mb={2}>
+        {label}
+      </Text>
+      <Text component="div" size="sm" fw={600} className="figures">
+        {children}
+      </Text>
+    </div>
+  )
+}
+
+function Settings({ webhook }: { webhook: Webhook }) {
+  const { events, thresholds, filters, alerts = [], created_at } = webhook
+  const latency = usesThreshold(events, 'skill.latency_exceeded') && (thresholds?.latency_ms ?? 30_000)
+  const cost = usesThreshold(events, 'skill.cost_exceeded') && (thresholds?.cost_usd ?? 1)
+  const only = [
+    filters?.skill_ids && `skills ${filters.skill_ids.join(', ')}`,
+    filters?.archetype_ids && `archetypes ${filters.archetype_ids.join(', ')}`,
+  ].filter((each) => each !== undefined)
+  return (
+    <Paper withBorder p="md">
+      <Stack gap="xs">
+        <Line label="Told">{events.join(', ') || 'alerts only'}</Line>
+        {(latency !== false || cost !== false) && (
+          <Line label="Thresholds">
+            {[
+              latency !== false && `took longer than ${latency.toLocaleString()} ms`,
+              cost !== false && `cost more than $${cost}`,
+            ]
+              .filter(Boolean)
+              .join('; ')}
+          </Line>
+        )}
+        {alerts.length > 0 && (
+          <Line label="Alert rules">
+            <List size="sm" listStyleType="none">
+              {alerts.map((rule) => (
+                <List.Item key={JSON.stringify(rule)}>{ruleInWords(rule)}</List.Item>
+              ))}
+            </List>
+          </Line>
+        )}
+        {only.length > 0 && <Line label="Only of">{only.join('; ')}</Line>}
+        <Line label="Added">
+          <TimeText iso={created_at} />
+        </Line>
+      </Stack>
+    </Paper>
+  )
+}
+
+function Line({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <Group align="flex-start" gap="md" wrap="nowrap">
+      <Text size="sm" c="dimmed" w={110} flex="none">
+        {label}
+      </Text>
+      <Text component="div" size="sm" miw={0} style={{ overflowWrap: 'anywhere' }}>
+        {children}
+      </Text>
+    </Group>
+  )
+}

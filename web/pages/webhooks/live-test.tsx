@@ -1,0 +1,61 @@
+import { Button, Group, Loader, Modal, Stack, Text } from '@mantine/core'
+import { IconSend } from '@tabler/icons-react'
+import { useState } from 'react'
+import { api } from '../../api/hub.ts'
+import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { DeliveryDetails } from './delivery-details.tsx'
+import { useDelivery } from './use-delivery.ts'
+
+/** Sends a test message and shows the request and the answer as they come. */
+export function LiveTest({ opened, onClose, webhookId }: { opened: boolean; onClose(): void; webhookId: string }) {
+  return (
+    <Modal opened={opened} onClose={onClose} title="Live test" size="42rem">
+      {opened && <TestRun webhookId={webhookId} />}
+    </Modal>
+  )
+}
+
+/** The test itself: also a step of the rotation walk-through. */
+export function TestRun({ webhookId, onTaken }: { webhookId: string; onTaken?(): void }) {
+  const [deliveryId, setDeliveryId] = useState<string>()
+  const send = api.useMutation('post', '/api/v1/webhooks/{webhook_id}:test', {
+    onSuccess: ({ delivery_id }) => setDeliveryId(delivery_id),
+  })
+  const delivery = useDelivery(webhookId, deliveryId)
+  const failure: unknown = send.error ?? delivery.error
+  const status = delivery.data?.status
+  const settled = status !== undefined && status !== 'pending'
+  return (
+    <Stack>
+      <Text size="sm">
+        One message of the kind webhook.test is sent, signed like any other, also while the endpoint is disabled. It is
+        attempted once.
+      </Text>
+      <Group>
+        <Button
+          leftSection={<IconSend size={16} />}
+          loading={send.isPending || (deliveryId !== undefined && !settled && !failure)}
+          onClick={() => send.mutate({ params: { path: { webhook_id: webhookId } }, body: {} })}
+        >
+          {settled ? 'Send another' : 'Send test message'}
+        </Button>
+        {onTaken && status === 'delivered' && <Button onClick={onTaken}>Go on</Button>}
+      </Group>
+      {failure !== null && failure !== undefined && (
+        <ProblemNotice error={failure} title="The test could not be made" />
+      )}
+      <div aria-live="polite">
+        {deliveryId !== undefined && !settled && !failure && (
+          <Group gap="xs">
+            <Loader size="xs" aria-hidden />
+            <Text size="sm">It is on its way …</Text>
+          </Group>
+        )}
+        {status === 'delivered' && <Notice kind="good" title="The receiver took it" />}
+        {settled && status !== 'delivered' && <Notice kind="danger" title="The receiver did not take it" />}
+      </div>
+      {delivery.data && settled && <DeliveryDetails key={delivery.data.delivery_id} delivery={delivery.data} />}
+    </Stack>
+  )
+}

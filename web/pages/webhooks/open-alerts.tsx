@@ -1,0 +1,100 @@
+import { Stack, Text, Title } from '@mantine/core'
+import { type Answer, api } from '../../api/hub.ts'
+import { LinkText } from '../../components/link-text.tsx'
+import { Loaded } from '../../components/loaded.tsx'
+import { DataTable } from '../../ui/data-table.tsx'
+import { formatCount } from '../../ui/formats.ts'
+import { columnsOf } from '../../ui/table-columns.ts'
+import { TimeText } from '../../ui/time-text.tsx'
+import { formatMetric, groupLabels, metricLabels } from './alert-words.ts'
+
+type Alert = Answer<'listWebhookAlerts'>['items'][number]
+
+const column = columnsOf<Alert>()
+const columns = column.columns([
+  column.accessor('key', {
+    header: 'Of',
+    meta: { grow: true },
+    cell: ({ row: { original } }) => `${groupLabels[original.group_by]} ${original.key}`,
+  }),
+  column.accessor('metric', {
+    header: 'Measured',
+    size: 200,
+    meta: { from: 'sm' },
+    cell: ({ getValue }) => metricLabels[getValue()],
+  }),
+  column.accessor('value', {
+    header: 'Now',
+    size: 130,
+    meta: { align: 'right' },
+    cell: ({ row: { original } }) => formatMetric(original.metric, original.value),
+  }),
+  column.accessor('threshold', {
+    header: 'Opens above',
+    size: 130,
+    meta: { align: 'right', from: 'sm' },
+    cell: ({ row: { original } }) => formatMetric(original.metric, original.threshold),
+  }),
+  column.accessor('invocations', {
+    header: 'Invocations',
+    size: 110,
+    meta: { align: 'right', from: 'lg' },
+    cell: ({ getValue }) => formatCount(getValue()),
+  }),
+  column.accessor('opened_at', {
+    header: 'Open since',
+    size: 150,
+    meta: { from: 'md' },
+    cell: ({ getValue }) => <TimeText iso={getValue()} form="ago" />,
+  }),
+  column.accessor((row) => row.recovering_since, {
+    id: 'recovering',
+    header: 'Recovering since',
+    size: 150,
+    meta: { from: 'lg' },
+    cell: ({ getValue }) => {
+      const iso = getValue()
+      return iso ? <TimeText iso={iso} form="ago" /> : 'not yet'
+    },
+  }),
+])
+
+/** Episodes that an endpoint's rules have open now. Those that closed are among its deliveries. */
+export function OpenAlerts({ webhookId }: { webhookId: string }) {
+  const alerts = api.useQuery(
+    'get',
+    '/api/v1/webhooks/{webhook_id}/alerts',
+    { params: { path: { webhook_id: webhookId }, query: { limit: 1000 } } },
+    { refetchInterval: 20_000 },
+  )
+  return (
+    <Stack component="section" aria-labelledby="open-alerts" gap="sm">
+      <Title order={2} id="open-alerts">
+        Open alerts
+      </Title>
+      <Loaded query={alerts} what="alerts">
+        {({ items }) =>
+          items.length > 0 ? (
+            <DataTable
+              label="Open alerts"
+              rows={items}
+              columns={columns}
+              rowId={({ alert_id }) => alert_id}
+              maxHeight="20rem"
+            />
+          ) : (
+            <Text size="sm" c="dimmed">
+              None is open: no skill, person or archetype exceeds a rule.
+            </Text>
+          )
+        }
+      </Loaded>
+      <Text size="sm" c="dimmed">
+        Those that are over are among the deliveries:{' '}
+        <LinkText to="/webhooks/$webhookId" params={{ webhookId }} search={{ kind: 'skill.alert_closed' }}>
+          closed alerts
+        </LinkText>
+      </Text>
+    </Stack>
+  )
+}
