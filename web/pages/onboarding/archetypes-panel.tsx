@@ -1,0 +1,148 @@
+import { Button, Group, List, Stack, Text } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useMemo, useState } from 'react'
+import { api } from '../../api/hub.ts'
+import { useMe } from '../../api/me.ts'
+import { Loaded } from '../../components/loaded.tsx'
+import { notifyDone } from '../../components/notify.ts'
+import { ProblemNotice } from '../../components/problem-notice.tsx'
+import {
+  type Archetype,
+  archetypesPath,
+  readArchetypes,
+  useArchetypes,
+  useGrants,
+} from '../../components/whole-lists.ts'
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { DataTable } from '../../ui/data-table.tsx'
+import { EmptyState } from '../../ui/empty-state.tsx'
+import { formatCount, nothing } from '../../ui/formats.ts'
+import { columnsOf } from '../../ui/table-columns.ts'
+import { AddArchetypes } from './add-archetypes.tsx'
+
+const column = columnsOf<Archetype>()
+const readColumns = column.columns([
+  column.accessor('archetype_id', { header: 'Id', size: 220 }),
+  column.accessor('name', { header: 'Name', meta: { grow: true }, cell: ({ getValue }) => getValue() ?? nothing }),
+])
+
+/** The bundle of archetypes: the roles whose use of skills is measured. */
+export function ArchetypesPanel() {
+  const me = useMe()
+  const queryClient = useQueryClient()
+  const archetypes = useArchetypes()
+  const replace = api.useMutation('put', archetypesPath)
+  const [leaving, setLeaving] = useState<Archetype>()
+  const mayChange = me.may('replaceArchetypes')
+
+  /** The call replaces the whole bundle, so it is read anew right before: what others added meanwhile stays. */
+  async function change(next: (now: Archetype[]) => Archetype[], message: string) {
+    await replace.mutateAsync({ body: { archetypes: next(await readArchetypes()) } })
+    notifyDone(message)
+    await queryClient.invalidateQueries()
+  }
+  const columns = useMemo(
+    () =>
+      mayChange
+        ? [
+            ...readColumns,
+            column.display({
+              id: 'remove',
+              header: 'Action',
+              size: 110,
+              meta: { align: 'right' },
+              cell: ({ row: { original } }) => (
+                <Button
+                  size="compact-xs"
+                  variant="subtle"
+                  color="red"
+                  aria-label={`Remove ${original.archetype_id}`}
+                  onClick={() => setLeaving(original)}
+                >
+                  Remove
+                </Button>
+              ),
+            }),
+          ]
+        : readColumns,
+    [mayChange],
+  )
+
+  return (
+    <Stack>
+      {mayChange && (
+        <AddArchetypes
+          taken={archetypes.data ?? []}
+          onAdd={(added) =>
+            change(
+              (now) => [...now.filter(({ archetype_id }) => archetype_id !== added.archetype_id), added],
+              `${added.archetype_id} is in the bundle.`,
+            )
+          }
+        />
+      )}
+      <Loaded query={archetypes} what="archetypes">
+        {(rows) =>
+          rows.length === 0 ? (
+            <EmptyState title="No archetypes yet">
+              An archetype is what somebody does, such as analyst or support agent. Groups of the directory are mapped
+              to archetypes, and skills are granted to them.
+            </EmptyState>
+          ) : (
+            <DataTable label="Archetypes" rows={rows} columns={columns} rowId={({ archetype_id }) => archetype_id} />
+          )
+        }
+      </Loaded>
+      <ConfirmDialog
+        opened={leaving !== undefined}
+        onClose={() => setLeaving(undefined)}
+        title={`Remove ${leaving?.archetype_id ?? ''}?`}
+        confirmLabel="Remove archetype"
+        danger
+        onConfirm={() =>
+          change(
+            (now) => now.filter(({ archetype_id }) => archetype_id !== leaving?.archetype_id),
+            `${leaving?.archetype_id} has left the bundle.`,
+          )
+        }
+        problem={(error) => <ProblemNotice error={error} title="The archetype could not be removed" />}
+      >
+        {leaving && <WhatGoes archetypeId={leaving.archetype_id} />}
+      </ConfirmDialog>
+    </Stack>
+  )
+}
+
+const peopleCounted = 1000
+
+/** What leaves with an archetype. */
+function WhatGoes({ archetypeId }: { archetypeId: string }) {
+  const grants = useGrants(archetypeId)
+  const people = api.useQuery('get', '/api/v1/roster/users', {
+    params: { query: { archetype_id: archetypeId, limit: peopleCounted } },
+  })
+  const count = people.data
+    ? `${formatCount(people.data.items.length)}${people.data.next_cursor ? ' or more' : ''}`
+    : undefined
+  return (
+    <Stack gap="xs">
+      <Text size="sm">What goes away with it:</Text>
+      <List size="sm">
+        <List.Item>
+          {count === undefined ? 'It is taken from all people who have it.' : `It is taken from ${count} people.`}
+        </List.Item>
+        <List.Item>
+          {grants.data
+            ? `Its ${formatCount(grants.data.length)} grants of skills are lost.`
+            : 'Its grants of skills are lost.'}
+        </List.Item>
+        <List.Item>Telemetry that names it is refused from then on.</List.Item>
+      </List>
+      <Group>
+        <Text size="sm">
+          What was recorded stays. Added again, it comes back to people by their groups; grants have to be given anew.
+        </Text>
+      </Group>
+    </Stack>
+  )
+}

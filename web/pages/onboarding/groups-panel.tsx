@@ -1,0 +1,176 @@
+import { Anchor, Button, Drawer, Stack, Text, Title } from '@mantine/core'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { type Answer, api } from '../../api/hub.ts'
+import { useMe } from '../../api/me.ts'
+import { Loaded } from '../../components/loaded.tsx'
+import { DataTable } from '../../ui/data-table.tsx'
+import { EmptyState } from '../../ui/empty-state.tsx'
+import { formatCount } from '../../ui/formats.ts'
+import { columnsOf } from '../../ui/table-columns.ts'
+import { TimeText } from '../../ui/time-text.tsx'
+
+type DirectoryGroup = Answer<'listGroups'>['items'][number]
+type Member = Answer<'listGroupMembers'>['items'][number]
+
+const route = getRouteApi('/onboarding/roster')
+const paging = {
+  pageParamName: 'cursor',
+  initialPageParam: null,
+  getNextPageParam: (page: { next_cursor: string | null }) => page.next_cursor ?? undefined,
+} as const
+
+const group = columnsOf<DirectoryGroup>()
+const groupColumns = group.columns([
+  group.accessor('display_name', { header: 'Group', meta: { grow: true } }),
+  group.accessor('member_count', {
+    header: 'Members',
+    size: 110,
+    meta: { align: 'right' },
+    cell: ({ getValue }) => formatCount(getValue()),
+  }),
+  group.accessor('archetype_ids', {
+    header: 'Gives archetypes',
+    size: 260,
+    meta: { from: 'sm' },
+    cell: ({ getValue }) => getValue().join(', ') || 'none: not mapped',
+  }),
+  group.accessor('updated_at', {
+    header: 'Changed',
+    size: 160,
+    meta: { from: 'md' },
+    cell: ({ getValue }) => <TimeText iso={getValue()} form="ago" />,
+  }),
+])
+
+/** Groups as the directory sent them, with their members. */
+export function GroupsPanel() {
+  const me = useMe()
+  const { members } = route.useSearch()
+  const navigate = useNavigate({ from: '/onboarding/roster' })
+  const groups = api.useInfiniteQuery('get', '/api/v1/roster/groups', { params: { query: { limit: 500 } } }, paging)
+  const rows = groups.data?.pages.flatMap(({ items }) => items) ?? []
+  return (
+    <>
+      <Text size="sm" c="dimmed" mb="sm">
+        Groups are the directory’s to change. Which of them give which archetypes is said{' '}
+        {me.may('configureScim') ? (
+          <Anchor inherit underline="always" renderRoot={(props) => <Link to="/onboarding/directory" {...props} />}>
+            at the directory
+          </Anchor>
+        ) : (
+          'at the directory'
+        )}
+        .
+      </Text>
+      <Loaded query={groups} what="groups">
+        {() =>
+          rows.length === 0 ? (
+            <EmptyState
+              title="No groups yet"
+              action={
+                me.may('configureScim') && (
+                  <Button renderRoot={(props) => <Link to="/onboarding/directory" {...props} />}>
+                    Connect the directory
+                  </Button>
+                )
+              }
+            >
+              Groups come from the directory, by SCIM.
+            </EmptyState>
+          ) : (
+            <DataTable
+              label="Groups"
+              rows={rows}
+              columns={groupColumns}
+              rowId={({ group_id }) => group_id}
+              openId={members}
+              onOpen={({ group_id }) => void navigate({ search: { tab: 'groups', members: group_id } })}
+              more={{
+                available: groups.hasNextPage,
+                loading: groups.isFetchingNextPage,
+                load: () => void groups.fetchNextPage(),
+                failed: groups.isFetchNextPageError,
+              }}
+            />
+          )
+        }
+      </Loaded>
+      <Drawer
+        opened={members !== undefined}
+        onClose={() => void navigate({ search: { tab: 'groups' } })}
+        position="right"
+        size="lg"
+        title="Group"
+        closeButtonProps={{ 'aria-label': 'Close' }}
+      >
+        {members && <Members groupId={members} group={rows.find(({ group_id }) => group_id === members)} />}
+      </Drawer>
+    </>
+  )
+}
+
+const member = columnsOf<Member>()
+const memberColumns = member.columns([
+  member.accessor('email', {
+    header: 'Address',
+    meta: { grow: true },
+    cell: ({ row: { original } }) => (
+      <Anchor
+        size="sm"
+        renderRoot={(props) => (
+          <Link to="/onboarding/roster" search={{ active: 'all', user: original.user_id }} {...props} />
+        )}
+      >
+        {original.email}
+      </Anchor>
+    ),
+  }),
+  member.accessor('display_name', { header: 'Name', size: 170, meta: { from: 'sm' } }),
+  member.accessor('active', {
+    header: 'State',
+    size: 120,
+    cell: ({ getValue }) => (getValue() ? 'active' : 'deactivated'),
+  }),
+])
+
+function Members({ groupId, group: shown }: { groupId: string; group: DirectoryGroup | undefined }) {
+  const members = api.useInfiniteQuery(
+    'get',
+    '/api/v1/roster/groups/{group_id}/members',
+    { params: { path: { group_id: groupId }, query: { limit: 500 } } },
+    paging,
+  )
+  const rows = members.data?.pages.flatMap(({ items }) => items) ?? []
+  return (
+    <Stack gap="sm">
+      <Title order={2}>{shown?.display_name ?? 'Members'}</Title>
+      {shown && (
+        <Text size="sm">
+          {shown.archetype_ids.length > 0
+            ? `Its members have the archetypes ${shown.archetype_ids.join(', ')}.`
+            : 'It is mapped to no archetype, so it gives its members none.'}
+        </Text>
+      )}
+      <Loaded query={members} what="members">
+        {() =>
+          rows.length === 0 ? (
+            <EmptyState title="Nobody is in this group">Groups inside groups are not followed.</EmptyState>
+          ) : (
+            <DataTable
+              label="Members"
+              rows={rows}
+              columns={memberColumns}
+              rowId={({ user_id }) => user_id}
+              more={{
+                available: members.hasNextPage,
+                loading: members.isFetchingNextPage,
+                load: () => void members.fetchNextPage(),
+                failed: members.isFetchNextPageError,
+              }}
+            />
+          )
+        }
+      </Loaded>
+    </Stack>
+  )
+}

@@ -1,0 +1,145 @@
+import { Button, Stack, Text } from '@mantine/core'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { api, type Query } from '../../api/hub.ts'
+import { useMe } from '../../api/me.ts'
+import { Loaded } from '../../components/loaded.tsx'
+import { DataTable } from '../../ui/data-table.tsx'
+import { EmptyState } from '../../ui/empty-state.tsx'
+import { formatCount } from '../../ui/formats.ts'
+import { Notice } from '../../ui/notice.tsx'
+import { PeopleFilters } from './people-filters.tsx'
+import { type Person, peopleColumns } from './people-table.tsx'
+import { PersonDrawer } from './person-drawer.tsx'
+import type { RosterSearch } from './roster-search.ts'
+
+const route = getRouteApi('/onboarding/roster')
+const path = '/api/v1/roster/users'
+const pageSize = 200
+
+function queryOf({ role, active, search, group, archetype }: RosterSearch): Query<'listUsers'> {
+  return {
+    limit: pageSize,
+    active: active === 'all' ? undefined : active !== 'no',
+    role,
+    search,
+    group_id: group,
+    archetype_id: archetype,
+  }
+}
+
+function usePages(search: RosterSearch, matched: boolean, enabled: boolean) {
+  const pages = api.useInfiniteQuery(
+    'get',
+    path,
+    { params: { query: { ...queryOf(search), matched } } },
+    {
+      pageParamName: 'cursor',
+      initialPageParam: null,
+      getNextPageParam: (page) => page.next_cursor ?? undefined,
+      enabled,
+    },
+  )
+  return { pages, rows: (enabled && pages.data?.pages.flatMap(({ items }) => items)) || [] }
+}
+
+/** People page by page: those without an archetype first, for they may use no skill and keep the tenant from being live. */
+function usePeople(search: RosterSearch) {
+  const withUnmatched = search.matched !== 'yes' && !search.archetype
+  const unmatched = usePages(search, false, withUnmatched)
+  const unmatchedEnd = !withUnmatched || (unmatched.pages.isSuccess && !unmatched.pages.hasNextPage)
+  const matched = usePages(search, true, search.matched !== 'no' && unmatchedEnd)
+  const rows: Person[] = [...unmatched.rows, ...matched.rows]
+  return {
+    rows,
+    leading: withUnmatched ? unmatched.pages : matched.pages,
+    growing: unmatchedEnd && search.matched !== 'no' ? matched.pages : unmatched.pages,
+    isWaiting: matched.pages.isLoading,
+  }
+}
+
+export function PeoplePanel() {
+  const me = useMe()
+  const search = route.useSearch()
+  const navigate = useNavigate({ from: '/onboarding/roster' })
+  const { rows, leading, growing, isWaiting } = usePeople(search)
+  const health = api.useQuery('get', '/api/v1/observability/tenant-health')
+  const unmatched = health.data?.checks.roster.unmatched ?? 0
+  const filtered = Boolean(search.search || search.group || search.archetype || search.role || search.active)
+  return (
+    <>
+      {unmatched > 0 && (
+        <Stack mb="sm">
+          <Notice
+            kind="warning"
+            title={`${formatCount(unmatched)} ${unmatched === 1 ? 'person has' : 'people have'} no archetype`}
+            actions={
+              me.may('configureScim') && (
+                <Button
+                  size="xs"
+                  variant="default"
+                  renderRoot={(props) => <Link to="/onboarding/directory" {...props} />}
+                >
+                  Map their groups
+                </Button>
+              )
+            }
+          >
+            <Text size="sm">
+              They may use no skill, and the tenant is not live before each active person has one. They come first in
+              the list.
+            </Text>
+          </Notice>
+        </Stack>
+      )}
+      <PeopleFilters
+        search={search}
+        onChange={(next) => void navigate({ search: { ...next, user: undefined }, replace: true })}
+      />
+      <Loaded query={leading} what="people">
+        {() =>
+          rows.length === 0 && !isWaiting ? (
+            <EmptyState
+              title={filtered || search.matched ? 'Nobody fits these filters' : 'Nobody is here yet'}
+              action={
+                filtered || search.matched ? (
+                  <Button variant="default" onClick={() => void navigate({ search: {} })}>
+                    Clear the filters
+                  </Button>
+                ) : (
+                  me.may('configureScim') && (
+                    <Button renderRoot={(props) => <Link to="/onboarding/directory" {...props} />}>
+                      Connect the directory
+                    </Button>
+                  )
+                )
+              }
+            >
+              {filtered || search.matched
+                ? 'Fewer of them show more people.'
+                : 'People come from the directory, by their first sign-in, or are added in Settings → People and roles.'}
+            </EmptyState>
+          ) : (
+            <DataTable
+              label="People"
+              rows={rows}
+              columns={peopleColumns}
+              rowId={(person) => person.user_id}
+              openId={search.user}
+              onOpen={(person) => void navigate({ search: (before) => ({ ...before, user: person.user_id }) })}
+              more={{
+                available: growing.hasNextPage,
+                loading: growing.isFetchingNextPage || isWaiting,
+                load: () => void growing.fetchNextPage(),
+                failed: growing.isFetchNextPageError,
+              }}
+            />
+          )
+        }
+      </Loaded>
+      <PersonDrawer
+        userId={search.user}
+        onClose={() => void navigate({ search: (before) => ({ ...before, user: undefined }) })}
+      />
+    </>
+  )
+}

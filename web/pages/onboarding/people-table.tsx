@@ -1,0 +1,73 @@
+import { Badge, Group, Text } from '@mantine/core'
+import { IconAlertTriangle } from '@tabler/icons-react'
+import type { Answer } from '../../api/hub.ts'
+import { nothing } from '../../ui/formats.ts'
+import { columnsOf } from '../../ui/table-columns.ts'
+import { TimeText } from '../../ui/time-text.tsx'
+
+export type Person = Answer<'listUsers'>['items'][number]
+
+const column = columnsOf<Person>()
+
+export const peopleColumns = column.columns([
+  column.accessor('email', {
+    header: 'Address',
+    meta: { grow: true },
+    cell: ({ row: { original } }) => <span title={original.email}>{original.email}</span>,
+  }),
+  column.accessor('display_name', {
+    header: 'Name',
+    size: 180,
+    meta: { from: 'sm' },
+    cell: ({ getValue }) => getValue() ?? nothing,
+  }),
+  column.accessor('archetype_ids', {
+    header: 'Archetypes',
+    size: 220,
+    cell: ({ row: { original } }) => <Archetypes person={original} />,
+  }),
+  column.accessor('role', { header: 'Role', size: 96, meta: { from: 'md' } }),
+  column.accessor('source', {
+    header: 'Kept by',
+    size: 120,
+    meta: { from: 'lg' },
+    cell: ({ getValue }) => (getValue() === 'directory' ? 'directory' : 'administrator'),
+  }),
+  column.accessor('last_sign_in_at', {
+    header: 'Last sign-in',
+    size: 150,
+    meta: { from: 'lg' },
+    cell: ({ getValue }) => {
+      const at = getValue()
+      return at ? <TimeText iso={at} form="ago" /> : 'never'
+    },
+  }),
+  column.accessor('active', {
+    header: 'State',
+    size: 120,
+    meta: { from: 'md' },
+    cell: ({ getValue }) => (getValue() ? 'active' : 'deactivated'),
+  }),
+])
+
+function Archetypes({ person: { archetype_ids, matched } }: { person: Person }) {
+  if (!matched) {
+    return (
+      <Group gap={6} wrap="nowrap">
+        <IconAlertTriangle size={15} color="var(--mantine-color-orange-text)" aria-hidden />
+        <Text size="sm">none yet</Text>
+      </Group>
+    )
+  }
+  const [first, ...others] = archetype_ids
+  return (
+    <Group gap={6} wrap="nowrap" title={archetype_ids.join(', ')}>
+      <span>{first}</span>
+      {others.length > 0 && (
+        <Badge size="sm" variant="default">
+          {`+${others.length}`}
+        </Badge>
+      )}
+    </Group>
+  )
+}

@@ -1,0 +1,99 @@
+import { Badge, Button, Group, MultiSelect, Stack, Text, Title } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { type Answer, api } from '../../api/hub.ts'
+import { useMe } from '../../api/me.ts'
+import { Loaded, SkeletonLines } from '../../components/loaded.tsx'
+import { notifyDone } from '../../components/notify.ts'
+import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { archetypeChoice, useArchetypes } from '../../components/whole-lists.ts'
+
+const path = '/api/v1/roster/users/{user_id}/archetypes'
+
+/** The archetypes of a person, where they come from, and giving them by hand. */
+export function PersonArchetypes({ userId }: { userId: string }) {
+  const held = api.useQuery('get', path, { params: { path: { user_id: userId } } })
+  return (
+    <Stack gap="xs">
+      <Title order={3}>Archetypes</Title>
+      <Loaded query={held} what="archetypes" skeleton={<SkeletonLines lines={2} height={36} />}>
+        {(data) => <Held key={data.archetype_ids.join()} userId={userId} held={data} />}
+      </Loaded>
+    </Stack>
+  )
+}
+
+function Held({ userId, held }: { userId: string; held: Answer<'getUserArchetypes'> }) {
+  const me = useMe()
+  const queryClient = useQueryClient()
+  const archetypes = useArchetypes()
+  const [chosen, setChosen] = useState(held.archetype_ids)
+  const params = { path: { user_id: userId } }
+  const done = (message: string) => ({
+    onSuccess: async () => {
+      notifyDone(message)
+      await Promise.all(
+        ['/api/v1/roster/users', '/api/v1/roster/users/{user_id}', path, '/api/v1/observability/tenant-health'].map(
+          (each) => queryClient.invalidateQueries({ queryKey: ['get', each] }),
+        ),
+      )
+    },
+  })
+  const assign = api.useMutation('put', path, done('The archetypes are assigned.'))
+  const reset = api.useMutation('delete', path, done('The groups decide again.'))
+  const failure: unknown = assign.error ?? reset.error
+  const isSame = chosen.length === held.archetype_ids.length && chosen.every((id) => held.archetype_ids.includes(id))
+  const origin =
+    held.source === 'manual'
+      ? 'Given by hand: groups of the directory do not decide.'
+      : 'From the groups of the directory.'
+
+  if (!me.may('replaceUserArchetypes')) {
+    return (
+      <>
+        <Group gap={6}>
+          {held.archetype_ids.map((id) => (
+            <Badge key={id} variant="default" tt="none">
+              {id}
+            </Badge>
+          ))}
+          {held.archetype_ids.length === 0 && <Text size="sm">None yet.</Text>}
+        </Group>
+        <Text size="sm" c="dimmed">
+          {origin}
+        </Text>
+      </>
+    )
+  }
+  return (
+    <Stack gap="xs">
+      <MultiSelect
+        aria-label="Archetypes"
+        placeholder={chosen.length === 0 ? 'Choose archetypes' : undefined}
+        description={origin}
+        searchable
+        limit={100}
+        nothingFoundMessage={archetypes.data?.length === 0 ? 'Add archetypes first.' : 'No archetype of that name'}
+        data={archetypes.data?.map(archetypeChoice) ?? chosen}
+        value={chosen}
+        onChange={setChosen}
+      />
+      {failure ? <ProblemNotice error={failure} title="The archetypes could not be changed" /> : null}
+      <Group gap="xs">
+        <Button
+          size="xs"
+          disabled={isSame}
+          loading={assign.isPending}
+          onClick={() => assign.mutate({ params, body: { archetype_ids: chosen } })}
+        >
+          Assign archetypes
+        </Button>
+        {held.source === 'manual' && (
+          <Button size="xs" variant="default" loading={reset.isPending} onClick={() => reset.mutate({ params })}>
+            Let groups decide again
+          </Button>
+        )}
+      </Group>
+    </Stack>
+  )
+}

@@ -1,0 +1,167 @@
+import { Anchor, Badge, Drawer, Group, Stack, Text, Title } from '@mantine/core'
+import { useQueries } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { type Answer, api } from '../../api/hub.ts'
+import { useMe } from '../../api/me.ts'
+import { Loaded } from '../../components/loaded.tsx'
+import { CopyText } from '../../ui/copy-text.tsx'
+import { TimeText } from '../../ui/time-text.tsx'
+import { PersonArchetypes } from './person-archetypes.tsx'
+
+type Person = Answer<'getUser'>
+
+/** Groups that are looked through for a person; the API answers members of a group, not groups of a person. */
+const groupsSearchedMax = 12
+
+interface PersonDrawerProps {
+  userId: string | undefined
+  onClose(): void
+}
+
+/** Who somebody is, in which groups, and which archetypes they have and why. */
+export function PersonDrawer({ userId, onClose }: PersonDrawerProps) {
+  return (
+    <Drawer
+      opened={userId !== undefined}
+      onClose={onClose}
+      position="right"
+      size="md"
+      title="Person"
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      {userId && <Details key={userId} userId={userId} />}
+    </Drawer>
+  )
+}
+
+function Details({ userId }: { userId: string }) {
+  const person = api.useQuery('get', '/api/v1/roster/users/{user_id}', { params: { path: { user_id: userId } } })
+  return (
+    <Loaded query={person} what="person">
+      {(data) => (
+        <Stack gap="lg">
+          <Identity person={data} />
+          <PersonArchetypes userId={userId} />
+          <GroupsOf userId={userId} />
+        </Stack>
+      )}
+    </Loaded>
+  )
+}
+
+function Identity({ person }: { person: Person }) {
+  const me = useMe()
+  return (
+    <Stack gap="xs">
+      <Group gap="xs">
+        <Title order={2}>{person.display_name ?? person.email}</Title>
+        <Badge
+          variant="light"
+          color={person.active ? 'seal' : 'gray'}
+          styles={{ label: { color: 'var(--mantine-color-text)' } }}
+        >
+          {person.active ? 'active' : 'deactivated'}
+        </Badge>
+      </Group>
+      <Line label="Address">{person.email}</Line>
+      {person.directory_email && person.directory_email !== person.email && (
+        <Line label="In the directory">{person.directory_email}</Line>
+      )}
+      {person.user_name && <Line label="User name">{person.user_name}</Line>}
+      {person.external_id && <Line label="External id">{person.external_id}</Line>}
+      <Line label="Id">
+        <CopyText value={person.user_id} label="Copy id" />
+      </Line>
+      <Line label="Kept by">{person.source === 'directory' ? 'the directory' : 'an administrator'}</Line>
+      <Line label="Role">
+        {person.role}
+        {me.may('replaceUserRole') && (
+          <>
+            {' · '}
+            <Anchor size="sm" renderRoot={(props) => <Link to="/settings/people" {...props} />}>
+              Change role or deactivate
+            </Anchor>
+          </>
+        )}
+      </Line>
+      <Line label="Last sign-in">{person.last_sign_in_at ? <TimeText iso={person.last_sign_in_at} /> : 'never'}</Line>
+      {person.deactivated_at && (
+        <Line label="Deactivated">
+          <TimeText iso={person.deactivated_at} />
+        </Line>
+      )}
+    </Stack>
+  )
+}
+
+function Line({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <div>
+      <Text size="xs" c="dimmed">
+        {label}
+      </Text>
+      <Text size="sm" component="div" style={{ overflowWrap: 'anywhere' }}>
+        {children}
+      </Text>
+    </div>
+  )
+}
+
+function GroupsOf({ userId }: { userId: string }) {
+  const groups = api.useQuery('get', '/api/v1/roster/groups', { params: { query: { limit: 1000 } } })
+  const all = groups.data?.items.filter(({ member_count }) => member_count > 0) ?? []
+  const searched = all.length <= groupsSearchedMax ? all : []
+  const members = useQueries({
+    queries: searched.map(({ group_id }) =>
+      api.queryOptions(
+        'get',
+        '/api/v1/roster/groups/{group_id}/members',
+        { params: { path: { group_id }, query: { limit: 1000 } } },
+        { staleTime: 60_000 },
+      ),
+    ),
+  })
+  const theirs = searched.filter((_, index) => members[index]?.data?.items.some(({ user_id }) => user_id === userId))
+  const isWhole = members.every(({ data }) => data && data.next_cursor === null)
+  return (
+    <Stack gap="xs">
+      <Title order={3}>Groups of the directory</Title>
+      {all.length > groupsSearchedMax ? (
+        <Text size="sm">
+          There are too many groups to look through here.{' '}
+          <Anchor
+            inherit
+            underline="always"
+            renderRoot={(props) => <Link to="/onboarding/roster" search={{ tab: 'groups' }} {...props} />}
+          >
+            Groups
+          </Anchor>{' '}
+          shows who is in which.
+        </Text>
+      ) : (
+        <>
+          {theirs.map(({ group_id, display_name, archetype_ids }) => (
+            <Text size="sm" key={group_id}>
+              <Anchor
+                inherit
+                underline="always"
+                renderRoot={(props) => (
+                  <Link to="/onboarding/roster" search={{ tab: 'groups', members: group_id }} {...props} />
+                )}
+              >
+                {display_name}
+              </Anchor>
+              {archetype_ids.length > 0 ? ` gives ${archetype_ids.join(', ')}` : ' is mapped to no archetype'}
+            </Text>
+          ))}
+          {theirs.length === 0 && (
+            <Text size="sm" c="dimmed">
+              {groups.isSuccess && isWhole ? 'In none of them.' : 'Looking …'}
+            </Text>
+          )}
+        </>
+      )}
+    </Stack>
+  )
+}
