@@ -1,3 +1,61 @@
 import * as v from 'valibot'
+import { dimensions } from './dimensions.ts'
+import { presets } from './ranges.ts'
 
-export const commandCenterSearch = v.object({})
+/** What is not understood is left out. */
+const text = v.optional(v.fallback(v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(512))), undefined))
+const oneOf = <const Options extends readonly string[]>(options: Options) =>
+  v.optional(v.fallback(v.optional(v.picklist(options)), undefined))
+const time = v.optional(
+  v.fallback(
+    v.optional(
+      v.pipe(
+        v.string(),
+        v.isoTimestamp(),
+        v.check((value) => !Number.isNaN(Date.parse(value))),
+      ),
+    ),
+    undefined,
+  ),
+)
+const dimension = oneOf(dimensions.map(({ group }) => group))
+
+/** Columns of the breakdown that it can be ordered by. */
+export const orders = [
+  'key',
+  'invocations',
+  'failure_rate',
+  'latency_p95',
+  'cost_computed',
+  'cost_estimate',
+  'tokens',
+] as const
+
+export const measures = ['invocations', 'failure_rate', 'latency_p95', 'cost_computed'] as const
+
+/** The state of the command center in its address. */
+export const commandCenterSearch = v.object({
+  range: oneOf([...presets, 'custom']),
+  /** Of a custom range, in UTC. */
+  from: time,
+  to: time,
+  /** Automatic where it is absent. */
+  interval: oneOf(['hour', 'day']),
+  skill_id: text,
+  archetype_id: text,
+  user_id: text,
+  llm_platform: text,
+  llm_model: text,
+  group_by: dimension,
+  /** Order of the breakdown: from the most down, unless `order=asc`. */
+  sort: oneOf(orders),
+  order: oneOf(['asc', 'desc']),
+  /** A second dimension: the table of both. */
+  across: dimension,
+  measure: oneOf(measures),
+  live: oneOf(['off']),
+  /** The saved view it came from. */
+  view: text,
+})
+
+export type CommandCenterSearch = v.InferOutput<typeof commandCenterSearch>

@@ -1,0 +1,150 @@
+import { Progress, Text } from '@mantine/core'
+import type { FigureColumn } from '../../ui/figures.ts'
+import { formatCount, formatMs, formatPercent, formatShort, formatUsd } from '../../ui/formats.ts'
+import { columnsOf } from '../../ui/table-columns.ts'
+import { ChangeText } from './change-text.tsx'
+import { failureRate } from './changes.ts'
+import { dimensionOf, type Group, shownKey } from './dimensions.ts'
+import type { Keys, Row } from './use-figures.ts'
+
+export interface BreakdownRow extends Row {
+  group: Group
+  /** Of all invocations of the range. */
+  share: number
+  /** The same key in the period before; undefined where it had no events, null while that is not known. */
+  before: Row | undefined | null
+}
+
+export function breakdownRows(group: Group, now: Keys, before: Keys | undefined): BreakdownRow[] {
+  const earlier = new Map(before?.rows.map((row) => [row.key, row]))
+  return now.rows.map((row) => ({
+    ...row,
+    group,
+    share: now.totals.invocations === 0 ? 0 : row.invocations / now.totals.invocations,
+    before: before ? earlier.get(row.key) : null,
+  }))
+}
+
+const figures: Record<string, (row: Row) => number> = {
+  invocations: (row) => row.invocations,
+  failure_rate: (row) => failureRate(row) ?? 0,
+  latency_p95: (row) => row.latency_ms.p95,
+  cost_computed: (row) => row.cost_usd_computed,
+  cost_estimate: (row) => row.cost_usd_estimate,
+  tokens: (row) => row.tokens_in + row.tokens_out,
+}
+
+/** By a column; what is alike stays in the order of keys. */
+export function order(rows: BreakdownRow[], by: string, descending: boolean): BreakdownRow[] {
+  const figure = figures[by]
+  const sign = descending ? -1 : 1
+  if (!figure) return rows.toSorted((one, other) => sign * (one.key ?? '').localeCompare(other.key ?? ''))
+  return rows.toSorted((one, other) => sign * (figure(one) - figure(other)))
+}
+
+const column = columnsOf<BreakdownRow>()
+const right = { align: 'right' } as const
+
+/** Columns of the table, by the ids that `sort` in the address knows. */
+export function breakdownColumns(group: Group) {
+  return column.columns([
+    column.accessor((row) => row.key ?? '', {
+      id: 'key',
+      header: dimensionOf(group).label,
+      cell: ({ row: { original } }) => (
+        <Text size="sm" fw={500} truncate title={original.key}>
+          {shownKey(group, original.key)}
+        </Text>
+      ),
+      size: 200,
+      meta: { grow: true },
+    }),
+    column.accessor((row) => row.invocations, {
+      id: 'invocations',
+      header: 'Invocations',
+      cell: ({ row: { original } }) => formatCount(original.invocations),
+      size: 115,
+      meta: right,
+    }),
+    column.display({
+      id: 'change',
+      header: 'Change',
+      cell: ({ row: { original } }) =>
+        original.before === null ? null : (
+          <ChangeText now={original.invocations} before={original.before?.invocations ?? 0} format={formatCount} />
+        ),
+      size: 175,
+      meta: { from: 'lg' },
+    }),
+    column.display({
+      id: 'share',
+      header: 'Share',
+      cell: ({ row: { original } }) => (
+        <Progress
+          value={original.share * 100}
+          size="sm"
+          aria-label={`${formatPercent(original.share)} of invocations`}
+        />
+      ),
+      size: 100,
+      meta: { from: 'lg' },
+    }),
+    column.accessor((row) => failureRate(row) ?? 0, {
+      id: 'failure_rate',
+      header: 'Failed',
+      cell: ({ row: { original } }) => formatPercent(failureRate(original)),
+      size: 90,
+      meta: right,
+    }),
+    column.accessor((row) => row.latency_ms.p95, {
+      id: 'latency_p95',
+      header: 'p95',
+      cell: ({ row: { original } }) => formatMs(original.latency_ms.p95),
+      size: 100,
+      meta: { ...right, from: 'sm' },
+    }),
+    column.accessor((row) => row.cost_usd_computed, {
+      id: 'cost_computed',
+      header: 'List price',
+      cell: ({ row: { original } }) => formatUsd(original.cost_usd_computed),
+      size: 110,
+      meta: { ...right, from: 'sm' },
+    }),
+    column.accessor((row) => row.cost_usd_estimate, {
+      id: 'cost_estimate',
+      header: 'By senders',
+      cell: ({ row: { original } }) => formatUsd(original.cost_usd_estimate),
+      size: 115,
+      meta: { ...right, from: 'md' },
+    }),
+    column.accessor((row) => row.tokens_in + row.tokens_out, {
+      id: 'tokens',
+      header: 'Tokens',
+      cell: ({ row: { original } }) => formatShort(original.tokens_in + original.tokens_out),
+      size: 95,
+      meta: { ...right, from: 'md' },
+    }),
+  ])
+}
+
+/** The same in a file, exact, with what a table has no room for. */
+export function breakdownFigures(group: Group): FigureColumn<BreakdownRow>[] {
+  return [
+    { id: group, label: dimensionOf(group).label, value: (row) => row.key },
+    { id: 'invocations', label: 'Invocations', value: (row) => row.invocations },
+    {
+      id: 'invocations_before',
+      label: 'Before',
+      value: (row) => (row.before === null ? undefined : (row.before?.invocations ?? 0)),
+    },
+    { id: 'failures', label: 'Failures', value: (row) => row.failures },
+    { id: 'tokens_in', label: 'Tokens in', value: (row) => row.tokens_in },
+    { id: 'tokens_out', label: 'Tokens out', value: (row) => row.tokens_out },
+    { id: 'cost_usd_estimate', label: 'By senders', value: (row) => row.cost_usd_estimate },
+    { id: 'cost_usd_computed', label: 'By list prices', value: (row) => row.cost_usd_computed },
+    { id: 'unpriced', label: 'Unpriced', value: (row) => row.unpriced },
+    { id: 'latency_p50_ms', label: 'p50', value: (row) => row.latency_ms.p50 },
+    { id: 'latency_p95_ms', label: 'p95', value: (row) => row.latency_ms.p95 },
+    { id: 'latency_p99_ms', label: 'p99', value: (row) => row.latency_ms.p99 },
+  ]
+}

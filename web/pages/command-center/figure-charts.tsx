@@ -1,0 +1,75 @@
+import { SimpleGrid, Skeleton } from '@mantine/core'
+import { lazy, Suspense, useMemo } from 'react'
+import { ChartFrame } from '../../ui/chart-frame.tsx'
+import type { FigureColumn } from '../../ui/figures.ts'
+import { formatCount, formatMs, formatPercent, formatUsd } from '../../ui/formats.ts'
+import { failureRate } from './changes.ts'
+import type { DrawingKind } from './drawing.tsx'
+import { costColumns, latencyColumns, type Point, pointsOf, tokenColumns, usageColumns } from './points.ts'
+import type { Interval, Span } from './ranges.ts'
+import { type Row, type Totals, varianceOf } from './use-figures.ts'
+
+// The library that draws is larger than the rest of the page, and figures come first.
+const Drawing = lazy(() => import('./drawing.tsx'))
+
+const drawingHeight = 260
+
+interface FigureChartsProps {
+  rows: readonly Row[]
+  totals: Totals
+  span: Span
+  interval: Interval
+}
+
+/** The figures over time. */
+export function FigureCharts({ rows, totals, span, interval }: FigureChartsProps) {
+  const points = useMemo(() => pointsOf(rows, span, interval), [rows, span, interval])
+  const by = interval === 'hour' ? 'by hours' : 'by days'
+  const charts: { kind: DrawingKind; title: string; columns: FigureColumn<Point>[]; summary: string }[] = [
+    {
+      ...{ kind: 'usage', title: 'Invocations and failures', columns: usageColumns },
+      summary: `${formatCount(totals.invocations)} invocations ${by}, of which ${formatPercent(failureRate(totals))} failed.`,
+    },
+    {
+      ...{ kind: 'latency', title: 'Latency', columns: latencyColumns },
+      summary: `Percentiles of latency ${by}; of the whole range p50 is ${formatMs(totals.latency_ms.p50)}, p95 ${formatMs(totals.latency_ms.p95)} and p99 ${formatMs(totals.latency_ms.p99)}.`,
+    },
+    {
+      ...{ kind: 'cost', title: 'Costs and their variance', columns: costColumns },
+      summary: `Costs ${by}: ${formatUsd(totals.cost_usd_estimate)} by senders, ${formatUsd(totals.cost_usd_computed)} by list prices, a variance of ${formatUsd(varianceOf(totals))}.`,
+    },
+    {
+      ...{ kind: 'tokens', title: 'Tokens', columns: tokenColumns },
+      summary: `${formatCount(totals.tokens_in)} tokens in and ${formatCount(totals.tokens_out)} out, ${by}.`,
+    },
+  ]
+  return (
+    <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="sm" mb="md">
+      {charts.map(({ kind, title, summary, columns }) => (
+        <ChartFrame
+          key={kind}
+          title={title}
+          summary={summary}
+          columns={columns}
+          rows={points}
+          rowId={(point) => point.start}
+          height={drawingHeight}
+        >
+          <Suspense fallback={<Skeleton height={drawingHeight} />}>
+            <Drawing kind={kind} points={points} height={drawingHeight} />
+          </Suspense>
+        </ChartFrame>
+      ))}
+    </SimpleGrid>
+  )
+}
+
+export function ChartsSkeleton() {
+  return (
+    <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="sm" mb="md" aria-hidden>
+      {['usage', 'latency', 'cost', 'tokens'].map((kind) => (
+        <Skeleton key={kind} height={drawingHeight + 79} radius="md" />
+      ))}
+    </SimpleGrid>
+  )
+}

@@ -1,0 +1,46 @@
+import { ActionIcon, Badge, Button, Group } from '@mantine/core'
+import { IconX } from '@tabler/icons-react'
+import { dimensions, shownKey } from './dimensions.ts'
+import type { Center } from './use-center.ts'
+
+/** What the page is narrowed to, each with a button that takes it away. */
+export function FilterChips({ filters, change }: Pick<Center, 'filters' | 'change'>) {
+  const active = dimensions.filter(({ field }) => filters[field] !== undefined)
+  if (active.length === 0) return null
+  const removed = Object.fromEntries(active.map(({ field }) => [field, undefined]))
+  return (
+    <Group gap="xs" mb="md" role="group" aria-label="Filters">
+      {active.map(({ group, field, label }) => {
+        const shown = shownKey(group, filters[field])
+        return (
+          <Badge
+            key={field}
+            size="lg"
+            variant="default"
+            tt="none"
+            fw={500}
+            maw="100%"
+            rightSection={
+              <ActionIcon
+                size="xs"
+                variant="transparent"
+                color="gray"
+                aria-label={`Remove filter ${label} ${shown}`}
+                onClick={() => change({ [field]: undefined, group_by: group })}
+              >
+                <IconX size={14} />
+              </ActionIcon>
+            }
+          >
+            {`${label}: ${shown}`}
+          </Badge>
+        )
+      })}
+      {active.length > 1 && (
+        <Button size="compact-sm" variant="subtle" onClick={() => change(removed)}>
+          Remove all
+        </Button>
+      )}
+    </Group>
+  )
+}

@@ -1,0 +1,130 @@
+import { Paper, SimpleGrid, Skeleton, Text } from '@mantine/core'
+import { formatCount, formatMs, formatPercent, formatShort, formatUsd, nothing } from '../../ui/formats.ts'
+import { ChangeText } from './change-text.tsx'
+import { failureRate } from './changes.ts'
+import styles from './kpi-row.module.css'
+import { type Totals, varianceOf } from './use-figures.ts'
+
+export interface People {
+  count: number
+  complete: boolean
+}
+
+interface KpiRowProps {
+  now: Totals
+  /** Undefined while it is read. */
+  before: Totals | undefined
+  people: People | undefined
+  peopleBefore: People | undefined
+}
+
+/** The figures of the range, each beside the one of the period before. */
+export function KpiRow({ now, before, people, peopleBefore }: KpiRowProps) {
+  // Percentiles of nothing are none.
+  const p95 = (totals: Totals | undefined) => (totals?.invocations ? totals.latency_ms.p95 : undefined)
+  const pair = (figure: (totals: Totals) => number | undefined) => ({
+    now: figure(now),
+    before: before && figure(before),
+  })
+  const failing = pair(failureRate)
+  return (
+    <SimpleGrid
+      cols={{ base: 2, md: 4 }}
+      spacing="sm"
+      verticalSpacing="sm"
+      mb="md"
+      component="section"
+      aria-label="Figures"
+    >
+      <Kpi label="Invocations" value={formatCount(now.invocations)}>
+        <ChangeText {...pair((totals) => totals.invocations)} format={formatCount} />
+      </Kpi>
+      <Kpi label="Failed" value={formatPercent(failing.now)} more={`${formatCount(now.failures)} invocations`}>
+        <ChangeText {...failing} format={formatPercent} better="down" inPoints />
+      </Kpi>
+      <Kpi
+        label="Latency, p95"
+        value={formatMs(p95(now))}
+        more={now.invocations ? `median ${formatMs(now.latency_ms.p50)}` : nothing}
+      >
+        <ChangeText now={p95(now)} before={p95(before)} format={formatMs} better="down" />
+      </Kpi>
+      <Kpi
+        label="People"
+        value={people ? `${formatCount(people.count)}${people.complete ? '' : '+'}` : undefined}
+        more="who used a skill"
+      >
+        <ChangeText now={people?.count} before={peopleBefore?.count} format={formatCount} />
+      </Kpi>
+      <Kpi label="Cost, by senders" value={formatUsd(now.cost_usd_estimate)} more="as they estimated it">
+        <ChangeText {...pair((totals) => totals.cost_usd_estimate)} format={formatUsd} />
+      </Kpi>
+      <Kpi
+        label="Cost, by list prices"
+        value={formatUsd(now.cost_usd_computed)}
+        more={now.unpriced ? `${formatCount(now.unpriced)} without a price` : 'all priced'}
+      >
+        <ChangeText {...pair((totals) => totals.cost_usd_computed)} format={formatUsd} />
+      </Kpi>
+      <Kpi
+        label="Variance"
+        value={formatUsd(varianceOf(now))}
+        more={
+          now.cost_usd_computed
+            ? `${formatPercent(varianceOf(now) / now.cost_usd_computed)} of list prices`
+            : 'senders less list prices'
+        }
+      >
+        <ChangeText {...pair(varianceOf)} format={formatUsd} />
+      </Kpi>
+      <Kpi
+        label="Tokens"
+        value={formatShort(now.tokens_in + now.tokens_out)}
+        more={`${formatShort(now.tokens_in)} in, ${formatShort(now.tokens_out)} out`}
+      >
+        <ChangeText {...pair((totals) => totals.tokens_in + totals.tokens_out)} format={formatShort} />
+      </Kpi>
+    </SimpleGrid>
+  )
+}
+
+interface KpiProps {
+  label: string
+  /** Undefined while it is read. */
+  value: string | undefined
+  more?: string
+  children: React.ReactNode
+}
+
+function Kpi({ label, value, more, children }: KpiProps) {
+  return (
+    <Paper withBorder p="sm" component="article" aria-label={label} className={styles.kpi}>
+      <Text size="sm" c="dimmed" component="h2" fw={500}>
+        {label}
+      </Text>
+      {value === undefined ? (
+        <Skeleton height={32} width="60%" />
+      ) : (
+        <Text className={styles.value} data-value>
+          {value}
+        </Text>
+      )}
+      <Text size="xs" c="dimmed" truncate>
+        {more ?? ' '}
+      </Text>
+      <div className={styles.change}>{children}</div>
+    </Paper>
+  )
+}
+
+/** As large as the figures are. */
+export function KpiSkeleton() {
+  return (
+    <SimpleGrid cols={{ base: 2, md: 4 }} spacing="sm" mb="md" aria-hidden>
+      {Array.from({ length: 8 }, (_, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike and never move
+        <Skeleton key={index} className={styles.kpi} radius="md" />
+      ))}
+    </SimpleGrid>
+  )
+}

@@ -1,0 +1,99 @@
+import { Box, Button, Group, Paper, Switch, Text, Title } from '@mantine/core'
+import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react'
+import { useEffect, useState } from 'react'
+import { Loaded, SkeletonLines } from '../../components/loaded.tsx'
+import { useNow } from '../../ui/use-now.ts'
+import { LiveRows } from './live-rows.tsx'
+import type { Center } from './use-center.ts'
+import { type LiveEvent, newest, useLiveEvents } from './use-live-events.ts'
+
+/** Events as they come in. What is being read does not move: pointing at it, or the focus in it, holds the list. */
+export function LiveFeed({ filters, isLive, change }: Center) {
+  const events = useLiveEvents(filters, isLive)
+  const [isPaused, setPaused] = useState(false)
+  const [isRead, setRead] = useState(false)
+  const [held, setHeld] = useState<LiveEvent[]>()
+  const isHeld = isLive && (isPaused || isRead)
+  const latest = events.data
+
+  // What is on the screen when somebody begins to read stays.
+  if (isHeld && held === undefined && latest) setHeld(latest)
+  if (!isHeld && held !== undefined) setHeld(undefined)
+
+  const seen = new Set(held?.map(({ record_id }) => record_id))
+  const fresh = held && latest ? latest.filter(({ record_id }) => !seen.has(record_id)).length : 0
+  const count = fresh === newest ? `${newest}+` : String(fresh)
+
+  return (
+    <Paper withBorder p="md" component="section" aria-label="Live events">
+      <Group justify="space-between" mb="sm" gap="xs">
+        <Title order={2} size="h3">
+          Live
+        </Title>
+        <Group gap="sm">
+          {isLive && (
+            <Button
+              size="compact-sm"
+              variant="default"
+              leftSection={isPaused ? <IconPlayerPlay size={14} /> : <IconPlayerPause size={14} />}
+              onClick={() => {
+                setPaused(!isPaused)
+                setRead(false)
+              }}
+            >
+              {isPaused ? 'Continue' : 'Pause'}
+            </Button>
+          )}
+          <Switch
+            size="sm"
+            label="Live"
+            labelPosition="left"
+            checked={isLive}
+            onChange={(event) => change({ live: event.currentTarget.checked ? undefined : 'off' })}
+          />
+        </Group>
+      </Group>
+      <Text size="xs" c="dimmed" mb="xs" h={18} data-live-state>
+        {!isLive
+          ? 'Nothing is asked for by itself.'
+          : isHeld
+            ? `Held${fresh > 0 ? `: ${count} new` : ''}${isPaused ? '' : ' while you look at it'}`
+            : 'The newest events, as they are stored.'}
+      </Text>
+      <Announcement latest={latest} />
+      <Box
+        onMouseEnter={() => setRead(true)}
+        onMouseLeave={() => setRead(false)}
+        onFocus={() => setRead(true)}
+        onBlur={(event) => {
+          if (!event.currentTarget.contains(event.relatedTarget)) setRead(false)
+        }}
+      >
+        <Loaded query={events} what="events" skeleton={<SkeletonLines lines={8} height={36} />}>
+          {(data) => <LiveRows events={held ?? data} />}
+        </Loaded>
+      </Box>
+    </Paper>
+  )
+}
+
+/** Tells screen readers now and then how many came, not each of them. */
+function Announcement({ latest }: { latest: LiveEvent[] | undefined }) {
+  const now = useNow()
+  const [said, setSaid] = useState<{ id: string | undefined; text: string }>()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it speaks as the coarse clock turns, not with each event
+  useEffect(() => {
+    if (!latest) return
+    setSaid((before) => {
+      const at = latest.findIndex(({ record_id }) => record_id === before?.id)
+      const came = before === undefined ? 0 : at < 0 ? latest.length : at
+      const text = came === 0 ? '' : `${came === latest.length ? `${came} or more` : came} new events`
+      return { id: latest[0]?.record_id, text }
+    })
+  }, [now])
+  return (
+    <span className="visually-hidden" role="status">
+      {said?.text}
+    </span>
+  )
+}

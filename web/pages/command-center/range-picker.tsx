@@ -1,0 +1,60 @@
+import { Button, Group, Popover, SegmentedControl, Skeleton } from '@mantine/core'
+import { IconCalendar } from '@tabler/icons-react'
+import { lazy, Suspense, useState } from 'react'
+import { isoOf, mayBeHourly, type Preset } from './ranges.ts'
+import type { Center } from './use-center.ts'
+
+// The calendar comes with a library of its own.
+const CustomRange = lazy(() => import('./custom-range.tsx'))
+
+const labels: Record<Preset, string> = { '24h': '24 h', '7d': '7 days', '30d': '30 days', '90d': '90 days' }
+
+/** Which time the page is about, and whether it is drawn by hours or days. */
+export function RangePicker({ search, range, interval, change }: Center) {
+  const [opened, setOpened] = useState(false)
+  const isCustom = search.range === 'custom'
+  return (
+    <Group gap="xs">
+      <SegmentedControl
+        size="xs"
+        aria-label="Range"
+        value={isCustom ? '' : (search.range ?? '7d')}
+        onChange={(value) => change({ range: value as Preset, from: undefined, to: undefined })}
+        data={Object.entries(labels).map(([value, label]) => ({ value, label }))}
+      />
+      <Popover opened={opened} onChange={setOpened} position="bottom-start" trapFocus returnFocus withinPortal>
+        <Popover.Target>
+          <Button
+            size="xs"
+            variant={isCustom ? 'light' : 'default'}
+            leftSection={<IconCalendar size={14} />}
+            onClick={() => setOpened(!opened)}
+          >
+            Custom
+          </Button>
+        </Popover.Target>
+        <Popover.Dropdown>
+          <Suspense fallback={<Skeleton width={280} height={200} />}>
+            <CustomRange
+              span={range}
+              onChoose={({ from, to }) => {
+                change({ range: 'custom', from: isoOf(from), to: isoOf(to) })
+                setOpened(false)
+              }}
+            />
+          </Suspense>
+        </Popover.Dropdown>
+      </Popover>
+      <SegmentedControl
+        size="xs"
+        aria-label="Drawn by"
+        value={interval}
+        onChange={(value) => change({ interval: value as 'hour' | 'day' })}
+        data={[
+          { value: 'hour', label: 'Hours', disabled: !mayBeHourly(range) },
+          { value: 'day', label: 'Days' },
+        ]}
+      />
+    </Group>
+  )
+}

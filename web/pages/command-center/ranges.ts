@@ -1,0 +1,132 @@
+/** The Hub keeps sums by quarters of an hour: ranges begin and end on one. */
+export const quarterMs = 15 * 60_000
+const hourMs = 3_600_000
+const dayMs = 86_400_000
+
+/** Ranges that move with the clock. */
+export const presets = ['24h', '7d', '30d', '90d'] as const
+export type Preset = (typeof presets)[number]
+const presetDays: Record<Preset, number> = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 }
+
+export type Interval = 'hour' | 'day'
+
+/** Milliseconds since 1970; from ≤ t < to. */
+export interface Span {
+  from: number
+  to: number
+}
+
+export interface Range extends Span {
+  /** What it is compared with: as long, and just before. */
+  before: Span
+}
+
+interface RangeSearch {
+  range?: Preset | 'custom' | undefined
+  from?: string | undefined
+  to?: string | undefined
+}
+
+/** Longest custom range: so that its days are one answer of the Hub. */
+export const longestDays = 900
+const longestHourlyDays = 40
+
+/**
+ * The range that an address names. A preset of several days is whole days of the reader's zone with today as far as it
+ * is, and the days before up to the same time of day; 24 hours are just that. A custom range is widened to quarters.
+ * What makes no range is the preset of 7 days.
+ */
+export function rangeOf({ range, from, to }: RangeSearch, nowMs: number): Range {
+  if (range === 'custom' && from && to) {
+    const custom = customRange(Date.parse(from), Date.parse(to))
+    if (custom) return custom
+  }
+  const preset = range === undefined || range === 'custom' ? '7d' : range
+  const days = presetDays[preset]
+  // As the Hub takes it without `to`: senders' clocks may be five minutes ahead.
+  const end = floorTo(nowMs + 5 * 60_000, quarterMs) + quarterMs
+  // Of the time to come there is nothing yet, so it is not compared with anything.
+  const soFar = Math.round(nowMs / quarterMs) * quarterMs
+  if (preset === '24h') {
+    return { from: end - dayMs, to: end, before: { from: end - 2 * dayMs, to: soFar - dayMs } }
+  }
+  const today = startOfDay(nowMs)
+  return {
+    from: addDays(today, 1 - days),
+    to: end,
+    before: { from: addDays(today, 1 - 2 * days), to: floorTo(addDays(soFar, -days), quarterMs) },
+  }
+}
+
+/** From and to on quarters, not longer than {@link longestDays}; undefined where `from` is not before `to`. */
+export function customRange(fromMs: number, toMs: number): Range | undefined {
+  const from = floorTo(fromMs, quarterMs)
+  const to = Math.ceil(toMs / quarterMs) * quarterMs
+  if (!(from < to)) return undefined
+  const start = Math.max(from, to - longestDays * dayMs)
+  return { from: start, to, before: { from: start - (to - start), to: start } }
+}
+
+/** What to draw by: hours up to eight days, and what the reader chose where its rows are one answer. */
+export function intervalOf({ from, to }: Span, chosen: Interval | undefined): Interval {
+  if (chosen === 'day' || !mayBeHourly({ from, to })) return 'day'
+  return chosen ?? (to - from <= 8 * dayMs ? 'hour' : 'day')
+}
+
+export function mayBeHourly({ from, to }: Span): boolean {
+  return to - from <= longestHourlyDays * dayMs
+}
+
+/**
+ * Where each hour or day of a span begins, in the zone of the runtime; the first one is `from` itself. A day on which the
+ * clock is set has 23 or 25 hours, and the hour that comes twice stands twice.
+ */
+export function startsOf({ from, to }: Span, interval: Interval): number[] {
+  const starts = [from]
+  for (;;) {
+    const last = starts.at(-1) as number
+    const next = interval === 'day' ? addDays(startOfDay(last), 1) : startOfHour(last + hourMs)
+    if (next >= to) return starts
+    // Where a zone skips half an hour.
+    starts.push(next > last ? next : last + hourMs)
+  }
+}
+
+/**
+ * A row for each hour or day of a span. The Hub leaves out those without events.
+ *
+ * @param rows ascending, each with the time it starts at
+ */
+export function fillGaps<Row extends { start?: string }>(
+  rows: readonly Row[],
+  span: Span,
+  interval: Interval,
+): { start: number; row: Row | undefined }[] {
+  const byStart = new Map(rows.map((row) => [Date.parse(row.start ?? ''), row]))
+  const starts = new Set([...startsOf(span, interval), ...byStart.keys()])
+  return [...starts].sort((one, other) => one - other).map((start) => ({ start, row: byStart.get(start) }))
+}
+
+export function isoOf(ms: number): string {
+  return new Date(ms).toISOString().replace('.000Z', 'Z')
+}
+
+function floorTo(ms: number, unit: number): number {
+  return Math.floor(ms / unit) * unit
+}
+
+function startOfDay(ms: number): number {
+  return new Date(ms).setHours(0, 0, 0, 0)
+}
+
+function startOfHour(ms: number): number {
+  // Not setMinutes(0): of an hour that comes twice it takes the first.
+  const offset = new Date(ms).getTimezoneOffset() * 60_000
+  return floorTo(ms - offset, hourMs) + offset
+}
+
+/** The same time of day, days later or earlier. */
+function addDays(ms: number, days: number): number {
+  const date = new Date(ms)
+  return date.setDate(date.getDate() + days)
+}

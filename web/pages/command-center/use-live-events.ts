@@ -1,0 +1,54 @@
+import { type Answer, api } from '../../api/hub.ts'
+import { HubProblem } from '../../api/problem.ts'
+import type { Filters } from './dimensions.ts'
+
+type HubRecord = Answer<'queryRecords'>['records'][number]
+
+/** What is shown of a telemetry event; its other members are in the record. */
+export interface LiveEvent extends HubRecord {
+  ts: string
+  skill_id: string
+  user_id: string
+  llm_platform: string
+  llm_model?: string
+  latency_ms: number
+  cost_usd_estimate: number
+  cost_usd_computed?: number
+  success: boolean
+  error_code?: string
+}
+
+/** Between two looks, so that what is stored is seen within two seconds. */
+const everyMs = 1000
+const whileLimitedMs = 5000
+export const newest = 30
+
+/**
+ * The newest events, asked for again while the page is in view. The client waits as long as the Hub asks it to where
+ * there were too many requests, and this goes slower then. Platform and model are looked at here: the query API knows no
+ * such filters.
+ */
+export function useLiveEvents({ skill_id, archetype_id, user_id, llm_platform, llm_model }: Filters, isLive: boolean) {
+  const known = { ...(skill_id && { skill_id }), ...(archetype_id && { archetype_id }), ...(user_id && { user_id }) }
+  const query = { record_type: 'telemetry_event', sort: '-created_at', limit: newest, ...known } as const
+  return api.useQuery(
+    'get',
+    '/api/v1/hub/records',
+    { params: { query } },
+    {
+      staleTime: 0,
+      refetchInterval: ({ state }) => {
+        if (!isLive) return false
+        const reason: unknown = state.fetchFailureReason ?? state.error
+        return reason instanceof HubProblem && reason.status === 429 ? whileLimitedMs : everyMs
+      },
+      select: ({ records }) =>
+        (records as unknown as LiveEvent[]).filter(
+          (event) =>
+            !event.is_purged &&
+            (llm_platform === undefined || event.llm_platform === llm_platform) &&
+            (llm_model === undefined || event.llm_model === llm_model),
+        ),
+    },
+  )
+}
