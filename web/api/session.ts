@@ -10,11 +10,10 @@ interface Tokens {
   renewAtMs: number
 }
 
-type Message = { kind: 'ask' } | { kind: 'tokens'; tokens: Tokens } | { kind: 'signed-out' }
+type Message = { kind: 'tokens'; tokens: Tokens } | { kind: 'signed-out' }
 
 /** A request that leaves now shall not arrive with a token that has just ended. */
 const marginMs = 30_000
-const neighboursAnswerMs = 80
 
 let tokens: Tokens | undefined
 /** For whom this page was opened: `tenant subject`. */
@@ -22,14 +21,9 @@ let openedFor: string | undefined
 /** The page is on its way to another one, and shows nothing new. */
 let leaving = false
 const tabs = new BroadcastChannel('hub-session')
-const heard = new EventTarget()
 
 tabs.onmessage = ({ data }: MessageEvent<Message>) => {
-  if (data.kind === 'ask' && tokens && isFresh(tokens)) tabs.postMessage({ kind: 'tokens', tokens } satisfies Message)
-  if (data.kind === 'tokens' && data.tokens.renewAtMs > (tokens?.renewAtMs ?? 0)) {
-    keep(data.tokens)
-    heard.dispatchEvent(new Event('tokens'))
-  }
+  if (data.kind === 'tokens' && data.tokens.renewAtMs > (tokens?.renewAtMs ?? 0)) keep(data.tokens)
   if (data.kind === 'signed-out') leave()
 }
 
@@ -38,26 +32,19 @@ function isFresh({ renewAtMs }: Tokens): boolean {
 }
 
 /**
- * An access token that is still good for a while. One tab at a time asks the Hub for one and tells the others, for the
- * Hub answers ten such calls a minute of a session. Without a session it leads to the page `/sign-in`.
+ * An access token that is still good for a while. One tab at a time renews it and tells the others, for the
+ * Hub answers ten such calls a minute of a session. A page that was just opened asks by the session's cookie itself:
+ * somebody else may have signed in since the others did. Without a session it leads to the page `/sign-in`.
  *
  * @throws HubProblem where the Hub refuses for another reason, HubUnreachable where it does not answer
  */
 export async function accessToken(): Promise<string> {
   if (tokens && isFresh(tokens)) return tokens.accessToken
   return navigator.locks.request('hub-session', async () => {
-    if (!tokens || !isFresh(tokens)) await askNeighbours()
     if (!tokens || !isFresh(tokens)) await renew()
     if (!tokens) throw new HubProblem(401, { title: 'You are signed out', detail: 'Sign in again to go on.' })
     return tokens.accessToken
   })
-}
-
-/** Another tab may have a good token: they answer within a few milliseconds, or there is none. */
-async function askNeighbours(): Promise<void> {
-  const answered = new Promise<void>((resolve) => heard.addEventListener('tokens', () => resolve(), { once: true }))
-  tabs.postMessage({ kind: 'ask' } satisfies Message)
-  await Promise.race([answered, new Promise((resolve) => setTimeout(resolve, neighboursAnswerMs))])
 }
 
 async function renew(): Promise<void> {
@@ -86,9 +73,11 @@ async function renew(): Promise<void> {
 function keep(fresh: Tokens): void {
   const { sub, tenant } = decodeJwt<{ tenant: string }>(fresh.accessToken)
   const whom = `${tenant} ${sub}`
-  if (openedFor !== undefined && openedFor !== whom) return goTo('/')
-  openedFor = whom
-  tokens = fresh
+  if (openedFor !== undefined && openedFor !== whom) goTo('/')
+  else {
+    openedFor = whom
+    tokens = fresh
+  }
 }
 
 async function post(path: string, body?: object): Promise<Response> {

@@ -71,15 +71,12 @@ function Frame() {
             <TenantSwitcher />
           </Group>
           <Group gap="xs" wrap="nowrap">
-            <UnstyledButton
-              className={styles.search}
-              onClick={openPalette}
-              aria-label="Search Ctrl K"
-              aria-keyshortcuts="Control+K"
-            >
+            <UnstyledButton className={styles.search} onClick={openPalette} aria-keyshortcuts="Control+K">
               <IconSearch size={16} aria-hidden />
               <span className={styles.searchText}>Search</span>
-              <kbd className={styles.keys}>Ctrl K</kbd>
+              <kbd className={styles.keys} aria-hidden>
+                Ctrl K
+              </kbd>
             </UnstyledButton>
             <SchemeToggle />
             <AccountMenu />
