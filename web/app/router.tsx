@@ -3,7 +3,6 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
-  parseSearchWith,
   stringifySearchWith,
 } from '@tanstack/react-router'
 import { commandCenterSearch } from '../pages/command-center/command-center-search.ts'
@@ -167,7 +166,8 @@ const routes = [
 
 export const router = createRouter({
   routeTree: root.addChildren(routes),
-  parseSearch: parseSearchWith((text) => text),
+  // The router's own reading would make numbers and booleans of texts that look like them.
+  parseSearch: (query) => Object.fromEntries(new URLSearchParams(query)),
   stringifySearch: stringifySearchWith(String),
   defaultPreload: 'intent',
   defaultPendingMs: 200,
