@@ -10,9 +10,12 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { queryClient } from './api/query-client.ts'
+import { reloadAfterUpgrade } from './app/reload-after-upgrade.ts'
 import { router } from './app/router.tsx'
 import { styleNonce } from './app/style-nonce.ts'
 import { theme } from './theme.ts'
+
+reloadAfterUpgrade()
 
 const container = document.getElementById('app')
 if (!container) throw new Error('The page has no place for the application.')
