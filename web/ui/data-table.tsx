@@ -1,8 +1,17 @@
-import { Box, Loader, Text, UnstyledButton, useMatches } from '@mantine/core'
+import { Box, Button, Loader, Text, UnstyledButton, useMatches } from '@mantine/core'
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react'
-import { type ColumnDef, useTable } from '@tanstack/react-table'
+import { type ColumnDef, FlexRender, type Row as TableRow, useTable } from '@tanstack/react-table'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type KeyboardEvent, type MouseEvent, useEffect, useMemo, useRef } from 'react'
+import {
+  type KeyboardEvent,
+  type MouseEvent,
+  memo,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+} from 'react'
 import styles from './data-table.module.css'
 import { type ColumnFrom, dataTableFeatures } from './table-columns.ts'
 
@@ -90,19 +99,39 @@ export function DataTable<Row extends object>({
   const below = virtual.getTotalSize() - (items.at(-1)?.end ?? 0)
   const visible = table.getVisibleLeafColumns()
 
-  function onKey(event: KeyboardEvent<HTMLTableRowElement>, row: Row, index: number) {
-    if (event.target !== event.currentTarget) return
-    if (event.key === 'Enter' || event.key === ' ') {
-      event.preventDefault()
-      onOpen?.(row)
-    }
-    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -index, End: ordered.length }[event.key]
-    if (step === undefined) return
-    event.preventDefault()
-    const next = Math.max(0, Math.min(ordered.length - 1, index + step))
-    virtual.scrollToIndex(next)
-    requestAnimationFrame(() => scrolled.current?.querySelector<HTMLElement>(`tr[data-index="${next}"]`)?.focus())
-  }
+  /** The row that the keyboard goes to, until it is drawn. */
+  const goingTo = useRef<number>(undefined)
+  useLayoutEffect(() => {
+    if (goingTo.current === undefined) return
+    const row = scrolled.current?.querySelector<HTMLElement>(`tr[data-index="${goingTo.current}"]`)
+    if (!row) return
+    goingTo.current = undefined
+    row.focus({ preventScroll: true })
+  })
+  const count = ordered.length
+  const { scrollToIndex } = virtual
+  const goTo = useCallback(
+    (index: number) => {
+      const next = Math.max(0, Math.min(count - 1, index))
+      goingTo.current = next
+      scrollToIndex(next)
+      // Where it is drawn already nothing else makes the table look for it.
+      const row = scrolled.current?.querySelector<HTMLElement>(`tr[data-index="${next}"]`)
+      if (!row) return
+      goingTo.current = undefined
+      row.focus({ preventScroll: true })
+    },
+    [count, scrollToIndex],
+  )
+  // Pages make a new function whenever they are drawn; rows shall not be drawn anew for it.
+  const lastOnOpen = useRef(onOpen)
+  useLayoutEffect(() => {
+    lastOnOpen.current = onOpen
+  })
+  const openRow = useCallback((row: Row) => lastOnOpen.current?.(row), [])
+  const visibleIds = visible.map(({ id }) => id).join()
+  const openIndex = openId === undefined ? -1 : items.findIndex(({ index }) => ordered[index]?.id === openId)
+  const tabStop = items[Math.max(0, openIndex)]?.index ?? 0
 
   return (
     <Box
@@ -155,32 +184,18 @@ export function DataTable<Row extends object>({
           {items.map(({ index }) => {
             const row = ordered[index]
             if (!row) return null
-            const open = onOpen && {
-              tabIndex: index === (items[0]?.index ?? 0) || row.id === openId ? 0 : -1,
-              onClick: (event: MouseEvent<HTMLTableRowElement>) => {
-                if (!(event.target as Element).closest('a, button, input, label')) onOpen(row.original)
-              },
-              onKeyDown: (event: KeyboardEvent<HTMLTableRowElement>) => onKey(event, row.original, index),
-            }
             return (
-              <tr
+              <BodyRow
                 key={row.id}
-                data-index={index}
-                aria-rowindex={index + 2}
-                aria-current={row.id === openId ? 'true' : undefined}
-                className={onOpen ? styles.opens : undefined}
-                style={{ height: rowHeight }}
-                {...open}
-              >
-                {row.getVisibleCells().map((cell) => (
-                  <td
-                    key={cell.id}
-                    className={cell.column.columnDef.meta?.align === 'right' ? styles.right : undefined}
-                  >
-                    <table.FlexRender cell={cell} />
-                  </td>
-                ))}
-              </tr>
+                row={row}
+                index={index}
+                height={rowHeight}
+                visibleIds={visibleIds}
+                isOpen={row.id === openId}
+                isTabStop={index === tabStop}
+                onOpen={onOpen && openRow}
+                goTo={goTo}
+              />
             )
           })}
           {below > 0 && (
@@ -195,6 +210,69 @@ export function DataTable<Row extends object>({
           <Loader size="xs" aria-hidden /> <Text size="sm">Loading more …</Text>
         </Box>
       )}
+      {more?.failed && !more.loading && (
+        <Box className={styles.end} role="alert">
+          <Text size="sm">The next rows could not be read.</Text>
+          <Button size="compact-sm" variant="default" onClick={more.load}>
+            Try again
+          </Button>
+        </Box>
+      )}
     </Box>
   )
 }
+
+interface BodyRowProps<Row extends object> {
+  row: TableRow<Features, Row>
+  index: number
+  height: number
+  /** Which columns are shown: rows are drawn anew when it changes. */
+  visibleIds: string
+  isOpen: boolean
+  /** One row of the table can be reached by Tab, the others from there. */
+  isTabStop: boolean
+  onOpen: ((row: Row) => void) | undefined
+  goTo(index: number): void
+}
+
+/** Scrolling draws only the rows that come into view. */
+const BodyRow = memo(function BodyRow<Row extends object>(props: BodyRowProps<Row>) {
+  const { row, index, height, isOpen, isTabStop, onOpen, goTo } = props
+
+  function onKeyDown(event: KeyboardEvent<HTMLTableRowElement>) {
+    if (event.target !== event.currentTarget || event.altKey || event.ctrlKey || event.metaKey) return
+    const steps: Record<string, number> = {
+      ...{ ArrowDown: index + 1, ArrowUp: index - 1, PageDown: index + 10, PageUp: index - 10 },
+      ...{ Home: 0, End: Number.MAX_SAFE_INTEGER },
+    }
+    const next = steps[event.key]
+    if (next !== undefined) goTo(next)
+    else if (event.key === 'Enter' || event.key === ' ') onOpen?.(row.original)
+    else return
+    event.preventDefault()
+  }
+
+  const open = onOpen && {
+    tabIndex: isTabStop ? 0 : -1,
+    onClick: (event: MouseEvent<HTMLTableRowElement>) => {
+      if (!(event.target as Element).closest('a, button, input, label')) onOpen(row.original)
+    },
+    onKeyDown,
+  }
+  return (
+    <tr
+      data-index={index}
+      aria-rowindex={index + 2}
+      aria-current={isOpen ? 'true' : undefined}
+      className={onOpen ? styles.opens : undefined}
+      style={{ height }}
+      {...open}
+    >
+      {row.getVisibleCells().map((cell) => (
+        <td key={cell.id} className={cell.column.columnDef.meta?.align === 'right' ? styles.right : undefined}>
+          <FlexRender cell={cell} />
+        </td>
+      ))}
+    </tr>
+  )
+}) as <Row extends object>(props: BodyRowProps<Row>) => React.ReactNode
