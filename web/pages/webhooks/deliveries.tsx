@@ -46,7 +46,7 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
     },
     {
       pageParamName: 'cursor',
-      initialPageParam: undefined as string | undefined,
+      initialPageParam: null,
       getNextPageParam: (page) => page.next_cursor ?? undefined,
       // Only the newest page is looked at again by itself: every page is a call.
       refetchInterval: ({ state }) => (state.data && state.data.pages.length > 1 ? false : 10_000),

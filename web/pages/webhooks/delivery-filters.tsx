@@ -46,7 +46,7 @@ export function DeliveryFilters({ search, onChange }: DeliveryFiltersProps) {
         onChange={(value) => onChange({ ...search, from: value })}
       />
       <MomentInput
-        label="until"
+        label="Until"
         placeholder="Now"
         w={200}
         value={until}

@@ -14,12 +14,15 @@ const column = columnsOf<Alert>()
 const columns = column.columns([
   column.accessor('key', {
     header: 'Of',
+    size: 220,
     meta: { grow: true },
-    cell: ({ row: { original } }) => `${groupLabels[original.group_by]} ${original.key}`,
+    cell: ({ row: { original } }) => (
+      <span title={`${groupLabels[original.group_by]} ${original.key}`}>{original.key}</span>
+    ),
   }),
   column.accessor('metric', {
     header: 'Measured',
-    size: 200,
+    size: 190,
     meta: { from: 'sm' },
     cell: ({ getValue }) => metricLabels[getValue()],
   }),
@@ -43,19 +46,14 @@ const columns = column.columns([
   }),
   column.accessor('opened_at', {
     header: 'Open since',
-    size: 150,
+    size: 240,
     meta: { from: 'md' },
-    cell: ({ getValue }) => <TimeText iso={getValue()} form="ago" />,
-  }),
-  column.accessor((row) => row.recovering_since, {
-    id: 'recovering',
-    header: 'Recovering since',
-    size: 150,
-    meta: { from: 'lg' },
-    cell: ({ getValue }) => {
-      const iso = getValue()
-      return iso ? <TimeText iso={iso} form="ago" /> : 'not yet'
-    },
+    cell: ({ row: { original } }) => (
+      <>
+        <TimeText iso={original.opened_at} form="ago" />
+        {original.recovering_since && ', recovering'}
+      </>
+    ),
   }),
 ])
 
@@ -91,7 +89,12 @@ export function OpenAlerts({ webhookId }: { webhookId: string }) {
       </Loaded>
       <Text size="sm" c="dimmed">
         Those that are over are among the deliveries:{' '}
-        <LinkText to="/webhooks/$webhookId" params={{ webhookId }} search={{ kind: 'skill.alert_closed' }}>
+        <LinkText
+          to="/webhooks/$webhookId"
+          params={{ webhookId }}
+          search={{ kind: 'skill.alert_closed' }}
+          underline="always"
+        >
           closed alerts
         </LinkText>
       </Text>
