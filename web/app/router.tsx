@@ -6,8 +6,10 @@ import {
   stringifySearchWith,
 } from '@tanstack/react-router'
 import { commandCenterSearch } from '../pages/command-center/command-center-search.ts'
+import { certificatesSearch } from '../pages/governance/certificates-search.ts'
 import { eventsSearch } from '../pages/governance/events-search.ts'
 import { holdsSearch } from '../pages/governance/holds-search.ts'
+import { connectorsSearch } from '../pages/onboarding/connectors-search.ts'
 import { rosterSearch } from '../pages/onboarding/roster-search.ts'
 import { graphSearch } from '../pages/record-graph/graph-search.ts'
 import { recordsSearch } from '../pages/records/records-search.ts'
@@ -68,6 +70,7 @@ const routes = [
   createRoute({
     getParentRoute,
     path: '/governance/certificates',
+    validateSearch: certificatesSearch,
     component: lazyRouteComponent(() => import('../pages/governance/certificates-page.tsx')),
   }),
   createRoute({
@@ -108,6 +111,7 @@ const routes = [
   createRoute({
     getParentRoute,
     path: '/onboarding/connectors',
+    validateSearch: connectorsSearch,
     component: lazyRouteComponent(() => import('../pages/onboarding/connectors-page.tsx')),
   }),
   createRoute({

@@ -1,5 +1,99 @@
+import { Button, Drawer, Modal } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../../api/hub.ts'
+import { Loaded } from '../../components/loaded.tsx'
+import { DataTable } from '../../ui/data-table.tsx'
+import { EmptyState } from '../../ui/empty-state.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { SecretOnce } from '../../ui/secret-once.tsx'
+import { ConnectorDetails } from './connector-details.tsx'
+import { ConnectorForm } from './connector-form.tsx'
+import { type Connector, connectorColumns, connectorsPath } from './connectors-table.tsx'
 
-export default function Page() {
-  return <PageHeader title="connectors" />
+const route = getRouteApi('/onboarding/connectors')
+const everyMs = 10_000
+
+export default function ConnectorsPage() {
+  const { connector: openId } = route.useSearch()
+  const navigate = useNavigate({ from: '/onboarding/connectors' })
+  const queryClient = useQueryClient()
+  const [adding, { open: add, close: endAdding }] = useDisclosure(false)
+  const [secret, setSecret] = useState<{ label: string; value: string }[]>()
+  // A tenant has at most 100.
+  const connectors = api.useQuery(
+    'get',
+    connectorsPath,
+    { params: { query: { limit: 100 } } },
+    { refetchInterval: everyMs },
+  )
+  const shown = connectors.data?.items.find(({ connector_id }) => connector_id === openId)
+
+  function saved(connector: Connector) {
+    endAdding()
+    void queryClient.invalidateQueries({ queryKey: ['get', connectorsPath] })
+    void navigate({ search: { connector: connector.connector_id } })
+    if (connector.inbound.secret) setSecret(secretOf(connector.inbound.connection_id, connector.inbound.secret))
+  }
+
+  return (
+    <>
+      <PageHeader
+        title="Connectors"
+        about="Platforms that the published skills go to. At least one of them has to take a publish each minute for the tenant to be live."
+        actions={<Button onClick={add}>Add connector</Button>}
+      />
+      <Loaded query={connectors} what="connectors">
+        {({ items }) =>
+          items.length === 0 ? (
+            <EmptyState title="No platform is connected yet" action={<Button onClick={add}>Add connector</Button>}>
+              A connector brings the skills that people may use to Claude, ChatGPT, Gemini, Copilot, Slack or a platform
+              of your own.
+            </EmptyState>
+          ) : (
+            <DataTable
+              label="Connectors"
+              rows={items}
+              columns={connectorColumns}
+              rowId={({ connector_id }) => connector_id}
+              openId={openId}
+              onOpen={({ connector_id }) => void navigate({ search: { connector: connector_id } })}
+            />
+          )
+        }
+      </Loaded>
+      <Modal opened={adding} onClose={endAdding} title="Add a connector" size="lg">
+        <ConnectorForm onSaved={saved} onCancel={endAdding} />
+      </Modal>
+      <Drawer
+        opened={shown !== undefined}
+        onClose={() => void navigate({ search: {} })}
+        position="right"
+        size="lg"
+        title="Connector"
+      >
+        {shown && (
+          <ConnectorDetails
+            key={shown.connector_id}
+            connector={shown}
+            onSecret={(value) => setSecret(secretOf(shown.inbound.connection_id, value))}
+            onRemoved={() => void navigate({ search: {} })}
+          />
+        )}
+      </Drawer>
+      <SecretOnce
+        title="Secret for inbound messages"
+        about="Where the platform sends webhooks to the Hub, it signs them with this secret, and sends them to the connection named here. Should it be lost, rotate it: the former one stays good for 24 hours."
+        secrets={secret}
+        onClose={() => setSecret(undefined)}
+      />
+    </>
+  )
 }
+
+const secretOf = (connectionId: string, value: string) => [
+  { label: 'Connection', value: connectionId },
+  { label: 'Secret', value },
+]

@@ -17,25 +17,19 @@ export const peopleColumns = column.columns([
   }),
   column.accessor('display_name', {
     header: 'Name',
-    size: 180,
+    size: 160,
     meta: { from: 'sm' },
     cell: ({ getValue }) => getValue() ?? nothing,
   }),
   column.accessor('archetype_ids', {
     header: 'Archetypes',
-    size: 220,
+    size: 190,
     cell: ({ row: { original } }) => <Archetypes person={original} />,
   }),
   column.accessor('role', { header: 'Role', size: 96, meta: { from: 'md' } }),
-  column.accessor('source', {
-    header: 'Kept by',
-    size: 120,
-    meta: { from: 'lg' },
-    cell: ({ getValue }) => (getValue() === 'directory' ? 'directory' : 'administrator'),
-  }),
   column.accessor('last_sign_in_at', {
     header: 'Last sign-in',
-    size: 150,
+    size: 130,
     meta: { from: 'lg' },
     cell: ({ getValue }) => {
       const at = getValue()
@@ -44,7 +38,7 @@ export const peopleColumns = column.columns([
   }),
   column.accessor('active', {
     header: 'State',
-    size: 120,
+    size: 116,
     meta: { from: 'md' },
     cell: ({ getValue }) => (getValue() ? 'active' : 'deactivated'),
   }),

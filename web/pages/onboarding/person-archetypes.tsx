@@ -43,10 +43,7 @@ function Held({ userId, held }: { userId: string; held: Answer<'getUserArchetype
   const reset = api.useMutation('delete', path, done('The groups decide again.'))
   const failure: unknown = assign.error ?? reset.error
   const isSame = chosen.length === held.archetype_ids.length && chosen.every((id) => held.archetype_ids.includes(id))
-  const origin =
-    held.source === 'manual'
-      ? 'Given by hand: groups of the directory do not decide.'
-      : 'From the groups of the directory.'
+  const origin = originOf(held)
 
   if (!me.may('replaceUserArchetypes')) {
     return (
@@ -96,4 +93,11 @@ function Held({ userId, held }: { userId: string; held: Answer<'getUserArchetype
       </Group>
     </Stack>
   )
+}
+
+function originOf({ source, archetype_ids }: Answer<'getUserArchetypes'>): string {
+  if (source === 'manual') return 'Given by hand: groups of the directory do not decide.'
+  return archetype_ids.length > 0
+    ? 'From the groups of the directory.'
+    : 'None of their groups in the directory is mapped to an archetype.'
 }

@@ -1,5 +1,142 @@
+import { Button, Grid, Paper, Stack, Text, Title } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { apiAddress } from '../../api/address.ts'
+import { type Answer, api } from '../../api/hub.ts'
+import { Loaded, SkeletonLines } from '../../components/loaded.tsx'
+import { notifyDone } from '../../components/notify.ts'
+import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { ConnectionTest, type StepWords } from '../../components/test-steps.tsx'
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { CopyText } from '../../ui/copy-text.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { TimeText } from '../../ui/time-text.tsx'
+import { isMissing } from './configured.ts'
+import { SsoForm, ssoPath } from './sso-form.tsx'
+import { SsoHints } from './sso-hints.tsx'
 
-export default function Page() {
-  return <PageHeader title="sso" />
+const words: StepWords = {
+  address: {
+    title: 'Address of the issuer',
+    advice:
+      'Correct the issuer, or have its name resolve. A private address has to be allowed by the operator of the Hub (HUB_OUTBOUND_ALLOW).',
+  },
+  discovery: {
+    title: 'Configuration of the provider',
+    advice:
+      'Open the issuer with /.well-known/openid-configuration at its end in a browser: the issuer that stands there is the one to enter, letter for letter.',
+  },
+  endpoints: {
+    title: 'Endpoints',
+    advice: 'The provider names endpoints that the Hub may not connect to. Correct them there, or have them allowed.',
+  },
+  keys: { title: 'Keys', advice: 'The provider publishes no key that signatures can be verified with. Mend it there.' },
+  client: {
+    title: 'Client',
+    advice: 'Enter client id and client secret again, as the provider shows them now. A secret may have expired there.',
+  },
+}
+
+export default function SsoPage() {
+  const sso = api.useQuery('get', ssoPath)
+  const none = isMissing(sso)
+  return (
+    <>
+      <PageHeader
+        title="Single sign-on"
+        about="People sign in with the account of the company, at any OpenID Connect provider."
+      />
+      {none ? (
+        <Configure sso={undefined} />
+      ) : (
+        <Loaded query={sso} what="settings" skeleton={<SkeletonLines lines={5} height={64} />}>
+          {(data) => <Configure key={data.connection_id + data.updated_at} sso={data} />}
+        </Loaded>
+      )}
+    </>
+  )
+}
+
+function Configure({ sso }: { sso: Answer<'getSso'> | undefined }) {
+  const test = api.useMutation('post', '/api/v1/identity/sso:test')
+  const redirect = sso?.redirect_uri ?? `${apiAddress}/api/v1/auth/callback`
+  return (
+    <Grid gap="md">
+      <Grid.Col span={{ base: 12, lg: 8 }}>
+        <Stack>
+          <Paper withBorder p="md" component="section" aria-labelledby="provider">
+            <Title order={2} id="provider" mb={4}>
+              {sso ? 'Identity provider' : '2. Connect the identity provider'}
+            </Title>
+            {sso && (
+              <Text size="sm" c="dimmed" mb="sm">
+                Changed <TimeText iso={sso.updated_at} />
+              </Text>
+            )}
+            <SsoForm sso={sso} onSaved={() => test.reset()} />
+          </Paper>
+          {sso && (
+            <ConnectionTest
+              about="Tries what is kept, step by step, and changes nothing."
+              words={words}
+              test={{ data: test.data, error: test.error, isPending: test.isPending, run: () => test.mutate({}) }}
+            />
+          )}
+          {sso && <Remove />}
+        </Stack>
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, lg: 4 }} order={{ base: sso ? 2 : 0, lg: 2 }}>
+        <Stack>
+          <Paper withBorder p="md" component="section" aria-labelledby="redirect">
+            <Title order={2} id="redirect" mb={4}>
+              {sso ? 'Redirect address' : '1. Enter this at the provider'}
+            </Title>
+            <Text size="sm" c="dimmed" mb="xs">
+              The redirect address (redirect URI) of the Hub:
+            </Text>
+            <CopyText value={redirect} label="Copy redirect address" />
+          </Paper>
+          <SsoHints />
+        </Stack>
+      </Grid.Col>
+    </Grid>
+  )
+}
+
+function Remove() {
+  const queryClient = useQueryClient()
+  const [asks, setAsks] = useState(false)
+  const remove = api.useMutation('delete', ssoPath)
+  return (
+    <Paper withBorder p="md" component="section" aria-labelledby="remove-sso">
+      <Title order={2} id="remove-sso" mb={4}>
+        Remove single sign-on
+      </Title>
+      <Text size="sm" mb="sm">
+        People then sign in by links that are sent to their addresses.
+      </Text>
+      <Button variant="light" color="red" onClick={() => setAsks(true)}>
+        Remove
+      </Button>
+      <ConfirmDialog
+        opened={asks}
+        onClose={() => setAsks(false)}
+        title="Remove single sign-on?"
+        confirmLabel="Remove single sign-on"
+        danger
+        onConfirm={async () => {
+          await remove.mutateAsync({})
+          notifyDone('Single sign-on is removed.')
+          await queryClient.resetQueries({ queryKey: ['get', ssoPath] })
+        }}
+        problem={(error) => <ProblemNotice error={error} title="Single sign-on could not be removed" />}
+      >
+        <Text size="sm">
+          Nobody signs in by the provider any more; people get links by e-mail instead. Sessions that run go on, for 8
+          hours at most: deactivate whom that is too long for. People, roles and archetypes stay. Configured again, it
+          is a new connection, and people are known anew by their addresses.
+        </Text>
+      </ConfirmDialog>
+    </Paper>
+  )
 }

@@ -1,0 +1,180 @@
+import { Button, Code, Group, Modal, Stack, Text, Title } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { api } from '../../api/hub.ts'
+import { useMe } from '../../api/me.ts'
+import { notifyDone } from '../../components/notify.ts'
+import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { ConnectionTest, type StepWords } from '../../components/test-steps.tsx'
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { CopyText } from '../../ui/copy-text.tsx'
+import { formatCount } from '../../ui/formats.ts'
+import { Notice } from '../../ui/notice.tsx'
+import { TimeText } from '../../ui/time-text.tsx'
+import { ConnectorForm } from './connector-form.tsx'
+import { type Connector, connectorsPath, HealthBadge, healthWords, platformName } from './connectors-table.tsx'
+import { ReplaceCredentials } from './replace-credentials.tsx'
+
+const words: StepWords = {
+  configuration: {
+    title: 'Configuration',
+    advice: 'Replace the credentials: those that are kept cannot be used, or something is missing among them.',
+  },
+  address: {
+    title: 'Address',
+    advice:
+      'Correct the publish address, or have its name resolve to a public address. Private addresses have to be allowed by the operator of the Hub.',
+  },
+  publish: {
+    title: 'Publish',
+    advice: 'Look at the log of the receiver at this time. Where it refuses the Hub, replace the credentials.',
+  },
+  last_fetch: { title: 'Last fetch', advice: 'Have the platform fetch the manifest address as a service account.' },
+}
+
+interface ConnectorDetailsProps {
+  connector: Connector
+  onSecret(secret: string): void
+  onRemoved(): void
+}
+
+/** A connector with its health, and everything that can be done with it. */
+export function ConnectorDetails({ connector, onSecret, onRemoved }: ConnectorDetailsProps) {
+  const me = useMe()
+  const queryClient = useQueryClient()
+  const [asked, setAsked] = useState<'edit' | 'credentials' | 'secret' | 'remove'>()
+  const close = () => setAsked(undefined)
+  const params = { path: { connector_id: connector.connector_id } }
+  const test = api.useMutation('post', '/api/v1/llm/connectors/{connector_id}:test')
+  const remove = api.useMutation('delete', '/api/v1/llm/connectors/{connector_id}')
+  const rotate = api.useMutation('post', '/api/v1/llm/connectors/{connector_id}:rotate-inbound-secret')
+  const again = () => queryClient.invalidateQueries({ queryKey: ['get', connectorsPath] })
+  const { health } = connector
+  return (
+    <Stack gap="lg">
+      <Stack gap="xs">
+        <Group gap="xs">
+          <Title order={2}>{connector.display_name}</Title>
+          <HealthBadge status={health.status} />
+        </Group>
+        <Text size="sm">{`${platformName(connector.platform)} · ${healthWords[health.status].means}`}</Text>
+        {health.error && (
+          <Notice
+            kind="danger"
+            title={`The last attempt failed${health.failures > 1 ? ` (${formatCount(health.failures)} times in a row)` : ''}`}
+          >
+            <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+              {health.error.detail} <TimeText iso={health.error.at} form="ago" />
+            </Text>
+          </Notice>
+        )}
+        <Line label="Last publish">{health.last_publish_at ? <TimeText iso={health.last_publish_at} /> : 'never'}</Line>
+        {connector.publish_url && (
+          <Line label="Publish address">
+            <CopyText value={connector.publish_url} label="Copy publish address" />
+          </Line>
+        )}
+        <Line label={connector.delivery === 'pull' ? 'Manifest address, to enter at the platform' : 'Manifest address'}>
+          <CopyText value={connector.manifest_url} label="Copy manifest address" />
+        </Line>
+        <Line label="Credentials that are kept">
+          {connector.credentials.length === 0
+            ? 'none'
+            : connector.credentials.map((name) => (
+                <Code key={name} mr={6}>
+                  {name}
+                </Code>
+              ))}
+        </Line>
+        {connector.unused_credentials && connector.unused_credentials.length > 0 && (
+          <Text size="sm">{`Not used by this delivery: ${connector.unused_credentials.join(', ')}.`}</Text>
+        )}
+        <Line label="Connection for inbound messages">
+          <CopyText value={connector.inbound.connection_id} label="Copy connection id" />
+        </Line>
+      </Stack>
+      <ConnectionTest
+        about={
+          connector.delivery === 'push'
+            ? 'Sends the skills as a publish does. The health stays as it is.'
+            : 'Looks whether the platform fetches.'
+        }
+        words={words}
+        test={{ data: test.data, error: test.error, isPending: test.isPending, run: () => test.mutate({ params }) }}
+      />
+      <Group gap="xs">
+        <Button variant="default" onClick={() => setAsked('edit')}>
+          Edit
+        </Button>
+        <Button variant="default" onClick={() => setAsked('credentials')}>
+          Replace credentials
+        </Button>
+        {me.may('rotateConnectorInboundSecret') && (
+          <Button variant="default" onClick={() => setAsked('secret')}>
+            Rotate inbound secret
+          </Button>
+        )}
+        <Button variant="light" color="red" onClick={() => setAsked('remove')}>
+          Remove
+        </Button>
+      </Group>
+      <Modal opened={asked === 'edit'} onClose={close} title={`Edit ${connector.display_name}`} size="lg">
+        <ConnectorForm
+          connector={connector}
+          onCancel={close}
+          onSaved={() => {
+            close()
+            void again()
+          }}
+        />
+      </Modal>
+      <ReplaceCredentials connector={connector} opened={asked === 'credentials'} onClose={close} />
+      <ConfirmDialog
+        opened={asked === 'secret'}
+        onClose={close}
+        title="Rotate the inbound secret?"
+        confirmLabel="Rotate secret"
+        onConfirm={async () => onSecret((await rotate.mutateAsync({ params })).secret)}
+        problem={(error) => <ProblemNotice error={error} title="The secret could not be rotated" />}
+      >
+        <Text size="sm">
+          You get a new secret, once. The present one stays good for 24 hours, so enter the new one at the platform by
+          then; any older one ends at once.
+        </Text>
+      </ConfirmDialog>
+      <ConfirmDialog
+        opened={asked === 'remove'}
+        onClose={close}
+        title={`Remove ${connector.display_name}?`}
+        confirmLabel="Remove connector"
+        danger
+        onConfirm={async () => {
+          await remove.mutateAsync({ params })
+          notifyDone(`${connector.display_name} is removed.`)
+          onRemoved()
+          await again()
+        }}
+        problem={(error) => <ProblemNotice error={error} title="The connector could not be removed" />}
+      >
+        <Text size="sm">
+          Nothing is published to it any more, its credentials are forgotten, and messages that it sends are refused.
+          The skills that it has stay there until the platform drops them. It cannot be taken back; added again, it
+          needs its credentials anew.
+        </Text>
+      </ConfirmDialog>
+    </Stack>
+  )
+}
+
+function Line({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <div>
+      <Text size="xs" c="dimmed">
+        {label}
+      </Text>
+      <Text size="sm" component="div" style={{ overflowWrap: 'anywhere' }}>
+        {children}
+      </Text>
+    </div>
+  )
+}
