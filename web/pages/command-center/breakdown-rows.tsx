@@ -63,7 +63,7 @@ export function breakdownColumns(group: Group) {
       id: 'invocations',
       header: 'Invocations',
       cell: ({ row: { original } }) => formatCount(original.invocations),
-      size: 115,
+      size: 125,
       meta: right,
     }),
     column.display({
@@ -71,9 +71,14 @@ export function breakdownColumns(group: Group) {
       header: 'Change',
       cell: ({ row: { original } }) =>
         original.before === null ? null : (
-          <ChangeText now={original.invocations} before={original.before?.invocations ?? 0} format={formatCount} />
+          <ChangeText
+            now={original.invocations}
+            before={original.before?.invocations ?? 0}
+            format={formatCount}
+            short
+          />
         ),
-      size: 175,
+      size: 105,
       meta: { from: 'lg' },
     }),
     column.display({
@@ -86,28 +91,28 @@ export function breakdownColumns(group: Group) {
           aria-label={`${formatPercent(original.share)} of invocations`}
         />
       ),
-      size: 100,
+      size: 80,
       meta: { from: 'lg' },
     }),
     column.accessor((row) => failureRate(row) ?? 0, {
       id: 'failure_rate',
       header: 'Failed',
       cell: ({ row: { original } }) => formatPercent(failureRate(original)),
-      size: 90,
+      size: 80,
       meta: right,
     }),
     column.accessor((row) => row.latency_ms.p95, {
       id: 'latency_p95',
       header: 'p95',
       cell: ({ row: { original } }) => formatMs(original.latency_ms.p95),
-      size: 100,
+      size: 85,
       meta: { ...right, from: 'sm' },
     }),
     column.accessor((row) => row.cost_usd_computed, {
       id: 'cost_computed',
       header: 'List price',
       cell: ({ row: { original } }) => formatUsd(original.cost_usd_computed),
-      size: 110,
+      size: 100,
       meta: { ...right, from: 'sm' },
     }),
     column.accessor((row) => row.cost_usd_estimate, {
@@ -115,14 +120,14 @@ export function breakdownColumns(group: Group) {
       header: 'By senders',
       cell: ({ row: { original } }) => formatUsd(original.cost_usd_estimate),
       size: 115,
-      meta: { ...right, from: 'md' },
+      meta: { ...right, from: 'lg' },
     }),
     column.accessor((row) => row.tokens_in + row.tokens_out, {
       id: 'tokens',
       header: 'Tokens',
       cell: ({ row: { original } }) => formatShort(original.tokens_in + original.tokens_out),
-      size: 95,
-      meta: { ...right, from: 'md' },
+      size: 85,
+      meta: { ...right, from: 'lg' },
     }),
   ])
 }

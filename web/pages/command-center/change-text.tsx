@@ -11,7 +11,12 @@ interface ChangeTextProps {
   better?: 'up' | 'down'
   /** Of a share: the difference in percentage points. */
   inPoints?: boolean
+  /** Without the figure before, which is in the title. */
+  short?: boolean
 }
+
+/** Red that is read on either background. */
+const worse = 'light-dark(var(--mantine-color-red-9), var(--mantine-color-red-4))'
 
 const icons: Record<Direction, typeof IconArrowRight> = {
   up: IconArrowUpRight,
@@ -20,7 +25,7 @@ const icons: Record<Direction, typeof IconArrowRight> = {
 }
 
 /** How a figure moved against the period before: an arrow, by how much, and from what. */
-export function ChangeText({ now, before, format, better, inPoints }: ChangeTextProps) {
+export function ChangeText({ now, before, format, better, inPoints, short }: ChangeTextProps) {
   if (now === undefined && before === undefined)
     return <Skeleton height={14} mt={4} width="70%" animate={false} opacity={0} />
   const change = changeOf(now, before)
@@ -42,15 +47,11 @@ export function ChangeText({ now, before, format, better, inPoints }: ChangeText
   const words = { up: 'up', down: 'down', same: 'as before' }[change.direction]
   return (
     <Group gap={4} wrap="nowrap" title={`${format(before)} in the period before`}>
-      <Icon size={14} aria-hidden color={isWorse ? 'var(--mantine-color-error)' : undefined} />
-      <Text
-        size="xs"
-        truncate
-        c={isWorse ? 'var(--mantine-color-error)' : isBetter ? 'var(--mantine-primary-color-light-color)' : undefined}
-      >
+      <Icon size={14} aria-hidden color={isWorse ? worse : undefined} />
+      <Text size="xs" truncate c={isWorse ? worse : isBetter ? 'var(--mantine-primary-color-light-color)' : undefined}>
         {change.direction === 'same' ? words : `${words} ${amount}`}
         <Text span inherit c="dimmed">
-          {change.direction === 'same' ? '' : ` from ${format(before)}`}
+          {change.direction === 'same' || short ? '' : ` from ${format(before)}`}
         </Text>
       </Text>
     </Group>

@@ -3,6 +3,7 @@ import { Loaded } from '../../components/loaded.tsx'
 import { SavedViews } from '../../components/saved-views.tsx'
 import { viewQuery } from '../../components/view-query.ts'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { Attention } from './attention.tsx'
 import { Breakdown } from './breakdown.tsx'
 import { ChartsSkeleton, FigureCharts } from './figure-charts.tsx'
 import { FilterChips } from './filter-chips.tsx'
@@ -75,6 +76,7 @@ export default function CommandCenterPage() {
       </Loaded>
       {isIn && !isEmpty && (
         <>
+          <Attention {...center} />
           <Breakdown {...center} />
           <LiveFeed {...center} />
         </>

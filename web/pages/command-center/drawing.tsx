@@ -11,6 +11,9 @@ interface DrawingProps {
   height: number
 }
 
+/** One unit along an axis: 0.5 s, 60 s. */
+const formatSeconds = (ms: number) => `${ms / 1000} s`
+
 /** The chart itself, apart from the rest since it brings the library that draws. */
 export default function Drawing({ kind, points, height }: DrawingProps) {
   const ticks = new Map(points.map(({ label, tick }) => [label, tick]))
@@ -21,7 +24,7 @@ export default function Drawing({ kind, points, height }: DrawingProps) {
     withLegend: true,
     legendProps: { verticalAlign: 'bottom' as const, height: 36 },
     tickLine: 'none' as const,
-    gridAxis: 'y' as const,
+    gridAxis: 'x' as const,
     xAxisProps: { tickFormatter: (label: string) => ticks.get(label) ?? label, minTickGap: 24 },
     textColor: 'var(--mantine-color-dimmed)',
   }
@@ -57,7 +60,7 @@ export default function Drawing({ kind, points, height }: DrawingProps) {
       return (
         <LineChart
           {...shared}
-          {...axis(formatMs)}
+          {...axis(formatSeconds)}
           curveType="linear"
           connectNulls={false}
           // An hour between two without events is no line.

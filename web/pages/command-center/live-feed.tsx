@@ -1,4 +1,4 @@
-import { Box, Button, Group, Paper, Switch, Text, Title } from '@mantine/core'
+import { Box, Button, Group, Paper, Text, Title } from '@mantine/core'
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react'
 import { useEffect, useState } from 'react'
 import { Loaded, SkeletonLines } from '../../components/loaded.tsx'
@@ -8,7 +8,7 @@ import type { Center } from './use-center.ts'
 import { type LiveEvent, newest, useLiveEvents } from './use-live-events.ts'
 
 /** Events as they come in. What is being read does not move: pointing at it, or the focus in it, holds the list. */
-export function LiveFeed({ filters, isLive, change }: Center) {
+export function LiveFeed({ filters, isLive }: Center) {
   const events = useLiveEvents(filters, isLive)
   const [isPaused, setPaused] = useState(false)
   const [isRead, setRead] = useState(false)
@@ -28,34 +28,25 @@ export function LiveFeed({ filters, isLive, change }: Center) {
     <Paper withBorder p="md" component="section" aria-label="Live events">
       <Group justify="space-between" mb="sm" gap="xs">
         <Title order={2} size="h3">
-          Live
+          Newest events
         </Title>
-        <Group gap="sm">
-          {isLive && (
-            <Button
-              size="compact-sm"
-              variant="default"
-              leftSection={isPaused ? <IconPlayerPlay size={14} /> : <IconPlayerPause size={14} />}
-              onClick={() => {
-                setPaused(!isPaused)
-                setRead(false)
-              }}
-            >
-              {isPaused ? 'Continue' : 'Pause'}
-            </Button>
-          )}
-          <Switch
-            size="sm"
-            label="Live"
-            labelPosition="left"
-            checked={isLive}
-            onChange={(event) => change({ live: event.currentTarget.checked ? undefined : 'off' })}
-          />
-        </Group>
+        {isLive && (
+          <Button
+            size="compact-sm"
+            variant="default"
+            leftSection={isPaused ? <IconPlayerPlay size={14} /> : <IconPlayerPause size={14} />}
+            onClick={() => {
+              setPaused(!isPaused)
+              setRead(false)
+            }}
+          >
+            {isPaused ? 'Continue' : 'Pause'}
+          </Button>
+        )}
       </Group>
       <Text size="xs" c="dimmed" mb="xs" h={18} data-live-state>
         {!isLive
-          ? 'Nothing is asked for by itself.'
+          ? 'Live is off: these are those of when the page was opened.'
           : isHeld
             ? `Held${fresh > 0 ? `: ${count} new` : ''}${isPaused ? '' : ' while you look at it'}`
             : 'The newest events, as they are stored.'}

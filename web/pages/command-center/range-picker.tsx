@@ -1,4 +1,4 @@
-import { Button, Group, Popover, SegmentedControl, Skeleton } from '@mantine/core'
+import { Button, Group, Popover, SegmentedControl, Skeleton, Switch } from '@mantine/core'
 import { IconCalendar } from '@tabler/icons-react'
 import { lazy, Suspense, useState } from 'react'
 import { isoOf, mayBeHourly, type Preset } from './ranges.ts'
@@ -9,8 +9,8 @@ const CustomRange = lazy(() => import('./custom-range.tsx'))
 
 const labels: Record<Preset, string> = { '24h': '24 h', '7d': '7 days', '30d': '30 days', '90d': '90 days' }
 
-/** Which time the page is about, and whether it is drawn by hours or days. */
-export function RangePicker({ search, range, interval, change }: Center) {
+/** Which time the page is about, whether it is drawn by hours or days, and whether it goes on by itself. */
+export function RangePicker({ search, range, interval, isLive, change }: Center) {
   const [opened, setOpened] = useState(false)
   const isCustom = search.range === 'custom'
   return (
@@ -54,6 +54,12 @@ export function RangePicker({ search, range, interval, change }: Center) {
           { value: 'hour', label: 'Hours', disabled: !mayBeHourly(range) },
           { value: 'day', label: 'Days' },
         ]}
+      />
+      <Switch
+        size="sm"
+        label="Live"
+        checked={isLive}
+        onChange={(event) => change({ live: event.currentTarget.checked ? undefined : 'off' })}
       />
     </Group>
   )

@@ -1,7 +1,7 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { type Answer, api, hub, type Query } from '../../api/hub.ts'
 import type { Filters, Group } from './dimensions.ts'
-import { type Interval, isoOf, type Span } from './ranges.ts'
+import { type Interval, isoOf, quarterMs, type Span } from './ranges.ts'
 
 export type Totals = Answer<'summarizeTelemetry'>['totals']
 export type Row = Answer<'summarizeTelemetry'>['rows'][number]
@@ -33,18 +33,36 @@ export function useFiguresOverTime(asked: Asked & { interval: Interval }) {
     'get',
     '/api/v1/telemetry/summary',
     { params: { query } },
-    { placeholderData: keepPreviousData, ...refresh(asked) },
+    { placeholderData: keptWhile(query), ...refresh(asked) },
   )
 }
 
 /** Totals alone. */
 export function useTotals(asked: Asked) {
+  const query = { ...rangeQuery(asked), limit: 1 }
   return api.useQuery(
     'get',
     '/api/v1/telemetry/summary',
-    { params: { query: { ...rangeQuery(asked), limit: 1 } } },
-    { placeholderData: keepPreviousData, enabled: asked.enabled ?? true, staleTime: 60_000 },
+    { params: { query } },
+    { placeholderData: keptWhile(query), enabled: asked.enabled ?? true, staleTime: 60_000 },
   )
+}
+
+/**
+ * What was read before stays while the same is read for a range that has moved on with the clock. Of another range or
+ * filter it would be figures under the wrong name.
+ */
+function keptWhile(query: Query<'summarizeTelemetry'>) {
+  return <Data>(previous: Data | undefined, { queryKey = [] }: { queryKey?: readonly unknown[] } = {}) => {
+    const asked = queryKey.at(-1) as { params?: { query: Query<'summarizeTelemetry'> } } & Query<'summarizeTelemetry'>
+    return asked && hasMovedOn(asked.params?.query ?? asked, query) ? previous : undefined
+  }
+}
+
+function hasMovedOn(one: Query<'summarizeTelemetry'>, other: Query<'summarizeTelemetry'>): boolean {
+  const rest = ({ from: _from, to: _to, ...query }: Query<'summarizeTelemetry'>) => JSON.stringify(query)
+  const distance = (name: 'from' | 'to') => Math.abs(Date.parse(one[name] ?? '') - Date.parse(other[name] ?? ''))
+  return rest(one) === rest(other) && distance('from') <= 86_400_000 && distance('to') <= 2 * quarterMs
 }
 
 export interface Keys {
@@ -60,7 +78,7 @@ export function useFiguresByKey({ group, ...asked }: Asked & { group: Group }) {
   return useQuery({
     queryKey: ['figures by key', query],
     queryFn: ({ signal }) => readKeys(query, signal),
-    placeholderData: keepPreviousData,
+    placeholderData: keptWhile(query),
     enabled: asked.enabled ?? true,
     ...refresh(asked),
   })

@@ -1,0 +1,22 @@
+import { SimpleGrid } from '@mantine/core'
+import { CostExceptions } from './cost-exceptions.tsx'
+import { FailingSkills } from './failing-skills.tsx'
+import { UnusedSkills } from './unused-skills.tsx'
+import type { Center } from './use-center.ts'
+import { useFiguresByKey } from './use-figures.ts'
+
+/** What somebody should look at. It is of all skills, also where the page shows one. */
+export function Attention(center: Center) {
+  const { filters, range, isLive } = center
+  const { skill_id: _, ...others } = filters
+  const asked = { filters: others, group: 'skill' as const }
+  const now = useFiguresByKey({ ...asked, span: range, live: isLive })
+  const before = useFiguresByKey({ ...asked, span: range.before, enabled: now.isSuccess })
+  return (
+    <SimpleGrid cols={{ base: 1, lg: 3 }} spacing="sm" mb="md" component="section" aria-label="Needs attention">
+      <FailingSkills now={now} before={before} change={center.change} />
+      <UnusedSkills now={now} before={before} />
+      <CostExceptions {...center} />
+    </SimpleGrid>
+  )
+}

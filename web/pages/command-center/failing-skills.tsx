@@ -1,0 +1,61 @@
+import { Anchor, Badge } from '@mantine/core'
+import type { UseQueryResult } from '@tanstack/react-query'
+import { Loaded } from '../../components/loaded.tsx'
+import { formatCount, formatPercent } from '../../ui/formats.ts'
+import { AllWell, AttentionCard, AttentionList } from './attention-card.tsx'
+import { failureRate, worseningOf } from './changes.ts'
+import type { Center } from './use-center.ts'
+import type { Keys } from './use-figures.ts'
+
+interface FailingSkillsProps extends Pick<Center, 'change'> {
+  now: UseQueryResult<Keys, unknown>
+  before: UseQueryResult<Keys, unknown>
+}
+
+/** Skills that fail now, and did not so before. */
+export function FailingSkills({ now, before, change }: FailingSkillsProps) {
+  return (
+    <AttentionCard
+      title="Newly failing"
+      rule="No failure in the period before and three or more now, or twice the share of failures and five points more."
+    >
+      <Loaded query={before} what="failures">
+        {(earlier) => {
+          const items = failing(now.data, earlier).map(({ row, earlierRow, worsening }) => ({
+            id: row.key ?? '',
+            name: (
+              <Anchor
+                component="button"
+                type="button"
+                size="sm"
+                onClick={() => change({ skill_id: row.key, group_by: 'model' })}
+              >
+                {row.key}
+              </Anchor>
+            ),
+            said: `${formatPercent(failureRate(row))} failed (${formatCount(row.failures)} of ${formatCount(row.invocations)}), before ${earlierRow ? formatPercent(failureRate(earlierRow)) : 'not used'}`,
+            figure: (
+              <Badge color="red" variant="light" tt="none">
+                {worsening === 'new' ? 'new' : 'rising'}
+              </Badge>
+            ),
+          }))
+          return items.length === 0 ? (
+            <AllWell>No skill fails more than before.</AllWell>
+          ) : (
+            <AttentionList items={items} />
+          )
+        }}
+      </Loaded>
+    </AttentionCard>
+  )
+}
+
+/** The most failures first. */
+function failing(now: Keys | undefined, before: Keys) {
+  const earlier = new Map(before.rows.map((row) => [row.key, row]))
+  return (now?.rows ?? [])
+    .map((row) => ({ row, earlierRow: earlier.get(row.key), worsening: worseningOf(row, earlier.get(row.key)) }))
+    .filter(({ worsening }) => worsening !== undefined)
+    .sort((one, other) => other.row.failures - one.row.failures)
+}
