@@ -43,6 +43,11 @@ export interface DataTableProps<Row extends object> {
 
 const widths: Record<ColumnFrom, number> = { always: 0, sm: 1, md: 2, lg: 3 }
 
+/** That of TanStack Table: a column of a plain member has its name. */
+function idOf<Row extends object>(column: ColumnDef<Features, Row, unknown>): string {
+  return column.id ?? ('accessorKey' in column ? String(column.accessorKey).replaceAll('.', '_') : '')
+}
+
 /** A table of any length: only the rows in view are drawn. Cells stay on one line. */
 export function DataTable<Row extends object>({
   label,
@@ -61,7 +66,7 @@ export function DataTable<Row extends object>({
   const scrolled = useRef<HTMLDivElement>(null)
   const screen = useMatches({ base: 0, sm: 1, md: 2, lg: 3 })
   const columnVisibility = useMemo(() => {
-    const tooWide = columns.filter((column) => widths[column.meta?.from ?? 'always'] > screen).map(({ id }) => id ?? '')
+    const tooWide = columns.filter((column) => widths[column.meta?.from ?? 'always'] > screen).map(idOf)
     return Object.fromEntries([...hiddenColumns, ...tooWide].map((id) => [id, false]))
   }, [columns, hiddenColumns, screen])
   const table = useTable({
@@ -142,7 +147,12 @@ export function DataTable<Row extends object>({
       role="group"
       aria-label={label}
     >
-      <table className={styles.table} aria-rowcount={more?.available ? -1 : ordered.length + 1} aria-label={label}>
+      <table
+        className={styles.table}
+        style={{ minWidth: table.getTotalSize() }}
+        aria-rowcount={more?.available ? -1 : ordered.length + 1}
+        aria-label={label}
+      >
         <colgroup>
           {visible.map((column) => (
             <col key={column.id} style={column.columnDef.meta?.grow ? undefined : { width: column.getSize() }} />

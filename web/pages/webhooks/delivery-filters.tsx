@@ -23,7 +23,7 @@ export function DeliveryFilters({ search, onChange }: DeliveryFiltersProps) {
         placeholder="Any"
         data={statuses}
         clearable
-        w={190}
+        w={{ base: '100%', xs: 190 }}
         value={status ?? null}
         onChange={(value) => onChange({ ...search, status: (value as DeliveryStatus | null) ?? undefined })}
       />
@@ -33,7 +33,7 @@ export function DeliveryFilters({ search, onChange }: DeliveryFiltersProps) {
         data={[...deliveryKinds]}
         searchable
         clearable
-        w={260}
+        w={{ base: '100%', xs: 260 }}
         nothingFoundMessage="No such kind"
         value={kind ?? null}
         onChange={(value) => onChange({ ...search, kind: value ?? undefined })}
@@ -41,14 +41,14 @@ export function DeliveryFilters({ search, onChange }: DeliveryFiltersProps) {
       <MomentInput
         label="Queued from"
         placeholder="Any time"
-        w={200}
+        w={{ base: '100%', xs: 200 }}
         value={from}
         onChange={(value) => onChange({ ...search, from: value })}
       />
       <MomentInput
         label="Until"
         placeholder="Now"
-        w={200}
+        w={{ base: '100%', xs: 200 }}
         value={until}
         onChange={(value) => onChange({ ...search, until: value })}
       />
