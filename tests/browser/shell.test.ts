@@ -126,7 +126,7 @@ test('light or dark is what the system says until somebody chooses, and then kep
   expect(await scheme()).toBe('light')
   await page.reload({ waitUntil: 'commit' })
   // Before anything is drawn, so that nothing flashes.
-  await page.waitForFunction('document.body !== null')
+  await page.locator('body').waitFor({ state: 'attached' })
   expect(await scheme()).toBe('light')
   await page.getByRole('button', { name: 'Dark colours' }).waitFor()
 })
