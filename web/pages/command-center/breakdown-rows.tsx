@@ -56,7 +56,7 @@ export function breakdownColumns(group: Group) {
           {shownKey(group, original.key)}
         </Text>
       ),
-      size: 200,
+      size: 165,
       meta: { grow: true },
     }),
     column.accessor((row) => row.invocations, {

@@ -28,17 +28,21 @@ export function changeOf(now: number | undefined, before: number | undefined): C
 const fewestFailures = 3
 const sharpFactor = 2
 const sharpPoints = 0.05
+/** What is new and fails as often is worth a look. */
+const newSkillRate = 0.1
 
 export type Worsening = 'new' | 'sharp'
 
 /**
- * Whether something fails now that did not before: `new` where it had no failure in the period before (or was not used
- * in it), `sharp` where the share of failures at least doubled and rose by five points or more. Less than three failures
- * are none of both.
+ * Whether something fails now that did not before: `new` where it was used in the period before without a failure, or was
+ * not used and a tenth fails now; `sharp` where the share of failures at least doubled and rose by five points or more.
+ * Less than three failures are none of both.
  */
 export function worseningOf(now: Counted, before: Counted | undefined): Worsening | undefined {
   if (now.failures < fewestFailures) return undefined
-  if (!before || before.failures === 0) return 'new'
-  const [rate = 0, earlier = 0] = [failureRate(now), failureRate(before)]
+  const rate = failureRate(now) ?? 0
+  const earlier = before && failureRate(before)
+  if (earlier === undefined) return rate >= newSkillRate ? 'new' : undefined
+  if (earlier === 0) return 'new'
   return rate >= sharpFactor * earlier && rate - earlier >= sharpPoints ? 'sharp' : undefined
 }

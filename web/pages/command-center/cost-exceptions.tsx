@@ -46,7 +46,7 @@ export function CostExceptions({ filters, range }: Center) {
             )}
             {me.may('replacePrices') && items.some(({ kind }) => kind === 'unpriced') && (
               <Text size="xs" mt="xs">
-                <Anchor component={Link} to="/settings/prices" inherit>
+                <Anchor component={Link} to="/settings/prices" inherit underline="always">
                   Set prices
                 </Anchor>
               </Text>
@@ -87,7 +87,7 @@ function causeItem({ model, reason, events }: Cause) {
         {newest && (
           <>
             {'. '}
-            <Anchor component={Link} to={`/records/${newest.record_id}`} inherit>
+            <Anchor component={Link} to={`/records/${newest.record_id}`} inherit underline="always">
               {`Newest of ${model}`}
             </Anchor>
           </>

@@ -17,7 +17,7 @@ export function FailingSkills({ now, before, change }: FailingSkillsProps) {
   return (
     <AttentionCard
       title="Newly failing"
-      rule="No failure in the period before and three or more now, or twice the share of failures and five points more."
+      rule="Three failures or more, and none in the period before; or twice the share, and five points more."
     >
       <Loaded query={before} what="failures">
         {(earlier) => {

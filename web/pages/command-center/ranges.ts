@@ -17,7 +17,7 @@ export interface Span {
 }
 
 export interface Range extends Span {
-  /** What it is compared with: as long, and just before. */
+  /** What it is compared with: as long, and before it. */
   before: Span
 }
 
