@@ -43,7 +43,7 @@ export function AlarmCard({ event }: { event: GovernanceEvent }) {
           )}
           <Group gap="xs">
             {recordId && (
-              <LinkButton size="xs" to="/records/$recordId" params={{ recordId }} hash="verification">
+              <LinkButton size="xs" to="/records/$recordId" params={{ recordId }} hash="verification-title">
                 Verify in this browser
               </LinkButton>
             )}

@@ -1,5 +1,56 @@
+import { Paper, Stack, Title } from '@mantine/core'
+import { api } from '../../api/hub.ts'
+import { Loaded } from '../../components/loaded.tsx'
+import { CopyText } from '../../ui/copy-text.tsx'
+import { formatCount } from '../../ui/formats.ts'
+import { Member, Members } from '../../ui/members.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { TimeText } from '../../ui/time-text.tsx'
+import { LogCheck } from './log-check.tsx'
+import { LogEntries } from './log-entries.tsx'
+import { LogKeysTable } from './log-keys-table.tsx'
+import { OfflineAudit } from './offline-audit.tsx'
 
-export default function Page() {
-  return <PageHeader title="log" />
+const checkpointPath = '/api/v1/hub/log/checkpoint'
+
+export default function LogPage() {
+  const checkpoint = api.useQuery('get', checkpointPath)
+  return (
+    <>
+      <PageHeader
+        title="Log"
+        about="Every record of the tenant stands in one append-only log, whose state the Hub signs. This browser keeps the last state that it saw, and checks that the next one goes on from there."
+      />
+      <Stack gap="lg">
+        <Loaded query={checkpoint} what="state of the log">
+          {({ tree_size, root_hash, signed_at, log_name, checkpoint: note }) => (
+            <Paper withBorder p="md" component="section" aria-labelledby="log-state">
+              <Title order={2} size="h3" mb="sm" id="log-state">
+                State of the log
+              </Title>
+              <Members>
+                <Member name="Entries">{formatCount(tree_size)}</Member>
+                <Member name="Signed">
+                  <TimeText iso={signed_at} />
+                </Member>
+                <Member name="Root">
+                  <CopyText value={root_hash} label="Copy the root" />
+                </Member>
+                <Member name="Name">
+                  <CopyText value={log_name} label="Copy the name of the log" />
+                </Member>
+                <Member name="Checkpoint">
+                  <CopyText value={note} shown="Signed note" label="Copy the signed checkpoint" />
+                </Member>
+              </Members>
+            </Paper>
+          )}
+        </Loaded>
+        <LogCheck />
+        <LogKeysTable />
+        {checkpoint.data && <LogEntries treeSize={checkpoint.data.tree_size} />}
+        <OfflineAudit checkpoint={checkpoint.data} />
+      </Stack>
+    </>
+  )
 }

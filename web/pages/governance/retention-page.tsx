@@ -1,5 +1,21 @@
+import { api } from '../../api/hub.ts'
+import { useMe } from '../../api/me.ts'
+import { Loaded } from '../../components/loaded.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { RetentionForm } from './retention-form.tsx'
 
-export default function Page() {
-  return <PageHeader title="retention" />
+export default function RetentionPage() {
+  const me = useMe()
+  const query = api.useQuery('get', '/api/v1/hub/retention-rules', {}, { refetchOnWindowFocus: false })
+  return (
+    <>
+      <PageHeader
+        title="Retention"
+        about="How long records are kept at least and at most, by type, counted in days from when they were written. A legal hold beats every rule."
+      />
+      <Loaded query={query} what="retention rules">
+        {(kept) => <RetentionForm key={JSON.stringify(kept)} kept={kept} mayChange={me.may('replaceRetentionRules')} />}
+      </Loaded>
+    </>
+  )
 }

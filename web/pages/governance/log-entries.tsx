@@ -1,0 +1,98 @@
+import { Paper, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { type RecordType, recordTypes } from '../../../contract/literals.ts'
+import { type Answer, hub } from '../../api/hub.ts'
+import { Loaded } from '../../components/loaded.tsx'
+import { RecordLink } from '../../components/record-link.tsx'
+import { RecordTypeBadge } from '../../components/record-type.tsx'
+import { DataTable } from '../../ui/data-table.tsx'
+import { formatCount } from '../../ui/formats.ts'
+import { columnsOf } from '../../ui/table-columns.ts'
+import { TimeText } from '../../ui/time-text.tsx'
+
+type Entry = Answer<'listLogEntries'>['items'][number]
+
+const shownMax = 30
+
+const column = columnsOf<Entry>()
+const columns = column.columns([
+  column.accessor('log_index', {
+    id: 'index',
+    header: 'Entry',
+    size: 100,
+    meta: { align: 'right' },
+    cell: ({ getValue }) => formatCount(getValue()),
+  }),
+  column.accessor('leaf_index', {
+    id: 'leaf',
+    header: 'Leaf',
+    size: 80,
+    meta: { align: 'right', from: 'md' },
+    cell: ({ getValue }) => formatCount(getValue()),
+  }),
+  column.display({
+    id: 'type',
+    header: 'Type',
+    size: 170,
+    meta: { from: 'sm' },
+    cell: ({ row: { original } }) => {
+      const type = original.record?.record_type as RecordType | undefined
+      if (original.erased) return <Text size="sm">Erased</Text>
+      return type && recordTypes.includes(type) ? <RecordTypeBadge type={type} /> : null
+    },
+  }),
+  column.accessor('record_id', {
+    id: 'record',
+    header: 'Record',
+    meta: { grow: true },
+    cell: ({ getValue }) => <RecordLink id={getValue()} />,
+  }),
+  column.display({
+    id: 'time',
+    header: 'Written',
+    size: 205,
+    meta: { from: 'md' },
+    cell: ({ row: { original } }) => {
+      const time = original.record?.created_at
+      return typeof time === 'string' ? <TimeText iso={time} /> : null
+    },
+  }),
+])
+
+/** What was entered last. A place in the log is a seal, whose leaves are records. */
+export function LogEntries({ treeSize }: { treeSize: number }) {
+  const query = useQuery({ queryKey: ['newest entries of the log', treeSize], queryFn: newest })
+  return (
+    <Paper withBorder p="md" component="section" aria-labelledby="log-entries">
+      <Title order={2} size="h3" mb={4} id="log-entries">
+        Recent entries
+      </Title>
+      <Text size="sm" c="dimmed" mb="sm">
+        An entry is a seal over the records that were written together; each of them is a leaf of it.
+      </Text>
+      <Loaded query={query} what="entries">
+        {(entries) => (
+          <DataTable
+            label="Recent entries of the log, latest first"
+            rows={entries}
+            columns={columns}
+            rowId={({ record_id }) => record_id}
+            maxHeight="26rem"
+          />
+        )}
+      </Loaded>
+    </Paper>
+  )
+}
+
+/** The feed goes forward only: it is asked for what stands behind the last records but some. */
+async function newest(): Promise<Entry[]> {
+  const { data: page } = await hub.GET('/api/v1/hub/records', {
+    params: { query: { sort: '-created_at', limit: shownMax, include_purged: true } },
+  })
+  const after = page && page.records.length === shownMax ? page.records.at(-1)?.record_id : undefined
+  const { data } = await hub.GET('/api/v1/hub/log/entries', {
+    params: { query: { limit: shownMax * 2, ...(after && { after }) } },
+  })
+  return (data?.items ?? []).slice(-shownMax).reverse()
+}

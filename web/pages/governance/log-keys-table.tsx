@@ -1,0 +1,73 @@
+import { Paper, Stack, Table, Text, Title } from '@mantine/core'
+import { Loaded } from '../../components/loaded.tsx'
+import { CopyText } from '../../ui/copy-text.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { TimeText } from '../../ui/time-text.tsx'
+import { useLogKeys } from '../../verification/use-verification.ts'
+
+/** The keys that sign the log, as far as this browser has reason to trust them. */
+export function LogKeysTable() {
+  const query = useLogKeys()
+  return (
+    <Paper withBorder p="md" component="section" aria-labelledby="log-keys">
+      <Title order={2} size="h3" mb="sm" id="log-keys">
+        Keys
+      </Title>
+      <Loaded query={query} what="keys">
+        {(keys) => (
+          <Stack gap="sm">
+            {keys.problems.map((problem) => (
+              <Notice key={problem} kind="danger" title="A key is not trusted">
+                {problem}
+              </Notice>
+            ))}
+            <div style={{ overflowX: 'auto' }}>
+              <Table aria-label="Keys that this browser trusts" miw={560}>
+                <Table.Thead>
+                  <Table.Tr>
+                    <Table.Th scope="col">Key</Table.Th>
+                    <Table.Th scope="col">Since</Table.Th>
+                    <Table.Th scope="col">State</Table.Th>
+                    <Table.Th scope="col">Trusted because</Table.Th>
+                  </Table.Tr>
+                </Table.Thead>
+                <Table.Tbody>
+                  {[...keys.trusted.values()].map((key) => (
+                    <Table.Tr key={key.keyId}>
+                      <Table.Td>
+                        <CopyText value={key.keyId} label="Copy the id of the key" />
+                      </Table.Td>
+                      <Table.Td>
+                        <TimeText iso={key.createdAt} form="date" />
+                      </Table.Td>
+                      <Table.Td>
+                        {key.retiredAt ? (
+                          <>
+                            Retired <TimeText iso={key.retiredAt} form="date" />
+                          </>
+                        ) : (
+                          'Signs'
+                        )}
+                      </Table.Td>
+                      <Table.Td>{key.succession ? 'The key before introduces it' : 'It begins the log'}</Table.Td>
+                    </Table.Tr>
+                  ))}
+                </Table.Tbody>
+              </Table>
+            </div>
+            <Text size="sm" c="dimmed">
+              {keys.pinnedAt && (
+                <>
+                  This browser took the first key on trust <TimeText iso={keys.pinnedAt} form="ago" />, and since then
+                  believes only what it introduces.{' '}
+                </>
+              )}
+              {!keys.kept && 'This browser keeps nothing, so that each visit is the first. '}
+              Compare the first key once with what the operator told you by another way.
+            </Text>
+          </Stack>
+        )}
+      </Loaded>
+    </Paper>
+  )
+}

@@ -1,0 +1,55 @@
+import { Anchor, Button, Code, List, Paper, Stack, Text, Title } from '@mantine/core'
+import { IconDownload } from '@tabler/icons-react'
+import { apiAddress } from '../../api/address.ts'
+import type { Answer } from '../../api/hub.ts'
+import { saveFile } from '../../ui/save-file.ts'
+
+/** How to check the log without this browser and this page. */
+export function OfflineAudit({ checkpoint }: { checkpoint: Answer<'getLogCheckpoint'> | undefined }) {
+  return (
+    <Paper withBorder p="md" component="section" aria-labelledby="log-audit">
+      <Title order={2} size="h3" mb="sm" id="log-audit">
+        Check it without this page
+      </Title>
+      <Stack gap="sm">
+        <Text size="sm">
+          Save a checkpoint now and then, where nobody of the Hub can write: with it you notice later when history was
+          written anew or set back, whoever did it.
+        </Text>
+        {checkpoint && (
+          <Button
+            variant="default"
+            w="fit-content"
+            leftSection={<IconDownload size={16} />}
+            onClick={() =>
+              saveFile(
+                `checkpoint-${checkpoint.tree_size}.json`,
+                new Blob([`${JSON.stringify(checkpoint)}\n`], { type: 'application/json' }),
+              )
+            }
+          >
+            Save checkpoint
+          </Button>
+        )}
+        <List size="sm" spacing={6}>
+          <List.Item>
+            On the machine of the Hub, somebody with access to its database runs{' '}
+            <Code>npm run hub -- log audit --against checkpoint.json</Code>, which reckons the log anew from the records
+            up.
+          </List.Item>
+          <List.Item>
+            Anywhere, without the Hub: <Code>npm run hub -- verify FILE --keys keys.json</Code> checks an export or a
+            certificate. The keys are at{' '}
+            <Anchor href={`${apiAddress}/.well-known/provenance-keys.json`} size="sm" target="_blank" rel="noreferrer">
+              /.well-known/provenance-keys.json
+            </Anchor>
+            .
+          </List.Item>
+          <List.Item>
+            What each proves and what it does not is told in <Code>docs/auditor.md</Code> of the checkout.
+          </List.Item>
+        </List>
+      </Stack>
+    </Paper>
+  )
+}

@@ -1,0 +1,89 @@
+import { Button, Group, Loader, Text, Tooltip } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { api } from '../../api/hub.ts'
+import { useMe } from '../../api/me.ts'
+import { HubProblem } from '../../api/problem.ts'
+import { queryClient } from '../../api/query-client.ts'
+import { LinkText } from '../../components/link-text.tsx'
+import { notifyDone } from '../../components/notify.ts'
+import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { TimeText } from '../../ui/time-text.tsx'
+import { detail, type GovernanceEvent, recordIdOf } from './governance-event.ts'
+
+/** What has become of a record since it was purged: it is asked of the Hub, for it may have been restored or held. */
+export function PurgeState({ event }: { event: GovernanceEvent }) {
+  const me = useMe()
+  const recordId = recordIdOf(event) ?? ''
+  const params = { path: { record_id: recordId } }
+  const mayAsk = me.may('getRecordState')
+  const state = api.useQuery('get', '/api/v1/hub/records/{record_id}/state', { params }, { enabled: mayAsk })
+  // Analysts may not ask for the state; the record itself says whether it is purged.
+  const record = api.useQuery('get', '/api/v1/hub/records/{record_id}', { params }, { enabled: !mayAsk })
+  const { data, error } = mayAsk ? state : record
+  const failure: unknown = error
+
+  if (failure instanceof HubProblem && failure.status === 404) {
+    return (
+      <Text size="sm">
+        Erased:{' '}
+        <LinkText to="/governance/certificates" search={{ record: recordId }} size="sm">
+          certificate
+        </LinkText>
+      </Text>
+    )
+  }
+  if (failure) {
+    return (
+      <Text size="sm" c="dimmed">
+        could not be read
+      </Text>
+    )
+  }
+  if (!data) return <Loader size={14} aria-label="Reading the state" />
+  if (!data.is_purged) return <Text size="sm">Restored</Text>
+  const holds = state.data?.holds ?? []
+  const until = state.data?.hard_delete_after ?? detail(event, 'hard_delete_after')
+  return (
+    <Group gap="sm" wrap="nowrap">
+      {holds.length > 0 ? (
+        <Tooltip label={holds.map(({ name }) => name).join(', ')}>
+          <Text size="sm">Kept by {holds.length === 1 ? 'a legal hold' : `${holds.length} legal holds`}</Text>
+        </Tooltip>
+      ) : (
+        <Text size="sm">Erased {until && <TimeText iso={until} form="ago" />}</Text>
+      )}
+      {me.may('restoreRecord') && <RestoreButton recordId={recordId} />}
+    </Group>
+  )
+}
+
+function RestoreButton({ recordId }: { recordId: string }) {
+  const [opened, { open, close }] = useDisclosure()
+  const restore = api.useMutation('post', '/api/v1/hub/records/{record_id}:restore')
+  return (
+    <>
+      <Button size="compact-sm" variant="default" onClick={open} aria-label={`Restore record ${recordId}`}>
+        Restore
+      </Button>
+      <ConfirmDialog
+        opened={opened}
+        onClose={close}
+        title="Restore the record?"
+        confirmLabel="Restore"
+        problem={(error) => <ProblemNotice error={error} title="The record was not restored" />}
+        onConfirm={async () => {
+          await restore.mutateAsync({ params: { path: { record_id: recordId } } })
+          await queryClient.invalidateQueries({ queryKey: ['get', '/api/v1/hub/records/{record_id}/state'] })
+          await queryClient.invalidateQueries({ queryKey: ['get', '/api/v1/hub/records/{record_id}'] })
+          notifyDone('The record is back.')
+        }}
+      >
+        <Text size="sm">
+          {`Record ${recordId} stands in queries, graphs and exports again, as it was. It can be purged anew later. Both are
+          kept as governance events.`}
+        </Text>
+      </ConfirmDialog>
+    </>
+  )
+}
