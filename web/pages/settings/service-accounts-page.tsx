@@ -1,5 +1,146 @@
+import { Button, Code, Text } from '@mantine/core'
+import { IconPlus, IconRobot } from '@tabler/icons-react'
+import { useState } from 'react'
+import { secretOverlapHours } from '../../../contract/limits.ts'
+import { apiAddress } from '../../api/address.ts'
+import { api, hub } from '../../api/hub.ts'
+import { useMe } from '../../api/me.ts'
+import { queryClient } from '../../api/query-client.ts'
+import { Loaded } from '../../components/loaded.tsx'
+import { notifyDone } from '../../components/notify.ts'
+import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { EmptyState } from '../../ui/empty-state.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { SecretOnce } from '../../ui/secret-once.tsx'
+import { formatTime } from '../../ui/time-text.tsx'
+import { type ServiceAccount, ServiceAccountForm } from './service-account-form.tsx'
+import { type AccountAction, ServiceAccountsTable } from './service-accounts-table.tsx'
 
-export default function Page() {
-  return <PageHeader title="service-accounts" />
+interface Shown {
+  clientId: string
+  secret: string
+  formerUntil?: string
+}
+
+/** Credentials of programs: made, changed, rotated, disabled. */
+export default function ServiceAccountsPage() {
+  const me = useMe()
+  const [creating, setCreating] = useState(false)
+  const [asked, setAsked] = useState<{ action: AccountAction; account: ServiceAccount }>()
+  const [shown, setShown] = useState<Shown>()
+  const accounts = api.useQuery('get', '/api/v1/service-accounts', { params: { query: { limit: 1000 } } })
+  const refresh = () => queryClient.invalidateQueries({ queryKey: ['get', '/api/v1/service-accounts'] })
+  const close = () => setAsked(undefined)
+  const account = asked?.account
+  const params = { path: { client_id: account?.client_id ?? '' } }
+
+  async function rotate() {
+    const { data } = await hub.POST('/api/v1/service-accounts/{client_id}:rotate-secret', { params, body: {} })
+    if (data) {
+      const { client_id, client_secret, previous_secret_expires_at } = data
+      setShown({ clientId: client_id, secret: client_secret, formerUntil: previous_secret_expires_at })
+    }
+    await refresh()
+  }
+  async function disable() {
+    await hub.DELETE('/api/v1/service-accounts/{client_id}', { params })
+    notifyDone(`${account?.name} is disabled.`)
+    await refresh()
+  }
+
+  const create = me.may('createServiceAccount') && (
+    <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
+      New service account
+    </Button>
+  )
+  return (
+    <>
+      <PageHeader
+        title="Service accounts"
+        about="Credentials for programs that send telemetry, write records or read them. Give each program its own, with as little as it needs."
+        actions={accounts.data?.items.length ? create : undefined}
+      />
+      <Loaded query={accounts} what="service accounts">
+        {({ items }) =>
+          items.length > 0 ? (
+            <ServiceAccountsTable accounts={items} onAsk={setAsked} />
+          ) : (
+            <EmptyState title="No service accounts yet" icon={IconRobot} action={create}>
+              A program signs in with a client id and a secret. Make an account for the one that sends telemetry first.
+            </EmptyState>
+          )
+        }
+      </Loaded>
+      <ServiceAccountForm
+        opened={creating || asked?.action === 'change'}
+        account={asked?.action === 'change' ? account : undefined}
+        onClose={() => {
+          setCreating(false)
+          close()
+        }}
+        onCreated={({ client_id, client_secret }) => {
+          setCreating(false)
+          setShown({ clientId: client_id, secret: client_secret })
+        }}
+      />
+      <ConfirmDialog
+        opened={asked?.action === 'rotate'}
+        onClose={close}
+        title={`Rotate the secret of ${account?.name}?`}
+        confirmLabel="Make a new secret"
+        onConfirm={rotate}
+        problem={(error) => <ProblemNotice error={error} />}
+      >
+        <Text size="sm">
+          {`The new secret is good at once, the present one for another ${secretOverlapHours} hours: time to give the program the new one. Two are good at most, so rotating twice ends one that leaked. Access tokens go on.`}
+        </Text>
+      </ConfirmDialog>
+      <ConfirmDialog
+        opened={asked?.action === 'disable'}
+        onClose={close}
+        title={`Disable ${account?.name} for good?`}
+        confirmLabel="Disable for good"
+        danger
+        onConfirm={disable}
+        problem={(error) => <ProblemNotice error={error} />}
+      >
+        <Text size="sm">
+          Its secrets stop working at once and its access tokens within 5 seconds. This cannot be taken back: the
+          program then needs another account. What it wrote stays.
+        </Text>
+      </ConfirmDialog>
+      <SecretOnce
+        title="Client id and secret"
+        about={
+          shown?.formerUntil
+            ? `The former secret is good until ${formatTime(shown.formerUntil)}. The new one is not shown again: if it is lost, rotate once more.`
+            : 'Give them to the program. The secret is not shown again: if it is lost, rotate it.'
+        }
+        secrets={
+          shown && [
+            { label: 'Client id', value: shown.clientId },
+            { label: 'Client secret', value: shown.secret },
+          ]
+        }
+        onClose={() => setShown(undefined)}
+      >
+        {shown && <TokenCommand clientId={shown.clientId} />}
+      </SecretOnce>
+    </>
+  )
+}
+
+/** How a program gets a token, with the secret left to a variable: commands end up in histories. */
+function TokenCommand({ clientId }: { clientId: string }) {
+  return (
+    <div>
+      <Text size="sm" fw={600} mb={4}>
+        Getting a token, with the secret in CLIENT_SECRET
+      </Text>
+      <Code block tabIndex={0} role="region" aria-label="Command that gets a token">
+        {`curl -s ${apiAddress}/api/v1/oauth/token -u "${clientId}:$CLIENT_SECRET" \\\n  -d grant_type=client_credentials`}
+      </Code>
+    </div>
+  )
 }

@@ -1,0 +1,186 @@
+import { Button, Checkbox, Drawer, Fieldset, Group, Stack, TagsInput, Text, TextInput } from '@mantine/core'
+import { schemaResolver, useForm } from '@mantine/form'
+import { useState } from 'react'
+import * as v from 'valibot'
+import { type Scope, scopes } from '../../../contract/scopes.ts'
+import { type Answer, type Body, hub } from '../../api/hub.ts'
+import { fieldErrors } from '../../api/problem.ts'
+import { queryClient } from '../../api/query-client.ts'
+import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { MomentInput } from '../../ui/moment-input.tsx'
+import { scopeGroups, scopePresets } from './roles-in-words.ts'
+
+export type ServiceAccount = Answer<'listServiceAccounts'>['items'][number]
+export type NewServiceAccount = Answer<'createServiceAccount'>
+
+const schema = v.object({
+  name: v.pipe(v.string(), v.trim(), v.minLength(1, 'Say what program it is for')),
+  scopes: v.pipe(v.array(v.string()), v.minLength(1, 'Choose at least one')),
+})
+
+interface ServiceAccountFormProps {
+  opened: boolean
+  onClose(): void
+  /** The account to change; a new one where absent. */
+  account?: ServiceAccount | undefined
+  onCreated(account: NewServiceAccount): void
+}
+
+/** Makes a service account, or changes one. */
+export function ServiceAccountForm({ opened, onClose, account, onCreated }: ServiceAccountFormProps) {
+  return (
+    <Drawer
+      opened={opened}
+      onClose={onClose}
+      position="right"
+      size="36rem"
+      title={account ? 'Change service account' : 'New service account'}
+      closeOnClickOutside={false}
+    >
+      {opened && <Fields onClose={onClose} account={account} onCreated={onCreated} />}
+    </Drawer>
+  )
+}
+
+function Fields({ onClose, account, onCreated }: Omit<ServiceAccountFormProps, 'opened'>) {
+  const form = useForm({
+    initialValues: {
+      name: account?.name ?? '',
+      scopes: (account?.scopes ?? []) as Scope[],
+      expires_at: account?.expires_at,
+      allowed_addresses: account?.allowed_addresses ?? [],
+    },
+    validate: schemaResolver(schema, { sync: true }),
+  })
+  const [failure, setFailure] = useState<unknown>()
+  const [busy, setBusy] = useState(false)
+  const { values } = form
+
+  async function save() {
+    setBusy(true)
+    setFailure(undefined)
+    const { name, expires_at, allowed_addresses } = values
+    const common = { name: name.trim(), scopes: values.scopes }
+    try {
+      if (account) {
+        const body: Body<'updateServiceAccount'> = {
+          ...common,
+          // What was not touched is not sent: an end that has passed would be refused.
+          ...(expires_at !== account.expires_at && { expires_at: expires_at ?? null }),
+          allowed_addresses: allowed_addresses.length > 0 ? allowed_addresses : null,
+        }
+        const params = { path: { client_id: account.client_id } }
+        await hub.PATCH('/api/v1/service-accounts/{client_id}', { params, body })
+        onClose()
+      } else {
+        const body: Body<'createServiceAccount'> = {
+          ...common,
+          ...(expires_at && { expires_at }),
+          ...(allowed_addresses.length > 0 && { allowed_addresses }),
+        }
+        const { data } = await hub.POST('/api/v1/service-accounts', { body })
+        if (data) onCreated(data)
+      }
+      await queryClient.invalidateQueries({ queryKey: ['get', '/api/v1/service-accounts'] })
+    } catch (error) {
+      const errors = fieldErrors(error)
+      const [, ofAddress] = Object.entries(errors).find(([path]) => path.startsWith('allowed_addresses.')) ?? []
+      form.setErrors({ ...errors, ...(ofAddress && { allowed_addresses: `An address ${ofAddress}` }) })
+      setFailure(error)
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  return (
+    <form onSubmit={form.onSubmit(() => void save())} noValidate>
+      <Stack>
+        <TextInput
+          label="Name"
+          description="For people: the program that uses it"
+          required
+          data-autofocus
+          {...form.getInputProps('name')}
+        />
+        <Fieldset legend="What it may do">
+          <Stack gap="md">
+            <div>
+              <Text size="sm" c="dimmed" mb={6}>
+                Give each program its own account and as little as it needs. For:
+              </Text>
+              <Group gap={6}>
+                {scopePresets.map(({ label, scopes: least }) => (
+                  <Button
+                    key={label}
+                    variant="default"
+                    size="compact-sm"
+                    onClick={() => form.setFieldValue('scopes', [...least])}
+                  >
+                    {label}
+                  </Button>
+                ))}
+              </Group>
+            </div>
+            <Checkbox.Group
+              label="Scopes"
+              value={values.scopes}
+              onChange={(chosen) => form.setFieldValue('scopes', chosen as Scope[])}
+              error={form.errors.scopes}
+            >
+              <Stack gap="sm" mt={6} mb={4}>
+                {scopeGroups.map(({ label, scopes: ofGroup }) => (
+                  <div key={label}>
+                    <Text size="sm" c="dimmed" mb={4}>
+                      {label}
+                    </Text>
+                    <Stack gap={6}>
+                      {ofGroup.map((scope) => (
+                        <Checkbox key={scope} value={scope} label={scope} description={scopes[scope]} />
+                      ))}
+                    </Stack>
+                  </div>
+                ))}
+              </Stack>
+            </Checkbox.Group>
+          </Stack>
+        </Fieldset>
+        <MomentInput
+          label="Ends"
+          description="From then on it gets no token, and none lasts longer. Never where empty."
+          placeholder="Never"
+          value={values.expires_at}
+          onChange={(iso) => form.setFieldValue('expires_at', iso)}
+          error={form.errors.expires_at}
+        />
+        <TagsInput
+          label="Allowed addresses"
+          description="IPv4 and IPv6 addresses, or networks such as 203.0.113.0/24. From anywhere where empty."
+          placeholder={values.allowed_addresses.length === 0 ? 'From anywhere' : undefined}
+          acceptValueOnBlur
+          {...form.getInputProps('allowed_addresses')}
+        />
+        {failure !== undefined && (
+          <ProblemNotice
+            error={failure}
+            title={account ? 'The account was not changed' : 'The account was not made'}
+            shownAtFields={Object.keys(form.errors)}
+          />
+        )}
+        {account && (
+          <Text size="sm" c="dimmed">
+            Fewer scopes, an earlier end or another list of addresses end its access tokens within 5 seconds; the
+            program asks for another and has what it may now.
+          </Text>
+        )}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={busy}>
+            {account ? 'Save changes' : 'Create'}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
