@@ -29,7 +29,7 @@ const words: StepWords = {
     title: 'Publish',
     advice: 'Look at the log of the receiver at this time. Where it refuses the Hub, replace the credentials.',
   },
-  last_fetch: { title: 'Last fetch', advice: 'Have the platform fetch the manifest address as a service account.' },
+  fetch: { title: 'Fetch', advice: 'Have the platform fetch the manifest address as a service account.' },
 }
 
 interface ConnectorDetailsProps {

@@ -59,14 +59,15 @@ export default function SsoPage() {
 
 function Configure({ sso }: { sso: Answer<'getSso'> | undefined }) {
   const test = api.useMutation('post', '/api/v1/identity/sso:test')
-  const redirect = sso?.redirect_uri ?? `${apiAddress}/api/v1/auth/callback`
+  const tenant = api.useQuery('get', '/api/v1/tenant', {}, { enabled: !sso })
+  const redirect = sso?.redirect_uri ?? `${tenant.data?.base_url ?? apiAddress}/api/v1/auth/callback`
   return (
     <Grid gap="md">
-      <Grid.Col span={{ base: 12, lg: 8 }}>
+      <Grid.Col span={{ base: 12, lg: 8 }} order={{ base: 1, lg: 1 }}>
         <Stack>
           <Paper withBorder p="md" component="section" aria-labelledby="provider">
             <Title order={2} id="provider" mb={4}>
-              {sso ? 'Identity provider' : '2. Connect the identity provider'}
+              Identity provider
             </Title>
             {sso && (
               <Text size="sm" c="dimmed" mb="sm">
@@ -89,10 +90,10 @@ function Configure({ sso }: { sso: Answer<'getSso'> | undefined }) {
         <Stack>
           <Paper withBorder p="md" component="section" aria-labelledby="redirect">
             <Title order={2} id="redirect" mb={4}>
-              {sso ? 'Redirect address' : '1. Enter this at the provider'}
+              Redirect address
             </Title>
             <Text size="sm" c="dimmed" mb="xs">
-              The redirect address (redirect URI) of the Hub:
+              {sso ? 'The provider has to know it (redirect URI).' : 'Enter it at the provider first (redirect URI).'}
             </Text>
             <CopyText value={redirect} label="Copy redirect address" />
           </Paper>

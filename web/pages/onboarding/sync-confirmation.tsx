@@ -1,0 +1,62 @@
+import { Button, Group, Text } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api } from '../../api/hub.ts'
+import { notifyProblem } from '../../components/notify.ts'
+import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { formatCount } from '../../ui/formats.ts'
+import { Notice } from '../../ui/notice.tsx'
+import type { RosterSync } from './sync-table.tsx'
+
+/** A sync that would deactivate many people waits until somebody has looked at the directory. */
+export function SyncConfirmation({ sync }: { sync: RosterSync }) {
+  const queryClient = useQueryClient()
+  const [asks, setAsks] = useState(false)
+  const params = { path: { sync_id: sync.sync_id } }
+  const again = () => queryClient.invalidateQueries({ queryKey: ['get', '/api/v1/roster/scim-syncs'] })
+  const confirm = api.useMutation('post', '/api/v1/roster/scim-syncs/{sync_id}:confirm', { onSuccess: again })
+  const cancel = api.useMutation('post', '/api/v1/roster/scim-syncs/{sync_id}:cancel', {
+    onSuccess: again,
+    onError: (error) => notifyProblem(error, 'The sync could not be cancelled'),
+  })
+  const count = sync.to_deactivate ?? 0
+  const people = `${formatCount(count)} ${count === 1 ? 'person' : 'people'}`
+  return (
+    <Notice
+      kind="warning"
+      title={`The sync would deactivate ${people}, and waits for a yes`}
+      urgent
+      actions={
+        <Group gap="xs">
+          <Button size="xs" color="red" onClick={() => setAsks(true)}>
+            {`Deactivate ${people}`}
+          </Button>
+          <Button size="xs" variant="default" loading={cancel.isPending} onClick={() => cancel.mutate({ params })}>
+            Cancel the sync
+          </Button>
+        </Group>
+      }
+    >
+      <Text size="sm">{sync.confirmation_reason}</Text>
+      <Text size="sm">
+        This guards against a directory that is empty or cut off by mistake. Look at the directory first. Cancelled, the
+        sync ends and nobody is deactivated; without an answer it lapses after a day.
+      </Text>
+      <ConfirmDialog
+        opened={asks}
+        onClose={() => setAsks(false)}
+        title={`Deactivate ${people}?`}
+        confirmLabel="Go on and deactivate"
+        danger
+        onConfirm={() => confirm.mutateAsync({ params })}
+        problem={(error) => <ProblemNotice error={error} title="The sync could not go on" />}
+      >
+        <Text size="sm">
+          They are signed out at once and can no longer sign in. What they did stays. Who is in the directory again at a
+          later sync comes back.
+        </Text>
+      </ConfirmDialog>
+    </Notice>
+  )
+}

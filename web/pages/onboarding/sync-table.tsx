@@ -1,0 +1,53 @@
+import type { Answer } from '../../api/hub.ts'
+import { formatCount } from '../../ui/formats.ts'
+import { columnsOf } from '../../ui/table-columns.ts'
+import { TimeText } from '../../ui/time-text.tsx'
+
+export type RosterSync = Answer<'listRosterSyncs'>['items'][number]
+
+const statuses: Record<RosterSync['status'], string> = {
+  queued: 'waiting to begin',
+  running: 'running',
+  awaiting_confirmation: 'waits for a yes',
+  completed: 'completed',
+  failed: 'failed',
+  cancelled: 'cancelled',
+}
+
+const column = columnsOf<RosterSync>()
+const count = { align: 'right' } as const
+
+/** What each sync changed. */
+export const syncColumns = column.columns([
+  column.accessor('created_at', {
+    header: 'Began',
+    meta: { grow: true },
+    cell: ({ getValue }) => <TimeText iso={getValue()} />,
+  }),
+  column.accessor('status', { header: 'Status', size: 150, cell: ({ getValue }) => statuses[getValue()] }),
+  column.accessor('added', { header: 'Added', size: 90, meta: count, cell: ({ getValue }) => formatCount(getValue()) }),
+  column.accessor('updated', {
+    header: 'Updated',
+    size: 96,
+    meta: { ...count, from: 'sm' },
+    cell: ({ getValue }) => formatCount(getValue()),
+  }),
+  column.accessor('deactivated', {
+    header: 'Deactivated',
+    size: 116,
+    meta: { ...count, from: 'sm' },
+    cell: ({ getValue }) => formatCount(getValue()),
+  }),
+  column.accessor('unmatched', {
+    header: 'Unmatched',
+    size: 110,
+    meta: { ...count, from: 'md' },
+    cell: ({ getValue }) => formatCount(getValue()),
+  }),
+  column.accessor('skipped', {
+    header: 'Left out',
+    size: 90,
+    meta: { ...count, from: 'lg' },
+    cell: ({ getValue }) => formatCount(getValue()),
+  }),
+])
