@@ -1,3 +1,44 @@
 import * as v from 'valibot'
+import { patterns, recordTypes } from '../../../contract/literals.ts'
+import { parseTimestamp } from '../../../contract/timestamp.ts'
 
-export const recordsSearch = v.object({})
+/** What is not understood is left out. */
+const known = <Schema extends v.GenericSchema<string, string>>(schema: Schema) =>
+  v.optional(v.fallback(v.optional(schema), undefined))
+
+const text = known(v.pipe(v.string(), v.minLength(1), v.maxLength(300)))
+const id = known(v.pipe(v.string(), v.regex(new RegExp(patterns.uuid))))
+const time = known(
+  v.pipe(
+    v.string(),
+    v.check((given) => parseTimestamp(given) !== undefined),
+  ),
+)
+const yes = known(v.literal('true'))
+
+/** Ranges that move with the time, so that a link or a saved view stays true. */
+export const ranges = ['24h', '7d', 'week', '30d', '90d'] as const
+export const sorts = ['created_at', '-created_at', 'cost_usd_estimate', '-cost_usd_estimate'] as const
+
+/** The parameters of `GET /api/v1/hub/records` by their own names, and what is open. */
+export const recordsSearch = v.object({
+  record_type: known(v.picklist(recordTypes)),
+  record_id: id,
+  skill_id: text,
+  archetype_id: text,
+  user_id: text,
+  created_by: text,
+  created_at__gte: time,
+  created_at__lt: time,
+  event_kind: text,
+  include_purged: yes,
+  verify: yes,
+  sort: known(v.picklist(sorts)),
+  within: known(v.picklist(ranges)),
+  /** Id of the record whose details are open. */
+  open: id,
+  /** Id of a saved view. */
+  view: text,
+})
+
+export type RecordsSearch = v.InferOutput<typeof recordsSearch>

@@ -1,0 +1,194 @@
+import { Button, Group, Text, TextInput } from '@mantine/core'
+import { IconArrowBackUp, IconGavel, IconLockOpen, IconTrash } from '@tabler/icons-react'
+import { useState } from 'react'
+import { api } from '../../api/hub.ts'
+import { useMe } from '../../api/me.ts'
+import { HubProblem } from '../../api/problem.ts'
+import { LinkText } from '../../components/link-text.tsx'
+import { notifyDone } from '../../components/notify.ts'
+import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { titleOfRecord } from '../../components/record-type.tsx'
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { formatTime } from '../../ui/time-text.tsx'
+import { type ReadRecord, readAgain } from './use-record.ts'
+
+type Asked = 'purge' | 'restore' | 'hold' | 'release' | undefined
+
+/** What may be done to a record, by whoever may. */
+export function RecordActions({ read: { record, etag } }: { read: ReadRecord }) {
+  const me = useMe()
+  const [asked, setAsked] = useState<Asked>()
+  const [matter, setMatter] = useState('')
+  const purge = api.useMutation('delete', '/api/v1/hub/records/{record_id}')
+  const restore = api.useMutation('post', '/api/v1/hub/records/{record_id}:restore')
+  const hold = api.useMutation('post', '/api/v1/hub/legal-holds')
+  const release = api.useMutation('post', '/api/v1/hub/records/{record_id}/legal-hold-releases')
+  const { record_id, record_type, is_purged } = record
+  const path = { record_id }
+  const header = etag ? { 'If-Match': etag } : {}
+  const title = titleOfRecord(record)
+  const dialog = (which: Asked) => ({ opened: asked === which, onClose: () => setAsked(undefined), problem: Refusal })
+
+  /** What was done is shown at once; what somebody else did meanwhile, too. */
+  async function done(deed: Promise<string>) {
+    try {
+      notifyDone(await deed)
+    } finally {
+      await readAgain(record_id)
+    }
+  }
+
+  return (
+    <Group gap="xs">
+      {me.may('purgeRecord') && !is_purged && (
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconTrash size={15} aria-hidden />}
+          onClick={() => setAsked('purge')}
+        >
+          Purge …
+        </Button>
+      )}
+      {me.may('restoreRecord') && is_purged && (
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconArrowBackUp size={15} aria-hidden />}
+          onClick={() => setAsked('restore')}
+        >
+          Restore …
+        </Button>
+      )}
+      {me.may('placeHold') && (
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconGavel size={15} aria-hidden />}
+          onClick={() => setAsked('hold')}
+        >
+          Place hold …
+        </Button>
+      )}
+      {me.may('releaseRecord') && record_type === 'governance_event' && !is_purged && (
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconLockOpen size={15} aria-hidden />}
+          onClick={() => setAsked('release')}
+        >
+          Release for purging …
+        </Button>
+      )}
+
+      <ConfirmDialog
+        {...dialog('purge')}
+        title={`Purge “${title}”?`}
+        confirmLabel="Purge"
+        danger
+        reason={{ label: 'Reason', maxLength: 500, required: true }}
+        onConfirm={(reason) =>
+          done(
+            purge
+              .mutateAsync({ params: { path, query: { reason }, header } })
+              .then(({ hard_delete_after }) => `Purged. It can be restored until ${formatTime(hard_delete_after)}.`),
+          )
+        }
+      >
+        <Text size="sm">
+          It goes out of queries, exports and counts at once. For 30 days it can be restored; then it is erased for
+          good, and only a certificate stays, which says that it was there and why it went. Purge and reason are
+          recorded.
+        </Text>
+      </ConfirmDialog>
+
+      <ConfirmDialog
+        {...dialog('restore')}
+        title={`Restore “${title}”?`}
+        confirmLabel="Restore"
+        onConfirm={() =>
+          done(
+            restore.mutateAsync({ params: { path, header }, body: {} }).then(() => 'Restored. It is in queries again.'),
+          )
+        }
+      >
+        <Text size="sm">It is in queries, exports and counts again, as it was. The restore is recorded.</Text>
+      </ConfirmDialog>
+
+      <ConfirmDialog
+        {...dialog('hold')}
+        title="Place a legal hold on this record"
+        confirmLabel="Place hold"
+        reason={{ label: 'Reason', maxLength: 500, required: true }}
+        onConfirm={(reason) =>
+          done(
+            hold
+              .mutateAsync({ body: { name: matter.trim() || `Record ${record_id}`, reason, record_ids: [record_id] } })
+              .then(({ name }) => {
+                setMatter('')
+                return `The hold “${name}” is placed.`
+              }),
+          )
+        }
+      >
+        <Text size="sm" mb="sm">
+          While it is in force nobody can purge or erase the record. It ends when somebody releases it, on the page of
+          legal holds. Further holds may be over the same record.
+        </Text>
+        <TextInput
+          label="Matter"
+          placeholder={`Record ${record_id}`}
+          description="What the hold is called; by default by the record."
+          maxLength={200}
+          value={matter}
+          onChange={({ currentTarget }) => setMatter(currentTarget.value)}
+        />
+      </ConfirmDialog>
+
+      <ConfirmDialog
+        {...dialog('release')}
+        title="Release this governance event for purging?"
+        confirmLabel="Release"
+        danger
+        reason={{ label: 'Reason', maxLength: 500, required: true }}
+        onConfirm={(reason) =>
+          done(
+            release
+              .mutateAsync({ params: { path }, body: { reason } })
+              .then(() => 'Released. The event can be purged now.'),
+          )
+        }
+      >
+        <Text size="sm">
+          Governance events are kept for good unless they are released. After this the event can be purged, unless a
+          hold or a retention rule keeps it. The release is recorded, and cannot be taken back.
+        </Text>
+      </ConfirmDialog>
+    </Group>
+  )
+}
+
+/** Why it was not done, and where to see what stands against it. */
+function Refusal(error: unknown) {
+  const slug = error instanceof HubProblem ? error.slug : ''
+  return (
+    <>
+      <ProblemNotice error={error} title="It was not done" />
+      {slug === 'concurrent-modification' && (
+        <Text size="sm">The record was read again: look at it behind this dialog, then confirm anew.</Text>
+      )}
+      {slug.includes('hold') && (
+        <Text size="sm">
+          See <LinkText to="/governance/holds">the legal holds</LinkText>: one has to be released first. A governance
+          event has to be released for purging.
+        </Text>
+      )}
+      {slug.includes('retention') && (
+        <Text size="sm">
+          See <LinkText to="/governance/retention">the retention rules</LinkText>: they say for how long records are
+          kept at least.
+        </Text>
+      )}
+    </>
+  )
+}

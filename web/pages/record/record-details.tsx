@@ -1,0 +1,104 @@
+import { Accordion, Group, List, Stack, Text } from '@mantine/core'
+import { IconBinaryTree2 } from '@tabler/icons-react'
+import { useMe } from '../../api/me.ts'
+import { HubProblem } from '../../api/problem.ts'
+import { ActorName } from '../../components/actor-name.tsx'
+import { LinkButton } from '../../components/link-button.tsx'
+import { Loaded, SkeletonLines } from '../../components/loaded.tsx'
+import { RecordLink } from '../../components/record-link.tsx'
+import { RecordTypeBadge } from '../../components/record-type.tsx'
+import { CopyText } from '../../ui/copy-text.tsx'
+import { TimeText } from '../../ui/time-text.tsx'
+import { VerificationCard } from '../../verification/verification-card.tsx'
+import { MemberList } from './member-list.tsx'
+import { RawText } from './raw-text.tsx'
+import { RecordActions } from './record-actions.tsx'
+import { RecordContent } from './record-content.tsx'
+import { RecordGone } from './record-gone.tsx'
+import { RecordState } from './record-state.tsx'
+import { type ReadRecord, useRecord } from './use-record.ts'
+
+/** All there is of a record: what it says, whether that is genuine, what keeps it, and what may be done. */
+export function RecordDetails({ recordId }: { recordId: string }) {
+  const query = useRecord(recordId)
+  if (query.error instanceof HubProblem && query.error.status === 404) return <RecordGone recordId={recordId} />
+  return (
+    <Loaded query={query} what="record" skeleton={<SkeletonLines lines={8} height={56} />}>
+      {(read) => <Details recordId={recordId} read={read} onReload={() => void query.refetch()} />}
+    </Loaded>
+  )
+}
+
+function Details({ recordId, read, onReload }: { recordId: string; read: ReadRecord; onReload(): void }) {
+  const { record, json, readAt } = read
+  const { may } = useMe()
+  return (
+    <Stack gap="md">
+      <Group justify="space-between" gap="xs">
+        <RecordTypeBadge type={record.record_type} />
+        <Group gap="xs">
+          {may('getRelatedRecords') && (
+            <LinkButton
+              size="xs"
+              to="/records/$recordId/graph"
+              params={{ recordId }}
+              leftSection={<IconBinaryTree2 size={15} aria-hidden />}
+            >
+              Open graph
+            </LinkButton>
+          )}
+          <RecordActions read={read} />
+        </Group>
+      </Group>
+      <RecordState record={record} />
+      <VerificationCard
+        recordId={recordId}
+        record={json}
+        readAt={readAt}
+        server={record.verification}
+        onReload={onReload}
+      />
+      <RecordContent record={record} />
+      <Accordion multiple defaultValue={['record']} variant="separated" order={2}>
+        <Accordion.Item value="record">
+          <Accordion.Control>Record</Accordion.Control>
+          <Accordion.Panel>
+            <MemberList
+              members={[
+                { name: 'Record id', value: <CopyText value={record.record_id} label="Copy record id" /> },
+                { name: 'Created', value: <TimeText iso={record.created_at} /> },
+                { name: 'Written by', value: <ActorName id={record.created_by} /> },
+                { name: 'Tenant', value: record.tenant_id },
+                { name: 'Schema', value: record.schema_version },
+              ]}
+            />
+          </Accordion.Panel>
+        </Accordion.Item>
+        <Accordion.Item value="related">
+          <Accordion.Control>Related records ({record.related_records.length})</Accordion.Control>
+          <Accordion.Panel>
+            {record.related_records.length === 0 ? (
+              <Text size="sm" c="dimmed">
+                It names none. Records that name it are in its graph.
+              </Text>
+            ) : (
+              <List size="sm">
+                {record.related_records.map((id) => (
+                  <List.Item key={id} style={{ overflowWrap: 'anywhere' }}>
+                    <RecordLink id={id} />
+                  </List.Item>
+                ))}
+              </List>
+            )}
+          </Accordion.Panel>
+        </Accordion.Item>
+        <Accordion.Item value="raw">
+          <Accordion.Control>Canonical text, hash and command</Accordion.Control>
+          <Accordion.Panel>
+            <RawText read={read} />
+          </Accordion.Panel>
+        </Accordion.Item>
+      </Accordion>
+    </Stack>
+  )
+}

@@ -1,0 +1,67 @@
+import { type InfiniteData, queryOptions, useQuery } from '@tanstack/react-query'
+import type { JsonObject } from '../../../provenance/index.ts'
+import { hub } from '../../api/hub.ts'
+import { queryClient } from '../../api/query-client.ts'
+import type { HubRecord } from '../records/columns.tsx'
+
+export interface ReadRecord {
+  record: HubRecord
+  /** The same, as the verification takes it: all members, and nothing of what the Hub says of it. */
+  json: JsonObject
+  etag: string | undefined
+  readAt: number
+}
+
+const recordQuery = (recordId: string) =>
+  queryOptions({
+    queryKey: ['record', recordId],
+    structuralSharing: false,
+    queryFn: async (): Promise<ReadRecord> => {
+      const params = { path: { record_id: recordId }, query: { verify: true } }
+      const { data, response } = await hub.GET('/api/v1/hub/records/{record_id}', { params })
+      const record = data!
+      const etag = response.headers.get('etag') ?? undefined
+      return { record, json: record as unknown as JsonObject, etag, readAt: Date.now() }
+    },
+  })
+
+/** A record with its entity tag, and with what the Hub says of its provenance. */
+export function useRecord(recordId: string) {
+  return useQuery(recordQuery(recordId))
+}
+
+/**
+ * After something was done to it: the record and its state are read again, and lists that it stands in show it as it is
+ * now. Those are not read anew, which would be one call for each page of them.
+ */
+export async function readAgain(recordId: string): Promise<void> {
+  await Promise.all([
+    queryClient.invalidateQueries({ queryKey: recordQuery(recordId).queryKey }),
+    queryClient.invalidateQueries({ queryKey: ['get', '/api/v1/hub/records/{record_id}/state'] }),
+    queryClient.invalidateQueries({ queryKey: ['get', '/api/v1/hub/legal-holds'] }),
+  ])
+  const isPurged = queryClient.getQueryData(recordQuery(recordId).queryKey)?.record.is_purged
+  queryClient.setQueriesData<InfiniteData<{ records: HubRecord[] }>>({ queryKey: recordLists }, (lists) =>
+    lists?.pages === undefined || isPurged === undefined
+      ? lists
+      : {
+          ...lists,
+          pages: lists.pages.map((page) => ({
+            ...page,
+            records: page.records.map((each) =>
+              each.record_id === recordId ? { ...each, is_purged: isPurged } : each,
+            ),
+          })),
+        },
+  )
+}
+
+/** Reads the list that is shown from its first page on, and no further: the rest is read as it comes into view. */
+export async function readFirstPageAgain(): Promise<void> {
+  queryClient.setQueriesData<InfiniteData<unknown>>({ queryKey: recordLists, type: 'active' }, (lists) =>
+    lists?.pages === undefined ? lists : { pages: lists.pages.slice(0, 1), pageParams: lists.pageParams.slice(0, 1) },
+  )
+  await queryClient.invalidateQueries({ queryKey: recordLists, type: 'active' })
+}
+
+const recordLists = ['get', '/api/v1/hub/records']

@@ -1,0 +1,61 @@
+import { Button, Checkbox, Popover, ScrollArea, Stack } from '@mantine/core'
+import { useLocalStorage } from '@mantine/hooks'
+import { IconColumns3 } from '@tabler/icons-react'
+import { columnsOfVerification, recordColumns, usualColumns } from './columns.tsx'
+
+const choices = recordColumns.flatMap((column) => {
+  const { header } = column
+  const id = column.id ?? ('accessorKey' in column ? String(column.accessorKey) : '')
+  return id === 'title' || (columnsOfVerification as readonly string[]).includes(id)
+    ? []
+    : [{ id, name: String(header) }]
+})
+
+/** The columns that the reader wants, as this browser keeps them. */
+export function useColumns() {
+  const [shown, setShown] = useLocalStorage<readonly string[]>({
+    key: 'hub-columns:records',
+    defaultValue: usualColumns,
+    getInitialValueInEffect: false,
+  })
+  const hidden = choices.filter(({ id }) => !shown.includes(id)).map(({ id }) => id)
+  return { shown, setShown, hidden }
+}
+
+interface ColumnsMenuProps {
+  shown: readonly string[]
+  onChange(shown: readonly string[]): void
+}
+
+/** Chooses the columns of the table. Narrow screens leave some out all the same. */
+export function ColumnsMenu({ shown, onChange }: ColumnsMenuProps) {
+  return (
+    <Popover position="bottom-end" width={240} trapFocus returnFocus shadow="md">
+      <Popover.Target>
+        <Button variant="default" leftSection={<IconColumns3 size={16} aria-hidden />}>
+          Columns
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown aria-label="Columns of the table">
+        <ScrollArea.Autosize mah="min(24rem, 60dvh)">
+          <Stack gap="xs">
+            {choices.map(({ id, name }) => (
+              <Checkbox
+                key={id}
+                size="sm"
+                label={name}
+                checked={shown.includes(id)}
+                onChange={({ currentTarget }) =>
+                  onChange(currentTarget.checked ? [...shown, id] : shown.filter((each) => each !== id))
+                }
+              />
+            ))}
+          </Stack>
+        </ScrollArea.Autosize>
+        <Button mt="sm" size="compact-sm" variant="subtle" onClick={() => onChange(usualColumns)}>
+          Usual columns
+        </Button>
+      </Popover.Dropdown>
+    </Popover>
+  )
+}

@@ -1,0 +1,198 @@
+import { Badge, Group, Text } from '@mantine/core'
+import { IconCircleCheck, IconCircleX, IconShieldCheck, IconShieldX } from '@tabler/icons-react'
+import { createContext, useContext } from 'react'
+import type { Answer } from '../../api/hub.ts'
+import { ActorName } from '../../components/actor-name.tsx'
+import { RecordTypeBadge, recordTypeLooks, titleOfRecord } from '../../components/record-type.tsx'
+import { formatCount, formatMs, formatUsd, nothing } from '../../ui/formats.ts'
+import { columnsOf } from '../../ui/table-columns.ts'
+import { TimeText } from '../../ui/time-text.tsx'
+import type { RowVerdict } from '../../verification/verify-rows.ts'
+
+/** A record as the API answers it: the members of its type are beside those all have. */
+export type HubRecord = Answer<'getRecord'>
+
+/** What this browser found of the rows it verified. */
+export const RowVerdicts = createContext<ReadonlyMap<string, RowVerdict>>(new Map())
+
+const column = columnsOf<HubRecord>()
+const text = (record: HubRecord, member: string) => {
+  const value = record[member]
+  return typeof value === 'string' ? value : undefined
+}
+const number = (record: HubRecord, member: string) => {
+  const value = record[member]
+  return typeof value === 'number' ? value : undefined
+}
+const textColumn = (member: string, header: string, size = 160) =>
+  column.accessor((record) => text(record, member), {
+    id: member,
+    header,
+    size,
+    enableSorting: false,
+    cell: ({ getValue }) => getValue() ?? nothing,
+  })
+const numberColumn = (member: string, header: string, format: (value: number | undefined) => string, size = 110) =>
+  column.accessor((record) => number(record, member), {
+    id: member,
+    header,
+    size,
+    enableSorting: false,
+    meta: { align: 'right' },
+    cell: ({ getValue }) => format(getValue()),
+  })
+
+/** Every column there is, in its order. The heads of `created_at` and `cost_usd_estimate` sort, as the Hub can. */
+export const recordColumns = column.columns([
+  column.accessor('record_type', {
+    header: 'Type',
+    size: 168,
+    enableSorting: false,
+    meta: { from: 'sm' },
+    cell: ({ getValue }) => <RecordTypeBadge type={getValue()} />,
+  }),
+  column.accessor((record) => titleOfRecord(record), {
+    id: 'title',
+    header: 'Title',
+    enableSorting: false,
+    meta: { grow: true },
+    cell: ({ row, getValue }) => <TitleCell record={row.original} title={getValue()} />,
+  }),
+  column.display({
+    id: 'verdict',
+    header: 'In this browser',
+    size: 140,
+    meta: { name: 'In this browser' },
+    cell: ({ row }) => <VerdictCell id={row.original.record_id} />,
+  }),
+  column.accessor((record) => record.verification?.verified, {
+    id: 'server',
+    header: 'The Hub says',
+    size: 130,
+    enableSorting: false,
+    cell: ({ getValue }) => <ServerCell verified={getValue()} />,
+  }),
+  column.accessor((record) => text(record, 'skill_id'), {
+    id: 'skill_id',
+    header: 'Skill',
+    size: 180,
+    enableSorting: false,
+    meta: { from: 'md' },
+    cell: ({ getValue }) => getValue() ?? nothing,
+  }),
+  column.accessor((record) => text(record, 'user_id') ?? record.created_by, {
+    id: 'who',
+    header: 'Who',
+    size: 190,
+    enableSorting: false,
+    meta: { from: 'lg' },
+    cell: ({ row, getValue }) => text(row.original, 'user_id')?.replace(/^user:/, '') ?? <ActorName id={getValue()} />,
+  }),
+  column.accessor((record) => number(record, 'cost_usd_estimate'), {
+    id: 'cost_usd_estimate',
+    header: 'Cost',
+    size: 100,
+    meta: { align: 'right', from: 'sm' },
+    cell: ({ getValue }) => formatUsd(getValue()),
+  }),
+  column.accessor('created_at', {
+    header: 'Created',
+    size: 180,
+    meta: { from: 'sm' },
+    cell: ({ getValue }) => <TimeText iso={getValue()} />,
+  }),
+  textColumn('record_id', 'Record id', 300),
+  textColumn('archetype_id', 'Archetype'),
+  column.accessor('created_by', {
+    id: 'created_by',
+    header: 'Written by',
+    size: 180,
+    enableSorting: false,
+    cell: ({ getValue }) => <ActorName id={getValue()} />,
+  }),
+  textColumn('llm_platform', 'Platform', 110),
+  textColumn('llm_model', 'Model', 180),
+  textColumn('skill_version', 'Version', 100),
+  column.accessor((record) => record.success, {
+    id: 'success',
+    header: 'Outcome',
+    size: 120,
+    enableSorting: false,
+    cell: ({ getValue }) => <OutcomeCell success={getValue()} />,
+  }),
+  numberColumn('latency_ms', 'Latency', formatMs),
+  numberColumn('tokens_in', 'Tokens in', formatCount),
+  numberColumn('tokens_out', 'Tokens out', formatCount),
+  numberColumn('cost_usd_computed', 'Computed cost', formatUsd, 130),
+  textColumn('subject', 'Subject', 220),
+  textColumn('provenance_hash', 'Hash', 260),
+])
+
+/** Shown only while there is something to show in them: not for the reader to choose. */
+export const columnsOfVerification = ['verdict', 'server'] as const
+
+/** Until the reader chooses. */
+export const usualColumns = ['record_type', 'title', 'skill_id', 'who', 'cost_usd_estimate', 'created_at'] as const
+
+function TitleCell({ record, title }: { record: HubRecord; title: string }) {
+  const { label, Icon } = recordTypeLooks[record.record_type]
+  return (
+    <Group gap={6} wrap="nowrap" miw={0}>
+      <Text span inherit hiddenFrom="sm" c="dimmed" flex="none" lh={0}>
+        <Icon size={16} aria-label={label} />
+      </Text>
+      <Text span inherit truncate>
+        {title}
+      </Text>
+      {record.is_purged && (
+        <Badge size="sm" variant="outline" color="orange" flex="none" tt="none">
+          Purged
+        </Badge>
+      )}
+    </Group>
+  )
+}
+
+function VerdictCell({ id }: { id: string }) {
+  const verdict = useContext(RowVerdicts).get(id)
+  if (!verdict)
+    return (
+      <Text span inherit c="dimmed">
+        {nothing}
+      </Text>
+    )
+  return verdict.verified ? (
+    <Mark color="seal" Icon={IconShieldCheck} word="Genuine" />
+  ) : (
+    <span title={verdict.because}>
+      <Mark color="red" Icon={IconShieldX} word="Tampered" />
+    </span>
+  )
+}
+
+function ServerCell({ verified }: { verified: boolean | undefined }) {
+  if (verified === undefined) return nothing
+  return verified ? (
+    <Mark color="gray" Icon={IconCircleCheck} word="Verified" />
+  ) : (
+    <Mark color="red" Icon={IconCircleX} word="Not verified" />
+  )
+}
+
+function OutcomeCell({ success }: { success: unknown }) {
+  if (typeof success !== 'boolean') return nothing
+  return success ? (
+    <Mark color="gray" Icon={IconCircleCheck} word="Success" />
+  ) : (
+    <Mark color="red" Icon={IconCircleX} word="Failed" />
+  )
+}
+
+function Mark({ color, Icon, word }: { color: string; Icon: typeof IconCircleX; word: string }) {
+  return (
+    <Group gap={4} wrap="nowrap" component="span" display="inline-flex">
+      <Icon size={16} aria-hidden color={`var(--mantine-color-${color}-filled)`} />
+      {word}
+    </Group>
+  )
+}

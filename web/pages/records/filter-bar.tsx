@@ -1,0 +1,171 @@
+import { Button, Collapse, Group, Select, SimpleGrid, Switch, TextInput } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconAdjustmentsHorizontal } from '@tabler/icons-react'
+import { useState } from 'react'
+import { patterns, recordTypes } from '../../../contract/literals.ts'
+import { canSee } from '../../../contract/record-visibility.ts'
+import { useMe } from '../../api/me.ts'
+import { recordTypeLooks } from '../../components/record-type.tsx'
+import { MomentInput } from '../../ui/moment-input.tsx'
+import { useSuggestions } from './filter-suggestions.ts'
+import { FilterText } from './filter-text.tsx'
+import { rangeNames } from './filter-words.ts'
+import { usualSort } from './record-query.ts'
+import { type RecordsSearch, ranges, sorts } from './records-search.ts'
+
+interface FilterBarProps {
+  search: RecordsSearch
+  onChange(change: Partial<RecordsSearch>): void
+}
+
+const sortNames: Record<(typeof sorts)[number], string> = {
+  '-created_at': 'Newest first',
+  created_at: 'Oldest first',
+  '-cost_usd_estimate': 'Highest cost first',
+  cost_usd_estimate: 'Lowest cost first',
+}
+
+/** Every parameter of the query. What is set stands in the address. */
+export function FilterBar({ search, onChange }: FilterBarProps) {
+  const { scopes } = useMe()
+  const [wanted, setWanted] = useState(false)
+  const isMoreSet = [search.user_id, search.created_by, search.event_kind, search.record_id].some(Boolean)
+  const [more, { toggle }] = useDisclosure(isMoreSet || search.include_purged !== undefined)
+  const [between, setBetween] = useState(false)
+  const suggestions = useSuggestions(wanted)
+  const types = recordTypes.filter((type) => canSee(scopes, type))
+  const isBetween = between || (!search.within && Boolean(search.created_at__gte ?? search.created_at__lt))
+
+  const text = (
+    name: 'skill_id' | 'archetype_id' | 'user_id' | 'created_by' | 'event_kind',
+    label: string,
+    example: string,
+  ) => (
+    <FilterText
+      label={label}
+      placeholder={example}
+      value={search[name]}
+      suggestions={[...suggestions[name]] as string[]}
+      onFocus={() => setWanted(true)}
+      onChoose={(value) => onChange({ [name]: value })}
+    />
+  )
+
+  return (
+    <search aria-label="Filters">
+      <SimpleGrid cols={{ base: 1, xs: 2, lg: types.length > 1 ? 5 : 4 }} spacing="sm" verticalSpacing="xs">
+        {types.length > 1 && (
+          <Select
+            label="Type"
+            placeholder="All types"
+            data={types.map((value) => ({ value, label: recordTypeLooks[value].plural }))}
+            value={search.record_type ?? null}
+            onChange={(value) => onChange({ record_type: (value as RecordsSearch['record_type']) ?? undefined })}
+            clearable
+          />
+        )}
+        {text('skill_id', 'Skill', 'Any skill')}
+        {text('archetype_id', 'Archetype', 'Any archetype')}
+        <Select
+          label="Created"
+          placeholder="Any time"
+          data={[
+            ...ranges.map((value) => ({ value, label: rangeNames[value] })),
+            { value: 'between', label: 'Between …' },
+          ]}
+          value={isBetween ? 'between' : (search.within ?? null)}
+          onChange={(value) => {
+            setBetween(value === 'between')
+            const within = value === 'between' ? undefined : ((value as RecordsSearch['within']) ?? undefined)
+            onChange({ within, ...(value !== 'between' && { created_at__gte: undefined, created_at__lt: undefined }) })
+          }}
+          clearable
+        />
+        <Group align="flex-end" gap="xs" wrap="nowrap">
+          <Select
+            label="Order"
+            flex={1}
+            miw={0}
+            data={sorts.map((value) => ({ value, label: sortNames[value] }))}
+            value={search.sort ?? usualSort}
+            allowDeselect={false}
+            onChange={(value) =>
+              onChange({ sort: value === usualSort ? undefined : ((value as RecordsSearch['sort']) ?? undefined) })
+            }
+          />
+          <Button
+            variant="default"
+            onClick={toggle}
+            aria-expanded={more}
+            px="sm"
+            leftSection={<IconAdjustmentsHorizontal size={16} aria-hidden />}
+          >
+            {more ? 'Fewer' : 'More'}
+          </Button>
+        </Group>
+        {isBetween && (
+          <>
+            <MomentInput
+              label="Created from"
+              placeholder="Any time"
+              value={search.created_at__gte}
+              onChange={(created_at__gte) => onChange({ created_at__gte })}
+            />
+            <MomentInput
+              label="Created before"
+              placeholder="Any time"
+              value={search.created_at__lt}
+              onChange={(created_at__lt) => onChange({ created_at__lt })}
+            />
+          </>
+        )}
+      </SimpleGrid>
+      <Collapse expanded={more}>
+        <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }} spacing="sm" verticalSpacing="xs" mt="xs">
+          {text('user_id', 'User', 'user:ada@example.com')}
+          {text('created_by', 'Written by', 'A person or service account')}
+          {canSee(scopes, 'governance_event') && text('event_kind', 'Event kind', 'Of governance events')}
+          <RecordIdFilter value={search.record_id} onChange={(record_id) => onChange({ record_id })} />
+        </SimpleGrid>
+        <Group mt="sm" gap="lg">
+          <Switch
+            label="Purged records too"
+            checked={search.include_purged !== undefined}
+            onChange={(event) => onChange({ include_purged: event.currentTarget.checked ? 'true' : undefined })}
+          />
+          <Switch
+            label="Have the Hub verify each"
+            checked={search.verify !== undefined}
+            onChange={(event) => onChange({ verify: event.currentTarget.checked ? 'true' : undefined })}
+          />
+        </Group>
+      </Collapse>
+    </search>
+  )
+}
+
+function RecordIdFilter({
+  value = '',
+  onChange,
+}: {
+  value: string | undefined
+  onChange(id: string | undefined): void
+}) {
+  const [typed, setTyped] = useState(value)
+  const isId = new RegExp(patterns.uuid).test(typed.trim())
+  return (
+    <TextInput
+      label="Record id"
+      placeholder="01a1fd94-4e90-…"
+      value={typed}
+      spellCheck={false}
+      error={typed.trim() !== '' && !isId && 'An id has 32 hexadecimal digits and four hyphens.'}
+      onChange={({ currentTarget }) => {
+        const text = currentTarget.value
+        setTyped(text)
+        if (text.trim() === '') onChange(undefined)
+        else if (new RegExp(patterns.uuid).test(text.trim())) onChange(text.trim().toLowerCase())
+      }}
+    />
+  )
+}

@@ -1,0 +1,38 @@
+import { Button, Group, Pill } from '@mantine/core'
+import { filterInWords } from './filter-words.ts'
+import { activeFilters, type FilterName } from './record-query.ts'
+import type { RecordsSearch } from './records-search.ts'
+
+interface FilterChipsProps {
+  search: RecordsSearch
+  onRemove(name: FilterName): void
+  onClear(): void
+}
+
+/** What is filtered for, each to be taken away. */
+export function FilterChips({ search, onRemove, onClear }: FilterChipsProps) {
+  const active = activeFilters(search)
+  if (active.length === 0) return null
+  return (
+    <Group gap={6} role="group" aria-label="Filters that are set">
+      {active.map(({ name, value }) => (
+        <Pill
+          key={name}
+          size="md"
+          withRemoveButton
+          onRemove={() => onRemove(name)}
+          removeButtonProps={{
+            'aria-label': `Remove ${filterInWords(name, value)}`,
+            tabIndex: 0,
+            'aria-hidden': false,
+          }}
+        >
+          {filterInWords(name, value)}
+        </Pill>
+      ))}
+      <Button size="compact-sm" variant="subtle" onClick={onClear}>
+        Clear all
+      </Button>
+    </Group>
+  )
+}

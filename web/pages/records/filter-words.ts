@@ -1,0 +1,40 @@
+import type { RecordType } from '../../../contract/literals.ts'
+import { recordTypeLooks } from '../../components/record-type.tsx'
+import { formatTime } from '../../ui/time-text.tsx'
+import type { FilterName } from './record-query.ts'
+import type { ranges } from './records-search.ts'
+
+export const rangeNames: Record<(typeof ranges)[number], string> = {
+  '24h': 'Last 24 hours',
+  '7d': 'Last 7 days',
+  week: 'This week',
+  '30d': 'Last 30 days',
+  '90d': 'Last 90 days',
+}
+
+const names: Record<FilterName, string> = {
+  record_type: 'Type',
+  record_id: 'Record',
+  skill_id: 'Skill',
+  archetype_id: 'Archetype',
+  user_id: 'User',
+  created_by: 'Written by',
+  event_kind: 'Event kind',
+  created_at__gte: 'From',
+  created_at__lt: 'Before',
+  within: 'Created',
+  include_purged: 'With purged',
+}
+
+/** A filter as its chip says it. */
+export function filterInWords(name: FilterName, value: string): string {
+  if (name === 'include_purged') return 'Purged records too'
+  if (name === 'record_type') return `${names.record_type}: ${recordTypeLooks[value as RecordType].label}`
+  if (name === 'within') return `${names.within}: ${rangeNames[value as keyof typeof rangeNames].toLowerCase()}`
+  return `${names[name]}: ${name.startsWith('created_at') ? formatTime(value) : value}`
+}
+
+/** The filter as a name within a sentence. */
+export function nameOfFilter(name: FilterName): string {
+  return names[name].toLowerCase()
+}

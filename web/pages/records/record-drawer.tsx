@@ -1,0 +1,97 @@
+import { ActionIcon, Drawer, Group, Text, Tooltip } from '@mantine/core'
+import { IconArrowDown, IconArrowUp, IconExternalLink } from '@tabler/icons-react'
+import type { KeyboardEvent } from 'react'
+import { LinkButton } from '../../components/link-button.tsx'
+import { titleOfRecord } from '../../components/record-type.tsx'
+import { RecordDetails } from '../record/record-details.tsx'
+import type { HubRecord } from './columns.tsx'
+
+interface RecordDrawerProps {
+  openId: string | undefined
+  /** The rows of the table, in their order. */
+  rows: readonly HubRecord[]
+  onOpen(recordId: string | undefined): void
+}
+
+/** Where the arrow keys have a use of their own. */
+const ownKeys = 'input, textarea, [role="menu"], [role="dialog"] [role="dialog"], pre, [contenteditable]'
+
+/** The details of a row beside the table. The arrow keys go on to the next row and back. */
+export function RecordDrawer({ openId, rows, onOpen }: RecordDrawerProps) {
+  const at = rows.findIndex(({ record_id }) => record_id === openId)
+  const row = rows[at]
+  const previous = at > 0 ? rows[at - 1] : undefined
+  const next = at >= 0 ? rows[at + 1] : undefined
+
+  function onKeyDown(event: KeyboardEvent) {
+    if ((event.target as Element).closest(ownKeys) || event.ctrlKey || event.metaKey || event.altKey) return
+    const to = { ArrowDown: next, ArrowRight: next, ArrowUp: previous, ArrowLeft: previous }[event.key]
+    if (!to) return
+    event.preventDefault()
+    onOpen(to.record_id)
+  }
+
+  return (
+    <Drawer
+      opened={openId !== undefined}
+      onClose={() => onOpen(undefined)}
+      position="right"
+      size="min(46rem, 100vw)"
+      onKeyDown={onKeyDown}
+      closeButtonProps={{ 'aria-label': 'Close details' }}
+      title={
+        <Text fw={600} truncate>
+          {row ? titleOfRecord(row) : 'Record'}
+        </Text>
+      }
+      styles={{ title: { minWidth: 0, flex: 1 } }}
+    >
+      <Group gap="xs" mb="md">
+        <Step label="Previous record" row={previous} Icon={IconArrowUp} onOpen={onOpen} />
+        <Step label="Next record" row={next} Icon={IconArrowDown} onOpen={onOpen} autofocus />
+        {openId && (
+          <LinkButton
+            size="xs"
+            to="/records/$recordId"
+            params={{ recordId: openId }}
+            leftSection={<IconExternalLink size={15} aria-hidden />}
+          >
+            Own page
+          </LinkButton>
+        )}
+        {at >= 0 && (
+          <Text size="xs" c="dimmed" role="status">
+            {`Row ${(at + 1).toLocaleString()} of ${rows.length.toLocaleString()} loaded`}
+          </Text>
+        )}
+      </Group>
+      {openId && <RecordDetails key={openId} recordId={openId} />}
+    </Drawer>
+  )
+}
+
+interface StepProps {
+  label: string
+  row: HubRecord | undefined
+  Icon: typeof IconArrowUp
+  autofocus?: boolean
+  onOpen(recordId: string): void
+}
+
+function Step({ label, row, Icon, autofocus, onOpen }: StepProps) {
+  return (
+    <Tooltip label={label}>
+      <ActionIcon
+        variant="default"
+        aria-label={label}
+        // It keeps the focus at the last row, where a disabled button would lose it.
+        aria-disabled={row === undefined}
+        data-disabled={row === undefined || undefined}
+        data-autofocus={autofocus}
+        onClick={() => row && onOpen(row.record_id)}
+      >
+        <Icon size={16} aria-hidden />
+      </ActionIcon>
+    </Tooltip>
+  )
+}

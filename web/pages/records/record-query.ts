@@ -1,0 +1,74 @@
+import { matchesFilter, normaliseFilter } from '../../../contract/record-filter.ts'
+import type { JsonObject } from '../../../provenance/index.ts'
+import type { Query } from '../../api/hub.ts'
+import type { RecordsSearch } from './records-search.ts'
+
+/** Newest first, as people look. */
+export const usualSort = '-created_at'
+
+const filters = [
+  ...(['record_type', 'record_id', 'skill_id', 'archetype_id', 'user_id', 'created_by'] as const),
+  ...(['event_kind', 'created_at__gte', 'created_at__lt', 'within', 'include_purged'] as const),
+] as const
+export type FilterName = (typeof filters)[number]
+
+/** The filters that are set, in the order they are shown in. */
+export function activeFilters(search: RecordsSearch): { name: FilterName; value: string }[] {
+  return filters.flatMap((name) => (search[name] === undefined ? [] : [{ name, value: search[name] }]))
+}
+
+/** The state without its filters: what is open, and the order, stay. */
+export function withoutFilters(search: RecordsSearch): RecordsSearch {
+  return { ...search, ...Object.fromEntries(filters.map((name) => [name, undefined])) }
+}
+
+const dayMs = 86_400_000
+
+/** Where a moving range begins. `week` is the one that goes on, from Monday in the zone of the reader. */
+function beginOf(range: NonNullable<RecordsSearch['within']>, now: Date): Date {
+  if (range !== 'week') return new Date(now.getTime() - { '24h': 1, '7d': 7, '30d': 30, '90d': 90 }[range] * dayMs)
+  const monday = new Date(now.getFullYear(), now.getMonth(), now.getDate())
+  monday.setDate(monday.getDate() - ((monday.getDay() + 6) % 7))
+  return monday
+}
+
+/** The conditions of the search, as the Hub takes them. */
+export function filterOf(search: RecordsSearch, now: Date) {
+  const { record_type, record_id, skill_id, archetype_id, user_id, created_by, event_kind } = search
+  const { within, created_at__lt } = search
+  const created_at__gte = within ? beginOf(within, now).toISOString() : search.created_at__gte
+  const all = { record_type, record_id, skill_id, archetype_id, user_id, created_by, event_kind }
+  return { ...all, created_at__gte, created_at__lt: within ? undefined : created_at__lt }
+}
+
+/** @param now when the table was read, so that its pages are all of one query */
+export function queryOf(search: RecordsSearch, now: Date): Query<'queryRecords'> {
+  return {
+    ...withoutUnset(filterOf(search, now)),
+    sort: search.sort ?? usualSort,
+    limit: 100,
+    ...(search.include_purged && { include_purged: true }),
+    ...(search.verify && { verify: true }),
+  }
+}
+
+/**
+ * Whether a record is what was filtered for, by what it says itself. The Hub finds records by columns beside the signed
+ * text: where somebody edited those, it answers records that do not belong there.
+ */
+export function fitsSearch(search: RecordsSearch, now: Date): (record: JsonObject) => boolean {
+  const { record_type, ...rest } = withoutUnset(filterOf(search, now))
+  const filter = normaliseFilter({ ...rest, ...(record_type && { record_type: [record_type] }) }, '')
+  return (record) =>
+    matchesFilter(filter, record as unknown as Parameters<typeof matchesFilter>[1], String(record.created_at))
+}
+
+/** The query as `curl` sends it, and as other pages take it over. */
+export function parametersOf(search: RecordsSearch, now: Date): URLSearchParams {
+  return new URLSearchParams(withoutUnset(filterOf(search, now)) as Record<string, string>)
+}
+
+function withoutUnset<Members extends object>(members: Members) {
+  const set = Object.entries(members).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(set) as { [Name in keyof Members]?: NonNullable<Members[Name]> }
+}

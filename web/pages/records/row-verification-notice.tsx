@@ -1,0 +1,63 @@
+import { Progress, Text } from '@mantine/core'
+import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { formatCount } from '../../ui/formats.ts'
+import { Notice } from '../../ui/notice.tsx'
+import type { HubRecord } from './columns.tsx'
+import type { RowVerification } from './use-row-verification.ts'
+
+interface RowVerificationNoticeProps {
+  verification: RowVerification
+  rows: readonly HubRecord[]
+}
+
+/** What verifying the loaded rows came to, and whether the Hub says the same of them. */
+export function RowVerificationNotice({ verification, rows }: RowVerificationNoticeProps) {
+  const { verdicts, asked, running, problems, error } = verification
+  if (error !== null) return <ProblemNotice error={error} title="The rows were not verified" />
+  if (asked === undefined) return null
+  if (running) {
+    return (
+      <Notice kind="info" title={`Verifying ${formatCount(asked)} rows in this browser …`}>
+        <Progress w="100%" value={(100 * verdicts.size) / Math.max(1, asked)} aria-label="Rows verified" />
+      </Notice>
+    )
+  }
+  const bad = rows.filter(({ record_id }) => verdicts.get(record_id)?.verified === false)
+  const denied = bad.filter(({ verification: word }) => word?.verified === true)
+  if (bad.length === 0 && problems.length === 0) {
+    return (
+      <Notice kind="good" title={`All ${formatCount(verdicts.size)} rows are genuine`} urgent>
+        Hash, place in the seal and signature of each were computed in this browser. Whether their seals are in the log
+        is verified in the details of each.
+      </Notice>
+    )
+  }
+  const title =
+    bad.length > 0
+      ? `${formatCount(bad.length)} of ${formatCount(verdicts.size)} rows are tampered with`
+      : 'The keys of the log'
+  return (
+    <Notice kind="danger" title={title} urgent>
+      {bad.slice(0, 5).map(({ record_id }) => {
+        const verdict = verdicts.get(record_id)
+        return (
+          <Text key={record_id} size="sm" style={{ overflowWrap: 'anywhere' }}>
+            {record_id}: {verdict?.verified === false && verdict.because}
+          </Text>
+        )
+      })}
+      {bad.length > 5 && <Text size="sm">{`and ${formatCount(bad.length - 5)} more, marked in the table.`}</Text>}
+      {denied.length > 0 && (
+        <Text size="sm" fw={700}>
+          {`The Hub says “verified” of ${formatCount(denied.length)} of them. Believe this browser, and tell the operator by another way.`}
+        </Text>
+      )}
+      {problems.map((problem) => (
+        <Text key={problem} size="sm">
+          {problem}
+        </Text>
+      ))}
+      <Text size="sm">Open one to see which step failed and what to do.</Text>
+    </Notice>
+  )
+}

@@ -1,0 +1,66 @@
+import { useEffect, useRef, useState } from 'react'
+import type { JsonObject } from '../../../provenance/index.ts'
+import { useMe } from '../../api/me.ts'
+import { verifierOf } from '../../verification/use-verification.ts'
+import { logKeys } from '../../verification/verify-record.ts'
+import { type RowVerdict, verifyRows } from '../../verification/verify-rows.ts'
+import type { HubRecord } from './columns.tsx'
+
+/** So many rows are verified at once. */
+export const verifiedAtOnce = 1000
+
+export interface RowVerification {
+  verdicts: ReadonlyMap<string, RowVerdict>
+  /** How many there are to verify; undefined where none was asked for. */
+  asked: number | undefined
+  running: boolean
+  /** What is wrong with the keys of the log. */
+  problems: readonly string[]
+  /** Why it did not run. */
+  error: unknown
+  start(rows: readonly HubRecord[], fits: (record: JsonObject) => boolean): void
+}
+
+const nothing = { verdicts: new Map<string, RowVerdict>(), asked: undefined, running: false, problems: [], error: null }
+
+/**
+ * Verifies loaded rows in this browser, on request.
+ *
+ * @param of what the rows are of: when it changes, what was found is forgotten
+ */
+export function useRowVerification(of: string): RowVerification {
+  const { tenant } = useMe()
+  const [state, setState] = useState<Omit<RowVerification, 'start'>>(nothing)
+  const run = useRef<AbortController>(undefined)
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is for other rows that the old ones are forgotten
+  useEffect(() => {
+    setState(nothing)
+    return () => run.current?.abort()
+  }, [of])
+
+  async function start(all: readonly HubRecord[], fits: (record: JsonObject) => boolean) {
+    run.current?.abort()
+    const controller = new AbortController()
+    run.current = controller
+    const { signal } = controller
+    const rows = all.slice(0, verifiedAtOnce)
+    setState({ ...nothing, asked: rows.length, running: true })
+    const set = (change: Partial<RowVerification>) => {
+      if (!signal.aborted) setState((before) => ({ ...before, ...change }))
+    }
+    try {
+      const verifier = await verifierOf(tenant)
+      const keys = await logKeys(verifier)
+      set({ problems: keys.problems })
+      const { crypto } = verifier
+      const onProgress = (verdicts: ReadonlyMap<string, RowVerdict>) => set({ verdicts })
+      await verifyRows(rows as unknown as JsonObject[], { tenant, keys, crypto, fits, onProgress, signal })
+      set({ running: false })
+    } catch (error) {
+      set({ running: false, error })
+    }
+  }
+
+  return { ...state, start: (rows, fits) => void start(rows, fits) }
+}

@@ -1,0 +1,151 @@
+import { Anchor, Button, Group, Loader, Paper, Stack, Text, Title } from '@mantine/core'
+import { IconRefresh, IconShieldCheck, IconShieldQuestion, IconShieldX } from '@tabler/icons-react'
+import { useState } from 'react'
+import type { JsonObject } from '../../provenance/index.ts'
+import { useMe } from '../api/me.ts'
+import { queryClient } from '../api/query-client.ts'
+import { notifyDone } from '../components/notify.ts'
+import { ProblemNotice } from '../components/problem-notice.tsx'
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { NoCrypto } from './browser-crypto.ts'
+import { ServerSays, type ServerWord } from './server-says.tsx'
+import type { Verdict } from './steps.ts'
+import { forgetLog, useVerification } from './use-verification.ts'
+import { VerificationSteps } from './verification-steps.tsx'
+
+interface VerificationCardProps {
+  recordId: string
+  /** As the Hub answered it. */
+  record: JsonObject
+  /** When; a record that is read again is verified again. */
+  readAt: number
+  /** What the Hub says of it, which the browser's own verdict does not depend on. */
+  server: ServerWord | undefined
+  /** Reads the record again. */
+  onReload(): void
+}
+
+const looks: Record<Verdict, { Icon: typeof IconShieldX; color: string; title: string; about: string }> = {
+  verified: {
+    Icon: IconShieldCheck,
+    color: 'seal',
+    title: 'Verified by this browser',
+    about: 'Every step was computed here, from the record and keys that this browser knows.',
+  },
+  unproven: {
+    Icon: IconShieldQuestion,
+    color: 'orange',
+    title: 'Not verifiable yet',
+    about: 'Nothing is wrong so far, but not every step could be checked. Try again in a moment.',
+  },
+  tampered: {
+    Icon: IconShieldX,
+    color: 'red',
+    title: 'Tampered',
+    about: 'At least one step failed. What the Hub itself says of the record does not change that.',
+  },
+}
+
+/** Verifies the record in this browser when it is shown, step by step. */
+export function VerificationCard({ recordId, record, readAt, server, onReload }: VerificationCardProps) {
+  const { data, error, isPending } = useVerification(recordId, record, readAt)
+  const verdict = data?.verdict
+  const look = verdict && looks[verdict]
+  return (
+    <Paper withBorder p="md" component="section" aria-labelledby="verification-title" data-verdict={verdict}>
+      <Stack gap="sm">
+        <Group gap="sm" wrap="nowrap" align="flex-start" mih={48}>
+          {look ? (
+            <look.Icon size={28} aria-hidden color={`var(--mantine-color-${look.color}-filled)`} />
+          ) : (
+            isPending && <Loader size={24} aria-hidden />
+          )}
+          <div role="status" style={{ flex: 1, minWidth: 0 }}>
+            <Title order={2} size="h4" id="verification-title">
+              {look?.title ?? (error ? 'Not verified by this browser' : 'Verifying in this browser …')}
+            </Title>
+            <Text size="sm" c="dimmed">
+              {look?.about ?? 'Hash, leaf, path, keys, signature, log and its history.'}
+            </Text>
+          </div>
+          <Button
+            size="compact-sm"
+            variant="default"
+            leftSection={<IconRefresh size={14} aria-hidden />}
+            onClick={onReload}
+            style={{ flex: 'none' }}
+          >
+            Verify again
+          </Button>
+        </Group>
+        {error instanceof NoCrypto ? (
+          <Notice kind="info" title="This browser cannot verify here">
+            {`${error.message} Open the Hub over https, or use hub verify with an export.`}
+          </Notice>
+        ) : (
+          error !== null && <ProblemNotice error={error} title="The verification did not run" onRetry={onReload} />
+        )}
+        {verdict && server && <Disagreement verdict={verdict} server={server} />}
+        {data && <VerificationSteps key={readAt} steps={data.steps} />}
+        {server && <ServerSays word={server} />}
+        {data && <WhatItProves />}
+      </Stack>
+    </Paper>
+  )
+}
+
+function Disagreement({ verdict, server }: { verdict: Verdict; server: ServerWord }) {
+  if (verdict === 'tampered' && server.verified) {
+    return (
+      <Notice kind="danger" title="The Hub says “verified”, and this browser found otherwise" urgent>
+        Believe the steps below: they were computed here. The Hub, or somebody between it and you, is not telling the
+        truth. Tell the operator and whoever audits the tenant, by another way than this page.
+      </Notice>
+    )
+  }
+  if (verdict === 'verified' && !server.verified) {
+    return (
+      <Notice kind="warning" title="The Hub says “not verified”, though every step here passed" urgent>
+        The record is what was sealed. The Hub also compares what only it has: the columns that records are found by,
+        and the holds over them. One of those was changed in its database.
+      </Notice>
+    )
+  }
+  return null
+}
+
+function WhatItProves() {
+  const { tenant } = useMe()
+  const [asked, setAsked] = useState(false)
+  return (
+    <>
+      <Text size="xs" c="dimmed">
+        This shows that the record is what the key of the log sealed, and that the log was not rewritten since this
+        browser first saw it. The page itself comes from the Hub: the independent way is an export and the command hub
+        verify, on a machine of your own.{' '}
+        <Anchor component="button" type="button" size="xs" onClick={() => setAsked(true)}>
+          Forget the keys and log that this browser keeps …
+        </Anchor>
+      </Text>
+      <ConfirmDialog
+        opened={asked}
+        onClose={() => setAsked(false)}
+        title="Forget the keys and the log?"
+        confirmLabel="Forget them"
+        danger
+        onConfirm={async () => {
+          forgetLog(tenant)
+          await queryClient.invalidateQueries({ queryKey: ['verification', tenant] })
+          notifyDone('Forgotten. The next verification takes the first key on trust again.')
+        }}
+        problem={(error) => <ProblemNotice error={error} />}
+      >
+        <Text size="sm">
+          The next verification takes the keys and the log of {tenant} on trust, as at a first visit. A history that was
+          rewritten before then can no longer be noticed here. Do this only where the operator has told you why.
+        </Text>
+      </ConfirmDialog>
+    </>
+  )
+}

@@ -1,0 +1,75 @@
+import { Accordion, Code, Group, Stack, Text } from '@mantine/core'
+import { IconCircleCheck, IconCircleDashed, IconCircleX } from '@tabler/icons-react'
+import { CopyText } from '../ui/copy-text.tsx'
+import { stepWords } from './step-words.ts'
+import type { Step, StepState } from './steps.ts'
+
+const looks: Record<StepState, { Icon: typeof IconCircleX; color: string; word: string }> = {
+  passed: { Icon: IconCircleCheck, color: 'seal', word: 'passed' },
+  failed: { Icon: IconCircleX, color: 'red', word: 'failed' },
+  unknown: { Icon: IconCircleDashed, color: 'gray', word: 'not checked' },
+}
+
+/** The steps of a verification, each with what was compared. What failed is open. */
+export function VerificationSteps({ steps }: { steps: readonly Step[] }) {
+  const failed = steps.filter(({ state }) => state === 'failed').map(({ name }) => name)
+  return (
+    <Accordion multiple defaultValue={failed} variant="default" chevronSize={16} order={3}>
+      {steps.map((step, index) => (
+        <StepItem key={step.name} step={step} number={index + 1} />
+      ))}
+    </Accordion>
+  )
+}
+
+function StepItem({ step: { name, state, found, values = [] }, number }: { step: Step; number: number }) {
+  const { Icon, color, word } = looks[state]
+  const { title, means, todo } = stepWords[name]
+  return (
+    <Accordion.Item value={name} data-step={name} data-state={state}>
+      <Accordion.Control
+        px="xs"
+        icon={<Icon size={20} aria-hidden color={`var(--mantine-color-${color}-filled)`} />}
+        styles={{ label: { paddingBlock: 8 } }}
+      >
+        <Group justify="space-between" gap="xs" wrap="nowrap" component="span">
+          <Text span size="sm">
+            {number}. {title}
+          </Text>
+          <Text span size="xs" c={state === 'failed' ? undefined : 'dimmed'} fw={state === 'failed' ? 700 : undefined}>
+            {word}
+          </Text>
+        </Group>
+      </Accordion.Control>
+      <Accordion.Panel>
+        <Stack gap="xs">
+          <Text size="sm">{found}</Text>
+          {state === 'failed' && (
+            <>
+              <Text size="sm">
+                <b>What it means:</b> {means}
+              </Text>
+              <Text size="sm">
+                <b>What to do:</b> {todo}
+              </Text>
+            </>
+          )}
+          {values.map(({ label, value }) => (
+            <div key={`${label} ${value}`}>
+              <Text size="xs" c="dimmed">
+                {label}
+              </Text>
+              {value.includes('\n') ? (
+                <Code block tabIndex={0} role="group" aria-label={label} fz="xs">
+                  {value}
+                </Code>
+              ) : (
+                <CopyText value={value} label={`Copy ${label.toLowerCase()}`} />
+              )}
+            </div>
+          ))}
+        </Stack>
+      </Accordion.Panel>
+    </Accordion.Item>
+  )
+}
