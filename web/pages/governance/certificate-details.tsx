@@ -52,7 +52,7 @@ export function CertificateDrawer({ recordId, onClose }: CertificateDrawerProps)
   )
 }
 
-function CertificateDetails({ certificate }: { certificate: Certificate }) {
+export function CertificateDetails({ certificate }: { certificate: Certificate }) {
   const { record_id } = certificate
   const download = () =>
     saveFile(
