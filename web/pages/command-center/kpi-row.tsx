@@ -110,7 +110,7 @@ function Kpi({ label, value, more, children }: KpiProps) {
         </Text>
       )}
       <Text size="xs" c="dimmed" truncate>
-        {more ?? ' '}
+        {more ?? '\u00a0'}
       </Text>
       <div className={styles.change}>{children}</div>
     </Paper>

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  customRange,
+  fillGaps,
+  intervalOf,
+  isoOf,
+  quarterMs,
+  rangeOf,
+  type Span,
+  startsOf,
+} from '../../web/pages/command-center/ranges.ts'
+
+const zone = process.env.TZ
+beforeAll(() => {
+  process.env.TZ = 'Europe/Berlin'
+})
+afterAll(() => {
+  if (zone === undefined) delete process.env.TZ
+  else process.env.TZ = zone
+})
+
+const at = (iso: string) => Date.parse(iso)
+const shown = ({ from, to }: Span) => [isoOf(from), isoOf(to)]
+const hour = 3_600_000
+
+describe('the range that an address names', () => {
+  const now = at('2026-11-22T10:07:30Z')
+
+  test('24 hours end with the quarter that is in five minutes, and are compared with the day before as far as today is', () => {
+    const range = rangeOf({ range: '24h' }, now)
+    expect(shown(range)).toEqual(['2026-11-21T10:15:00Z', '2026-11-22T10:15:00Z'])
+    expect(shown(range.before)).toEqual(['2026-11-20T10:15:00Z', '2026-11-21T10:15:00Z'])
+    expect(rangeOf({ range: '24h' }, at('2026-11-22T10:11:00Z')).to).toBe(at('2026-11-22T10:30:00Z'))
+  })
+
+  test('7 days are whole days of the zone with today so far; before are the 7 days up to the same time of day', () => {
+    const range = rangeOf({}, now)
+    expect(shown(range)).toEqual(['2026-11-15T23:00:00Z', '2026-11-22T10:15:00Z'])
+    expect(shown(range.before)).toEqual(['2026-11-08T23:00:00Z', '2026-11-15T10:15:00Z'])
+    expect(rangeOf({ range: '7d' }, now)).toEqual(range)
+  })
+
+  test('30 days over the end of summer time begin at midnight of either offset', () => {
+    const range = rangeOf({ range: '30d' }, now)
+    expect(shown(range)).toEqual(['2026-10-23T22:00:00Z', '2026-11-22T10:15:00Z'])
+    expect(shown(range.before)).toEqual(['2026-09-23T22:00:00Z', '2026-10-23T09:15:00Z'])
+  })
+
+  test('a custom one is widened to quarters, and compared with as much just before', () => {
+    const range = rangeOf({ range: 'custom', from: '2026-11-01T00:07:00Z', to: '2026-11-01T06:01:00Z' }, now)
+    expect(shown(range)).toEqual(['2026-11-01T00:00:00Z', '2026-11-01T06:15:00Z'])
+    expect(shown(range.before)).toEqual(['2026-10-31T17:45:00Z', '2026-11-01T00:00:00Z'])
+  })
+
+  test.each([
+    [{ range: 'custom', from: '2026-11-01T00:00:00Z' }],
+    [{ range: 'custom', from: '2026-11-02T00:00:00Z', to: '2026-11-01T00:00:00Z' }],
+    [{ range: 'custom', from: 'yesterday', to: 'today' }],
+  ] as const)('%j is none, so it is 7 days', (search) => {
+    expect(rangeOf(search, now)).toEqual(rangeOf({}, now))
+  })
+
+  test('all begin and end on a quarter, at whatever time of the day', () => {
+    for (let minute = 0; minute < 1440; minute += 7) {
+      for (const range of ['24h', '7d', '30d', '90d'] as const) {
+        const found = rangeOf({ range }, at('2026-03-29T00:00:00Z') + minute * 60_000)
+        for (const ms of [found.from, found.to, found.before.from, found.before.to]) expect(ms % quarterMs).toBe(0)
+        expect(found.before.to).toBeLessThanOrEqual(found.from)
+      }
+    }
+  })
+
+  test('the longest is 900 days', () => {
+    const range = customRange(at('2020-01-01T00:00:00Z'), at('2026-01-01T00:00:00Z'))
+    expect(range && (range.to - range.from) / (24 * hour)).toBe(900)
+  })
+})
+
+describe('what is drawn by', () => {
+  test.each([
+    [1, undefined, 'hour'],
+    [8, undefined, 'hour'],
+    [9, undefined, 'day'],
+    [9, 'hour', 'hour'],
+    [40, 'hour', 'hour'],
+    [41, 'hour', 'day'],
+    [1, 'day', 'day'],
+  ] as const)('%i days, chosen %s: %s', (days, chosen, drawn) => {
+    expect(intervalOf({ from: 0, to: days * 24 * hour }, chosen)).toBe(drawn)
+  })
+})
+
+describe('hours and days of a span', () => {
+  test('the first day is where the span begins; the day the clock is set back has 25 hours', () => {
+    const span = { from: at('2026-10-24T10:15:00Z'), to: at('2026-10-26T12:00:00Z') }
+    expect(startsOf(span, 'day').map(isoOf)).toEqual([
+      '2026-10-24T10:15:00Z',
+      '2026-10-24T22:00:00Z',
+      '2026-10-25T23:00:00Z',
+    ])
+    const day = { from: at('2026-10-24T22:00:00Z'), to: at('2026-10-25T23:00:00Z') }
+    expect(startsOf(day, 'hour')).toHaveLength(25)
+  })
+
+  test('the day it is set forward has 23', () => {
+    const day = { from: at('2026-03-28T23:00:00Z'), to: at('2026-03-29T22:00:00Z') }
+    expect(startsOf(day, 'hour')).toHaveLength(23)
+  })
+
+  test('of a zone between the hours begin between them', () => {
+    process.env.TZ = 'Asia/Kolkata'
+    const span = { from: at('2026-11-22T00:15:00Z'), to: at('2026-11-22T02:00:00Z') }
+    const starts = startsOf(span, 'hour').map(isoOf)
+    process.env.TZ = 'Europe/Berlin'
+    expect(starts).toEqual(['2026-11-22T00:15:00Z', '2026-11-22T00:30:00Z', '2026-11-22T01:30:00Z'])
+  })
+
+  test('without events have no row, and are there all the same', () => {
+    const span = { from: at('2026-11-22T00:00:00Z'), to: at('2026-11-22T03:00:00Z') }
+    const row = { start: '2026-11-22T01:00:00.000000Z', invocations: 3 }
+    expect(fillGaps([row], span, 'hour')).toEqual([
+      { start: span.from, row: undefined },
+      { start: span.from + hour, row },
+      { start: span.from + 2 * hour, row: undefined },
+    ])
+  })
+})
