@@ -6,13 +6,16 @@ import {
   stringifySearchWith,
 } from '@tanstack/react-router'
 import { commandCenterSearch } from '../pages/command-center/command-center-search.ts'
+import { exportsSearch } from '../pages/exports/exports-search.ts'
 import { certificatesSearch } from '../pages/governance/certificates-search.ts'
 import { eventsSearch } from '../pages/governance/events-search.ts'
 import { holdsSearch } from '../pages/governance/holds-search.ts'
 import { connectorsSearch } from '../pages/onboarding/connectors-search.ts'
 import { rosterSearch } from '../pages/onboarding/roster-search.ts'
+import { skillsSearch } from '../pages/onboarding/skills-search.ts'
 import { graphSearch } from '../pages/record-graph/graph-search.ts'
 import { recordsSearch } from '../pages/records/records-search.ts'
+import { peopleSearch } from '../pages/settings/people-search.ts'
 import { endpointSearch } from '../pages/webhooks/endpoint-search.ts'
 import { Layout } from './layout.tsx'
 import { NotFoundPage } from './not-found-page.tsx'
@@ -86,6 +89,7 @@ const routes = [
   createRoute({
     getParentRoute,
     path: '/exports',
+    validateSearch: exportsSearch,
     component: lazyRouteComponent(() => import('../pages/exports/exports-page.tsx')),
   }),
   createRoute({
@@ -123,6 +127,7 @@ const routes = [
   createRoute({
     getParentRoute,
     path: '/onboarding/skills',
+    validateSearch: skillsSearch,
     component: lazyRouteComponent(() => import('../pages/onboarding/skills-page.tsx')),
   }),
   createRoute({
@@ -154,6 +159,7 @@ const routes = [
   createRoute({
     getParentRoute,
     path: '/settings/people',
+    validateSearch: peopleSearch,
     component: lazyRouteComponent(() => import('../pages/settings/people-page.tsx')),
   }),
   createRoute({

@@ -1,5 +1,167 @@
+import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { IconSearch, IconUserPlus, IconUsers } from '@tabler/icons-react'
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { Role } from '../../../contract/roles.ts'
+import { api, hub } from '../../api/hub.ts'
+import { Loaded } from '../../components/loaded.tsx'
+import { notifyDone } from '../../components/notify.ts'
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { EmptyState } from '../../ui/empty-state.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import type { PeopleSearch } from './people-search.ts'
+import { PeopleTable, type Person, type PersonAction } from './people-table.tsx'
+import { PersonForm } from './person-form.tsx'
+import { refreshPeople } from './refresh-people.ts'
+import { RefusedChange, RoleDialog } from './role-dialog.tsx'
+import { roleOptions } from './roles-in-words.ts'
 
-export default function Page() {
-  return <PageHeader title="people" />
+const route = getRouteApi('/settings/people')
+
+/** Who may sign in to the tenant, and what they may do there. */
+export default function PeoplePage() {
+  const { search, role, active } = route.useSearch()
+  const navigate = route.useNavigate()
+  const [adding, setAdding] = useState(false)
+  const [asked, setAsked] = useState<{ action: PersonAction; person: Person }>()
+  const [typed, setTyped] = useState(search ?? '')
+  const close = () => setAsked(undefined)
+  const narrow = (change: PeopleSearch) =>
+    void navigate({ search: (former) => ({ ...former, ...change }), replace: true })
+  const look = useDebouncedCallback((text: string) => narrow({ search: text.trim() || undefined }), 250)
+  const people = api.useInfiniteQuery(
+    'get',
+    '/api/v1/roster/users',
+    {
+      params: {
+        query: {
+          limit: 100,
+          ...(search && { search }),
+          ...(role && { role }),
+          ...(active && { active: active === 'true' }),
+        },
+      },
+    },
+    {
+      pageParamName: 'cursor',
+      initialPageParam: null,
+      getNextPageParam: (page) => page.next_cursor ?? undefined,
+      placeholderData: (former) => former,
+    },
+  )
+  const person = asked?.person
+  const name = person?.display_name ?? person?.email
+
+  async function turn() {
+    if (!person) return
+    const params = { path: { user_id: person.user_id } }
+    if (person.active) await hub.POST('/api/v1/roster/users/{user_id}:deactivate', { params, body: {} })
+    else await hub.POST('/api/v1/roster/users/{user_id}:reactivate', { params, body: {} })
+    notifyDone(`${name} is ${person.active ? 'deactivated' : 'active again'}.`)
+    await refreshPeople()
+  }
+
+  const add = (
+    <Button leftSection={<IconUserPlus size={16} />} onClick={() => setAdding(true)}>
+      Add person
+    </Button>
+  )
+  return (
+    <>
+      <PageHeader
+        title="People and roles"
+        about="Who may sign in to the tenant, and what they may do. A directory brings people and takes them away, but roles are given here alone."
+        actions={add}
+      />
+      <Stack gap="sm">
+        <Group gap="sm" align="flex-end">
+          <TextInput
+            label="Search"
+            placeholder="Part of a name or address"
+            leftSection={<IconSearch size={16} aria-hidden />}
+            w={{ base: '100%', xs: 260 }}
+            value={typed}
+            onChange={(event) => {
+              setTyped(event.currentTarget.value)
+              look(event.currentTarget.value)
+            }}
+          />
+          <Select
+            label="Role"
+            placeholder="Any"
+            data={roleOptions}
+            clearable
+            w={{ base: '100%', xs: 170 }}
+            value={role ?? null}
+            onChange={(value) => narrow({ role: (value as Role | null) ?? undefined })}
+          />
+          <Select
+            label="State"
+            placeholder="Any"
+            data={[
+              { value: 'true', label: 'Active' },
+              { value: 'false', label: 'Deactivated' },
+            ]}
+            clearable
+            w={{ base: '100%', xs: 170 }}
+            value={active ?? null}
+            onChange={(value) => narrow({ active: (value as 'true' | 'false' | null) ?? undefined })}
+          />
+        </Group>
+        <Loaded query={people} what="people">
+          {({ pages }) => {
+            const rows = pages.flatMap(({ items }) => items)
+            return rows.length > 0 ? (
+              <PeopleTable
+                rows={rows}
+                onAsk={setAsked}
+                more={{
+                  available: people.hasNextPage,
+                  loading: people.isFetchingNextPage,
+                  load: () => void people.fetchNextPage(),
+                  failed: people.isFetchNextPageError,
+                }}
+              />
+            ) : (
+              <EmptyState
+                title="Nobody found"
+                icon={IconUsers}
+                action={
+                  <Button
+                    variant="default"
+                    onClick={() => {
+                      setTyped('')
+                      narrow({ search: undefined, role: undefined, active: undefined })
+                    }}
+                  >
+                    Show everybody
+                  </Button>
+                }
+              >
+                Nobody of the tenant is of this name, role and state.
+              </EmptyState>
+            )
+          }}
+        </Loaded>
+      </Stack>
+      <PersonForm opened={adding} onClose={() => setAdding(false)} />
+      {asked?.action === 'role' && <RoleDialog person={asked.person} onClose={close} />}
+      <ConfirmDialog
+        opened={asked?.action === 'deactivate' || asked?.action === 'reactivate'}
+        onClose={close}
+        title={asked?.action === 'deactivate' ? `Deactivate ${name}?` : `Reactivate ${name}?`}
+        confirmLabel={asked?.action === 'deactivate' ? 'Deactivate' : 'Reactivate'}
+        danger={asked?.action === 'deactivate'}
+        onConfirm={turn}
+        problem={(error) => <RefusedChange error={error} />}
+      >
+        <Text size="sm">
+          {asked?.action === 'deactivate'
+            ? 'All their sessions end at once and access tokens within 5 seconds; signing in is refused by every way. What they wrote stays. You can reactivate them at any time.'
+            : 'They may sign in again, with the role of before. Former sessions stay ended.'}
+        </Text>
+      </ConfirmDialog>
+    </>
+  )
 }

@@ -1,0 +1,89 @@
+import { Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core'
+import { schemaResolver, useForm } from '@mantine/form'
+import { useState } from 'react'
+import * as v from 'valibot'
+import type { Role } from '../../../contract/roles.ts'
+import { hub } from '../../api/hub.ts'
+import { fieldErrors } from '../../api/problem.ts'
+import { notifyDone } from '../../components/notify.ts'
+import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { refreshPeople } from './refresh-people.ts'
+import { roleMeanings, roleOptions } from './roles-in-words.ts'
+
+const schema = v.object({
+  email: v.pipe(v.string(), v.trim(), v.email('Give a whole address, such as lee@acme.example')),
+})
+
+/** Adds somebody before they sign in for the first time. */
+export function PersonForm({ opened, onClose }: { opened: boolean; onClose(): void }) {
+  return (
+    <Modal opened={opened} onClose={onClose} title="Add person" closeOnClickOutside={false}>
+      {opened && <Fields onClose={onClose} />}
+    </Modal>
+  )
+}
+
+function Fields({ onClose }: { onClose(): void }) {
+  const form = useForm({
+    initialValues: { email: '', display_name: '', role: 'member' as Role },
+    validate: schemaResolver(schema, { sync: true }),
+  })
+  const [failure, setFailure] = useState<unknown>()
+  const [busy, setBusy] = useState(false)
+
+  async function save() {
+    setBusy(true)
+    setFailure(undefined)
+    const { email, display_name, role } = form.values
+    try {
+      await hub.POST('/api/v1/roster/users', {
+        body: { email: email.trim(), role, ...(display_name.trim() && { display_name: display_name.trim() }) },
+      })
+      notifyDone(`${email.trim()} is added.`)
+      onClose()
+      await refreshPeople()
+    } catch (error) {
+      form.setErrors(fieldErrors(error))
+      setFailure(error)
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  return (
+    <form onSubmit={form.onSubmit(() => void save())} noValidate>
+      <Stack>
+        <TextInput
+          label="E-mail address"
+          type="email"
+          required
+          data-autofocus
+          autoComplete="off"
+          {...form.getInputProps('email')}
+        />
+        <TextInput label="Name" autoComplete="off" {...form.getInputProps('display_name')} />
+        <Select
+          label="Role"
+          description={roleMeanings[form.values.role]}
+          data={roleOptions}
+          allowDeselect={false}
+          {...form.getInputProps('role')}
+        />
+        <Text size="sm" c="dimmed">
+          They are told nothing: send them the address of this Hub. They sign in with this address.
+        </Text>
+        {failure !== undefined && (
+          <ProblemNotice error={failure} title="Nobody was added" shownAtFields={Object.keys(form.errors)} />
+        )}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={busy}>
+            Add person
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

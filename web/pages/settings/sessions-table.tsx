@@ -1,0 +1,90 @@
+import { Badge, Button } from '@mantine/core'
+import { useMemo } from 'react'
+import type { Answer } from '../../api/hub.ts'
+import { DataTable } from '../../ui/data-table.tsx'
+import { columnsOf } from '../../ui/table-columns.ts'
+import { TimeText } from '../../ui/time-text.tsx'
+
+export type Session = Answer<'listSessions'>['items'][number]
+
+const methods: Record<Session['method'], string> = {
+  oidc: 'Company account',
+  magic_link: 'Link by e-mail',
+  welcome_link: 'Welcome link',
+  mock: 'Without proof (development)',
+}
+
+const browsers = [
+  [/Edg\//, 'Edge'],
+  [/Firefox\//, 'Firefox'],
+  [/Chrome\//, 'Chrome'],
+  [/Safari\//, 'Safari'],
+] as const
+
+/** The name of a browser, where it is one of the common ones; else what it says of itself. */
+function browserOf(userAgent: string | undefined): string {
+  if (!userAgent) return 'Unknown program'
+  return browsers.find(([pattern]) => pattern.test(userAgent))?.[1] ?? userAgent
+}
+
+const column = columnsOf<Session>()
+const columns = [
+  column.accessor((row) => browserOf(row.user_agent), {
+    id: 'browser',
+    header: 'Browser',
+    size: 150,
+    meta: { grow: true },
+    cell: ({ row: { original }, getValue }) => (
+      <span title={original.user_agent}>
+        {getValue()}{' '}
+        {original.current && (
+          <Badge color="seal" variant="light" tt="none">
+            This one
+          </Badge>
+        )}
+      </span>
+    ),
+  }),
+  column.accessor('address', { header: 'From', size: 140, meta: { from: 'sm' } }),
+  column.accessor('method', {
+    header: 'Signed in by',
+    size: 190,
+    meta: { from: 'md' },
+    cell: ({ getValue }) => methods[getValue()],
+  }),
+  column.accessor('created_at', {
+    header: 'Since',
+    size: 150,
+    meta: { from: 'sm' },
+    cell: ({ getValue }) => <TimeText iso={getValue()} form="ago" />,
+  }),
+  column.accessor('expires_at', {
+    header: 'Ends',
+    size: 140,
+    meta: { from: 'lg' },
+    cell: ({ getValue }) => <TimeText iso={getValue()} form="ago" />,
+  }),
+]
+
+/** Where somebody is signed in. This browser's own session ends by signing out. */
+export function SessionsTable({ sessions, onEnd }: { sessions: readonly Session[]; onEnd(session: Session): void }) {
+  const all = useMemo(
+    () =>
+      column.columns([
+        ...columns,
+        column.display({
+          id: 'end',
+          header: () => <span className="visually-hidden">Actions</span>,
+          size: 90,
+          cell: ({ row: { original } }) =>
+            !original.current && (
+              <Button size="compact-sm" variant="default" onClick={() => onEnd(original)}>
+                End
+              </Button>
+            ),
+        }),
+      ]),
+    [onEnd],
+  )
+  return <DataTable label="Sessions" rows={sessions} columns={all} rowId={({ session_id }) => session_id} />
+}
