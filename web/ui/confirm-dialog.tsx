@@ -8,6 +8,8 @@ interface ConfirmDialogProps {
   /** What will happen, and whether it can be taken back. */
   children: ReactNode
   confirmLabel: string
+  /** Of the button that does nothing, where "Cancel" could be taken for the deed. */
+  cancelLabel?: string
   /** Red, for what destroys. */
   danger?: boolean
   /** Asks for a reason that is kept with the deed. */
@@ -33,6 +35,7 @@ function Question({
   onClose,
   children,
   confirmLabel,
+  cancelLabel = 'Cancel',
   danger,
   reason,
   typeToConfirm,
@@ -91,7 +94,7 @@ function Question({
         {failure !== undefined && problem(failure)}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
-            Cancel
+            {cancelLabel}
           </Button>
           <Button type="submit" color={danger ? 'red' : undefined} loading={busy} disabled={!ready}>
             {confirmLabel}

@@ -1,5 +1,167 @@
+import { Button, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconDownload } from '@tabler/icons-react'
+import { getRouteApi } from '@tanstack/react-router'
+import { api } from '../../api/hub.ts'
+import { useMe } from '../../api/me.ts'
+import { queryClient } from '../../api/query-client.ts'
+import { LinkButton } from '../../components/link-button.tsx'
+import { Loaded } from '../../components/loaded.tsx'
+import { notifyDone } from '../../components/notify.ts'
+import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { Notice } from '../../ui/notice.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { TimeText } from '../../ui/time-text.tsx'
+import { type ExportJob, fileNameIn, formats, goodUntil, isUnderWay, orderAgain, pollMs } from './export-job.ts'
+import { ExportOrder, useOrder } from './export-order.tsx'
+import { ExportProgress } from './export-progress.tsx'
+import { ExportStatus } from './export-status.tsx'
+import { OfflineVerification } from './offline-verification.tsx'
+import { VerificationSummary } from './verification-summary.tsx'
 
-export default function Page() {
-  return <PageHeader title="export" />
+const route = getRouteApi('/exports/$jobId')
+
+export default function ExportPage() {
+  const { jobId } = route.useParams()
+  const query = api.useQuery(
+    'get',
+    '/api/v1/hub/exports/{job_id}',
+    { params: { path: { job_id: jobId } } },
+    { refetchInterval: ({ state }) => (state.data && isUnderWay(state.data) ? pollMs : false) },
+  )
+  return (
+    <>
+      <PageHeader title="Export" about={jobId} actions={<LinkButton to="/exports">All exports</LinkButton>} />
+      <Loaded query={query} what="details of the export" skeleton={<Skeleton height={220} />}>
+        {(job) => <JobDetails job={job} />}
+      </Loaded>
+    </>
+  )
+}
+
+function JobDetails({ job }: { job: ExportJob }) {
+  const me = useMe()
+  const order = useOrder(job)
+  const again = me.may('createExport') && (
+    <LinkButton to="/exports" search={orderAgain(job.format, order?.filter)}>
+      Export again
+    </LinkButton>
+  )
+  return (
+    <Stack gap="lg">
+      <Paper withBorder p="md">
+        <Stack gap="md">
+          <Group gap="sm">
+            <ExportStatus status={job.status} />
+            <Text size="sm">{formats.find(({ value }) => value === job.format)?.label}</Text>
+            <Text size="sm" c="dimmed">
+              Ordered <TimeText iso={job.created_at} />
+            </Text>
+          </Group>
+          <ExportOrder order={order} />
+          {isUnderWay(job) && (
+            <>
+              <ExportProgress job={job} />
+              {me.may('cancelExport') && <CancelButton jobId={job.job_id} />}
+            </>
+          )}
+          {job.status === 'completed' && <Files job={job} />}
+          {job.status === 'failed' && (
+            <Notice kind="danger" title={job.error?.title ?? 'The export failed'} actions={again}>
+              <Text size="sm">{job.error?.detail}</Text>
+              <Text size="sm">Nothing of it was kept. Export again; if it fails again, tell the operator its id.</Text>
+            </Notice>
+          )}
+          {job.status === 'cancelled' && (
+            <Notice kind="info" title="It was cancelled" actions={again}>
+              What was written of it is deleted.
+            </Notice>
+          )}
+          {job.status === 'expired' && (
+            <Notice kind="info" title="Its files are deleted" actions={again}>
+              Files of an export are kept for 24 hours. Exporting again makes new ones, with what the records are by
+              then.
+            </Notice>
+          )}
+        </Stack>
+      </Paper>
+      {(job.status === 'completed' || job.status === 'expired') && (
+        <Paper withBorder p="md" component="section" aria-labelledby="verification-result">
+          <Title order={2} size="h3" mb="sm" id="verification-result">
+            Verification by the Hub
+          </Title>
+          <VerificationSummary summary={job.verification_summary} />
+        </Paper>
+      )}
+      {job.status === 'completed' && <OfflineVerification job={job} />}
+    </Stack>
+  )
+}
+
+function Files({ job }: { job: ExportJob }) {
+  const until = goodUntil(job)
+  const files = [
+    { address: job.download_url, label: 'Download file', variant: 'filled' },
+    { address: job.manifest_url, label: 'Download manifest', variant: 'default' },
+  ]
+  return (
+    <Stack gap="xs">
+      <Group gap="sm">
+        {files.map(
+          ({ address, label, variant }) =>
+            address && (
+              <Button
+                key={label}
+                component="a"
+                href={address}
+                download={fileNameIn(address)}
+                variant={variant}
+                leftSection={<IconDownload size={16} />}
+              >
+                {label}
+              </Button>
+            ),
+        )}
+      </Group>
+      <Text size="sm" c="dimmed">
+        {until && (
+          <>
+            Good until <TimeText iso={until} />.{' '}
+          </>
+        )}
+        Each address is its own credential: whoever has it can download without signing in. Keep file and manifest in
+        one folder. Each download is a governance event.
+      </Text>
+    </Stack>
+  )
+}
+
+function CancelButton({ jobId }: { jobId: string }) {
+  const [opened, { open, close }] = useDisclosure()
+  const cancel = api.useMutation('post', '/api/v1/hub/exports/{job_id}:cancel')
+  return (
+    <>
+      <Button variant="default" w="fit-content" onClick={open}>
+        Cancel export
+      </Button>
+      <ConfirmDialog
+        opened={opened}
+        onClose={close}
+        title="Cancel the export?"
+        confirmLabel="Cancel export"
+        cancelLabel="Let it run"
+        danger
+        problem={(error) => <ProblemNotice error={error} title="The export was not cancelled" />}
+        onConfirm={async () => {
+          await cancel.mutateAsync({ params: { path: { job_id: jobId } }, body: {} })
+          await queryClient.invalidateQueries({ queryKey: ['get', '/api/v1/hub/exports'] })
+          await queryClient.invalidateQueries({ queryKey: ['get', '/api/v1/hub/exports/{job_id}'] })
+          notifyDone('The export is cancelled.')
+        }}
+      >
+        <Text size="sm">What was written so far is deleted. It cannot be resumed, but exported again.</Text>
+      </ConfirmDialog>
+    </>
+  )
 }

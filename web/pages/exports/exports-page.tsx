@@ -1,5 +1,75 @@
+import { Button } from '@mantine/core'
+import { IconDownload, IconPlus } from '@tabler/icons-react'
+import { getRouteApi } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { api } from '../../api/hub.ts'
+import { useMe } from '../../api/me.ts'
+import { Loaded } from '../../components/loaded.tsx'
+import { EmptyState } from '../../ui/empty-state.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { CreateExport } from './create-export.tsx'
+import { isUnderWay, pollMs } from './export-job.ts'
+import { ExportsTable } from './exports-table.tsx'
 
-export default function Page() {
-  return <PageHeader title="exports" />
+const route = getRouteApi('/exports')
+
+export default function ExportsPage() {
+  const me = useMe()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const query = api.useInfiniteQuery(
+    'get',
+    '/api/v1/hub/exports',
+    { params: { query: { limit: 100 } } },
+    {
+      pageParamName: 'cursor',
+      initialPageParam: null,
+      getNextPageParam: ({ next_cursor }: { next_cursor: string | null }) => next_cursor,
+      refetchInterval: ({ state }) => (state.data?.pages.some(({ items }) => items.some(isUnderWay)) ? pollMs : false),
+    },
+  )
+  const jobs = useMemo(() => query.data?.pages.flatMap(({ items }) => items) ?? [], [query.data])
+  const create = me.may('createExport') && (
+    <Button leftSection={<IconPlus size={16} />} onClick={() => void navigate({ search: { create: '1' } })}>
+      Create export
+    </Button>
+  )
+  return (
+    <>
+      <PageHeader
+        title="Exports"
+        about="Files of records, with a manifest beside each that takes them to be verified later, elsewhere, without the Hub."
+        actions={create}
+      />
+      <Loaded query={query} what="exports">
+        {() =>
+          jobs.length === 0 ? (
+            <EmptyState title="No exports yet" icon={IconDownload} action={create}>
+              An export takes the records that a filter finds into one file: for an archive, a spreadsheet, or somebody
+              who wants proof.
+            </EmptyState>
+          ) : (
+            <ExportsTable
+              jobs={jobs}
+              onOpen={({ job_id }) => void navigate({ to: '/exports/$jobId', params: { jobId: job_id } })}
+              more={{
+                available: query.hasNextPage,
+                loading: query.isFetchingNextPage,
+                failed: query.isFetchNextPageError,
+                load: () => void query.fetchNextPage(),
+              }}
+            />
+          )
+        }
+      </Loaded>
+      {me.may('createExport') && (
+        <CreateExport
+          prefilled={search}
+          opened={search.create !== undefined}
+          onClose={() => void navigate({ search: {}, replace: true })}
+          onCreated={(jobId) => void navigate({ to: '/exports/$jobId', params: { jobId } })}
+        />
+      )}
+    </>
+  )
 }

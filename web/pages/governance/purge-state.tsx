@@ -51,7 +51,7 @@ export function PurgeState({ event }: { event: GovernanceEvent }) {
           <Text size="sm">Kept by {holds.length === 1 ? 'a legal hold' : `${holds.length} legal holds`}</Text>
         </Tooltip>
       ) : (
-        <Text size="sm">Erased {until && <TimeText iso={until} form="ago" />}</Text>
+        <Text size="sm">Erasure {until && <TimeText iso={until} form="ago" />}</Text>
       )}
       {me.may('restoreRecord') && <RestoreButton recordId={recordId} />}
     </Group>

@@ -38,7 +38,7 @@ const columns = column.columns([
   column.display({
     id: 'state',
     header: 'State now',
-    size: 330,
+    size: 240,
     cell: ({ row }) => <PurgeState event={row.original} />,
   }),
   column.accessor('actor', {

@@ -1,0 +1,38 @@
+import type { RecordFilter } from '../../../contract/record-filter.ts'
+import type { Answer } from '../../api/hub.ts'
+import type { ExportsSearch } from './exports-search.ts'
+
+export type ExportJob = Answer<'getExport'>
+export type ExportFormat = ExportJob['format']
+
+export const pollMs = 1500
+
+export const formats: readonly { value: ExportFormat; label: string; about: string }[] = [
+  {
+    value: 'jsonl',
+    label: 'JSON Lines',
+    about: 'A record on each line, as the API answers it. For archives and proof.',
+  },
+  { value: 'csv', label: 'CSV', about: 'A column for each member. For spreadsheets.' },
+  { value: 'parquet', label: 'Parquet', about: 'Columns, compressed. For DuckDB, pandas and warehouses.' },
+]
+
+export function isUnderWay({ status }: Pick<ExportJob, 'status'>): boolean {
+  return status === 'queued' || status === 'running'
+}
+
+/** Until when the addresses of the files are good: they say it themselves, in seconds since 1970. */
+export function goodUntil({ download_url }: Pick<ExportJob, 'download_url'>): string | undefined {
+  if (!download_url) return undefined
+  const seconds = Number(new URL(download_url).searchParams.get('expires'))
+  return seconds > 0 ? new Date(seconds * 1000).toISOString() : undefined
+}
+
+export function fileNameIn(address: string): string {
+  return new URL(address).pathname.split('/').at(-1) ?? 'export'
+}
+
+/** Parameters of the page that order the same again. */
+export function orderAgain(format: ExportFormat, { record_type, ...filter }: RecordFilter = {}): ExportsSearch {
+  return { create: '1', format, ...filter, ...(record_type && { record_type: record_type.join(',') }) }
+}

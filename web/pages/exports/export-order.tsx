@@ -1,0 +1,49 @@
+import { Text } from '@mantine/core'
+import type { RecordFilter } from '../../../contract/record-filter.ts'
+import { canSee } from '../../../contract/record-visibility.ts'
+import { api } from '../../api/hub.ts'
+import { useMe } from '../../api/me.ts'
+import { ActorName } from '../../components/actor-name.tsx'
+import { filterInWords } from '../../components/record-filter.ts'
+import { type ExportJob, isUnderWay } from './export-job.ts'
+
+interface Order {
+  filter: RecordFilter
+  actor: string
+}
+
+const searchedMs = 60_000
+
+/** What was ordered and by whom: the job does not say it, its governance event does, to those who see such events. */
+export function useOrder(job: ExportJob): Order | undefined {
+  const { scopes } = useMe()
+  const created = new Date(job.created_at).getTime()
+  const { data } = api.useQuery(
+    'get',
+    '/api/v1/hub/records',
+    {
+      params: {
+        query: {
+          event_kind: 'hub.export_created',
+          created_at__gte: new Date(created - 1000).toISOString(),
+          created_at__lt: new Date(created + searchedMs).toISOString(),
+          limit: 100,
+        },
+      },
+    },
+    { enabled: canSee(scopes, 'governance_event'), staleTime: isUnderWay(job) ? 5000 : Number.POSITIVE_INFINITY },
+  )
+  const event = data?.records.find(({ subject }) => subject === `export:${job.job_id}`)
+  const details = event?.details as { filter?: RecordFilter; actor?: string } | undefined
+  return details && { filter: details.filter ?? {}, actor: details.actor ?? '' }
+}
+
+export function ExportOrder({ order }: { order: Order | undefined }) {
+  if (!order) return null
+  return (
+    <Text size="sm">
+      {`Of ${filterInWords(order.filter)}, ordered by `}
+      <ActorName id={order.actor} />.
+    </Text>
+  )
+}

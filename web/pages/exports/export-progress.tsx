@@ -1,0 +1,28 @@
+import { Progress, Stack, Text } from '@mantine/core'
+import { formatCount, formatPercent } from '../../ui/formats.ts'
+import { TimeText } from '../../ui/time-text.tsx'
+import type { ExportJob } from './export-job.ts'
+
+/** How far an export is, and when it should be done. */
+export function ExportProgress({ job }: { job: ExportJob }) {
+  const { done, total } = job.progress
+  const ratio = total > 0 ? Math.min(1, done / total) : 0
+  return (
+    <Stack gap={6}>
+      <Progress.Root size="lg">
+        <Progress.Section
+          value={Math.max(2, ratio * 100)}
+          animated
+          aria-label="Progress of the export"
+          aria-valuetext={`${formatCount(done)} of ${formatCount(total)} records`}
+        />
+      </Progress.Root>
+      <Text size="sm" role="status">
+        {job.status === 'queued'
+          ? 'It waits for its turn.'
+          : `${formatCount(done)} of ${formatCount(total)} records, ${formatPercent(ratio)}.`}{' '}
+        Done <TimeText iso={job.estimated_completion_ts} form="ago" />, as far as can be told.
+      </Text>
+    </Stack>
+  )
+}

@@ -1,0 +1,99 @@
+import { Group, Progress, Text } from '@mantine/core'
+import { LinkText } from '../../components/link-text.tsx'
+import { DataTable, type DataTableProps } from '../../ui/data-table.tsx'
+import { formatCount } from '../../ui/formats.ts'
+import { columnsOf } from '../../ui/table-columns.ts'
+import { TimeText } from '../../ui/time-text.tsx'
+import { type ExportJob, formats, goodUntil, isUnderWay } from './export-job.ts'
+import { ExportStatus } from './export-status.tsx'
+
+const column = columnsOf<ExportJob>()
+const columns = column.columns([
+  column.accessor('job_id', {
+    id: 'job',
+    header: 'Export',
+    size: 150,
+    meta: { grow: true },
+    cell: ({ getValue }) => (
+      <LinkText to="/exports/$jobId" params={{ jobId: getValue() }} size="sm" ff="monospace">
+        {getValue()}
+      </LinkText>
+    ),
+  }),
+  column.accessor('status', {
+    id: 'status',
+    header: 'Status',
+    size: 130,
+    cell: ({ getValue }) => <ExportStatus status={getValue()} />,
+  }),
+  column.accessor('format', {
+    id: 'format',
+    header: 'Format',
+    size: 120,
+    meta: { from: 'md' },
+    cell: ({ getValue }) => formats.find(({ value }) => value === getValue())?.label,
+  }),
+  column.display({
+    id: 'records',
+    header: 'Records',
+    size: 170,
+    meta: { from: 'sm', align: 'right' },
+    cell: ({ row: { original: job } }) =>
+      isUnderWay(job) ? (
+        <Group gap={8} wrap="nowrap" justify="flex-end">
+          <Progress
+            flex={1}
+            value={job.progress.total > 0 ? (100 * job.progress.done) / job.progress.total : 0}
+            aria-label={`${formatCount(job.progress.done)} of ${formatCount(job.progress.total)} records`}
+          />
+          <Text size="sm">{formatCount(job.progress.done)}</Text>
+        </Group>
+      ) : (
+        formatCount(job.progress.done)
+      ),
+  }),
+  column.display({
+    id: 'verified',
+    header: 'Verified',
+    size: 130,
+    meta: { from: 'lg' },
+    cell: ({ row: { original: job } }) => <Verified job={job} />,
+  }),
+  column.accessor('created_at', {
+    id: 'created',
+    header: 'Ordered',
+    size: 150,
+    meta: { from: 'md' },
+    cell: ({ getValue }) => <TimeText iso={getValue()} form="ago" />,
+  }),
+  column.display({
+    id: 'until',
+    header: 'Files end',
+    size: 140,
+    meta: { from: 'lg' },
+    cell: ({ row: { original: job } }) => {
+      const until = goodUntil(job)
+      return until ? <TimeText iso={until} form="ago" /> : null
+    },
+  }),
+])
+
+function Verified({ job: { verification_summary: summary } }: { job: ExportJob }) {
+  if (!summary) return null
+  const failed = summary.checked - summary.verified
+  return failed === 0 ? (
+    <Text size="sm">All</Text>
+  ) : (
+    <Text size="sm" fw={600} c="red.8">
+      {formatCount(failed)} failed
+    </Text>
+  )
+}
+
+type ExportsTableProps = Pick<DataTableProps<ExportJob>, 'onOpen' | 'more'> & { jobs: readonly ExportJob[] }
+
+export function ExportsTable({ jobs, ...rest }: ExportsTableProps) {
+  return (
+    <DataTable label="Exports, latest first" rows={jobs} columns={columns} rowId={({ job_id }) => job_id} {...rest} />
+  )
+}
