@@ -25,6 +25,7 @@ const words: StepWords = {
     advice:
       'Correct the publish address, or have its name resolve to a public address. Private addresses have to be allowed by the operator of the Hub.',
   },
+  credentials: { title: 'Credentials', advice: 'Replace the credentials: the platform does not take them.' },
   publish: {
     title: 'Publish',
     advice: 'Look at the log of the receiver at this time. Where it refuses the Hub, replace the credentials.',

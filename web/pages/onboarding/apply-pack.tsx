@@ -1,0 +1,90 @@
+import { Button, List, Stack, Text } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { type Answer, api } from '../../api/hub.ts'
+import { notifyDone } from '../../components/notify.ts'
+import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { formatCount } from '../../ui/formats.ts'
+import type { Pack } from './packs-panel.tsx'
+
+type Application = Answer<'applyCowork'>
+const path = '/api/v1/skill-entitlement/coworks/{cowork_id}/apply'
+
+/** Applies a pack, after it was tried and its changes were shown. */
+export function ApplyPack({ pack }: { pack: Pack }) {
+  const queryClient = useQueryClient()
+  const [planned, setPlanned] = useState<Application>()
+  const apply = api.useMutation('post', path)
+  const params = { path: { cowork_id: pack.cowork_id } }
+  const tried = api.useMutation('post', path, { onSuccess: setPlanned })
+  const failure: unknown = tried.error
+  return (
+    <>
+      <Button loading={tried.isPending} onClick={() => tried.mutate({ params, body: { dry_run: true } })}>
+        {pack.applied_at ? 'Apply again …' : 'Apply …'}
+      </Button>
+      {failure ? <ProblemNotice error={failure} title="The pack cannot be applied" /> : null}
+      <ConfirmDialog
+        opened={planned !== undefined}
+        onClose={() => setPlanned(undefined)}
+        title={`Apply ${pack.name}?`}
+        confirmLabel={planned?.unchanged ? 'Apply anyway' : 'Apply pack'}
+        onConfirm={async () => {
+          const { unchanged } = await apply.mutateAsync({ params, body: {} })
+          notifyDone(unchanged ? 'Everything was so already.' : `${pack.name} is applied.`)
+          await queryClient.invalidateQueries()
+        }}
+        problem={(error) => <ProblemNotice error={error} title="The pack could not be applied" />}
+      >
+        {planned && (
+          <Stack gap="xs">
+            <ApplicationChanges application={planned} />
+            {!planned.unchanged && (
+              <Text size="sm" c="dimmed">
+                All of it happens, or nothing. What was granted by hand, or by another pack, stays.
+              </Text>
+            )}
+          </Stack>
+        )}
+      </ConfirmDialog>
+    </>
+  )
+}
+
+const namedMax = 20
+
+/** What applying a pack changes, or has changed. */
+export function ApplicationChanges({ application, done = false }: { application: Application; done?: boolean }) {
+  const { registered, published, granted, revoked, unchanged } = application
+  if (unchanged)
+    return <Text size="sm">{done ? 'It changed nothing.' : 'It would change nothing: all of it is so already.'}</Text>
+  const pair = ({ skill_id, archetype_id }: { skill_id: string; archetype_id: string }) =>
+    `${skill_id} → ${archetype_id}`
+  const parts: [label: string, names: string[]][] = [
+    [
+      done ? 'Registered' : 'Registers',
+      registered.map(({ skill_id, skill_version }) => `${skill_id} ${skill_version}`),
+    ],
+    [done ? 'Published' : 'Publishes', published],
+    [done ? 'Granted' : 'Grants', granted.map(pair)],
+    [done ? 'Took away' : 'Takes away', revoked.map(pair)],
+  ]
+  return (
+    <Stack gap="xs">
+      {parts.map(([label, names]) =>
+        names.length === 0 ? null : (
+          <div key={label}>
+            <Text size="sm" fw={600}>{`${label} ${formatCount(names.length)}`}</Text>
+            <List size="sm" aria-label={label}>
+              {names.slice(0, namedMax).map((name) => (
+                <List.Item key={name}>{name}</List.Item>
+              ))}
+            </List>
+            {names.length > namedMax && <Text size="sm">{`and ${formatCount(names.length - namedMax)} more`}</Text>}
+          </div>
+        ),
+      )}
+    </Stack>
+  )
+}

@@ -1,0 +1,114 @@
+import { Button, Drawer, Group, Title } from '@mantine/core'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { type Answer, api } from '../../api/hub.ts'
+import { useMe } from '../../api/me.ts'
+import { Loaded } from '../../components/loaded.tsx'
+import { DataTable } from '../../ui/data-table.tsx'
+import { EmptyState } from '../../ui/empty-state.tsx'
+import { formatCount } from '../../ui/formats.ts'
+import { columnsOf } from '../../ui/table-columns.ts'
+import { TimeText } from '../../ui/time-text.tsx'
+import { PackDetails } from './pack-details.tsx'
+
+export type Pack = Answer<'listCoworks'>['items'][number]
+export const packsPath = '/api/v1/skill-entitlement/coworks'
+
+const route = getRouteApi('/onboarding/skills')
+/** Stands for a pack that is being made; no id of a pack has such a character. */
+const fresh = '+'
+
+/** Stored after it was applied: what is stored is not yet in effect. */
+export const isChanged = ({ applied_at, updated_at }: Pack) => applied_at !== undefined && updated_at > applied_at
+
+const column = columnsOf<Pack>()
+const packColumns = column.columns([
+  column.accessor('name', { header: 'Pack', size: 160, meta: { grow: true } }),
+  column.accessor('cowork_id', { header: 'Id', size: 170, meta: { from: 'md' } }),
+  column.accessor((pack) => pack.skills.length, {
+    id: 'skills',
+    header: 'Skills',
+    size: 80,
+    meta: { align: 'right', from: 'sm' },
+    cell: ({ getValue }) => formatCount(getValue()),
+  }),
+  column.accessor('archetype_ids', {
+    header: 'Archetypes',
+    size: 220,
+    meta: { from: 'sm' },
+    cell: ({ getValue }) => <span title={getValue().join(', ')}>{getValue().join(', ') || 'none'}</span>,
+  }),
+  column.accessor('applied_at', {
+    header: 'Applied',
+    size: 190,
+    cell: ({ row: { original } }) => {
+      if (!original.applied_at) return 'not yet'
+      return isChanged(original) ? 'changed since' : <TimeText iso={original.applied_at} form="ago" />
+    },
+  }),
+])
+
+/** Skill packs: what is stored, and what of it is in effect. */
+export function PacksPanel() {
+  const me = useMe()
+  const { pack: openId } = route.useSearch()
+  const navigate = useNavigate({ from: '/onboarding/skills' })
+  const open = (pack: string | undefined) => void navigate({ search: (before) => ({ ...before, pack }) })
+  const packs = api.useInfiniteQuery(
+    'get',
+    packsPath,
+    { params: { query: { limit: 100 } } },
+    {
+      pageParamName: 'cursor',
+      initialPageParam: null,
+      getNextPageParam: (page) => page.next_cursor ?? undefined,
+    },
+  )
+  const rows = packs.data?.pages.flatMap(({ items }) => items) ?? []
+  const shown = rows.find(({ cowork_id }) => cowork_id === openId)
+  const make = me.may('replaceCowork') && <Button onClick={() => open(fresh)}>New pack</Button>
+  return (
+    <section aria-labelledby="packs">
+      <Group justify="space-between" mb="sm">
+        <Title order={2} id="packs">
+          Packs
+        </Title>
+        {rows.length > 0 && make}
+      </Group>
+      <Loaded query={packs} what="packs">
+        {() =>
+          rows.length === 0 ? (
+            <EmptyState title="No packs yet" action={make}>
+              A pack is a set of skills for some archetypes. Storing one does nothing yet; applying it registers,
+              publishes and grants its skills.
+            </EmptyState>
+          ) : (
+            <DataTable
+              label="Packs"
+              rows={rows}
+              columns={packColumns}
+              rowId={({ cowork_id }) => cowork_id}
+              openId={openId}
+              onOpen={({ cowork_id }) => open(cowork_id)}
+              maxHeight="22rem"
+              more={{
+                available: packs.hasNextPage,
+                loading: packs.isFetchingNextPage,
+                load: () => void packs.fetchNextPage(),
+                failed: packs.isFetchNextPageError,
+              }}
+            />
+          )
+        }
+      </Loaded>
+      <Drawer
+        opened={shown !== undefined || (openId === fresh && me.may('replaceCowork'))}
+        onClose={() => open(undefined)}
+        position="right"
+        size="xl"
+        title={openId === fresh ? 'New pack' : 'Pack'}
+      >
+        <PackDetails key={openId} pack={shown} onStored={open} />
+      </Drawer>
+    </section>
+  )
+}

@@ -1,0 +1,59 @@
+import { Badge } from '@mantine/core'
+import { IconArchive, IconCheck, IconCircleOff, IconPencil } from '@tabler/icons-react'
+import type { Skill } from '../../components/whole-lists.ts'
+
+export type SkillState = Skill['state']
+
+/** What a state means, and where a skill may go from it. */
+export const skillStates: Record<
+  SkillState,
+  { means: string; color: string; Icon: typeof IconCheck; next: SkillState[] }
+> = {
+  draft: {
+    means: 'Not distributed, and nobody may use it yet.',
+    color: 'blue',
+    Icon: IconPencil,
+    next: ['published'],
+  },
+  published: {
+    means: 'Distributed to the connectors; those to whom it is granted may use it.',
+    color: 'seal',
+    Icon: IconCheck,
+    next: ['deprecated'],
+  },
+  deprecated: {
+    means:
+      'Distributed no more. Those to whom it is granted may still use it, and checks say that it is on its way out.',
+    color: 'orange',
+    Icon: IconArchive,
+    next: ['published', 'retired'],
+  },
+  retired: {
+    means: 'Nobody may use it, and telemetry and outputs that name it are refused. Nothing comes back from here.',
+    color: 'gray',
+    Icon: IconCircleOff,
+    next: [],
+  },
+}
+
+export const transitionVerbs: Record<SkillState, string> = {
+  draft: 'Draft',
+  published: 'Publish',
+  deprecated: 'Deprecate',
+  retired: 'Retire',
+}
+
+export function SkillStateBadge({ state }: { state: SkillState }) {
+  const { color, Icon } = skillStates[state]
+  return (
+    <Badge
+      variant="light"
+      color={color}
+      tt="none"
+      leftSection={<Icon size={13} aria-hidden />}
+      styles={{ root: { color: 'var(--mantine-color-text)' } }}
+    >
+      {state}
+    </Badge>
+  )
+}

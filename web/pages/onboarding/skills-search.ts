@@ -1,0 +1,6 @@
+import * as v from 'valibot'
+
+const id = v.optional(v.fallback(v.optional(v.pipe(v.string(), v.maxLength(128))), undefined))
+
+/** The skill or pack whose details are open, and what part of the names is looked for. */
+export const skillsSearch = v.object({ skill: id, pack: id, search: id })
