@@ -1,5 +1,102 @@
+import { Button, Stack, Text, Title } from '@mantine/core'
+import { IconCoin, IconPlus } from '@tabler/icons-react'
+import { useState } from 'react'
+import { api } from '../../api/hub.ts'
+import { useMe } from '../../api/me.ts'
+import { Loaded } from '../../components/loaded.tsx'
+import { notifyDone } from '../../components/notify.ts'
+import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { EmptyState } from '../../ui/empty-state.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { type Price, PriceForm } from './price-form.tsx'
+import { PricesTable } from './prices-table.tsx'
+import { Rerate } from './rerate.tsx'
+import { savePrices } from './save-prices.ts'
+import { UnpricedModels } from './unpriced-models.tsx'
 
-export default function Page() {
-  return <PageHeader title="prices" />
+/** What the tenant pays where that is not the list price, and what no price is known for. */
+export default function PricesPage() {
+  const me = useMe()
+  const mayChange = me.may('replacePrices')
+  const prices = api.useQuery('get', '/api/v1/telemetry/prices', {})
+  const [adding, setAdding] = useState<Partial<Price>>()
+  const [asked, setAsked] = useState<{ action: 'change' | 'remove'; price: Price }>()
+  const changed = asked?.action === 'change' ? asked.price : undefined
+  const close = () => setAsked(undefined)
+  const begin = (llmModel?: string) =>
+    setAdding({ ...(llmModel && { llm_model: llmModel }), effective_from: startOfMonth() })
+
+  async function remove() {
+    await savePrices({ remove: asked?.price })
+    notifyDone('The price is removed.')
+  }
+
+  const add = mayChange && (
+    <Button leftSection={<IconPlus size={16} />} onClick={() => begin()}>
+      Add price
+    </Button>
+  )
+  return (
+    <>
+      <PageHeader
+        title="Prices"
+        about="The Hub computes what each event cost from its tokens, at list prices. Where you pay other prices, or run a model that no list knows, say so here."
+        actions={prices.data?.prices.length ? add : undefined}
+      />
+      <Stack gap="xl">
+        <Stack component="section" aria-labelledby="own" gap="sm">
+          <Title order={2} id="own">
+            Your own prices
+          </Title>
+          <Loaded query={prices} what="prices">
+            {(data) => (
+              <>
+                {data.prices.length > 0 ? (
+                  <PricesTable prices={data.prices} mayChange={mayChange} onAsk={setAsked} />
+                ) : (
+                  <EmptyState title="List prices hold for everything" icon={IconCoin} action={add}>
+                    No price of your own is set.
+                  </EmptyState>
+                )}
+                <Text size="sm" c="dimmed" maw="44rem">
+                  {`Otherwise the open catalogue ${data.catalogue.source}, version ${data.catalogue.version}, holds. A new price is for events that come in from now on, also those with an earlier time; what is stored keeps its cost until it is rated again.`}
+                </Text>
+              </>
+            )}
+          </Loaded>
+        </Stack>
+        <UnpricedModels onAdd={mayChange ? begin : undefined} />
+        {me.may('rateTelemetryAgain') && <Rerate />}
+      </Stack>
+      <PriceForm
+        price={adding ?? changed}
+        replaces={changed}
+        onClose={() => {
+          setAdding(undefined)
+          close()
+        }}
+      />
+      <ConfirmDialog
+        opened={asked?.action === 'remove'}
+        onClose={close}
+        title={`Remove the price of ${asked?.price.llm_model}?`}
+        confirmLabel="Remove price"
+        danger
+        onConfirm={remove}
+        problem={(error) => <ProblemNotice error={error} title="The price was not removed" />}
+      >
+        <Text size="sm">
+          Events that come in from now on have an earlier price of yours, the list price, or none. Stored events keep
+          their cost until they are rated again. You can add the price again.
+        </Text>
+      </ConfirmDialog>
+    </>
+  )
+}
+
+/** In the zone of the reader: prices mostly begin with a month. */
+function startOfMonth(): string {
+  const now = new Date()
+  return new Date(now.getFullYear(), now.getMonth()).toISOString()
 }

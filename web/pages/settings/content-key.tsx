@@ -1,0 +1,114 @@
+import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
+import { useState } from 'react'
+import { api, hub } from '../../api/hub.ts'
+import { useMe } from '../../api/me.ts'
+import { queryClient } from '../../api/query-client.ts'
+import { Loaded } from '../../components/loaded.tsx'
+import { notifyDone } from '../../components/notify.ts'
+import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { formatCount } from '../../ui/formats.ts'
+import { Member, Members } from '../../ui/members.tsx'
+import { TimeText } from '../../ui/time-text.tsx'
+
+/** The key of a tenant in Mode B, which wraps the keys its content is encrypted under. */
+export function ContentKey({ slug }: { slug: string }) {
+  const me = useMe()
+  const provision = api.useQuery('get', '/api/v1/hub/provision', {})
+  const [asked, setAsked] = useState<'rotate' | 'destroy'>()
+  const close = () => setAsked(undefined)
+  const refresh = () => queryClient.invalidateQueries({ queryKey: ['get', '/api/v1/hub/provision'] })
+
+  async function rotate() {
+    await hub.POST('/api/v1/hub/cmek:rotate', { body: {} })
+    notifyDone('There is a new content key; the former ones are wrapped anew.')
+    await refresh()
+  }
+  async function destroy(reason: string) {
+    await hub.POST('/api/v1/hub/cmek:destroy', { body: { confirm: slug, reason } })
+    notifyDone('The content keys are destroyed.')
+    await queryClient.invalidateQueries()
+  }
+
+  return (
+    <Paper withBorder p="md" component="section" aria-labelledby="key">
+      <Stack>
+        <Title order={2} id="key">
+          Your own key
+        </Title>
+        <Loaded query={provision} what="key">
+          {({ cmek }) =>
+            cmek ? (
+              <>
+                <Members>
+                  <Member name="Provider">{cmek.provider}</Member>
+                  <Member name="Key">{cmek.key_ref}</Member>
+                  <Member name="Content key">{cmek.key_id}</Member>
+                  <Member name="Made">
+                    <TimeText iso={cmek.created_at} />
+                  </Member>
+                  <Member name="Wrapped">
+                    <TimeText iso={cmek.wrapped_at} />
+                  </Member>
+                  <Member name="Content keys">{formatCount(cmek.content_keys)}</Member>
+                </Members>
+                <Group>
+                  {me.may('rotateContentKey') && (
+                    <Button variant="default" onClick={() => setAsked('rotate')}>
+                      Rotate
+                    </Button>
+                  )}
+                  {me.may('destroyContentKeys') && (
+                    <Button variant="outline" color="red" onClick={() => setAsked('destroy')}>
+                      Destroy
+                    </Button>
+                  )}
+                </Group>
+              </>
+            ) : (
+              <Text size="sm">
+                There is none: it was never given, or its content keys were destroyed. It is given where the Hub is
+                provisioned.
+              </Text>
+            )
+          }
+        </Loaded>
+      </Stack>
+      <ConfirmDialog
+        opened={asked === 'rotate'}
+        onClose={close}
+        title="Rotate the content key?"
+        confirmLabel="Rotate"
+        onConfirm={rotate}
+        problem={(error) => <ProblemNotice error={error} />}
+      >
+        <Text size="sm">
+          What is written from now on is encrypted under a new content key, and the former ones are wrapped anew by your
+          key. Everything stays readable. The provider of your key has to be reachable.
+        </Text>
+      </ConfirmDialog>
+      <ConfirmDialog
+        opened={asked === 'destroy'}
+        onClose={close}
+        title="Destroy all content of this tenant?"
+        confirmLabel="Destroy for good"
+        danger
+        reason={{ label: 'Reason', maxLength: 500, required: true }}
+        typeToConfirm={slug}
+        onConfirm={destroy}
+        problem={(error) => <ProblemNotice error={error} title="Nothing was destroyed" />}
+      >
+        <Stack gap="xs">
+          <Text size="sm" fw={600}>
+            This cannot be taken back, by you, by the operator or by anybody.
+          </Text>
+          <Text size="sm">
+            The content keys are destroyed within 5 seconds in every process, and with them the content of every record.
+            Hashes, seals and the log stay and verify. Connectors and directories need their secrets anew. It is refused
+            while a legal hold or a minimum retention stands.
+          </Text>
+        </Stack>
+      </ConfirmDialog>
+    </Paper>
+  )
+}

@@ -1,0 +1,103 @@
+import { ActionIcon, Group } from '@mantine/core'
+import { IconPencil, IconTrash } from '@tabler/icons-react'
+import { useMemo } from 'react'
+import { DataTable } from '../../ui/data-table.tsx'
+import { columnsOf } from '../../ui/table-columns.ts'
+import { TimeText } from '../../ui/time-text.tsx'
+import type { Price } from './price-form.tsx'
+import { priceId } from './save-prices.ts'
+
+const dollars = new Intl.NumberFormat(undefined, {
+  style: 'currency',
+  currency: 'USD',
+  currencyDisplay: 'narrowSymbol',
+  maximumFractionDigits: 12,
+})
+
+const column = columnsOf<Price>()
+const columns = [
+  column.accessor('llm_model', { header: 'Model', size: 160, meta: { grow: true } }),
+  column.accessor((row) => row.llm_platform, {
+    id: 'platform',
+    header: 'Platform',
+    size: 150,
+    meta: { from: 'md' },
+    cell: ({ getValue }) => getValue() ?? 'every',
+  }),
+  column.accessor('input_usd_per_mtok', {
+    header: 'Input / M',
+    size: 110,
+    meta: { align: 'right' },
+    cell: ({ getValue }) => dollars.format(getValue()),
+  }),
+  column.accessor('output_usd_per_mtok', {
+    header: 'Output / M',
+    size: 110,
+    meta: { align: 'right', from: 'sm' },
+    cell: ({ getValue }) => dollars.format(getValue()),
+  }),
+  column.accessor('effective_from', {
+    header: 'From',
+    size: 200,
+    meta: { from: 'md' },
+    cell: ({ getValue }) => <TimeText iso={getValue()} />,
+  }),
+  column.accessor((row) => row.effective_until, {
+    id: 'until',
+    header: 'Until',
+    size: 200,
+    meta: { from: 'lg' },
+    cell: ({ getValue }) => {
+      const iso = getValue()
+      return iso ? <TimeText iso={iso} /> : 'open'
+    },
+  }),
+]
+
+interface PricesTableProps {
+  prices: readonly Price[]
+  mayChange: boolean
+  /** The same function each time. */
+  onAsk(asked: { action: 'change' | 'remove'; price: Price }): void
+}
+
+/** The tenant's own prices. */
+export function PricesTable({ prices, mayChange, onAsk }: PricesTableProps) {
+  const all = useMemo(
+    () =>
+      column.columns([
+        ...columns,
+        ...(mayChange
+          ? [
+              column.display({
+                id: 'actions',
+                header: () => <span className="visually-hidden">Actions</span>,
+                size: 90,
+                cell: ({ row: { original } }) => (
+                  <Group gap={4} wrap="nowrap">
+                    <ActionIcon
+                      variant="subtle"
+                      color="gray"
+                      aria-label={`Change the price of ${original.llm_model}`}
+                      onClick={() => onAsk({ action: 'change', price: original })}
+                    >
+                      <IconPencil size={16} />
+                    </ActionIcon>
+                    <ActionIcon
+                      variant="subtle"
+                      color="red"
+                      aria-label={`Remove the price of ${original.llm_model}`}
+                      onClick={() => onAsk({ action: 'remove', price: original })}
+                    >
+                      <IconTrash size={16} />
+                    </ActionIcon>
+                  </Group>
+                ),
+              }),
+            ]
+          : []),
+      ]),
+    [mayChange, onAsk],
+  )
+  return <DataTable label="Own prices" rows={prices} columns={all} rowId={priceId} />
+}

@@ -1,0 +1,53 @@
+import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
+import { pageSizeMax, summaryDaysDefault } from '../../../contract/limits.ts'
+import { api } from '../../api/hub.ts'
+import { Loaded } from '../../components/loaded.tsx'
+import { formatCount } from '../../ui/formats.ts'
+
+interface UnpricedModelsProps {
+  /** Absent for those who may not change prices. */
+  onAdd?: ((llmModel: string) => void) | undefined
+}
+
+/** Models of the last days whose events no price is known for. */
+export function UnpricedModels({ onAdd }: UnpricedModelsProps) {
+  const byModel = api.useQuery('get', '/api/v1/telemetry/reconciliation', {
+    params: { query: { group_by: 'model', limit: pageSizeMax } },
+  })
+  return (
+    <Stack component="section" aria-labelledby="unpriced" gap="sm">
+      <Title order={2} id="unpriced">
+        Without a price
+      </Title>
+      <Loaded query={byModel} what="models without a price">
+        {({ rows }) => {
+          const unpriced = rows.filter((row) => row.unpriced > 0).sort((one, other) => other.unpriced - one.unpriced)
+          if (unpriced.length === 0) {
+            return (
+              <Text size="sm" c="dimmed">
+                {`Every event of the last ${summaryDaysDefault} days has a price.`}
+              </Text>
+            )
+          }
+          return unpriced.map(({ key = '', unpriced: count }) => (
+            <Paper key={key} withBorder px="md" py="xs">
+              <Group justify="space-between">
+                <Text size="sm">
+                  <Text span fw={600} inherit>
+                    {key || 'Events that name no model'}
+                  </Text>
+                  {` · ${formatCount(count)} events of the last ${summaryDaysDefault} days`}
+                </Text>
+                {onAdd && key && (
+                  <Button size="xs" variant="default" onClick={() => onAdd(key)}>
+                    Add price
+                  </Button>
+                )}
+              </Group>
+            </Paper>
+          ))
+        }}
+      </Loaded>
+    </Stack>
+  )
+}
