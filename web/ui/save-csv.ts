@@ -1,23 +1,6 @@
-import { csvCell } from '../../contract/export-columns.ts'
+import { csvOf } from './csv-text.ts'
 import type { FigureColumn } from './figures.ts'
 import { saveFile } from './save-file.ts'
-
-/**
- * RFC 4180 with a header row, as the Hub's own exports: no text cell is a formula.
- *
- * @returns the text of the file, with CRLF at the end of each line
- */
-export async function csvOf<Row>(columns: readonly FigureColumn<Row>[], rows: readonly Row[]): Promise<string> {
-  const { stringify } = await import('csv-stringify/browser/esm/sync')
-  const cells = rows.map((row) =>
-    columns.map(({ value }) => {
-      const cell = value(row)
-      return typeof cell === 'number' ? String(cell) : csvCell('text', cell ?? null)
-    }),
-  )
-  const header = columns.map(({ id }) => id)
-  return stringify([header, ...cells], { record_delimiter: '\r\n', quoted_match: /[\r\n]/ })
-}
 
 /** Saves figures as `<name>.csv`. */
 export async function saveCsv<Row>(
