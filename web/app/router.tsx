@@ -11,6 +11,7 @@ import { certificatesSearch } from '../pages/governance/certificates-search.ts'
 import { eventsSearch } from '../pages/governance/events-search.ts'
 import { holdsSearch } from '../pages/governance/holds-search.ts'
 import { connectorsSearch } from '../pages/onboarding/connectors-search.ts'
+import { grantsSearch } from '../pages/onboarding/grants-search.ts'
 import { rosterSearch } from '../pages/onboarding/roster-search.ts'
 import { skillsSearch } from '../pages/onboarding/skills-search.ts'
 import { graphSearch } from '../pages/record-graph/graph-search.ts'
@@ -133,6 +134,7 @@ const routes = [
   createRoute({
     getParentRoute,
     path: '/onboarding/grants',
+    validateSearch: grantsSearch,
     component: lazyRouteComponent(() => import('../pages/onboarding/grants-page.tsx')),
   }),
   createRoute({

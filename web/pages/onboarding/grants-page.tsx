@@ -1,5 +1,103 @@
+import { Button, Group, Stack, TextInput } from '@mantine/core'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { useMe } from '../../api/me.ts'
+import { Loaded, SkeletonLines } from '../../components/loaded.tsx'
+import { useArchetypes, useGrants, useSkills } from '../../components/whole-lists.ts'
+import { EmptyState } from '../../ui/empty-state.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { EntitlementCheck } from './entitlement-check.tsx'
+import { GrantsEditor } from './grants-editor.tsx'
 
-export default function Page() {
-  return <PageHeader title="grants" />
+const route = getRouteApi('/onboarding/grants')
+
+export default function GrantsPage() {
+  const me = useMe()
+  const { skill = '', archetype = '' } = route.useSearch()
+  const navigate = useNavigate({ from: '/onboarding/grants' })
+  const archetypes = useArchetypes()
+  const skills = useSkills()
+  const grants = useGrants()
+  const columns = useMemo(
+    () => archetypes.data?.filter((each) => has(`${each.archetype_id} ${each.name ?? ''}`, archetype)),
+    [archetypes.data, archetype],
+  )
+  const rows = useMemo(() => {
+    const granted = new Set(grants.data?.map(({ skill_id }) => skill_id))
+    return skills.data?.filter(
+      (each) => (each.state !== 'retired' || granted.has(each.skill_id)) && has(`${each.skill_id} ${each.name}`, skill),
+    )
+  }, [skills.data, grants.data, skill])
+  const filter = (part: { skill?: string; archetype?: string }) =>
+    void navigate({ search: (before) => ({ ...before, ...part }), replace: true })
+  return (
+    <>
+      <PageHeader
+        title="Grants"
+        about={`Which archetypes may use which skills. ${me.may('replaceArchetypeGrants') ? 'Arrow keys move, space gives or takes; nothing is changed before you save.' : 'Your role may look, and not change.'}`}
+      />
+      <Stack gap="lg">
+        <div>
+          <Group gap="xs" mb="sm" role="search" aria-label="Filters of the matrix">
+            <TextInput
+              aria-label="Part of a skill’s id or name"
+              placeholder="Skills"
+              maxLength={128}
+              value={skill}
+              onChange={(event) => filter({ skill: event.currentTarget.value || undefined })}
+            />
+            <TextInput
+              aria-label="Part of an archetype’s id or name"
+              placeholder="Archetypes"
+              maxLength={128}
+              value={archetype}
+              onChange={(event) => filter({ archetype: event.currentTarget.value || undefined })}
+            />
+          </Group>
+          <Loaded query={archetypes} what="archetypes" skeleton={<SkeletonLines lines={8} />}>
+            {(allArchetypes) => (
+              <Loaded query={skills} what="skills" skeleton={<SkeletonLines lines={8} />}>
+                {(allSkills) =>
+                  allArchetypes.length === 0 || allSkills.length === 0 ? (
+                    <NothingToGrant archetypes={allArchetypes.length} />
+                  ) : (
+                    <Loaded query={grants} what="grants" skeleton={<SkeletonLines lines={8} />}>
+                      {(given) => <GrantsEditor archetypes={columns ?? []} skills={rows ?? []} grants={given} />}
+                    </Loaded>
+                  )
+                }
+              </Loaded>
+            )}
+          </Loaded>
+        </div>
+        <EntitlementCheck skills={skills.data ?? []} />
+      </Stack>
+    </>
+  )
+}
+
+const has = (text: string, part: string) => text.toLowerCase().includes(part.trim().toLowerCase())
+
+function NothingToGrant({ archetypes }: { archetypes: number }) {
+  return archetypes === 0 ? (
+    <EmptyState
+      title="No archetypes yet"
+      action={
+        <Button renderRoot={(props) => <Link to="/onboarding/roster" search={{ tab: 'archetypes' }} {...props} />}>
+          Go to the archetypes
+        </Button>
+      }
+    >
+      Skills are granted to archetypes, which people have by their groups.
+    </EmptyState>
+  ) : (
+    <EmptyState
+      title="No skills yet"
+      action={
+        <Button renderRoot={(props) => <Link to="/onboarding/skills" {...props} />}>Go to skills and packs</Button>
+      }
+    >
+      Skills are registered by applying a pack, or by writing skill_definition records.
+    </EmptyState>
+  )
 }

@@ -1,0 +1,170 @@
+import { Button, Group, Paper, Stack, Text } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useBlocker } from '@tanstack/react-router'
+import { useCallback, useMemo, useState } from 'react'
+import { hub } from '../../api/hub.ts'
+import { useMe } from '../../api/me.ts'
+import { notifyDone } from '../../components/notify.ts'
+import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { type Archetype, type Grant, grantsPath, type Skill } from '../../components/whole-lists.ts'
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { formatCount } from '../../ui/formats.ts'
+import { TimeText } from '../../ui/time-text.tsx'
+import { GrantsMatrix } from './grants-matrix.tsx'
+
+/** Skills that are to be given or taken, by archetype. */
+export type PendingGrants = ReadonlyMap<string, ReadonlySet<string>>
+/** By archetype, then skill. */
+export type GivenGrants = ReadonlyMap<string, ReadonlyMap<string, Grant>>
+
+interface GrantsEditorProps {
+  archetypes: readonly Archetype[]
+  skills: readonly Skill[]
+  grants: readonly Grant[]
+}
+
+/** The matrix with what is changed and not saved yet. Saving goes archetype by archetype. */
+export function GrantsEditor({ archetypes, skills, grants }: GrantsEditorProps) {
+  const me = useMe()
+  const queryClient = useQueryClient()
+  const mayChange = me.may('replaceArchetypeGrants')
+  const [pending, setPending] = useState<PendingGrants>(new Map())
+  const [active, setActive] = useState<{ skillId: string; archetypeId: string }>()
+  const [isSaving, setIsSaving] = useState(false)
+  const [failure, setFailure] = useState<{ archetypeId: string; error: unknown }>()
+  const given = useMemo(() => byArchetype(grants), [grants])
+  const changes = [...pending.values()].reduce((sum, { size }) => sum + size, 0)
+
+  const toggle = useCallback(
+    (archetypeId: string, skillId: string) => {
+      if (mayChange) setPending((before) => toggled(before, archetypeId, skillId))
+    },
+    [mayChange],
+  )
+
+  /** Grants are read anew right before they are replaced, so that what others gave meanwhile stays. */
+  async function save() {
+    setIsSaving(true)
+    setFailure(undefined)
+    let archetypeId = ''
+    try {
+      for (const [id, skillIds] of pending) {
+        archetypeId = id
+        const path = '/api/v1/skill-entitlement/archetypes/{archetype_id}/grants'
+        const params = { path: { archetype_id: id } }
+        const { data } = await hub.GET(path, { params })
+        const now = new Set(data?.grants.map(({ skill_id }) => skill_id))
+        for (const skillId of skillIds) {
+          if (given.get(id)?.has(skillId)) now.delete(skillId)
+          else now.add(skillId)
+        }
+        await hub.PUT(path, { params, body: { skill_ids: [...now] } })
+        setPending((before) => new Map([...before].filter(([each]) => each !== id)))
+      }
+      notifyDone('The grants are saved.')
+    } catch (error) {
+      setFailure({ archetypeId, error })
+    } finally {
+      await queryClient.invalidateQueries({ queryKey: ['get', grantsPath] })
+      setIsSaving(false)
+    }
+  }
+
+  const leaving = useBlocker({
+    shouldBlockFn: ({ current, next }) => changes > 0 && current.pathname !== next.pathname,
+    enableBeforeUnload: changes > 0,
+    withResolver: true,
+  })
+
+  return (
+    <Stack gap="sm">
+      <GrantsMatrix
+        archetypes={archetypes}
+        skills={skills}
+        given={given}
+        pending={pending}
+        readOnly={!mayChange}
+        onToggle={toggle}
+        onActive={setActive}
+      />
+      <Text size="sm" mih="1.5em" c="dimmed">
+        {active ? (
+          <GrantWords grant={given.get(active.archetypeId)?.get(active.skillId)} {...active} />
+        ) : (
+          'Choose a cell to see who gave the grant.'
+        )}
+      </Text>
+      {failure && (
+        <ProblemNotice error={failure.error} title={`The grants of ${failure.archetypeId} could not be saved`} />
+      )}
+      {mayChange && (
+        <Paper withBorder p="sm">
+          <Group justify="space-between">
+            <Text size="sm" role="status">
+              {changes === 0
+                ? 'No changes to save.'
+                : `${formatCount(changes)} ${changes === 1 ? 'change' : 'changes'} for ${[...pending.keys()].join(', ')}, not saved yet.`}
+            </Text>
+            <Group gap="xs">
+              <Button variant="default" disabled={changes === 0 || isSaving} onClick={() => setPending(new Map())}>
+                Discard
+              </Button>
+              <Button disabled={changes === 0} loading={isSaving} onClick={() => void save()}>
+                Save grants
+              </Button>
+            </Group>
+          </Group>
+        </Paper>
+      )}
+      <ConfirmDialog
+        opened={leaving.status === 'blocked'}
+        onClose={() => leaving.reset?.()}
+        title="Leave without saving?"
+        confirmLabel="Leave"
+        danger
+        onConfirm={async () => leaving.proceed?.()}
+        problem={(error) => <ProblemNotice error={error} />}
+      >
+        <Text size="sm">{`${formatCount(changes)} changed grants are not saved, and are lost.`}</Text>
+      </ConfirmDialog>
+    </Stack>
+  )
+}
+
+function GrantWords({
+  grant,
+  skillId,
+  archetypeId,
+}: {
+  grant: Grant | undefined
+  skillId: string
+  archetypeId: string
+}) {
+  if (!grant) return `${skillId} is not granted to ${archetypeId}.`
+  return (
+    <>
+      {`${skillId} is granted to ${archetypeId} `}
+      {grant.cowork_id ? `by the pack ${grant.cowork_id}` : 'by hand'}, since <TimeText iso={grant.granted_at} />.
+      {grant.cowork_id && ' Taken here, it comes back when the pack is applied again.'}
+    </>
+  )
+}
+
+function byArchetype(grants: readonly Grant[]): GivenGrants {
+  const found = new Map<string, Map<string, Grant>>()
+  for (const grant of grants) {
+    const skills = found.get(grant.archetype_id) ?? new Map<string, Grant>()
+    found.set(grant.archetype_id, skills.set(grant.skill_id, grant))
+  }
+  return found
+}
+
+/** A second toggle of the same cell takes the change back. */
+function toggled(before: PendingGrants, archetypeId: string, skillId: string): PendingGrants {
+  const changed = new Set(before.get(archetypeId))
+  if (!changed.delete(skillId)) changed.add(skillId)
+  const next = new Map(before)
+  if (changed.size > 0) next.set(archetypeId, changed)
+  else next.delete(archetypeId)
+  return next
+}
