@@ -75,9 +75,9 @@ export const recordColumns = column.columns([
   column.accessor((record) => text(record, 'skill_id'), {
     id: 'skill_id',
     header: 'Skill',
-    size: 180,
+    size: 168,
     enableSorting: false,
-    meta: { from: 'md' },
+    meta: { from: 'lg' },
     cell: ({ getValue }) => getValue() ?? nothing,
   }),
   column.accessor((record) => text(record, 'user_id') ?? record.created_by, {

@@ -53,7 +53,7 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
 
   return (
     <search aria-label="Filters">
-      <SimpleGrid cols={{ base: 1, xs: 2, lg: types.length > 1 ? 5 : 4 }} spacing="sm" verticalSpacing="xs">
+      <SimpleGrid cols={{ base: 1, xs: 2, lg: types.length > 1 ? 6 : 5 }} spacing="sm" verticalSpacing="xs">
         {types.length > 1 && (
           <Select
             label="Type"
@@ -81,28 +81,25 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
           }}
           clearable
         />
-        <Group align="flex-end" gap="xs" wrap="nowrap">
-          <Select
-            label="Order"
-            flex={1}
-            miw={0}
-            data={sorts.map((value) => ({ value, label: sortNames[value] }))}
-            value={search.sort ?? usualSort}
-            allowDeselect={false}
-            onChange={(value) =>
-              onChange({ sort: value === usualSort ? undefined : ((value as RecordsSearch['sort']) ?? undefined) })
-            }
-          />
-          <Button
-            variant="default"
-            onClick={toggle}
-            aria-expanded={more}
-            px="sm"
-            leftSection={<IconAdjustmentsHorizontal size={16} aria-hidden />}
-          >
-            {more ? 'Fewer' : 'More'}
-          </Button>
-        </Group>
+        <Select
+          label="Order"
+          data={sorts.map((value) => ({ value, label: sortNames[value] }))}
+          value={search.sort ?? usualSort}
+          allowDeselect={false}
+          onChange={(value) =>
+            onChange({ sort: value === usualSort ? undefined : ((value as RecordsSearch['sort']) ?? undefined) })
+          }
+        />
+        <Button
+          variant="default"
+          onClick={toggle}
+          aria-expanded={more}
+          px="sm"
+          style={{ alignSelf: 'end' }}
+          leftSection={<IconAdjustmentsHorizontal size={16} aria-hidden />}
+        >
+          {more ? 'Fewer filters' : 'More filters'}
+        </Button>
         {isBetween && (
           <>
             <MomentInput
