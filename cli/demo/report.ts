@@ -114,8 +114,9 @@ export function describeReport(report: DemoReport): string {
     `Cost        ${money(report.cost_usd_estimate)} as the senders estimate, ${money(report.cost_usd_computed)} by list prices (${count(report.unpriced)} events without a price)`,
     '',
     'Open next',
-    `  ${report.base_url}/   the API, browsable`,
-    `  npm run hub -- service-account create --tenant ${report.tenant} --name me --scope "hub:read telemetry:read"`,
-    `  and then GET ${report.base_url}/api/v1/hub/records?record_type=decision&verify=true`,
+    `  ${report.base_url}/                              the command center, filled`,
+    `  ${report.base_url}/records?record_type=decision  why things were decided, verified by your browser`,
+    `  ${report.base_url}/reference                     the API, browsable`,
+    `Signed out? npm run hub -- tenant welcome-link ${report.tenant}`,
   ].join('\n')
 }
