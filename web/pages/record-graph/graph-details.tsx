@@ -1,0 +1,60 @@
+import { Drawer, Group, Stack, Title } from '@mantine/core'
+import { ActorName } from '../../components/actor-name.tsx'
+import { LinkButton } from '../../components/link-button.tsx'
+import { RecordTypeBadge, titleOfRecord } from '../../components/record-type.tsx'
+import { CopyText } from '../../ui/copy-text.tsx'
+import { Member, Members } from '../../ui/members.tsx'
+import { TimeText } from '../../ui/time-text.tsx'
+import type { Related, RelatedRecord } from './graph-model.ts'
+
+interface GraphDetailsProps {
+  record: RelatedRecord | undefined
+  edges: Related['edges']
+  onClose(): void
+}
+
+/** One record of the graph, beside it. */
+export function GraphDetails({ record, edges, onClose }: GraphDetailsProps) {
+  return (
+    <Drawer opened={record !== undefined} onClose={onClose} position="right" size="md" title="Record">
+      {record && <Details record={record} edges={edges} />}
+    </Drawer>
+  )
+}
+
+function Details({ record, edges }: { record: RelatedRecord; edges: Related['edges'] }) {
+  const { record_id, record_type, created_at, created_by, is_purged } = record
+  const params = { recordId: record_id }
+  return (
+    <Stack gap="lg">
+      <Title order={3} style={{ overflowWrap: 'anywhere' }}>
+        {titleOfRecord(record)}
+      </Title>
+      <Members>
+        <Member name="Type">
+          <RecordTypeBadge type={record_type} />
+        </Member>
+        <Member name="Written">
+          <TimeText iso={created_at} />
+        </Member>
+        <Member name="By">
+          <ActorName id={created_by} />
+        </Member>
+        <Member name="Names">{edges.filter(({ from }) => from === record_id).length} records of this graph</Member>
+        <Member name="Named by">{edges.filter(({ to }) => to === record_id).length} records of this graph</Member>
+        {is_purged && <Member name="State">Purged</Member>}
+        <Member name="Id">
+          <CopyText value={record_id} label="Copy the id of the record" />
+        </Member>
+      </Members>
+      <Group gap="sm">
+        <LinkButton to="/records/$recordId" params={params} variant="filled">
+          Open record
+        </LinkButton>
+        <LinkButton to="/records/$recordId/graph" params={params}>
+          Graph from here
+        </LinkButton>
+      </Group>
+    </Stack>
+  )
+}

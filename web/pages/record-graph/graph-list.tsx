@@ -1,0 +1,58 @@
+import { Button, Group, Text } from '@mantine/core'
+import { LinkText } from '../../components/link-text.tsx'
+import { RecordTypeBadge, titleOfRecord } from '../../components/record-type.tsx'
+import { TimeText } from '../../ui/time-text.tsx'
+import styles from './graph-list.module.css'
+import type { ShownNode } from './graph-model.ts'
+
+interface GraphListProps {
+  root: ShownNode
+  onMore(more: Extract<ShownNode, { kind: 'more' }>): void
+}
+
+/** The graph as a list: below each record those that are reached from it, with how they are linked. */
+export function GraphList({ root, onMore }: GraphListProps) {
+  return (
+    <ul className={styles.list} aria-label="Linked records">
+      <Item shown={root} onMore={onMore} />
+    </ul>
+  )
+}
+
+function Item({ shown, onMore }: { shown: ShownNode; onMore: GraphListProps['onMore'] }) {
+  if (shown.kind === 'more') {
+    return (
+      <li>
+        <Button size="compact-sm" variant="default" onClick={() => onMore(shown)}>
+          +{shown.hidden} more
+        </Button>
+      </li>
+    )
+  }
+  const { record, relation } = shown.node
+  return (
+    <li>
+      <Group gap={8} wrap="wrap">
+        {relation && (
+          <Text size="sm" c="dimmed">
+            {relation === 'names' ? 'named by' : relation === 'is named by' ? 'names' : 'names and is named by'}
+          </Text>
+        )}
+        <RecordTypeBadge type={record.record_type} />
+        <LinkText to="/records/$recordId" params={{ recordId: record.record_id }} size="sm">
+          {titleOfRecord(record)}
+        </LinkText>
+        <Text size="sm" c="dimmed" visibleFrom="sm">
+          <TimeText iso={record.created_at} form="date" />
+        </Text>
+      </Group>
+      {shown.children.length > 0 && (
+        <ul className={styles.list}>
+          {shown.children.map((child) => (
+            <Item key={child.id} shown={child} onMore={onMore} />
+          ))}
+        </ul>
+      )}
+    </li>
+  )
+}

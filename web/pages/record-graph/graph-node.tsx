@@ -1,0 +1,89 @@
+import { Box, Text, UnstyledButton } from '@mantine/core'
+import { Handle, type Node, type NodeProps, Position } from '@xyflow/react'
+import { createContext, memo, useContext, useEffect, useRef } from 'react'
+import { recordTypeLooks, titleOfRecord } from '../../components/record-type.tsx'
+import styles from './graph-canvas.module.css'
+import type { ShownNode, TreeNode } from './graph-model.ts'
+import { wordsOf } from './node-words.ts'
+
+export type GraphNodeData = { shown: ShownNode; parent: TreeNode | undefined }
+
+interface Focus {
+  /** The one node that Tab leads to. */
+  activeId: string
+  openId: string | undefined
+  /** Somebody moves by keyboard: the active node takes the focus, also where it is only drawn now. */
+  takesFocus: boolean
+  activate(shown: ShownNode): void
+}
+
+export const GraphFocus = createContext<Focus>({ activeId: '', openId: undefined, takesFocus: false, activate() {} })
+
+function useNode(id: string) {
+  const { activeId, openId, takesFocus, activate } = useContext(GraphFocus)
+  const button = useRef<HTMLButtonElement>(null)
+  const isActive = activeId === id
+  useEffect(() => {
+    if (isActive && takesFocus) button.current?.focus({ preventScroll: true })
+  }, [isActive, takesFocus])
+  return { button, tabIndex: isActive ? 0 : -1, isOpen: openId === id, activate }
+}
+
+const ends = (
+  <>
+    <Handle type="target" position={Position.Left} isConnectable={false} />
+    <Handle type="source" position={Position.Right} isConnectable={false} />
+  </>
+)
+
+export const RecordNode = memo(function RecordNode({ id, data: { shown, parent } }: NodeProps<Node<GraphNodeData>>) {
+  const { button, tabIndex, isOpen, activate } = useNode(id)
+  if (shown.kind !== 'record') return null
+  const { record, hop } = shown.node
+  const { label, color, Icon } = recordTypeLooks[record.record_type]
+  return (
+    <>
+      <UnstyledButton
+        ref={button}
+        tabIndex={tabIndex}
+        data-graph-node={id}
+        className={`${styles.node} ${hop === 0 ? styles.root : ''} nopan`}
+        style={{ '--node-color': `var(--mantine-color-${color}-6)` }}
+        aria-label={wordsOf(shown, parent)}
+        aria-pressed={isOpen}
+        onClick={() => activate(shown)}
+      >
+        <Icon size={20} aria-hidden color={`var(--mantine-color-${color}-filled)`} style={{ flex: 'none' }} />
+        <Box miw={0}>
+          <Text size="xs" c="dimmed" lh={1.2}>
+            {label}
+          </Text>
+          <Text size="sm" fw={hop === 0 ? 700 : 500} truncate lh={1.3} title={titleOfRecord(record)}>
+            {titleOfRecord(record)}
+          </Text>
+        </Box>
+      </UnstyledButton>
+      {ends}
+    </>
+  )
+})
+
+export const MoreNode = memo(function MoreNode({ id, data: { shown } }: NodeProps<Node<GraphNodeData>>) {
+  const { button, tabIndex, activate } = useNode(id)
+  if (shown.kind !== 'more') return null
+  return (
+    <>
+      <UnstyledButton
+        ref={button}
+        tabIndex={tabIndex}
+        data-graph-node={id}
+        className={`${styles.node} ${styles.more} nopan`}
+        aria-label={`+${shown.hidden} more: ${wordsOf(shown, undefined)}`}
+        onClick={() => activate(shown)}
+      >
+        +{shown.hidden} more
+      </UnstyledButton>
+      {ends}
+    </>
+  )
+})
