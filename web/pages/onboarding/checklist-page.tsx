@@ -16,6 +16,8 @@ const everyMs = 5000
 export default function ChecklistPage() {
   const me = useMe()
   const health = api.useQuery('get', '/api/v1/observability/tenant-health', {}, { refetchInterval: everyMs })
+  const mayConfirm = me.may('replaceTenant')
+  const tenant = api.useQuery('get', '/api/v1/tenant', {}, { enabled: mayConfirm })
   return (
     <>
       <PageHeader
@@ -24,10 +26,17 @@ export default function ChecklistPage() {
         actions={me.may('republishSkills') && <RepublishButton />}
       />
       <Stack>
-        {me.may('replaceTenant') && <ConfirmDetails />}
-        <Loaded query={health} what="checks" skeleton={<ChecksSkeleton />}>
-          {(data) => <Checks health={data} />}
-        </Loaded>
+        {tenant.isLoading ? (
+          // What may stand above the checks is awaited, so that they do not move.
+          <ChecksSkeleton />
+        ) : (
+          <>
+            {tenant.data && !tenant.data.confirmed_at && <ConfirmDetails tenant={tenant.data} />}
+            <Loaded query={health} what="checks" skeleton={<ChecksSkeleton />}>
+              {(data) => <Checks health={data} />}
+            </Loaded>
+          </>
+        )}
       </Stack>
     </>
   )

@@ -13,13 +13,7 @@ const details = v.object({
 })
 
 /** The first thing in a new tenant: its details, to be confirmed once. Later they are in the settings. */
-export function ConfirmDetails() {
-  const tenant = api.useQuery('get', '/api/v1/tenant')
-  if (!tenant.data || tenant.data.confirmed_at) return null
-  return <DetailsForm tenant={tenant.data} />
-}
-
-function DetailsForm({ tenant }: { tenant: Answer<'getTenant'> }) {
+export function ConfirmDetails({ tenant }: { tenant: Answer<'getTenant'> }) {
   const queryClient = useQueryClient()
   const save = api.useMutation('put', '/api/v1/tenant')
   const failure: unknown = save.error

@@ -10,7 +10,7 @@ import { SecretOnce } from '../../ui/secret-once.tsx'
 import { isMissing } from './configured.ts'
 import { DirectoryForm, type Scim, scimPath } from './directory-form.tsx'
 import { DirectorySecrets } from './directory-secrets.tsx'
-import { RosterSyncs } from './roster-syncs.tsx'
+import { RosterSyncs, syncsInit, syncsPath } from './roster-syncs.tsx'
 
 const words: StepWords = {
   address: {
@@ -38,6 +38,8 @@ const words: StepWords = {
 
 export default function DirectoryPage() {
   const scim = api.useQuery('get', scimPath)
+  // Awaited with the settings, which they stand above.
+  const syncs = api.useQuery('get', syncsPath, syncsInit)
   const [secrets, setSecrets] = useState<{ label: string; value: string }[]>()
   const show = ({ bearer_token, inbound, scim_base_url }: Partial<Scim>) => {
     const shown = [
@@ -66,7 +68,9 @@ export default function DirectoryPage() {
         </Paper>
       ) : (
         <Loaded query={scim} what="settings" skeleton={<SkeletonLines lines={5} height={80} />}>
-          {(data) => <Configured scim={data} onSecrets={show} />}
+          {(data) =>
+            syncs.isLoading ? <SkeletonLines lines={5} height={80} /> : <Configured scim={data} onSecrets={show} />
+          }
         </Loaded>
       )}
       <SecretOnce

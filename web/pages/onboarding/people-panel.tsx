@@ -2,7 +2,7 @@ import { Button, Stack, Text } from '@mantine/core'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { api, type Query } from '../../api/hub.ts'
 import { useMe } from '../../api/me.ts'
-import { Loaded } from '../../components/loaded.tsx'
+import { Loaded, SkeletonLines } from '../../components/loaded.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { formatCount } from '../../ui/formats.ts'
@@ -65,6 +65,8 @@ export function PeoplePanel() {
   const health = api.useQuery('get', '/api/v1/observability/tenant-health')
   const unmatched = health.data?.checks.roster.unmatched ?? 0
   const filtered = Boolean(search.search || search.group || search.archetype || search.role || search.active)
+  // The notice above the list is awaited, so that nothing moves.
+  if (health.isLoading) return <SkeletonLines lines={8} />
   return (
     <>
       {unmatched > 0 && (

@@ -11,19 +11,19 @@ import { Notice } from '../../ui/notice.tsx'
 import { SyncConfirmation } from './sync-confirmation.tsx'
 import { type RosterSync, syncColumns } from './sync-table.tsx'
 
-const listPath = '/api/v1/roster/scim-syncs'
-const params = { params: { query: { limit: 50 } } }
+export const syncsPath = '/api/v1/roster/scim-syncs'
+export const syncsInit = { params: { query: { limit: 50 } } }
 const isUnderWay = (sync: RosterSync | undefined) => sync?.status === 'queued' || sync?.status === 'running'
 
 /** Syncs with the directory: the one under way with its progress, what waits for a yes, and those before. */
 export function RosterSyncs({ mode }: { mode: 'push' | 'pull' }) {
   const queryClient = useQueryClient()
-  const syncs = api.useQuery('get', listPath, params, {
+  const syncs = api.useQuery('get', syncsPath, syncsInit, {
     refetchInterval: ({ state }) => (isUnderWay(state.data?.items[0]) ? 1000 : 20_000),
   })
   const [latest] = syncs.data?.items ?? []
   const begin = api.useMutation('post', '/api/v1/roster/scim:sync', {
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['get', listPath] }),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['get', syncsPath] }),
   })
   const failure: unknown = begin.error
   const running = isUnderWay(latest)
