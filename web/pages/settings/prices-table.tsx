@@ -38,14 +38,14 @@ const columns = [
   }),
   column.accessor('effective_from', {
     header: 'From',
-    size: 200,
+    size: 185,
     meta: { from: 'md' },
     cell: ({ getValue }) => <TimeText iso={getValue()} />,
   }),
   column.accessor((row) => row.effective_until, {
     id: 'until',
     header: 'Until',
-    size: 200,
+    size: 185,
     meta: { from: 'lg' },
     cell: ({ getValue }) => {
       const iso = getValue()

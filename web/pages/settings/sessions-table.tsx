@@ -11,7 +11,7 @@ const methods: Record<Session['method'], string> = {
   oidc: 'Company account',
   magic_link: 'Link by e-mail',
   welcome_link: 'Welcome link',
-  mock: 'Without proof (development)',
+  mock: 'Mock (development)',
 }
 
 const browsers = [

@@ -22,9 +22,9 @@ import { RateLimits } from './rate-limits.tsx'
 type Tenant = Answer<'getTenant'>
 
 const modes: Record<Tenant['mode'], string> = {
-  A: 'A: records are kept in clear, encrypted at rest by the operator',
-  B: 'B: content is encrypted under a key of your own',
-  C: 'C: telemetry and figures alone, without content',
+  A: 'A: at the shared address of the service',
+  B: 'B: at the shared address, with content encrypted under a key of your own',
+  C: 'C: without content: telemetry, skills and governance events alone',
 }
 
 /** What the Hub knows of the tenant itself. */

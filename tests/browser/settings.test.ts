@@ -1,0 +1,212 @@
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { expectAccessible, expectNoSidewaysScroll, startUiLab, type UiLab } from './ui-lab.ts'
+import { roleEmails } from './ui-world.ts'
+
+let lab: UiLab
+beforeAll(async () => {
+  lab = await startUiLab({ events: 100 })
+})
+afterAll(() => lab?.stop())
+afterEach(async () => {
+  await Promise.all(lab.browser.contexts().map((context) => context.close()))
+  expect(lab.complaints.splice(0)).toEqual([])
+})
+
+const dialog = (page: Page, name: string) => page.getByRole('dialog', { name })
+const button = (within: Pick<Page, 'getByRole'>, name: string) => within.getByRole('button', { name, exact: true })
+const read = async (path: string) => (await lab.hub.call('acme', 'GET', path)).body
+
+function tokenOf(clientId: string, secret: string): Promise<Response> {
+  return fetch(lab.address('/api/v1/oauth/token'), {
+    method: 'POST',
+    headers: { authorization: `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}` },
+    body: new URLSearchParams({ grant_type: 'client_credentials' }),
+  })
+}
+
+/** What the dialog shows once, which then is gone from the page. */
+async function readOnce(page: Page): Promise<{ clientId: string; secret: string }> {
+  const once = dialog(page, 'Client id and secret')
+  const clientId = (await once.locator('code', { hasText: /^sa/ }).first().textContent()) ?? ''
+  const secret = (await once.locator('code', { hasText: /^hubs/ }).textContent()) ?? ''
+  await once.getByText(`-u "${clientId}:$CLIENT_SECRET"`).waitFor()
+  await page.keyboard.press('Escape')
+  await once.getByRole('checkbox').check()
+  await button(once, 'Done').click()
+  await once.waitFor({ state: 'detached' })
+  expect(await page.content()).not.toContain(secret)
+  return { clientId, secret }
+}
+
+test('a service account is made, its secret shown once and rotated; then it is disabled', async () => {
+  const page = await lab.signInAs('admin', '/settings/service-accounts')
+  await button(page, 'New service account').click()
+  const form = dialog(page, 'New service account')
+  await button(form, 'Create').click()
+  await form.getByText('Choose at least one').waitFor()
+  await form.getByLabel('Name').fill('From the browser')
+  await button(form, 'Send telemetry').click()
+  await expectAccessible(page)
+  await button(form, 'Create').click()
+  const made = await readOnce(page)
+  const granted = await tokenOf(made.clientId, made.secret)
+  expect(await granted.json()).toMatchObject({ scope: 'telemetry:write' })
+
+  const ask = async (item: string) => {
+    await page.getByRole('button', { name: 'Actions for From the browser' }).click()
+    await page.getByRole('menuitem', { name: item }).click()
+  }
+  await ask('Rotate secret')
+  await button(dialog(page, 'Rotate the secret of From the browser?'), 'Make a new secret').click()
+  const rotated = await readOnce(page)
+  expect(rotated.secret).not.toBe(made.secret)
+  for (const { secret } of [made, rotated]) expect((await tokenOf(made.clientId, secret)).status).toBe(200)
+
+  await ask('Disable')
+  await button(dialog(page, 'Disable From the browser for good?'), 'Disable for good').click()
+  await page.getByRole('row', { name: /From the browser.*Disabled/ }).waitFor()
+  expect((await tokenOf(made.clientId, rotated.secret)).status).toBe(401)
+})
+
+test('a person is added, given a role that holds, deactivated and let in again', async () => {
+  const email = 'lee.park@acme.example'
+  const page = await lab.signInAs('admin', '/settings/people')
+  await button(page, 'Add person').click()
+  const form = dialog(page, 'Add person')
+  await form.getByLabel('E-mail address').fill(email)
+  await form.getByLabel('Name').fill('Lee Park')
+  await button(form, 'Add person').click()
+  await form.waitFor({ state: 'detached' })
+
+  await page.getByLabel('Search').fill('lee.pa')
+  await page.waitForURL(/search=lee\.pa/)
+  const row = page.getByRole('row', { name: /Lee Park/ })
+  await row.filter({ hasText: 'Member' }).waitFor()
+  const ask = async (item: string) => {
+    await page.getByRole('button', { name: `Actions for ${email}` }).click()
+    await page.getByRole('menuitem', { name: item }).click()
+  }
+  const logIn = () =>
+    lab.browser
+      .newContext()
+      .then((context) =>
+        context.request.post(lab.address('/api/v1/auth/mock-login'), { data: { email, tenant: 'acme' } }),
+      )
+  await ask('Change role')
+  await dialog(page, 'Role of Lee Park').getByLabel('Auditor').check()
+  await button(dialog(page, 'Role of Lee Park'), 'Change role').click()
+  await row.filter({ hasText: 'Auditor' }).waitFor()
+  const token = (await (await logIn()).json()).access_token
+  const me = await fetch(lab.address('/api/v1/auth/me'), { headers: { authorization: `Bearer ${token}` } })
+  expect(await me.json()).toMatchObject({ email, role: 'auditor' })
+
+  await ask('Deactivate')
+  await button(dialog(page, 'Deactivate Lee Park?'), 'Deactivate').click()
+  await row.filter({ hasText: 'Deactivated' }).waitFor()
+  expect((await logIn()).status()).toBe(401)
+  await ask('Reactivate')
+  await button(dialog(page, 'Reactivate Lee Park?'), 'Reactivate').click()
+  await row.filter({ hasText: /Active/ }).waitFor()
+  expect((await logIn()).status()).toBe(200)
+
+  // The last administrator stays one, and the page says why.
+  await page.goto(lab.address('/settings/people?role=admin'))
+  await page.getByRole('button', { name: `Actions for ${roleEmails.admin}` }).click()
+  await page.getByRole('menuitem', { name: 'Change role' }).click()
+  const last = page.getByRole('dialog')
+  await last.getByLabel('Member').check()
+  await button(last, 'Change role').click()
+  await last.getByText('This is the last administrator').waitFor()
+})
+
+test('a session that is ended here signs the other browser out', async () => {
+  const other = await lab.signInAs('analyst', '/settings', { userAgent: 'Firefox/150.0 of the test' })
+  const page = await lab.signInAs('analyst', '/settings')
+  const sessions = page.getByRole('table', { name: 'Sessions' })
+  await sessions.getByRole('row', { name: /This one/ }).waitFor()
+  await button(sessions.getByRole('row', { name: /Firefox/ }), 'End').click()
+  await button(dialog(page, 'End this session?'), 'End session').click()
+  await sessions.getByRole('row', { name: /Firefox/ }).waitFor({ state: 'detached' })
+  await other.reload()
+  await other.waitForURL(lab.address('/sign-in?**'))
+
+  // Who is no administrator sees themselves, and prices to read.
+  await page.getByText('Read telemetry envelopes').waitFor()
+  const tabs = page.getByRole('navigation', { name: 'Settings' })
+  expect(await tabs.getByRole('link').allTextContents()).toEqual(['You', 'Prices'])
+  await page.goto(lab.address('/settings/service-accounts'))
+  await page.getByText('Your role does not open this page').waitFor()
+  await page.goto(lab.address('/settings/prices'))
+  await page.getByRole('table', { name: 'Own prices' }).waitFor()
+  await page.getByText('acme-internal-7b').waitFor()
+  expect(await page.getByRole('button', { name: /price|rate again/i }).count()).toBe(0)
+})
+
+test('a price that is added in the page is that of the next event', async () => {
+  const page = await lab.signInAs('admin', '/settings/prices')
+  const unpriced = page.getByRole('region', { name: 'Without a price' })
+  await unpriced.getByText('acme-internal-7b').waitFor()
+  await button(unpriced, 'Add price').first().click()
+  const form = dialog(page, 'Add price')
+  expect(await form.getByLabel('Model').inputValue()).toBe('acme-internal-7b')
+  await button(form, 'Save price').click()
+  await form.getByText('Say how much').first().waitFor()
+  await form.getByLabel('Input, US dollars').fill('100')
+  await form.getByLabel('Output, US dollars').fill('200')
+  // Somebody else changes the list meanwhile: nothing of it is lost.
+  const { prices } = await read('/api/v1/telemetry/prices')
+  const theirs = {
+    llm_model: 'of-somebody-else',
+    input_usd_per_mtok: 1,
+    output_usd_per_mtok: 2,
+    effective_from: '2026-01-01T00:00:00Z',
+  }
+  await lab.hub.call('acme', 'PUT', '/api/v1/telemetry/prices', { body: { prices: [...prices, theirs] } })
+  await button(form, 'Save price').click()
+  await form.waitFor({ state: 'detached' })
+  await page.getByRole('row', { name: /acme-internal-7b.*\$100\.00.*\$200\.00/ }).waitFor()
+  const after = (await read('/api/v1/telemetry/prices')).prices
+  expect(after.map((price: { llm_model: string }) => price.llm_model)).toEqual(
+    expect.arrayContaining([
+      ...prices.map((price: { llm_model: string }) => price.llm_model),
+      'of-somebody-else',
+      'acme-internal-7b',
+    ]),
+  )
+
+  const { records } = await read('/api/v1/hub/records?record_type=telemetry_event&limit=1')
+  const { user_id, archetype_id, skill_id, skill_version } = records[0]
+  const sent = await lab.hub.call('acme', 'POST', '/api/v1/telemetry/events', {
+    body: {
+      ...{
+        user_id,
+        archetype_id,
+        skill_id,
+        skill_version,
+        llm_platform: 'custom:handbook-bot',
+        llm_model: 'acme-internal-7b',
+      },
+      ...{ ts: new Date().toISOString(), success: true, latency_ms: 900, tokens_in: 1000, tokens_out: 500 },
+      cost_usd_estimate: 0.1,
+    },
+  })
+  expect(sent.status).toBeLessThan(300)
+  const record = await read(`/api/v1/hub/records/${sent.body.record_id}`)
+  expect(record.cost_usd_computed).toBe(0.2)
+})
+
+test('the details of the tenant are changed, and the pages fit a phone', async () => {
+  const page = await lab.signInAs('admin', '/settings/tenant', { viewport: { width: 390, height: 800 } })
+  await page.getByLabel('Name of the organisation').fill('Acme of the browser')
+  await button(page, 'Save changes').click()
+  await page.getByText('The details are saved.').waitFor()
+  expect(await read('/api/v1/tenant')).toMatchObject({ display_name: 'Acme of the browser' })
+  for (const path of ['tenant', 'people', 'service-accounts', 'prices', '']) {
+    await page.goto(lab.address(`/settings/${path}`).replace(/\/$/, ''))
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.getByRole('table').first().waitFor()
+    await expectAccessible(page)
+    await expectNoSidewaysScroll(page)
+  }
+})
