@@ -1,8 +1,5 @@
-import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { resolve } from 'node:path'
-import { promisify } from 'node:util'
 import type { AxeResults } from 'axe-core'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
@@ -14,7 +11,7 @@ import { roleEmails, startUiWorld, type UiWorld } from './ui-world.ts'
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const patienceMs = 10_000
 
-/** The built UI, served by a hub with a full tenant (acme) and an empty one (globex), and a browser. */
+/** The UI as the set-up of the run built it, served by a hub with a full tenant (acme) and an empty one (globex), and a browser. */
 export interface UiLab {
   hub: TestHub
   world: UiWorld
@@ -33,7 +30,6 @@ export interface UiLab {
 
 /** @param options.events invocations of the full tenant, 4,000 if absent */
 export async function startUiLab(options: { events?: number } = {}): Promise<UiLab> {
-  await build()
   const [world, browser] = await Promise.all([startUiWorld(options), launchBrowser()])
   const { hub } = world
   const complaints: string[] = []
@@ -70,12 +66,6 @@ export async function startUiLab(options: { events?: number } = {}): Promise<UiL
 
 /** Else Chromium takes them of the machine, where a language may be one that no browser of a person has. */
 const locality = { locale: 'en-GB', timezoneId: 'Europe/Berlin', reducedMotion: 'reduce' } as const
-
-/** Builds what the hub serves, where it is not of the sources as they are now. */
-export async function build(): Promise<void> {
-  const checkout = resolve(import.meta.dirname, '../..')
-  await promisify(execFile)(process.execPath, ['web/build.ts'], { cwd: checkout })
-}
 
 /** The console of the browser also has what a content security policy stopped. */
 function watch(context: BrowserContext, complaints: string[]): void {
