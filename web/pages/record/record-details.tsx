@@ -67,7 +67,15 @@ function Details({ recordId, read, onReload }: { recordId: string; read: ReadRec
               members={[
                 { name: 'Record id', value: <CopyText value={record.record_id} label="Copy record id" /> },
                 { name: 'Created', value: <TimeText iso={record.created_at} /> },
-                { name: 'Written by', value: <ActorName id={record.created_by} /> },
+                {
+                  name: 'Written by',
+                  // As a flexible item a long name is cut off; within text it would widen the page.
+                  value: (
+                    <Group component="span" wrap="nowrap">
+                      <ActorName id={record.created_by} />
+                    </Group>
+                  ),
+                },
                 { name: 'Tenant', value: record.tenant_id },
                 { name: 'Schema', value: record.schema_version },
               ]}

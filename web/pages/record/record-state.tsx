@@ -60,7 +60,7 @@ export function RecordState({ record }: { record: HubRecord }) {
             {state.holds.map(({ hold_id, name }, index) => (
               <span key={hold_id}>
                 {index > 0 && ', '}
-                <LinkText inherit to="/governance/holds" search={{ hold: hold_id }}>
+                <LinkText inherit c="inherit" underline="always" to="/governance/holds" search={{ hold: hold_id }}>
                   {name}
                 </LinkText>
               </span>

@@ -1,0 +1,218 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expectAccessible, expectNoSidewaysScroll, startUiLab, type UiLab } from './ui-lab.ts'
+
+let lab: UiLab
+let page: Page
+beforeAll(async () => {
+  lab = await startUiLab({ events: 400 })
+}, 60_000)
+afterAll(() => lab?.stop())
+beforeEach(async () => {
+  await page?.context().close()
+})
+
+const rows = () => page.locator('tbody tr[data-index]')
+const query = () => new URL(page.url()).searchParams
+const dialog = (name: string | RegExp) => page.getByRole('dialog', { name })
+
+async function open(role: Parameters<UiLab['signInAs']>[0], path: string, width = 1280) {
+  page = await lab.signInAs(role, path, { viewport: { width, height: 900 } })
+}
+
+async function write(body: object): Promise<string> {
+  const { body: answer, text } = await lab.hub.call('acme', 'POST', '/api/v1/hub/records', { body })
+  if (!answer.record_id) throw new Error(text)
+  return answer.record_id
+}
+
+test('filters stand in the address, are suggested, and can be taken away', async () => {
+  await open('admin', '/records')
+  await rows().first().waitFor()
+  await page.getByRole('combobox', { name: 'Skill' }).fill('reply')
+  await page.getByRole('option', { name: 'support.reply-draft' }).click()
+  await page.waitForURL(/skill_id=support\.reply-draft/)
+  await page.getByRole('combobox', { name: 'Created' }).click()
+  await page.getByRole('option', { name: 'Last 90 days' }).click()
+  await page.waitForURL(/within=90d/)
+  await page.getByRole('columnheader', { name: 'Cost' }).getByRole('button').click()
+  await page.waitForURL(/sort=-?cost_usd_estimate/)
+  await page.getByText('only records with a cost').waitFor()
+  await page.reload()
+  await page.getByRole('button', { name: 'Remove Skill: support.reply-draft' }).click()
+  await expect.poll(() => query().get('skill_id')).toBe(null)
+  await page.getByRole('button', { name: 'Clear all' }).click()
+  await expect.poll(() => query().get('within')).toBe(null)
+  await page.getByRole('button', { name: 'Quick filters' }).click()
+  await page.getByRole('menuitem', { name: 'Decisions of this week' }).click()
+  await page.waitForURL(/record_type=decision&within=week/)
+  await expect.poll(() => rows().count()).toBeGreaterThan(2)
+  for (const row of await rows().all()) expect(await row.textContent()).toContain('Decision')
+  const exported = await page.getByRole('main').getByRole('link', { name: 'Export' }).getAttribute('href')
+  expect(exported).toMatch(/^\/exports\?create=.*record_type=decision/)
+})
+
+test('further pages come with the end of the rows, and all can be reached by keyboard', async () => {
+  await open('analyst', '/records?record_type=telemetry_event')
+  await page.getByText('100 loaded, more below').waitFor()
+  await rows().first().focus()
+  await page.keyboard.press('End')
+  await page.getByText('200 loaded, more below').waitFor()
+  expect(await page.evaluate('document.activeElement.getAttribute("aria-rowindex")')).toBe('101')
+  await page.keyboard.press('ArrowDown')
+  expect(await page.evaluate('document.activeElement.getAttribute("aria-rowindex")')).toBe('102')
+  expect(await rows().count()).toBeLessThan(60)
+})
+
+test('columns are chosen, and kept by the browser', async () => {
+  await open('analyst', '/records?record_type=telemetry_event')
+  await page.getByRole('button', { name: 'Columns' }).click()
+  await page.getByRole('checkbox', { name: 'Latency' }).check()
+  await page.getByRole('checkbox', { name: 'Who' }).uncheck()
+  await page.keyboard.press('Escape')
+  for (const _ of ['now', 'later']) {
+    await page.getByRole('columnheader', { name: 'Latency' }).waitFor()
+    expect(await page.getByRole('columnheader', { name: 'Who' }).count()).toBe(0)
+    await page.reload()
+  }
+})
+
+test('the drawer is opened, walked through and closed by keyboard, and gives the focus back', async () => {
+  await open('auditor', '/records?record_type=output')
+  await rows().nth(1).focus()
+  await page.keyboard.press('Enter')
+  const [first, second] = [await rows().nth(1).textContent(), await rows().nth(2).textContent()]
+  const titleOf = (row: string | null) => row?.replace(/^Output/, '') ?? ''
+  await page
+    .getByRole('status')
+    .filter({ hasText: /^Row 2 of/ })
+    .waitFor()
+  const before = query().get('open')
+  expect(titleOf(first)).toContain((await page.locator('.mantine-Drawer-title').textContent()) ?? '?')
+  await page.keyboard.press('ArrowDown')
+  await page.getByText(/^Row 3 of/).waitFor()
+  expect(titleOf(second)).toContain((await page.locator('.mantine-Drawer-title').textContent()) ?? '?')
+  expect(query().get('open')).not.toBe(before)
+  await page.locator('section[data-verdict="verified"]').waitFor()
+  await expectAccessible(page)
+  await page.keyboard.press('Escape')
+  await expect.poll(() => query().get('open')).toBe(null)
+  await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('TR')
+})
+
+test('an administrator purges, restores and holds a record, each with its reason', async () => {
+  const id = await write({ record_type: 'artifact', title: 'Written twice' })
+  await open('admin', `/records/${id}`)
+  await page.getByRole('button', { name: 'Purge …' }).click()
+  const confirm = dialog('Purge “Written twice”?').getByRole('button', { name: 'Purge' })
+  expect(await confirm.isDisabled()).toBe(true)
+  await page.getByLabel('Reason').fill('Entered twice')
+  await confirm.click()
+  await page.getByText(/^Purged\. It can be restored until/).waitFor()
+  await page.getByText('“Entered twice”').waitFor()
+  const state = async () => (await lab.hub.call('acme', 'GET', `/api/v1/hub/records/${id}/state`)).body
+  expect(await state()).toMatchObject({ is_purged: true, purge_reason: 'Entered twice' })
+
+  await page.getByRole('button', { name: 'Restore …' }).click()
+  await dialog('Restore “Written twice”?').getByRole('button', { name: 'Restore' }).click()
+  await page.getByRole('button', { name: 'Purge …' }).waitFor()
+  expect(await state()).toMatchObject({ is_purged: false })
+
+  await page.getByRole('button', { name: 'Place hold …' }).click()
+  await page.getByLabel('Matter').fill('Case 17')
+  await page.getByLabel('Reason').fill('Asked for by counsel')
+  await dialog('Place a legal hold on this record').getByRole('button', { name: 'Place hold' }).click()
+  await page.getByText('Under a legal hold').waitFor()
+  expect(await state()).toMatchObject({ holds: [{ name: 'Case 17' }] })
+
+  await page.getByRole('button', { name: 'Purge …' }).click()
+  await page.getByLabel('Reason').fill('Again')
+  await confirm.click()
+  await dialog('Purge “Written twice”?').getByRole('link', { name: 'the legal holds' }).waitFor()
+  expect(await state()).toMatchObject({ is_purged: false })
+})
+
+test('what somebody else did meanwhile is not overwritten', async () => {
+  const id = await write({ record_type: 'artifact', title: 'Contested' })
+  await open('admin', `/records/${id}`)
+  await page.getByRole('button', { name: 'Purge …' }).waitFor()
+  for (const [method, path] of [
+    ['DELETE', `?reason=other`],
+    ['POST', ':restore'],
+  ] as const)
+    await lab.hub.call('acme', method, `/api/v1/hub/records/${id}${path}`, method === 'POST' ? { body: {} } : {})
+  await page.getByRole('button', { name: 'Purge …' }).click()
+  await page.getByLabel('Reason').fill('Mine')
+  const confirm = dialog('Purge “Contested”?').getByRole('button', { name: 'Purge' })
+  await confirm.click()
+  await page.getByText('The record was read again').waitFor()
+  await confirm.click()
+  await page.getByText(/^Purged\. It can be restored until/).waitFor()
+})
+
+test('a governance event can be released for purging', async () => {
+  const id = await write({ record_type: 'governance_event', event_kind: 'custom.noise' })
+  await open('admin', `/records/${id}`)
+  await page.getByRole('button', { name: 'Release for purging …' }).click()
+  await page.getByLabel('Reason').fill('It was a test')
+  await dialog('Release this governance event for purging?').getByRole('button', { name: 'Release' }).click()
+  await page.getByText('The event can be purged now.').waitFor()
+  const { body } = await lab.hub.call('acme', 'GET', `/api/v1/hub/records/${id}/legal-hold-releases`)
+  expect(body.items).toMatchObject([{ reason: 'It was a test' }])
+})
+
+test('an analyst sees records, and nothing that would be refused; a member sees telemetry only', async () => {
+  await open('analyst', `/records/${lab.world.records.decision}`)
+  await page.locator('section[data-verdict="verified"]').waitFor()
+  expect(await page.getByRole('button', { name: /Purge|Restore|hold/ }).count()).toBe(0)
+  await page.context().close()
+  await open('member', '/records')
+  await rows().first().waitFor()
+  expect(await page.getByLabel('Type', { exact: true }).count()).toBe(0)
+  await page.goto(lab.address(`/records/${lab.world.records.decision}`))
+  await page.getByText('your role may not see records of its type').waitFor()
+})
+
+test('contents are shown as they are written, and never run', async () => {
+  await open('auditor', '/records')
+  for (const id of Object.values(lab.world.records.contents)) {
+    await page.goto(lab.address(`/records/${id}`))
+    await page.getByRole('group', { name: 'Content', exact: true }).waitFor()
+    expect(await page.evaluate('window.ran')).toBe(undefined)
+    expect(await page.getByRole('group', { name: 'Content', exact: true }).locator('*').count()).toBe(0)
+  }
+  const shady = await write({ record_type: 'artifact', title: 'Shady', uri: 'javascript:window.ran=1' })
+  await page.goto(lab.address(`/records/${shady}`))
+  await page.getByText('javascript:window.ran=1').first().waitFor()
+  expect(await page.locator('a[href^="javascript"]').count()).toBe(0)
+  expect(lab.complaints).toEqual([])
+})
+
+test('where nothing matches it is said what to loosen', async () => {
+  await open('auditor', '/records?record_type=decision&skill_id=nothing.here')
+  await page.getByText('Nothing matches these filters').waitFor()
+  await page.getByRole('button', { name: 'Without skill' }).click()
+  await rows().first().waitFor()
+})
+
+test('list, details and an empty tenant fit a phone and everyone', async () => {
+  for (const path of [
+    '/records',
+    `/records?open=${lab.world.records.decision}`,
+    `/records/${lab.world.records.endOfChain}`,
+  ]) {
+    await open('admin', path, 390)
+    await page
+      .locator(path === '/records' ? 'tbody tr[data-index]' : 'section[data-verdict="verified"]')
+      .first()
+      .waitFor()
+    await expectNoSidewaysScroll(page)
+    await expectAccessible(page)
+    await page.context().close()
+  }
+  const globex = await lab.profileOf('admin', { tenant: 'globex' })
+  page = await globex.newPage()
+  await page.goto(lab.address('/records?record_type=output'))
+  await page.getByText('Nothing matches these filters').waitFor()
+  await expectAccessible(page)
+})
