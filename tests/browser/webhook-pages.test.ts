@@ -20,7 +20,16 @@ const button = (within: Pick<Page, 'getByRole'>, name: string) => within.getByRo
 const idOf = (page: Page) => new URL(page.url()).pathname.split('/').at(-1) ?? ''
 const read = async (path: string) => (await lab.hub.call('acme', 'GET', `/api/v1/webhooks${path}`)).body
 
-test('an endpoint is added, tested, found failing, sent to again and given another secret', async () => {
+/** An endpoint of a receiver of its own. */
+async function addEndpoint(path: string, description: string) {
+  const receiving = lab.world.outside.webhooks.at(path)
+  const body = { url: receiving.url, events: ['user.*'], description }
+  const { webhook_id, secret } = (await lab.hub.call('acme', 'POST', '/api/v1/webhooks', { body })).body
+  receiving.secrets = [secret]
+  return { receiving, webhookId: webhook_id as string, secret: secret as string }
+}
+
+test('an endpoint is added with a secret that is shown once, and tested', async () => {
   const receiving = lab.world.outside.webhooks.at('/of-the-pages')
   const page = await lab.signInAs('admin', '/webhooks')
 
@@ -75,8 +84,15 @@ test('an endpoint is added, tested, found failing, sent to again and given anoth
   await trial.getByText('down for maintenance').waitFor()
   await page.keyboard.press('Escape')
   await trial.waitFor({ state: 'detached' })
+  expect(receiving.faults).toEqual([])
+})
 
-  // The failed delivery is found by its status, and sent again.
+test('a delivery that failed is found by its status, looked into and sent again', async () => {
+  const { receiving, webhookId } = await addEndpoint('/failing', 'Fails at first')
+  receiving.behaviour = answer(503, {}, 'down for maintenance')
+  await lab.hub.call('acme', 'POST', `/api/v1/webhooks/${webhookId}:test`, { body: {} })
+  await expect.poll(async () => (await read(`/${webhookId}/deliveries`)).items[0].status).toBe('dead')
+  const page = await lab.signInAs('admin', `/webhooks/${webhookId}`)
   await page.getByRole('combobox', { name: 'Status' }).click()
   await page.getByRole('option', { name: 'Given up' }).click()
   await page.waitForURL(/status=dead/)
@@ -93,8 +109,11 @@ test('an endpoint is added, tested, found failing, sent to again and given anoth
   expect(await read(`/${webhookId}/deliveries/${deliveryId}`)).toMatchObject({ status: 'delivered', attempt_count: 2 })
   await page.keyboard.press('Escape')
   await page.waitForURL((url) => !url.searchParams.has('delivery'))
+})
 
-  // Rotation: until the former ends, either secret verifies a message.
+test('a secret is rotated step by step, and either one verifies until the former ends', async () => {
+  const { receiving, webhookId, secret } = await addEndpoint('/rotated', 'To be rotated')
+  const page = await lab.signInAs('admin', `/webhooks/${webhookId}`)
   await page.getByRole('button', { name: 'More actions' }).click()
   await page.getByRole('menuitem', { name: 'Rotate secret' }).click()
   const walk = dialog(page, 'Rotate the secret')

@@ -30,6 +30,11 @@ export function EndpointActions({ webhook }: { webhook: Webhook }) {
   const navigate = useNavigate()
   const [open, setOpen] = useState<Action>()
   const close = () => setOpen(undefined)
+  // What was tested stands among the deliveries.
+  const closeAndRead = () => {
+    close()
+    void refreshWebhooks()
+  }
   const { webhook_id, enabled, health } = webhook
   const params = { path: { webhook_id } }
 
@@ -81,7 +86,7 @@ export function EndpointActions({ webhook }: { webhook: Webhook }) {
           </Menu.Dropdown>
         </Menu>
       )}
-      <LiveTest opened={open === 'test'} onClose={close} webhookId={webhook_id} />
+      <LiveTest opened={open === 'test'} onClose={closeAndRead} webhookId={webhook_id} />
       <WebhookEditor
         opened={open === 'edit'}
         onClose={close}
@@ -91,7 +96,7 @@ export function EndpointActions({ webhook }: { webhook: Webhook }) {
           notifyDone('The endpoint was changed.')
         }}
       />
-      <SecretRotation opened={open === 'rotate'} onClose={close} webhook={webhook} />
+      <SecretRotation opened={open === 'rotate'} onClose={closeAndRead} webhook={webhook} />
       <ConfirmDialog
         opened={open === 'switch'}
         onClose={close}

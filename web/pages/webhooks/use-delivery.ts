@@ -1,6 +1,8 @@
 import { api } from '../../api/hub.ts'
 
-const pollMs = 2000
+/** Most receivers answer at once; a slow one is asked after less often, for calls are limited. */
+const pollMs = { atFirst: 500, later: 2000 }
+const firstLooks = 3
 
 /** A delivery, read anew until it has its outcome. */
 export function useDelivery(webhookId: string, deliveryId: string | undefined) {
@@ -10,7 +12,10 @@ export function useDelivery(webhookId: string, deliveryId: string | undefined) {
     { params: { path: { webhook_id: webhookId, delivery_id: deliveryId ?? '' } } },
     {
       enabled: deliveryId !== undefined,
-      refetchInterval: ({ state }) => (state.data?.status === 'pending' ? pollMs : false),
+      refetchInterval: ({ state }) => {
+        if (state.data?.status !== 'pending') return false
+        return state.dataUpdateCount < firstLooks ? pollMs.atFirst : pollMs.later
+      },
     },
   )
 }
