@@ -17,6 +17,8 @@ import type { Related, ShownNode, TreeNode } from './graph-model.ts'
 import { GraphFocus, type GraphNodeData, MoreNode, RecordNode } from './graph-node.tsx'
 
 const nodeTypes = { record: RecordNode, more: MoreNode }
+/** Below it nobody can read the titles. */
+const smallestAtFirst = 0.75
 const steps: readonly string[] = ['ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'Home'] satisfies Step[]
 
 export interface GraphCanvasProps {
@@ -62,6 +64,15 @@ function Canvas({ root, edges, openId, onOpen, onMore }: GraphCanvasProps) {
     [flow, nodes],
   )
 
+  /** All of it where it can be read at that size, else what is around the root. */
+  async function begin() {
+    await flow.fitView({ maxZoom: 1, minZoom: smallestAtFirst, padding: 0.06 })
+    const height = frame.current?.clientHeight ?? 0
+    const zoom = flow.getZoom()
+    if (zoom > smallestAtFirst || nodes[0] === undefined) return
+    await flow.setViewport({ x: 24 - nodes[0].x * zoom, y: height / 2 - (nodes[0].y + nodeHeight / 2) * zoom, zoom })
+  }
+
   function activate(shown: ShownNode) {
     setWanted(shown.id)
     if (shown.kind === 'record') return onOpen(shown.id)
@@ -92,8 +103,7 @@ function Canvas({ root, edges, openId, onOpen, onMore }: GraphCanvasProps) {
           edges={drawnEdges}
           nodeTypes={nodeTypes}
           colorMode={scheme}
-          fitView
-          fitViewOptions={{ maxZoom: 1, minZoom: 0.5, padding: 0.08 }}
+          onInit={() => void begin()}
           minZoom={0.1}
           maxZoom={1.75}
           nodesDraggable={false}

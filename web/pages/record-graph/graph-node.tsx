@@ -49,7 +49,6 @@ export const RecordNode = memo(function RecordNode({ id, data: { shown, parent }
         data-graph-node={id}
         className={`${styles.node} ${hop === 0 ? styles.root : ''} nopan`}
         style={{ '--node-color': `var(--mantine-color-${color}-6)` }}
-        aria-label={wordsOf(shown, parent)}
         aria-pressed={isOpen}
         onClick={() => activate(shown)}
       >
@@ -61,6 +60,7 @@ export const RecordNode = memo(function RecordNode({ id, data: { shown, parent }
           <Text size="sm" fw={hop === 0 ? 700 : 500} truncate lh={1.3} title={titleOfRecord(record)}>
             {titleOfRecord(record)}
           </Text>
+          <span className="visually-hidden">, {wordsOf(shown, parent)}</span>
         </Box>
       </UnstyledButton>
       {ends}
@@ -78,10 +78,10 @@ export const MoreNode = memo(function MoreNode({ id, data: { shown } }: NodeProp
         tabIndex={tabIndex}
         data-graph-node={id}
         className={`${styles.node} ${styles.more} nopan`}
-        aria-label={`+${shown.hidden} more: ${wordsOf(shown, undefined)}`}
         onClick={() => activate(shown)}
       >
         +{shown.hidden} more
+        <span className="visually-hidden"> {wordsOf(shown, undefined)}</span>
       </UnstyledButton>
       {ends}
     </>
