@@ -89,12 +89,17 @@ export function GrantsMatrix({ archetypes, skills, given, pending, readOnly, onT
     event.preventDefault()
     const row = Math.max(0, Math.min(last.row, next.row))
     const column = Math.max(0, Math.min(last.column, next.column))
+    const focusNext = () => {
+      const box = scrolled.current?.querySelector<HTMLElement>(`[data-row="${row}"][data-column="${column}"]`)
+      box?.focus({ preventScroll: true })
+      return box
+    }
+    // At once where the cell is drawn, so that a key that follows fast is not taken by the one before.
+    const isDrawn = focusNext()
     rows.scrollToIndex(row)
     columns.scrollToIndex(column)
     setAt({ row, column })
-    requestAnimationFrame(() =>
-      scrolled.current?.querySelector<HTMLElement>(`[data-row="${row}"][data-column="${column}"]`)?.focus(),
-    )
+    if (!isDrawn) requestAnimationFrame(focusNext)
   }
 
   return (
