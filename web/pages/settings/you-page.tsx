@@ -1,14 +1,27 @@
-import { Button, Group, List, Paper, SegmentedControl, Stack, Text, Title, useMantineColorScheme } from '@mantine/core'
+import {
+  Button,
+  Group,
+  List,
+  Paper,
+  SegmentedControl,
+  Skeleton,
+  Stack,
+  Text,
+  Title,
+  useMantineColorScheme,
+} from '@mantine/core'
 import { IconLogout } from '@tabler/icons-react'
 import { useState } from 'react'
 import { scopes } from '../../../contract/scopes.ts'
 import { api, hub } from '../../api/hub.ts'
+import { useMe } from '../../api/me.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { signOut } from '../../api/session.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { nothing } from '../../ui/formats.ts'
 import { Member, Members } from '../../ui/members.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { roleLabels, roleMeanings } from './roles-in-words.ts'
@@ -17,6 +30,11 @@ import { type Session, SessionsTable } from './sessions-table.tsx'
 /** Who is signed in, what they may do, where else they are signed in, and how the pages look. */
 export default function YouPage() {
   const person = api.useQuery('get', '/api/v1/auth/me', {}, { staleTime: Number.POSITIVE_INFINITY })
+  const failure: unknown = person.error
+  // The token says the rest at once, so that nothing below moves when the name arrives.
+  const { role, scopes: held, subject } = useMe()
+  const known = (text: string | undefined) =>
+    text ?? (person.isPending ? <Skeleton height={21} maw="14rem" /> : nothing)
   const sessions = api.useQuery('get', '/api/v1/auth/sessions', { params: { query: { limit: 1000 } } })
   const [ending, setEnding] = useState<Session>()
   const [leaving, setLeaving] = useState(false)
@@ -34,32 +52,29 @@ export default function YouPage() {
       <PageHeader title="You" about="Your account in this tenant, and where you are signed in." />
       <Stack gap="xl">
         <Paper withBorder p="md" component="section" aria-label="Account">
-          <Loaded query={person} what="account">
-            {({ display_name, email, role, scopes: held, subject }) => (
-              <Members>
-                {display_name && <Member name="Name">{display_name}</Member>}
-                <Member name="Address">{email}</Member>
-                {role && (
-                  <Member name="Role">
-                    {roleLabels[role]}: {roleMeanings[role].toLowerCase()}
-                  </Member>
-                )}
-                <Member name="Id">{subject}</Member>
-                <Member name="You may">
-                  <List size="sm" listStyleType="none">
-                    {held.map((scope) => (
-                      <List.Item key={scope}>
-                        {scopes[scope]}{' '}
-                        <Text span size="xs" c="dimmed" ff="monospace">
-                          {scope}
-                        </Text>
-                      </List.Item>
-                    ))}
-                  </List>
-                </Member>
-              </Members>
+          <Members>
+            <Member name="Name">{known(person.data?.display_name)}</Member>
+            <Member name="Address">{known(person.data?.email)}</Member>
+            {role && (
+              <Member name="Role">
+                {roleLabels[role]}: {roleMeanings[role].toLowerCase()}
+              </Member>
             )}
-          </Loaded>
+            <Member name="Id">{subject}</Member>
+            <Member name="You may">
+              <List size="sm" listStyleType="none">
+                {[...held].map((scope) => (
+                  <List.Item key={scope}>
+                    {scopes[scope]}{' '}
+                    <Text span size="xs" c="dimmed" ff="monospace">
+                      {scope}
+                    </Text>
+                  </List.Item>
+                ))}
+              </List>
+            </Member>
+          </Members>
+          {failure !== null && <ProblemNotice error={failure} title="Your name could not be read" />}
         </Paper>
 
         <Stack component="section" aria-labelledby="sessions" gap="sm">
