@@ -125,7 +125,7 @@ test('a session that is ended here signs the other browser out', async () => {
   const page = await lab.signInAs('analyst', '/settings')
   const sessions = page.getByRole('table', { name: 'Sessions' })
   await sessions.getByRole('row', { name: /This one/ }).waitFor()
-  await button(sessions.getByRole('row', { name: /Firefox/ }), 'End').click()
+  await sessions.getByRole('button', { name: /^End session of Firefox/ }).click()
   await button(dialog(page, 'End this session?'), 'End session').click()
   await sessions.getByRole('row', { name: /Firefox/ }).waitFor({ state: 'detached' })
   await other.reload()

@@ -11,7 +11,7 @@ import { MomentInput } from '../../ui/moment-input.tsx'
 import { scopeGroups, scopePresets } from './roles-in-words.ts'
 
 export type ServiceAccount = Answer<'listServiceAccounts'>['items'][number]
-export type NewServiceAccount = Answer<'createServiceAccount'>
+type NewServiceAccount = Answer<'createServiceAccount'>
 
 const schema = v.object({
   name: v.pipe(v.string(), v.trim(), v.minLength(1, 'Say what program it is for')),

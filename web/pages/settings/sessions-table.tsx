@@ -78,7 +78,12 @@ export function SessionsTable({ sessions, onEnd }: { sessions: readonly Session[
           size: 90,
           cell: ({ row: { original } }) =>
             !original.current && (
-              <Button size="compact-sm" variant="default" onClick={() => onEnd(original)}>
+              <Button
+                size="compact-sm"
+                variant="default"
+                aria-label={`End session of ${browserOf(original.user_agent)} from ${original.address}`}
+                onClick={() => onEnd(original)}
+              >
                 End
               </Button>
             ),

@@ -6,7 +6,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { errorAdvice } from './delivery-words.ts'
 
-export type Attempt = Answer<'getDelivery'>['attempts'][number]
+type Attempt = Answer<'getDelivery'>['attempts'][number]
 
 interface AttemptsProps {
   attempts: readonly Attempt[]

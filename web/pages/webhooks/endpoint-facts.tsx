@@ -1,6 +1,7 @@
-import { Group, List, Paper, SimpleGrid, Stack, Text } from '@mantine/core'
+import { List, Paper, SimpleGrid, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { nothing } from '../../ui/formats.ts'
+import { Member, Members } from '../../ui/members.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { ruleInWords } from './alert-words.ts'
@@ -68,45 +69,32 @@ function Settings({ webhook }: { webhook: Webhook }) {
   ].filter((each) => each !== undefined)
   return (
     <Paper withBorder p="md">
-      <Stack gap="xs">
-        <Line label="Told">{events.join(', ') || 'alerts only'}</Line>
+      <Members>
+        <Member name="Told">{events.join(', ') || 'alerts only'}</Member>
         {(latency !== false || cost !== false) && (
-          <Line label="Thresholds">
+          <Member name="Thresholds">
             {[
               latency !== false && `took longer than ${latency.toLocaleString()} ms`,
               cost !== false && `cost more than $${cost}`,
             ]
               .filter(Boolean)
               .join('; ')}
-          </Line>
+          </Member>
         )}
         {alerts.length > 0 && (
-          <Line label="Alert rules">
+          <Member name="Alert rules">
             <List size="sm" listStyleType="none">
               {alerts.map((rule) => (
                 <List.Item key={JSON.stringify(rule)}>{ruleInWords(rule)}</List.Item>
               ))}
             </List>
-          </Line>
+          </Member>
         )}
-        {only.length > 0 && <Line label="Only of">{only.join('; ')}</Line>}
-        <Line label="Added">
+        {only.length > 0 && <Member name="Only of">{only.join('; ')}</Member>}
+        <Member name="Added">
           <TimeText iso={created_at} />
-        </Line>
-      </Stack>
+        </Member>
+      </Members>
     </Paper>
-  )
-}
-
-function Line({ label, children }: { label: string; children: ReactNode }) {
-  return (
-    <Group align="flex-start" gap="md" wrap="nowrap">
-      <Text size="sm" c="dimmed" w={110} flex="none">
-        {label}
-      </Text>
-      <Text component="div" size="sm" miw={0} style={{ overflowWrap: 'anywhere' }}>
-        {children}
-      </Text>
-    </Group>
   )
 }
