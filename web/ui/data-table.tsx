@@ -64,32 +64,39 @@ export function DataTable<Row extends object>({
   rowHeight = 44,
 }: DataTableProps<Row>) {
   const scrolled = useRef<HTMLDivElement>(null)
+  const manual = onSort !== undefined
   const screen = useMatches({ base: 0, sm: 1, md: 2, lg: 3 })
   const columnVisibility = useMemo(() => {
     const tooWide = columns.filter((column) => widths[column.meta?.from ?? 'always'] > screen).map(idOf)
     return Object.fromEntries([...hiddenColumns, ...tooWide].map((id) => [id, false]))
   }, [columns, hiddenColumns, screen])
+  // The same objects as long as they say the same: the table works through all rows anew for others.
+  const { id: sortedBy, desc = false } = sort ?? {}
+  const sorting = useMemo(() => (sortedBy === undefined ? [] : [{ id: sortedBy, desc }]), [sortedBy, desc])
+  const state = useMemo(() => ({ columnVisibility, ...(manual && { sorting }) }), [columnVisibility, sorting, manual])
   const table = useTable({
     features: dataTableFeatures,
     data: rows,
     columns,
     getRowId: rowId,
-    state: { columnVisibility, ...(onSort && { sorting: sort ? [sort] : [] }) },
-    ...(onSort ? { manualSorting: true } : { initialState: { sorting: sort ? [sort] : [] } }),
+    state,
+    ...(onSort ? { manualSorting: true } : { initialState: { sorting } }),
     onSortingChange: onSort
       ? (updater) => {
-          const [next] = typeof updater === 'function' ? updater(sort ? [sort] : []) : updater
+          const [next] = typeof updater === 'function' ? updater(sorting) : updater
           if (next) onSort(next)
         }
       : undefined,
     enableSortingRemoval: false,
   })
   const ordered = table.getRowModel().rows
+  const getItemKey = useCallback((index: number) => ordered[index]?.id ?? index, [ordered])
+  const estimateSize = useCallback(() => rowHeight, [rowHeight])
   const virtual = useVirtualizer({
     count: ordered.length,
     getScrollElement: () => scrolled.current,
-    estimateSize: () => rowHeight,
-    getItemKey: (index) => ordered[index]?.id ?? index,
+    estimateSize,
+    getItemKey,
     overscan: 8,
   })
   const items = virtual.getVirtualItems()

@@ -6,6 +6,15 @@ const percents = new Intl.NumberFormat(locale, { style: 'percent', maximumFracti
 const changes = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1, signDisplay: 'exceptZero' })
 const bytes = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 })
 
+const dollars = {
+  style: 'currency',
+  currency: 'USD',
+  currencyDisplay: 'narrowSymbol',
+  minimumFractionDigits: 2,
+} as const
+const usd = new Intl.NumberFormat(locale, { ...dollars, maximumFractionDigits: 2 })
+const smallUsd = new Intl.NumberFormat(locale, { ...dollars, maximumFractionDigits: 6 })
+
 /** What takes the place of a value that is not there. */
 export const nothing = '—'
 
@@ -32,14 +41,7 @@ export function formatChange(ratio: number | null | undefined): string {
 /** US dollars. Amounts below a cent keep the digits that say something, down to the millionth the Hub keeps. */
 export function formatUsd(value: number | null | undefined): string {
   if (value === null || value === undefined) return nothing
-  const small = value !== 0 && Math.abs(value) < 0.01
-  return new Intl.NumberFormat(locale, {
-    style: 'currency',
-    currency: 'USD',
-    currencyDisplay: 'narrowSymbol',
-    minimumFractionDigits: 2,
-    maximumFractionDigits: small ? 6 : 2,
-  }).format(value)
+  return (value !== 0 && Math.abs(value) < 0.01 ? smallUsd : usd).format(value)
 }
 
 /** 812 ms, 4.1 s, 2 min 5 s */
