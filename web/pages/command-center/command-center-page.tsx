@@ -1,19 +1,23 @@
-import { Stack, Text } from '@mantine/core'
+import { Button, Stack, Text } from '@mantine/core'
+import { lazy, Suspense } from 'react'
 import { Loaded } from '../../components/loaded.tsx'
-import { SavedViews } from '../../components/saved-views.tsx'
 import { viewQuery } from '../../components/view-query.ts'
 import { PageHeader } from '../../ui/page-header.tsx'
-import { Attention } from './attention.tsx'
-import { Breakdown } from './breakdown.tsx'
-import { ChartsSkeleton, FigureCharts } from './figure-charts.tsx'
+import { ChartsSkeleton } from './charts-skeleton.tsx'
 import { FilterChips } from './filter-chips.tsx'
 import { KpiRow, KpiSkeleton } from './kpi-row.tsx'
-import { LiveFeed } from './live-feed.tsx'
 import { NoTelemetry } from './no-telemetry.tsx'
 import { RangePicker } from './range-picker.tsx'
 import type { Span } from './ranges.ts'
 import { useCenter } from './use-center.ts'
 import { timeZone, useFiguresByKey, useFiguresOverTime, useTotals } from './use-figures.ts'
+
+// The figures come first; what stands below them is loaded meanwhile.
+const FigureCharts = lazy(() => import('./figure-charts.tsx'))
+const BelowTheCharts = lazy(() => import('./below-the-charts.tsx'))
+const SavedViews = lazy(() =>
+  import('../../components/saved-views.tsx').then((module) => ({ default: module.SavedViews })),
+)
 
 /** Use, failures, latency and costs of skills. */
 export default function CommandCenterPage() {
@@ -33,12 +37,20 @@ export default function CommandCenterPage() {
         title="Command center"
         about="Who uses which skill, how often it fails, how long it takes and what it costs."
         actions={
-          <SavedViews
-            page="command-center"
-            query={viewQuery(search)}
-            viewId={search.view}
-            onChoose={(view) => (view ? center.show(view.query, view.view_id) : center.change({ view: undefined }))}
-          />
+          <Suspense
+            fallback={
+              <Button variant="default" disabled>
+                Views
+              </Button>
+            }
+          >
+            <SavedViews
+              page="command-center"
+              query={viewQuery(search)}
+              viewId={search.view}
+              onChoose={(view) => (view ? center.show(view.query, view.view_id) : center.change({ view: undefined }))}
+            />
+          </Suspense>
         }
       />
       <Stack gap={6} mb="md">
@@ -69,17 +81,17 @@ export default function CommandCenterPage() {
             {isEmpty ? (
               <NoTelemetry {...center} />
             ) : (
-              <FigureCharts rows={rows} totals={totals} span={range} interval={interval} />
+              <Suspense fallback={<ChartsSkeleton />}>
+                <FigureCharts rows={rows} totals={totals} span={range} interval={interval} />
+              </Suspense>
             )}
           </>
         )}
       </Loaded>
       {isIn && !isEmpty && (
-        <>
-          <Attention {...center} />
-          <Breakdown {...center} />
-          <LiveFeed {...center} />
-        </>
+        <Suspense fallback={null}>
+          <BelowTheCharts {...center} />
+        </Suspense>
       )}
     </>
   )

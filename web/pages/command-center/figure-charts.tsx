@@ -22,7 +22,7 @@ interface FigureChartsProps {
 }
 
 /** The figures over time. */
-export function FigureCharts({ rows, totals, span, interval }: FigureChartsProps) {
+export default function FigureCharts({ rows, totals, span, interval }: FigureChartsProps) {
   const points = useMemo(() => pointsOf(rows, span, interval), [rows, span, interval])
   const by = interval === 'hour' ? 'by hours' : 'by days'
   const charts: { kind: DrawingKind; title: string; columns: FigureColumn<Point>[]; summary: string }[] = [
@@ -59,16 +59,6 @@ export function FigureCharts({ rows, totals, span, interval }: FigureChartsProps
             <Drawing kind={kind} points={points} height={drawingHeight} />
           </Suspense>
         </ChartFrame>
-      ))}
-    </SimpleGrid>
-  )
-}
-
-export function ChartsSkeleton() {
-  return (
-    <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="sm" mb="md" aria-hidden>
-      {['usage', 'latency', 'cost', 'tokens'].map((kind) => (
-        <Skeleton key={kind} height={drawingHeight + 79} radius="md" />
       ))}
     </SimpleGrid>
   )
