@@ -25,9 +25,9 @@ describe('the roster', () => {
   test('has those without archetype first, who get one by hand and leave it to their groups again', async () => {
     const page = await lab.signInAs('admin', '/onboarding/roster')
     await page.getByText('2 people have no archetype').waitFor()
-    await expect.poll(() => rows(page, 'People').nth(1).innerText()).toContain('none yet')
-    expect(await rows(page, 'People').nth(2).innerText()).not.toContain('none yet')
-    const address = await rows(page, 'People').first().locator('td').first().innerText()
+    await expect.poll(() => rows(page, 'People').nth(1).textContent()).toContain('none yet')
+    expect(await rows(page, 'People').nth(2).textContent()).not.toContain('none yet')
+    const address = await rows(page, 'People').first().locator('td').first().textContent()
 
     await rows(page, 'People').first().focus()
     await page.keyboard.press('Enter')
