@@ -5,7 +5,7 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playw
 import { expect } from 'vitest'
 import type { Role } from '../../contract/roles.ts'
 import { launchBrowser } from '../support/browser.ts'
-import type { TestHub, TestTenant } from '../support/hub.ts'
+import type { TestHub, TestHubOptions, TestTenant } from '../support/hub.ts'
 import { roleEmails, startUiWorld, type UiWorld } from './ui-world.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -29,7 +29,7 @@ export interface UiLab {
 }
 
 /** @param options.events invocations of the full tenant, 4,000 if absent */
-export async function startUiLab(options: { events?: number } = {}): Promise<UiLab> {
+export async function startUiLab(options: TestHubOptions & { events?: number } = {}): Promise<UiLab> {
   const [world, browser] = await Promise.all([startUiWorld(options), launchBrowser()])
   const { hub } = world
   const complaints: string[] = []

@@ -96,7 +96,7 @@ function Question({
           <Button variant="default" onClick={onClose}>
             {cancelLabel}
           </Button>
-          <Button type="submit" color={danger ? 'red' : undefined} loading={busy} disabled={!ready}>
+          <Button type="submit" color={danger ? 'red.9' : undefined} loading={busy} disabled={!ready}>
             {confirmLabel}
           </Button>
         </Group>

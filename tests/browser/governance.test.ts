@@ -1,0 +1,171 @@
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { steppedTime } from '../support/stepped-time.ts'
+import { expectAccessible, startUiLab, type UiLab } from './ui-lab.ts'
+
+const time = steppedTime()
+let lab: UiLab
+beforeAll(async () => {
+  lab = await startUiLab({ events: 50, time })
+})
+afterAll(() => lab?.stop())
+afterEach(async () => {
+  await Promise.all(lab.browser.contexts().map((context) => context.close()))
+  expect(lab.complaints.splice(0)).toEqual([])
+})
+
+const call = (method: string, path: string, body?: object) =>
+  lab.hub.call('acme', method, `/api/v1/hub${path}`, body ? { body } : {})
+const holds = async () =>
+  (await call('GET', '/legal-holds')).body.items as { name: string; [member: string]: unknown }[]
+const done = (page: Page, text: string) => page.getByText(text).first().waitFor()
+
+test('a hold is placed by a filter, after a look at what it finds, and released with a reason', async () => {
+  const page = await lab.signInAs('admin', '/governance/holds')
+  await page.getByRole('button', { name: 'Place hold' }).click()
+  const form = page.getByRole('dialog', { name: 'Place a legal hold' })
+  await form.getByRole('button', { name: 'Place hold' }).click()
+  await form.getByText('Say which matter it is for.').waitFor()
+  await form.getByLabel('Matter').fill('Case 77: campaign')
+  await form.getByLabel('Reason').fill('Asked for by the regulator')
+  await form.getByLabel('Record types').first().click()
+  await page.getByRole('option', { name: 'Decision' }).click()
+  await form.getByText('4 records match now').waitFor()
+  await page.keyboard.press('Tab')
+  await expectAccessible(page, 'form of a hold')
+  await form.getByRole('button', { name: 'Place hold' }).click()
+  await done(page, '“Case 77: campaign” is in force.')
+  const placed = (await holds()).find(({ name }) => name === 'Case 77: campaign')
+  expect(placed).toMatchObject({
+    active: true,
+    reason: 'Asked for by the regulator',
+    filter: { record_type: ['decision'] },
+  })
+
+  const details = page.getByRole('dialog', { name: 'Legal hold' })
+  await details.getByRole('button', { name: 'Release hold' }).click()
+  const question = page.getByRole('dialog', { name: 'Release “Case 77: campaign”?' })
+  expect(await question.getByRole('button', { name: 'Release hold' }).isDisabled()).toBe(true)
+  await question.getByLabel('Reason').fill('The inquiry is over')
+  await question.getByRole('button', { name: 'Release hold' }).click()
+  await done(page, '“Case 77: campaign” is released.')
+  expect((await holds()).find(({ name }) => name === 'Case 77: campaign')).toMatchObject({
+    active: false,
+    release_reason: 'The inquiry is over',
+  })
+})
+
+test('a retention rule is changed after what follows from it was said', async () => {
+  const page = await lab.signInAs('admin', '/governance/retention')
+  await page.getByLabel('Decisions are kept at least, in days').fill('3650')
+  await page.getByLabel('Outputs are purged after, in days').fill('2555')
+  await page.getByRole('button', { name: 'Save rules' }).click()
+  const question = page.getByRole('dialog', { name: 'Change the retention rules?' })
+  await question.getByText('cannot be purged before they are 3,650 days (10 years) old').waitFor()
+  await question.getByText('None is that old now.').waitFor()
+  await expectAccessible(page, 'change of retention rules')
+  await question.getByRole('button', { name: 'Change rules' }).click()
+  await done(page, 'The retention rules are changed.')
+  const { body } = await call('GET', '/retention-rules')
+  expect(body.rules).toEqual(
+    expect.arrayContaining([
+      { record_type: 'decision', min_days: 3650 },
+      { record_type: 'output', max_days: 2555 },
+      { record_type: 'governance_event', min_days: 365 },
+    ]),
+  )
+
+  // The event of it tells what was changed.
+  await page.goto(lab.address('/governance?event_kind=tenant.config_changed'))
+  await page
+    .getByRole('row', { name: /retention rules/ })
+    .first()
+    .press('Enter')
+  const event = page.getByRole('dialog', { name: 'tenant.config_changed' })
+  await event.getByText('Before and after').waitFor()
+  await event.getByText('3650', { exact: false }).first().waitFor()
+  await expectAccessible(page, 'details of an event')
+})
+
+test('an auditor verifies the certificate of an erased record in the browser', async () => {
+  const written = await call('POST', '/records', {
+    ...{ record_type: 'artifact', title: 'A note', media_type: 'text/plain', uri: 'https://wiki.acme.example/9' },
+    content: { excerpt: 'Nothing' },
+  })
+  const { record_id } = written.body
+  await call('DELETE', `/records/${record_id}?reason=Erasure%20request%2018`)
+  const early = await lab.signInAs('admin', '/governance/certificates?show=purged')
+  const row = early.getByRole('row').filter({ hasText: record_id.slice(-12) })
+  await row.getByText('in 29 days', { exact: false }).or(row.getByText('in 30 days')).waitFor()
+  await early.context().close()
+
+  time.step({ days: 31 })
+  await lab.hub.modules.hub.erasure.run(await lab.hub.tenant('acme'), {})
+  const page = await lab.signInAs('auditor', '/governance/certificates')
+  await page.getByLabel('Id of an erased record').fill(record_id)
+  await page.getByRole('button', { name: 'Find certificate' }).click()
+  const certificate = page.getByRole('dialog', { name: 'Deletion certificate' })
+  await certificate.getByText('The certificate is genuine').waitFor()
+  expect(await certificate.getByLabel('Passed:').count()).toBe(6)
+  expect(await certificate.getByText('Erasure request 18').count()).toBe(1)
+  await expectAccessible(page, 'certificate')
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    certificate.getByRole('button', { name: 'Download as JSON' }).click(),
+  ])
+  expect(download.suggestedFilename()).toBe(`deletion-certificate-${record_id}.json`)
+})
+
+test('a certificate that the Hub has falsified does not verify', async () => {
+  const context = await lab.profileOf('auditor')
+  const { body } = await call('GET', '/records?event_kind=hub.record_hard_deleted&sort=-created_at&limit=1')
+  const record_id = body.records[0].subject.slice('record:'.length)
+  await context.route('**/deletion-certificate', async (route) => {
+    const answer = await route.fetch()
+    await route.fulfill({ response: answer, json: { ...(await answer.json()), purge_reason: 'Another reason' } })
+  })
+  const page = await context.newPage()
+  await page.goto(lab.address(`/governance/certificates?record=${record_id}`))
+  await page.getByText('The certificate does not hold').waitFor()
+  expect(await page.getByLabel('Failed:').count()).toBe(1)
+})
+
+test('the log is checked in the browser, and against what it saw last', async () => {
+  const page = await lab.signInAs('auditor', '/governance/log')
+  await page.getByText('The log is signed, and goes on from what this browser saw last').waitFor()
+  await expectAccessible(page, 'log')
+  await call('POST', '/records', {
+    record_type: 'governance_event',
+    event_kind: 'custom.more',
+    subject: 'x:1',
+    details: {},
+  })
+  const { tree_size: before } = (await call('GET', '/log/checkpoint')).body
+  await page.getByRole('button', { name: 'Check again' }).click()
+  await page.getByText('The log is signed, and goes on from what this browser saw last').waitFor()
+  const kept = await page.evaluate("JSON.parse(localStorage.getItem('hub-trust:acme')).checkpoint.treeSize")
+  expect(kept).toBeGreaterThan(0)
+  expect(before).toBeGreaterThan(0)
+})
+
+test('no alarm is good news, and one says what failed and leads to the record', async () => {
+  const { decision } = lab.world.records
+  const page = await lab.signInAs('auditor', '/governance/alarms')
+  await page.getByText('Nothing was tampered with').waitFor()
+  const client = await lab.hub.superuserClient()
+  await client.query(
+    "update hub.records set canonical = replace(canonical, 'deferred', 'approved') where tenant_id = 'acme' and record_id = $1",
+    [decision],
+  )
+  await call('POST', `/records/${decision}/verify`)
+  await expect
+    .poll(async () => (await call('GET', '/records?event_kind=hub.tamper_detected')).body.records.length)
+    .toBe(1)
+  await page.reload()
+  const alarm = page.getByRole('article')
+  await alarm.getByText('its content was changed', { exact: false }).waitFor()
+  await expectAccessible(page, 'alarms')
+  expect(await alarm.getByRole('link', { name: 'Verify in this browser' }).getAttribute('href')).toContain(
+    `/records/${decision}`,
+  )
+})
