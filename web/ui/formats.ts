@@ -3,7 +3,6 @@ const locale = undefined
 const counts = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })
 const shortCounts = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
 const percents = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
-const changes = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1, signDisplay: 'exceptZero' })
 const bytes = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 })
 
 const dollars = {
@@ -31,11 +30,6 @@ export function formatShort(value: number | null | undefined): string {
 /** A ratio as a percentage: 0.0123 → 1.2%. */
 export function formatPercent(ratio: number | null | undefined): string {
   return ratio === null || ratio === undefined || !Number.isFinite(ratio) ? nothing : percents.format(ratio)
-}
-
-/** With its sign: 0.0123 → +1.2%. */
-export function formatChange(ratio: number | null | undefined): string {
-  return ratio === null || ratio === undefined || !Number.isFinite(ratio) ? nothing : changes.format(ratio)
 }
 
 /** US dollars. Amounts below a cent keep the digits that say something, down to the millionth the Hub keeps. */
