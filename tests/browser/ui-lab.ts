@@ -9,7 +9,7 @@ import type { TestHub, TestHubOptions, TestTenant } from '../support/hub.ts'
 import { roleEmails, startUiWorld, type UiWorld } from './ui-world.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const patienceMs = 10_000
+const patienceMs = 15_000
 
 /** The UI as the set-up of the run built it, served by a hub with a full tenant (acme) and an empty one (globex), and a browser. */
 export interface UiLab {

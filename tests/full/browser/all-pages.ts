@@ -1,0 +1,68 @@
+import { readFile } from 'node:fs/promises'
+import type { Page } from 'playwright-core'
+import type { Role } from '../../../contract/roles.ts'
+import type { UiLab } from '../../browser/ui-lab.ts'
+
+/** Every page of the UI: where it is in the full tenant, and whose role opens it. */
+export interface UiPage {
+  /** As the router names it. */
+  route: string
+  path: string
+  roles: readonly Role[]
+}
+
+const everyone = ['admin', 'auditor', 'analyst', 'member'] as const
+const readers = ['admin', 'auditor', 'analyst'] as const
+const overseers = ['admin', 'auditor'] as const
+const administrators = ['admin'] as const
+
+/** @returns all pages, with the records, endpoints and exports that there are */
+export async function allPages(lab: UiLab): Promise<UiPage[]> {
+  const { records, webhooks } = lab.world
+  const { items } = (await lab.hub.call('acme', 'GET', '/api/v1/hub/exports')).body
+  const done = items.find(({ status }: { status: string }) => status === 'completed')
+  const at = (route: string, roles: readonly Role[], path = route) => ({ route, path, roles })
+  return [
+    at('/', everyone),
+    at('/records', everyone),
+    at('/records/$recordId', readers, `/records/${records.contents.markdown}`),
+    at('/records/$recordId/graph', readers, `/records/${records.endOfChain}/graph?depth=5`),
+    at('/governance', readers),
+    at('/governance/alarms', readers),
+    at('/governance/holds', administrators),
+    at('/governance/certificates', readers),
+    at('/governance/retention', administrators),
+    at('/governance/log', readers),
+    at('/exports', everyone),
+    at('/exports/$jobId', administrators, `/exports/${done.job_id}`),
+    at('/onboarding', overseers),
+    at('/onboarding/sign-in', administrators),
+    at('/onboarding/directory', administrators),
+    at('/onboarding/connectors', administrators),
+    at('/onboarding/roster', overseers),
+    at('/onboarding/skills', overseers),
+    at('/onboarding/grants', overseers),
+    at('/webhooks', administrators),
+    at('/webhooks/$webhookId', administrators, `/webhooks/${webhooks.mixed}`),
+    at('/settings', everyone),
+    at('/settings/tenant', administrators),
+    at('/settings/people', administrators),
+    at('/settings/service-accounts', administrators),
+    at('/settings/prices', everyone),
+  ]
+}
+
+/** As the router's source has them. */
+export async function routesOfTheRouter(): Promise<string[]> {
+  const source = await readFile(new URL('../../../web/app/router.tsx', import.meta.url), 'utf8')
+  return [...source.matchAll(/path: '([^']+)'/g)].map(([, path]) => path!)
+}
+
+/** What holds the place of something that is on its way. */
+export const unread = 'main [aria-busy="true"], main .mantine-Skeleton-root[data-visible]'
+
+/** Resolves once the page has what it shows: its title, and nothing that is still being read. */
+export async function settled(page: Page): Promise<void> {
+  await page.locator('h1').first().waitFor()
+  await page.locator(unread).first().waitFor({ state: 'detached' })
+}

@@ -1,0 +1,86 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startUiLab, type UiLab } from '../../browser/ui-lab.ts'
+import { allPages, settled, type UiPage, unread } from './all-pages.ts'
+
+// The bounds hold for two cores at about 2.5 GHz that service, database and browser share, with nothing else to do.
+const count = 1_000_000
+const minute = 60_000
+const rounds = 3
+const firstDataMsMax = 1000
+const scrolls = 60
+
+let lab: UiLab
+let pages: UiPage[]
+beforeAll(async () => {
+  lab = await startUiLab({ events: count })
+  await lab.hub.modules.rollups.rollups.settle('acme')
+  // Nothing vacuums test databases, as PostgreSQL does by itself with others.
+  await (await lab.hub.superuserClient()).query('vacuum analyze')
+  pages = await allPages(lab)
+}, 15 * minute)
+afterAll(() => lab?.stop())
+
+test('each page has its first data within a second', async () => {
+  const page = await lab.signInAs('admin', nowhere)
+  const late: string[] = []
+  for (const { route, path } of pages) {
+    const taken: number[] = []
+    // The first time brings the page's script, which a browser keeps.
+    for (let round = 0; round <= rounds; round++) {
+      await page.goto(lab.address(nowhere))
+      await page.getByRole('heading', { name: titleOfNowhere }).waitFor()
+      const ms = (await page.evaluate(goAndWait(path))) as number
+      if (round > 0) taken.push(Math.round(ms))
+    }
+    const median = taken.toSorted((one, other) => one - other)[Math.floor(rounds / 2)]!
+    if (median > firstDataMsMax) late.push(`${route}: ${taken.join(', ')} ms`)
+  }
+  expect(late).toEqual([])
+})
+
+/** A page that reads nothing, so that all another one shows is read anew. */
+const nowhere = '/settings/nowhere'
+const titleOfNowhere = 'Page not found'
+
+/** Goes to a page as a link does, and answers after how many milliseconds it shows something that was read. */
+const goAndWait = (path: string) => `new Promise((resolve) => {
+  const began = performance.now()
+  const look = () => {
+    const title = document.querySelector('h1')?.textContent
+    const isThere = title && title !== '${titleOfNowhere}' && !document.querySelector('${unread}')
+    const ms = performance.now() - began
+    if (isThere || ms > ${10 * firstDataMsMax}) resolve(ms)
+    else requestAnimationFrame(look)
+  }
+  history.pushState({}, '', '${path}')
+  look()
+})`
+
+const watchTasks = `
+  window.tasks = []
+  new PerformanceObserver((list) => {
+    for (const { duration, startTime } of list.getEntries()) window.tasks.push({ duration, startTime })
+  }).observe({ type: 'longtask' })`
+
+test('scrolling through the records keeps no frame waiting: no task takes over 50 ms', async () => {
+  const page = await lab.signInAs('admin', '/records')
+  await settled(page)
+  const rows = page.locator('main [role="row"], main tr')
+  await rows.nth(10).hover()
+  await restOf(page)
+  // What a browser reports as a long task is one of over 50 ms.
+  await page.evaluate(watchTasks)
+  const first = await rows.nth(5).textContent()
+  for (let scroll = 0; scroll < scrolls; scroll++) {
+    await page.mouse.wheel(0, 400)
+    await page.evaluate('new Promise(requestAnimationFrame)')
+  }
+  expect(await rows.nth(5).textContent()).not.toBe(first)
+  expect(await page.evaluate('window.tasks')).toEqual([])
+})
+
+/** Once the browser has nothing to do. */
+async function restOf(page: Page): Promise<void> {
+  await page.evaluate('new Promise((resolve) => requestIdleCallback(resolve))')
+}
