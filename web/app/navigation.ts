@@ -11,7 +11,7 @@ import type { ComponentType } from 'react'
 import type { RecordType } from '../../contract/literals.ts'
 import type { OperationId } from '../../contract/operations.ts'
 import { canSee } from '../../contract/record-visibility.ts'
-import type { Me } from '../api/me.ts'
+import type { Scope } from '../../contract/scopes.ts'
 
 export interface Destination {
   to: string
@@ -22,6 +22,12 @@ export interface Destination {
   sees?: RecordType
   /** Further words that find it in the command palette. */
   keywords?: string
+}
+
+/** Of whoever is signed in. */
+export interface Rights {
+  scopes: ReadonlySet<Scope>
+  may(operationId: OperationId): boolean
 }
 
 export interface Section extends Destination {
@@ -151,12 +157,12 @@ export const sections: readonly Section[] = [
 ]
 
 /** Whether somebody may go there: the check of the API, so that nothing is shown that would be refused. */
-export function mayOpen({ needs, sees }: Destination, { may, scopes }: Pick<Me, 'may' | 'scopes'>): boolean {
+export function mayOpen({ needs, sees }: Destination, { may, scopes }: Rights): boolean {
   return needs.some(may) && (sees === undefined || canSee(scopes, sees))
 }
 
 /** What somebody may see of the navigation. */
-export function sectionsFor(me: Me): Section[] {
+export function sectionsFor(me: Rights): Section[] {
   return sections
     .filter((section) => mayOpen(section, me))
     .map((section) => ({
@@ -165,9 +171,12 @@ export function sectionsFor(me: Me): Section[] {
     }))
 }
 
-/** The entry of a path: the longest that it begins with. */
+/** The entry of a path: the longest that it begins with. What a section asks to see, its pages ask, too. */
 export function destinationAt(pathname: string): Destination | undefined {
-  const all = sections.flatMap((section): Destination[] => [section, ...(section.pages ?? [])])
+  const all = sections.flatMap((section): Destination[] => [
+    section,
+    ...(section.pages ?? []).map((page) => ({ ...(section.sees && { sees: section.sees }), ...page })),
+  ])
   return all
     .filter(({ to }) => pathname === to || (to !== '/' && pathname.startsWith(`${to}/`)))
     .sort((one, other) => other.to.length - one.to.length || Number('icon' in one) - Number('icon' in other))[0]
