@@ -4,6 +4,7 @@ import {
   IconFileText,
   IconGavel,
   IconPaperclip,
+  IconQuestionMark,
   IconScale,
   IconSparkles,
   type TablerIcon,
@@ -28,8 +29,15 @@ export const recordTypeLooks: Readonly<Record<RecordType, Look>> = {
   skill_definition: { label: 'Skill definition', plural: 'Skill definitions', color: 'indigo', Icon: IconSparkles },
 }
 
+/** Also of a type that there is not, in a record that somebody made up. */
+export function looksOf(type: RecordType): Look {
+  return Object.hasOwn(recordTypeLooks, type)
+    ? recordTypeLooks[type]
+    : { label: String(type), plural: String(type), color: 'red', Icon: IconQuestionMark }
+}
+
 export function RecordTypeBadge({ type }: { type: RecordType }) {
-  const { label, color, Icon } = recordTypeLooks[type]
+  const { label, color, Icon } = looksOf(type)
   return (
     <Badge
       variant="light"
@@ -61,5 +69,5 @@ export function titleOfRecord(record: { record_type: RecordType; [member: string
     telemetry_event: skill,
     skill_definition: [text('name'), text('skill_version')].filter(Boolean).join(' ') || skill,
   }[record.record_type]
-  return named || recordTypeLooks[record.record_type].label
+  return named || looksOf(record.record_type).label
 }

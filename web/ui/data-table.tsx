@@ -205,6 +205,7 @@ export function DataTable<Row extends object>({
               <BodyRow
                 key={row.id}
                 row={row}
+                columns={columns}
                 index={index}
                 height={rowHeight}
                 visibleIds={visibleIds}
@@ -241,6 +242,8 @@ export function DataTable<Row extends object>({
 
 interface BodyRowProps<Row extends object> {
   row: TableRow<Features, Row>
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  columns: readonly ColumnDef<Features, Row, any>[]
   index: number
   height: number
   /** Which columns are shown: rows are drawn anew when it changes. */
@@ -292,4 +295,10 @@ const BodyRow = memo(function BodyRow<Row extends object>(props: BodyRowProps<Ro
       ))}
     </tr>
   )
-}) as <Row extends object>(props: BodyRowProps<Row>) => React.ReactNode
+}, isDrawnAlready) as <Row extends object>(props: BodyRowProps<Row>) => React.ReactNode
+
+/** The table makes rows anew whenever more have come; what they show is the same. */
+function isDrawnAlready<Row extends object>(drawn: BodyRowProps<Row>, now: BodyRowProps<Row>): boolean {
+  const names = Object.keys(now) as (keyof BodyRowProps<Row>)[]
+  return names.every((name) => (name === 'row' ? drawn.row.original === now.row.original : drawn[name] === now[name]))
+}

@@ -10,10 +10,12 @@ export function Members({ children }: { children: ReactNode }) {
   )
 }
 
+/** Left out where there is no value. */
 export function Member({ name, children }: { name: string; children: ReactNode }) {
+  if (children === undefined || children === null || children === '') return null
   return (
     <Group gap="sm" align="flex-start" wrap="nowrap">
-      <Text component="dt" size="sm" c="dimmed" w={120} flex="none">
+      <Text component="dt" size="sm" c="dimmed" w={{ base: 104, sm: 128 }} flex="none">
         {name}
       </Text>
       <Text component="dd" size="sm" m={0} miw={0} flex={1} style={{ overflowWrap: 'anywhere' }}>

@@ -19,6 +19,8 @@ export interface TimeTextProps {
 
 /** A moment in the time zone of whoever reads it. Hovering shows it as it is stored: UTC, to the microsecond. */
 export function TimeText({ iso, form = 'full' }: TimeTextProps) {
+  // Of a record that somebody made up: what is not a time is shown as it is.
+  if (Number.isNaN(Date.parse(iso))) return String(iso)
   return (
     <time dateTime={iso} title={iso.replace('T', ' ').replace('Z', ' UTC')}>
       {form === 'ago' ? <Ago iso={iso} /> : (form === 'date' ? dates : dateTimes).format(new Date(iso))}

@@ -75,7 +75,7 @@ export async function historyStep({ tenant, store, crypto, source, keys, shown }
   async function isContinued(first: Checkpoint, second: Checkpoint): Promise<boolean> {
     const same = first.treeSize === second.treeSize
     const path = same || first.treeSize === 0 ? [] : await source.consistency(first.treeSize, second.treeSize)
-    return first.treeSize === 0 || (path !== undefined && isConsistent(first, second, path, crypto))
+    return first.treeSize === 0 || (areHashes(path) && isConsistent(first, second, path, crypto))
   }
 
   function keep({ note, treeSize }: Asked['shown']): void {
@@ -89,6 +89,11 @@ function is(state: Step['state'], found: string, states?: { before: Checkpoint; 
     { label: 'Shown now', value: `${states.now.treeSize} entries, root ${toHex(states.now.root)}` },
   ]
   return { name: 'history', state, found, values }
+}
+
+/** The Hub may answer anything. */
+function areHashes(path: unknown): path is readonly string[] {
+  return Array.isArray(path) && path.every((hash) => typeof hash === 'string')
 }
 
 async function isConsistent(

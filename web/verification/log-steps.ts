@@ -58,6 +58,7 @@ export async function logStep(
   }
   if (!keys) return is('unknown', 'There are no keys to check the log with.')
   const { proof } = answer
+  if (!isProof(proof)) return is('failed', 'The proof cannot be read: it has not the form of a proof.')
   try {
     const checkpoint = await signedCheckpoint(proof.checkpoint, keys, crypto)
     if (typeof checkpoint === 'string') return is('failed', checkpoint)
@@ -89,12 +90,25 @@ export async function logStep(
   }
 }
 
+/** The Hub may answer anything. */
+function isProof(proof: InclusionProof | null): proof is InclusionProof {
+  return (
+    typeof proof?.checkpoint === 'string' &&
+    Number.isSafeInteger(proof.log_index) &&
+    Number.isSafeInteger(proof.tree_size) &&
+    Array.isArray(proof.inclusion_path) &&
+    proof.inclusion_path.every((hash) => typeof hash === 'string')
+  )
+}
+
 /** Or what is wrong with it. Throws ProvenanceError where it is no checkpoint. */
 export async function signedCheckpoint(
   note: string,
   { logName, trusted }: LogKeys,
   crypto: AsyncCrypto,
 ): Promise<Checkpoint | string> {
+  // As the API answers it, which may be anything.
+  if (typeof note !== 'string') return 'The Hub answered no state of the log.'
   const checkpoint = parseCheckpoint(note)
   if (checkpoint.logName !== logName) return `The state is of another log, ${checkpoint.logName}.`
   if (!(await verifyNote(parseNote(note), [...trusted.values()], crypto)))

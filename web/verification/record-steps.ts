@@ -18,6 +18,7 @@ import { inclusionRoot } from '../../provenance/merkle.ts'
 import { formatRecordHash, parseRecordHash, recordHashInput } from '../../provenance/record-hash.ts'
 import { leafHashInput } from '../../provenance/seal.ts'
 import type { LogKeys } from './log-keys.ts'
+import { isPlain } from './plain-record.ts'
 import type { Step } from './steps.ts'
 
 export interface AskedRecord {
@@ -112,14 +113,17 @@ function rightRecord(record: JsonObject, { recordId, tenant }: AskedRecord, vers
     { label: 'Answered', value: `${String(record.record_id)} of ${String(record.tenant_id)}` },
   ]
   const isIt = record.record_id === recordId && record.tenant_id === tenant
-  if (isIt && version === undefined)
+  const isWhole = isPlain(record)
+  if (isIt && isWhole && version === undefined)
     return { name: 'record', state: 'passed', found: 'The answer is of this record and this tenant.', values }
   return {
     name: 'record',
     state: 'failed',
-    found: isIt
-      ? `Its form, ${JSON.stringify(record.schema_version)}, is none that this page knows.`
-      : 'The answer is of another record than the one that was asked for.',
+    found: !isWhole
+      ? 'The answer has members that are not its own, and that nothing seals.'
+      : isIt
+        ? `Its form, ${JSON.stringify(record.schema_version)}, is none that this page knows.`
+        : 'The answer is of another record than the one that was asked for.',
     values,
   }
 }

@@ -4,7 +4,8 @@ import { IconCheck, IconX } from '@tabler/icons-react'
 /** `verification` of an answer. */
 export interface ServerWord {
   verified: boolean
-  checks: Readonly<Record<string, boolean>>
+  /** A Hub that lies may leave them out. */
+  checks?: Readonly<Record<string, boolean>>
 }
 
 const names: Readonly<Record<string, string>> = {
@@ -21,7 +22,7 @@ export function ServerSays({ word: { verified, checks } }: { word: ServerWord })
       <Text size="sm" fw={600}>
         The Hub says: {verified ? 'verified' : 'not verified'}
       </Text>
-      {Object.entries(checks).map(([name, passed]) => (
+      {Object.entries(checks ?? {}).map(([name, passed]) => (
         <Group key={name} gap={2} wrap="nowrap">
           {passed ? <IconCheck size={14} aria-label="passed" /> : <IconX size={14} aria-label="failed" />}
           <Text size="sm" c={passed ? 'dimmed' : undefined} fw={passed ? undefined : 600}>

@@ -45,7 +45,8 @@ export function useVerification(recordId: string, record: JsonObject, readAt: nu
   const { tenant } = useMe()
   return useQuery({
     queryKey: ['verification', tenant, recordId, readAt],
-    queryFn: async () => verifyInBrowser(await verifierOf(tenant), record, recordId),
+    queryFn: async ({ client, queryKey }) =>
+      verifyInBrowser(await verifierOf(tenant), record, recordId, (sofar) => client.setQueryData(queryKey, sofar)),
     structuralSharing: false,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 60_000,

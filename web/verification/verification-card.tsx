@@ -12,7 +12,7 @@ import { NoCrypto } from './browser-crypto.ts'
 import { ServerSays, type ServerWord } from './server-says.tsx'
 import type { Verdict } from './steps.ts'
 import { forgetLog, useVerification } from './use-verification.ts'
-import { VerificationSteps } from './verification-steps.tsx'
+import { StepsToCome, VerificationSteps } from './verification-steps.tsx'
 
 interface VerificationCardProps {
   recordId: string
@@ -65,7 +65,8 @@ export function VerificationCard({ recordId, record, readAt, server, onReload }:
             <Title order={2} size="h4" id="verification-title">
               {look?.title ?? (error ? 'Not verified by this browser' : 'Verifying in this browser …')}
             </Title>
-            <Text size="sm" c="dimmed">
+            {/* As high as its longest text on a phone, so that nothing jumps. */}
+            <Text size="sm" c="dimmed" mih={{ base: '6.2em', xs: '3.1em' }}>
               {look?.about ?? 'Hash, leaf, path, keys, signature, log and its history.'}
             </Text>
           </div>
@@ -87,9 +88,10 @@ export function VerificationCard({ recordId, record, readAt, server, onReload }:
           error !== null && <ProblemNotice error={error} title="The verification did not run" onRetry={onReload} />
         )}
         {verdict && server && <Disagreement verdict={verdict} server={server} />}
-        {data && <VerificationSteps key={readAt} steps={data.steps} />}
+        {!data && !error && <StepsToCome />}
+        {data && <VerificationSteps key={`${readAt} ${data.steps.length}`} steps={data.steps} />}
         {server && <ServerSays word={server} />}
-        {data && <WhatItProves />}
+        {!error && <WhatItProves />}
       </Stack>
     </Paper>
   )
@@ -122,8 +124,8 @@ function WhatItProves() {
     <>
       <Text size="xs" c="dimmed">
         This shows that the record is what the key of the log sealed, and that the log was not rewritten since this
-        browser first saw it. The page itself comes from the Hub: the independent way is an export and the command hub
-        verify, on a machine of your own.{' '}
+        browser first saw it. Whether it is purged or held is the Hub's word. The page itself comes from the Hub: the
+        independent way is an export and the command hub verify, on a machine of your own.{' '}
         <Anchor component="button" type="button" size="xs" onClick={() => setAsked(true)}>
           Forget the keys and log that this browser keeps …
         </Anchor>

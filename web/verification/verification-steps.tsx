@@ -2,7 +2,7 @@ import { Accordion, Code, Group, Stack, Text } from '@mantine/core'
 import { IconCircleCheck, IconCircleDashed, IconCircleX } from '@tabler/icons-react'
 import { CopyText } from '../ui/copy-text.tsx'
 import { stepWords } from './step-words.ts'
-import type { Step, StepState } from './steps.ts'
+import { type Step, type StepState, stepNames } from './steps.ts'
 
 const looks: Record<StepState, { Icon: typeof IconCircleX; color: string; word: string }> = {
   passed: { Icon: IconCircleCheck, color: 'seal', word: 'passed' },
@@ -22,6 +22,25 @@ export function VerificationSteps({ steps }: { steps: readonly Step[] }) {
   )
 }
 
+/** In the place of the steps, as high as they are. */
+export function StepsToCome() {
+  return (
+    <Accordion variant="default" chevronSize={16} order={3} aria-busy="true">
+      {stepNames.map((name, index) => (
+        <Accordion.Item key={name} value={name}>
+          <Accordion.Control px="xs" disabled icon={<IconCircleDashed size={20} aria-hidden />} styles={label}>
+            <Text span size="sm">
+              {index + 1}. {stepWords[name].title}
+            </Text>
+          </Accordion.Control>
+        </Accordion.Item>
+      ))}
+    </Accordion>
+  )
+}
+
+const label = { label: { paddingBlock: 8 } }
+
 function StepItem({ step: { name, state, found, values = [] }, number }: { step: Step; number: number }) {
   const { Icon, color, word } = looks[state]
   const { title, means, todo } = stepWords[name]
@@ -30,7 +49,7 @@ function StepItem({ step: { name, state, found, values = [] }, number }: { step:
       <Accordion.Control
         px="xs"
         icon={<Icon size={20} aria-hidden color={`var(--mantine-color-${color}-filled)`} />}
-        styles={{ label: { paddingBlock: 8 } }}
+        styles={label}
       >
         <Group justify="space-between" gap="xs" wrap="nowrap" component="span">
           <Text span size="sm">

@@ -28,31 +28,56 @@ export async function logKeys({ tenant, source, store, crypto }: Verifier): Prom
   return trustedKeys({ tenant, store, crypto, document, logName })
 }
 
+/** Longer than this nobody waits for what the Hub has to add: what the record shows by itself is there long before. */
+const patienceMs = 15_000
+
 /**
  * Verifies one record, step by step. What the record, the keys or the proofs contain never throws: it fails a step. What
  * could not be had leaves its steps unknown.
  *
  * @param record as the API answered it
+ * @param onTampered told what the record alone gives away, before the Hub has answered anything else
  */
-export async function verifyInBrowser(verifier: Verifier, record: JsonObject, recordId: string): Promise<Verification> {
+export async function verifyInBrowser(
+  verifier: Verifier,
+  record: JsonObject,
+  recordId: string,
+  onTampered?: (sofar: Verification) => void,
+): Promise<Verification> {
   const { tenant, source, store, crypto } = verifier
   const asked: AskedRecord = { recordId, tenant }
-  const [keys, proof] = await Promise.all([
-    logKeys(verifier).catch(() => undefined),
-    source.proof(recordId).catch((error: unknown): ProofAnswer => ({ missing: 'no-answer', because: String(error) })),
+  const answers = Promise.all([
+    inTime(logKeys(verifier)).catch(() => undefined),
+    inTime(source.proof(recordId)).catch(
+      (error: unknown): ProofAnswer => ({ missing: 'no-answer', because: messageOf(error) }),
+    ),
   ])
+  const alone = await recordSteps(record, asked, undefined, crypto)
+  if (verdictOf(alone.steps) === 'tampered') onTampered?.({ verdict: 'tampered', steps: alone.steps })
+  const [keys, proof] = await answers
   const findings = await recordSteps(record, asked, keys, crypto)
   const { step, checkpoint: shown } = await logStep(findings, proof, keys, crypto)
   const history: Step =
     keys && shown
-      ? await historyStep({ tenant, store, crypto, source, keys, shown }).catch(
+      ? await inTime(historyStep({ tenant, store, crypto, source, keys, shown })).catch(
           (error: unknown): Step => ({
             name: 'history',
             state: 'unknown',
-            found: `The Hub did not prove how the log went on: ${error instanceof Error ? error.message : error}`,
+            found: `The Hub did not prove how the log went on: ${messageOf(error)}`,
           }),
         )
       : { name: 'history', state: 'unknown', found: 'Without a signed state of the log there is nothing to compare.' }
   const steps = [...findings.steps, step, history]
   return { verdict: verdictOf(steps), steps }
+}
+
+function inTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error('no answer came in time.')), patienceMs)
+    answer.then(resolve, reject).finally(() => clearTimeout(late))
+  })
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

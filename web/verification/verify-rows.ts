@@ -1,11 +1,19 @@
 import { type AsyncCrypto, itemOfAnswer, type JsonObject, verifyRecords } from '../../provenance/index.ts'
 import type { LogKeys } from './log-keys.ts'
+import { isPlain } from './plain-record.ts'
 
-/** Of one row: `undefined` in a map of them says that it was not looked at. */
 export type RowVerdict = { verified: true } | { verified: false; because: string }
 
-/** Each hash is made beside the page; what the page does itself for so many rows takes a few milliseconds. */
+/**
+ * What was found of each row that was looked at, by the row itself: the Hub may answer two of one id, of which one is
+ * genuine.
+ */
+export type RowVerdicts = ReadonlyMap<object, RowVerdict>
+
+/** Records of a seal stand together mostly, and share the check of its signature within a piece. */
 const pieceSize = 16
+/** So often what was found is told: each time the table is drawn anew. */
+const progressEveryMs = 250
 
 interface Options {
   tenant: string
@@ -13,7 +21,7 @@ interface Options {
   crypto: AsyncCrypto
   /** What each row has to be, beyond genuine: the filter it was found with. */
   fits(record: JsonObject): boolean
-  onProgress(verdicts: ReadonlyMap<string, RowVerdict>): void
+  onProgress(verdicts: RowVerdicts): void
   signal: AbortSignal
 }
 
@@ -21,34 +29,52 @@ interface Options {
  * Verifies rows of a table, hash, place in the seal and signature of each, in pieces that leave the page responsive.
  * Whether their seals are in the log is for each record's own verification.
  *
- * @returns verdicts by record id; fewer than rows when it was called off
+ * @returns fewer verdicts than rows when it was called off
  */
 export async function verifyRows(
   rows: readonly JsonObject[],
   { tenant, keys, crypto, fits, onProgress, signal }: Options,
-): Promise<ReadonlyMap<string, RowVerdict>> {
-  const verdicts = new Map<string, RowVerdict>()
-  for (let at = 0; at < rows.length; ) {
-    // Records of a seal stand together mostly, and share the check of its signature.
+): Promise<RowVerdicts> {
+  const verdicts = new Map<object, RowVerdict>()
+  const twice = idsAnsweredTwice(rows)
+  let toldAt = performance.now()
+  for (let at = 0; at < rows.length; at += pieceSize) {
     const piece = rows.slice(at, at + pieceSize)
-    at += pieceSize
     const results = await verifyRecords(piece.map(itemOfAnswer), keys.trusted, crypto)
     for (const [index, { verified, failures }] of results.entries()) {
       const row = piece[index]!
-      const because = !verified
-        ? failures.map(({ detail }) => detail).join('; ')
-        : row.tenant_id !== tenant
-          ? `it is of the tenant ${String(row.tenant_id)}`
-          : fits(row)
-            ? undefined
-            : 'it is not what was filtered for'
-      verdicts.set(String(row.record_id), because === undefined ? { verified: true } : { verified: false, because })
+      const because = verified
+        ? whyNot(row, tenant, twice, fits)
+        : failures.map(({ detail }) => detail).join('; ') || 'it cannot be verified'
+      verdicts.set(row, because === undefined ? { verified: true } : { verified: false, because })
     }
     if (signal.aborted) return verdicts
-    onProgress(new Map(verdicts))
+    const now = performance.now()
+    if (now - toldAt >= progressEveryMs || at + pieceSize >= rows.length) {
+      toldAt = now
+      onProgress(new Map(verdicts))
+    }
     await pause()
   }
   return verdicts
+}
+
+/** What is wrong with a row that is genuine in itself; undefined where nothing is. */
+function whyNot(row: JsonObject, tenant: string, twice: ReadonlySet<unknown>, fits: Options['fits']) {
+  if (!isPlain(row)) return 'it has members that are not its own'
+  if (row.tenant_id !== tenant) return `it is of the tenant ${String(row.tenant_id)}`
+  if (twice.has(row.record_id)) return 'the Hub answered its id twice'
+  try {
+    if (fits(row)) return undefined
+  } catch {
+    // It has not even the form that filters look at.
+  }
+  return 'it is not what was filtered for'
+}
+
+function idsAnsweredTwice(rows: readonly JsonObject[]): ReadonlySet<unknown> {
+  const seen = new Set<unknown>()
+  return new Set(rows.map(({ record_id }) => record_id).filter((id) => seen.has(id) || !seen.add(id)))
 }
 
 /** Lets the page draw and answer. */

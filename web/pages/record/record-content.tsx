@@ -3,12 +3,12 @@ import { IconCircleCheck, IconCircleX } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { formatBytes, formatCount, formatMs, formatUsd } from '../../ui/formats.ts'
+import { Member, Members } from '../../ui/members.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { ChangeList } from '../governance/change-list.tsx'
 import { SubjectLink } from '../governance/subject-link.tsx'
 import type { HubRecord } from '../records/columns.tsx'
 import { ContentValue } from './content-value.tsx'
-import { type Member, MemberList } from './member-list.tsx'
 
 /** What a record says, by its type. */
 export function RecordContent({ record }: { record: HubRecord }) {
@@ -20,78 +20,83 @@ export function RecordContent({ record }: { record: HubRecord }) {
     const value = record[member]
     return typeof value === 'number' ? value : undefined
   }
-  const figure = (name: string, member: string, format: (value: number) => string): Member => {
+  const figure = (name: string, member: string, format: (value: number) => string) => {
     const value = number(member)
-    return { name, value: value === undefined ? undefined : format(value) }
+    return <Member name={name}>{value === undefined ? undefined : format(value)}</Member>
   }
-  const made: Member[] = [
-    { name: 'Skill', value: text('skill_id') && `${text('skill_id')} ${text('skill_version') ?? ''}` },
-    { name: 'Archetype', value: text('archetype_id') },
-    { name: 'User', value: text('user_id')?.replace(/^user:/, '') },
-    { name: 'Platform', value: text('llm_platform') },
-    { name: 'Model', value: text('llm_model') },
-  ]
+  const made = (
+    <>
+      <Member name="Skill">{text('skill_id') && `${text('skill_id')} ${text('skill_version') ?? ''}`}</Member>
+      <Member name="Archetype">{text('archetype_id')}</Member>
+      <Member name="User">{text('user_id')?.replace(/^user:/, '')}</Member>
+      <Member name="Platform">{text('llm_platform')}</Member>
+      <Member name="Model">{text('llm_model')}</Member>
+    </>
+  )
   const parts: Record<HubRecord['record_type'], () => ReactNode> = {
     output: () => (
       <>
-        <MemberList members={[...made, figure('Cost', 'cost_usd_estimate', formatUsd)]} />
+        <Members>
+          <Member name="Title">{text('title')}</Member>
+          {made}
+          {figure('Cost', 'cost_usd_estimate', formatUsd)}
+        </Members>
         <Content title="Content" value={record.content} type={text('content_type')} />
       </>
     ),
     artifact: () => (
       <>
-        <MemberList
-          members={[
-            { name: 'Kept at', value: text('uri') && <Address uri={text('uri')!} /> },
-            { name: 'Media type', value: text('media_type') },
-            figure('Size', 'size_bytes', formatBytes),
-            { name: 'SHA-256', value: text('sha256') && <CopyText value={text('sha256')!} label="Copy SHA-256" /> },
-          ]}
-        />
+        <Members>
+          <Member name="Title">{text('title')}</Member>
+          <Member name="Kept at">{text('uri') && <Address uri={text('uri')!} />}</Member>
+          <Member name="Media type">{text('media_type')}</Member>
+          {figure('Size', 'size_bytes', formatBytes)}
+          <Member name="SHA-256">{text('sha256') && <CopyText value={text('sha256')!} label="Copy SHA-256" />}</Member>
+        </Members>
         <Content title="Content" value={record.content} type={undefined} />
       </>
     ),
     decision: () => (
-      <MemberList
-        members={[
-          { name: 'Decision', value: text('decision_id') },
-          { name: 'About', value: text('decision_subject') },
-          { name: 'Outcome', value: <b>{text('decision_outcome')}</b> },
-          { name: 'Why', value: <span style={{ whiteSpace: 'pre-wrap' }}>{text('decision_rationale')}</span> },
-          { name: 'Decided as', value: text('decision_actor_role') },
-        ]}
-      />
+      <Members>
+        <Member name="Decision">{text('decision_id')}</Member>
+        <Member name="About">{text('decision_subject')}</Member>
+        <Member name="Outcome">
+          <b>{text('decision_outcome')}</b>
+        </Member>
+        <Member name="Why">
+          <span style={{ whiteSpace: 'pre-wrap' }}>{text('decision_rationale')}</span>
+        </Member>
+        <Member name="Decided as">{text('decision_actor_role')}</Member>
+      </Members>
     ),
     skill_definition: () => (
       <>
-        <MemberList
-          members={[
-            { name: 'Name', value: text('name') },
-            { name: 'Skill', value: text('skill_id') },
-            { name: 'Version', value: text('skill_version') },
-            { name: 'Owner', value: text('owner') },
-            { name: 'What it does', value: text('description') },
-          ]}
-        />
+        <Members>
+          <Member name="Name">{text('name')}</Member>
+          <Member name="Skill">{text('skill_id')}</Member>
+          <Member name="Version">{text('skill_version')}</Member>
+          <Member name="Owner">{text('owner')}</Member>
+          <Member name="What it does">{text('description')}</Member>
+        </Members>
         <Content title="Manifest" value={record.manifest} type={undefined} />
       </>
     ),
     telemetry_event: () => (
       <>
-        <MemberList
-          members={[
-            { name: 'Outcome', value: <Outcome success={record.success} code={text('error_code')} /> },
-            ...made,
-            { name: 'Happened at', value: text('ts') && <TimeText iso={text('ts')!} /> },
-            figure('Latency', 'latency_ms', formatMs),
-            figure('Tokens in', 'tokens_in', formatCount),
-            figure('Tokens out', 'tokens_out', formatCount),
-            figure('Tokens reported', 'tokens_total_reported', formatCount),
-            figure('Estimated cost', 'cost_usd_estimate', formatUsd),
-            figure('Computed cost', 'cost_usd_computed', formatUsd),
-            { name: 'Price from', value: text('price_source') },
-          ]}
-        />
+        <Members>
+          <Member name="Outcome">
+            <Outcome success={record.success} code={text('error_code')} />
+          </Member>
+          {made}
+          <Member name="Happened at">{text('ts') && <TimeText iso={text('ts')!} />}</Member>
+          {figure('Latency', 'latency_ms', formatMs)}
+          {figure('Tokens in', 'tokens_in', formatCount)}
+          {figure('Tokens out', 'tokens_out', formatCount)}
+          {figure('Tokens reported', 'tokens_total_reported', formatCount)}
+          {figure('Estimated cost', 'cost_usd_estimate', formatUsd)}
+          {figure('Computed cost', 'cost_usd_computed', formatUsd)}
+          <Member name="Price from">{text('price_source')}</Member>
+        </Members>
         <Content title="Metadata" value={record.metadata} type={undefined} />
       </>
     ),
@@ -99,7 +104,9 @@ export function RecordContent({ record }: { record: HubRecord }) {
   }
   return (
     <Stack gap="md" component="section" aria-label="What it says">
-      {parts[record.record_type]?.() ?? <Content title="Content" value={record.content} type={undefined} />}
+      {(Object.hasOwn(parts, record.record_type) && parts[record.record_type]()) || (
+        <Content title="Content" value={record.content} type={undefined} />
+      )}
     </Stack>
   )
 }
@@ -109,12 +116,12 @@ function GovernanceContent({ record: { event_kind, subject, details } }: { recor
     typeof details === 'object' && details !== null ? (details as Record<string, unknown>) : {}
   return (
     <>
-      <MemberList
-        members={[
-          { name: 'Kind', value: typeof event_kind === 'string' ? event_kind : undefined },
-          { name: 'About', value: <SubjectLink subject={typeof subject === 'string' ? subject : undefined} /> },
-        ]}
-      />
+      <Members>
+        <Member name="Kind">{typeof event_kind === 'string' ? event_kind : undefined}</Member>
+        <Member name="About">
+          <SubjectLink subject={typeof subject === 'string' ? subject : undefined} />
+        </Member>
+      </Members>
       {(before !== undefined || after !== undefined) && <ChangeList before={before} after={after} />}
       {Object.keys(rest).length > 0 && <Content title="Details" value={rest} type={undefined} />}
     </>

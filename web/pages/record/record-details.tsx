@@ -8,14 +8,15 @@ import { Loaded, SkeletonLines } from '../../components/loaded.tsx'
 import { RecordLink } from '../../components/record-link.tsx'
 import { RecordTypeBadge } from '../../components/record-type.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
+import { Member, Members } from '../../ui/members.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { VerificationCard } from '../../verification/verification-card.tsx'
-import { MemberList } from './member-list.tsx'
 import { RawText } from './raw-text.tsx'
 import { RecordActions } from './record-actions.tsx'
 import { RecordContent } from './record-content.tsx'
 import { RecordGone } from './record-gone.tsx'
-import { RecordState } from './record-state.tsx'
+import { RecordPart } from './record-part.tsx'
+import { RecordRetention, RecordState } from './record-state.tsx'
 import { type ReadRecord, useRecord } from './use-record.ts'
 
 /** All there is of a record: what it says, whether that is genuine, what keeps it, and what may be done. */
@@ -32,6 +33,8 @@ export function RecordDetails({ recordId }: { recordId: string }) {
 function Details({ recordId, read, onReload }: { recordId: string; read: ReadRecord; onReload(): void }) {
   const { record, json, readAt } = read
   const { may } = useMe()
+  // Of a record that somebody made up it may be anything.
+  const related = Array.isArray(record.related_records) ? record.related_records.map(String) : []
   return (
     <Stack gap="md">
       <Group justify="space-between" gap="xs">
@@ -50,7 +53,9 @@ function Details({ recordId, read, onReload }: { recordId: string; read: ReadRec
           <RecordActions read={read} />
         </Group>
       </Group>
-      <RecordState record={record} />
+      <RecordPart of={readAt}>
+        <RecordState record={record} />
+      </RecordPart>
       <VerificationCard
         recordId={recordId}
         record={json}
@@ -58,40 +63,44 @@ function Details({ recordId, read, onReload }: { recordId: string; read: ReadRec
         server={record.verification}
         onReload={onReload}
       />
-      <RecordContent record={record} />
+      <RecordPart of={readAt}>
+        <RecordContent record={record} />
+      </RecordPart>
       <Accordion multiple defaultValue={['record']} variant="separated" order={2}>
         <Accordion.Item value="record">
           <Accordion.Control>Record</Accordion.Control>
           <Accordion.Panel>
-            <MemberList
-              members={[
-                { name: 'Record id', value: <CopyText value={record.record_id} label="Copy record id" /> },
-                { name: 'Created', value: <TimeText iso={record.created_at} /> },
-                {
-                  name: 'Written by',
-                  // As a flexible item a long name is cut off; within text it would widen the page.
-                  value: (
-                    <Group component="span" wrap="nowrap">
-                      <ActorName id={record.created_by} />
-                    </Group>
-                  ),
-                },
-                { name: 'Tenant', value: record.tenant_id },
-                { name: 'Schema', value: record.schema_version },
-              ]}
-            />
+            <RecordPart of={readAt}>
+              <Members>
+                <Member name="Record id">
+                  <CopyText value={record.record_id} label="Copy record id" />
+                </Member>
+                <Member name="Created">
+                  <TimeText iso={record.created_at} />
+                </Member>
+                <Member name="Written by">
+                  {/* As a flexible item a long name is cut off; within text it would widen the page. */}
+                  <Group component="span" wrap="nowrap">
+                    <ActorName id={record.created_by} />
+                  </Group>
+                </Member>
+                <Member name="Tenant">{record.tenant_id}</Member>
+                <Member name="Schema">{record.schema_version}</Member>
+              </Members>
+              <RecordRetention record={record} />
+            </RecordPart>
           </Accordion.Panel>
         </Accordion.Item>
         <Accordion.Item value="related">
-          <Accordion.Control>Related records ({record.related_records.length})</Accordion.Control>
+          <Accordion.Control>Related records ({related.length})</Accordion.Control>
           <Accordion.Panel>
-            {record.related_records.length === 0 ? (
+            {related.length === 0 ? (
               <Text size="sm" c="dimmed">
                 It names none. Records that name it are in its graph.
               </Text>
             ) : (
               <List size="sm">
-                {record.related_records.map((id) => (
+                {related.map((id) => (
                   <List.Item key={id} style={{ overflowWrap: 'anywhere' }}>
                     <RecordLink id={id} />
                   </List.Item>

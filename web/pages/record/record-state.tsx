@@ -18,16 +18,6 @@ export function RecordState({ record }: { record: HubRecord }) {
     { params: { path: { record_id: record.record_id } } },
     { enabled: me.may('getRecordState') },
   )
-  const { data: retention } = api.useQuery(
-    'get',
-    '/api/v1/hub/retention-rules',
-    {},
-    { enabled: me.may('getRetentionRules') },
-  )
-  const rule = retention?.rules.find(({ record_type }) => record_type === record.record_type)
-  const created = Date.parse(record.created_at)
-  const keptUntil = rule?.min_days ? created + rule.min_days * dayMs : undefined
-  const goesAt = rule?.max_days ? created + rule.max_days * dayMs : undefined
   return (
     <Stack gap="sm">
       {record.is_purged && (
@@ -69,24 +59,40 @@ export function RecordState({ record }: { record: HubRecord }) {
           </Text>
         </Notice>
       )}
-      {!record.is_purged && (keptUntil ?? goesAt) !== undefined && (
-        <Text size="sm" c="dimmed">
-          {keptUntil !== undefined && keptUntil > Date.now() && (
-            <>
-              By the{' '}
-              <LinkText inherit to="/governance/retention">
-                retention rules
-              </LinkText>{' '}
-              it cannot be purged before <TimeText iso={new Date(keptUntil).toISOString()} form="date" />.{' '}
-            </>
-          )}
-          {goesAt !== undefined && (
-            <>
-              The Hub purges it by itself after <TimeText iso={new Date(goesAt).toISOString()} form="date" />.
-            </>
-          )}
-        </Text>
-      )}
     </Stack>
+  )
+}
+
+/** Until when it is kept at least, and when it goes by itself. */
+export function RecordRetention({ record }: { record: HubRecord }) {
+  const me = useMe()
+  const { data: retention } = api.useQuery(
+    'get',
+    '/api/v1/hub/retention-rules',
+    {},
+    { enabled: me.may('getRetentionRules') },
+  )
+  const rule = retention?.rules.find(({ record_type }) => record_type === record.record_type)
+  const created = Date.parse(record.created_at)
+  const keptUntil = rule?.min_days ? created + rule.min_days * dayMs : undefined
+  const goesAt = rule?.max_days ? created + rule.max_days * dayMs : undefined
+  if (record.is_purged || (keptUntil ?? goesAt) === undefined) return null
+  return (
+    <Text size="sm" c="dimmed">
+      {keptUntil !== undefined && keptUntil > Date.now() && (
+        <>
+          By the{' '}
+          <LinkText inherit underline="always" to="/governance/retention">
+            retention rules
+          </LinkText>{' '}
+          it cannot be purged before <TimeText iso={new Date(keptUntil).toISOString()} form="date" />.{' '}
+        </>
+      )}
+      {goesAt !== undefined && (
+        <>
+          The Hub purges it by itself after <TimeText iso={new Date(goesAt).toISOString()} form="date" />.
+        </>
+      )}
+    </Text>
   )
 }

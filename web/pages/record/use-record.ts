@@ -1,5 +1,5 @@
 import { type InfiniteData, queryOptions, useQuery } from '@tanstack/react-query'
-import type { JsonObject } from '../../../provenance/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../provenance/index.ts'
 import { hub } from '../../api/hub.ts'
 import { queryClient } from '../../api/query-client.ts'
 import type { HubRecord } from '../records/columns.tsx'
@@ -20,6 +20,8 @@ const recordQuery = (recordId: string) =>
       const params = { path: { record_id: recordId }, query: { verify: true } }
       const { data, response } = await hub.GET('/api/v1/hub/records/{record_id}', { params })
       const record = data!
+      if (!isJsonObject(record as unknown as JsonValue))
+        throw new Error('The Hub answered something that is no record.')
       const etag = response.headers.get('etag') ?? undefined
       return { record, json: record as unknown as JsonObject, etag, readAt: Date.now() }
     },

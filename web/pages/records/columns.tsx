@@ -3,17 +3,17 @@ import { IconCircleCheck, IconCircleX, IconShieldCheck, IconShieldX } from '@tab
 import { createContext, useContext } from 'react'
 import type { Answer } from '../../api/hub.ts'
 import { ActorName } from '../../components/actor-name.tsx'
-import { RecordTypeBadge, recordTypeLooks, titleOfRecord } from '../../components/record-type.tsx'
+import { looksOf, RecordTypeBadge, titleOfRecord } from '../../components/record-type.tsx'
 import { formatCount, formatMs, formatUsd, nothing } from '../../ui/formats.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
-import type { RowVerdict } from '../../verification/verify-rows.ts'
+import type { RowVerdicts } from '../../verification/verify-rows.ts'
 
 /** A record as the API answers it: the members of its type are beside those all have. */
 export type HubRecord = Answer<'getRecord'>
 
 /** What this browser found of the rows it verified. */
-export const RowVerdicts = createContext<ReadonlyMap<string, RowVerdict>>(new Map())
+export const RowVerdictsContext = createContext<RowVerdicts>(new Map())
 
 const column = columnsOf<HubRecord>()
 const text = (record: HubRecord, member: string) => {
@@ -63,7 +63,7 @@ export const recordColumns = column.columns([
     header: 'In this browser',
     size: 140,
     meta: { name: 'In this browser' },
-    cell: ({ row }) => <VerdictCell id={row.original.record_id} />,
+    cell: ({ row }) => <VerdictCell record={row.original} />,
   }),
   column.accessor((record) => record.verification?.verified, {
     id: 'server',
@@ -135,7 +135,7 @@ export const columnsOfVerification = ['verdict', 'server'] as const
 export const usualColumns = ['record_type', 'title', 'skill_id', 'who', 'cost_usd_estimate', 'created_at'] as const
 
 function TitleCell({ record, title }: { record: HubRecord; title: string }) {
-  const { label, Icon } = recordTypeLooks[record.record_type]
+  const { label, Icon } = looksOf(record.record_type)
   return (
     <Group gap={6} wrap="nowrap" miw={0}>
       <Text span inherit hiddenFrom="sm" c="dimmed" flex="none" lh={0}>
@@ -153,8 +153,8 @@ function TitleCell({ record, title }: { record: HubRecord; title: string }) {
   )
 }
 
-function VerdictCell({ id }: { id: string }) {
-  const verdict = useContext(RowVerdicts).get(id)
+function VerdictCell({ record }: { record: HubRecord }) {
+  const verdict = useContext(RowVerdictsContext).get(record)
   if (!verdict)
     return (
       <Text span inherit c="dimmed">

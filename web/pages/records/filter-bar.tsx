@@ -1,7 +1,7 @@
-import { Button, Collapse, Group, Select, SimpleGrid, Switch, TextInput } from '@mantine/core'
+import { Button, Collapse, Group, Select, SimpleGrid, Switch, TextInput, useMatches } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconAdjustmentsHorizontal } from '@tabler/icons-react'
-import { useState } from 'react'
+import { Fragment, useState } from 'react'
 import { patterns, recordTypes } from '../../../contract/literals.ts'
 import { canSee } from '../../../contract/record-visibility.ts'
 import { useMe } from '../../api/me.ts'
@@ -51,45 +51,67 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
     />
   )
 
+  const betweenTimes = isBetween && (
+    <>
+      <MomentInput
+        label="Created from"
+        placeholder="Any time"
+        value={search.created_at__gte}
+        onChange={(created_at__gte) => onChange({ created_at__gte })}
+      />
+      <MomentInput
+        label="Created before"
+        placeholder="Any time"
+        value={search.created_at__lt}
+        onChange={(created_at__lt) => onChange({ created_at__lt })}
+      />
+    </>
+  )
+  const usual = [
+    types.length > 1 && (
+      <Select
+        key="type"
+        label="Type"
+        placeholder="All types"
+        data={types.map((value) => ({ value, label: recordTypeLooks[value].plural }))}
+        value={search.record_type ?? null}
+        onChange={(value) => onChange({ record_type: (value as RecordsSearch['record_type']) ?? undefined })}
+        clearable
+      />
+    ),
+    <Fragment key="skill">{text('skill_id', 'Skill', 'Any skill')}</Fragment>,
+    <Fragment key="archetype">{text('archetype_id', 'Archetype', 'Any archetype')}</Fragment>,
+    <Select
+      key="created"
+      label="Created"
+      placeholder="Any time"
+      data={[...ranges.map((value) => ({ value, label: rangeNames[value] })), { value: 'between', label: 'Between …' }]}
+      value={isBetween ? 'between' : (search.within ?? null)}
+      onChange={(value) => {
+        setBetween(value === 'between')
+        const within = value === 'between' ? undefined : ((value as RecordsSearch['within']) ?? undefined)
+        onChange({ within, ...(value !== 'between' && { created_at__gte: undefined, created_at__lt: undefined }) })
+      }}
+      clearable
+    />,
+    <Select
+      key="order"
+      label="Order"
+      data={sorts.map((value) => ({ value, label: sortNames[value] }))}
+      value={search.sort ?? usualSort}
+      allowDeselect={false}
+      onChange={(value) =>
+        onChange({ sort: value === usualSort ? undefined : ((value as RecordsSearch['sort']) ?? undefined) })
+      }
+    />,
+  ].filter(Boolean)
+  // On a phone they would fill the first screen.
+  const atOnce = useMatches({ base: 2, sm: usual.length }, { getInitialValueInEffect: false })
+
   return (
     <search aria-label="Filters">
       <SimpleGrid cols={{ base: 1, xs: 2, lg: types.length > 1 ? 6 : 5 }} spacing="sm" verticalSpacing="xs">
-        {types.length > 1 && (
-          <Select
-            label="Type"
-            placeholder="All types"
-            data={types.map((value) => ({ value, label: recordTypeLooks[value].plural }))}
-            value={search.record_type ?? null}
-            onChange={(value) => onChange({ record_type: (value as RecordsSearch['record_type']) ?? undefined })}
-            clearable
-          />
-        )}
-        {text('skill_id', 'Skill', 'Any skill')}
-        {text('archetype_id', 'Archetype', 'Any archetype')}
-        <Select
-          label="Created"
-          placeholder="Any time"
-          data={[
-            ...ranges.map((value) => ({ value, label: rangeNames[value] })),
-            { value: 'between', label: 'Between …' },
-          ]}
-          value={isBetween ? 'between' : (search.within ?? null)}
-          onChange={(value) => {
-            setBetween(value === 'between')
-            const within = value === 'between' ? undefined : ((value as RecordsSearch['within']) ?? undefined)
-            onChange({ within, ...(value !== 'between' && { created_at__gte: undefined, created_at__lt: undefined }) })
-          }}
-          clearable
-        />
-        <Select
-          label="Order"
-          data={sorts.map((value) => ({ value, label: sortNames[value] }))}
-          value={search.sort ?? usualSort}
-          allowDeselect={false}
-          onChange={(value) =>
-            onChange({ sort: value === usualSort ? undefined : ((value as RecordsSearch['sort']) ?? undefined) })
-          }
-        />
+        {usual.slice(0, atOnce)}
         <Button
           variant="default"
           onClick={toggle}
@@ -100,25 +122,12 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
         >
           {more ? 'Fewer filters' : 'More filters'}
         </Button>
-        {isBetween && (
-          <>
-            <MomentInput
-              label="Created from"
-              placeholder="Any time"
-              value={search.created_at__gte}
-              onChange={(created_at__gte) => onChange({ created_at__gte })}
-            />
-            <MomentInput
-              label="Created before"
-              placeholder="Any time"
-              value={search.created_at__lt}
-              onChange={(created_at__lt) => onChange({ created_at__lt })}
-            />
-          </>
-        )}
+        {atOnce === usual.length && betweenTimes}
       </SimpleGrid>
       <Collapse expanded={more}>
         <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }} spacing="sm" verticalSpacing="xs" mt="xs">
+          {usual.slice(atOnce)}
+          {atOnce < usual.length && betweenTimes}
           {text('user_id', 'User', 'user:ada@example.com')}
           {text('created_by', 'Written by', 'A person or service account')}
           {canSee(scopes, 'governance_event') && text('event_kind', 'Event kind', 'Of governance events')}

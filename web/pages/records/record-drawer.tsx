@@ -4,6 +4,7 @@ import type { KeyboardEvent } from 'react'
 import { LinkButton } from '../../components/link-button.tsx'
 import { titleOfRecord } from '../../components/record-type.tsx'
 import { RecordDetails } from '../record/record-details.tsx'
+import { useRecord } from '../record/use-record.ts'
 import type { HubRecord } from './columns.tsx'
 
 interface RecordDrawerProps {
@@ -41,7 +42,7 @@ export function RecordDrawer({ openId, rows, onOpen }: RecordDrawerProps) {
       closeButtonProps={{ 'aria-label': 'Close details' }}
       title={
         <Text fw={600} truncate>
-          {row ? titleOfRecord(row) : 'Record'}
+          {openId ? <Title recordId={openId} row={row} /> : 'Record'}
         </Text>
       }
       styles={{ title: { minWidth: 0, flex: 1 } }}
@@ -68,6 +69,12 @@ export function RecordDrawer({ openId, rows, onOpen }: RecordDrawerProps) {
       {openId && <RecordDetails key={openId} recordId={openId} />}
     </Drawer>
   )
+}
+
+/** That of the record that is verified below, and until it is there what the list said. */
+function Title({ recordId, row }: { recordId: string; row: HubRecord | undefined }) {
+  const record = useRecord(recordId).data?.record ?? row
+  return record ? titleOfRecord(record) : 'Record'
 }
 
 interface StepProps {

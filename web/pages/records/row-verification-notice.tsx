@@ -3,6 +3,7 @@ import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { Notice } from '../../ui/notice.tsx'
 import type { HubRecord } from './columns.tsx'
+import { rowIdsOf } from './row-ids.ts'
 import type { RowVerification } from './use-row-verification.ts'
 
 interface RowVerificationNoticeProps {
@@ -22,7 +23,8 @@ export function RowVerificationNotice({ verification, rows }: RowVerificationNot
       </Notice>
     )
   }
-  const bad = rows.filter(({ record_id }) => verdicts.get(record_id)?.verified === false)
+  const bad = rows.filter((row) => verdicts.get(row)?.verified === false)
+  const idOf = rowIdsOf(bad)
   const denied = bad.filter(({ verification: word }) => word?.verified === true)
   if (bad.length === 0 && problems.length === 0) {
     return (
@@ -38,11 +40,11 @@ export function RowVerificationNotice({ verification, rows }: RowVerificationNot
       : 'The keys of the log'
   return (
     <Notice kind="danger" title={title} urgent>
-      {bad.slice(0, 5).map(({ record_id }) => {
-        const verdict = verdicts.get(record_id)
+      {bad.slice(0, 5).map((row) => {
+        const verdict = verdicts.get(row)
         return (
-          <Text key={record_id} size="sm" style={{ overflowWrap: 'anywhere' }}>
-            {record_id}: {verdict?.verified === false && verdict.because}
+          <Text key={idOf(row)} size="sm" style={{ overflowWrap: 'anywhere' }}>
+            {row.record_id}: {verdict?.verified === false && verdict.because}
           </Text>
         )
       })}

@@ -3,14 +3,14 @@ import type { JsonObject } from '../../../provenance/index.ts'
 import { useMe } from '../../api/me.ts'
 import { verifierOf } from '../../verification/use-verification.ts'
 import { logKeys } from '../../verification/verify-record.ts'
-import { type RowVerdict, verifyRows } from '../../verification/verify-rows.ts'
+import { type RowVerdicts, verifyRows } from '../../verification/verify-rows.ts'
 import type { HubRecord } from './columns.tsx'
 
 /** So many rows are verified at once. */
 export const verifiedAtOnce = 1000
 
 export interface RowVerification {
-  verdicts: ReadonlyMap<string, RowVerdict>
+  verdicts: RowVerdicts
   /** How many there are to verify; undefined where none was asked for. */
   asked: number | undefined
   running: boolean
@@ -21,7 +21,7 @@ export interface RowVerification {
   start(rows: readonly HubRecord[], fits: (record: JsonObject) => boolean): void
 }
 
-const nothing = { verdicts: new Map<string, RowVerdict>(), asked: undefined, running: false, problems: [], error: null }
+const nothing = { verdicts: new Map() as RowVerdicts, asked: undefined, running: false, problems: [], error: null }
 
 /**
  * Verifies loaded rows in this browser, on request.
@@ -54,7 +54,7 @@ export function useRowVerification(of: string): RowVerification {
       const keys = await logKeys(verifier)
       set({ problems: keys.problems })
       const { crypto } = verifier
-      const onProgress = (verdicts: ReadonlyMap<string, RowVerdict>) => set({ verdicts })
+      const onProgress = (verdicts: RowVerdicts) => set({ verdicts })
       await verifyRows(rows as unknown as JsonObject[], { tenant, keys, crypto, fits, onProgress, signal })
       set({ running: false })
     } catch (error) {

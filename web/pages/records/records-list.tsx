@@ -1,0 +1,146 @@
+import { Button, Group, Stack, Text } from '@mantine/core'
+import { IconDownload, IconRefresh, IconShieldCheck } from '@tabler/icons-react'
+import { useMemo } from 'react'
+import { api } from '../../api/hub.ts'
+import { useMe } from '../../api/me.ts'
+import { LinkButton } from '../../components/link-button.tsx'
+import { Loaded, SkeletonLines } from '../../components/loaded.tsx'
+import { viewQuery } from '../../components/view-query.ts'
+import { DataTable } from '../../ui/data-table.tsx'
+import { formatCount } from '../../ui/formats.ts'
+import { readFirstPageAgain } from '../record/use-record.ts'
+import { type HubRecord, RowVerdictsContext, recordColumns } from './columns.tsx'
+import { ColumnsMenu, useColumns } from './columns-menu.tsx'
+import { NothingFound } from './nothing-found.tsx'
+import { RecordDrawer } from './record-drawer.tsx'
+import { fitsSearch, parametersOf, queryOf, usualSort } from './record-query.ts'
+import type { RecordsSearch, sorts } from './records-search.ts'
+import { rowIdsOf } from './row-ids.ts'
+import { RowVerificationNotice } from './row-verification-notice.tsx'
+import { useRowVerification } from './use-row-verification.ts'
+
+interface RecordsListProps {
+  search: RecordsSearch
+  /** When the table was read. */
+  now: Date
+  onChange(changed: Partial<RecordsSearch>): void
+  onOpen(recordId: string | undefined): void
+  /** Makes it now. */
+  onRefresh(): void
+}
+
+/**
+ * The records that were found, and what is done with them together. It is drawn anew with each page that comes and as
+ * verification goes on; the filters above are not.
+ */
+export function RecordsList({ search, now, onChange, onOpen, onRefresh }: RecordsListProps) {
+  const me = useMe()
+  const { shown, setShown, hidden } = useColumns()
+  const filters = viewQuery({ ...search, open: undefined, view: undefined })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is open changes nothing of the query
+  const query = useMemo(() => queryOf(search, now), [filters, now])
+  const records = api.useInfiniteQuery(
+    'get',
+    '/api/v1/hub/records',
+    { params: { query } },
+    {
+      pageParamName: 'cursor',
+      initialPageParam: null,
+      getNextPageParam: ({ next_cursor }) => next_cursor,
+      // Rows are verified as they were answered; merging them with others could hide what a lying Hub put in.
+      structuralSharing: false,
+      // It would read every page that is loaded. There is a button for it.
+      refetchOnWindowFocus: false,
+      refetchOnReconnect: false,
+    },
+  )
+  const rows = useMemo(() => records.data?.pages.flatMap((page) => page.records) ?? [], [records.data])
+  const rowId = useMemo(() => rowIdsOf(rows), [rows])
+  const verification = useRowVerification(`${filters} ${now.getTime()}`)
+  const { fetchNextPage, hasNextPage, isFetchingNextPage, isFetchNextPageError } = records
+  const more = useMemo(
+    () => ({
+      available: hasNextPage,
+      loading: isFetchingNextPage,
+      failed: isFetchNextPageError,
+      load: () => void fetchNextPage(),
+    }),
+    [fetchNextPage, hasNextPage, isFetchingNextPage, isFetchNextPageError],
+  )
+  const sort = search.sort ?? usualSort
+  const hiddenColumns = useMemo(
+    () => [...hidden, ...(verification.asked === undefined ? ['verdict'] : []), ...(search.verify ? [] : ['server'])],
+    [hidden, verification.asked, search.verify],
+  )
+
+  return (
+    <Stack gap="sm">
+      <Group justify="space-between" gap="xs">
+        <Text size="sm" c="dimmed" role="status">
+          {records.data &&
+            `${formatCount(rows.length)} loaded${hasNextPage ? ', more below' : rows.length > 0 ? ', that is all' : ''}`}
+          {sort.includes('cost') && '; only records with a cost'}
+        </Text>
+        <Group gap="xs">
+          <Button
+            variant="default"
+            leftSection={<IconShieldCheck size={16} aria-hidden />}
+            disabled={rows.length === 0}
+            loading={verification.running}
+            onClick={() => verification.start(rows, fitsSearch(search, now))}
+          >
+            Verify all on this page
+          </Button>
+          {me.may('createExport') && (
+            <LinkButton
+              to="/exports"
+              search={{ create: '1', ...Object.fromEntries(parametersOf(search, now)) } as never}
+              leftSection={<IconDownload size={16} aria-hidden />}
+            >
+              Export
+            </LinkButton>
+          )}
+          <ColumnsMenu shown={shown} onChange={setShown} />
+          <Button
+            variant="default"
+            leftSection={<IconRefresh size={16} aria-hidden />}
+            loading={records.isRefetching && !isFetchingNextPage}
+            onClick={() => {
+              onRefresh()
+              if (!search.within) void readFirstPageAgain()
+            }}
+          >
+            Refresh
+          </Button>
+        </Group>
+      </Group>
+      <RowVerificationNotice verification={verification} rows={rows} />
+      <Loaded query={records} what="records" skeleton={<SkeletonLines lines={10} />}>
+        {() =>
+          rows.length === 0 ? (
+            <NothingFound search={search} onChange={onChange} />
+          ) : (
+            <RowVerdictsContext value={verification.verdicts}>
+              <DataTable<HubRecord>
+                label="Records"
+                rows={rows}
+                columns={recordColumns}
+                rowId={rowId}
+                hiddenColumns={hiddenColumns}
+                onOpen={({ record_id }) => onOpen(record_id)}
+                openId={search.open}
+                sort={{ id: sort.replace(/^-/, ''), desc: sort.startsWith('-') }}
+                onSort={({ id, desc }) => {
+                  const chosen = `${desc ? '-' : ''}${id}` as (typeof sorts)[number]
+                  onChange({ sort: chosen === usualSort ? undefined : chosen })
+                }}
+                more={more}
+              />
+            </RowVerdictsContext>
+          )
+        }
+      </Loaded>
+      <RecordDrawer openId={search.open} rows={rows} onOpen={onOpen} />
+    </Stack>
+  )
+}

@@ -1,0 +1,12 @@
+import type { HubRecord } from './columns.tsx'
+
+/** What tells rows apart: their record ids. A Hub that lies may answer one twice, and both are shown. */
+export function rowIdsOf(rows: readonly HubRecord[]): (row: HubRecord) => string {
+  const seen = new Set<string>()
+  const again = new Map<HubRecord, string>()
+  for (const [index, row] of rows.entries()) {
+    if (seen.has(row.record_id)) again.set(row, `${row.record_id} again at ${index}`)
+    seen.add(row.record_id)
+  }
+  return (row) => again.get(row) ?? row.record_id
+}
