@@ -1,9 +1,10 @@
-import { Button, Group, Modal, Stack, Switch, Text, TextInput } from '@mantine/core'
+import { Button, Group, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { schemaResolver, useForm } from '@mantine/form'
 import { useState } from 'react'
 import * as v from 'valibot'
 import { viewNameLengthMax } from '../../contract/limits.ts'
 import { fieldErrors } from '../api/problem.ts'
+import { Dialog } from '../ui/dialog.tsx'
 import { ProblemNotice } from './problem-notice.tsx'
 
 const schema = v.object({
@@ -27,9 +28,9 @@ interface ViewFormProps {
 /** Asks for the name of a view, and who sees it. */
 export function ViewDialog({ opened, title, ...rest }: ViewFormProps & { opened: boolean; title: string }) {
   return (
-    <Modal opened={opened} onClose={rest.onClose} title={title} centered>
+    <Dialog opened={opened} onClose={rest.onClose} title={title} centered>
       {opened && <ViewForm {...rest} />}
-    </Modal>
+    </Dialog>
   )
 }
 

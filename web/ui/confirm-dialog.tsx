@@ -1,5 +1,6 @@
-import { Button, Group, Modal, Stack, Textarea, TextInput } from '@mantine/core'
+import { Button, Group, Stack, Textarea, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
+import { Dialog, useBusyDialog } from './dialog.tsx'
 
 interface ConfirmDialogProps {
   opened: boolean
@@ -25,9 +26,9 @@ interface ConfirmDialogProps {
 /** Asks before something happens, and says what. */
 export function ConfirmDialog({ opened, onClose, title, ...rest }: ConfirmDialogProps) {
   return (
-    <Modal opened={opened} onClose={onClose} title={title} centered>
+    <Dialog opened={opened} onClose={onClose} title={title} centered>
       {opened && <Question onClose={onClose} {...rest} />}
-    </Modal>
+    </Dialog>
   )
 }
 
@@ -46,6 +47,7 @@ function Question({
   const [typed, setTyped] = useState('')
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>()
+  useBusyDialog(busy)
   const ready = (!typeToConfirm || typed === typeToConfirm) && (!reason?.required || text.trim() !== '')
 
   async function confirm() {
@@ -93,7 +95,7 @@ function Question({
         )}
         {failure !== undefined && problem(failure)}
         <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
+          <Button variant="default" onClick={onClose} disabled={busy}>
             {cancelLabel}
           </Button>
           <Button type="submit" color={danger ? 'red.9' : undefined} loading={busy} disabled={!ready}>

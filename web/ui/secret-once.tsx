@@ -1,6 +1,7 @@
-import { Button, Checkbox, Modal, Stack, Text } from '@mantine/core'
+import { Button, Checkbox, Stack, Text } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { CopyText } from './copy-text.tsx'
+import { Dialog } from './dialog.tsx'
 
 interface SecretOnceProps {
   /** Undefined while there is nothing to show. */
@@ -21,7 +22,7 @@ export function SecretOnce({ secrets, title, about, children, onClose }: SecretO
     onClose()
   }
   return (
-    <Modal
+    <Dialog
       opened={secrets !== undefined}
       onClose={close}
       title={title}
@@ -51,6 +52,6 @@ export function SecretOnce({ secrets, title, about, children, onClose }: SecretO
           Done
         </Button>
       </Stack>
-    </Modal>
+    </Dialog>
   )
 }

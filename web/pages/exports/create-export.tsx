@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Modal, Radio, Stack, Text } from '@mantine/core'
+import { Button, Checkbox, Group, Radio, Stack, Text } from '@mantine/core'
 import { schemaResolver, useForm } from '@mantine/form'
 import dayjs from 'dayjs'
 import { useState } from 'react'
@@ -13,6 +13,7 @@ import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { type FilterValues, filterOf, filterValues, noFilter } from '../../components/record-filter.ts'
 import { RecordFilterFields } from '../../components/record-filter-fields.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
 import { type ExportFormat, formats } from './export-job.ts'
 import type { ExportsSearch } from './exports-search.ts'
 
@@ -33,9 +34,9 @@ interface CreateExportProps {
 
 export function CreateExport({ opened, ...rest }: CreateExportProps) {
   return (
-    <Modal opened={opened} onClose={rest.onClose} title="Create an export" size="xl">
+    <Dialog opened={opened} onClose={rest.onClose} title="Create an export" size="xl">
       {opened && <CreateExportForm {...rest} />}
-    </Modal>
+    </Dialog>
   )
 }
 

@@ -1,4 +1,4 @@
-import { Button, Drawer, Group, List, Stack, Text, ThemeIcon, Title } from '@mantine/core'
+import { Button, Group, List, Stack, Text, ThemeIcon, Title } from '@mantine/core'
 import { IconCheck, IconDownload, IconX } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { type CertificateChecks, type JsonValue, verifyDeletionCertificate } from '../../../provenance/index.ts'
@@ -9,6 +9,7 @@ import { LinkText } from '../../components/link-text.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { recordTypeLooks } from '../../components/record-type.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
+import { SidePanel } from '../../ui/dialog.tsx'
 import { Member, Members } from '../../ui/members.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { saveFile } from '../../ui/save-file.ts'
@@ -42,13 +43,19 @@ export function CertificateDrawer({ recordId, onClose }: CertificateDrawerProps)
     { enabled: recordId !== undefined },
   )
   return (
-    <Drawer opened={recordId !== undefined} onClose={onClose} position="right" size="lg" title="Deletion certificate">
+    <SidePanel
+      opened={recordId !== undefined}
+      onClose={onClose}
+      position="right"
+      size="lg"
+      title="Deletion certificate"
+    >
       {recordId && (
         <Loaded query={query} what="parts of the certificate">
           {(certificate) => <CertificateDetails certificate={certificate} />}
         </Loaded>
       )}
-    </Drawer>
+    </SidePanel>
   )
 }
 

@@ -1,9 +1,10 @@
-import { Box, Code, Drawer, Stack, Title } from '@mantine/core'
+import { Box, Code, Stack, Title } from '@mantine/core'
 import { api } from '../../api/hub.ts'
 import { ActorName } from '../../components/actor-name.tsx'
 import { LinkText } from '../../components/link-text.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
+import { SidePanel } from '../../ui/dialog.tsx'
 import { Member, Members } from '../../ui/members.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { ChangeList } from './change-list.tsx'
@@ -31,10 +32,9 @@ export function EventDrawer({ eventId, events, onClose }: EventDrawerProps) {
     { enabled: eventId !== undefined && !listed },
   )
   return (
-    <Drawer
+    <SidePanel
       opened={eventId !== undefined}
       onClose={onClose}
-      position="right"
       size="lg"
       title={listed?.event_kind ?? 'Governance event'}
       closeButtonProps={{ 'aria-label': 'Close details' }}
@@ -48,7 +48,7 @@ export function EventDrawer({ eventId, events, onClose }: EventDrawerProps) {
           </Loaded>
         )
       )}
-    </Drawer>
+    </SidePanel>
   )
 }
 

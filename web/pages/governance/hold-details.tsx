@@ -1,4 +1,4 @@
-import { Box, Button, Drawer, List, Stack, Text, Title } from '@mantine/core'
+import { Box, Button, List, Stack, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { type Answer, api } from '../../api/hub.ts'
 import { useMe } from '../../api/me.ts'
@@ -9,6 +9,7 @@ import { Loaded } from '../../components/loaded.tsx'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { SidePanel } from '../../ui/dialog.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { Member, Members } from '../../ui/members.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
@@ -30,10 +31,9 @@ export function HoldDrawer({ holdId, onClose }: HoldDrawerProps) {
     { enabled: holdId !== undefined },
   )
   return (
-    <Drawer
+    <SidePanel
       opened={holdId !== undefined}
       onClose={onClose}
-      position="right"
       size="lg"
       title="Legal hold"
       closeButtonProps={{ 'aria-label': 'Close details' }}
@@ -43,7 +43,7 @@ export function HoldDrawer({ holdId, onClose }: HoldDrawerProps) {
           {(hold) => <HoldDetails hold={hold} />}
         </Loaded>
       )}
-    </Drawer>
+    </SidePanel>
   )
 }
 

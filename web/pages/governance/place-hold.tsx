@@ -1,4 +1,4 @@
-import { Button, Group, Modal, SegmentedControl, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { Button, Group, SegmentedControl, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { schemaResolver, useForm } from '@mantine/form'
 import { useState } from 'react'
 import * as v from 'valibot'
@@ -11,6 +11,7 @@ import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { filterOf, filterValues, noFilter } from '../../components/record-filter.ts'
 import { RecordFilterFields } from '../../components/record-filter-fields.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
 import { FilterPreview } from './filter-preview.tsx'
 
 const uuid = new RegExp(patterns.uuid)
@@ -52,9 +53,9 @@ interface PlaceHoldProps {
 
 export function PlaceHold({ opened, onClose, recordIds }: PlaceHoldProps) {
   return (
-    <Modal opened={opened} onClose={() => onClose()} title="Place a legal hold" size="xl">
+    <Dialog opened={opened} onClose={() => onClose()} title="Place a legal hold" size="xl">
       {opened && <PlaceHoldForm onClose={onClose} recordIds={recordIds} />}
-    </Modal>
+    </Dialog>
   )
 }
 

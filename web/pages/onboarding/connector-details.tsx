@@ -1,4 +1,4 @@
-import { Button, Code, Group, Modal, Stack, Text, Title } from '@mantine/core'
+import { Button, Code, Group, Stack, Text, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { api } from '../../api/hub.ts'
@@ -8,6 +8,7 @@ import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { ConnectionTest, type StepWords } from '../../components/test-steps.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
@@ -119,7 +120,7 @@ export function ConnectorDetails({ connector, onSecret, onRemoved }: ConnectorDe
           Remove
         </Button>
       </Group>
-      <Modal opened={asked === 'edit'} onClose={close} title={`Edit ${connector.display_name}`} size="lg">
+      <Dialog opened={asked === 'edit'} onClose={close} title={`Edit ${connector.display_name}`} size="lg">
         <ConnectorForm
           connector={connector}
           onCancel={close}
@@ -128,7 +129,7 @@ export function ConnectorDetails({ connector, onSecret, onRemoved }: ConnectorDe
             void again()
           }}
         />
-      </Modal>
+      </Dialog>
       <ReplaceCredentials connector={connector} opened={asked === 'credentials'} onClose={close} />
       <ConfirmDialog
         opened={asked === 'secret'}

@@ -1,4 +1,4 @@
-import { Button, Drawer, Modal } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { api } from '../../api/hub.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
+import { Dialog, SidePanel } from '../../ui/dialog.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { SecretOnce } from '../../ui/secret-once.tsx'
@@ -64,10 +65,10 @@ export default function ConnectorsPage() {
           )
         }
       </Loaded>
-      <Modal opened={adding} onClose={endAdding} title="Add a connector" size="lg">
+      <Dialog opened={adding} onClose={endAdding} title="Add a connector" size="lg">
         <ConnectorForm onSaved={saved} onCancel={endAdding} />
-      </Modal>
-      <Drawer
+      </Dialog>
+      <SidePanel
         opened={shown !== undefined}
         onClose={() => void navigate({ search: {} })}
         position="right"
@@ -82,7 +83,7 @@ export default function ConnectorsPage() {
             onRemoved={() => void navigate({ search: {} })}
           />
         )}
-      </Drawer>
+      </SidePanel>
       <SecretOnce
         title="Secret for inbound messages"
         about="Where the platform sends webhooks to the Hub, it signs them with this secret, and sends them to the connection named here. Should it be lost, rotate it: the former one stays good for 24 hours."

@@ -1,9 +1,10 @@
-import { Anchor, Button, Drawer, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Button, Stack, Text, Title } from '@mantine/core'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { type Answer, api } from '../../api/hub.ts'
 import { useMe } from '../../api/me.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
+import { SidePanel } from '../../ui/dialog.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
@@ -95,7 +96,7 @@ export function GroupsPanel() {
           )
         }
       </Loaded>
-      <Drawer
+      <SidePanel
         opened={members !== undefined}
         onClose={() => void navigate({ search: { tab: 'groups' } })}
         position="right"
@@ -104,7 +105,7 @@ export function GroupsPanel() {
         closeButtonProps={{ 'aria-label': 'Close' }}
       >
         {members && <Members groupId={members} group={rows.find(({ group_id }) => group_id === members)} />}
-      </Drawer>
+      </SidePanel>
     </>
   )
 }

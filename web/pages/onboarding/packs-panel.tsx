@@ -1,9 +1,10 @@
-import { Button, Drawer, Group, Title } from '@mantine/core'
+import { Button, Group, Title } from '@mantine/core'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { type Answer, api } from '../../api/hub.ts'
 import { useMe } from '../../api/me.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
+import { SidePanel } from '../../ui/dialog.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
@@ -100,7 +101,7 @@ export function PacksPanel() {
           )
         }
       </Loaded>
-      <Drawer
+      <SidePanel
         opened={shown !== undefined || (openId === fresh && me.may('replaceCowork'))}
         onClose={() => open(undefined)}
         position="right"
@@ -108,7 +109,7 @@ export function PacksPanel() {
         title={openId === fresh ? 'New pack' : 'Pack'}
       >
         <PackDetails key={openId} pack={shown} onStored={open} />
-      </Drawer>
+      </SidePanel>
     </section>
   )
 }

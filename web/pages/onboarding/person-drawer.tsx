@@ -1,4 +1,4 @@
-import { Anchor, Badge, Drawer, Group, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Badge, Group, Stack, Text, Title } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -6,6 +6,7 @@ import { type Answer, api } from '../../api/hub.ts'
 import { useMe } from '../../api/me.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
+import { SidePanel } from '../../ui/dialog.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { PersonArchetypes } from './person-archetypes.tsx'
 
@@ -22,16 +23,15 @@ interface PersonDrawerProps {
 /** Who somebody is, in which groups, and which archetypes they have and why. */
 export function PersonDrawer({ userId, onClose }: PersonDrawerProps) {
   return (
-    <Drawer
+    <SidePanel
       opened={userId !== undefined}
       onClose={onClose}
-      position="right"
       size="md"
       title="Person"
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {userId && <Details key={userId} userId={userId} />}
-    </Drawer>
+    </SidePanel>
   )
 }
 

@@ -1,9 +1,10 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../../api/hub.ts'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
 import { type Connector, connectorsPath } from './connectors-table.tsx'
 import { type Credential, CredentialFields, credentialsOf } from './credential-fields.tsx'
 
@@ -16,9 +17,9 @@ interface ReplaceCredentialsProps {
 /** Puts other credentials in the place of all that are kept. */
 export function ReplaceCredentials({ connector, opened, onClose }: ReplaceCredentialsProps) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Replace the credentials" size="lg">
+    <Dialog opened={opened} onClose={onClose} title="Replace the credentials" size="lg">
       {opened && <CredentialsForm connector={connector} onClose={onClose} />}
-    </Modal>
+    </Dialog>
   )
 }
 

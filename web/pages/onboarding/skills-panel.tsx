@@ -1,8 +1,9 @@
-import { Drawer, Group, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Group, Stack, Text, TextInput, Title } from '@mantine/core'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { Loaded } from '../../components/loaded.tsx'
 import { type Skill, useSkills } from '../../components/whole-lists.ts'
 import { DataTable } from '../../ui/data-table.tsx'
+import { SidePanel } from '../../ui/dialog.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
@@ -92,7 +93,7 @@ export function SkillsPanel() {
           )
         }}
       </Loaded>
-      <Drawer
+      <SidePanel
         opened={shown !== undefined}
         onClose={() => void navigate({ search: (before) => ({ ...before, skill: undefined }) })}
         position="right"
@@ -100,7 +101,7 @@ export function SkillsPanel() {
         title="Skill"
       >
         <Stack>{shown && <SkillDetails skill={shown} />}</Stack>
-      </Drawer>
+      </SidePanel>
     </section>
   )
 }

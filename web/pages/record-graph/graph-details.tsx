@@ -1,8 +1,9 @@
-import { Drawer, Group, Stack, Title } from '@mantine/core'
+import { Group, Stack, Title } from '@mantine/core'
 import { ActorName } from '../../components/actor-name.tsx'
 import { LinkButton } from '../../components/link-button.tsx'
 import { RecordTypeBadge, titleOfRecord } from '../../components/record-type.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
+import { SidePanel } from '../../ui/dialog.tsx'
 import { Member, Members } from '../../ui/members.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import type { Related, RelatedRecord } from './graph-model.ts'
@@ -16,9 +17,9 @@ interface GraphDetailsProps {
 /** One record of the graph, beside it. */
 export function GraphDetails({ record, edges, onClose }: GraphDetailsProps) {
   return (
-    <Drawer opened={record !== undefined} onClose={onClose} position="right" size="md" title="Record">
+    <SidePanel opened={record !== undefined} onClose={onClose} position="right" size="md" title="Record">
       {record && <Details record={record} edges={edges} />}
-    </Drawer>
+    </SidePanel>
   )
 }
 

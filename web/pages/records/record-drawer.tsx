@@ -1,8 +1,9 @@
-import { ActionIcon, Drawer, Group, Text, Tooltip } from '@mantine/core'
+import { ActionIcon, Group, Text, Tooltip } from '@mantine/core'
 import { IconArrowDown, IconArrowUp, IconExternalLink } from '@tabler/icons-react'
 import type { KeyboardEvent } from 'react'
 import { LinkButton } from '../../components/link-button.tsx'
 import { titleOfRecord } from '../../components/record-type.tsx'
+import { SidePanel } from '../../ui/dialog.tsx'
 import { RecordDetails } from '../record/record-details.tsx'
 import { useRecord } from '../record/use-record.ts'
 import type { HubRecord } from './columns.tsx'
@@ -33,10 +34,9 @@ export function RecordDrawer({ openId, rows, onOpen }: RecordDrawerProps) {
   }
 
   return (
-    <Drawer
+    <SidePanel
       opened={openId !== undefined}
       onClose={() => onOpen(undefined)}
-      position="right"
       size="min(46rem, 100vw)"
       onKeyDown={onKeyDown}
       closeButtonProps={{ 'aria-label': 'Close details' }}
@@ -67,7 +67,7 @@ export function RecordDrawer({ openId, rows, onOpen }: RecordDrawerProps) {
         )}
       </Group>
       {openId && <RecordDetails key={openId} recordId={openId} />}
-    </Drawer>
+    </SidePanel>
   )
 }
 

@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { schemaResolver, useForm } from '@mantine/form'
 import { useState } from 'react'
 import * as v from 'valibot'
@@ -7,6 +7,7 @@ import { hub } from '../../api/hub.ts'
 import { fieldErrors } from '../../api/problem.ts'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
 import { refreshPeople } from './refresh-people.ts'
 import { roleMeanings, roleOptions } from './roles-in-words.ts'
 
@@ -17,9 +18,9 @@ const schema = v.object({
 /** Adds somebody before they sign in for the first time. */
 export function PersonForm({ opened, onClose }: { opened: boolean; onClose(): void }) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Add person" closeOnClickOutside={false}>
+    <Dialog opened={opened} onClose={onClose} title="Add person" closeOnClickOutside={false}>
       {opened && <Fields onClose={onClose} />}
-    </Modal>
+    </Dialog>
   )
 }
 

@@ -1,4 +1,4 @@
-import { Button, Group, Modal, NumberInput, Stack, TextInput } from '@mantine/core'
+import { Button, Group, NumberInput, Stack, TextInput } from '@mantine/core'
 import { schemaResolver, useForm } from '@mantine/form'
 import { useState } from 'react'
 import * as v from 'valibot'
@@ -6,6 +6,7 @@ import { priceUsdPerMtokMax } from '../../../contract/limits.ts'
 import type { Answer } from '../../api/hub.ts'
 import { HubProblem } from '../../api/problem.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
 import { MomentInput } from '../../ui/moment-input.tsx'
 import { savePrices } from './save-prices.ts'
 
@@ -46,14 +47,14 @@ interface PriceFormProps {
 /** Adds a price of the tenant's own, or changes one. */
 export function PriceForm({ price, replaces, onClose }: PriceFormProps) {
   return (
-    <Modal
+    <Dialog
       opened={price !== undefined}
       onClose={onClose}
       title={replaces ? 'Change price' : 'Add price'}
       closeOnClickOutside={false}
     >
       {price && <Fields price={price} replaces={replaces} onClose={onClose} />}
-    </Modal>
+    </Dialog>
   )
 }
 

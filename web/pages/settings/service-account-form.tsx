@@ -1,4 +1,4 @@
-import { Button, Checkbox, Drawer, Fieldset, Group, Stack, TagsInput, Text, TextInput } from '@mantine/core'
+import { Button, Checkbox, Fieldset, Group, Stack, TagsInput, Text, TextInput } from '@mantine/core'
 import { schemaResolver, useForm } from '@mantine/form'
 import { useState } from 'react'
 import * as v from 'valibot'
@@ -7,6 +7,7 @@ import { type Answer, type Body, hub } from '../../api/hub.ts'
 import { fieldErrors } from '../../api/problem.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { SidePanel } from '../../ui/dialog.tsx'
 import { MomentInput } from '../../ui/moment-input.tsx'
 import { scopeGroups, scopePresets } from './roles-in-words.ts'
 
@@ -29,16 +30,15 @@ interface ServiceAccountFormProps {
 /** Makes a service account, or changes one. */
 export function ServiceAccountForm({ opened, onClose, account, onCreated }: ServiceAccountFormProps) {
   return (
-    <Drawer
+    <SidePanel
       opened={opened}
       onClose={onClose}
-      position="right"
       size="36rem"
       title={account ? 'Change service account' : 'New service account'}
       closeOnClickOutside={false}
     >
       {opened && <Fields onClose={onClose} account={account} onCreated={onCreated} />}
-    </Drawer>
+    </SidePanel>
   )
 }
 

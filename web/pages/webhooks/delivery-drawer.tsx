@@ -1,10 +1,11 @@
-import { Button, Drawer, Group, Stack } from '@mantine/core'
+import { Button, Group, Stack } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { api } from '../../api/hub.ts'
 import { useMe } from '../../api/me.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { SidePanel } from '../../ui/dialog.tsx'
 import { DeliveryDetails } from './delivery-details.tsx'
 import { refreshWebhooks } from './refresh-webhooks.ts'
 import { useDelivery } from './use-delivery.ts'
@@ -20,10 +21,9 @@ interface DeliveryDrawerProps {
 export function DeliveryDrawer({ webhookId, deliveryId, onClose }: DeliveryDrawerProps) {
   const delivery = useDelivery(webhookId, deliveryId)
   return (
-    <Drawer
+    <SidePanel
       opened={deliveryId !== undefined}
       onClose={onClose}
-      position="right"
       size="42rem"
       title={delivery.data?.kind ?? 'Delivery'}
     >
@@ -37,7 +37,7 @@ export function DeliveryDrawer({ webhookId, deliveryId, onClose }: DeliveryDrawe
           )}
         </Loaded>
       )}
-    </Drawer>
+    </SidePanel>
   )
 }
 

@@ -1,8 +1,9 @@
-import { Button, Group, Loader, Modal, Stack, Text } from '@mantine/core'
+import { Button, Group, Loader, Stack, Text } from '@mantine/core'
 import { IconSend } from '@tabler/icons-react'
 import { useState } from 'react'
 import { api } from '../../api/hub.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { DeliveryDetails } from './delivery-details.tsx'
 import { useDelivery } from './use-delivery.ts'
@@ -10,9 +11,9 @@ import { useDelivery } from './use-delivery.ts'
 /** Sends a test message and shows the request and the answer as they come. */
 export function LiveTest({ opened, onClose, webhookId }: { opened: boolean; onClose(): void; webhookId: string }) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Live test" size="42rem">
+    <Dialog opened={opened} onClose={onClose} title="Live test" size="42rem">
       {opened && <TestRun webhookId={webhookId} />}
-    </Modal>
+    </Dialog>
   )
 }
 

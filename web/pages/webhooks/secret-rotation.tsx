@@ -1,8 +1,9 @@
-import { Button, Checkbox, Group, Modal, Stack, Stepper, Text, useMatches } from '@mantine/core'
+import { Button, Checkbox, Group, Stack, Stepper, Text, useMatches } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api/hub.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { TestRun } from './live-test.tsx'
@@ -20,7 +21,7 @@ interface SecretRotationProps {
 export function SecretRotation({ opened, onClose, webhook }: SecretRotationProps) {
   const [mayClose, setMayClose] = useState(true)
   return (
-    <Modal
+    <Dialog
       opened={opened}
       onClose={onClose}
       title="Rotate the secret"
@@ -30,7 +31,7 @@ export function SecretRotation({ opened, onClose, webhook }: SecretRotationProps
       withCloseButton={mayClose}
     >
       {opened && <Walk webhook={webhook} onClose={onClose} onMayClose={setMayClose} />}
-    </Modal>
+    </Dialog>
   )
 }
 

@@ -1,9 +1,10 @@
-import { Button, Drawer, Fieldset, Group, NumberInput, SimpleGrid, Stack, TagsInput, TextInput } from '@mantine/core'
+import { Button, Fieldset, Group, NumberInput, SimpleGrid, Stack, TagsInput, TextInput } from '@mantine/core'
 import { schemaResolver, useForm } from '@mantine/form'
 import { useState } from 'react'
 import { api, hub } from '../../api/hub.ts'
 import { fieldErrors } from '../../api/problem.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { SidePanel } from '../../ui/dialog.tsx'
 import { AlertRulesField } from './alert-rules-field.tsx'
 import { EventsField } from './events-field.tsx'
 import { refreshWebhooks } from './refresh-webhooks.ts'
@@ -20,17 +21,16 @@ interface WebhookEditorProps {
 /** Adds an endpoint, or changes one. */
 export function WebhookEditor({ opened, onClose, webhook, onSaved }: WebhookEditorProps) {
   return (
-    <Drawer
+    <SidePanel
       opened={opened}
       onClose={onClose}
       title={webhook ? 'Edit endpoint' : 'Add endpoint'}
-      position="right"
       size="40rem"
       closeOnClickOutside={false}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {opened && <EditorForm onClose={onClose} onSaved={onSaved} {...(webhook && { webhook })} />}
-    </Drawer>
+    </SidePanel>
   )
 }
 
