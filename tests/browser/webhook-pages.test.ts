@@ -117,7 +117,22 @@ test('a secret is rotated step by step, and either one verifies until the former
   await page.getByRole('button', { name: 'More actions' }).click()
   await page.getByRole('menuitem', { name: 'Rotate secret' }).click()
   const walk = dialog(page, 'Rotate the secret')
+  // Closing it while the secret is being made would lose the secret.
+  const rotation = /:rotate-secret$/
+  let makeIt = () => {}
+  const asked = new Promise<void>((resolve) => {
+    makeIt = resolve
+  })
+  await page.route(rotation, async (route) => {
+    await asked
+    await route.continue()
+  })
+  const sent = page.waitForRequest(rotation)
   await button(walk, 'Make the new secret').click()
+  await sent
+  await page.keyboard.press('Escape')
+  expect(await button(walk, 'Cancel').isDisabled()).toBe(true)
+  makeIt()
   const next = (await walk.locator('code', { hasText: /^whsec_/ }).textContent()) ?? ''
   await page.keyboard.press('Escape')
   expect(await button(walk, 'Next').isDisabled()).toBe(true)

@@ -10,12 +10,8 @@ import { type Archetype, type Grant, grantsPath, type Skill } from '../../compon
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { TimeText } from '../../ui/time-text.tsx'
+import { byArchetype, fulfilled, type GrantWishes, toggled, unfulfilled } from './grant-wishes.ts'
 import { GrantsMatrix } from './grants-matrix.tsx'
-
-/** Skills that are to be given or taken, by archetype. */
-export type PendingGrants = ReadonlyMap<string, ReadonlySet<string>>
-/** By archetype, then skill. */
-export type GivenGrants = ReadonlyMap<string, ReadonlyMap<string, Grant>>
 
 interface GrantsEditorProps {
   archetypes: readonly Archetype[]
@@ -28,44 +24,44 @@ export function GrantsEditor({ archetypes, skills, grants }: GrantsEditorProps) 
   const me = useMe()
   const queryClient = useQueryClient()
   const mayChange = me.may('replaceArchetypeGrants')
-  const [pending, setPending] = useState<PendingGrants>(new Map())
+  const [wishes, setWishes] = useState<GrantWishes>(new Map())
   const [active, setActive] = useState<{ skillId: string; archetypeId: string }>()
   const [isSaving, setIsSaving] = useState(false)
   const [failure, setFailure] = useState<{ archetypeId: string; error: unknown }>()
   const given = useMemo(() => byArchetype(grants), [grants])
+  const pending = useMemo(() => unfulfilled(wishes, given), [wishes, given])
   const changes = [...pending.values()].reduce((sum, { size }) => sum + size, 0)
 
   const toggle = useCallback(
     (archetypeId: string, skillId: string) => {
-      if (mayChange) setPending((before) => toggled(before, archetypeId, skillId))
+      if (mayChange && !isSaving) setWishes((before) => toggled(before, given, archetypeId, skillId))
     },
-    [mayChange],
+    [mayChange, isSaving, given],
   )
 
-  /** Grants are read anew right before they are replaced, so that what others gave meanwhile stays. */
+  /** Grants are read anew right before they are replaced, so that what others gave or took meanwhile stays. */
   async function save() {
     setIsSaving(true)
     setFailure(undefined)
     let archetypeId = ''
+    const saved = new Set<string>()
     try {
-      for (const [id, skillIds] of pending) {
+      for (const [id, wanted] of pending) {
         archetypeId = id
         const path = '/api/v1/skill-entitlement/archetypes/{archetype_id}/grants'
         const params = { path: { archetype_id: id } }
         const { data } = await hub.GET(path, { params })
-        const now = new Set(data?.grants.map(({ skill_id }) => skill_id))
-        for (const skillId of skillIds) {
-          if (given.get(id)?.has(skillId)) now.delete(skillId)
-          else now.add(skillId)
-        }
-        await hub.PUT(path, { params, body: { skill_ids: [...now] } })
-        setPending((before) => new Map([...before].filter(([each]) => each !== id)))
+        const now = (data?.grants ?? []).map(({ skill_id }) => skill_id)
+        await hub.PUT(path, { params, body: { skill_ids: fulfilled(now, wanted) } })
+        saved.add(id)
       }
       notifyDone('The grants are saved.')
     } catch (error) {
       setFailure({ archetypeId, error })
     } finally {
+      // Wishes stay until the grants are read, so that no cell shows its former state in between.
       await queryClient.invalidateQueries({ queryKey: ['get', grantsPath] })
+      setWishes((before) => new Map([...before].filter(([id]) => !saved.has(id))))
       setIsSaving(false)
     }
   }
@@ -106,7 +102,7 @@ export function GrantsEditor({ archetypes, skills, grants }: GrantsEditorProps) 
                 : `${formatCount(changes)} ${changes === 1 ? 'change' : 'changes'} for ${[...pending.keys()].join(', ')}, not saved yet.`}
             </Text>
             <Group gap="xs">
-              <Button variant="default" disabled={changes === 0 || isSaving} onClick={() => setPending(new Map())}>
+              <Button variant="default" disabled={changes === 0 || isSaving} onClick={() => setWishes(new Map())}>
                 Discard
               </Button>
               <Button disabled={changes === 0} loading={isSaving} onClick={() => void save()}>
@@ -148,23 +144,4 @@ function GrantWords({
       {grant.cowork_id && ' Taken here, it comes back when the pack is applied again.'}
     </>
   )
-}
-
-function byArchetype(grants: readonly Grant[]): GivenGrants {
-  const found = new Map<string, Map<string, Grant>>()
-  for (const grant of grants) {
-    const skills = found.get(grant.archetype_id) ?? new Map<string, Grant>()
-    found.set(grant.archetype_id, skills.set(grant.skill_id, grant))
-  }
-  return found
-}
-
-/** A second toggle of the same cell takes the change back. */
-function toggled(before: PendingGrants, archetypeId: string, skillId: string): PendingGrants {
-  const changed = new Set(before.get(archetypeId))
-  if (!changed.delete(skillId)) changed.add(skillId)
-  const next = new Map(before)
-  if (changed.size > 0) next.set(archetypeId, changed)
-  else next.delete(archetypeId)
-  return next
 }

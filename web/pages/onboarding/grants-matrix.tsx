@@ -3,14 +3,14 @@ import { IconCheck, IconPackage } from '@tabler/icons-react'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type FocusEvent, type KeyboardEvent, type MouseEvent, memo, useRef, useState } from 'react'
 import type { Archetype, Skill } from '../../components/whole-lists.ts'
-import type { GivenGrants, PendingGrants } from './grants-editor.tsx'
+import type { GivenGrants, GrantWishes } from './grant-wishes.ts'
 import styles from './grants-matrix.module.css'
 
 interface GrantsMatrixProps {
   archetypes: readonly Archetype[]
   skills: readonly Skill[]
   given: GivenGrants
-  pending: PendingGrants
+  pending: GrantWishes
   readOnly: boolean
   onToggle(archetypeId: string, skillId: string): void
   onActive(cell: { archetypeId: string; skillId: string }): void

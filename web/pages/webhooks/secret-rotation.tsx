@@ -44,10 +44,12 @@ function Walk({
   const [kept, setKept] = useState(false)
   const orientation = useMatches<'vertical' | 'horizontal'>({ base: 'vertical', sm: 'horizontal' })
   const rotate = api.useMutation('post', '/api/v1/webhooks/{webhook_id}:rotate-secret', {
+    // From here on there may be a secret that nobody has seen yet.
+    onMutate: () => onMayClose(false),
+    onError: () => onMayClose(true),
     onSuccess: () => {
-      onMayClose(false)
       setStep(1)
-      return refreshWebhooks()
+      void refreshWebhooks()
     },
   })
   const failure: unknown = rotate.error
@@ -71,7 +73,7 @@ function Walk({
           )}
           {failure !== null && <ProblemNotice error={failure} title="The secret was not rotated" />}
           <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
+            <Button variant="default" disabled={rotate.isPending} onClick={onClose}>
               Cancel
             </Button>
             <Button
