@@ -1,14 +1,14 @@
 import { Button, Collapse, Group, Select, SimpleGrid, Switch, TextInput, useMatches } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconAdjustmentsHorizontal } from '@tabler/icons-react'
-import { Fragment, useState } from 'react'
+import { Fragment, useEffect, useState } from 'react'
 import { patterns, recordTypes } from '../../../contract/literals.ts'
 import { canSee } from '../../../contract/record-visibility.ts'
 import { useMe } from '../../api/me.ts'
+import { useSuggestions } from '../../components/filter-suggestions.ts'
+import { FilterText } from '../../components/filter-text.tsx'
 import { recordTypeLooks } from '../../components/record-type.tsx'
 import { MomentInput } from '../../ui/moment-input.tsx'
-import { useSuggestions } from './filter-suggestions.ts'
-import { FilterText } from './filter-text.tsx'
 import { rangeNames } from './filter-words.ts'
 import { usualSort } from './record-query.ts'
 import { type RecordsSearch, ranges, sorts } from './records-search.ts'
@@ -158,6 +158,8 @@ function RecordIdFilter({
   onChange(id: string | undefined): void
 }) {
   const [typed, setTyped] = useState(value)
+  // Taken away or replaced elsewhere: by a chip, a preset, the back button.
+  useEffect(() => setTyped((before) => (before.trim().toLowerCase() === value ? before : value)), [value])
   const isId = new RegExp(patterns.uuid).test(typed.trim())
   return (
     <TextInput

@@ -1,7 +1,7 @@
 import { useMemo } from 'react'
-import { governanceKinds } from '../../../contract/governance-kinds.ts'
-import { api } from '../../api/hub.ts'
-import { useMe } from '../../api/me.ts'
+import { governanceKinds } from '../../contract/governance-kinds.ts'
+import { api } from '../api/hub.ts'
+import { useMe } from '../api/me.ts'
 
 const quarterMs = 900_000
 const daysBack = 90

@@ -32,7 +32,11 @@ export function FilterText({ label, placeholder, value = '', suggestions, onFocu
       value={typed}
       onChange={setTyped}
       onFocus={onFocus}
-      onOptionSubmit={choose}
+      onOptionSubmit={(chosen) => {
+        choose(chosen)
+        // Where it is the filter already, the library leaves its label in the field.
+        queueMicrotask(() => setTyped(chosen))
+      }}
       onBlur={() => choose(typed)}
       onKeyDown={(event) => {
         if (event.key === 'Enter') choose(typed)
