@@ -1,10 +1,11 @@
-import { Button, Group, Stack, Switch, Text, TextInput } from '@mantine/core'
+import { Stack, Switch, Text, TextInput } from '@mantine/core'
 import { schemaResolver, useForm } from '@mantine/form'
 import { useState } from 'react'
 import * as v from 'valibot'
 import { viewNameLengthMax } from '../../contract/limits.ts'
 import { fieldErrors } from '../api/problem.ts'
 import { Dialog } from '../ui/dialog.tsx'
+import { FormButtons } from '../ui/form-buttons.tsx'
 import { ProblemNotice } from './problem-notice.tsx'
 
 const schema = v.object({
@@ -70,14 +71,7 @@ function ViewForm({ onClose, about, view, onSave }: ViewFormProps) {
         {failure !== undefined && (
           <ProblemNotice error={failure} title="The view was not saved" shownAtFields={['name', 'shared']} />
         )}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={form.submitting}>
-            Save
-          </Button>
-        </Group>
+        <FormButtons submit="Save" onCancel={onClose} busy={form.submitting} />
       </Stack>
     </form>
   )

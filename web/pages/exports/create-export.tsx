@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Radio, Stack, Text } from '@mantine/core'
+import { Checkbox, Radio, Stack, Text } from '@mantine/core'
 import { schemaResolver, useForm } from '@mantine/form'
 import dayjs from 'dayjs'
 import { useState } from 'react'
@@ -14,6 +14,7 @@ import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { type FilterValues, filterOf, filterValues, noFilter } from '../../components/record-filter.ts'
 import { RecordFilterFields } from '../../components/record-filter-fields.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
+import { FormButtons } from '../../ui/form-buttons.tsx'
 import { type ExportFormat, formats } from './export-job.ts'
 import type { ExportsSearch } from './exports-search.ts'
 
@@ -107,14 +108,7 @@ function CreateExportForm({ prefilled, onClose, onCreated }: Omit<CreateExportPr
         {failure !== undefined && (
           <ProblemNotice error={failure} title="The export was not ordered" shownAtFields={Object.keys(form.errors)} />
         )}
-        <Group justify="flex-end" gap="sm">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={create.isPending}>
-            Create export
-          </Button>
-        </Group>
+        <FormButtons submit="Create export" onCancel={onClose} busy={create.isPending} />
       </Stack>
     </form>
   )

@@ -1,4 +1,4 @@
-import { Button, Group, SegmentedControl, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { Group, SegmentedControl, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { schemaResolver, useForm } from '@mantine/form'
 import { useState } from 'react'
 import * as v from 'valibot'
@@ -12,6 +12,7 @@ import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { filterOf, filterValues, noFilter } from '../../components/record-filter.ts'
 import { RecordFilterFields } from '../../components/record-filter-fields.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
+import { FormButtons } from '../../ui/form-buttons.tsx'
 import { FilterPreview } from './filter-preview.tsx'
 
 const uuid = new RegExp(patterns.uuid)
@@ -145,14 +146,7 @@ function PlaceHoldForm({ onClose, recordIds }: Omit<PlaceHoldProps, 'opened'>) {
           <Text size="sm" c="dimmed">
             {over === 'records' && count > 0 ? `${count.toLocaleString()} named` : ''}
           </Text>
-          <Group gap="sm">
-            <Button variant="default" onClick={() => onClose()}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={place.isPending}>
-              Place hold
-            </Button>
-          </Group>
+          <FormButtons submit="Place hold" onCancel={() => onClose()} busy={place.isPending} />
         </Group>
       </Stack>
     </form>

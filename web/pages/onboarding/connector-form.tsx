@@ -1,10 +1,11 @@
-import { Button, Group, Radio, Select, Stack, TextInput } from '@mantine/core'
+import { Group, Radio, Select, Stack, TextInput } from '@mantine/core'
 import { schemaResolver, useForm } from '@mantine/form'
 import * as v from 'valibot'
 import { api } from '../../api/hub.ts'
 import { fieldErrors } from '../../api/problem.ts'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { FormButtons } from '../../ui/form-buttons.tsx'
 import { gathered } from './configured.ts'
 import type { Connector } from './connectors-table.tsx'
 import { connectorsPath } from './connectors-table.tsx'
@@ -154,14 +155,11 @@ export function ConnectorForm({ connector, onSaved, onCancel }: ConnectorFormPro
         {failure ? (
           <ProblemNotice error={failure} shownAtFields={['platform', 'display_name', 'delivery', 'publish_url']} />
         ) : null}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onCancel}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={create.isPending || update.isPending}>
-            {connector ? 'Save' : 'Add connector'}
-          </Button>
-        </Group>
+        <FormButtons
+          submit={connector ? 'Save' : 'Add connector'}
+          onCancel={onCancel}
+          busy={create.isPending || update.isPending}
+        />
       </Stack>
     </form>
   )

@@ -1,10 +1,11 @@
-import { Button, Group, Stack, Text } from '@mantine/core'
+import { Stack, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../../api/hub.ts'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
+import { FormButtons } from '../../ui/form-buttons.tsx'
 import { type Connector, connectorsPath } from './connectors-table.tsx'
 import { type Credential, CredentialFields, credentialsOf } from './credential-fields.tsx'
 
@@ -52,14 +53,7 @@ function CredentialsForm({ connector, onClose }: Omit<ReplaceCredentialsProps, '
         <CredentialFields value={credentials} onChange={setCredentials} />
         {dropped.length > 0 && <Text size="sm">{`Forgotten, because no value is given: ${dropped.join(', ')}.`}</Text>}
         {failure ? <ProblemNotice error={failure} /> : null}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" disabled={!filled} loading={rotate.isPending}>
-            Replace credentials
-          </Button>
-        </Group>
+        <FormButtons submit="Replace credentials" onCancel={onClose} busy={rotate.isPending} disabled={!filled} />
       </Stack>
     </form>
   )

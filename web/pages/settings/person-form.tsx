@@ -1,4 +1,4 @@
-import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Select, Stack, Text, TextInput } from '@mantine/core'
 import { schemaResolver, useForm } from '@mantine/form'
 import { useState } from 'react'
 import * as v from 'valibot'
@@ -8,6 +8,7 @@ import { fieldErrors } from '../../api/problem.ts'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
+import { FormButtons } from '../../ui/form-buttons.tsx'
 import { refreshPeople } from './refresh-people.ts'
 import { roleMeanings, roleOptions } from './roles-in-words.ts'
 
@@ -76,14 +77,7 @@ function Fields({ onClose }: { onClose(): void }) {
         {failure !== undefined && (
           <ProblemNotice error={failure} title="Nobody was added" shownAtFields={Object.keys(form.errors)} />
         )}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={busy}>
-            Add person
-          </Button>
-        </Group>
+        <FormButtons submit="Add person" onCancel={onClose} busy={busy} />
       </Stack>
     </form>
   )

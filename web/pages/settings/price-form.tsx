@@ -1,4 +1,4 @@
-import { Button, Group, NumberInput, Stack, TextInput } from '@mantine/core'
+import { Group, NumberInput, Stack, TextInput } from '@mantine/core'
 import { schemaResolver, useForm } from '@mantine/form'
 import { useState } from 'react'
 import * as v from 'valibot'
@@ -7,6 +7,7 @@ import type { Answer } from '../../api/hub.ts'
 import { HubProblem } from '../../api/problem.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
+import { FormButtons } from '../../ui/form-buttons.tsx'
 import { MomentInput } from '../../ui/moment-input.tsx'
 import { savePrices } from './save-prices.ts'
 
@@ -153,14 +154,7 @@ function Fields({ price, replaces, onClose }: PriceFormProps & { price: Partial<
           error={form.errors.effective_until}
         />
         {failure !== undefined && <ProblemNotice error={failure} title="The price was not saved" />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={busy}>
-            Save price
-          </Button>
-        </Group>
+        <FormButtons submit="Save price" onCancel={onClose} busy={busy} />
       </Stack>
     </form>
   )

@@ -8,6 +8,7 @@ import { fieldErrors } from '../../api/problem.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { SidePanel } from '../../ui/dialog.tsx'
+import { FormButtons } from '../../ui/form-buttons.tsx'
 import { MomentInput } from '../../ui/moment-input.tsx'
 import { scopeGroups, scopePresets } from './roles-in-words.ts'
 
@@ -172,14 +173,7 @@ function Fields({ onClose, account, onCreated }: Omit<ServiceAccountFormProps, '
             program asks for another and has what it may now.
           </Text>
         )}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={busy}>
-            {account ? 'Save changes' : 'Create'}
-          </Button>
-        </Group>
+        <FormButtons submit={account ? 'Save changes' : 'Create'} onCancel={onClose} busy={busy} />
       </Stack>
     </form>
   )

@@ -1,10 +1,11 @@
-import { Button, Fieldset, Group, NumberInput, SimpleGrid, Stack, TagsInput, TextInput } from '@mantine/core'
+import { Fieldset, NumberInput, SimpleGrid, Stack, TagsInput, TextInput } from '@mantine/core'
 import { schemaResolver, useForm } from '@mantine/form'
 import { useState } from 'react'
 import { api, hub } from '../../api/hub.ts'
 import { fieldErrors } from '../../api/problem.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { SidePanel } from '../../ui/dialog.tsx'
+import { FormButtons } from '../../ui/form-buttons.tsx'
 import { AlertRulesField } from './alert-rules-field.tsx'
 import { EventsField } from './events-field.tsx'
 import { refreshWebhooks } from './refresh-webhooks.ts'
@@ -141,14 +142,7 @@ function EditorForm({ onClose, webhook, onSaved }: Omit<WebhookEditorProps, 'ope
             shownAtFields={Object.keys(form.errors)}
           />
         )}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={busy}>
-            {webhook ? 'Save changes' : 'Add endpoint'}
-          </Button>
-        </Group>
+        <FormButtons submit={webhook ? 'Save changes' : 'Add endpoint'} onCancel={onClose} busy={busy} />
       </Stack>
     </form>
   )
