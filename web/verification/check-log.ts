@@ -16,15 +16,15 @@ export async function checkpointSteps(verifier: Verifier): Promise<Verification>
   try {
     const checkpoint = await signedCheckpoint(note, keys, crypto)
     const values = [{ label: 'Signed state', value: note }]
-    if (typeof checkpoint === 'string') steps.push({ name: 'log', state: 'failed', found: checkpoint, values })
+    if (typeof checkpoint === 'string') steps.push({ name: 'checkpoint', state: 'failed', found: checkpoint, values })
     else {
       const found = `A trusted key signed the state with ${checkpoint.treeSize.toLocaleString()} entries.`
-      steps.push({ name: 'log', state: 'passed', found, values })
+      steps.push({ name: 'checkpoint', state: 'passed', found, values })
       steps.push(await historyStep({ tenant, store, crypto, source, keys, shown: { ...checkpoint, note } }))
     }
   } catch (error) {
     if (!(error instanceof ProvenanceError)) throw error
-    steps.push({ name: 'log', state: 'failed', found: `The state of the log cannot be read: ${error.message}.` })
+    steps.push({ name: 'checkpoint', state: 'failed', found: `The state of the log cannot be read: ${error.message}.` })
   }
   return { verdict: verdictOf(steps), steps }
 }

@@ -109,5 +109,7 @@ function keep(
   const published = (document as { keys?: readonly KeyDocumentEntry[] }).keys ?? []
   const entries = [...(kept?.keys ?? []), ...published]
   const keys = trusted.flatMap((keyId) => entries.find(({ key_id }) => key_id === keyId) ?? [])
-  return writeTrust(store, tenant, { ...kept, logName, pinnedAt, keys })
+  // Another verification, or tab, may have kept a state of the same log meanwhile.
+  const checkpoint = readTrust(store, tenant)?.checkpoint ?? kept?.checkpoint
+  return writeTrust(store, tenant, { ...kept, logName, pinnedAt, keys, ...(checkpoint && { checkpoint }) })
 }

@@ -37,6 +37,11 @@ export const stepWords: Readonly<Record<StepName, { title: string; means: string
     means: 'The seal was never taken into the log, was taken out, or is not the one that stands there.',
     todo: 'Have the operator run hub log audit, with a checkpoint that was kept outside the Hub.',
   },
+  checkpoint: {
+    title: 'A trusted key signed the newest state',
+    means: 'The Hub shows a state of the log that nobody with its key signed, or that was changed since.',
+    todo: 'Keep the signed state below. Tell the operator and whoever audits the tenant.',
+  },
   history: {
     title: 'The log goes on from what this browser saw',
     means: 'The Hub shows another history than before: the log was rewritten, set back, or is shown in two versions.',

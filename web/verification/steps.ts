@@ -1,7 +1,8 @@
-/** The steps of a verification, in their order. */
+/** The steps of a record's verification, in their order. */
 export const stepNames = ['record', 'hash', 'leaf', 'path', 'keys', 'signature', 'log', 'history'] as const
 
-export type StepName = (typeof stepNames)[number]
+/** Of a record, or `checkpoint`: the newest state of the log, checked by itself. */
+export type StepName = (typeof stepNames)[number] | 'checkpoint'
 
 /** `unknown`: it could not be checked, or nothing follows from it before another step passes. */
 export type StepState = 'passed' | 'failed' | 'unknown'

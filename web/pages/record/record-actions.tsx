@@ -10,7 +10,7 @@ import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { titleOfRecord } from '../../components/record-type.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { formatTime } from '../../ui/time-text.tsx'
-import { type ReadRecord, readAgain } from './use-record.ts'
+import { type ReadRecord, readAgain, useRecordState } from './use-record.ts'
 
 type Asked = 'purge' | 'restore' | 'hold' | 'release' | undefined
 
@@ -27,6 +27,7 @@ export function RecordActions({ read: { record, etag } }: { read: ReadRecord }) 
   const path = { record_id }
   const header = etag ? { 'If-Match': etag } : {}
   const title = titleOfRecord(record)
+  const isHeld = (useRecordState(record_id).data?.holds.length ?? 0) > 0
   const dialog = (which: Asked) => ({ opened: asked === which, onClose: () => setAsked(undefined), problem: Refusal })
 
   /** What was done is shown at once; what somebody else did meanwhile, too. */
@@ -45,6 +46,8 @@ export function RecordActions({ read: { record, etag } }: { read: ReadRecord }) 
           size="xs"
           variant="default"
           leftSection={<IconTrash size={15} aria-hidden />}
+          disabled={isHeld}
+          title={isHeld ? 'A legal hold is over it' : undefined}
           onClick={() => setAsked('purge')}
         >
           Purge …

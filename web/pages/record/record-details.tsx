@@ -14,14 +14,16 @@ import { VerificationCard } from '../../verification/verification-card.tsx'
 import { RawText } from './raw-text.tsx'
 import { RecordActions } from './record-actions.tsx'
 import { RecordContent } from './record-content.tsx'
-import { RecordGone } from './record-gone.tsx'
+import { NoRecord, RecordGone } from './record-gone.tsx'
 import { RecordPart } from './record-part.tsx'
-import { RecordRetention, RecordState } from './record-state.tsx'
-import { type ReadRecord, useRecord } from './use-record.ts'
+import { RecordHolds, RecordPurge, RecordRetention } from './record-state.tsx'
+import { isId, type ReadRecord, useRecord } from './use-record.ts'
 
 /** All there is of a record: what it says, whether that is genuine, what keeps it, and what may be done. */
 export function RecordDetails({ recordId }: { recordId: string }) {
   const query = useRecord(recordId)
+  if (!isId(recordId))
+    return <NoRecord>{`“${recordId}” is no record id: those have 32 hexadecimal digits and four hyphens.`}</NoRecord>
   if (query.error instanceof HubProblem && query.error.status === 404) return <RecordGone recordId={recordId} />
   return (
     <Loaded query={query} what="record" skeleton={<SkeletonLines lines={8} height={56} />}>
@@ -54,7 +56,7 @@ function Details({ recordId, read, onReload }: { recordId: string; read: ReadRec
         </Group>
       </Group>
       <RecordPart of={readAt}>
-        <RecordState record={record} />
+        <RecordPurge record={record} />
       </RecordPart>
       <VerificationCard
         recordId={recordId}
@@ -63,6 +65,9 @@ function Details({ recordId, read, onReload }: { recordId: string; read: ReadRec
         server={record.verification}
         onReload={onReload}
       />
+      <RecordPart of={readAt}>
+        <RecordHolds record={record} />
+      </RecordPart>
       <RecordPart of={readAt}>
         <RecordContent record={record} />
       </RecordPart>

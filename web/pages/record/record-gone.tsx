@@ -1,5 +1,6 @@
 import { Stack, Text } from '@mantine/core'
 import { IconFileOff } from '@tabler/icons-react'
+import type { ReactNode } from 'react'
 import { api } from '../../api/hub.ts'
 import { HubProblem } from '../../api/problem.ts'
 import { LinkButton } from '../../components/link-button.tsx'
@@ -19,14 +20,10 @@ export function RecordGone({ recordId }: { recordId: string }) {
   const failure: unknown = certificate.error
   if (failure instanceof HubProblem && failure.status === 404) {
     return (
-      <EmptyState
-        title="There is no such record"
-        icon={IconFileOff}
-        action={<LinkButton to="/records">Search records</LinkButton>}
-      >
+      <NoRecord>
         Nothing with this id was written in this tenant, or your role may not see records of its type. An erased record
         would have a deletion certificate; there is none.
-      </EmptyState>
+      </NoRecord>
     )
   }
   return (
@@ -44,5 +41,18 @@ export function RecordGone({ recordId }: { recordId: string }) {
         }
       </Loaded>
     </Stack>
+  )
+}
+
+/** Where there is none, and why. */
+export function NoRecord({ children }: { children: ReactNode }) {
+  return (
+    <EmptyState
+      title="There is no such record"
+      icon={IconFileOff}
+      action={<LinkButton to="/records">Search records</LinkButton>}
+    >
+      {children}
+    </EmptyState>
   )
 }

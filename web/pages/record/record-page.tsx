@@ -9,7 +9,8 @@ import { useRecord } from './use-record.ts'
 const route = getRouteApi('/records/$recordId')
 
 export default function RecordPage() {
-  const { recordId } = route.useParams()
+  // Ids are the same in capitals; the Hub writes them small.
+  const recordId = route.useParams().recordId.toLowerCase()
   const { data } = useRecord(recordId)
   return (
     <>

@@ -1,65 +1,74 @@
-import { Stack, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { api } from '../../api/hub.ts'
 import { useMe } from '../../api/me.ts'
 import { ActorName } from '../../components/actor-name.tsx'
 import { LinkText } from '../../components/link-text.tsx'
+import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import type { HubRecord } from '../records/columns.tsx'
+import { useRecordState } from './use-record.ts'
 
 const dayMs = 86_400_000
 
-/** Whether it is purged, what keeps it, and when it goes: for whoever may know. */
-export function RecordState({ record }: { record: HubRecord }) {
-  const me = useMe()
-  const { data: state } = api.useQuery(
-    'get',
-    '/api/v1/hub/records/{record_id}/state',
-    { params: { path: { record_id: record.record_id } } },
-    { enabled: me.may('getRecordState') },
-  )
+/** That it is purged, by whom, and when it goes: for whoever may know. */
+export function RecordPurge({ record }: { record: HubRecord }) {
+  const { data: state } = useRecordState(record.record_id)
+  if (!record.is_purged) return null
   return (
-    <Stack gap="sm">
-      {record.is_purged && (
-        <Notice kind="warning" title="Purged">
-          <Text size="sm">
-            {state?.purged_at && (
-              <>
-                <TimeText iso={state.purged_at} /> by <ActorName id={state.purged_by ?? ''} />: “{state.purge_reason}”.{' '}
-              </>
-            )}
-            {state?.hard_delete_after ? (
-              <>
-                It can be restored until <TimeText iso={state.hard_delete_after} />, and is erased afterwards.
-              </>
-            ) : state ? (
-              'A legal hold stops the clock: it is not erased while the hold is over it.'
-            ) : (
-              'It can be restored for 30 days, and is erased afterwards.'
-            )}
-          </Text>
-        </Notice>
-      )}
-      {state && state.holds.length > 0 && (
-        <Notice
-          kind="info"
-          title={state.holds.length === 1 ? 'Under a legal hold' : `Under ${state.holds.length} legal holds`}
-        >
-          <Text size="sm">
-            It cannot be purged or erased meanwhile:{' '}
-            {state.holds.map(({ hold_id, name }, index) => (
-              <span key={hold_id}>
-                {index > 0 && ', '}
-                <LinkText inherit c="inherit" underline="always" to="/governance/holds" search={{ hold: hold_id }}>
-                  {name}
-                </LinkText>
-              </span>
-            ))}
-            {state.truncated && ' and more'}.
-          </Text>
-        </Notice>
-      )}
-    </Stack>
+    <Notice kind="warning" title="Purged">
+      <Text size="sm">
+        {state?.purged_at && (
+          <>
+            <TimeText iso={state.purged_at} /> by <ActorName id={state.purged_by ?? ''} />: “{state.purge_reason}”.{' '}
+          </>
+        )}
+        {state?.hard_delete_after ? (
+          <>
+            It can be restored until <TimeText iso={state.hard_delete_after} />, and is erased afterwards.
+          </>
+        ) : state ? (
+          'A legal hold stops the clock: it is not erased while the hold is over it.'
+        ) : (
+          'It can be restored for 30 days, and is erased afterwards.'
+        )}
+      </Text>
+    </Notice>
+  )
+}
+
+/** The legal holds over it, or that they are not known. */
+export function RecordHolds({ record }: { record: HubRecord }) {
+  const query = useRecordState(record.record_id)
+  const { data: state } = query
+  const error: unknown = query.error
+  if (error)
+    return (
+      <ProblemNotice
+        error={error}
+        title="Whether a legal hold is over it is not known"
+        onRetry={() => void query.refetch()}
+      />
+    )
+  if (!state || state.holds.length === 0) return null
+  return (
+    <Notice
+      kind="info"
+      title={state.holds.length === 1 ? 'Under a legal hold' : `Under ${state.holds.length} legal holds`}
+    >
+      <Text size="sm">
+        It cannot be purged or erased meanwhile:{' '}
+        {state.holds.map(({ hold_id, name }, index) => (
+          <span key={hold_id}>
+            {index > 0 && ', '}
+            <LinkText inherit c="inherit" underline="always" to="/governance/holds" search={{ hold: hold_id }}>
+              {name}
+            </LinkText>
+          </span>
+        ))}
+        {state.truncated && ' and more'}.
+      </Text>
+    </Notice>
   )
 }
 

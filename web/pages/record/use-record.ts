@@ -1,6 +1,8 @@
 import { type InfiniteData, queryOptions, useQuery } from '@tanstack/react-query'
+import { patterns } from '../../../contract/literals.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../provenance/index.ts'
-import { hub } from '../../api/hub.ts'
+import { api, hub } from '../../api/hub.ts'
+import { useMe } from '../../api/me.ts'
 import { queryClient } from '../../api/query-client.ts'
 import type { HubRecord } from '../records/columns.tsx'
 
@@ -27,9 +29,18 @@ const recordQuery = (recordId: string) =>
     },
   })
 
-/** A record with its entity tag, and with what the Hub says of its provenance. */
+export const isId = (text: string) => new RegExp(patterns.uuid).test(text)
+
+/** A record with its entity tag, and with what the Hub says of its provenance. Nothing is asked for what is no id. */
 export function useRecord(recordId: string) {
-  return useQuery(recordQuery(recordId))
+  return useQuery({ ...recordQuery(recordId), enabled: isId(recordId) })
+}
+
+/** Who purged it and why, when it goes, and the holds over it: for whoever may know. */
+export function useRecordState(recordId: string) {
+  const { may } = useMe()
+  const params = { path: { record_id: recordId } }
+  return api.useQuery('get', '/api/v1/hub/records/{record_id}/state', { params }, { enabled: may('getRecordState') })
 }
 
 /**

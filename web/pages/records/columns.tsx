@@ -97,7 +97,7 @@ export const recordColumns = column.columns([
   }),
   column.accessor('created_at', {
     header: 'Created',
-    size: 180,
+    size: 200,
     meta: { from: 'sm' },
     cell: ({ getValue }) => <TimeText iso={getValue()} />,
   }),

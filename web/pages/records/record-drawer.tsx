@@ -1,6 +1,6 @@
 import { ActionIcon, Group, Text, Tooltip } from '@mantine/core'
 import { IconArrowDown, IconArrowUp, IconExternalLink } from '@tabler/icons-react'
-import type { KeyboardEvent } from 'react'
+import { type KeyboardEvent, useEffect, useRef } from 'react'
 import { LinkButton } from '../../components/link-button.tsx'
 import { titleOfRecord } from '../../components/record-type.tsx'
 import { SidePanel } from '../../ui/dialog.tsx'
@@ -22,6 +22,10 @@ const ownKeys = 'input, textarea, [role="menu"], [role="dialog"] [role="dialog"]
 export function RecordDrawer({ openId, rows, onOpen }: RecordDrawerProps) {
   const at = rows.findIndex(({ record_id }) => record_id === openId)
   const row = rows[at]
+  const lastAt = useRef(at)
+  useEffect(() => {
+    if (openId !== undefined) lastAt.current = at
+  })
   const previous = at > 0 ? rows[at - 1] : undefined
   const next = at >= 0 ? rows[at + 1] : undefined
 
@@ -39,6 +43,7 @@ export function RecordDrawer({ openId, rows, onOpen }: RecordDrawerProps) {
       onClose={() => onOpen(undefined)}
       size="min(46rem, 100vw)"
       onKeyDown={onKeyDown}
+      onExitTransitionEnd={() => focusRow(lastAt.current)}
       closeButtonProps={{ 'aria-label': 'Close details' }}
       title={
         <Text fw={600} truncate>
@@ -69,6 +74,17 @@ export function RecordDrawer({ openId, rows, onOpen }: RecordDrawerProps) {
       {openId && <RecordDetails key={openId} recordId={openId} />}
     </SidePanel>
   )
+}
+
+/** After a drawer that came with the address there is nothing to give the focus back to. */
+function focusRow(index: number): void {
+  const focused = document.activeElement
+  if (focused !== document.body && !focused?.closest('[role="dialog"]')) return
+  const rows = document.querySelector('main [role="group"] tbody')
+  const row =
+    rows?.querySelector<HTMLElement>(`tr[data-index="${index}"]`) ??
+    rows?.querySelector<HTMLElement>('tr[tabindex="0"]')
+  row?.focus()
 }
 
 /** That of the record that is verified below, and until it is there what the list said. */
