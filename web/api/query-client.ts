@@ -3,6 +3,8 @@ import { HubProblem, isPassing } from './problem.ts'
 
 const attemptsMax = 4
 const longestWaitMs = 30_000
+/** The Hub's windows are a minute; a wait beyond two of them is a fault, and nobody would wait for it. */
+const longestAskedSeconds = 120
 
 /**
  * What pages know of the Hub. What may pass is tried again, as late as the Hub asks for; what was revoked once, with a
@@ -15,12 +17,9 @@ export const queryClient = new QueryClient({
       retry: (failures, error) =>
         isPassing(error) ? failures < attemptsMax : error instanceof HubProblem && error.status === 401 && failures < 1,
       retryDelay: (failures, error) =>
-        Math.min(
-          longestWaitMs,
-          error instanceof HubProblem && error.retryAfterSeconds !== undefined
-            ? error.retryAfterSeconds * 1000
-            : 500 * 2 ** failures,
-        ),
+        error instanceof HubProblem && error.retryAfterSeconds !== undefined
+          ? Math.min(longestAskedSeconds, error.retryAfterSeconds) * 1000
+          : Math.min(longestWaitMs, 500 * 2 ** failures),
     },
     mutations: { retry: false, networkMode: 'always' },
   },

@@ -1,20 +1,25 @@
+import '@mantine/spotlight/styles.css'
 import { useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
 import { Spotlight, type SpotlightActionData, spotlight } from '@mantine/spotlight'
 import { IconArrowRight, IconFileSearch, IconLogout, IconMoon, IconSearch, IconTag } from '@tabler/icons-react'
 import { useRouter } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useMe } from '../api/me.ts'
 import { signOut } from '../api/session.ts'
 import { notifyProblem } from '../components/notify.ts'
 import { sectionsFor } from './navigation.ts'
 
-export const openPalette = spotlight.open
-
 const recordId = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const identifier = /^[A-Za-z0-9_.:-]{2,128}$/
 
-/** Ctrl-K: every page, a record by its id, records of a skill or a person, and what the header's buttons do. */
-export function CommandPalette() {
+/**
+ * Ctrl-K: every page, a record by its id, records of a skill or a person, and what the header's buttons do.
+ *
+ * @param asked how often its button was pressed: it opens each time
+ */
+export default function CommandPalette({ asked }: { asked: number }) {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each time it is asked for
+  useEffect(() => spotlight.open(), [asked])
   const me = useMe()
   const router = useRouter()
   const [query, setQuery] = useState('')

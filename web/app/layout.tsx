@@ -1,17 +1,16 @@
-import { AppShell, Box, Burger, Group, Loader, Text, UnstyledButton } from '@mantine/core'
+import { AppShell, Box, Burger, Group, Loader, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { IconSearch } from '@tabler/icons-react'
 import { Outlet, useRouterState } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { MeProvider, useMe, useSignedIn } from '../api/me.ts'
 import { ProblemNotice } from '../components/problem-notice.tsx'
 import { AccountMenu } from './account-menu.tsx'
-import { CommandPalette, openPalette } from './command-palette.tsx'
 import { ConnectionBanner } from './connection-banner.tsx'
 import { ForbiddenPage } from './forbidden-page.tsx'
 import styles from './layout.module.css'
 import { destinationAt, mayOpen } from './navigation.ts'
 import { NavigationLinks } from './navigation-links.tsx'
+import { PaletteButton } from './palette-button.tsx'
 import { SchemeToggle } from './scheme-toggle.tsx'
 import { SectionTabs } from './section-tabs.tsx'
 import { TenantSwitcher } from './tenant-switcher.tsx'
@@ -71,13 +70,7 @@ function Frame() {
             <TenantSwitcher />
           </Group>
           <Group gap="xs" wrap="nowrap">
-            <UnstyledButton className={styles.search} onClick={openPalette} aria-keyshortcuts="Control+K">
-              <IconSearch size={16} aria-hidden />
-              <span className={styles.searchText}>Search</span>
-              <kbd className={styles.keys} aria-hidden>
-                Ctrl K
-              </kbd>
-            </UnstyledButton>
+            <PaletteButton />
             <SchemeToggle />
             <AccountMenu />
           </Group>
@@ -91,7 +84,6 @@ function Frame() {
         <SectionTabs />
         {here && !mayOpen(here, me) ? <ForbiddenPage label={here.label} /> : <Outlet />}
       </AppShell.Main>
-      <CommandPalette />
     </AppShell>
   )
 }

@@ -1,10 +1,4 @@
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  stringifySearchWith,
-} from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter, stringifySearchWith } from '@tanstack/react-router'
 import { commandCenterSearch } from '../pages/command-center/command-center-search.ts'
 import { exportsSearch } from '../pages/exports/exports-search.ts'
 import { certificatesSearch } from '../pages/governance/certificates-search.ts'
@@ -19,6 +13,7 @@ import { recordsSearch } from '../pages/records/records-search.ts'
 import { peopleSearch } from '../pages/settings/people-search.ts'
 import { endpointSearch } from '../pages/webhooks/endpoint-search.ts'
 import { Layout } from './layout.tsx'
+import { lazyPage } from './lazy-page.ts'
 import { NotFoundPage } from './not-found-page.tsx'
 import { PageFailed } from './page-failed.tsx'
 import { SkeletonPage } from './skeleton-page.tsx'
@@ -35,144 +30,144 @@ const routes = [
     getParentRoute,
     path: '/',
     validateSearch: commandCenterSearch,
-    component: lazyRouteComponent(() => import('../pages/command-center/command-center-page.tsx')),
+    component: lazyPage(() => import('../pages/command-center/command-center-page.tsx')),
   }),
   createRoute({
     getParentRoute,
     path: '/records',
     validateSearch: recordsSearch,
-    component: lazyRouteComponent(() => import('../pages/records/records-page.tsx')),
+    component: lazyPage(() => import('../pages/records/records-page.tsx')),
   }),
   createRoute({
     getParentRoute,
     path: '/records/$recordId',
-    component: lazyRouteComponent(() => import('../pages/record/record-page.tsx')),
+    component: lazyPage(() => import('../pages/record/record-page.tsx')),
   }),
   createRoute({
     getParentRoute,
     path: '/records/$recordId/graph',
     validateSearch: graphSearch,
-    component: lazyRouteComponent(() => import('../pages/record-graph/graph-page.tsx')),
+    component: lazyPage(() => import('../pages/record-graph/graph-page.tsx')),
   }),
   createRoute({
     getParentRoute,
     path: '/governance',
     validateSearch: eventsSearch,
-    component: lazyRouteComponent(() => import('../pages/governance/events-page.tsx')),
+    component: lazyPage(() => import('../pages/governance/events-page.tsx')),
   }),
   createRoute({
     getParentRoute,
     path: '/governance/alarms',
-    component: lazyRouteComponent(() => import('../pages/governance/alarms-page.tsx')),
+    component: lazyPage(() => import('../pages/governance/alarms-page.tsx')),
   }),
   createRoute({
     getParentRoute,
     path: '/governance/holds',
     validateSearch: holdsSearch,
-    component: lazyRouteComponent(() => import('../pages/governance/holds-page.tsx')),
+    component: lazyPage(() => import('../pages/governance/holds-page.tsx')),
   }),
   createRoute({
     getParentRoute,
     path: '/governance/certificates',
     validateSearch: certificatesSearch,
-    component: lazyRouteComponent(() => import('../pages/governance/certificates-page.tsx')),
+    component: lazyPage(() => import('../pages/governance/certificates-page.tsx')),
   }),
   createRoute({
     getParentRoute,
     path: '/governance/retention',
-    component: lazyRouteComponent(() => import('../pages/governance/retention-page.tsx')),
+    component: lazyPage(() => import('../pages/governance/retention-page.tsx')),
   }),
   createRoute({
     getParentRoute,
     path: '/governance/log',
-    component: lazyRouteComponent(() => import('../pages/governance/log-page.tsx')),
+    component: lazyPage(() => import('../pages/governance/log-page.tsx')),
   }),
   createRoute({
     getParentRoute,
     path: '/exports',
     validateSearch: exportsSearch,
-    component: lazyRouteComponent(() => import('../pages/exports/exports-page.tsx')),
+    component: lazyPage(() => import('../pages/exports/exports-page.tsx')),
   }),
   createRoute({
     getParentRoute,
     path: '/exports/$jobId',
-    component: lazyRouteComponent(() => import('../pages/exports/export-page.tsx')),
+    component: lazyPage(() => import('../pages/exports/export-page.tsx')),
   }),
   createRoute({
     getParentRoute,
     path: '/onboarding',
-    component: lazyRouteComponent(() => import('../pages/onboarding/checklist-page.tsx')),
+    component: lazyPage(() => import('../pages/onboarding/checklist-page.tsx')),
   }),
   createRoute({
     getParentRoute,
     path: '/onboarding/sign-in',
-    component: lazyRouteComponent(() => import('../pages/onboarding/sso-page.tsx')),
+    component: lazyPage(() => import('../pages/onboarding/sso-page.tsx')),
   }),
   createRoute({
     getParentRoute,
     path: '/onboarding/directory',
-    component: lazyRouteComponent(() => import('../pages/onboarding/directory-page.tsx')),
+    component: lazyPage(() => import('../pages/onboarding/directory-page.tsx')),
   }),
   createRoute({
     getParentRoute,
     path: '/onboarding/connectors',
     validateSearch: connectorsSearch,
-    component: lazyRouteComponent(() => import('../pages/onboarding/connectors-page.tsx')),
+    component: lazyPage(() => import('../pages/onboarding/connectors-page.tsx')),
   }),
   createRoute({
     getParentRoute,
     path: '/onboarding/roster',
     validateSearch: rosterSearch,
-    component: lazyRouteComponent(() => import('../pages/onboarding/roster-page.tsx')),
+    component: lazyPage(() => import('../pages/onboarding/roster-page.tsx')),
   }),
   createRoute({
     getParentRoute,
     path: '/onboarding/skills',
     validateSearch: skillsSearch,
-    component: lazyRouteComponent(() => import('../pages/onboarding/skills-page.tsx')),
+    component: lazyPage(() => import('../pages/onboarding/skills-page.tsx')),
   }),
   createRoute({
     getParentRoute,
     path: '/onboarding/grants',
     validateSearch: grantsSearch,
-    component: lazyRouteComponent(() => import('../pages/onboarding/grants-page.tsx')),
+    component: lazyPage(() => import('../pages/onboarding/grants-page.tsx')),
   }),
   createRoute({
     getParentRoute,
     path: '/webhooks',
-    component: lazyRouteComponent(() => import('../pages/webhooks/webhooks-page.tsx')),
+    component: lazyPage(() => import('../pages/webhooks/webhooks-page.tsx')),
   }),
   createRoute({
     getParentRoute,
     path: '/webhooks/$webhookId',
     validateSearch: endpointSearch,
-    component: lazyRouteComponent(() => import('../pages/webhooks/endpoint-page.tsx')),
+    component: lazyPage(() => import('../pages/webhooks/endpoint-page.tsx')),
   }),
   createRoute({
     getParentRoute,
     path: '/settings',
-    component: lazyRouteComponent(() => import('../pages/settings/you-page.tsx')),
+    component: lazyPage(() => import('../pages/settings/you-page.tsx')),
   }),
   createRoute({
     getParentRoute,
     path: '/settings/tenant',
-    component: lazyRouteComponent(() => import('../pages/settings/tenant-page.tsx')),
+    component: lazyPage(() => import('../pages/settings/tenant-page.tsx')),
   }),
   createRoute({
     getParentRoute,
     path: '/settings/people',
     validateSearch: peopleSearch,
-    component: lazyRouteComponent(() => import('../pages/settings/people-page.tsx')),
+    component: lazyPage(() => import('../pages/settings/people-page.tsx')),
   }),
   createRoute({
     getParentRoute,
     path: '/settings/service-accounts',
-    component: lazyRouteComponent(() => import('../pages/settings/service-accounts-page.tsx')),
+    component: lazyPage(() => import('../pages/settings/service-accounts-page.tsx')),
   }),
   createRoute({
     getParentRoute,
     path: '/settings/prices',
-    component: lazyRouteComponent(() => import('../pages/settings/prices-page.tsx')),
+    component: lazyPage(() => import('../pages/settings/prices-page.tsx')),
   }),
 ] as const
 

@@ -18,7 +18,9 @@ export function PageHeader({ title, about, actions }: PageHeaderProps) {
     document.title = `${title} · Org-Memory Hub`
   }, [title])
   useEffect(() => {
-    if (!isFirst) heading.current?.focus({ preventScroll: true })
+    // A dialog that is open already keeps the focus, as where a link opens both.
+    const inDialog = document.querySelector('[aria-modal="true"]') !== null
+    if (!isFirst && !inDialog) heading.current?.focus({ preventScroll: true })
     isFirst = false
   }, [])
   return (

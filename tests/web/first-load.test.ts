@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+
+/** Of the page one lands on after signing in; the charts below its figures come after them. */
+const firstPageBytesMax = 250_000
+/** Of any other page that somebody comes to by a link, before anything of it is kept. */
+const otherPageBytesMax = 350_000
+const dist = new URL('../../web/dist/', import.meta.url)
+
+interface Part {
+  file: string
+  /** Keys of the parts that have to be there before it runs. */
+  imports?: string[]
+}
+
+const manifest: Record<string, Part> = JSON.parse(readFileSync(new URL('manifest.json', dist), 'utf8'))
+
+/** The scripts that a browser has to load before these parts run. */
+function scriptsOf(keys: readonly string[], found = new Map<string, number>()): Map<string, number> {
+  for (const key of keys) {
+    const part = manifest[key]
+    if (!part) throw new Error(`The build has no part ${key}.`)
+    if (found.has(part.file)) continue
+    found.set(part.file, gzipSync(readFileSync(new URL(part.file, dist))).length)
+    scriptsOf(part.imports ?? [], found)
+  }
+  return found
+}
+
+const pages = Object.keys(manifest).filter((key) => /^pages\/.*-page\.tsx$/.test(key))
+
+test.each(pages)('what has to be loaded before %s shows anything is little', (page) => {
+  const scripts = scriptsOf(['index.html', page])
+  const total = [...scripts.values()].reduce((sum, bytes) => sum + bytes, 0)
+  // The largest are named, so that a failure says where to begin.
+  const largest = [...scripts].toSorted(([, one], [, other]) => other - one).slice(0, 6)
+  const most = page.endsWith('/command-center-page.tsx') ? firstPageBytesMax : otherPageBytesMax
+  expect(total, JSON.stringify(largest)).toBeLessThanOrEqual(most)
+})
+
+test('every page has a part of its own, and charts and the graph are not in what all of them load', () => {
+  expect(pages.length).toBeGreaterThan(20)
+  const names = Object.keys(manifest).join('\n')
+  expect(names).toContain('drawing')
+  expect([...scriptsOf(['index.html']).keys()].join('\n')).not.toMatch(/drawing|graph-canvas|data-table/)
+})
