@@ -1,13 +1,25 @@
 import { Loader, Skeleton, Stack, Text } from '@mantine/core'
-import type { UseInfiniteQueryResult, UseQueryResult } from '@tanstack/react-query'
+import type { FetchStatus } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { HubProblem } from '../api/problem.ts'
 import { Notice } from '../ui/notice.tsx'
 import { formatTime } from '../ui/time-text.tsx'
 import { ProblemNotice } from './problem-notice.tsx'
 
+/** What is needed of a query: results of useQuery and useInfiniteQuery have it, and several `together`. */
+export interface LoadableQuery<Data> {
+  data: Data | undefined
+  error: unknown
+  /** Of the latest attempt, while another is on its way. */
+  failureReason: unknown
+  fetchStatus: FetchStatus
+  /** Milliseconds since 1970. */
+  dataUpdatedAt: number
+  refetch(): Promise<unknown>
+}
+
 interface LoadedProps<Data> {
-  query: UseQueryResult<Data, unknown> | UseInfiniteQueryResult<Data, unknown>
+  query: LoadableQuery<Data>
   /** What is being read, in the plural: "records", "deliveries". */
   what: string
   /** Holds the place of what comes, so that nothing jumps; by default some lines. */

@@ -6,6 +6,7 @@ import { useMe } from '../../api/me.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 import styles from './check-card.module.css'
 import { type CheckName, checklistSteps, type Health, type NextStep } from './checklist-steps.ts'
+import { missingInWords } from './checklist-words.ts'
 
 interface CheckCardProps {
   name: CheckName
@@ -47,7 +48,7 @@ export function CheckCard({ name, number, health, children }: CheckCardProps) {
             ))}
             <Moment name={name} health={health} />
           </Box>
-          <Detail text={check.detail} />
+          <Text size="sm">{check.ok ? check.detail : missingInWords(name, health)}</Text>
           {steps.length > 0 && (
             <Group gap="xs">
               {steps.map(({ label, to, search }, index) => (
@@ -63,6 +64,7 @@ export function CheckCard({ name, number, health, children }: CheckCardProps) {
             </Group>
           )}
           {children}
+          {!check.ok && <ForTheApi text={check.detail} />}
         </Stack>
       </Group>
     </Paper>
@@ -105,12 +107,17 @@ function Moment({ name, health: { checks } }: { name: CheckName; health: Health 
   ) : null
 }
 
-/** What the Hub says of it. Calls of the API that it names stand apart from the words. */
-function Detail({ text }: { text: string }) {
+/** What the Hub says of it to callers of its API. Calls that it names stand apart from the words. */
+function ForTheApi({ text }: { text: string }) {
   const parts = text.split(/((?:GET|POST|PUT) \/[^\s,;:]*[^\s,;:.])/)
   return (
-    <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-      {parts.map((part, index) => (index % 2 ? <Code key={part}>{part}</Code> : part))}
-    </Text>
+    <details>
+      <Text component="summary" size="xs" c="dimmed" style={{ cursor: 'pointer' }}>
+        For the API
+      </Text>
+      <Text size="sm" mt={4} style={{ overflowWrap: 'anywhere' }}>
+        {parts.map((part, index) => (index % 2 ? <Code key={part}>{part}</Code> : part))}
+      </Text>
+    </details>
   )
 }

@@ -26,12 +26,16 @@ export default function ChecklistPage() {
         actions={me.may('republishSkills') && <RepublishButton />}
       />
       <Stack>
-        {tenant.isLoading ? (
+        {tenant.isLoading && !tenant.failureReason ? (
           // What may stand above the checks is awaited, so that they do not move.
           <ChecksSkeleton />
         ) : (
           <>
-            {tenant.data && !tenant.data.confirmed_at && <ConfirmDetails tenant={tenant.data} />}
+            {mayConfirm && (
+              <Loaded query={tenant} what="details of the tenant" skeleton={false}>
+                {(data) => !data.confirmed_at && <ConfirmDetails tenant={data} />}
+              </Loaded>
+            )}
             <Loaded query={health} what="checks" skeleton={<ChecksSkeleton />}>
               {(data) => <Checks health={data} />}
             </Loaded>

@@ -69,7 +69,11 @@ export default function DirectoryPage() {
       ) : (
         <Loaded query={scim} what="settings" skeleton={<SkeletonLines lines={5} height={80} />}>
           {(data) =>
-            syncs.isLoading ? <SkeletonLines lines={5} height={80} /> : <Configured scim={data} onSecrets={show} />
+            syncs.isLoading && !syncs.failureReason ? (
+              <SkeletonLines lines={5} height={80} />
+            ) : (
+              <Configured scim={data} onSecrets={show} />
+            )
           }
         </Loaded>
       )}

@@ -3,6 +3,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { useMe } from '../../api/me.ts'
 import { Loaded, SkeletonLines } from '../../components/loaded.tsx'
+import { together } from '../../components/together.ts'
 import { useArchetypes, useGrants, useSkills } from '../../components/whole-lists.ts'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
@@ -54,20 +55,18 @@ export default function GrantsPage() {
               onChange={(event) => filter({ archetype: event.currentTarget.value || undefined })}
             />
           </Group>
-          <Loaded query={archetypes} what="archetypes" skeleton={<SkeletonLines lines={8} />}>
-            {(allArchetypes) => (
-              <Loaded query={skills} what="skills" skeleton={<SkeletonLines lines={8} />}>
-                {(allSkills) =>
-                  allArchetypes.length === 0 || allSkills.length === 0 ? (
-                    <NothingToGrant archetypes={allArchetypes.length} />
-                  ) : (
-                    <Loaded query={grants} what="grants" skeleton={<SkeletonLines lines={8} />}>
-                      {(given) => <GrantsEditor archetypes={columns ?? []} skills={rows ?? []} grants={given} />}
-                    </Loaded>
-                  )
-                }
-              </Loaded>
-            )}
+          <Loaded
+            query={together(archetypes, skills, grants)}
+            what="skills, archetypes and grants"
+            skeleton={<SkeletonLines lines={8} />}
+          >
+            {([allArchetypes, allSkills, given]) =>
+              allArchetypes.length === 0 || allSkills.length === 0 ? (
+                <NothingToGrant archetypes={allArchetypes.length} />
+              ) : (
+                <GrantsEditor archetypes={columns ?? []} skills={rows ?? []} grants={given} />
+              )
+            }
           </Loaded>
         </div>
         <EntitlementCheck skills={skills.data ?? []} />

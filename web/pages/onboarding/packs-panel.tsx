@@ -48,13 +48,8 @@ const packColumns = column.columns([
   }),
 ])
 
-/** Skill packs: what is stored, and what of it is in effect. */
-export function PacksPanel() {
-  const me = useMe()
-  const { pack: openId } = route.useSearch()
-  const navigate = useNavigate({ from: '/onboarding/skills' })
-  const open = (pack: string | undefined) => void navigate({ search: (before) => ({ ...before, pack }) })
-  const packs = api.useInfiniteQuery(
+export function usePacks() {
+  return api.useInfiniteQuery(
     'get',
     packsPath,
     { params: { query: { limit: 100 } } },
@@ -64,6 +59,15 @@ export function PacksPanel() {
       getNextPageParam: (page) => page.next_cursor ?? undefined,
     },
   )
+}
+
+/** Skill packs: what is stored, and what of it is in effect. */
+export function PacksPanel() {
+  const me = useMe()
+  const { pack: openId } = route.useSearch()
+  const navigate = useNavigate({ from: '/onboarding/skills' })
+  const open = (pack: string | undefined) => void navigate({ search: (before) => ({ ...before, pack }) })
+  const packs = usePacks()
   const rows = packs.data?.pages.flatMap(({ items }) => items) ?? []
   const shown = rows.find(({ cowork_id }) => cowork_id === openId)
   const make = me.may('replaceCowork') && <Button onClick={() => open(fresh)}>New pack</Button>
@@ -73,12 +77,12 @@ export function PacksPanel() {
         <Title order={2} id="packs">
           Packs
         </Title>
-        {rows.length > 0 && make}
+        {make}
       </Group>
       <Loaded query={packs} what="packs">
         {() =>
           rows.length === 0 ? (
-            <EmptyState title="No packs yet" action={make}>
+            <EmptyState title="No packs yet">
               A pack is a set of skills for some archetypes. Storing one does nothing yet; applying it registers,
               publishes and grants its skills.
             </EmptyState>

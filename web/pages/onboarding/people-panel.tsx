@@ -66,7 +66,7 @@ export function PeoplePanel() {
   const unmatched = health.data?.checks.roster.unmatched ?? 0
   const filtered = Boolean(search.search || search.group || search.archetype || search.role || search.active)
   // The notice above the list is awaited, so that nothing moves.
-  if (health.isLoading) return <SkeletonLines lines={8} />
+  if (health.isLoading && !health.failureReason) return <SkeletonLines lines={8} />
   return (
     <>
       {unmatched > 0 && (

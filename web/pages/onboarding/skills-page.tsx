@@ -1,10 +1,13 @@
 import { Stack } from '@mantine/core'
+import { useSkills } from '../../components/whole-lists.ts'
 import { PageHeader } from '../../ui/page-header.tsx'
-import { PacksPanel } from './packs-panel.tsx'
+import { PacksPanel, usePacks } from './packs-panel.tsx'
 import { LatestRepublish } from './republish.tsx'
 import { SkillsPanel } from './skills-panel.tsx'
 
 export default function SkillsPage() {
+  const packs = usePacks()
+  const skills = useSkills()
   return (
     <>
       <PageHeader
@@ -13,8 +16,9 @@ export default function SkillsPage() {
       />
       <Stack gap="lg">
         <PacksPanel />
-        <SkillsPanel />
-        <LatestRepublish />
+        {/* Each after what is above it, so that nothing moves. */}
+        {!packs.isPending && <SkillsPanel />}
+        {!packs.isPending && !skills.isPending && <LatestRepublish />}
       </Stack>
     </>
   )

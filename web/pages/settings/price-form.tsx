@@ -5,10 +5,10 @@ import * as v from 'valibot'
 import { priceUsdPerMtokMax } from '../../../contract/limits.ts'
 import type { Answer } from '../../api/hub.ts'
 import { HubProblem } from '../../api/problem.ts'
-import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { FormButtons } from '../../ui/form-buttons.tsx'
 import { MomentInput } from '../../ui/moment-input.tsx'
+import { PriceProblem } from './price-problem.tsx'
 import { savePrices } from './save-prices.ts'
 
 export type Price = Answer<'getPrices'>['prices'][number]
@@ -153,7 +153,7 @@ function Fields({ price, replaces, onClose }: PriceFormProps & { price: Partial<
           onChange={(iso) => form.setFieldValue('effective_until', iso)}
           error={form.errors.effective_until}
         />
-        {failure !== undefined && <ProblemNotice error={failure} title="The price was not saved" />}
+        {failure !== undefined && <PriceProblem error={failure} title="The price was not saved" />}
         <FormButtons submit="Save price" onCancel={onClose} busy={busy} />
       </Stack>
     </form>

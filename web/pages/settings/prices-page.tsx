@@ -5,21 +5,22 @@ import { api } from '../../api/hub.ts'
 import { useMe } from '../../api/me.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { notifyDone } from '../../components/notify.ts'
-import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { type Price, PriceForm } from './price-form.tsx'
+import { PriceProblem } from './price-problem.tsx'
 import { PricesTable } from './prices-table.tsx'
 import { Rerate } from './rerate.tsx'
 import { savePrices } from './save-prices.ts'
-import { UnpricedModels } from './unpriced-models.tsx'
+import { UnpricedModels, useCostsByModel } from './unpriced-models.tsx'
 
 /** What the tenant pays where that is not the list price, and what no price is known for. */
 export default function PricesPage() {
   const me = useMe()
   const mayChange = me.may('replacePrices')
   const prices = api.useQuery('get', '/api/v1/telemetry/prices', {})
+  const byModel = useCostsByModel()
   const [adding, setAdding] = useState<Partial<Price>>()
   const [asked, setAsked] = useState<{ action: 'change' | 'remove'; price: Price }>()
   const changed = asked?.action === 'change' ? asked.price : undefined
@@ -42,7 +43,7 @@ export default function PricesPage() {
       <PageHeader
         title="Prices"
         about="The Hub computes what each event cost from its tokens, at list prices. Where you pay other prices, or run a model that no list knows, say so here."
-        actions={prices.data?.prices.length ? add : undefined}
+        actions={add}
       />
       <Stack gap="xl">
         <Stack component="section" aria-labelledby="own" gap="sm">
@@ -55,7 +56,17 @@ export default function PricesPage() {
                 {data.prices.length > 0 ? (
                   <PricesTable prices={data.prices} mayChange={mayChange} onAsk={setAsked} />
                 ) : (
-                  <EmptyState title="List prices hold for everything" icon={IconCoin} action={add}>
+                  <EmptyState
+                    title="List prices hold for everything"
+                    icon={IconCoin}
+                    action={
+                      mayChange && (
+                        <Button variant="default" onClick={() => begin()}>
+                          Set the first price
+                        </Button>
+                      )
+                    }
+                  >
                     No price of your own is set.
                   </EmptyState>
                 )}
@@ -66,8 +77,9 @@ export default function PricesPage() {
             )}
           </Loaded>
         </Stack>
-        <UnpricedModels onAdd={mayChange ? begin : undefined} />
-        {me.may('rateTelemetryAgain') && <Rerate />}
+        {/* Each after what is above it, so that nothing moves. */}
+        {!prices.isPending && <UnpricedModels byModel={byModel} onAdd={mayChange ? begin : undefined} />}
+        {!prices.isPending && !byModel.isPending && me.may('rateTelemetryAgain') && <Rerate />}
       </Stack>
       <PriceForm
         price={adding ?? changed}
@@ -84,7 +96,7 @@ export default function PricesPage() {
         confirmLabel="Remove price"
         danger
         onConfirm={remove}
-        problem={(error) => <ProblemNotice error={error} title="The price was not removed" />}
+        problem={(error) => <PriceProblem error={error} title="The price was not removed" />}
       >
         <Text size="sm">
           Events that come in from now on have an earlier price of yours, the list price, or none. Stored events keep

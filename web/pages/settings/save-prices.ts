@@ -4,6 +4,11 @@ import { formatTime } from '../../ui/time-text.tsx'
 
 type Price = Answer<'getPrices'>['prices'][number]
 
+/** The list is another than the reader saw; nothing was saved. Says why, and what to do. */
+export class PriceConflict extends Error {
+  override readonly name = 'PriceConflict'
+}
+
 /** What tells one entry of the list from another. */
 export function priceId({ llm_platform = '', llm_model, effective_from }: Price): string {
   return JSON.stringify([llm_platform, llm_model, effective_from])
@@ -13,7 +18,8 @@ export function priceId({ llm_platform = '', llm_model, effective_from }: Price)
  * Changes one entry of the list of prices. The Hub replaces the list as a whole, so it is read anew right before: what
  * somebody else has changed meanwhile stays.
  *
- * @throws Error where the entry that was to be changed is another by now; what the Hub refuses (HubProblem)
+ * @throws PriceConflict where the entry that was to be changed is another by now, or the new one has a twin;
+ *   what the Hub refuses (HubProblem)
  */
 export async function savePrices({ add, remove }: { add?: Price; remove?: Price | undefined }): Promise<void> {
   const { data } = await hub.GET('/api/v1/telemetry/prices', {})
@@ -22,12 +28,14 @@ export async function savePrices({ add, remove }: { add?: Price; remove?: Price 
   const found = remove && now.find((price) => priceId(price) === priceId(remove))
   if (remove && JSON.stringify(found) !== JSON.stringify(remove)) {
     await refreshPrices()
-    throw new Error('somebody changed this price in the meantime; look at the list and try again')
+    throw new PriceConflict(
+      `Somebody ${found ? 'changed' : 'removed'} this price in the meantime. The list has it as it is now: close this, look, and begin again.`,
+    )
   }
   const twin = add && kept.find((price) => priceId(price) === priceId(add))
   if (twin) {
-    throw new Error(
-      `there is a price of ${twin.llm_model} that begins at ${formatTime(twin.effective_from)}: change that one`,
+    throw new PriceConflict(
+      `There is a price of ${twin.llm_model} already that begins at ${formatTime(twin.effective_from)}${twin.llm_platform ? ` on ${twin.llm_platform}` : ''}. Change that one, or let this one begin at another time.`,
     )
   }
   await hub.PUT('/api/v1/telemetry/prices', { body: { prices: add ? [...kept, add] : kept } })

@@ -44,7 +44,8 @@ export default function TenantPage() {
           )}
         </Loaded>
         {tenant.data?.mode === 'B' && me.may('getProvision') && <ContentKey slug={tenant.data.tenant} />}
-        <RateLimits />
+        {/* Later than what is above, so that it does not move. */}
+        {!tenant.isPending && <RateLimits />}
       </Stack>
     </>
   )

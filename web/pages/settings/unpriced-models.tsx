@@ -4,16 +4,21 @@ import { api } from '../../api/hub.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { formatCount } from '../../ui/formats.ts'
 
+/** What was used of each model in the last days, and how much of it has no price. */
+export function useCostsByModel() {
+  return api.useQuery('get', '/api/v1/telemetry/reconciliation', {
+    params: { query: { group_by: 'model', limit: pageSizeMax } },
+  })
+}
+
 interface UnpricedModelsProps {
+  byModel: ReturnType<typeof useCostsByModel>
   /** Absent for those who may not change prices. */
   onAdd?: ((llmModel: string) => void) | undefined
 }
 
 /** Models of the last days whose events no price is known for. */
-export function UnpricedModels({ onAdd }: UnpricedModelsProps) {
-  const byModel = api.useQuery('get', '/api/v1/telemetry/reconciliation', {
-    params: { query: { group_by: 'model', limit: pageSizeMax } },
-  })
+export function UnpricedModels({ byModel, onAdd }: UnpricedModelsProps) {
   return (
     <Stack component="section" aria-labelledby="unpriced" gap="sm">
       <Title order={2} id="unpriced">

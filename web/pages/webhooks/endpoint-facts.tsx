@@ -52,7 +52,7 @@ function Figure({ label, children }: { label: string; children: ReactNode }) {
       <Text size="xs" c="dimmed" mb={2}>
         {label}
       </Text>
-      <Text component="div" size="sm" fw={600} className="figures">
+      <Text component="div" size="sm" fw={600} style={{ fontVariantNumeric: 'tabular-nums' }}>
         {children}
       </Text>
     </div>

@@ -1,4 +1,4 @@
-import { Select, Stack, Text } from '@mantine/core'
+import { Anchor, Select, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { pageSizeMax, webhookRedeliveriesMax } from '../../../contract/limits.ts'
@@ -39,12 +39,13 @@ function Dialog({ onClose, webhookId, from, until }: Omit<RedeliverManyProps, 'o
 
   const count = useQuery({
     queryKey: ['redeliveries', webhookId, since, to, choice],
-    queryFn: async () => {
+    queryFn: async ({ signal }) => {
       const query = { limit: pageSizeMax, created_at__gte: since, ...(to && { created_at__lt: to }) }
       const pages = await Promise.all(
         statuses.map((status) =>
           hub.GET('/api/v1/webhooks/{webhook_id}/deliveries', {
             params: { path: { webhook_id: webhookId }, query: { ...query, status } },
+            signal,
           }),
         ),
       )
@@ -86,7 +87,14 @@ function Dialog({ onClose, webhookId, from, until }: Omit<RedeliverManyProps, 'o
         <Text size="sm" role="status">
           {count.data
             ? `${count.data.isAll ? '' : 'More than '}${formatCount(count.data.known)} messages will be sent again, each with its former number and id. The receiver may know some of them.`
-            : 'Counting what will be sent …'}
+            : count.error
+              ? 'How many will be sent again is not known: counting them did not work. '
+              : 'Counting what will be sent …'}
+          {!count.data && count.error && (
+            <Anchor component="button" type="button" size="sm" onClick={() => void count.refetch()}>
+              Count again
+            </Anchor>
+          )}
         </Text>
         <Text size="sm" c="dimmed">
           {`At most ${formatCount(webhookRedeliveriesMax)} at a time: of a range with more nothing is queued. What was queued cannot be called back, but disabling the endpoint stops it.`}

@@ -1,0 +1,52 @@
+import { formatCount } from '../../ui/formats.ts'
+import type { CheckName, Health } from './checklist-steps.ts'
+
+const syncMsMax = 3_600_000
+
+/** What is missing where a check is not met, in words of these pages; the Hub's own words are for callers of its API. */
+const missing: { [Name in CheckName]: (check: Health['checks'][Name], checkedAt: string) => string[] } = {
+  identity: (check, checkedAt) => [
+    ...(check.sso_configured
+      ? check.sso_healthy
+        ? []
+        : ['Single sign-on is connected, but does not work. Its test says at what it fails.']
+      : ['People cannot sign in with the company account yet.']),
+    ...(check.scim_configured ? unsynced(check.last_synced_at, checkedAt) : ['The directory is not connected yet.']),
+  ],
+  platforms: ({ connected, last_publish_at }) => {
+    if (connected === 0) return ['No platform is connected yet.']
+    return [
+      last_publish_at === undefined
+        ? 'No connected platform has taken the skills yet. Its connector says what failed.'
+        : 'No platform took the skills within the last 60 seconds. The connectors say what failed.',
+    ]
+  },
+  hub: ({ provisioned }) => [
+    provisioned
+      ? 'The key of your organisation is missing or was destroyed. Give the Hub another one.'
+      : 'The Hub is not provisioned yet.',
+  ],
+  roster: ({ users, unmatched }) => [
+    users === 0
+      ? 'There is nobody yet. People come from the directory.'
+      : `${formatCount(unmatched)} of ${formatCount(users)} people ${unmatched === 1 ? 'has' : 'have'} no archetype. Map their groups, or give them archetypes by hand.`,
+  ],
+  skills: ({ published }) => [
+    published === 0
+      ? 'No skill is published yet. Applying a pack publishes the skills in it.'
+      : `${formatCount(published)} ${published === 1 ? 'skill is' : 'skills are'} published, and none is granted to an archetype.`,
+  ],
+  telemetry: () => ['No event has come in yet.'],
+}
+
+function unsynced(lastSyncedAt: string | undefined, checkedAt: string): string[] {
+  if (lastSyncedAt === undefined) return ['The directory was never synced.']
+  return Date.parse(checkedAt) - Date.parse(lastSyncedAt) > syncMsMax
+    ? ['The directory was synced last more than an hour ago.']
+    : []
+}
+
+/** @returns why a check is not met; empty where it is */
+export function missingInWords(name: CheckName, { checks, checked_at }: Health): string {
+  return checks[name].ok ? '' : missing[name](checks[name] as never, checked_at).join(' ')
+}
