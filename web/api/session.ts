@@ -16,8 +16,8 @@ type Message = { kind: 'tokens'; tokens: Tokens } | { kind: 'signed-out' }
 const marginMs = 30_000
 
 let tokens: Tokens | undefined
-/** For whom this page was opened: `tenant subject`. */
-let openedFor: string | undefined
+/** For whom this page was opened (`tenant subject`), and what they may do. */
+let openedFor: { whom: string; scope: string } | undefined
 /** The page is on its way to another one, and shows nothing new. */
 let leaving = false
 const tabs = new BroadcastChannel('hub-session')
@@ -66,17 +66,46 @@ async function renew(): Promise<void> {
   tabs.postMessage({ kind: 'tokens', tokens: renewed } satisfies Message)
 }
 
+/** Dispatches `changed` where the person's rights are others than before. */
+export const rights = new EventTarget()
+
 /**
  * All tabs of a browser have one session. Where somebody signed in as another person or to another tenant in one of
  * them, the others begin anew, so that nobody sees, or sends, what was the other's.
  */
 function keep(fresh: Tokens): void {
-  const { sub, tenant } = decodeJwt<{ tenant: string }>(fresh.accessToken)
+  const { sub, tenant, scope } = decodeJwt<{ tenant: string; scope: string }>(fresh.accessToken)
   const whom = `${tenant} ${sub}`
-  if (openedFor !== undefined && openedFor !== whom) goTo('/')
-  else {
-    openedFor = whom
-    tokens = fresh
+  if (openedFor !== undefined && openedFor.whom !== whom) {
+    leaveWord(`Somebody signed in to ${tenant} in another tab of this browser, so this one began anew there.`)
+    goTo('/')
+    return
+  }
+  const changed = openedFor !== undefined && openedFor.scope !== scope
+  openedFor = { whom, scope }
+  tokens = fresh
+  if (changed) rights.dispatchEvent(new Event('changed'))
+}
+
+const wordKey = 'hub-word'
+
+/** Says something on the page that comes next in this tab. */
+function leaveWord(text: string): void {
+  try {
+    sessionStorage.setItem(wordKey, text)
+  } catch {
+    // Storage is switched off: the page that comes says by itself where one is.
+  }
+}
+
+/** What the page before this one left to be said, once. */
+export function takeWord(): string | undefined {
+  try {
+    const text = sessionStorage.getItem(wordKey) ?? undefined
+    sessionStorage.removeItem(wordKey)
+    return text
+  } catch {
+    return undefined
   }
 }
 

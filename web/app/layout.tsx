@@ -3,6 +3,8 @@ import { useDisclosure } from '@mantine/hooks'
 import { Outlet, useRouterState } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { MeProvider, useMe, useSignedIn } from '../api/me.ts'
+import { rights, takeWord } from '../api/session.ts'
+import { notifyOf } from '../components/notify.ts'
 import { ProblemNotice } from '../components/problem-notice.tsx'
 import { AccountMenu } from './account-menu.tsx'
 import { ConnectionBanner } from './connection-banner.tsx'
@@ -18,6 +20,15 @@ import { TenantSwitcher } from './tenant-switcher.tsx'
 /** Everything around a page. It waits until it is known who is signed in; without a session it leads to `/sign-in`. */
 export function Layout() {
   const { data: me, error, refetch } = useSignedIn()
+  useEffect(() => {
+    const word = takeWord()
+    if (word) notifyOf('You are somewhere else now', word)
+  }, [])
+  useEffect(() => {
+    const again = () => void refetch()
+    rights.addEventListener('changed', again)
+    return () => rights.removeEventListener('changed', again)
+  }, [refetch])
   if (me) {
     return (
       <MeProvider value={me}>

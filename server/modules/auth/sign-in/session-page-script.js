@@ -68,6 +68,13 @@
     for (const field of document.querySelectorAll('dd')) field.textContent = ''
   }
 
+  /** Tabs of the web UI leave when they hear it (web/api/session.ts). */
+  function tellOtherTabs() {
+    const tabs = new BroadcastChannel('hub-session')
+    tabs.postMessage({ kind: 'signed-out' })
+    tabs.close()
+  }
+
   function showSignedOut(text) {
     forget()
     byId('signed-out').hidden = false
@@ -100,12 +107,14 @@
   byId('sign-out').addEventListener('click', () =>
     attempt(async () => {
       await answerOf(await call('logout'))
+      tellOtherTabs()
       showSignedOut('You are signed out.')
     }),
   )
   byId('sign-out-everywhere').addEventListener('click', () =>
     attempt(async () => {
       await answerOf(await call('logout', { everywhere: true }))
+      tellOtherTabs()
       showSignedOut('You are signed out everywhere.')
     }),
   )
