@@ -186,3 +186,33 @@ test('all rows of the table are verified at once, and those that are tampered wi
       .textContent(),
   ).toContain('Genuine')
 })
+
+test('of a record that the list answers twice neither row is genuine', async () => {
+  await lie(/\/hub\/records$/, (answer) => {
+    const [first, ...others] = answer.records as object[]
+    return { ...answer, records: [{ ...first, decision_subject: 'Forged' }, first, ...others] }
+  })
+  await page.goto(lab.address('/records?record_type=decision'))
+  await page.getByRole('row', { name: /Forged/ }).waitFor()
+  await page.getByRole('button', { name: 'Verify all on this page' }).click()
+  await page.getByText(`${recordId}: the Hub answered its id twice`).waitFor()
+  expect(await page.getByRole('row', { name: /Forged/ }).textContent()).toContain('Tampered')
+})
+
+test('answers without form leave a changed record red, and its page whole', async () => {
+  const broken = {
+    decision_outcome: 'rejected',
+    created_at: 'x',
+    related_records: null,
+    verification: { verified: true },
+  }
+  await lie(record(), (answer) => ({ ...answer, ...broken }))
+  await lie(proof(), () => null)
+  expect(await seen()).toEqual(['Tampered', 'hash', 'log'])
+  await page.getByText('The Hub says “verified”, and this browser found otherwise').waitFor()
+  await admin.route(
+    (url) => proof().test(url.pathname),
+    () => {},
+  )
+  expect(await seen()).toEqual(['Tampered', 'hash'])
+})

@@ -125,11 +125,20 @@ test('an administrator purges, restores and holds a record, each with its reason
   await page.getByText('Under a legal hold').waitFor()
   expect(await state()).toMatchObject({ holds: [{ name: 'Case 17' }] })
 
+  expect(await page.getByRole('button', { name: 'Purge …' }).isDisabled()).toBe(true)
+})
+
+test('a hold that somebody placed meanwhile stops a purge, and is named', async () => {
+  const id = await write({ record_type: 'artifact', title: 'Wanted' })
+  await open('admin', `/records/${id}`)
   await page.getByRole('button', { name: 'Purge …' }).click()
-  await page.getByLabel('Reason').fill('Again')
-  await confirm.click()
-  await dialog('Purge “Written twice”?').getByRole('link', { name: 'the legal holds' }).waitFor()
-  expect(await state()).toMatchObject({ is_purged: false })
+  const body = { name: 'Case 18', reason: 'Asked for by counsel', record_ids: [id] }
+  await lab.hub.call('acme', 'POST', '/api/v1/hub/legal-holds', { body })
+  await page.getByLabel('Reason').fill('Not needed')
+  await dialog('Purge “Wanted”?').getByRole('button', { name: 'Purge' }).click()
+  await dialog('Purge “Wanted”?').getByRole('link', { name: 'the legal holds' }).waitFor()
+  const { body: record } = await lab.hub.call('acme', 'GET', `/api/v1/hub/records/${id}`)
+  expect(record.is_purged).toBe(false)
 })
 
 test('what somebody else did meanwhile is not overwritten', async () => {
@@ -186,6 +195,49 @@ test('contents are shown as they are written, and never run', async () => {
   await page.getByText('javascript:window.ran=1').first().waitFor()
   expect(await page.locator('a[href^="javascript"]').count()).toBe(0)
   expect(lab.complaints).toEqual([])
+})
+
+test('a drawer that came with the address gives the focus to its row', async () => {
+  await open('analyst', '/records?record_type=output')
+  await rows().nth(2).click()
+  await page.locator('section[data-verdict]').waitFor()
+  await page.reload()
+  await page.getByText(/^Row 3 of/).waitFor()
+  await page.keyboard.press('Escape')
+  await expect.poll(() => page.evaluate('document.activeElement.dataset.index')).toBe('2')
+})
+
+test('what of a link is not understood is said, and filters follow the address', async () => {
+  const id = lab.world.records.decision
+  await open('auditor', '/records?record_id=nonsense&record_type=decision')
+  await page.getByText('Left out: record_id=nonsense.').waitFor()
+  await page.getByRole('button', { name: 'Go on without' }).click()
+  await expect.poll(() => query().toString()).toBe('record_type=decision')
+  await page.getByRole('button', { name: 'More filters' }).click()
+  await page.getByLabel('Record id').fill(id)
+  await expect.poll(() => query().get('record_id')).toBe(id)
+  await page.getByRole('button', { name: 'Clear all' }).click()
+  await expect.poll(() => page.getByLabel('Record id').inputValue()).toBe('')
+})
+
+test('an id in capitals is the same id, what is none is no record, and what is held cannot be purged', async () => {
+  await open('admin', `/records/${lab.world.records.decision.toUpperCase()}`)
+  await page.locator('section[data-verdict="verified"]').waitFor()
+  await page.getByText('Under a legal hold').waitFor()
+  expect(await page.getByRole('button', { name: 'Purge …' }).isDisabled()).toBe(true)
+  await page.goto(lab.address('/records/nonsense'))
+  await page.getByText('“nonsense” is no record id').waitFor()
+})
+
+test('on a phone two filters come first, and the others on demand', async () => {
+  await open('admin', '/records', 390)
+  await rows().first().waitFor()
+  const filters = page.getByRole('search', { name: 'Filters' })
+  expect(await filters.getByRole('combobox').filter({ visible: true }).count()).toBe(2)
+  await filters.getByRole('button', { name: 'More filters' }).click()
+  await filters.getByRole('combobox', { name: 'Order' }).click()
+  await page.getByRole('option', { name: 'Oldest first' }).click()
+  await page.waitForURL(/sort=created_at/)
 })
 
 test('where nothing matches it is said what to loosen', async () => {

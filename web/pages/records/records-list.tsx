@@ -36,7 +36,7 @@ interface RecordsListProps {
 export function RecordsList({ search, now, onChange, onOpen, onRefresh }: RecordsListProps) {
   const me = useMe()
   const { shown, setShown, hidden } = useColumns()
-  const filters = viewQuery({ ...search, open: undefined, view: undefined })
+  const filters = viewQuery({ ...search, open: undefined, view: undefined, missed: undefined })
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is open changes nothing of the query
   const query = useMemo(() => queryOf(search, now), [filters, now])
   const records = api.useInfiniteQuery(

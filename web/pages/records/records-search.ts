@@ -20,8 +20,7 @@ const yes = known(v.literal('true'))
 export const ranges = ['24h', '7d', 'week', '30d', '90d'] as const
 export const sorts = ['created_at', '-created_at', 'cost_usd_estimate', '-cost_usd_estimate'] as const
 
-/** The parameters of `GET /api/v1/hub/records` by their own names, and what is open. */
-export const recordsSearch = v.object({
+const understood = v.object({
   record_type: known(v.picklist(recordTypes)),
   record_id: id,
   skill_id: text,
@@ -39,6 +38,29 @@ export const recordsSearch = v.object({
   open: id,
   /** Id of a saved view. */
   view: text,
+  /** What of the link was not understood, as the reader is told. */
+  missed: text,
 })
+
+/**
+ * The parameters of `GET /api/v1/hub/records` by their own names, and what is open. What is not understood is left out,
+ * and named in `missed`: without it a link to a few records would be one to all, without a word.
+ */
+export const recordsSearch = v.pipe(
+  v.custom<v.InferInput<typeof understood>>((given) => typeof given === 'object' && given !== null),
+  v.transform((given) => {
+    const search = v.parse(understood, given)
+    const names = Object.keys(understood.entries) as (keyof typeof search)[]
+    const missed = names.filter((name) => given[name] !== undefined && search[name] === undefined)
+    if (missed.length === 0) return search
+    return {
+      ...search,
+      missed: missed
+        .map((name) => `${name}=${given[name]}`)
+        .join(', ')
+        .slice(0, 300),
+    }
+  }),
+)
 
 export type RecordsSearch = v.InferOutput<typeof recordsSearch>
