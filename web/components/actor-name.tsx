@@ -12,7 +12,7 @@ const pageOfPeople = 1000
 export function ActorName({ id }: { id: string }) {
   const name = useActorName(id)
   return (
-    <Text span inherit title={id} truncate>
+    <Text span inherit title={id} style={{ overflowWrap: 'anywhere' }}>
       {name ?? id}
     </Text>
   )

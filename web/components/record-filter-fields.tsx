@@ -1,10 +1,10 @@
-import '@mantine/dates/styles.css'
-import { Autocomplete, MultiSelect, SimpleGrid, TextInput } from '@mantine/core'
-import { DateTimePicker } from '@mantine/dates'
-import { governanceKinds } from '../../contract/governance-kinds.ts'
+import { Autocomplete, MultiSelect, SimpleGrid } from '@mantine/core'
+import { useState } from 'react'
 import { recordTypes } from '../../contract/literals.ts'
 import { canSee } from '../../contract/record-visibility.ts'
 import { useMe } from '../api/me.ts'
+import { MomentInput } from '../ui/moment-input.tsx'
+import { type Suggestions, useSuggestions } from './filter-suggestions.ts'
 import type { FilterValues } from './record-filter.ts'
 import { recordTypeLooks } from './record-type.tsx'
 
@@ -17,8 +17,36 @@ interface RecordFilterFieldsProps {
 /** The fields of a filter, as exports and legal holds take it (contract/record-filter.ts). */
 export function RecordFilterFields({ input }: RecordFilterFieldsProps) {
   const { scopes } = useMe()
+  const [wanted, setWanted] = useState(false)
+  const suggestions = useSuggestions(wanted)
   const types = recordTypes.filter((type) => canSee(scopes, type))
-  const when = { valueFormat: 'D MMM YYYY HH:mm', clearable: true, highlightToday: true } as const
+  const text = (name: keyof Suggestions, label: string, placeholder: string) => {
+    const { onFocus, ...field } = input(name)
+    return (
+      <Autocomplete
+        {...{ label, placeholder, data: [...suggestions[name]], limit: 50, maxDropdownHeight: 240, spellCheck: false }}
+        {...field}
+        onFocus={(event) => {
+          setWanted(true)
+          onFocus?.(event)
+        }}
+        // The library puts the label there.
+        onOptionSubmit={(chosen) => queueMicrotask(() => field.onChange(chosen))}
+      />
+    )
+  }
+  const moment = (name: 'created_at__gte' | 'created_at__lt', label: string) => {
+    const { value, onChange, ...field } = input(name)
+    return (
+      <MomentInput
+        label={label}
+        placeholder="Any time"
+        {...field}
+        value={value ?? undefined}
+        onChange={(iso) => onChange(iso ?? null)}
+      />
+    )
+  }
   return (
     <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
       <MultiSelect
@@ -29,19 +57,13 @@ export function RecordFilterFields({ input }: RecordFilterFieldsProps) {
         hidePickedOptions
         {...input('record_type')}
       />
-      <TextInput label="Skill" placeholder="hr.policy-answer" {...input('skill_id')} />
-      <TextInput label="Archetype" placeholder="account-manager" {...input('archetype_id')} />
-      <TextInput label="User" placeholder="user:ada@example.com" {...input('user_id')} />
-      <TextInput label="Written by" placeholder="Id of a person or service account" {...input('created_by')} />
-      <Autocomplete
-        label="Event kind"
-        placeholder="Of governance events"
-        data={[...governanceKinds]}
-        limit={12}
-        {...input('event_kind')}
-      />
-      <DateTimePicker label="Created from" placeholder="Any time" {...when} {...input('created_at__gte')} />
-      <DateTimePicker label="Created before" placeholder="Any time" {...when} {...input('created_at__lt')} />
+      {text('skill_id', 'Skill', 'hr.policy-answer')}
+      {text('archetype_id', 'Archetype', 'account-manager')}
+      {text('user_id', 'User', 'user:ada@example.com')}
+      {text('created_by', 'Written by', 'Id of a person or service account')}
+      {text('event_kind', 'Event kind', 'Of governance events')}
+      {moment('created_at__gte', 'Created from')}
+      {moment('created_at__lt', 'Created before')}
     </SimpleGrid>
   )
 }

@@ -3,12 +3,12 @@ import * as v from 'valibot'
 import { type RecordType, recordTypes } from '../../contract/literals.ts'
 import type { RecordFilter } from '../../contract/record-filter.ts'
 import { formatTime } from '../ui/time-text.tsx'
-import { recordTypeLooks } from './record-type.tsx'
+import { looksOf } from './record-type.tsx'
 
 const text = v.pipe(v.string(), v.trim(), v.maxLength(300, 'At most 300 characters.'))
-const localTime = v.nullable(v.string())
+const time = v.nullable(v.string())
 
-/** What a form has of a filter: empty texts are no condition, times are in the zone of the reader. */
+/** What a form has of a filter: empty texts are no condition, times are in UTC. */
 export const filterValues = v.pipe(
   v.object({
     record_type: v.array(v.picklist(recordTypes)),
@@ -17,8 +17,8 @@ export const filterValues = v.pipe(
     user_id: text,
     created_by: text,
     event_kind: text,
-    created_at__gte: localTime,
-    created_at__lt: localTime,
+    created_at__gte: time,
+    created_at__lt: time,
   }),
   v.forward(
     v.check(
@@ -47,8 +47,8 @@ export function filterOf({ record_type, created_at__gte, created_at__lt, ...text
   return {
     ...(record_type.length > 0 && { record_type }),
     ...Object.fromEntries(given),
-    ...(created_at__gte && { created_at__gte: dayjs(created_at__gte).toISOString() }),
-    ...(created_at__lt && { created_at__lt: dayjs(created_at__lt).toISOString() }),
+    ...(created_at__gte && { created_at__gte }),
+    ...(created_at__lt && { created_at__lt }),
   }
 }
 
@@ -69,7 +69,7 @@ export function filterInWords(filter: RecordFilter): string {
   const parts = Object.entries(filter).map(([name, value]) => {
     const said =
       name === 'record_type'
-        ? (value as RecordType[]).map((type) => recordTypeLooks[type].label.toLowerCase()).join(' or ')
+        ? (value as RecordType[]).map((type) => looksOf(type).label.toLowerCase()).join(' or ')
         : name.startsWith('created_at')
           ? formatTime(String(value))
           : String(value)

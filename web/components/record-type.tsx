@@ -61,13 +61,14 @@ export function titleOfRecord(record: { record_type: RecordType; [member: string
     return typeof value === 'string' && value.trim() !== '' ? value : undefined
   }
   const skill = text('skill_id') && `${text('skill_id')} ${text('skill_version') ?? ''}`.trim()
-  const named = {
+  const names: Readonly<Record<RecordType, string | undefined>> = {
     output: text('title') ?? skill,
     artifact: text('title') ?? text('uri'),
     decision: text('decision_subject') ?? text('decision_id'),
     governance_event: text('event_kind'),
     telemetry_event: skill,
     skill_definition: [text('name'), text('skill_version')].filter(Boolean).join(' ') || skill,
-  }[record.record_type]
-  return named || looksOf(record.record_type).label
+  }
+  const { record_type: type } = record
+  return (Object.hasOwn(names, type) && names[type]) || looksOf(type).label
 }

@@ -1,6 +1,5 @@
 import { Checkbox, Radio, Stack, Text } from '@mantine/core'
 import { schemaResolver, useForm } from '@mantine/form'
-import dayjs from 'dayjs'
 import { useState } from 'react'
 import * as v from 'valibot'
 import { type RecordType, recordTypes } from '../../../contract/literals.ts'
@@ -117,8 +116,6 @@ function CreateExportForm({ prefilled, onClose, onCreated }: Omit<CreateExportPr
 /** The filter of the form, of what the address says; what the reader may not see or is no type is left out. */
 function valuesOf(search: ExportsSearch, visible: readonly RecordType[] | undefined): FilterValues {
   const asked = (search.record_type ?? '').split(',')
-  const local = (iso: string | undefined) =>
-    iso && dayjs(iso).isValid() ? dayjs(iso).format('YYYY-MM-DD HH:mm:ss') : null
   return {
     ...noFilter,
     record_type: (visible ?? recordTypes).filter((type) => asked.includes(type)),
@@ -127,7 +124,7 @@ function valuesOf(search: ExportsSearch, visible: readonly RecordType[] | undefi
     user_id: search.user_id ?? '',
     created_by: search.created_by ?? '',
     event_kind: search.event_kind ?? '',
-    created_at__gte: local(search.created_at__gte),
-    created_at__lt: local(search.created_at__lt),
+    created_at__gte: search.created_at__gte ?? null,
+    created_at__lt: search.created_at__lt ?? null,
   }
 }

@@ -6,6 +6,8 @@ export type ExportJob = Answer<'getExport'>
 export type ExportFormat = ExportJob['format']
 
 export const pollMs = 1500
+/** Where each look reads several pages of the list. */
+export const pollManyMs = 15_000
 
 export const formats: readonly { value: ExportFormat; label: string; about: string }[] = [
   {

@@ -14,11 +14,16 @@ interface Order {
 
 const searchedMs = 60_000
 
-/** What was ordered and by whom: the job does not say it, its governance event does, to those who see such events. */
-export function useOrder(job: ExportJob): Order | undefined {
+/**
+ * What was ordered and by whom: the job does not say it, its governance event does, to those who see such events.
+ *
+ * @returns null where it is not known; undefined while it is being asked for
+ */
+export function useOrder(job: ExportJob): Order | null | undefined {
   const { scopes } = useMe()
   const created = new Date(job.created_at).getTime()
-  const { data } = api.useQuery(
+  const isSeen = canSee(scopes, 'governance_event')
+  const { data, isLoading } = api.useQuery(
     'get',
     '/api/v1/hub/records',
     {
@@ -31,14 +36,15 @@ export function useOrder(job: ExportJob): Order | undefined {
         },
       },
     },
-    { enabled: canSee(scopes, 'governance_event'), staleTime: isUnderWay(job) ? 5000 : Number.POSITIVE_INFINITY },
+    { enabled: isSeen, staleTime: isUnderWay(job) ? 5000 : Number.POSITIVE_INFINITY },
   )
   const event = data?.records.find(({ subject }) => subject === `export:${job.job_id}`)
   const details = event?.details as { filter?: RecordFilter; actor?: string } | undefined
-  return details && { filter: details.filter ?? {}, actor: details.actor ?? '' }
+  if (!details) return isLoading ? undefined : null
+  return { filter: details.filter ?? {}, actor: details.actor ?? '' }
 }
 
-export function ExportOrder({ order }: { order: Order | undefined }) {
+export function ExportOrder({ order }: { order: Order | null | undefined }) {
   if (!order) return null
   return (
     <Text size="sm">

@@ -43,11 +43,13 @@ export default function ExportPage() {
 function JobDetails({ job }: { job: ExportJob }) {
   const me = useMe()
   const order = useOrder(job)
-  const again = me.may('createExport') && (
+  // An order that is not known would be another one: everything that the reader may see.
+  const again = me.may('createExport') && order !== undefined && (
     <LinkButton to="/exports" search={orderAgain(job.format, order?.filter)}>
-      Export again
+      {order ? 'Export again' : 'Export anew …'}
     </LinkButton>
   )
+  const unknown = order === null && <Text size="sm">Which records it was of is not told to you: choose them anew.</Text>
   return (
     <Stack gap="lg">
       <Paper withBorder p="md">
@@ -71,17 +73,22 @@ function JobDetails({ job }: { job: ExportJob }) {
             <Notice kind="danger" title={job.error?.title ?? 'The export failed'} actions={again}>
               <Text size="sm">{job.error?.detail}</Text>
               <Text size="sm">Nothing of it was kept. Export again; if it fails again, tell the operator its id.</Text>
+              {unknown}
             </Notice>
           )}
           {job.status === 'cancelled' && (
             <Notice kind="info" title="It was cancelled" actions={again}>
-              What was written of it is deleted.
+              <Text size="sm">What was written of it is deleted.</Text>
+              {unknown}
             </Notice>
           )}
           {job.status === 'expired' && (
             <Notice kind="info" title="Its files are deleted" actions={again}>
-              Files of an export are kept for 24 hours. Exporting again makes new ones, with what the records are by
-              then.
+              <Text size="sm">
+                Files of an export are kept for 24 hours. Exporting again makes new ones, with what the records are by
+                then.
+              </Text>
+              {unknown}
             </Notice>
           )}
         </Stack>

@@ -4,11 +4,12 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { api } from '../../api/hub.ts'
 import { useMe } from '../../api/me.ts'
+import { byCursor, hasOnePage, moreOf } from '../../components/by-cursor.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { CreateExport } from './create-export.tsx'
-import { isUnderWay, pollMs } from './export-job.ts'
+import { isUnderWay, pollManyMs, pollMs } from './export-job.ts'
 import { ExportsTable } from './exports-table.tsx'
 
 const route = getRouteApi('/exports')
@@ -22,10 +23,11 @@ export default function ExportsPage() {
     '/api/v1/hub/exports',
     { params: { query: { limit: 100 } } },
     {
-      pageParamName: 'cursor',
-      initialPageParam: null,
-      getNextPageParam: ({ next_cursor }: { next_cursor: string | null }) => next_cursor,
-      refetchInterval: ({ state }) => (state.data?.pages.some(({ items }) => items.some(isUnderWay)) ? pollMs : false),
+      ...byCursor,
+      refetchInterval: (list) => {
+        if (!list.state.data?.pages.some(({ items }) => items.some(isUnderWay))) return false
+        return hasOnePage(list) ? pollMs : pollManyMs
+      },
     },
   )
   const jobs = useMemo(() => query.data?.pages.flatMap(({ items }) => items) ?? [], [query.data])
@@ -52,12 +54,7 @@ export default function ExportsPage() {
             <ExportsTable
               jobs={jobs}
               onOpen={({ job_id }) => void navigate({ to: '/exports/$jobId', params: { jobId: job_id } })}
-              more={{
-                available: query.hasNextPage,
-                loading: query.isFetchingNextPage,
-                failed: query.isFetchNextPageError,
-                load: () => void query.fetchNextPage(),
-              }}
+              more={moreOf(query)}
             />
           )
         }

@@ -1,12 +1,10 @@
 import * as v from 'valibot'
-import { patterns } from '../../../contract/literals.ts'
+import { known, recordId } from '../../components/search-values.ts'
 
 export const certificatesSearch = v.object({
-  show: v.optional(v.fallback(v.optional(v.literal('purged')), undefined)),
+  show: known(v.literal('purged')),
   /** Id of the record whose certificate is open. */
-  record: v.optional(
-    v.fallback(v.optional(v.pipe(v.string(), v.trim(), v.regex(new RegExp(patterns.uuid)))), undefined),
-  ),
+  record: recordId,
 })
 
 export type CertificatesSearch = v.InferOutput<typeof certificatesSearch>

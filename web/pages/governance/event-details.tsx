@@ -13,7 +13,7 @@ import { type GovernanceEvent, governanceEventOf } from './governance-event.ts'
 import { SubjectLink } from './subject-link.tsx'
 
 /** Members of the details that stand elsewhere in the drawer. */
-const told = new Set(['actor', 'before', 'after'])
+const told = new Set(['before', 'after'])
 
 interface EventDrawerProps {
   eventId: string | undefined
@@ -53,7 +53,9 @@ export function EventDrawer({ eventId, events, onClose }: EventDrawerProps) {
 }
 
 function EventDetails({ event }: { event: GovernanceEvent }) {
-  const others = Object.entries(event.details).filter(([member]) => !told.has(member))
+  const others = Object.entries(event.details).filter(
+    ([member, value]) => !told.has(member) && !(member === 'actor' && value === event.actor),
+  )
   return (
     <Stack gap="lg">
       <Members>

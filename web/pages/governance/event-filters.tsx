@@ -1,9 +1,9 @@
-import '@mantine/dates/styles.css'
-import { Autocomplete, Button, Group, TextInput } from '@mantine/core'
-import { DateTimePicker } from '@mantine/dates'
+import { Box, Button, type ComboboxData, Group } from '@mantine/core'
 import { IconX } from '@tabler/icons-react'
-import dayjs from 'dayjs'
-import { governanceKinds } from '../../../contract/governance-kinds.ts'
+import { useState } from 'react'
+import { useSuggestions } from '../../components/filter-suggestions.ts'
+import { FilterText } from '../../components/filter-text.tsx'
+import { MomentInput } from '../../ui/moment-input.tsx'
 import type { EventsSearch } from './events-search.ts'
 
 type Filters = Omit<EventsSearch, 'event' | 'view'>
@@ -13,73 +13,53 @@ interface EventFiltersProps {
   onChange(change: Filters): void
 }
 
-const picker = {
-  valueFormat: 'D MMM YYYY HH:mm',
-  clearable: true,
-  placeholder: 'Any time',
-  w: { base: '100%', xs: 170 },
+const none: Filters = {
+  event_kind: undefined,
+  subject: undefined,
+  actor: undefined,
+  created_at__gte: undefined,
+  created_at__lt: undefined,
 }
+const moment = { placeholder: 'Any time', w: { base: '100%', xs: 170 } }
 
 /** Kind and time are asked of the Hub; subject and actor are looked for among what it answers. */
 export function EventFilters({ filters, onChange }: EventFiltersProps) {
+  const [wanted, setWanted] = useState(false)
+  const suggestions = useSuggestions(wanted)
   const isFiltered = Object.values(filters).some(Boolean)
-  const width = { base: '100%', xs: 175 }
-  const time = (iso: string | undefined) =>
-    iso && dayjs(iso).isValid() ? dayjs(iso).format('YYYY-MM-DD HH:mm:ss') : null
-  const stored = (local: string | null) => (local ? dayjs(local).toISOString() : undefined)
+  const text = (
+    name: 'event_kind' | 'subject' | 'actor',
+    label: string,
+    placeholder: string,
+    suggested: ComboboxData,
+  ) => (
+    <Box w={{ base: '100%', xs: name === 'event_kind' ? 225 : 175 }}>
+      <FilterText
+        {...{ label, placeholder, value: filters[name], suggestions: suggested }}
+        onFocus={() => setWanted(true)}
+        onChoose={(value) => onChange({ [name]: value })}
+      />
+    </Box>
+  )
   return (
     <Group component="search" gap="sm" align="flex-end" mb="md" aria-label="Filter events">
-      <Autocomplete
-        label="Event kind"
-        placeholder="Any kind"
-        data={[...governanceKinds]}
-        limit={20}
-        w={{ base: '100%', xs: 225 }}
-        clearable
-        value={filters.event_kind ?? ''}
-        onChange={(value) => onChange({ event_kind: value || undefined })}
-      />
-      <TextInput
-        label="Subject"
-        placeholder="record:019a…"
-        w={width}
-        value={filters.subject ?? ''}
-        onChange={({ currentTarget }) => onChange({ subject: currentTarget.value || undefined })}
-      />
-      <TextInput
-        label="Who"
-        placeholder="usr_… or sa…"
-        w={width}
-        value={filters.actor ?? ''}
-        onChange={({ currentTarget }) => onChange({ actor: currentTarget.value || undefined })}
-      />
-      <DateTimePicker
+      {text('event_kind', 'Event kind', 'Any kind', [...suggestions.event_kind])}
+      {text('subject', 'Subject', 'record:019a…', [])}
+      {text('actor', 'Who', 'usr_… or sa…', [...suggestions.created_by])}
+      <MomentInput
         label="From"
-        {...picker}
-        value={time(filters.created_at__gte)}
-        onChange={(value) => onChange({ created_at__gte: stored(value) })}
+        {...moment}
+        value={filters.created_at__gte}
+        onChange={(created_at__gte) => onChange({ created_at__gte })}
       />
-      <DateTimePicker
+      <MomentInput
         label="Before"
-        {...picker}
-        value={time(filters.created_at__lt)}
-        onChange={(value) => onChange({ created_at__lt: stored(value) })}
+        {...moment}
+        value={filters.created_at__lt}
+        onChange={(created_at__lt) => onChange({ created_at__lt })}
       />
       {isFiltered && (
-        <Button
-          variant="subtle"
-          color="gray"
-          leftSection={<IconX size={16} />}
-          onClick={() =>
-            onChange({
-              event_kind: undefined,
-              subject: undefined,
-              actor: undefined,
-              created_at__gte: undefined,
-              created_at__lt: undefined,
-            })
-          }
-        >
+        <Button variant="subtle" color="gray" leftSection={<IconX size={16} />} onClick={() => onChange(none)}>
           Clear
         </Button>
       )}

@@ -1,5 +1,4 @@
 import { Button, Group, Text } from '@mantine/core'
-import { useDebouncedValue } from '@mantine/hooks'
 import { getRouteApi } from '@tanstack/react-router'
 import { useMe } from '../../api/me.ts'
 import { LinkButton } from '../../components/link-button.tsx'
@@ -18,7 +17,6 @@ import type { GovernanceEvent } from './governance-event.ts'
 import { useEvents } from './use-events.ts'
 
 const route = getRouteApi('/governance')
-const typingMs = 300
 
 export default function EventsPage() {
   const me = useMe()
@@ -77,7 +75,7 @@ interface EventsProps {
 }
 
 function Events({ search, openId, onOpen }: EventsProps) {
-  const [{ event_kind, created_at__gte, created_at__lt, subject, actor }] = useDebouncedValue(search, typingMs)
+  const { event_kind, created_at__gte, created_at__lt, subject, actor } = search
   const isLookedThrough = Boolean(subject || actor)
   const { query, events, more } = useEvents(
     { event_kind, created_at__gte, created_at__lt },

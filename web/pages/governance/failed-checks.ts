@@ -38,5 +38,5 @@ const said: Readonly<Record<string, string>> = {
 
 /** What it means that the check failed. */
 export function meaningOf(check: string): string {
-  return said[check] ?? 'Something stored is not as the Hub left it.'
+  return (Object.hasOwn(said, check) && said[check]) || 'Something stored is not as the Hub left it.'
 }

@@ -2,6 +2,8 @@ import type { Answer } from '../../api/hub.ts'
 
 export type HubRecord = Answer<'queryRecords'>['records'][number]
 
+const theHub = 'service:hub'
+
 /** A record of type governance_event, with the members that the Hub's own have (docs/administrator.md). */
 export interface GovernanceEvent {
   record_id: string
@@ -9,7 +11,7 @@ export interface GovernanceEvent {
   event_kind: string
   /** What it is about: `record:<id>`, `user:<id>`, `tenant:<slug>`, … Clients may leave it out. */
   subject: string | undefined
-  /** Who did it; of events of clients who wrote it. */
+  /** Who did it, by the word of the Hub; of events of clients who wrote it, whoever they say it was. */
   actor: string
   details: Readonly<Record<string, unknown>>
 }
@@ -26,7 +28,7 @@ export function governanceEventOf(record: HubRecord): GovernanceEvent {
     created_at,
     event_kind: String(event_kind),
     subject: typeof subject === 'string' ? subject : undefined,
-    actor: typeof known.actor === 'string' ? known.actor : created_by,
+    actor: created_by === theHub && typeof known.actor === 'string' ? known.actor : created_by,
     details: known,
   }
 }

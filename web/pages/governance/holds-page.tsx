@@ -4,6 +4,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { api } from '../../api/hub.ts'
 import { useMe } from '../../api/me.ts'
+import { byCursor, moreOf } from '../../components/by-cursor.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
@@ -30,9 +31,7 @@ export default function HoldsPage() {
     '/api/v1/hub/legal-holds',
     { params: { query: { limit: 200, ...(state && { active: state === 'active' }) } } },
     {
-      pageParamName: 'cursor',
-      initialPageParam: null,
-      getNextPageParam: ({ next_cursor }: { next_cursor: string | null }) => next_cursor,
+      ...byCursor,
     },
   )
   const holds = useMemo(() => query.data?.pages.flatMap(({ items }) => items) ?? [], [query.data])
@@ -73,12 +72,7 @@ export default function HoldsPage() {
               holds={holds}
               openId={hold}
               onOpen={({ hold_id }) => go({ hold: hold_id })}
-              more={{
-                available: query.hasNextPage,
-                loading: query.isFetchingNextPage,
-                failed: query.isFetchNextPageError,
-                load: () => void query.fetchNextPage(),
-              }}
+              more={moreOf(query)}
             />
           )
         }

@@ -1,13 +1,12 @@
 import * as v from 'valibot'
-
-const text = v.optional(v.fallback(v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(20_000))), undefined))
+import { known, text } from '../../components/search-values.ts'
 
 export const holdsSearch = v.object({
-  state: v.optional(v.fallback(v.optional(v.picklist(['active', 'released'])), undefined)),
+  state: known(v.picklist(['active', 'released'])),
   /** Id of the hold whose details are open. */
-  hold: text,
+  hold: text(),
   /** Opens the form, with these records in it: ids with commas between, or `1`. */
-  place: text,
+  place: text(20_000),
 })
 
 export type HoldsSearch = v.InferOutput<typeof holdsSearch>

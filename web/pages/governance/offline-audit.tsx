@@ -40,7 +40,13 @@ export function OfflineAudit({ checkpoint }: { checkpoint: Answer<'getLogCheckpo
           <List.Item>
             Anywhere, without the Hub: <Code>npm run hub -- verify FILE --keys keys.json</Code> checks an export or a
             certificate. The keys are at{' '}
-            <Anchor href={`${apiAddress}/.well-known/provenance-keys.json`} size="sm" target="_blank" rel="noreferrer">
+            <Anchor
+              href={`${apiAddress}/.well-known/provenance-keys.json`}
+              size="sm"
+              underline="always"
+              target="_blank"
+              rel="noreferrer"
+            >
               /.well-known/provenance-keys.json
             </Anchor>
             .

@@ -1,5 +1,6 @@
 import { useMemo } from 'react'
 import { api } from '../../api/hub.ts'
+import { byCursor, moreOf } from '../../components/by-cursor.ts'
 import { type GovernanceEvent, governanceEventOf } from './governance-event.ts'
 
 interface EventsAsked {
@@ -30,9 +31,7 @@ export function useEvents({ event_kind, created_at__gte, created_at__lt }: Event
       },
     },
     {
-      pageParamName: 'cursor',
-      initialPageParam: null,
-      getNextPageParam: ({ next_cursor }: { next_cursor: string | null }) => next_cursor,
+      ...byCursor,
     },
   )
   const events = useMemo<GovernanceEvent[]>(
@@ -43,11 +42,6 @@ export function useEvents({ event_kind, created_at__gte, created_at__lt }: Event
     query,
     events,
     /** As tables take it. */
-    more: {
-      available: query.hasNextPage,
-      loading: query.isFetchingNextPage,
-      failed: query.isFetchNextPageError,
-      load: () => void query.fetchNextPage(),
-    },
+    more: moreOf(query),
   }
 }

@@ -1,7 +1,7 @@
 import { Box, Text, UnstyledButton } from '@mantine/core'
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react'
 import { createContext, memo, useContext, useEffect, useRef } from 'react'
-import { recordTypeLooks, titleOfRecord } from '../../components/record-type.tsx'
+import { looksOf, titleOfRecord } from '../../components/record-type.tsx'
 import styles from './graph-canvas.module.css'
 import type { ShownNode, TreeNode } from './graph-model.ts'
 import { wordsOf } from './node-words.ts'
@@ -40,7 +40,7 @@ export const RecordNode = memo(function RecordNode({ id, data: { shown, parent }
   const { button, tabIndex, isOpen, activate } = useNode(id)
   if (shown.kind !== 'record') return null
   const { record, hop } = shown.node
-  const { label, color, Icon } = recordTypeLooks[record.record_type]
+  const { label, color, Icon } = looksOf(record.record_type)
   return (
     <>
       <UnstyledButton

@@ -1,12 +1,13 @@
 import * as v from 'valibot'
+import { known, recordId } from '../../components/search-values.ts'
 
 export const graphSearch = v.object({
-  depth: v.optional(v.fallback(v.optional(v.picklist(['1', '2', '3', '4', '5'])), undefined)),
-  direction: v.optional(v.fallback(v.optional(v.picklist(['both', 'out', 'in'])), undefined)),
+  depth: known(v.picklist(['1', '2', '3', '4', '5'])),
+  direction: known(v.picklist(['both', 'out', 'in'])),
   /** How it is shown; by default as a list on phones. */
-  form: v.optional(v.fallback(v.optional(v.picklist(['graph', 'list'])), undefined)),
+  form: known(v.picklist(['graph', 'list'])),
   /** Id of the record whose details are open. */
-  open: v.optional(v.fallback(v.optional(v.string()), undefined)),
+  open: recordId,
 })
 
 export type GraphSearch = v.InferOutput<typeof graphSearch>
