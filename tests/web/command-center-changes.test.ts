@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { sameView, viewQuery } from '../../web/components/view-query.ts'
 import { changeOf, failureRate, worseningOf } from '../../web/pages/command-center/changes.ts'
-import { filtersOf, nextDimension, recordsOf } from '../../web/pages/command-center/dimensions.ts'
+import { filtersOf, nextDimension, recordsLabel, recordsOf } from '../../web/pages/command-center/dimensions.ts'
 import { csvOf } from '../../web/ui/csv-text.ts'
 
 describe('a change against the period before', () => {
@@ -81,5 +81,13 @@ test('a file of figures has no formulas, and numbers as they are', async () => {
   ]
   expect(await csvOf(columns, rows)).toBe(
     ['key,value', "'=1+1,-0.5", '"a,""b""",1234.567891', "'+49,0", "'@x,1", "'-y,2", ',', ''].join('\r\n'),
+  )
+})
+
+test('the link to records says where it leads to more than the figures are of', () => {
+  expect(recordsLabel({ skill_id: 'fin.note' })).toBe('Records of this')
+  expect(recordsLabel({ llm_model: 'opus' })).toBe('Records of this, of all models')
+  expect(recordsLabel({ llm_platform: 'claude', llm_model: 'opus' })).toBe(
+    'Records of this, of all platforms and models',
   )
 })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   customRange,
+  customRangeFault,
   fillGaps,
   intervalOf,
   isoOf,
@@ -58,6 +59,17 @@ describe('the range that an address names', () => {
     [{ range: 'custom', from: 'yesterday', to: 'today' }],
   ] as const)('%j is none, so it is 7 days', (search) => {
     expect(rangeOf(search, now)).toEqual(rangeOf({}, now))
+  })
+
+  test.each([
+    [{}, undefined],
+    [{ range: '24h', from: '2026-11-02T00:00:00Z', to: '2026-11-01T00:00:00Z' }, undefined],
+    [{ range: 'custom', from: '2026-11-01T00:07:00Z', to: '2026-11-02T00:00:00Z' }, undefined],
+    [{ range: 'custom', from: '2026-11-01T00:00:00Z' }, 'incomplete'],
+    [{ range: 'custom', from: '2026-11-02T00:00:00Z', to: '2026-11-01T00:00:00Z' }, 'reversed'],
+    [{ range: 'custom', from: '2020-01-01T00:00:00Z', to: '2026-01-01T00:00:00Z' }, 'long'],
+  ] as const)('what is wrong with %j: %s', (search, fault) => {
+    expect(customRangeFault(search)).toBe(fault)
   })
 
   test('all begin and end on a quarter, at whatever time of the day', () => {

@@ -10,6 +10,7 @@ import { notifyDone, notifyProblem } from './notify.ts'
 import { ProblemNotice } from './problem-notice.tsx'
 import { ViewDialog } from './view-dialog.tsx'
 import { sameView } from './view-query.ts'
+import { viewsWidth } from './views-skeleton.tsx'
 
 export type SavedView = Answer<'listViews'>['items'][number]
 
@@ -77,7 +78,7 @@ export function SavedViews({ page, query, viewId, onChoose }: SavedViewsProps) {
     <>
       <Menu position="bottom-end" width={280}>
         <Menu.Target>
-          <Button variant="default" leftSection={<IconBookmark size={16} />} maw="20rem">
+          <Button variant="default" leftSection={<IconBookmark size={16} />} w={viewsWidth(viewId)}>
             <Group gap={6} wrap="nowrap" component="span">
               <Text span truncate inherit>
                 {chosen?.name ?? 'Views'}

@@ -4,6 +4,9 @@ const counts = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })
 const shortCounts = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
 const percents = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
 const bytes = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 })
+const thousandths = new Intl.NumberFormat(locale, { maximumFractionDigits: 3 })
+const tenths = new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+const hundredths = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 2 })
 
 const dollars = {
   style: 'currency',
@@ -38,11 +41,21 @@ export function formatUsd(value: number | null | undefined): string {
   return (value !== 0 && Math.abs(value) < 0.01 ? smallUsd : usd).format(value)
 }
 
-/** 812 ms, 4.1 s, 2 min 5 s */
+/** A difference of two ratios in percentage points, without the word: 0.033 → 3.3 */
+export function formatPoints(difference: number): string {
+  return tenths.format(difference * 100)
+}
+
+/** Milliseconds in one unit along an axis: 0.5 s, 60 s */
+export function formatSeconds(ms: number): string {
+  return `${thousandths.format(ms / 1000)} s`
+}
+
+/** 812 ms, 4.10 s, 2 min 5 s */
 export function formatMs(value: number | null | undefined): string {
   if (value === null || value === undefined) return nothing
   if (value < 1000) return `${Math.round(value)} ms`
-  if (value < 60_000) return `${(value / 1000).toFixed(value < 10_000 ? 2 : 1)} s`
+  if (value < 60_000) return `${(value < 10_000 ? hundredths : tenths).format(value / 1000)} s`
   const seconds = Math.round(value / 1000)
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
 }

@@ -1,4 +1,5 @@
 import { SimpleGrid } from '@mantine/core'
+import { together } from '../../components/together.ts'
 import { CostExceptions } from './cost-exceptions.tsx'
 import { FailingSkills } from './failing-skills.tsx'
 import { UnusedSkills } from './unused-skills.tsx'
@@ -14,7 +15,7 @@ export function Attention(center: Center) {
   const before = useFiguresByKey({ ...asked, span: range.before, enabled: now.isSuccess })
   return (
     <SimpleGrid cols={{ base: 1, lg: 3 }} spacing="sm" mb="md" component="section" aria-label="Needs attention">
-      <FailingSkills now={now} before={before} change={center.change} />
+      <FailingSkills compared={together(now, before)} change={center.change} />
       <UnusedSkills now={now} before={before} />
       <CostExceptions {...center} />
     </SimpleGrid>

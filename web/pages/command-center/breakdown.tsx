@@ -10,7 +10,7 @@ import { ExportMenu } from '../../ui/export-menu.tsx'
 import { saveCsv } from '../../ui/save-csv.ts'
 import { type BreakdownRow, breakdownColumns, breakdownFigures, breakdownRows, order } from './breakdown-rows.tsx'
 import { CrossTable } from './cross-table.tsx'
-import { dimensionOf, dimensions, type Group as GroupBy, nextDimension, recordsOf } from './dimensions.ts'
+import { dimensionOf, dimensions, type Group as GroupBy, nextDimension, recordsLabel, recordsOf } from './dimensions.ts'
 import { isoOf } from './ranges.ts'
 import type { Center } from './use-center.ts'
 import { useFiguresByKey } from './use-figures.ts'
@@ -36,7 +36,7 @@ export function Breakdown(center: Center) {
             component={Link}
             to={`/records?${new URLSearchParams(recordsOf(filters, isoOf(range.from), isoOf(range.to)))}`}
           >
-            Records of this
+            {recordsLabel(filters)}
           </Button>
         )}
       </Group>

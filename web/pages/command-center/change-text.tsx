@@ -1,11 +1,16 @@
-import { Group, Skeleton, Text } from '@mantine/core'
+import { Group, Text } from '@mantine/core'
 import { IconArrowDownRight, IconArrowRight, IconArrowUpRight } from '@tabler/icons-react'
-import { formatPercent } from '../../ui/formats.ts'
+import { formatPercent, formatPoints } from '../../ui/formats.ts'
 import { changeOf, type Direction } from './changes.ts'
 
+export type Earlier = 'known' | 'reading' | 'failed'
+
 interface ChangeTextProps {
+  /** Undefined where there is none, such as a share of nothing. */
   now: number | undefined
   before: number | undefined
+  /** Whether it is known what there was before; it is, if absent. */
+  earlier?: Earlier
   format(value: number): string
   /** Which direction is good news; neither, where it is absent: of costs and use the reader decides. */
   better?: 'up' | 'down'
@@ -25,14 +30,12 @@ const icons: Record<Direction, typeof IconArrowRight> = {
 }
 
 /** How a figure moved against the period before: an arrow, by how much, and from what. */
-export function ChangeText({ now, before, format, better, inPoints, short }: ChangeTextProps) {
-  if (now === undefined && before === undefined)
-    return <Skeleton height={14} mt={4} width="70%" animate={false} opacity={0} />
-  const change = changeOf(now, before)
+export function ChangeText({ now, before, earlier = 'known', format, better, inPoints, short }: ChangeTextProps) {
+  const change = earlier === 'known' ? changeOf(now, before) : undefined
   if (!change || now === undefined || before === undefined) {
     return (
       <Text size="xs" c="dimmed">
-        {now === undefined ? ' ' : 'nothing before'}
+        {wordsWithout(now, earlier)}
       </Text>
     )
   }
@@ -40,7 +43,7 @@ export function ChangeText({ now, before, format, better, inPoints, short }: Cha
   const isWorse = better !== undefined && change.direction !== 'same' && change.direction !== better
   const isBetter = better !== undefined && change.direction === better
   const amount = inPoints
-    ? `${(Math.abs(now - before) * 100).toFixed(1)} points`
+    ? `${formatPoints(Math.abs(now - before))} points`
     : change.ratio === undefined
       ? format(Math.abs(now - before))
       : formatPercent(Math.abs(change.ratio))
@@ -56,4 +59,10 @@ export function ChangeText({ now, before, format, better, inPoints, short }: Cha
       </Text>
     </Group>
   )
+}
+
+/** Where nothing is compared. */
+function wordsWithout(now: number | undefined, earlier: Earlier): string {
+  if (earlier === 'failed') return 'before: not known'
+  return now === undefined || earlier === 'reading' ? '\u00a0' : 'nothing before'
 }

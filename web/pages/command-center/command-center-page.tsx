@@ -1,20 +1,23 @@
-import { Button, Stack, Text } from '@mantine/core'
-import { lazy, Suspense } from 'react'
-import { Loaded } from '../../components/loaded.tsx'
+import { Box, Stack, Text } from '@mantine/core'
+import { lazy, Suspense, useEffect, useState } from 'react'
+import { type LoadableQuery, Loaded } from '../../components/loaded.tsx'
+import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { viewQuery } from '../../components/view-query.ts'
+import { ViewsSkeleton } from '../../components/views-skeleton.tsx'
+import { Notice } from '../../ui/notice.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import type { Earlier } from './change-text.tsx'
 import { ChartsSkeleton } from './charts-skeleton.tsx'
 import { FilterChips } from './filter-chips.tsx'
 import { KpiRow, KpiSkeleton } from './kpi-row.tsx'
-import { NoTelemetry } from './no-telemetry.tsx'
 import { RangePicker } from './range-picker.tsx'
-import type { Span } from './ranges.ts'
-import { useCenter } from './use-center.ts'
+import { customRangeFault, longestDays, type Span } from './ranges.ts'
+import { type Center, useCenter } from './use-center.ts'
 import { timeZone, useFiguresByKey, useFiguresOverTime, useTotals } from './use-figures.ts'
 
-// The figures come first; what stands below them is loaded meanwhile.
-const FigureCharts = lazy(() => import('./figure-charts.tsx'))
-const BelowTheCharts = lazy(() => import('./below-the-charts.tsx'))
+// The figures come first; what draws all else is asked for once they stand.
+const BelowTheFigures = lazy(() => import('./below-the-figures.tsx'))
+const NoTelemetry = lazy(() => import('./no-telemetry.tsx'))
 const SavedViews = lazy(() =>
   import('../../components/saved-views.tsx').then((module) => ({ default: module.SavedViews })),
 )
@@ -26,6 +29,11 @@ export default function CommandCenterPage() {
   const figures = useFiguresOverTime({ span: range, filters, interval, live: isLive })
   const before = useTotals({ span: range.before, filters })
   const isIn = figures.isSuccess
+  const isSettled = isIn || figures.isError
+  const [isRestWanted, setRestWanted] = useState(false)
+  useEffect(() => {
+    if (isSettled) setRestWanted(true)
+  }, [isSettled])
   const users = useFiguresByKey({ span: range, filters, group: 'user', enabled: isIn })
   const usersBefore = useFiguresByKey({ span: range.before, filters, group: 'user', enabled: isIn })
   const people = ({ data }: typeof users) => data && { count: data.rows.length, complete: data.complete }
@@ -37,24 +45,23 @@ export default function CommandCenterPage() {
         title="Command center"
         about="Who uses which skill, how often it fails, how long it takes and what it costs."
         actions={
-          <Suspense
-            fallback={
-              <Button variant="default" disabled>
-                Views
-              </Button>
-            }
-          >
-            <SavedViews
-              page="command-center"
-              query={viewQuery(search)}
-              viewId={search.view}
-              onChoose={(view) => (view ? center.show(view.query, view.view_id) : center.change({ view: undefined }))}
-            />
+          <Suspense fallback={<ViewsSkeleton viewId={search.view} />}>
+            {isRestWanted ? (
+              <SavedViews
+                page="command-center"
+                query={viewQuery(search)}
+                viewId={search.view}
+                onChoose={(view) => (view ? center.show(view.query, view.view_id) : center.change({ view: undefined }))}
+              />
+            ) : (
+              <ViewsSkeleton viewId={search.view} />
+            )}
           </Suspense>
         }
       />
       <Stack gap={6} mb="md">
         <RangePicker {...center} />
+        <RangeFault search={search} />
         <Text size="xs" c="dimmed">
           {`${spanText(range)}, days of ${timeZone}. Compared with ${spanText(range.before)}.`}
         </Text>
@@ -77,28 +84,65 @@ export default function CommandCenterPage() {
               before={before.data?.totals}
               people={people(users)}
               peopleBefore={people(usersBefore)}
+              states={{ before: stateOf(before), people: stateOf(users), peopleBefore: stateOf(usersBefore) }}
             />
-            {isEmpty ? (
-              <NoTelemetry {...center} />
+            <UnreadFigures queries={[before, users, usersBefore]} />
+            {!isRestWanted ? (
+              <ChartsSkeleton />
+            ) : isEmpty ? (
+              <Suspense fallback={null}>
+                <NoTelemetry {...center} />
+              </Suspense>
             ) : (
               <Suspense fallback={<ChartsSkeleton />}>
-                <FigureCharts rows={rows} totals={totals} span={range} interval={interval} />
+                <BelowTheFigures center={center} figures={{ rows, totals }} />
               </Suspense>
             )}
           </>
         )}
       </Loaded>
-      {isIn && !isEmpty && (
-        <Suspense fallback={null}>
-          <BelowTheCharts {...center} />
-        </Suspense>
-      )}
     </>
   )
+}
+
+/** The range of a link may be none: then it is not the one that is shown. */
+function RangeFault({ search }: Pick<Center, 'search'>) {
+  const fault = customRangeFault(search)
+  return (
+    fault && (
+      <Notice kind="warning" title={faults[fault].title}>
+        {faults[fault].shown}
+      </Notice>
+    )
+  )
+}
+
+const faults = {
+  incomplete: { title: 'The range of this link has no beginning or no end', shown: 'Shown are the last 7 days.' },
+  reversed: { title: 'The range of this link does not end after it begins', shown: 'Shown are the last 7 days.' },
+  long: { title: 'The range of this link is too long', shown: `Shown are the last ${longestDays} days of it.` },
 }
 
 const times = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 
 function spanText({ from, to }: Span): string {
   return times.formatRange(from, to)
+}
+
+function stateOf({ data, error }: { data: unknown; error: unknown }): Earlier {
+  return data !== undefined ? 'known' : error ? 'failed' : 'reading'
+}
+
+/** Figures are shown without those that could not be read. */
+function UnreadFigures({ queries }: { queries: Pick<LoadableQuery<unknown>, 'data' | 'error' | 'refetch'>[] }) {
+  const failed = queries.filter(({ data, error }) => data === undefined && error)
+  if (!failed[0]) return null
+  const readAgain = () => {
+    for (const { refetch } of failed) void refetch()
+  }
+  return (
+    <Box mb="md">
+      <ProblemNotice error={failed[0].error} title="Some figures could not be read" onRetry={readAgain} />
+    </Box>
+  )
 }

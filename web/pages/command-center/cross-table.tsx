@@ -2,6 +2,7 @@ import { Group, SegmentedControl, Skeleton, Table, Text, UnstyledButton } from '
 import type { CSSProperties } from 'react'
 import { Loaded, SkeletonLines } from '../../components/loaded.tsx'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { together } from '../../components/together.ts'
 import { ExportMenu } from '../../ui/export-menu.tsx'
 import type { FigureColumn } from '../../ui/figures.ts'
 import { formatCount, formatMs, formatPercent, formatUsd, nothing } from '../../ui/formats.ts'
@@ -31,7 +32,7 @@ interface CrossTableProps extends Center {
 export function CrossTable({ across, group, range, filters, search, change }: CrossTableProps) {
   const measure = search.measure ?? 'invocations'
   const { label, value, text } = shown[measure]
-  const { rows, columnKeys, crossRows, failed } = useCross(group, across, range, filters)
+  const { rows, columns, columnKeys, crossRows, failed } = useCross(group, across, range, filters)
   const [down, right] = [dimensionOf(group), dimensionOf(across)]
   const values = crossRows
     .flatMap(({ cells }) => columnKeys.map((key) => cells?.get(key)))
@@ -65,7 +66,7 @@ export function CrossTable({ across, group, range, filters, search, change }: Cr
       {failed && (
         <ProblemNotice error={failed.error} title="Some rows could not be read" onRetry={() => void failed.refetch()} />
       )}
-      <Loaded query={rows} what="figures" skeleton={<SkeletonLines lines={8} height={36} />}>
+      <Loaded query={together(rows, columns)} what="figures" skeleton={<SkeletonLines lines={8} height={36} />}>
         {() => (
           <Table.ScrollContainer
             minWidth={180 + 100 * columnKeys.length}

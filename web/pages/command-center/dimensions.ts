@@ -36,6 +36,12 @@ export function shownKey(group: Group, key: string | undefined): string {
   return group === 'user' ? key.replace(/^user:/, '') : key
 }
 
+/** Names the link of {@link recordsOf}, which leads to more than the figures are of where those are narrowed further. */
+export function recordsLabel({ llm_platform, llm_model }: Filters): string {
+  const wider = [llm_platform && 'platforms', llm_model && 'models'].filter(Boolean).join(' and ')
+  return wider ? `Records of this, of all ${wider}` : 'Records of this'
+}
+
 /** The query of the records behind figures. The query API knows no platform and no model. */
 export function recordsOf(filters: Filters, from: string, to: string): Record<string, string> {
   const { skill_id, archetype_id, user_id } = filters

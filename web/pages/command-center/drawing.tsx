@@ -1,6 +1,6 @@
 import '@mantine/charts/styles.css'
 import { BarChart, CompositeChart, LineChart } from '@mantine/charts'
-import { formatCount, formatMs, formatShort, formatUsd } from '../../ui/formats.ts'
+import { formatCount, formatMs, formatSeconds, formatShort, formatUsd } from '../../ui/formats.ts'
 import type { Point } from './points.ts'
 
 export type DrawingKind = 'usage' | 'latency' | 'cost' | 'tokens'
@@ -10,9 +10,6 @@ interface DrawingProps {
   points: Point[]
   height: number
 }
-
-/** One unit along an axis: 0.5 s, 60 s. */
-const formatSeconds = (ms: number) => `${ms / 1000} s`
 
 /** The chart itself, apart from the rest since it brings the library that draws. */
 export default function Drawing({ kind, points, height }: DrawingProps) {

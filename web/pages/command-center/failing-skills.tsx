@@ -1,6 +1,5 @@
 import { Anchor, Badge } from '@mantine/core'
-import type { UseQueryResult } from '@tanstack/react-query'
-import { Loaded } from '../../components/loaded.tsx'
+import { type LoadableQuery, Loaded } from '../../components/loaded.tsx'
 import { formatCount, formatPercent } from '../../ui/formats.ts'
 import { AllWell, AttentionCard, AttentionList } from './attention-card.tsx'
 import { failureRate, worseningOf } from './changes.ts'
@@ -8,20 +7,20 @@ import type { Center } from './use-center.ts'
 import type { Keys } from './use-figures.ts'
 
 interface FailingSkillsProps extends Pick<Center, 'change'> {
-  now: UseQueryResult<Keys, unknown>
-  before: UseQueryResult<Keys, unknown>
+  /** Of now, and of the period before. */
+  compared: LoadableQuery<[Keys, Keys]>
 }
 
 /** Skills that fail now, and did not so before. */
-export function FailingSkills({ now, before, change }: FailingSkillsProps) {
+export function FailingSkills({ compared, change }: FailingSkillsProps) {
   return (
     <AttentionCard
       title="Newly failing"
       rule="Three failures or more, and none in the period before; or twice the share, and five points more."
     >
-      <Loaded query={before} what="failures">
-        {(earlier) => {
-          const items = failing(now.data, earlier).map(({ row, earlierRow, worsening }) => ({
+      <Loaded query={compared} what="failures">
+        {([now, before]) => {
+          const items = failing(now, before).map(({ row, earlierRow, worsening }) => ({
             id: row.key ?? '',
             name: (
               <Anchor
@@ -52,9 +51,9 @@ export function FailingSkills({ now, before, change }: FailingSkillsProps) {
 }
 
 /** The most failures first. */
-function failing(now: Keys | undefined, before: Keys) {
+function failing(now: Keys, before: Keys) {
   const earlier = new Map(before.rows.map((row) => [row.key, row]))
-  return (now?.rows ?? [])
+  return now.rows
     .map((row) => ({ row, earlierRow: earlier.get(row.key), worsening: worseningOf(row, earlier.get(row.key)) }))
     .filter(({ worsening }) => worsening !== undefined)
     .sort((one, other) => other.row.failures - one.row.failures)

@@ -14,7 +14,7 @@ const Drawing = lazy(() => import('./drawing.tsx'))
 
 const drawingHeight = 260
 
-interface FigureChartsProps {
+export interface FigureChartsProps {
   rows: readonly Row[]
   totals: Totals
   span: Span
@@ -22,7 +22,7 @@ interface FigureChartsProps {
 }
 
 /** The figures over time. */
-export default function FigureCharts({ rows, totals, span, interval }: FigureChartsProps) {
+export function FigureCharts({ rows, totals, span, interval }: FigureChartsProps) {
   const points = useMemo(() => pointsOf(rows, span, interval), [rows, span, interval])
   const by = interval === 'hour' ? 'by hours' : 'by days'
   const charts: { kind: DrawingKind; title: string; columns: FigureColumn<Point>[]; summary: string }[] = [

@@ -1,6 +1,6 @@
 import { Paper, SimpleGrid, Skeleton, Text } from '@mantine/core'
 import { formatCount, formatMs, formatPercent, formatShort, formatUsd, nothing } from '../../ui/formats.ts'
-import { ChangeText } from './change-text.tsx'
+import { ChangeText, type Earlier } from './change-text.tsx'
 import { failureRate } from './changes.ts'
 import styles from './kpi-row.module.css'
 import { type Totals, varianceOf } from './use-figures.ts'
@@ -12,19 +12,21 @@ export interface People {
 
 interface KpiRowProps {
   now: Totals
-  /** Undefined while it is read. */
   before: Totals | undefined
   people: People | undefined
   peopleBefore: People | undefined
+  /** Whether what may be undefined here is on its way. */
+  states: Record<'before' | 'people' | 'peopleBefore', Earlier>
 }
 
 /** The figures of the range, each beside the one of the period before. */
-export function KpiRow({ now, before, people, peopleBefore }: KpiRowProps) {
+export function KpiRow({ now, before, people, peopleBefore, states }: KpiRowProps) {
   // Percentiles of nothing are none.
-  const p95 = (totals: Totals | undefined) => (totals?.invocations ? totals.latency_ms.p95 : undefined)
+  const p95 = (totals: Totals) => (totals.invocations ? totals.latency_ms.p95 : undefined)
   const pair = (figure: (totals: Totals) => number | undefined) => ({
     now: figure(now),
     before: before && figure(before),
+    earlier: states.before,
   })
   const failing = pair(failureRate)
   return (
@@ -47,14 +49,15 @@ export function KpiRow({ now, before, people, peopleBefore }: KpiRowProps) {
         value={formatMs(p95(now))}
         more={now.invocations ? `median ${formatMs(now.latency_ms.p50)}` : nothing}
       >
-        <ChangeText now={p95(now)} before={p95(before)} format={formatMs} better="down" />
+        <ChangeText {...pair(p95)} format={formatMs} better="down" />
       </Kpi>
-      <Kpi
-        label="People"
-        value={people ? `${formatCount(people.count)}${people.complete ? '' : '+'}` : undefined}
-        more="who used a skill"
-      >
-        <ChangeText now={people?.count} before={peopleBefore?.count} format={formatCount} />
+      <Kpi label="People" value={peopleText(people, states.people)} more="who used a skill">
+        <ChangeText
+          now={people?.count}
+          before={peopleBefore?.count}
+          earlier={states.people === 'known' ? states.peopleBefore : 'reading'}
+          format={formatCount}
+        />
       </Kpi>
       <Kpi label="Cost, by senders" value={formatUsd(now.cost_usd_estimate)} more="as they estimated it">
         <ChangeText {...pair((totals) => totals.cost_usd_estimate)} format={formatUsd} />
@@ -86,6 +89,12 @@ export function KpiRow({ now, before, people, peopleBefore }: KpiRowProps) {
       </Kpi>
     </SimpleGrid>
   )
+}
+
+/** Undefined while they are counted. */
+function peopleText(people: People | undefined, state: Earlier): string | undefined {
+  if (people) return `${formatCount(people.count)}${people.complete ? '' : '+'}`
+  return state === 'failed' ? nothing : undefined
 }
 
 interface KpiProps {

@@ -4,37 +4,53 @@ import { Link } from '@tanstack/react-router'
 import { apiAddress } from '../../api/address.ts'
 import { api } from '../../api/hub.ts'
 import { useMe } from '../../api/me.ts'
+import { Loaded, SkeletonLines } from '../../components/loaded.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { formatTime } from '../../ui/time-text.tsx'
+import { pollEvery } from './polling.ts'
 import type { Center } from './use-center.ts'
 
+interface StoredEvent {
+  created_at: string
+  /** Purged ones have none. */
+  ts?: string
+}
+
 /** Where a range has no events: whether there are any at all, and how to come to some. */
-export function NoTelemetry({ filters, change }: Pick<Center, 'filters' | 'change'>) {
-  const me = useMe()
+export default function NoTelemetry({ filters, isLive, change }: Center) {
   const newest = api.useQuery(
     'get',
     '/api/v1/hub/records',
     { params: { query: { record_type: 'telemetry_event', sort: '-created_at', limit: 1 } } },
-    { refetchInterval: 5000 },
+    pollEvery(5000, isLive),
   )
-  const event = newest.data?.records[0] as { ts?: string; created_at: string } | undefined
-  if (!newest.data) return null
-  if (event) {
-    const isFiltered = Object.keys(filters).length > 0
-    return (
-      <EmptyState
-        title="No events in this range"
-        icon={IconChartHistogram}
-        action={
-          <Button onClick={() => change({ range: '90d', from: undefined, to: undefined })}>
-            Show the last 90 days
-          </Button>
-        }
-      >
-        {`The newest event stored is of ${formatTime(event.ts ?? event.created_at)}.${isFiltered ? ' The filters may leave it out.' : ''}`}
-      </EmptyState>
-    )
-  }
+  return (
+    <Loaded query={newest} what="newest events" skeleton={<SkeletonLines lines={3} />}>
+      {({ records }) => {
+        const event = records[0] as StoredEvent | undefined
+        return event ? <NotInRange event={event} filters={filters} change={change} /> : <NoneAtAll />
+      }}
+    </Loaded>
+  )
+}
+
+function NotInRange({ event, filters, change }: Pick<Center, 'filters' | 'change'> & { event: StoredEvent }) {
+  const isFiltered = Object.keys(filters).length > 0
+  return (
+    <EmptyState
+      title="No events in this range"
+      icon={IconChartHistogram}
+      action={
+        <Button onClick={() => change({ range: '90d', from: undefined, to: undefined })}>Show the last 90 days</Button>
+      }
+    >
+      {`The newest event stored is of ${formatTime(event.ts ?? event.created_at)}.${isFiltered ? ' The filters may leave it out.' : ''}`}
+    </EmptyState>
+  )
+}
+
+function NoneAtAll() {
+  const me = useMe()
   return (
     <EmptyState
       title="No telemetry yet"

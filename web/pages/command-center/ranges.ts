@@ -67,6 +67,16 @@ export function customRange(fromMs: number, toMs: number): Range | undefined {
   return { from: start, to, before: { from: start - (to - start), to: start } }
 }
 
+/** Why the custom range of an address is not what is shown: it is none, or longer than {@link longestDays}. */
+export function customRangeFault({ range, from, to }: RangeSearch): 'incomplete' | 'reversed' | 'long' | undefined {
+  if (range !== 'custom') return undefined
+  const [fromMs, toMs] = [Date.parse(from ?? ''), Date.parse(to ?? '')]
+  if (Number.isNaN(fromMs) || Number.isNaN(toMs)) return 'incomplete'
+  const shown = customRange(fromMs, toMs)
+  if (!shown) return 'reversed'
+  return shown.from > fromMs ? 'long' : undefined
+}
+
 /** What to draw by: hours up to eight days, and what the reader chose where its rows are one answer. */
 export function intervalOf({ from, to }: Span, chosen: Interval | undefined): Interval {
   if (chosen === 'day' || !mayBeHourly({ from, to })) return 'day'

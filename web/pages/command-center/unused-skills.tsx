@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { api } from '../../api/hub.ts'
 import { useMe } from '../../api/me.ts'
 import { Loaded } from '../../components/loaded.tsx'
+import { together } from '../../components/together.ts'
 import { formatCount } from '../../ui/formats.ts'
 import { AllWell, AttentionCard, AttentionList } from './attention-card.tsx'
 import type { Keys } from './use-figures.ts'
@@ -22,10 +23,9 @@ function DeadSkills({ now, before }: UnusedSkillsProps) {
   const skills = api.useQuery('get', '/api/v1/skill-entitlement/skills', { params: { query: { limit: 1000 } } })
   return (
     <AttentionCard title="Dead skills" rule="Published, and not used in this range.">
-      <Loaded query={skills} what="skills">
-        {({ items, next_cursor }) => {
-          if (!now.data) return null
-          const used = new Set(now.data.rows.map(({ key }) => key))
+      <Loaded query={together(skills, now)} what="skills">
+        {([{ items, next_cursor }, { rows, complete }]) => {
+          const used = new Set(rows.map(({ key }) => key))
           const dead = items.filter(({ skill_id, state }) => state === 'published' && !used.has(skill_id))
           return (
             <>
@@ -34,7 +34,7 @@ function DeadSkills({ now, before }: UnusedSkillsProps) {
               ) : (
                 <AttentionList items={dead.map(({ skill_id, name }) => item(skill_id, name, before.data))} />
               )}
-              {(next_cursor || !now.data.complete) && (
+              {(next_cursor || !complete) && (
                 <Text size="xs" c="dimmed" mt="xs">
                   There are too many skills to look at all of them here.
                 </Text>
@@ -50,15 +50,14 @@ function DeadSkills({ now, before }: UnusedSkillsProps) {
 function QuietSkills({ now, before }: UnusedSkillsProps) {
   return (
     <AttentionCard title="Gone quiet" rule="Used in the period before, and not in this range.">
-      <Loaded query={before} what="skills">
-        {({ rows }) => {
-          if (!now.data) return null
-          const used = new Set(now.data.rows.map(({ key }) => key))
-          const quiet = rows.flatMap(({ key }) => (key === undefined || used.has(key) ? [] : [key]))
+      <Loaded query={together(now, before)} what="skills">
+        {([{ rows }, earlier]) => {
+          const used = new Set(rows.map(({ key }) => key))
+          const quiet = earlier.rows.flatMap(({ key }) => (key === undefined || used.has(key) ? [] : [key]))
           return quiet.length === 0 ? (
             <AllWell>Every skill used before is used now.</AllWell>
           ) : (
-            <AttentionList items={quiet.map((key) => item(key, undefined, before.data))} />
+            <AttentionList items={quiet.map((key) => item(key, undefined, earlier))} />
           )
         }}
       </Loaded>

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { type Answer, api, hub, type Query } from '../../api/hub.ts'
 import type { Filters, Group } from './dimensions.ts'
+import { pollEvery } from './polling.ts'
 import { type Interval, isoOf, quarterMs, type Span } from './ranges.ts'
 
 export type Totals = Answer<'summarizeTelemetry'>['totals']
@@ -24,7 +25,7 @@ interface Asked {
 }
 
 const rangeQuery = ({ span, filters }: Asked) => ({ from: isoOf(span.from), to: isoOf(span.to), ...filters })
-const refresh = ({ live }: Asked) => ({ refetchInterval: live ? refreshMs : false }) as const
+const refresh = ({ live = false }: Asked) => pollEvery(refreshMs, live)
 
 /** Totals and rows by hours or days, in one call. */
 export function useFiguresOverTime(asked: Asked & { interval: Interval }) {

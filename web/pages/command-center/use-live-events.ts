@@ -1,6 +1,6 @@
 import { type Answer, api } from '../../api/hub.ts'
-import { HubProblem } from '../../api/problem.ts'
 import type { Filters } from './dimensions.ts'
+import { pollEvery } from './polling.ts'
 
 type HubRecord = Answer<'queryRecords'>['records'][number]
 
@@ -20,7 +20,6 @@ export interface LiveEvent extends HubRecord {
 
 /** Between two looks, so that what is stored is seen within two seconds. */
 const everyMs = 1000
-const whileLimitedMs = 5000
 export const newest = 30
 
 /**
@@ -37,11 +36,7 @@ export function useLiveEvents({ skill_id, archetype_id, user_id, llm_platform, l
     { params: { query } },
     {
       staleTime: 0,
-      refetchInterval: ({ state }) => {
-        if (!isLive) return false
-        const reason: unknown = state.fetchFailureReason ?? state.error
-        return reason instanceof HubProblem && reason.status === 429 ? whileLimitedMs : everyMs
-      },
+      ...pollEvery(everyMs, isLive),
       select: ({ records }) =>
         (records as unknown as LiveEvent[]).filter(
           (event) =>

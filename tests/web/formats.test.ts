@@ -1,0 +1,27 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+
+/** The figures of a German browser: formats are made as the file is read. */
+let formats: typeof import('../../web/ui/formats.ts')
+beforeAll(async () => {
+  const { NumberFormat } = Intl
+  vi.spyOn(Intl, 'NumberFormat').mockImplementation(
+    ((_locale, options) => new NumberFormat('de-DE', options)) as typeof Intl.NumberFormat,
+  )
+  formats = await import('../../web/ui/formats.ts')
+})
+afterAll(() => vi.restoreAllMocks())
+
+test.each([
+  [812, '812 ms'],
+  [4640, '4,64 s'],
+  [12_340, '12,3 s'],
+  [125_000, '2 min 5 s'],
+])('%d milliseconds have the decimal mark of the reader', (ms, text) => {
+  expect(formats.formatMs(ms)).toBe(text)
+})
+
+test('and so have points, and seconds along an axis', () => {
+  expect(formats.formatPoints(0.0331)).toBe('3,3')
+  expect(formats.formatSeconds(250)).toBe('0,25 s')
+  expect(formats.formatSeconds(60_000)).toBe('60 s')
+})
