@@ -1,0 +1,110 @@
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { startUiLab, type UiLab } from './ui-lab.ts'
+
+let lab: UiLab
+beforeAll(async () => {
+  lab = await startUiLab({ events: 20 })
+})
+afterAll(() => lab?.stop())
+afterEach(async () => {
+  await Promise.all(lab.browser.contexts().map((context) => context.close()))
+})
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name })
+
+/** How often the window was loaded anew since this was called. */
+function loadsOf(page: Page): () => number {
+  let loads = 0
+  page.on('load', () => {
+    loads += 1
+  })
+  return () => loads
+}
+
+test('where somebody signs in to another tenant in one tab, the others begin anew there, and say so', async () => {
+  const page = await lab.signInAs('admin', '/settings/tenant')
+  await heading(page, 'Tenant').waitFor()
+  const other = await page.context().newPage()
+  await other.goto(lab.address('/sign-in?tenant=globex'))
+  await other.fill('#mock-email', 'admin@globex.example')
+  await other.click('#mock-sign-in')
+  await heading(other, 'Command center').waitFor()
+  await page.getByText('Somebody signed in to globex in another tab').waitFor()
+  await page.getByRole('button', { name: 'Tenant globex. Change tenant' }).waitFor()
+  expect(await page.locator('body').textContent()).not.toContain('acme')
+})
+
+test('signing out on the page of the session signs out the tabs of the UI', async () => {
+  const page = await lab.signInAs('analyst')
+  const other = await page.context().newPage()
+  await other.goto(lab.address('/session'))
+  await other.getByText('You are signed in.').waitFor()
+  await other.click('#sign-out')
+  await page.waitForURL(lab.address('/sign-in?**'))
+})
+
+test('without a connection a link leads to a page that says so, the way back is open, and it comes with the connection', async () => {
+  const page = await lab.signInAs('admin', '/settings/tenant')
+  await heading(page, 'Tenant').waitFor()
+  const loads = loadsOf(page)
+  await page.context().setOffline(true)
+  await page.getByText('You are offline', { exact: true }).first().waitFor()
+  await page.getByRole('link', { name: 'Webhooks' }).hover()
+  await heading(page, 'Tenant').waitFor()
+  await page.getByRole('link', { name: 'Webhooks' }).click()
+  await page.getByText('This page could not be loaded').waitFor()
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText('This page could not be loaded').waitFor()
+  await page.goBack()
+  await heading(page, 'Tenant').waitFor()
+  expect(loads()).toBe(0)
+  await page.getByRole('link', { name: 'Webhooks' }).click()
+  await page.getByText('This page could not be loaded').waitFor()
+  await page.context().setOffline(false)
+  await heading(page, 'Webhooks').waitFor()
+})
+
+test('pointing at a link whose page is gone since an upgrade leaves what is typed alone', async () => {
+  const page = await lab.signInAs('admin', '/settings/tenant')
+  await heading(page, 'Tenant').waitFor()
+  const name = page.getByLabel('Name of the organisation')
+  await name.fill('Acme, renamed')
+  const loads = loadsOf(page)
+  await page.route('**/assets/exports-page-*.js', (route) => route.fulfill({ status: 404 }))
+  const asked = page.waitForResponse('**/assets/exports-page-*.js')
+  await page.getByRole('link', { name: 'Exports' }).hover()
+  await asked
+  expect(await name.inputValue()).toBe('Acme, renamed')
+  expect(loads()).toBe(0)
+})
+
+test('Escape closes the dialog that lies over a panel, then the panel; and neither while a deed is under way', async () => {
+  const page = await lab.signInAs('admin', '/records?record_type=artifact')
+  await page.getByRole('row').nth(1).click()
+  const panel = page.getByRole('dialog')
+  await panel.getByRole('button', { name: /^Purge/ }).click()
+  await page.getByRole('button', { name: 'Cancel' }).waitFor()
+  expect(await page.getByRole('dialog').count()).toBe(2)
+  await page.keyboard.press('Escape')
+  await expect.poll(() => page.getByRole('dialog').count()).toBe(1)
+  expect(page.url()).toContain('open=')
+
+  await panel.getByRole('button', { name: /^Purge/ }).click()
+  await page.getByRole('textbox', { name: /reason/i }).fill('A copy')
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
+  await page.route('**/api/v1/hub/records/*', async (route) => {
+    if (route.request().method() !== 'DELETE') return route.continue()
+    await answered
+    return route.fulfill({ status: 500, json: { title: 'Internal error', status: 500, detail: 'It broke.' } })
+  })
+  const dialog = page.getByRole('dialog').last()
+  await dialog.getByRole('button', { name: /^Purge/ }).click()
+  await expect.poll(() => dialog.getByRole('button', { name: 'Cancel' }).isDisabled()).toBe(true)
+  await page.keyboard.press('Escape')
+  expect(await page.getByRole('dialog').count()).toBe(2)
+  answer()
+  await dialog.getByText('It broke.').waitFor()
+  await page.keyboard.press('Escape')
+  await expect.poll(() => page.getByRole('dialog').count()).toBe(1)
+})
