@@ -175,6 +175,15 @@ test('a price that is added in the page is that of the next event', async () => 
     ]),
   )
 
+  // A twin is told apart by nothing, and the page says which it is.
+  await button(page, 'Add price').first().click()
+  await form.getByLabel('Model').fill('acme-internal-7b')
+  await form.getByLabel('Input, US dollars').fill('1')
+  await form.getByLabel('Output, US dollars').fill('1')
+  await button(form, 'Save price').click()
+  await form.getByText(/There is a price of acme-internal-7b already/).waitFor()
+  await button(form, 'Cancel').click()
+
   const { records } = await read('/api/v1/hub/records?record_type=telemetry_event&limit=1')
   const { user_id, archetype_id, skill_id, skill_version } = records[0]
   const sent = await lab.hub.call('acme', 'POST', '/api/v1/telemetry/events', {

@@ -59,7 +59,7 @@ function Checks({ health }: { health: Health }) {
       <Stack component="ol" gap="sm" p={0} m={0} style={{ listStyle: 'none' }}>
         {checkNames.map((name, index) => (
           <CheckCard key={name} name={name} number={index + 1} health={health}>
-            {name === 'hub' && me.may('provisionHub') && <ProvisionForm provisioned={health.checks.hub.provisioned} />}
+            {name === 'hub' && me.may('provisionHub') && <ProvisionForm check={health.checks.hub} />}
             {name === 'telemetry' && !health.checks.telemetry.ok && me.may('listSkills') && <FirstEvent />}
           </CheckCard>
         ))}

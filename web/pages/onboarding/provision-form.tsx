@@ -9,6 +9,7 @@ import { Loaded, SkeletonLines } from '../../components/loaded.tsx'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { formatCount } from '../../ui/formats.ts'
+import type { Health } from './checklist-steps.ts'
 
 type Provision = Answer<'getProvision'>
 const providers = [
@@ -33,11 +34,14 @@ const settingsWithKey = v.object({
   key_ref: v.pipe(v.string(), v.trim(), v.nonEmpty('Mode B needs a key of yours. Without it nothing can be written.')),
 })
 
-/** Provisions the Hub on the spot. Where it is provisioned, the same form changes how long records are kept. */
-export function ProvisionForm({ provisioned }: { provisioned: boolean }) {
+/**
+ * Provisions the Hub on the spot. Where it is provisioned, the same form changes how long records are kept, and gives it
+ * another key where the former one is gone.
+ */
+export function ProvisionForm({ check: { ok } }: { check: Health['checks']['hub'] }) {
   const [opened, { open, close }] = useDisclosure(false)
-  const provision = api.useQuery('get', '/api/v1/hub/provision', {}, { enabled: opened || !provisioned })
-  if (provisioned && !opened) {
+  const provision = api.useQuery('get', '/api/v1/hub/provision', {}, { enabled: opened || !ok })
+  if (ok && !opened) {
     return (
       <Group>
         <Button size="xs" variant="default" onClick={open}>
@@ -70,7 +74,13 @@ function SettingsForm({ provision, onDone }: { provision: Provision; onDone(): v
           ...(needsKey && { cmek: { provider, key_ref: key_ref.trim() } }),
         },
       })
-      notifyDone(provision.provisioned ? 'The retention is changed.' : 'The Hub is provisioned.')
+      notifyDone(
+        !provision.provisioned
+          ? 'The Hub is provisioned.'
+          : needsKey
+            ? 'The Hub has another key.'
+            : 'The retention is changed.',
+      )
       await queryClient.invalidateQueries()
       onDone()
     } catch (error) {
@@ -117,9 +127,9 @@ function SettingsForm({ provision, onDone }: { provision: Provision; onDone(): v
         ) : null}
         <Group gap="xs">
           <Button type="submit" size="xs" loading={save.isPending}>
-            {provision.provisioned ? 'Save' : 'Provision the Hub'}
+            {!provision.provisioned ? 'Provision the Hub' : needsKey ? 'Give the Hub this key' : 'Save'}
           </Button>
-          {provision.provisioned && (
+          {provision.provisioned && !needsKey && (
             <Button size="xs" variant="default" onClick={onDone}>
               Cancel
             </Button>

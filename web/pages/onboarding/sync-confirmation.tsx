@@ -29,7 +29,7 @@ export function SyncConfirmation({ sync }: { sync: RosterSync }) {
       urgent
       actions={
         <Group gap="xs">
-          <Button size="xs" color="red" onClick={() => setAsks(true)}>
+          <Button size="xs" color="red.9" onClick={() => setAsks(true)}>
             {`Deactivate ${people}`}
           </Button>
           <Button size="xs" variant="default" loading={cancel.isPending} onClick={() => cancel.mutate({ params })}>

@@ -24,7 +24,8 @@ export function RecordDetails({ recordId }: { recordId: string }) {
   const query = useRecord(recordId)
   if (!isId(recordId))
     return <NoRecord>{`“${recordId}” is no record id: those have 32 hexadecimal digits and four hyphens.`}</NoRecord>
-  if (query.error instanceof HubProblem && query.error.status === 404) return <RecordGone recordId={recordId} />
+  if (query.error instanceof HubProblem && query.error.status === 404)
+    return <RecordGone recordId={recordId} refusal={query.error} />
   return (
     <Loaded query={query} what="record" skeleton={<SkeletonLines lines={8} height={56} />}>
       {(read) => <Details recordId={recordId} read={read} onReload={() => void query.refetch()} />}

@@ -9,8 +9,17 @@ import { EmptyState } from '../../ui/empty-state.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { CertificateDetails } from '../governance/certificate-details.tsx'
 
-/** In the place of a record that the Hub does not have: erased, of a type that the reader may not see, or never there. */
-export function RecordGone({ recordId }: { recordId: string }) {
+interface RecordGoneProps {
+  recordId: string
+  /** Why the Hub does not answer it. */
+  refusal: HubProblem
+}
+
+/**
+ * In the place of a record that the Hub does not have: erased, of a type that the reader may not see, or never there. Or
+ * whose content went with the key of the customer: the record is there, and there is no certificate.
+ */
+export function RecordGone({ recordId, refusal }: RecordGoneProps) {
   const certificate = api.useQuery(
     'get',
     '/api/v1/hub/records/{record_id}/deletion-certificate',
@@ -24,6 +33,17 @@ export function RecordGone({ recordId }: { recordId: string }) {
         Nothing with this id was written in this tenant, or your role may not see records of its type. An erased record
         would have a deletion certificate; there is none.
       </NoRecord>
+    )
+  }
+  if (failure instanceof HubProblem && failure.status === 409) {
+    return (
+      <EmptyState
+        title="This record cannot be shown"
+        icon={IconFileOff}
+        action={<LinkButton to="/records">Search records</LinkButton>}
+      >
+        {refusal.message}
+      </EmptyState>
     )
   }
   return (

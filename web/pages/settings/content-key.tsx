@@ -59,7 +59,7 @@ export function ContentKey({ slug }: { slug: string }) {
                     </Button>
                   )}
                   {me.may('destroyContentKeys') && (
-                    <Button variant="outline" color="red" onClick={() => setAsked('destroy')}>
+                    <Button variant="light" color="red" onClick={() => setAsked('destroy')}>
                       Destroy
                     </Button>
                   )}

@@ -9,9 +9,9 @@ export class PriceConflict extends Error {
   override readonly name = 'PriceConflict'
 }
 
-/** What tells one entry of the list from another. */
+/** What tells one entry of the list from another. The same moment may be written in several ways. */
 export function priceId({ llm_platform = '', llm_model, effective_from }: Price): string {
-  return JSON.stringify([llm_platform, llm_model, effective_from])
+  return JSON.stringify([llm_platform, llm_model, Date.parse(effective_from)])
 }
 
 /**

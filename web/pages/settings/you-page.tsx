@@ -74,7 +74,9 @@ export default function YouPage() {
               </List>
             </Member>
           </Members>
-          {failure !== null && <ProblemNotice error={failure} title="Your name could not be read" />}
+          {failure !== null && (
+            <ProblemNotice error={failure} title="Your name could not be read" onRetry={() => void person.refetch()} />
+          )}
         </Paper>
 
         <Stack component="section" aria-labelledby="sessions" gap="sm">
