@@ -67,6 +67,21 @@ describe('figures', () => {
     expect(content.readUInt32BE(16)).toBeGreaterThan(600)
     expect(content.length).toBeGreaterThan(5000)
   })
+})
+
+describe('live', () => {
+  test('an event is there within two seconds', async () => {
+    const page = await lab.signInAs('analyst', '/?range=24h')
+    const list = page.getByRole('region', { name: 'Live events' })
+    await bodyRows(list).first().waitFor()
+    await sendLately(lab.hub, 1)
+    const storedMs = performance.now()
+    const query = '?record_type=telemetry_event&sort=-created_at&limit=1'
+    const [event] = (await lab.hub.call('acme', 'GET', `/api/v1/hub/records${query}`)).body.records
+    await list.locator(`a[href="/records/${event.record_id}"]`).waitFor()
+    expect(performance.now() - storedMs).toBeLessThan(2000)
+  })
+
   test('the figures follow', async () => {
     const page = await lab.signInAs('analyst', '/?range=24h')
     await figure(page, 'Invocations').locator('[data-value]').waitFor()
@@ -142,6 +157,54 @@ test('what needs attention: a skill that fails now, published ones that nobody u
   await dead.getByRole('link', { name: 'hr.policy-answer' }).waitFor()
   expect(await dead.getByRole('link').allTextContents()).not.toContain('fin.variance-note')
   await page.getByRole('article', { name: 'Cost exceptions' }).getByText('acme-internal-7b', { exact: true }).waitFor()
+})
+
+describe('what cannot be read is said, and the rest stands', () => {
+  const refused = { status: 400, json: { type: 'about:blank/broken', title: 'Broken', status: 400, detail: 'A test.' } }
+  /** Refuses calls of the summary whose query has these. */
+  async function pageWithout(isRefused: (query: URLSearchParams) => boolean, search = '') {
+    const page = await (await lab.profileOf('auditor')).newPage()
+    await page.route(
+      (url) => url.pathname === '/api/v1/telemetry/summary' && isRefused(url.searchParams),
+      (route) => route.fulfill(refused),
+    )
+    await page.goto(lab.address(`${still}${search}`))
+    await figure(page, 'Invocations').locator('[data-value]').waitFor()
+    return page
+  }
+
+  test('skills', async () => {
+    const page = await pageWithout((query) => query.get('group_by') === 'skill')
+    await page.getByRole('article', { name: 'Newly failing' }).getByText('could not be read').waitFor()
+    const dead = page.getByRole('article', { name: 'Dead skills' })
+    await dead.getByText('could not be read').waitFor()
+    await page.unrouteAll()
+    await dead.getByRole('button', { name: 'Try again' }).click()
+    await dead.getByRole('link', { name: 'hr.policy-answer' }).waitFor()
+  })
+
+  test('people, and the period before', async () => {
+    const page = await pageWithout((query) => query.get('group_by') === 'user' || query.get('limit') === '1')
+    await page.getByText('Some figures could not be read').waitFor()
+    expect(await value(page, 'People')).toBe('—')
+    expect(await figure(page, 'Invocations').textContent()).toContain('before: not known')
+    await page.unrouteAll()
+    await page.getByRole('alert').getByRole('button', { name: 'Try again' }).click()
+    await figure(page, 'Invocations')
+      .getByText(/from \d/)
+      .waitFor()
+    await expect.poll(() => value(page, 'People')).toMatch(/^\d+$/)
+  })
+
+  test('the second dimension of the breakdown', async () => {
+    const page = await pageWithout((query) => query.get('group_by') === 'platform', '&across=platform')
+    await breakdown(page).getByText('could not be read').first().waitFor()
+  })
+
+  test('a range of a link that is none', async () => {
+    const page = await lab.signInAs('analyst', `/?range=custom&from=${to}&to=${from}&live=off`)
+    await page.getByText('The range of this link does not end after it begins').waitFor()
+  })
 })
 
 test('a range of the reader’s own is chosen in the calendar', async () => {

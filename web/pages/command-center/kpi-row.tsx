@@ -47,7 +47,7 @@ export function KpiRow({ now, before, people, peopleBefore, states }: KpiRowProp
       <Kpi
         label="Latency, p95"
         value={formatMs(p95(now))}
-        more={now.invocations ? `median ${formatMs(now.latency_ms.p50)}` : nothing}
+        more={now.invocations ? `median ${formatMs(now.latency_ms.p50)}` : 'no invocations'}
       >
         <ChangeText {...pair(p95)} format={formatMs} better="down" />
       </Kpi>
