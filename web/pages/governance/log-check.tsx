@@ -48,7 +48,8 @@ export function LogCheck() {
             <Notice kind={verdicts[verdict].kind} title={verdicts[verdict].title} urgent>
               <Text size="sm">{verdicts[verdict].text}</Text>
             </Notice>
-            <VerificationSteps steps={steps} />
+            {/* Anew at each outcome: what failed is open. */}
+            <VerificationSteps key={query.dataUpdatedAt} steps={steps} />
             <Button
               variant="default"
               w="fit-content"
