@@ -85,6 +85,23 @@ test('an export that is under way is cancelled', async () => {
   expect(await statusOf()).toBe('cancelled')
 })
 
+test('an export whose files are deleted is ordered again, of the same records', async () => {
+  const [{ job_id }] = (await lab.hub.call('acme', 'GET', '/api/v1/hub/exports')).body.items.filter(
+    ({ status, verification_summary }: { status: string; verification_summary: { checked: number } | null }) =>
+      status === 'completed' && (verification_summary?.checked ?? 0) > 10,
+  )
+  const client = await lab.hub.superuserClient()
+  await client.query("update hub.exports set status = 'expired' where tenant_id = 'acme' and job_id = $1", [job_id])
+  const page = await lab.signInAs('admin', `/exports/${job_id}`, { viewport: { width: 390, height: 800 } })
+  await page.getByText('Its files are deleted').waitFor()
+  expect(await page.getByRole('link', { name: 'Download file' }).count()).toBe(0)
+  await page.getByRole('link', { name: 'Export again' }).waitFor()
+  await expectNoSidewaysScroll(page)
+  await page.getByRole('link', { name: 'Export again' }).click()
+  const form = page.getByRole('dialog', { name: 'Create an export' })
+  for (const type of ['Output', 'Artifact', 'Decision']) await form.getByText(type, { exact: true }).first().waitFor()
+})
+
 test('a member exports telemetry only', async () => {
   const page = await lab.signInAs('member', '/exports?create=1')
   const form = page.getByRole('dialog', { name: 'Create an export' })
@@ -93,4 +110,13 @@ test('a member exports telemetry only', async () => {
   await page.getByText('All records verified').waitFor()
   const { body } = await lab.hub.call('acme', 'GET', `/api/v1/hub/exports/${jobIn(page.url())}`)
   expect(body.verification_summary.checked).toBe(50)
+
+  // What it was of is not told to members, so it is not offered as the same again.
+  const client = await lab.hub.superuserClient()
+  await client.query("update hub.exports set status = 'expired' where tenant_id = 'acme' and job_id = $1", [
+    body.job_id,
+  ])
+  await page.reload()
+  await page.getByText('choose them anew', { exact: false }).waitFor()
+  expect(await page.getByRole('link', { name: 'Export again' }).count()).toBe(0)
 })
