@@ -38,7 +38,7 @@ const settingsWithKey = v.object({
  * Provisions the Hub on the spot. Where it is provisioned, the same form changes how long records are kept, and gives it
  * another key where the former one is gone.
  */
-export function ProvisionForm({ check: { ok } }: { check: Health['checks']['hub'] }) {
+export function ProvisionForm({ check: { ok, provisioned } }: { check: Health['checks']['hub'] }) {
   const [opened, { open, close }] = useDisclosure(false)
   const provision = api.useQuery('get', '/api/v1/hub/provision', {}, { enabled: opened || !ok })
   if (ok && !opened) {
@@ -52,12 +52,19 @@ export function ProvisionForm({ check: { ok } }: { check: Health['checks']['hub'
   }
   return (
     <Loaded query={provision} what="settings" skeleton={<SkeletonLines lines={2} height={56} />}>
-      {(data) => <SettingsForm provision={data} onDone={close} />}
+      {(data) => <SettingsForm provision={data} isFirst={!provisioned} onDone={close} />}
     </Loaded>
   )
 }
 
-function SettingsForm({ provision, onDone }: { provision: Provision; onDone(): void }) {
+interface SettingsFormProps {
+  provision: Provision
+  /** Never provisioned before; the Hub's own word for it is also that the key of the customer is gone. */
+  isFirst: boolean
+  onDone(): void
+}
+
+function SettingsForm({ provision, isFirst, onDone }: SettingsFormProps) {
   const queryClient = useQueryClient()
   const save = api.useMutation('post', '/api/v1/hub/provision')
   const failure: unknown = save.error
@@ -75,11 +82,7 @@ function SettingsForm({ provision, onDone }: { provision: Provision; onDone(): v
         },
       })
       notifyDone(
-        !provision.provisioned
-          ? 'The Hub is provisioned.'
-          : needsKey
-            ? 'The Hub has another key.'
-            : 'The retention is changed.',
+        isFirst ? 'The Hub is provisioned.' : needsKey ? 'The Hub has another key.' : 'The retention is changed.',
       )
       await queryClient.invalidateQueries()
       onDone()
@@ -127,9 +130,9 @@ function SettingsForm({ provision, onDone }: { provision: Provision; onDone(): v
         ) : null}
         <Group gap="xs">
           <Button type="submit" size="xs" loading={save.isPending}>
-            {!provision.provisioned ? 'Provision the Hub' : needsKey ? 'Give the Hub this key' : 'Save'}
+            {isFirst ? 'Provision the Hub' : needsKey ? 'Give the Hub this key' : 'Save'}
           </Button>
-          {provision.provisioned && !needsKey && (
+          {!isFirst && !needsKey && (
             <Button size="xs" variant="default" onClick={onDone}>
               Cancel
             </Button>
