@@ -60,7 +60,7 @@ export default function CommandPalette({ asked }: { asked: number }) {
       shortcut={['mod + K', '/']}
       query={query}
       onQueryChange={setQuery}
-      actions={[...found(query.trim()), ...pages, ...commands]}
+      actions={[...pages, ...commands, ...found(query.trim())]}
       nothingFound="Nothing found. Pages are found by name, records by their id, skill or person."
       searchProps={{
         leftSection: <IconSearch size={18} aria-hidden />,

@@ -30,6 +30,7 @@ export function ProblemNotice({ error, title, onRetry, shownAtFields = [] }: Pro
     )
   }
   const rest = error.errors.filter(({ pointer }) => !shownAtFields.includes(pointer.slice(1).replaceAll('/', '.')))
+  const allAtFields = error.errors.length > 0 && rest.length === 0
   return (
     <Notice
       kind={error.status === 429 || error.status >= 500 ? 'warning' : 'danger'}
@@ -37,7 +38,7 @@ export function ProblemNotice({ error, title, onRetry, shownAtFields = [] }: Pro
       actions={retry}
       urgent
     >
-      <Text size="sm">{error.message}</Text>
+      <Text size="sm">{allAtFields ? 'See the fields that are marked.' : error.message}</Text>
       {rest.length > 0 && (
         <List size="sm">
           {rest.map(({ pointer, detail }) => (

@@ -71,7 +71,7 @@ function ViewForm({ onClose, about, view, onSave }: ViewFormProps) {
         {failure !== undefined && (
           <ProblemNotice error={failure} title="The view was not saved" shownAtFields={['name', 'shared']} />
         )}
-        <FormButtons submit="Save" onCancel={onClose} busy={form.submitting} />
+        <FormButtons isDirty={() => form.isDirty()} submit="Save" onCancel={onClose} busy={form.submitting} />
       </Stack>
     </form>
   )

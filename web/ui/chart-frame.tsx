@@ -1,5 +1,6 @@
-import { Box, Group, Paper, SegmentedControl, Title } from '@mantine/core'
+import { Box, Group, Paper, SegmentedControl, Text, Title } from '@mantine/core'
 import { type ReactNode, useId, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
 import { ExportMenu } from './export-menu.tsx'
 import type { FigureColumn } from './figures.ts'
 import { FiguresTable } from './figures-table.tsx'
@@ -9,6 +10,10 @@ import { notInImages, savePng } from './save-png.ts'
 
 interface ChartFrameProps<Row extends object> {
   title: string
+  /** What the figures are of, such as their time and filters. The page says it elsewhere; an image of the chart has it. */
+  about: string
+  /** Follows the title in the names of files. */
+  fileSuffix: string
   /** What the chart says in one sentence, for those who do not see it. */
   summary: string
   /** Its figures: shown as a table instead of the chart, and saved as CSV. The first column names the row. */
@@ -25,6 +30,8 @@ interface ChartFrameProps<Row extends object> {
 /** A chart with a readable table beside it: the reader chooses which of the two is shown, and saves it as a file. */
 export function ChartFrame<Row extends object>({
   title,
+  about,
+  fileSuffix,
   summary,
   columns,
   rows,
@@ -36,7 +43,19 @@ export function ChartFrame<Row extends object>({
   const [form, setForm] = useState('chart')
   const id = useId()
   const frame = useRef<HTMLDivElement>(null)
-  const name = fileNameOf(title)
+  const [isPictured, setPictured] = useState(false)
+  const name = `${fileNameOf(title)}-${fileSuffix}`
+
+  async function saveImage() {
+    if (!frame.current) return
+    flushSync(() => setPictured(true))
+    try {
+      await savePng(name, frame.current)
+    } finally {
+      setPictured(false)
+    }
+  }
+
   return (
     <Paper withBorder p="md" component="section" aria-labelledby={id} ref={frame}>
       <Group justify="space-between" mb="sm" gap="xs">
@@ -45,13 +64,7 @@ export function ChartFrame<Row extends object>({
         </Title>
         <Group gap="xs" {...notInImages}>
           {actions}
-          <ExportMenu
-            label={title}
-            csv={() => saveCsv(name, columns, rows)}
-            png={async () => {
-              if (frame.current) await savePng(name, frame.current)
-            }}
-          />
+          <ExportMenu label={title} csv={() => saveCsv(name, columns, rows)} png={saveImage} />
           <SegmentedControl
             size="xs"
             aria-label={`${title}: shown as`}
@@ -64,6 +77,11 @@ export function ChartFrame<Row extends object>({
           />
         </Group>
       </Group>
+      {isPictured && (
+        <Text size="xs" c="dimmed" mb="sm">
+          <bdi>{about}</bdi>
+        </Text>
+      )}
       <Box mih={height}>
         {form === 'table' ? (
           <FiguresTable label={title} columns={columns} rows={rows} rowId={rowId} maxHeight={`${height}px`} />

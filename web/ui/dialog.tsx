@@ -1,5 +1,5 @@
-import { Drawer, type DrawerProps, Modal, type ModalProps } from '@mantine/core'
-import { createContext, useContext, useEffect, useId, useState, useSyncExternalStore } from 'react'
+import { Button, Drawer, type DrawerProps, Group, Modal, type ModalProps, Text } from '@mantine/core'
+import { createContext, useContext, useEffect, useId, useMemo, useRef, useState, useSyncExternalStore } from 'react'
 
 /** Ids of what is open, the topmost last. Escape closes that one only. */
 let open: readonly string[] = []
@@ -26,52 +26,128 @@ function useTopmost(opened: boolean): boolean {
   return useSyncExternalStore(subscribe, () => open.at(-1) === id)
 }
 
-const BusyContext = createContext<(busy: boolean) => void>(() => undefined)
+interface DialogState {
+  setBusy(busy: boolean): void
+  /** Asked when somebody is about to close it; undefined where nothing was typed into it. */
+  setDirty(isDirty: (() => boolean) | undefined): void
+}
+
+const DialogContext = createContext<DialogState>({ setBusy: () => undefined, setDirty: () => undefined })
 
 /** Keeps the dialog around open while something is under way in it, whose outcome nobody would see otherwise. */
 export function useBusyDialog(busy: boolean): void {
-  const tell = useContext(BusyContext)
+  const { setBusy } = useContext(DialogContext)
   useEffect(() => {
     if (!busy) return
-    tell(true)
-    return () => tell(false)
-  }, [busy, tell])
+    setBusy(true)
+    return () => setBusy(false)
+  }, [busy, setBusy])
 }
 
-function useClosing(opened: boolean, closeOnEscape = true) {
+/** Has the dialog around ask before it closes, as long as something was typed that is not sent yet. */
+export function useDirtyDialog(isDirty: (() => boolean) | undefined): void {
+  const { setDirty } = useContext(DialogContext)
+  useEffect(() => {
+    setDirty(isDirty)
+    return () => setDirty(undefined)
+  })
+}
+
+interface Closing {
+  opened: boolean
+  onClose(): void
+  closeOnEscape?: boolean | undefined
+}
+
+function useClosing({ opened, onClose, closeOnEscape = true }: Closing) {
   const topmost = useTopmost(opened)
   const [busy, setBusy] = useState(false)
-  return { busy, setBusy, closeOnEscape: closeOnEscape && topmost && !busy }
+  const [asking, setAsking] = useState(false)
+  const dirty = useRef<() => boolean>(undefined)
+  const state = useMemo<DialogState>(() => {
+    const setDirty: DialogState['setDirty'] = (isDirty) => {
+      dirty.current = isDirty
+    }
+    return { setBusy, setDirty }
+  }, [])
+  return {
+    state,
+    busy,
+    closing: {
+      closeOnEscape: closeOnEscape && topmost && !busy,
+      onClose: () => (dirty.current?.() ? setAsking(true) : onClose()),
+    },
+    question: asking && (
+      <Discard
+        onDiscard={() => {
+          setAsking(false)
+          onClose()
+        }}
+        onStay={() => setAsking(false)}
+      />
+    ),
+  }
 }
 
-/** A dialog that asks for something. A click beside it does not close it: what was typed would be lost. */
-export function Dialog({ children, closeOnEscape, withCloseButton = true, ...props }: ModalProps) {
-  const { busy, setBusy, ...closing } = useClosing(props.opened, closeOnEscape)
+function Discard({ onDiscard, onStay }: { onDiscard(): void; onStay(): void }) {
   return (
-    <Modal closeOnClickOutside={false} {...props} {...closing} withCloseButton={withCloseButton && !busy}>
-      <BusyContext value={setBusy}>{children}</BusyContext>
+    <Modal opened onClose={onStay} title="Leave without saving?" centered size="sm" closeOnEscape={useTopmost(true)}>
+      <Text size="sm">What you entered here will be lost.</Text>
+      <Group justify="flex-end" gap="sm" mt="md">
+        <Button variant="default" onClick={onDiscard}>
+          Discard
+        </Button>
+        <Button onClick={onStay} data-autofocus>
+          Go on
+        </Button>
+      </Group>
     </Modal>
   )
 }
 
-/** Details at the right of a page. */
+/** A dialog that asks for something. A click beside it does not close it: what was typed would be lost. */
+export function Dialog({ children, opened, onClose, closeOnEscape, withCloseButton = true, ...props }: ModalProps) {
+  const { state, busy, closing, question } = useClosing({ opened, onClose, closeOnEscape })
+  return (
+    <>
+      <Modal
+        closeOnClickOutside={false}
+        {...props}
+        {...closing}
+        opened={opened}
+        withCloseButton={withCloseButton && !busy}
+      >
+        <DialogContext value={state}>{children}</DialogContext>
+      </Modal>
+      {question}
+    </>
+  )
+}
+
+/** Details, or a long form, at the right of a page. */
 export function SidePanel({
   children,
+  opened,
+  onClose,
   closeOnEscape,
   closeOnClickOutside = true,
   withCloseButton = true,
   ...props
 }: DrawerProps) {
-  const { busy, setBusy, ...closing } = useClosing(props.opened, closeOnEscape)
+  const { state, busy, closing, question } = useClosing({ opened, onClose, closeOnEscape })
   return (
-    <Drawer
-      position="right"
-      {...props}
-      {...closing}
-      closeOnClickOutside={closeOnClickOutside && !busy}
-      withCloseButton={withCloseButton && !busy}
-    >
-      <BusyContext value={setBusy}>{children}</BusyContext>
-    </Drawer>
+    <>
+      <Drawer
+        position="right"
+        {...props}
+        {...closing}
+        opened={opened}
+        closeOnClickOutside={closeOnClickOutside && !busy}
+        withCloseButton={withCloseButton && !busy}
+      >
+        <DialogContext value={state}>{children}</DialogContext>
+      </Drawer>
+      {question}
+    </>
   )
 }

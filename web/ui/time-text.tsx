@@ -22,7 +22,7 @@ export function TimeText({ iso, form = 'full' }: TimeTextProps) {
   // Of a record that somebody made up: what is not a time is shown as it is.
   if (Number.isNaN(Date.parse(iso))) return String(iso)
   return (
-    <time dateTime={iso} title={iso.replace('T', ' ').replace('Z', ' UTC')}>
+    <time dateTime={iso} dir="auto" title={iso.replace('T', ' ').replace('Z', ' UTC')}>
       {form === 'ago' ? <Ago iso={iso} /> : (form === 'date' ? dates : dateTimes).format(new Date(iso))}
     </time>
   )

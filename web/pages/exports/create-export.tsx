@@ -107,7 +107,7 @@ function CreateExportForm({ prefilled, onClose, onCreated }: Omit<CreateExportPr
         {failure !== undefined && (
           <ProblemNotice error={failure} title="The export was not ordered" shownAtFields={Object.keys(form.errors)} />
         )}
-        <FormButtons submit="Create export" onCancel={onClose} busy={create.isPending} />
+        <FormButtons isDirty={() => form.isDirty()} submit="Create export" onCancel={onClose} busy={create.isPending} />
       </Stack>
     </form>
   )

@@ -146,7 +146,12 @@ function PlaceHoldForm({ onClose, recordIds }: Omit<PlaceHoldProps, 'opened'>) {
           <Text size="sm" c="dimmed">
             {over === 'records' && count > 0 ? `${count.toLocaleString()} named` : ''}
           </Text>
-          <FormButtons submit="Place hold" onCancel={() => onClose()} busy={place.isPending} />
+          <FormButtons
+            isDirty={() => form.isDirty()}
+            submit="Place hold"
+            onCancel={() => onClose()}
+            busy={place.isPending}
+          />
         </Group>
       </Stack>
     </form>

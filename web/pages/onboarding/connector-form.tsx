@@ -156,6 +156,7 @@ export function ConnectorForm({ connector, onSaved, onCancel }: ConnectorFormPro
           <ProblemNotice error={failure} shownAtFields={['platform', 'display_name', 'delivery', 'publish_url']} />
         ) : null}
         <FormButtons
+          isDirty={() => form.isDirty()}
           submit={connector ? 'Save' : 'Add connector'}
           onCancel={onCancel}
           busy={create.isPending || update.isPending}

@@ -77,7 +77,7 @@ function Fields({ onClose }: { onClose(): void }) {
         {failure !== undefined && (
           <ProblemNotice error={failure} title="Nobody was added" shownAtFields={Object.keys(form.errors)} />
         )}
-        <FormButtons submit="Add person" onCancel={onClose} busy={busy} />
+        <FormButtons isDirty={() => form.isDirty()} submit="Add person" onCancel={onClose} busy={busy} />
       </Stack>
     </form>
   )

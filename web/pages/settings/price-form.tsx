@@ -154,7 +154,7 @@ function Fields({ price, replaces, onClose }: PriceFormProps & { price: Partial<
           error={form.errors.effective_until}
         />
         {failure !== undefined && <PriceProblem error={failure} title="The price was not saved" />}
-        <FormButtons submit="Save price" onCancel={onClose} busy={busy} />
+        <FormButtons isDirty={() => form.isDirty()} submit="Save price" onCancel={onClose} busy={busy} />
       </Stack>
     </form>
   )

@@ -173,7 +173,12 @@ function Fields({ onClose, account, onCreated }: Omit<ServiceAccountFormProps, '
             program asks for another and has what it may now.
           </Text>
         )}
-        <FormButtons submit={account ? 'Save changes' : 'Create'} onCancel={onClose} busy={busy} />
+        <FormButtons
+          isDirty={() => form.isDirty()}
+          submit={account ? 'Save changes' : 'Create'}
+          onCancel={onClose}
+          busy={busy}
+        />
       </Stack>
     </form>
   )

@@ -142,7 +142,12 @@ function EditorForm({ onClose, webhook, onSaved }: Omit<WebhookEditorProps, 'ope
             shownAtFields={Object.keys(form.errors)}
           />
         )}
-        <FormButtons submit={webhook ? 'Save changes' : 'Add endpoint'} onCancel={onClose} busy={busy} />
+        <FormButtons
+          isDirty={() => form.isDirty()}
+          submit={webhook ? 'Save changes' : 'Add endpoint'}
+          onCancel={onClose}
+          busy={busy}
+        />
       </Stack>
     </form>
   )
