@@ -61,7 +61,7 @@ describe('figures', () => {
     const page = await lab.signInAs('analyst', still)
     await page.getByRole('region', { name: 'Tokens' }).locator('.recharts-bar-rectangle').first().waitFor()
     const { download, content } = await saved(page, 'Tokens', 'Image as PNG')
-    expect(download.suggestedFilename()).toBe('tokens.png')
+    expect(download.suggestedFilename()).toMatch(/^tokens-\d{4}-\d\d-\d\d-to-\d{4}-\d\d-\d\d\.png$/)
     expect(content.subarray(0, 8)).toEqual(Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'))
     // Of twice the size of the frame on the screen.
     expect(content.readUInt32BE(16)).toBeGreaterThan(600)
@@ -205,6 +205,16 @@ describe('what cannot be read is said, and the rest stands', () => {
     const page = await lab.signInAs('analyst', `/?range=custom&from=${to}&to=${from}&live=off`)
     await page.getByText('The range of this link does not end after it begins').waitFor()
   })
+})
+
+test('costs of a range are judged by when events happened, also where they were stored later', async () => {
+  const { totals } = await summary()
+  expect(totals.unpriced).toBeGreaterThan(0)
+  const page = await lab.signInAs('analyst', still)
+  const costs = page.getByRole('article', { name: 'Cost exceptions' })
+  await costs.getByText(`In all ${count(totals.unpriced)} of the range have no price`).waitFor()
+  expect(await costs.getByRole('listitem').count()).toBeGreaterThan(0)
+  expect(await costs.getByText('Every event').count()).toBe(0)
 })
 
 test('a range of the reader’s own is chosen in the calendar', async () => {

@@ -13,8 +13,8 @@ interface BelowTheFiguresProps {
 export default function BelowTheFigures({ center, figures }: BelowTheFiguresProps) {
   return (
     <>
-      <FigureCharts {...figures} span={center.range} interval={center.interval} />
-      <Attention {...center} />
+      <FigureCharts {...figures} span={center.range} filters={center.filters} interval={center.interval} />
+      <Attention center={center} totals={figures.totals} />
       <Breakdown {...center} />
       <LiveFeed {...center} />
     </>

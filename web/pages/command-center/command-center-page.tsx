@@ -11,7 +11,8 @@ import { ChartsSkeleton } from './charts-skeleton.tsx'
 import { FilterChips } from './filter-chips.tsx'
 import { KpiRow, KpiSkeleton } from './kpi-row.tsx'
 import { RangePicker } from './range-picker.tsx'
-import { customRangeFault, longestDays, type Span } from './ranges.ts'
+import { customRangeFault, longestDays } from './ranges.ts'
+import { spanText } from './span-text.ts'
 import { type Center, useCenter } from './use-center.ts'
 import { timeZone, useFiguresByKey, useFiguresOverTime, useTotals } from './use-figures.ts'
 
@@ -63,7 +64,7 @@ export default function CommandCenterPage() {
         <RangePicker {...center} />
         <RangeFault search={search} />
         <Text size="xs" c="dimmed">
-          {`${spanText(range)}, days of ${timeZone}. Compared with ${spanText(range.before)}.`}
+          <bdi>{spanText(range)}</bdi>, days of {timeZone}. Compared with <bdi>{spanText(range.before)}</bdi>.
         </Text>
       </Stack>
       <FilterChips {...center} />
@@ -121,12 +122,6 @@ const faults = {
   incomplete: { title: 'The range of this link has no beginning or no end', shown: 'Shown are the last 7 days.' },
   reversed: { title: 'The range of this link does not end after it begins', shown: 'Shown are the last 7 days.' },
   long: { title: 'The range of this link is too long', shown: `Shown are the last ${longestDays} days of it.` },
-}
-
-const times = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
-
-function spanText({ from, to }: Span): string {
-  return times.formatRange(from, to)
 }
 
 function stateOf({ data, error }: { data: unknown; error: unknown }): Earlier {

@@ -5,12 +5,16 @@ import { useMe } from '../../api/me.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { formatCount, formatUsd } from '../../ui/formats.ts'
 import { AllWell, AttentionCard, AttentionList } from './attention-card.tsx'
-import { isoOf } from './ranges.ts'
+import { isoOf, type Span } from './ranges.ts'
 import type { Center } from './use-center.ts'
+import { type Totals, varianceOf } from './use-figures.ts'
 
 type CostException = Answer<'listCostExceptions'>['items'][number]
 
-const looked = 200
+/** The newest are looked at, this many. */
+const looked = 500
+/** Senders' clocks may be ahead by this much. */
+const aheadMs = 5 * 60_000
 
 const reasons: Record<string, string> = {
   no_model: 'The events name no model',
@@ -22,9 +26,10 @@ const reasons: Record<string, string> = {
 }
 
 /** Why the two costs differ: the newest events without a price or with two prices, by model and reason. */
-export function CostExceptions({ filters, range }: Center) {
+export function CostExceptions({ filters, range, totals }: Pick<Center, 'filters' | 'range'> & { totals: Totals }) {
   const me = useMe()
-  const query = { created_at__gte: isoOf(range.from), created_at__lt: isoOf(range.to), limit: looked, ...filters }
+  // The Hub lists them by when they were stored, which may be long after they happened.
+  const query = { created_at__gte: isoOf(range.from - aheadMs), limit: looked, ...filters }
   const exceptions = api.useQuery(
     'get',
     '/api/v1/telemetry/reconciliation/exceptions',
@@ -34,28 +39,40 @@ export function CostExceptions({ filters, range }: Center) {
   return (
     <AttentionCard
       title="Cost exceptions"
-      rule={`Of the newest ${looked}: stored in this range without a price, or with two costs that differ.`}
+      rule={`Events of this range without a price, or with two costs that differ, among the ${looked} newest.`}
     >
       <Loaded query={exceptions} what="cost exceptions">
-        {({ items, next_cursor }) => (
-          <>
-            {items.length === 0 && !next_cursor ? (
-              <AllWell>Every event has a price, and senders agree with it.</AllWell>
-            ) : (
-              <AttentionList items={causesOf(items).map(causeItem)} />
-            )}
-            {me.may('replacePrices') && items.some(({ kind }) => kind === 'unpriced') && (
+        {({ items, next_cursor }) => {
+          const found = happenedIn(items, range)
+          if (found.length === 0 && !next_cursor && totals.unpriced === 0) {
+            return <AllWell>Every event of this range has a price, and senders agree with it.</AllWell>
+          }
+          return (
+            <>
+              {found.length > 0 ? (
+                <AttentionList items={causesOf(found).map(causeItem)} />
+              ) : (
+                <Text size="sm">None of those looked at happened in this range.</Text>
+              )}
               <Text size="xs" mt="xs">
-                <Anchor component={Link} to="/settings/prices" inherit underline="always">
-                  Set prices
-                </Anchor>
+                {`In all ${formatCount(totals.unpriced)} of the range have no price, and the variance is ${formatUsd(varianceOf(totals))}. `}
+                {me.may('replacePrices') && totals.unpriced > 0 && (
+                  <Anchor component={Link} to="/settings/prices" inherit underline="always">
+                    Set prices
+                  </Anchor>
+                )}
               </Text>
-            )}
-          </>
-        )}
+            </>
+          )
+        }}
       </Loaded>
     </AttentionCard>
   )
+}
+
+/** Those that happened in a span. */
+export function happenedIn<Event extends { ts: string }>(events: readonly Event[], { from, to }: Span): Event[] {
+  return events.filter(({ ts }) => Date.parse(ts) >= from && Date.parse(ts) < to)
 }
 
 interface Cause {

@@ -22,7 +22,13 @@ export default function Drawing({ kind, points, height }: DrawingProps) {
     legendProps: { verticalAlign: 'bottom' as const, height: 36 },
     tickLine: 'none' as const,
     gridAxis: 'x' as const,
-    xAxisProps: { tickFormatter: (label: string) => ticks.get(label) ?? label, minTickGap: 24 },
+    xAxisProps: {
+      tickFormatter: (label: string) => ticks.get(label) ?? label,
+      // Of each day its beginning, and where there is no room for all every second one or third, evenly.
+      ticks: points.filter(({ tick }, index) => tick !== points[index - 1]?.tick).map(({ label }) => label),
+      interval: 'equidistantPreserveStart' as const,
+      minTickGap: 8,
+    },
     textColor: 'var(--mantine-color-dimmed)',
   }
   const axis = (format: (value: number) => string) => ({ yAxisProps: { width: 64, tickFormatter: format } })

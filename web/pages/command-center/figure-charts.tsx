@@ -4,9 +4,11 @@ import { ChartFrame } from '../../ui/chart-frame.tsx'
 import type { FigureColumn } from '../../ui/figures.ts'
 import { formatCount, formatMs, formatPercent, formatUsd } from '../../ui/formats.ts'
 import { failureRate } from './changes.ts'
+import type { Filters } from './dimensions.ts'
 import type { DrawingKind } from './drawing.tsx'
 import { costColumns, latencyColumns, type Point, pointsOf, tokenColumns, usageColumns } from './points.ts'
 import type { Interval, Span } from './ranges.ts'
+import { daysOf, figuresOf } from './span-text.ts'
 import { type Row, type Totals, varianceOf } from './use-figures.ts'
 
 // The library that draws is larger than the rest of the page, and figures come first.
@@ -18,11 +20,12 @@ export interface FigureChartsProps {
   rows: readonly Row[]
   totals: Totals
   span: Span
+  filters: Filters
   interval: Interval
 }
 
 /** The figures over time. */
-export function FigureCharts({ rows, totals, span, interval }: FigureChartsProps) {
+export function FigureCharts({ rows, totals, span, filters, interval }: FigureChartsProps) {
   const points = useMemo(() => pointsOf(rows, span, interval), [rows, span, interval])
   const by = interval === 'hour' ? 'by hours' : 'by days'
   const charts: { kind: DrawingKind; title: string; columns: FigureColumn<Point>[]; summary: string }[] = [
@@ -49,6 +52,8 @@ export function FigureCharts({ rows, totals, span, interval }: FigureChartsProps
         <ChartFrame
           key={kind}
           title={title}
+          about={figuresOf(span, filters)}
+          fileSuffix={daysOf(span)}
           summary={summary}
           columns={columns}
           rows={points}

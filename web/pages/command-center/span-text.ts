@@ -1,0 +1,28 @@
+import { dimensions, type Filters, shownKey } from './dimensions.ts'
+import type { Span } from './ranges.ts'
+
+const times = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+
+/** A range by the clock of the reader. */
+export function spanText({ from, to }: Span): string {
+  return times.formatRange(from, to)
+}
+
+/** What figures are of, where they stand apart from the page: their range and filters. */
+export function figuresOf(span: Span, filters: Filters): string {
+  const narrowed = dimensions.flatMap(({ group, field, label }) =>
+    filters[field] === undefined ? [] : [`${label}: ${shownKey(group, filters[field])}`],
+  )
+  return [spanText(span), ...narrowed].join(' · ')
+}
+
+/** For names of files: the first and the last day, by the clock of the reader. */
+export function daysOf({ from, to }: Span): string {
+  return `${dayOf(from)}-to-${dayOf(to - 1)}`
+}
+
+function dayOf(ms: number): string {
+  const date = new Date(ms)
+  const two = (value: number) => String(value).padStart(2, '0')
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
+}
