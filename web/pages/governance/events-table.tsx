@@ -12,11 +12,20 @@ const columns = column.columns([
   column.accessor('event_kind', {
     id: 'kind',
     header: 'Event',
-    size: 220,
-    cell: ({ getValue }) => (
-      <Text size="sm" fw={500} truncate>
-        {getValue()}
-      </Text>
+    size: 225,
+    cell: ({ row: { original: event } }) => (
+      <>
+        <Text size="sm" fw={500} truncate>
+          {event.event_kind}
+        </Text>
+        <Text size="xs" c="dimmed" truncate hiddenFrom="md">
+          <Text span inherit hiddenFrom="sm">
+            <TimeText iso={event.created_at} />
+            {' · '}
+          </Text>
+          <SubjectLink subject={event.subject} plain />
+        </Text>
+      </>
     ),
   }),
   column.accessor('created_at', {
@@ -36,7 +45,7 @@ const columns = column.columns([
   column.accessor('actor', {
     id: 'actor',
     header: 'Who',
-    size: 180,
+    size: 130,
     cell: ({ getValue }) => <ActorName id={getValue()} />,
   }),
   column.display({

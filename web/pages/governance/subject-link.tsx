@@ -5,8 +5,8 @@ import { destinationAt, mayOpen } from '../../app/navigation.ts'
 import { useActorName } from '../../components/actor-name.tsx'
 import { addressOf } from './subject-address.ts'
 
-/** What an event is about, with a link to where that is looked at, for whoever may go there. */
-export function SubjectLink({ subject }: { subject: string | undefined }) {
+/** What an event is about, with a link to where that is looked at, for whoever may go there, or plain. */
+export function SubjectLink({ subject, plain = false }: { subject: string | undefined; plain?: boolean }) {
   const me = useMe()
   const at = subject?.indexOf(':') ?? -1
   const kind = subject && at > 0 ? subject.slice(0, at) : ''
@@ -27,7 +27,7 @@ export function SubjectLink({ subject }: { subject: string | undefined }) {
       {name ?? id}
     </>
   )
-  if (!address || !page || !mayOpen(page, me)) {
+  if (plain || !address || !page || !mayOpen(page, me)) {
     return (
       <Text span inherit title={subject}>
         {said}
