@@ -131,6 +131,17 @@ describe('the matrix of grants', () => {
     await expectAccessible(page)
   })
 
+  test('has filters in which one can type in the middle of what stands there', async () => {
+    const page = await lab.signInAs('admin', '/onboarding/grants?skill=n.')
+    const field = page.getByPlaceholder('Skills')
+    await field.focus()
+    await page.keyboard.press('Home')
+    await page.keyboard.type('fi')
+    expect(await field.inputValue()).toBe('fin.')
+    await page.waitForURL(/skill=fin\./)
+    expect(await field.inputValue()).toBe('fin.')
+  })
+
   test('asks before changes are lost', async () => {
     const page = await lab.signInAs('admin', '/onboarding/grants?skill=fin.')
     await cell(page, 'Explain a variance for Legal counsel').click()

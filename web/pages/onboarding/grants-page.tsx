@@ -1,8 +1,9 @@
-import { Button, Group, Stack, TextInput } from '@mantine/core'
+import { Button, Group, Stack } from '@mantine/core'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { useMe } from '../../api/me.ts'
 import { Loaded, SkeletonLines } from '../../components/loaded.tsx'
+import { SearchField } from '../../components/search-field.tsx'
 import { together } from '../../components/together.ts'
 import { useArchetypes, useGrants, useSkills } from '../../components/whole-lists.ts'
 import { EmptyState } from '../../ui/empty-state.tsx'
@@ -40,19 +41,19 @@ export default function GrantsPage() {
       <Stack gap="lg">
         <div>
           <Group gap="xs" mb="sm" role="search" aria-label="Filters of the matrix">
-            <TextInput
+            <SearchField
               aria-label="Part of a skill’s id or name"
               placeholder="Skills"
               maxLength={128}
               value={skill}
-              onChange={(event) => filter({ skill: event.currentTarget.value || undefined })}
+              onSearch={(text) => filter({ skill: text })}
             />
-            <TextInput
+            <SearchField
               aria-label="Part of an archetype’s id or name"
               placeholder="Archetypes"
               maxLength={128}
               value={archetype}
-              onChange={(event) => filter({ archetype: event.currentTarget.value || undefined })}
+              onSearch={(text) => filter({ archetype: text })}
             />
           </Group>
           <Loaded

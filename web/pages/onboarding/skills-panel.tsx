@@ -1,6 +1,7 @@
-import { Group, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Group, Stack, Text, Title } from '@mantine/core'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { Loaded } from '../../components/loaded.tsx'
+import { SearchField } from '../../components/search-field.tsx'
 import { type Skill, useSkills } from '../../components/whole-lists.ts'
 import { DataTable } from '../../ui/data-table.tsx'
 import { SidePanel } from '../../ui/dialog.tsx'
@@ -56,15 +57,12 @@ export function SkillsPanel() {
         <Title order={2} id="skills">
           Skills
         </Title>
-        <TextInput
+        <SearchField
           aria-label="Part of the id or name"
           placeholder="Id or name"
           maxLength={128}
           value={search}
-          onChange={(event) => {
-            const text = event.currentTarget.value
-            void navigate({ search: (before) => ({ ...before, search: text || undefined }), replace: true })
-          }}
+          onSearch={(text) => void navigate({ search: (before) => ({ ...before, search: text }), replace: true })}
         />
       </Group>
       <Loaded query={skills} what="skills">
