@@ -1,6 +1,7 @@
 import type { FigureColumn } from '../../ui/figures.ts'
 import { formatCount, formatMs, formatPercent, formatUsd, nothing } from '../../ui/formats.ts'
 import { failureRate } from './changes.ts'
+import { labelsOf } from './point-labels.ts'
 import { fillGaps, type Interval, isoOf, type Span } from './ranges.ts'
 import { type Row, type Totals, varianceOf } from './use-figures.ts'
 
@@ -31,21 +32,22 @@ const none: Totals = {
   latency_ms: { p50: 0, p95: 0, p99: 0 },
 }
 
-const days = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' })
-const hours = new Intl.DateTimeFormat(undefined, {
-  ...{ weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' },
-})
 const shortDays = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
 const shortHours = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
 
 export function pointsOf(rows: readonly Row[], span: Span, interval: Interval): Point[] {
   const byDays = span.to - span.from > 36 * 3_600_000
-  return fillGaps(rows, span, interval).map(({ start, row }) => {
+  const slots = fillGaps(rows, span, interval)
+  const labels = labelsOf(
+    slots.map(({ start }) => start),
+    interval,
+  )
+  return slots.map(({ start, row }, index) => {
     const { latency_ms, ...figures } = row ?? none
     const percentile = (value: number) => (figures.invocations === 0 ? undefined : value)
     return {
       start: isoOf(start),
-      label: (interval === 'day' ? days : hours).format(start),
+      label: labels[index] ?? '',
       tick: (byDays ? shortDays : shortHours).format(start),
       invocations: figures.invocations,
       succeeded: figures.invocations - figures.failures,

@@ -1,0 +1,53 @@
+import { useQuery } from '@tanstack/react-query'
+import { type Answer, hub, type Query } from '../../api/hub.ts'
+import type { Filters } from './dimensions.ts'
+import { isoOf, type Span } from './ranges.ts'
+
+export type CostException = Answer<'listCostExceptions'>['items'][number]
+
+/** The Hub lists them by when they were stored, the oldest first: so many pages of 1,000 are read. */
+const pagesMax = 4
+/** Senders' clocks may be ahead by this much. */
+const aheadMs = 5 * 60_000
+
+export interface Exceptions {
+  /** Those that happened in the range. */
+  items: CostException[]
+  /** Whether those are all there are. */
+  complete: boolean
+}
+
+/**
+ * Events of a range without a price, or with two costs that differ. They may have been stored long after they happened,
+ * so all that was stored since the range began is looked through, as far as {@link pagesMax} pages go.
+ */
+export function useExceptions(span: Span, filters: Filters) {
+  const { from, to } = span
+  return useQuery({
+    queryKey: ['cost exceptions', from, to, filters],
+    queryFn: ({ signal }) => readExceptions(span, filters, signal),
+    staleTime: 60_000,
+  })
+}
+
+async function readExceptions(span: Span, filters: Filters, signal: AbortSignal): Promise<Exceptions> {
+  const query: Query<'listCostExceptions'> = {
+    created_at__gte: isoOf(span.from - aheadMs),
+    limit: 1000,
+    ...filters,
+  }
+  const items: CostException[] = []
+  let cursor: string | undefined
+  for (let page = 1; ; page += 1) {
+    const params = { query: { ...query, ...(cursor && { cursor }) } }
+    const { data } = await hub.GET('/api/v1/telemetry/reconciliation/exceptions', { params, signal })
+    if (!data) throw new Error('The Hub answered without cost exceptions.')
+    items.push(...happenedIn(data.items, span))
+    cursor = data.next_cursor ?? undefined
+    if (!cursor || page === pagesMax) return { items, complete: !cursor }
+  }
+}
+
+function happenedIn(events: readonly CostException[], { from, to }: Span): CostException[] {
+  return events.filter(({ ts }) => Date.parse(ts) >= from && Date.parse(ts) < to)
+}
