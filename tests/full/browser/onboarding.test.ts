@@ -1,10 +1,10 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { callbackPath, client } from '../auth/oidc-lab.ts'
-import { type OnboardingLab, startOnboardingLab, tenant } from '../onboarding/onboarding-lab.ts'
-import { launchBrowser } from '../support/browser.ts'
-import { event } from '../telemetry/events.ts'
-import { expectAccessible } from './ui-lab.ts'
+import { callbackPath, client } from '../../auth/oidc-lab.ts'
+import { expectAccessible } from '../../browser/ui-lab.ts'
+import { type OnboardingLab, startOnboardingLab, tenant } from '../../onboarding/onboarding-lab.ts'
+import { launchBrowser } from '../../support/browser.ts'
+import { event } from '../../telemetry/events.ts'
 
 /** An administrator takes an empty tenant from nothing to live, by the pages alone. */
 let lab: OnboardingLab

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { verifyWebhook } from '../../sdk/webhooks/verify-webhook-node.ts'
-import { answer, take } from '../webhooks/receiver-behaviours.ts'
-import { expectAccessible, expectNoSidewaysScroll, startUiLab, type UiLab } from './ui-lab.ts'
+import { verifyWebhook } from '../../../sdk/webhooks/verify-webhook-node.ts'
+import { expectAccessible, expectNoSidewaysScroll, startUiLab, type UiLab } from '../../browser/ui-lab.ts'
+import { answer, take } from '../../webhooks/receiver-behaviours.ts'
 
 let lab: UiLab
 beforeAll(async () => {
