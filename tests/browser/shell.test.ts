@@ -171,7 +171,7 @@ test('a limit that is reached is waited for', async () => {
   })
   const page = await context.newPage()
   await page.goto(lab.address('/records'))
-  await page.getByText('Looking for your session').waitFor()
+  await page.getByText('This one goes on by itself in a second.').waitFor()
   await heading(page, 'Records').waitFor()
   expect(calls).toBe(2)
 })

@@ -2,14 +2,16 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { AxeResults } from 'axe-core'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import type { Role } from '../../contract/roles.ts'
 import { launchBrowser } from '../support/browser.ts'
 import type { TestHub, TestHubOptions, TestTenant } from '../support/hub.ts'
 import { roleEmails, startUiWorld, type UiWorld } from './ui-world.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const patienceMs = 15_000
+/** A browser, a hub and a database beside other tests: on a busy machine each step takes some times as long. */
+const patienceMs = 30_000
+vi.setConfig({ testTimeout: 90_000 })
 
 /** The UI as the set-up of the run built it, served by a hub with a full tenant (acme) and an empty one (globex), and a browser. */
 export interface UiLab {

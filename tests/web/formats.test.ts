@@ -3,10 +3,12 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 /** The figures of a German browser: formats are made as the file is read. */
 let formats: typeof import('../../web/ui/formats.ts')
 beforeAll(async () => {
-  const { NumberFormat } = Intl
-  vi.spyOn(Intl, 'NumberFormat').mockImplementation(
-    ((_locale, options) => new NumberFormat('de-DE', options)) as typeof Intl.NumberFormat,
-  )
+  class GermanFormat extends Intl.NumberFormat {
+    constructor(_locale: unknown, options?: Intl.NumberFormatOptions) {
+      super('de-DE', options)
+    }
+  }
+  vi.spyOn(Intl, 'NumberFormat').mockImplementation(GermanFormat as typeof Intl.NumberFormat)
   formats = await import('../../web/ui/formats.ts')
 })
 afterAll(() => vi.restoreAllMocks())

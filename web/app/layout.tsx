@@ -3,6 +3,7 @@ import { useDisclosure } from '@mantine/hooks'
 import { Outlet, useRouterState } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { MeProvider, useMe, useSignedIn } from '../api/me.ts'
+import { HubProblem } from '../api/problem.ts'
 import { rights, takeWord } from '../api/session.ts'
 import { notifyOf } from '../components/notify.ts'
 import { ProblemNotice } from '../components/problem-notice.tsx'
@@ -19,7 +20,7 @@ import { TenantSwitcher } from './tenant-switcher.tsx'
 
 /** Everything around a page. It waits until it is known who is signed in; without a session it leads to `/sign-in`. */
 export function Layout() {
-  const { data: me, error, refetch } = useSignedIn()
+  const { data: me, error, failureReason, refetch } = useSignedIn()
   useEffect(() => {
     const word = takeWord()
     if (word) notifyOf('You are somewhere else now', word)
@@ -43,11 +44,18 @@ export function Layout() {
       ) : (
         <Group role="status">
           <Loader size="sm" aria-hidden />
-          <Text>Looking for your session …</Text>
+          <Text>{failureReason ? waitingFor(failureReason) : 'Looking for your session …'}</Text>
         </Group>
       )}
     </Box>
   )
+}
+
+/** The first attempt failed, and another one is on its way. */
+function waitingFor(reason: unknown): string {
+  if (!(reason instanceof HubProblem) || reason.status !== 429) return 'The Hub does not answer yet. Trying again …'
+  const seconds = reason.retryAfterSeconds ?? 60
+  return `Too many pages were opened within a minute. This one goes on by itself in ${seconds === 1 ? 'a second' : `${seconds} seconds`}.`
 }
 
 function Frame() {
