@@ -1,4 +1,5 @@
 import { Link, useRouterState } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
 import { useMe } from '../api/me.ts'
 import { sectionsFor } from './navigation.ts'
 import styles from './section-tabs.module.css'
@@ -8,9 +9,17 @@ export function SectionTabs() {
   const me = useMe()
   const pathname = useRouterState({ select: (state) => state.location.pathname })
   const section = sectionsFor(me).find(({ to }) => to !== '/' && (pathname === to || pathname.startsWith(`${to}/`)))
+  const tabs = useRef<HTMLElement>(null)
+  // On a narrow screen the tabs go on beyond its edge.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the page one is on says which tab is the current one
+  useEffect(() => {
+    const row = tabs.current
+    const current = row?.querySelector<HTMLElement>('[aria-current="page"]')
+    if (row && current) row.scrollLeft = current.offsetLeft - (row.clientWidth - current.offsetWidth) / 2
+  }, [pathname])
   if (!section?.pages || section.pages.length < 2) return null
   return (
-    <nav aria-label={section.label} className={styles.tabs}>
+    <nav ref={tabs} aria-label={section.label} className={styles.tabs}>
       {section.pages.map(({ to, label }) => (
         <Link key={to} to={to} className={styles.tab} activeOptions={{ exact: true, includeSearch: false }}>
           {label}

@@ -21,7 +21,10 @@ export function AttentionCard({ title, rule, children }: AttentionCardProps) {
       <Text size="xs" c="dimmed" mb="sm">
         {rule}
       </Text>
-      <ScrollArea className={styles.list} viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': title }}>
+      <ScrollArea
+        classNames={{ root: styles.list, viewport: styles.viewport }}
+        viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': title }}
+      >
         {children}
       </ScrollArea>
     </Paper>

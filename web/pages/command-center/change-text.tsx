@@ -49,7 +49,7 @@ export function ChangeText({ now, before, earlier = 'known', format, better, inP
       : formatPercent(Math.abs(change.ratio))
   const words = { up: 'up', down: 'down', same: 'as before' }[change.direction]
   return (
-    <Group gap={4} wrap="nowrap" title={`${format(before)} in the period before`}>
+    <Group gap={2} wrap="nowrap" title={`${format(before)} in the period before`}>
       <Icon size={14} aria-hidden color={isWorse ? worse : undefined} />
       <Text size="xs" truncate c={isWorse ? worse : isBetter ? 'var(--mantine-primary-color-light-color)' : undefined}>
         {change.direction === 'same' ? words : `${words} ${amount}`}

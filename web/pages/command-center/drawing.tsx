@@ -1,6 +1,7 @@
 import '@mantine/charts/styles.css'
 import { BarChart, CompositeChart, LineChart } from '@mantine/charts'
 import { formatCount, formatMs, formatSeconds, formatShort, formatUsd } from '../../ui/formats.ts'
+import styles from './drawing.module.css'
 import type { Point } from './points.ts'
 
 export type DrawingKind = 'usage' | 'latency' | 'cost' | 'tokens'
@@ -20,6 +21,7 @@ export default function Drawing({ kind, points, height }: DrawingProps) {
     h: height,
     withLegend: true,
     legendProps: { verticalAlign: 'bottom' as const, height: 36 },
+    classNames: { legend: styles.legend, legendItem: styles.legendItem },
     tickLine: 'none' as const,
     gridAxis: 'x' as const,
     xAxisProps: {

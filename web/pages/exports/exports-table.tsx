@@ -14,10 +14,15 @@ const columns = column.columns([
     header: 'Export',
     size: 150,
     meta: { grow: true },
-    cell: ({ getValue }) => (
-      <LinkText to="/exports/$jobId" params={{ jobId: getValue() }} size="sm" ff="monospace">
-        {getValue()}
-      </LinkText>
+    cell: ({ row: { original: job }, getValue }) => (
+      <>
+        <LinkText to="/exports/$jobId" params={{ jobId: getValue() }} size="sm" ff="monospace">
+          {getValue()}
+        </LinkText>
+        <Text size="xs" c="dimmed" truncate hiddenFrom="md">
+          <TimeText iso={job.created_at} />
+        </Text>
+      </>
     ),
   }),
   column.accessor('status', {

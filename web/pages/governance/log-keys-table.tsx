@@ -58,8 +58,8 @@ export function LogKeysTable() {
             <Text size="sm" c="dimmed">
               {keys.pinnedAt && (
                 <>
-                  This browser took the first key on trust <TimeText iso={keys.pinnedAt} form="ago" />, and since then
-                  believes only what it introduces.{' '}
+                  This browser took the first key on trust on <TimeText iso={keys.pinnedAt} />, and since then believes
+                  only what it introduces.{' '}
                 </>
               )}
               {!keys.kept && 'This browser keeps nothing, so that each visit is the first. '}

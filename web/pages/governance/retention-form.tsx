@@ -1,4 +1,4 @@
-import { Button, Group, NumberInput, Paper, Stack, Switch, Table, Text } from '@mantine/core'
+import { Box, Button, Group, NumberInput, Paper, Stack, Switch, Table, Text } from '@mantine/core'
 import { schemaResolver, useForm } from '@mantine/form'
 import { useState } from 'react'
 import { api } from '../../api/hub.ts'
@@ -61,7 +61,12 @@ export function RetentionForm({ kept, mayChange }: RetentionFormProps) {
               {form.values.rules.map(({ record_type }, index) => (
                 <Table.Tr key={record_type}>
                   <Table.Th scope="row">
-                    <RecordTypeBadge type={record_type} />
+                    <Box visibleFrom="sm">
+                      <RecordTypeBadge type={record_type} />
+                    </Box>
+                    <Text size="xs" fw={500} hiddenFrom="sm">
+                      {recordTypeLooks[record_type].label}
+                    </Text>
                   </Table.Th>
                   <Table.Td>
                     {limit(index, 'min_days', `${recordTypeLooks[record_type].plural} are kept at least, in days`)}

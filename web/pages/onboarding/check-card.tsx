@@ -33,6 +33,7 @@ export function CheckCard({ name, number, health, children }: CheckCardProps) {
             <Title order={2}>{`${number}. ${title}`}</Title>
             <Badge
               variant="light"
+              tt="none"
               color={check.ok ? 'seal' : 'orange'}
               styles={{ label: { color: 'var(--mantine-color-text)' } }}
             >

@@ -1,4 +1,4 @@
-import { Badge, Group, Text } from '@mantine/core'
+import { Badge, Box, Group, Text } from '@mantine/core'
 import { IconCircleCheck, IconCircleX, IconShieldCheck, IconShieldX } from '@tabler/icons-react'
 import { createContext, useContext } from 'react'
 import type { Answer } from '../../api/hub.ts'
@@ -141,9 +141,14 @@ function TitleCell({ record, title }: { record: HubRecord; title: string }) {
       <Text span inherit hiddenFrom="sm" c="dimmed" flex="none" lh={0}>
         <Icon size={16} aria-label={label} />
       </Text>
-      <Text span inherit truncate>
-        {title}
-      </Text>
+      <Box miw={0}>
+        <Text size="sm" truncate>
+          {title}
+        </Text>
+        <Text size="xs" c="dimmed" truncate hiddenFrom="sm">
+          <TimeText iso={record.created_at} />
+        </Text>
+      </Box>
       {record.is_purged && (
         <Badge size="sm" variant="outline" color="orange" flex="none" tt="none">
           Purged

@@ -62,7 +62,7 @@ export default function YouPage() {
             )}
             <Member name="Id">{subject}</Member>
             <Member name="You may">
-              <List size="sm" listStyleType="none">
+              <List size="sm" listStyleType="none" spacing={4}>
                 {[...held].map((scope) => (
                   <List.Item key={scope}>
                     {scopes[scope]}{' '}
