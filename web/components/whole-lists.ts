@@ -23,13 +23,16 @@ async function everyPage<Item>(read: (cursor?: string) => Promise<{ data?: Page<
   return items
 }
 
+/** The first page has no cursor. */
+const pageAt = (cursor: string | undefined) => ({ limit, ...(cursor !== undefined && { cursor }) })
+
 export const archetypesPath = '/api/v1/roster/archetypes'
 export const skillsPath = '/api/v1/skill-entitlement/skills'
 export const grantsPath = '/api/v1/skill-entitlement/grants'
 
 /** Reads the whole bundle anew. */
 export const readArchetypes = (signal?: AbortSignal) =>
-  everyPage((cursor) => hub.GET(archetypesPath, { params: { query: { limit, cursor } }, signal }))
+  everyPage((cursor) => hub.GET(archetypesPath, { params: { query: pageAt(cursor) }, signal: signal ?? null }))
 
 /** All archetypes of the tenant, for choices and the matrix. Their query keys begin as those of the single pages do. */
 export function useArchetypes(options: { enabled?: boolean } = {}) {
@@ -44,8 +47,7 @@ export function useArchetypes(options: { enabled?: boolean } = {}) {
 export function useSkills(options: { enabled?: boolean } = {}) {
   return useQuery({
     queryKey: ['get', skillsPath, 'whole'],
-    queryFn: ({ signal }) =>
-      everyPage((cursor) => hub.GET(skillsPath, { params: { query: { limit, cursor } }, signal })),
+    queryFn: ({ signal }) => everyPage((cursor) => hub.GET(skillsPath, { params: { query: pageAt(cursor) }, signal })),
     ...options,
   })
 }
@@ -56,7 +58,10 @@ export function useGrants(archetypeId?: string) {
     queryKey: ['get', grantsPath, 'whole', archetypeId],
     queryFn: ({ signal }) =>
       everyPage((cursor) =>
-        hub.GET(grantsPath, { params: { query: { limit, cursor, archetype_id: archetypeId } }, signal }),
+        hub.GET(grantsPath, {
+          params: { query: { ...pageAt(cursor), ...(archetypeId && { archetype_id: archetypeId }) } },
+          signal,
+        }),
       ),
   })
 }
