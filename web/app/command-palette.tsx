@@ -67,6 +67,7 @@ export default function CommandPalette({ asked }: { asked: number }) {
         placeholder: 'A page, a record id, a skill or a person …',
         'aria-label': 'Search pages and records',
       }}
+      attributes={{ content: { 'aria-label': 'Search' } }}
       highlightQuery
       scrollable
     />

@@ -84,7 +84,7 @@ export function SavedViews({ page, query, viewId, onChoose }: SavedViewsProps) {
                 {chosen?.name ?? 'Views'}
               </Text>
               {isChanged && (
-                <Badge component="span" size="sm" variant="light" color="gray">
+                <Badge component="span" size="sm" variant="light" color="gray" tt="none">
                   changed
                 </Badge>
               )}

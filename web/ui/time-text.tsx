@@ -1,4 +1,4 @@
-import { useNow } from './use-now.ts'
+import { everyMs, useNow } from './use-now.ts'
 
 const dateTimes = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
@@ -37,7 +37,8 @@ function Ago({ iso }: { iso: string }) {
 export function timeFromNow(iso: string, nowMs: number): string {
   const distance = new Date(iso).getTime() - nowMs
   const [unit, length] = units.find(([, ms]) => Math.abs(distance) >= ms) ?? []
-  if (!unit || !length) return distance > 0 ? 'in less than a minute' : 'just now'
+  // The clock is coarse: what has just happened may seem to be ahead of it.
+  if (!unit || !length) return distance > everyMs ? 'in less than a minute' : 'just now'
   return relative.format(Math.trunc(distance / length), unit)
 }
 

@@ -1,12 +1,15 @@
 import { useSyncExternalStore } from 'react'
 
-const everyMs = 20_000
+/** How old it may be, in milliseconds. */
+export const everyMs = 20_000
 let now = Date.now()
 let timer: number | undefined
 const listeners = new Set<() => void>()
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener)
+  // While nobody asked the clock stood still.
+  if (timer === undefined) now = Date.now()
   timer ??= window.setInterval(() => {
     now = Date.now()
     for (const each of listeners) each()

@@ -55,18 +55,18 @@ export function VerificationCard({ recordId, record, readAt, server, onReload }:
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="verification-title" data-verdict={verdict}>
       <Stack gap="sm">
-        <Group gap="sm" wrap="nowrap" align="flex-start" mih={48}>
+        <Group gap="sm" align="flex-start" mih={48}>
           {look ? (
             <look.Icon size={28} aria-hidden color={`var(--mantine-color-${look.color}-filled)`} />
           ) : (
             isPending && <Loader size={24} aria-hidden />
           )}
-          <div role="status" style={{ flex: 1, minWidth: 0 }}>
+          <div role="status" style={{ flex: '1 1 13rem', minWidth: 0 }}>
             <Title order={2} size="h4" id="verification-title">
               {look?.title ?? (error ? 'Not verified by this browser' : 'Verifying in this browser …')}
             </Title>
             {/* As high as its longest text on a phone, so that nothing jumps. */}
-            <Text size="sm" c="dimmed" mih={{ base: '6.2em', xs: '3.1em' }}>
+            <Text size="sm" c="dimmed" mih={{ base: '4.65em', xs: '3.1em' }}>
               {look?.about ?? 'Hash, leaf, path, keys, signature, log and its history.'}
             </Text>
           </div>

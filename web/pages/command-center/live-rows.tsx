@@ -48,7 +48,7 @@ const columns = column.columns([
     id: 'user',
     header: 'User',
     cell: ({ row: { original } }) => <span title={original.user_id}>{shownKey('user', original.user_id)}</span>,
-    size: 180,
+    size: 240,
     meta: { from: 'sm' },
   }),
   column.accessor((event) => event.llm_platform, {

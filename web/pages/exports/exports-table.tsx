@@ -34,14 +34,14 @@ const columns = column.columns([
   column.accessor('format', {
     id: 'format',
     header: 'Format',
-    size: 120,
+    size: 110,
     meta: { from: 'md' },
     cell: ({ getValue }) => formats.find(({ value }) => value === getValue())?.label,
   }),
   column.display({
     id: 'records',
     header: 'Records',
-    size: 170,
+    size: 120,
     meta: { from: 'sm', align: 'right' },
     cell: ({ row: { original: job } }) =>
       isUnderWay(job) ? (
@@ -60,21 +60,21 @@ const columns = column.columns([
   column.display({
     id: 'verified',
     header: 'Verified',
-    size: 130,
+    size: 90,
     meta: { from: 'lg' },
     cell: ({ row: { original: job } }) => <Verified job={job} />,
   }),
   column.accessor('created_at', {
     id: 'created',
     header: 'Ordered',
-    size: 150,
+    size: 130,
     meta: { from: 'md' },
     cell: ({ getValue }) => <TimeText iso={getValue()} form="ago" />,
   }),
   column.display({
     id: 'until',
     header: 'Files end',
-    size: 140,
+    size: 110,
     meta: { from: 'lg' },
     cell: ({ row: { original: job } }) => {
       const until = goodUntil(job)

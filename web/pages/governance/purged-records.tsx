@@ -18,7 +18,7 @@ const columns = column.columns([
   column.display({
     id: 'record',
     header: 'Record',
-    size: 150,
+    size: 134,
     cell: ({ row }) => {
       const recordId = recordIdOf(row.original) ?? ''
       return (
@@ -38,7 +38,7 @@ const columns = column.columns([
   column.display({
     id: 'state',
     header: 'State now',
-    size: 240,
+    size: 222,
     cell: ({ row }) => <PurgeState event={row.original} />,
   }),
   column.accessor('actor', {

@@ -50,16 +50,16 @@ export function HealthBadge({ status }: { status: Connector['health']['status'] 
 
 const column = columnsOf<Connector>()
 export const connectorColumns = column.columns([
-  column.accessor('display_name', { header: 'Name', meta: { grow: true } }),
+  column.accessor('display_name', { header: 'Name', size: 190, meta: { grow: true } }),
   column.accessor('platform', {
     header: 'Platform',
-    size: 150,
+    size: 130,
     meta: { from: 'sm' },
     cell: ({ getValue }) => platformName(getValue()),
   }),
   column.accessor('delivery', {
     header: 'Delivery',
-    size: 150,
+    size: 140,
     meta: { from: 'md' },
     cell: ({ getValue }) => (getValue() === 'push' ? 'the Hub pushes' : 'it fetches'),
   }),
@@ -72,7 +72,7 @@ export const connectorColumns = column.columns([
   column.accessor((connector) => connector.health.last_publish_at, {
     id: 'last_publish',
     header: 'Last publish',
-    size: 170,
+    size: 130,
     meta: { from: 'sm' },
     cell: ({ getValue }) => {
       const at = getValue()

@@ -1,4 +1,4 @@
-import { ActionIcon, Autocomplete, Button, Fieldset, Group, Select, Stack, Text } from '@mantine/core'
+import { ActionIcon, Autocomplete, Button, Fieldset, Flex, Group, Select, Stack, Text } from '@mantine/core'
 import { IconTrash } from '@tabler/icons-react'
 import { api } from '../../api/hub.ts'
 import { archetypeChoice, useArchetypes } from '../../components/whole-lists.ts'
@@ -38,40 +38,42 @@ export function GroupMapEditor({ value, onChange, error }: GroupMapEditorProps) 
           return (
             // biome-ignore lint/suspicious/noArrayIndexKey: rows have no name before one is typed
             <Group key={index} gap="xs" align="flex-start" wrap="nowrap">
-              <Autocomplete
-                aria-label={`Group ${index + 1}`}
-                placeholder="Group"
-                data={names}
-                limit={50}
-                maxLength={256}
-                flex={1}
-                miw={0}
-                value={mapping.group}
-                onChange={(group) => change(index, { group })}
-              />
-              <Select
-                aria-label={`Archetype of group ${index + 1}`}
-                placeholder="Archetype"
-                searchable
-                limit={100}
-                flex={1}
-                miw={0}
-                nothingFoundMessage={
-                  known.length === 0
-                    ? 'There are no archetypes yet: add them in the roster.'
-                    : 'No archetype of that name'
-                }
-                data={
-                  isUnknown
-                    ? [
-                        ...choices,
-                        { value: mapping.archetype_id, label: `${mapping.archetype_id} (not in the bundle)` },
-                      ]
-                    : choices
-                }
-                value={mapping.archetype_id || null}
-                onChange={(archetype_id) => change(index, { archetype_id: archetype_id ?? '' })}
-              />
+              <Flex direction={{ base: 'column', sm: 'row' }} gap="xs" flex={1} miw={0}>
+                <Autocomplete
+                  aria-label={`Group ${index + 1}`}
+                  placeholder="Group"
+                  data={names}
+                  limit={50}
+                  maxLength={256}
+                  flex={{ base: 'none', sm: 1 }}
+                  miw={0}
+                  value={mapping.group}
+                  onChange={(group) => change(index, { group })}
+                />
+                <Select
+                  aria-label={`Archetype of group ${index + 1}`}
+                  placeholder="Archetype"
+                  searchable
+                  limit={100}
+                  flex={{ base: 'none', sm: 1 }}
+                  miw={0}
+                  nothingFoundMessage={
+                    known.length === 0
+                      ? 'There are no archetypes yet: add them in the roster.'
+                      : 'No archetype of that name'
+                  }
+                  data={
+                    isUnknown
+                      ? [
+                          ...choices,
+                          { value: mapping.archetype_id, label: `${mapping.archetype_id} (not in the bundle)` },
+                        ]
+                      : choices
+                  }
+                  value={mapping.archetype_id || null}
+                  onChange={(archetype_id) => change(index, { archetype_id: archetype_id ?? '' })}
+                />
+              </Flex>
               <ActionIcon
                 variant="subtle"
                 color="gray"

@@ -25,6 +25,9 @@ const activity = [
 ]
 const rolesData = roleNames.map((name) => ({ value: name, label: `${name[0]?.toUpperCase()}${name.slice(1)}` }))
 
+/** All six on one line of a wide screen, each on its own on a phone. */
+const filterWidth = { base: '100%', sm: 210 }
+
 /** Which people are listed. */
 export function PeopleFilters({ search, onChange }: PeopleFiltersProps) {
   const archetypes = useArchetypes()
@@ -38,6 +41,7 @@ export function PeopleFilters({ search, onChange }: PeopleFiltersProps) {
   return (
     <Group gap="xs" mb="sm" role="search" aria-label="Filters of people">
       <TextInput
+        w={filterWidth}
         aria-label="Part of the address or name"
         placeholder="Address or name"
         leftSection={<IconSearch size={15} aria-hidden />}
@@ -47,6 +51,7 @@ export function PeopleFilters({ search, onChange }: PeopleFiltersProps) {
         onChange={(event) => type(event.currentTarget.value)}
       />
       <Select
+        w={filterWidth}
         aria-label="Archetype given or not"
         data={matching}
         allowDeselect={false}
@@ -54,6 +59,7 @@ export function PeopleFilters({ search, onChange }: PeopleFiltersProps) {
         onChange={(value) => onChange({ ...search, matched: value === everyone ? undefined : (value as 'yes' | 'no') })}
       />
       <Select
+        w={filterWidth}
         aria-label="Archetype"
         placeholder="Any archetype"
         searchable
@@ -64,6 +70,7 @@ export function PeopleFilters({ search, onChange }: PeopleFiltersProps) {
         onChange={(value) => onChange({ ...search, archetype: value ?? undefined })}
       />
       <Select
+        w={filterWidth}
         aria-label="Group"
         placeholder="Any group"
         searchable
@@ -74,6 +81,7 @@ export function PeopleFilters({ search, onChange }: PeopleFiltersProps) {
         onChange={(value) => onChange({ ...search, group: value ?? undefined })}
       />
       <Select
+        w={filterWidth}
         aria-label="Role"
         placeholder="Any role"
         clearable
@@ -82,6 +90,7 @@ export function PeopleFilters({ search, onChange }: PeopleFiltersProps) {
         onChange={(value) => onChange({ ...search, role: (value as RosterSearch['role']) ?? undefined })}
       />
       <Select
+        w={filterWidth}
         aria-label="Active or deactivated"
         data={activity}
         allowDeselect={false}

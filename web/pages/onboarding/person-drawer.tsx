@@ -58,6 +58,7 @@ function Identity({ person }: { person: Person }) {
         <Title order={2}>{person.display_name ?? person.email}</Title>
         <Badge
           variant="light"
+          tt="none"
           color={person.active ? 'seal' : 'gray'}
           styles={{ label: { color: 'var(--mantine-color-text)' } }}
         >

@@ -83,7 +83,7 @@ export const recordColumns = column.columns([
   column.accessor((record) => text(record, 'user_id') ?? record.created_by, {
     id: 'who',
     header: 'Who',
-    size: 190,
+    size: 215,
     enableSorting: false,
     meta: { from: 'lg' },
     cell: ({ row, getValue }) => text(row.original, 'user_id')?.replace(/^user:/, '') ?? <ActorName id={getValue()} />,
@@ -97,7 +97,7 @@ export const recordColumns = column.columns([
   }),
   column.accessor('created_at', {
     header: 'Created',
-    size: 200,
+    size: 185,
     meta: { from: 'sm' },
     cell: ({ getValue }) => <TimeText iso={getValue()} />,
   }),
