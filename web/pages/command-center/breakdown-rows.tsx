@@ -78,7 +78,7 @@ export function breakdownColumns(group: Group) {
             short
           />
         ),
-      size: 105,
+      size: 112,
       meta: { from: 'lg' },
     }),
     column.display({

@@ -38,7 +38,7 @@ export function GroupMapEditor({ value, onChange, error }: GroupMapEditorProps) 
           return (
             // biome-ignore lint/suspicious/noArrayIndexKey: rows have no name before one is typed
             <Group key={index} gap="xs" align="flex-start" wrap="nowrap">
-              <Flex direction={{ base: 'column', sm: 'row' }} gap="xs" flex={1} miw={0}>
+              <Flex direction={{ base: 'column', sm: 'row' }} gap={{ base: 4, sm: 'xs' }} flex={1} miw={0}>
                 <Autocomplete
                   aria-label={`Group ${index + 1}`}
                   placeholder="Group"
