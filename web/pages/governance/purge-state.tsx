@@ -45,7 +45,7 @@ export function PurgeState({ event }: { event: GovernanceEvent }) {
   const holds = state.data?.holds ?? []
   const until = state.data?.hard_delete_after ?? detail(event, 'hard_delete_after')
   return (
-    <Group gap="xs" wrap="nowrap">
+    <Group gap={4} wrap="nowrap">
       {holds.length > 0 ? (
         <Tooltip label={holds.map(({ name }) => name).join(', ')}>
           <Text size="sm">Kept by {holds.length === 1 ? 'a legal hold' : `${holds.length} legal holds`}</Text>

@@ -56,7 +56,7 @@ function Archetypes({ person: { archetype_ids, matched } }: { person: Person }) 
   const [first, ...others] = archetype_ids
   return (
     <Group gap={6} wrap="nowrap" title={archetype_ids.join(', ')}>
-      <span>{first}</span>
+      <span>{first ?? nothing}</span>
       {others.length > 0 && (
         <Badge size="sm" variant="default">
           {`+${others.length}`}
