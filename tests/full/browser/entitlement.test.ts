@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { must } from '../api/webhook-cases.ts'
-import { expectAccessible, startUiLab, type UiLab } from './ui-lab.ts'
+import { must } from '../../api/webhook-cases.ts'
+import { expectAccessible, startUiLab, type UiLab } from '../../browser/ui-lab.ts'
 
 let lab: UiLab
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type ModeB, modeB } from '../cmek/mode-b-lab.ts'
-import { launchBrowser } from '../support/browser.ts'
-import { startHub, type TestHub } from '../support/hub.ts'
-import { type FakeScimSource, manyPeople, startScimSource } from '../support/scim-source.ts'
-import { expectAccessible } from './ui-lab.ts'
+import { expectAccessible } from '../../browser/ui-lab.ts'
+import { type ModeB, modeB } from '../../cmek/mode-b-lab.ts'
+import { launchBrowser } from '../../support/browser.ts'
+import { startHub, type TestHub } from '../../support/hub.ts'
+import { type FakeScimSource, manyPeople, startScimSource } from '../../support/scim-source.ts'
 
 /** What reaches farthest of all that the pages do, in a tenant of Mode B from its first key to its last. */
 const slug = 'sealed'

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { expectAccessible, startUiLab, type UiLab } from './ui-lab.ts'
+import { expectAccessible, startUiLab, type UiLab } from '../../browser/ui-lab.ts'
 
 let lab: UiLab
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { steppedTime } from '../support/stepped-time.ts'
-import { expectAccessible, startUiLab, type UiLab } from './ui-lab.ts'
+import { expectAccessible, startUiLab, type UiLab } from '../../browser/ui-lab.ts'
+import { steppedTime } from '../../support/stepped-time.ts'
 
 const time = steppedTime()
 let lab: UiLab
