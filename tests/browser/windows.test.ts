@@ -135,3 +135,12 @@ test('Ctrl-K finds a page by its words before records by a skill of that name', 
   await page.keyboard.press('Enter')
   await heading(page, 'Legal holds').waitFor()
 })
+
+test('a form leads to the first field that is refused', async () => {
+  const page = await lab.signInAs('admin', '/settings/people')
+  await page.getByRole('button', { name: 'Add person' }).click()
+  const form = page.getByRole('dialog', { name: 'Add person' })
+  await form.getByRole('textbox').first().fill('nobody')
+  await form.getByRole('button', { name: 'Add person' }).click()
+  await expect.poll(() => page.evaluate('document.activeElement.getAttribute("aria-invalid")')).toBe('true')
+})
