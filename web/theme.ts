@@ -1,4 +1,4 @@
-import { createTheme, Drawer, type MantineColorsTuple, Modal } from '@mantine/core'
+import { Badge, createTheme, Drawer, type MantineColorsTuple, Menu, Modal } from '@mantine/core'
 
 /** The Hub's own colour: of its seal, its links and its first series in charts. */
 const seal: MantineColorsTuple = [
@@ -15,7 +15,11 @@ const seal: MantineColorsTuple = [
 ]
 
 /** Their head is no banner of the page; the button that closes them has a name. */
-const titled = { attributes: { header: { role: 'presentation' } }, closeButtonProps: { 'aria-label': 'Close' } }
+const titled = {
+  attributes: { header: { role: 'presentation' } },
+  closeButtonProps: { 'aria-label': 'Close' },
+  styles: { title: { fontWeight: 650, fontSize: 'var(--mantine-font-size-lg)' } },
+}
 
 export const theme = createTheme({
   primaryColor: 'seal',
@@ -32,5 +36,11 @@ export const theme = createTheme({
   autoContrast: true,
   respectReducedMotion: true,
   focusRing: 'auto',
-  components: { Modal: Modal.extend({ defaultProps: titled }), Drawer: Drawer.extend({ defaultProps: titled }) },
+  components: {
+    Badge: Badge.extend({ styles: { root: { textTransform: 'none', fontWeight: 500, letterSpacing: 0 } } }),
+    // Its invisible place for the focus is no entry of a menu, as what a menu holds has to be.
+    Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false } }),
+    Modal: Modal.extend({ defaultProps: titled }),
+    Drawer: Drawer.extend({ defaultProps: titled }),
+  },
 })

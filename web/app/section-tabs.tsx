@@ -21,7 +21,13 @@ export function SectionTabs() {
   return (
     <nav ref={tabs} aria-label={section.label} className={styles.tabs}>
       {section.pages.map(({ to, label }) => (
-        <Link key={to} to={to} className={styles.tab} activeOptions={{ exact: true, includeSearch: false }}>
+        <Link
+          key={to}
+          to={to}
+          className={styles.tab}
+          data-label={label}
+          activeOptions={{ exact: true, includeSearch: false }}
+        >
           {label}
         </Link>
       ))}

@@ -16,7 +16,7 @@ export function TenantSwitcher() {
   const { tenant } = useMe()
   const others = knownTenants().filter((each) => each !== tenant)
   return (
-    <Menu position="bottom-start" width={240}>
+    <Menu position="bottom-start" width={240} withinPortal={false}>
       <Menu.Target>
         <UnstyledButton className={styles.tenant} aria-label={`Tenant ${tenant}. Change tenant`}>
           <span className={styles.name}>{tenant}</span>
@@ -25,7 +25,7 @@ export function TenantSwitcher() {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>Tenant</Menu.Label>
-        <Menu.Item leftSection={<IconCheck size={16} />} disabled>
+        <Menu.Item leftSection={<IconCheck size={16} />} aria-current="true">
           {tenant}
         </Menu.Item>
         {others.map((other) => (

@@ -76,7 +76,7 @@ export function SavedViews({ page, query, viewId, onChoose }: SavedViewsProps) {
 
   return (
     <>
-      <Menu position="bottom-end" width={280}>
+      <Menu withinPortal={false} position="bottom-end" width={280}>
         <Menu.Target>
           <Button variant="default" leftSection={<IconBookmark size={16} />} w={viewsWidth(viewId)}>
             <Group gap={6} wrap="nowrap" component="span">
