@@ -1,4 +1,4 @@
-import { ActionIcon, Group } from '@mantine/core'
+import { ActionIcon, Group, Text } from '@mantine/core'
 import { IconPencil, IconTrash } from '@tabler/icons-react'
 import { useMemo } from 'react'
 import { DataTable } from '../../ui/data-table.tsx'
@@ -16,7 +16,21 @@ const dollars = new Intl.NumberFormat(undefined, {
 
 const column = columnsOf<Price>()
 const columns = [
-  column.accessor('llm_model', { header: 'Model', size: 160, meta: { grow: true } }),
+  column.accessor('llm_model', {
+    header: 'Model',
+    size: 150,
+    meta: { grow: true },
+    cell: ({ row: { original } }) => (
+      <>
+        <Text size="sm" truncate title={original.llm_model}>
+          {original.llm_model}
+        </Text>
+        <Text size="xs" c="dimmed" truncate hiddenFrom="sm">
+          from <TimeText iso={original.effective_from} form="date" />
+        </Text>
+      </>
+    ),
+  }),
   column.accessor((row) => row.llm_platform, {
     id: 'platform',
     header: 'Platform',
@@ -28,7 +42,14 @@ const columns = [
     header: 'Input / M',
     size: 110,
     meta: { align: 'right' },
-    cell: ({ getValue }) => dollars.format(getValue()),
+    cell: ({ row: { original } }) => (
+      <>
+        {dollars.format(original.input_usd_per_mtok)}
+        <Text size="xs" c="dimmed" hiddenFrom="sm">
+          {`output ${dollars.format(original.output_usd_per_mtok)}`}
+        </Text>
+      </>
+    ),
   }),
   column.accessor('output_usd_per_mtok', {
     header: 'Output / M',

@@ -1,4 +1,4 @@
-import { Badge, Button } from '@mantine/core'
+import { Badge, Button, Text } from '@mantine/core'
 import { useMemo } from 'react'
 import type { Answer } from '../../api/hub.ts'
 import { DataTable } from '../../ui/data-table.tsx'
@@ -35,14 +35,20 @@ const columns = [
     size: 150,
     meta: { grow: true },
     cell: ({ row: { original }, getValue }) => (
-      <span title={original.user_agent}>
-        {getValue()}{' '}
-        {original.current && (
-          <Badge color="seal" variant="light" tt="none">
-            This one
-          </Badge>
-        )}
-      </span>
+      <>
+        <span title={original.user_agent}>
+          {getValue()}{' '}
+          {original.current && (
+            <Badge color="seal" variant="light" tt="none">
+              This one
+            </Badge>
+          )}
+        </span>
+        <Text size="xs" c="dimmed" truncate hiddenFrom="sm">
+          {`${original.address} · `}
+          <TimeText iso={original.created_at} form="ago" />
+        </Text>
+      </>
     ),
   }),
   column.accessor('address', { header: 'From', size: 140, meta: { from: 'sm' } }),

@@ -1,3 +1,4 @@
+import { Text } from '@mantine/core'
 import type { Answer } from '../../api/hub.ts'
 import { DataTable, type DataTableProps } from '../../ui/data-table.tsx'
 import { formatMs, nothing } from '../../ui/formats.ts'
@@ -9,10 +10,25 @@ export type Delivery = Answer<'listDeliveries'>['items'][number]
 
 const column = columnsOf<Delivery>()
 const columns = column.columns([
-  column.accessor('kind', { header: 'Message', size: 220, meta: { grow: true } }),
+  column.accessor('kind', {
+    header: 'Message',
+    size: 220,
+    meta: { grow: true },
+    cell: ({ row: { original } }) => (
+      <>
+        <Text size="sm" truncate title={original.kind}>
+          {original.kind}
+        </Text>
+        <Text size="xs" c="dimmed" truncate hiddenFrom="sm">
+          <TimeText iso={original.created_at} />
+          {` · no. ${original.sequence}`}
+        </Text>
+      </>
+    ),
+  }),
   column.accessor('status', {
     header: 'Status',
-    size: 170,
+    size: 150,
     cell: ({ getValue }) => <DeliveryStatusBadge status={getValue()} />,
   }),
   column.accessor((row) => row.last_attempt, {

@@ -70,7 +70,7 @@ function Settings({ webhook }: { webhook: Webhook }) {
   return (
     <Paper withBorder p="md">
       <Members>
-        <Member name="Told">{events.join(', ') || 'alerts only'}</Member>
+        <Member name="Events">{events.join(', ') || 'alerts only'}</Member>
         {(latency !== false || cost !== false) && (
           <Member name="Thresholds">
             {[

@@ -40,7 +40,7 @@ const columns = column.columns([
   }),
   column.accessor((row) => row.events.join(', '), {
     id: 'events',
-    header: 'Told',
+    header: 'Events',
     size: 230,
     meta: { from: 'md' },
     cell: ({ row: { original }, getValue }) => (
@@ -59,8 +59,8 @@ const columns = column.columns([
   }),
   column.accessor('health.dead', {
     id: 'dead',
-    header: 'Dead',
-    size: 80,
+    header: 'Given up',
+    size: 100,
     meta: { align: 'right', from: 'sm' },
     cell: ({ getValue }) => formatHealthCount(getValue()),
   }),
