@@ -124,7 +124,8 @@ export function DirectoryForm({ scim, onSaved }: DirectoryFormProps) {
               required={!keepsToken}
               autoComplete="off"
               miw="14rem"
-              placeholder={keepsToken ? 'kept; enter one to replace it' : undefined}
+              description={keepsToken ? 'Saved. Enter one only to replace it.' : undefined}
+              inputWrapperOrder={['label', 'input', 'description', 'error']}
               {...form.getInputProps('bearer_token')}
             />
           </Group>

@@ -1,7 +1,18 @@
-import { ActionIcon, Autocomplete, Button, Fieldset, Flex, Group, Select, Stack, Text } from '@mantine/core'
+import {
+  ActionIcon,
+  Autocomplete,
+  Button,
+  Fieldset,
+  Flex,
+  Group,
+  type OptionsFilter,
+  Select,
+  Stack,
+  Text,
+} from '@mantine/core'
 import { IconTrash } from '@tabler/icons-react'
 import { api } from '../../api/hub.ts'
-import { archetypeChoice, useArchetypes } from '../../components/whole-lists.ts'
+import { useArchetypes } from '../../components/whole-lists.ts'
 
 export interface GroupMapping {
   group: string
@@ -13,6 +24,15 @@ interface GroupMapEditorProps {
   onChange(next: GroupMapping[]): void
   error?: string | undefined
 }
+
+/** Fields show the name alone, and one may look for the id, too. */
+const byNameOrId: OptionsFilter = ({ options, search, limit }) =>
+  options
+    .filter(
+      (option) =>
+        'value' in option && `${option.label} ${option.value}`.toLowerCase().includes(search.trim().toLowerCase()),
+    )
+    .slice(0, limit)
 
 /** Which groups of the directory come to which archetypes: one row each, with suggestions from what is there. */
 export function GroupMapEditor({ value, onChange, error }: GroupMapEditorProps) {
@@ -32,7 +52,7 @@ export function GroupMapEditor({ value, onChange, error }: GroupMapEditorProps) 
           inside groups are not followed.
         </Text>
         {value.map((mapping, index) => {
-          const choices = known.map(archetypeChoice)
+          const choices = known.map(({ archetype_id, name }) => ({ value: archetype_id, label: name ?? archetype_id }))
           const isUnknown =
             mapping.archetype_id !== '' && !known.some((each) => each.archetype_id === mapping.archetype_id)
           return (
@@ -55,7 +75,18 @@ export function GroupMapEditor({ value, onChange, error }: GroupMapEditorProps) 
                   placeholder="Archetype"
                   searchable
                   limit={100}
-                  flex={{ base: 'none', sm: 1 }}
+                  filter={byNameOrId}
+                  renderOption={({ option }) => (
+                    <div>
+                      {option.label}
+                      {option.label !== option.value && (
+                        <Text size="xs" c="dimmed">
+                          {option.value}
+                        </Text>
+                      )}
+                    </div>
+                  )}
+                  flex={{ base: 'none', sm: 1.3 }}
                   miw={0}
                   nothingFoundMessage={
                     known.length === 0

@@ -72,10 +72,12 @@ export function SsoForm({ sso, onSaved }: SsoFormProps) {
           <TextInput label="Client id" required autoComplete="off" miw="14rem" {...form.getInputProps('client_id')} />
           <PasswordInput
             label="Client secret"
+            // The Hub takes no change without it, and never shows the one it keeps.
             required
             autoComplete="off"
             miw="14rem"
-            placeholder={sso ? 'kept; enter it again to change anything' : undefined}
+            description={sso ? 'Saved. Enter it again to change anything.' : undefined}
+            inputWrapperOrder={['label', 'input', 'description', 'error']}
             {...form.getInputProps('client_secret')}
           />
         </Group>
