@@ -26,6 +26,7 @@ export function CostExceptions({ filters, range, totals }: Pick<Center, 'filters
       <Loaded query={exceptions} what="cost exceptions">
         {({ items, complete }) => {
           if (items.length === 0 && complete && totals.unpriced === 0) {
+            if (totals.invocations === 0) return <Text size="sm">No events in this range.</Text>
             return <AllWell>Every event of this range has a price, and senders agree with it.</AllWell>
           }
           return (

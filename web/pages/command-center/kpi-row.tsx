@@ -65,7 +65,13 @@ export function KpiRow({ now, before, people, peopleBefore, states }: KpiRowProp
       <Kpi
         label="Cost, by list prices"
         value={formatUsd(now.cost_usd_computed)}
-        more={now.unpriced ? `${formatCount(now.unpriced)} without a price` : 'all priced'}
+        more={
+          now.unpriced
+            ? `${formatCount(now.unpriced)} without a price`
+            : now.invocations
+              ? 'all priced'
+              : 'no invocations'
+        }
       >
         <ChangeText {...pair((totals) => totals.cost_usd_computed)} format={formatUsd} />
       </Kpi>

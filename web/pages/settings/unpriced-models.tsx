@@ -30,7 +30,9 @@ export function UnpricedModels({ byModel, onAdd }: UnpricedModelsProps) {
           if (unpriced.length === 0) {
             return (
               <Text size="sm" c="dimmed">
-                {`Every event of the last ${summaryDaysDefault} days has a price.`}
+                {rows.length === 0
+                  ? `No events in the last ${summaryDaysDefault} days.`
+                  : `Every event of the last ${summaryDaysDefault} days has a price.`}
               </Text>
             )
           }
