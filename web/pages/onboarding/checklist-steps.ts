@@ -84,7 +84,7 @@ export const checklistSteps: { [Name in CheckName]: Step<Name> } = {
     title: 'Roster',
     about: 'There are people, and each of them has an archetype.',
     figures: (check) => [
-      ['People', formatCount(check.users)],
+      ['From the directory', formatCount(check.users)],
       ['Without archetype', formatCount(check.unmatched)],
       ['Groups', formatCount(check.groups)],
     ],

@@ -28,7 +28,7 @@ const missing: { [Name in CheckName]: (check: Health['checks'][Name], checkedAt:
   ],
   roster: ({ users, unmatched }) => [
     users === 0
-      ? 'There is nobody yet. People come from the directory.'
+      ? 'Nobody came from the directory yet.'
       : `${formatCount(unmatched)} of ${formatCount(users)} people ${unmatched === 1 ? 'has' : 'have'} no archetype. Map their groups, or give them archetypes by hand.`,
   ],
   skills: ({ published }) => [

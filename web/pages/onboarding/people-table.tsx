@@ -4,6 +4,7 @@ import type { Answer } from '../../api/hub.ts'
 import { nothing } from '../../ui/formats.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
+import styles from './people-table.module.css'
 
 export type Person = Answer<'listUsers'>['items'][number]
 
@@ -13,7 +14,18 @@ export const peopleColumns = column.columns([
   column.accessor('email', {
     header: 'Address',
     meta: { grow: true },
-    cell: ({ row: { original } }) => <span title={original.email}>{original.email}</span>,
+    cell: ({ row: { original } }) => (
+      <>
+        {original.display_name && (
+          <Text size="sm" truncate hiddenFrom="sm">
+            {original.display_name}
+          </Text>
+        )}
+        <Text size="sm" truncate title={original.email} {...(original.display_name && { className: styles.below })}>
+          {original.email}
+        </Text>
+      </>
+    ),
   }),
   column.accessor('display_name', {
     header: 'Name',
@@ -56,7 +68,7 @@ function Archetypes({ person: { archetype_ids, matched } }: { person: Person }) 
   const [first, ...others] = archetype_ids
   return (
     <Group gap={6} wrap="nowrap" title={archetype_ids.join(', ')}>
-      <span>{first ?? nothing}</span>
+      <span>{first ?? 'none'}</span>
       {others.length > 0 && (
         <Badge size="sm" variant="default">
           {`+${others.length}`}
