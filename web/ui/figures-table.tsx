@@ -11,23 +11,29 @@ interface FiguresTableProps<Row extends object> {
   maxHeight?: string
 }
 
+/** About the width of a letter, in pixels. */
+const letter = 7.1
+
 /** Figures to read: the first column names the row, the others are numbers. */
 export function FiguresTable<Row extends object>({ label, columns, rows, rowId, maxHeight }: FiguresTableProps<Row>) {
   const drawn = useMemo(() => {
     const column = columnsOf<Row>()
     return column.columns(
-      columns.map(({ id, label: header, value, text, from }, index) =>
-        column.accessor((row: Row) => value(row), {
+      columns.map(({ id, label: header, value, text, from }, index) => {
+        const said = (row: Row) => (text ? text(row) : String(value(row) ?? ''))
+        // No wider than what is in it, since charts that it takes the place of are narrow.
+        const letters = rows.reduce((most, row) => Math.max(most, said(row).length), header.length)
+        return column.accessor((row: Row) => value(row), {
           id,
           header,
-          cell: ({ row }) => (text ? text(row.original) : String(value(row.original) ?? '')),
+          cell: ({ row }) => said(row.original),
           enableSorting: false,
-          size: index === 0 ? 170 : 110,
+          size: 24 + Math.ceil(letters * letter),
           meta: { ...(index === 0 ? { grow: true } : { align: 'right' as const }), ...(from && { from }) },
-        }),
-      ),
+        })
+      }),
     )
-  }, [columns])
+  }, [columns, rows])
   return (
     <DataTable
       label={label}

@@ -17,6 +17,9 @@ const dollars = {
 const usd = new Intl.NumberFormat(locale, { ...dollars, maximumFractionDigits: 2 })
 const smallUsd = new Intl.NumberFormat(locale, { ...dollars, maximumFractionDigits: 6 })
 
+/** Minus as it is printed, which Intl has in few languages only: as long as plus, and no hyphen. */
+const signed = (text: string) => text.replace('-', '−')
+
 /** What takes the place of a value that is not there. */
 export const nothing = '—'
 
@@ -32,13 +35,13 @@ export function formatShort(value: number | null | undefined): string {
 
 /** A ratio as a percentage: 0.0123 → 1.2%. */
 export function formatPercent(ratio: number | null | undefined): string {
-  return ratio === null || ratio === undefined || !Number.isFinite(ratio) ? nothing : percents.format(ratio)
+  return ratio === null || ratio === undefined || !Number.isFinite(ratio) ? nothing : signed(percents.format(ratio))
 }
 
 /** US dollars. Amounts below a cent keep the digits that say something, down to the millionth the Hub keeps. */
 export function formatUsd(value: number | null | undefined): string {
   if (value === null || value === undefined) return nothing
-  return (value !== 0 && Math.abs(value) < 0.01 ? smallUsd : usd).format(value)
+  return signed((value !== 0 && Math.abs(value) < 0.01 ? smallUsd : usd).format(value))
 }
 
 /** A difference of two ratios in percentage points, without the word: 0.033 → 3.3 */

@@ -52,7 +52,7 @@ export function Breakdown(center: Center) {
           size="xs"
           w={150}
           aria-label="And by a second dimension"
-          placeholder="× second one"
+          placeholder="Compare with …"
           clearable
           value={across ?? null}
           onChange={(value) => change({ across: (value ?? undefined) as GroupBy | undefined })}
@@ -98,7 +98,7 @@ function OneDimension({ search, filters, range, group, isLive, change }: Center)
           )}
           <Group justify="space-between" mb="xs" wrap="nowrap">
             <Text size="xs" c="dimmed">
-              A row narrows the page to it, and goes on with the next dimension.
+              Choose a row to filter the page by it; the next dimension follows.
             </Text>
             <ExportMenu label="Breakdown" csv={() => saveCsv(`breakdown-by-${group}`, breakdownFigures(group), rows)} />
           </Group>

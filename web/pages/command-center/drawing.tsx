@@ -1,5 +1,6 @@
 import '@mantine/charts/styles.css'
-import { BarChart, CompositeChart, LineChart } from '@mantine/charts'
+import { BarChart, LineChart } from '@mantine/charts'
+import { Text } from '@mantine/core'
 import { formatCount, formatMs, formatSeconds, formatShort, formatUsd } from '../../ui/formats.ts'
 import styles from './drawing.module.css'
 import type { Point } from './points.ts'
@@ -10,6 +11,23 @@ interface DrawingProps {
   kind: DrawingKind
   points: Point[]
   height: number
+}
+
+type Percentile = 'p50' | 'p95' | 'p99'
+
+/** Of the height of the costs, with its title. */
+const varianceHeight = 88
+
+/** An hour with events between two without is no line, so it has a dot; all others have none. */
+function lonePoint(points: readonly Point[], name: Percentile) {
+  return ({ cx, cy, index, stroke }: { cx?: number; cy?: number; index: number; stroke?: string }) => {
+    const isLone = points[index - 1]?.[name] === undefined && points[index + 1]?.[name] === undefined
+    return isLone && points[index]?.[name] !== undefined ? (
+      <circle key={index} cx={cx} cy={cy} r={2} fill={stroke} />
+    ) : (
+      <g key={index} />
+    )
+  }
 }
 
 /** The chart itself, apart from the rest since it brings the library that draws. */
@@ -68,8 +86,9 @@ export default function Drawing({ kind, points, height }: DrawingProps) {
           {...axis(formatSeconds)}
           curveType="linear"
           connectNulls={false}
-          // An hour between two without events is no line.
-          dotProps={{ r: 1.5, strokeWidth: 1 }}
+          withDots={false}
+          strokeWidth={1.5}
+          lineProps={({ name }) => ({ dot: lonePoint(points, name as Percentile) })}
           valueFormatter={formatMs}
           series={[
             { name: 'p50', label: 'p50', color: 'seal.6' },
@@ -80,18 +99,34 @@ export default function Drawing({ kind, points, height }: DrawingProps) {
       )
     case 'cost':
       return (
-        <CompositeChart
-          {...shared}
-          {...axis(formatUsd)}
-          curveType="linear"
-          withDots={false}
-          valueFormatter={formatUsd}
-          series={[
-            { name: 'variance', label: 'Variance', type: 'bar', color: 'orange.6' },
-            { name: 'costEstimate', label: 'By senders', type: 'line', color: 'blue.6', strokeDasharray: '6 3' },
-            { name: 'costComputed', label: 'By list prices', type: 'line', color: 'seal.6' },
-          ]}
-        />
+        <>
+          <LineChart
+            {...shared}
+            {...axis(formatUsd)}
+            h={height - varianceHeight}
+            curveType="linear"
+            withDots={false}
+            strokeWidth={1.5}
+            valueFormatter={formatUsd}
+            series={[
+              { name: 'costComputed', label: 'By list prices', color: 'seal.6' },
+              { name: 'costEstimate', label: 'By senders', color: 'blue.6', strokeDasharray: '6 3' },
+            ]}
+          />
+          {/* With a scale of its own: it is small beside the costs. */}
+          <Text size="xs" c="dimmed" h={18} ta="center">
+            Variance: senders less list prices
+          </Text>
+          <BarChart
+            {...shared}
+            h={varianceHeight - 18}
+            withLegend={false}
+            withXAxis={false}
+            yAxisProps={{ width: 64, tickFormatter: formatUsd, tickCount: 3 }}
+            valueFormatter={formatUsd}
+            series={[{ name: 'variance', label: 'Variance', color: 'orange.6' }]}
+          />
+        </>
       )
   }
 }
