@@ -103,8 +103,8 @@ export const latencyColumns: Column[] = [
 
 export const costColumns: Column[] = [
   start,
-  usd('cost_usd_estimate', 'By senders', (point) => point.costEstimate),
-  usd('cost_usd_computed', 'By list prices', (point) => point.costComputed),
+  usd('cost_usd_estimate', 'Senders', (point) => point.costEstimate),
+  usd('cost_usd_computed', 'List prices', (point) => point.costComputed),
   usd('variance_usd', 'Variance', (point) => point.variance),
 ]
 
