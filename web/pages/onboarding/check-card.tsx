@@ -1,43 +1,48 @@
 import { Badge, Box, Button, Code, Group, Paper, Stack, Text, ThemeIcon, Title } from '@mantine/core'
-import { IconAlertTriangle, IconCheck } from '@tabler/icons-react'
+import { IconAlertTriangle, IconCheck, IconCircleDashed } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useMe } from '../../api/me.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 import styles from './check-card.module.css'
 import { type CheckName, checklistSteps, type Health, type NextStep } from './checklist-steps.ts'
-import { missingInWords } from './checklist-words.ts'
+import { missingInWords, wasMet } from './checklist-words.ts'
+
+/** Orange is for what broke, not for what nobody has come to yet. */
+const states = {
+  met: { word: 'Met', color: 'seal', Icon: IconCheck },
+  broken: { word: 'Not met', color: 'orange', Icon: IconAlertTriangle },
+  toDo: { word: 'To do', color: 'gray', Icon: IconCircleDashed },
+} as const
 
 interface CheckCardProps {
   name: CheckName
   number: number
   health: Health
+  /** It is what to do next: the one whose button is filled. */
+  isNext: boolean
   /** What is done on the spot. */
   children?: ReactNode
 }
 
 /** One check: whether it is met, its figures, what the Hub says of it, and what to do next. */
-export function CheckCard({ name, number, health, children }: CheckCardProps) {
+export function CheckCard({ name, number, health, isNext, children }: CheckCardProps) {
   const me = useMe()
   const check = health.checks[name]
   const { title, about, figures, next } = of(name, health)
+  const { word, color, Icon } = states[check.ok ? 'met' : wasMet(name, health) ? 'broken' : 'toDo']
   const steps = check.ok ? [] : next.filter(({ needs }) => me.may(needs))
   return (
     <Paper withBorder p="md" component="li">
       <Group align="flex-start" wrap="nowrap" gap="md">
-        <ThemeIcon radius="xl" size={28} color={check.ok ? 'seal' : 'orange'} variant={check.ok ? 'filled' : 'light'}>
-          {check.ok ? <IconCheck size={17} aria-hidden /> : <IconAlertTriangle size={16} aria-hidden />}
+        <ThemeIcon radius="xl" size={28} color={color} variant={check.ok ? 'filled' : 'light'}>
+          <Icon size={17} aria-hidden />
         </ThemeIcon>
         <Stack gap="xs" flex={1} miw={0}>
           <Group justify="space-between" gap="xs">
             <Title order={2}>{`${number}. ${title}`}</Title>
-            <Badge
-              variant="light"
-              tt="none"
-              color={check.ok ? 'seal' : 'orange'}
-              styles={{ label: { color: 'var(--mantine-color-text)' } }}
-            >
-              {check.ok ? 'Met' : 'Not met'}
+            <Badge variant="light" tt="none" color={color} styles={{ label: { color: 'var(--mantine-color-text)' } }}>
+              {word}
             </Badge>
           </Group>
           <Text size="sm" c="dimmed">
@@ -56,7 +61,7 @@ export function CheckCard({ name, number, health, children }: CheckCardProps) {
                 <Button
                   key={to + label}
                   size="xs"
-                  variant={index === 0 ? 'filled' : 'default'}
+                  variant={isNext && index === 0 ? 'filled' : 'default'}
                   renderRoot={(props) => <Link to={to} search={(search ?? {}) as never} {...props} />}
                 >
                   {label}

@@ -23,7 +23,7 @@ export default function ChecklistPage() {
       <PageHeader
         title="Checklist"
         about="What a tenant needs before it is live. The checks are read again every five seconds while you look."
-        actions={me.may('republishSkills') && <RepublishButton />}
+        actions={me.may('republishSkills') && !!health.data?.checks.skills.published && <RepublishButton />}
       />
       <Stack>
         {tenant.isLoading && !tenant.failureReason ? (
@@ -37,7 +37,7 @@ export default function ChecklistPage() {
               </Loaded>
             )}
             <Loaded query={health} what="checks" skeleton={<ChecksSkeleton />}>
-              {(data) => <Checks health={data} />}
+              {(data) => <Checks health={data} isConfirmed={!tenant.data || tenant.data.confirmed_at !== undefined} />}
             </Loaded>
           </>
         )}
@@ -46,8 +46,15 @@ export default function ChecklistPage() {
   )
 }
 
-function Checks({ health }: { health: Health }) {
+interface ChecksProps {
+  health: Health
+  /** Details of the tenant come first. */
+  isConfirmed: boolean
+}
+
+function Checks({ health, isConfirmed }: ChecksProps) {
   const me = useMe()
+  const next = isConfirmed ? checkNames.find((name) => !health.checks[name].ok) : undefined
   const done = checkNames.filter((name) => health.checks[name].ok).length
   return (
     <Stack>
@@ -58,8 +65,10 @@ function Checks({ health }: { health: Health }) {
       <LiveNotice health={health} />
       <Stack component="ol" gap="sm" p={0} m={0} style={{ listStyle: 'none' }}>
         {checkNames.map((name, index) => (
-          <CheckCard key={name} name={name} number={index + 1} health={health}>
-            {name === 'hub' && me.may('provisionHub') && <ProvisionForm check={health.checks.hub} />}
+          <CheckCard key={name} name={name} number={index + 1} health={health} isNext={name === next}>
+            {name === 'hub' && me.may('provisionHub') && (
+              <ProvisionForm check={health.checks.hub} isNext={name === next} />
+            )}
             {name === 'telemetry' && !health.checks.telemetry.ok && me.may('listSkills') && <FirstEvent />}
           </CheckCard>
         ))}

@@ -46,6 +46,17 @@ function unsynced(lastSyncedAt: string | undefined, checkedAt: string): string[]
     : []
 }
 
+/** Whether a check was met before, as far as the Hub keeps it: where it is not met now, something broke. */
+export function wasMet(name: CheckName, { checks, live_since }: Health): boolean {
+  const { identity, platforms, hub } = checks
+  const before: Partial<Record<CheckName, boolean>> = {
+    identity: identity.sso_configured && identity.last_synced_at !== undefined,
+    platforms: platforms.last_publish_at !== undefined,
+    hub: hub.provisioned,
+  }
+  return live_since !== undefined || (before[name] ?? false)
+}
+
 /** @returns why a check is not met; empty where it is */
 export function missingInWords(name: CheckName, { checks, checked_at }: Health): string {
   return checks[name].ok ? '' : missing[name](checks[name] as never, checked_at).join(' ')

@@ -34,11 +34,17 @@ const settingsWithKey = v.object({
   key_ref: v.pipe(v.string(), v.trim(), v.nonEmpty('Mode B needs a key of yours. Without it nothing can be written.')),
 })
 
+interface ProvisionFormProps {
+  check: Health['checks']['hub']
+  /** It is what to do next. */
+  isNext: boolean
+}
+
 /**
  * Provisions the Hub on the spot. Where it is provisioned, the same form changes how long records are kept, and gives it
  * another key where the former one is gone.
  */
-export function ProvisionForm({ check: { ok, provisioned } }: { check: Health['checks']['hub'] }) {
+export function ProvisionForm({ check: { ok, provisioned }, isNext }: ProvisionFormProps) {
   const [opened, { open, close }] = useDisclosure(false)
   const provision = api.useQuery('get', '/api/v1/hub/provision', {}, { enabled: opened || !ok })
   if (ok && !opened) {
@@ -52,7 +58,7 @@ export function ProvisionForm({ check: { ok, provisioned } }: { check: Health['c
   }
   return (
     <Loaded query={provision} what="settings" skeleton={<SkeletonLines lines={2} height={56} />}>
-      {(data) => <SettingsForm provision={data} isFirst={!provisioned} onDone={close} />}
+      {(data) => <SettingsForm provision={data} isFirst={!provisioned} isNext={isNext || ok} onDone={close} />}
     </Loaded>
   )
 }
@@ -61,10 +67,11 @@ interface SettingsFormProps {
   provision: Provision
   /** Never provisioned before; the Hub's own word for it is also that the key of the customer is gone. */
   isFirst: boolean
+  isNext: boolean
   onDone(): void
 }
 
-function SettingsForm({ provision, isFirst, onDone }: SettingsFormProps) {
+function SettingsForm({ provision, isFirst, isNext, onDone }: SettingsFormProps) {
   const queryClient = useQueryClient()
   const save = api.useMutation('post', '/api/v1/hub/provision')
   const failure: unknown = save.error
@@ -129,7 +136,7 @@ function SettingsForm({ provision, isFirst, onDone }: SettingsFormProps) {
           <ProblemNotice error={failure} shownAtFields={['retention_days', 'cmek.key_ref', 'cmek.provider', 'cmek']} />
         ) : null}
         <Group gap="xs">
-          <Button type="submit" size="xs" loading={save.isPending}>
+          <Button type="submit" size="xs" variant={isNext ? 'filled' : 'default'} loading={save.isPending}>
             {isFirst ? 'Provision the Hub' : needsKey ? 'Give the Hub this key' : 'Save'}
           </Button>
           {!isFirst && !needsKey && (
