@@ -11,8 +11,8 @@ interface FiguresTableProps<Row extends object> {
   maxHeight?: string
 }
 
-/** About the width of a letter, in pixels. */
-const letter = 7.1
+/** Widths of a letter, in pixels, on the safe side: figures and heads are wider than words. */
+const letter = { word: 7.4, figure: 8.4 }
 
 /** Figures to read: the first column names the row, the others are numbers. */
 export function FiguresTable<Row extends object>({ label, columns, rows, rowId, maxHeight }: FiguresTableProps<Row>) {
@@ -28,7 +28,7 @@ export function FiguresTable<Row extends object>({ label, columns, rows, rowId, 
           header,
           cell: ({ row }) => said(row.original),
           enableSorting: false,
-          size: 24 + Math.ceil(letters * letter),
+          size: 24 + Math.ceil(letters * (index === 0 ? letter.word : letter.figure)),
           meta: { ...(index === 0 ? { grow: true } : { align: 'right' as const }), ...(from && { from }) },
         })
       }),

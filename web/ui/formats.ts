@@ -15,6 +15,11 @@ const dollars = {
   minimumFractionDigits: 2,
 } as const
 const usd = new Intl.NumberFormat(locale, { ...dollars, maximumFractionDigits: 2 })
+const columnUsd = new Intl.NumberFormat(locale, {
+  ...{ ...dollars, minimumFractionDigits: 4, maximumFractionDigits: 4 },
+  // Next to nothing is no less than nothing.
+  signDisplay: 'negative',
+})
 const smallUsd = new Intl.NumberFormat(locale, { ...dollars, maximumFractionDigits: 6 })
 
 /** Minus as it is printed, which Intl has in few languages only: as long as plus, and no hyphen. */
@@ -42,6 +47,11 @@ export function formatPercent(ratio: number | null | undefined): string {
 export function formatUsd(value: number | null | undefined): string {
   if (value === null || value === undefined) return nothing
   return signed((value !== 0 && Math.abs(value) < 0.01 ? smallUsd : usd).format(value))
+}
+
+/** US dollars to the hundredth of a cent, for columns: their amounts can be compared by eye. */
+export function formatUsdInColumn(value: number): string {
+  return signed(columnUsd.format(value))
 }
 
 /** A difference of two ratios in percentage points, without the word: 0.033 → 3.3 */

@@ -16,7 +16,7 @@ interface DrawingProps {
 type Percentile = 'p50' | 'p95' | 'p99'
 
 /** Of the height of the costs, with its title. */
-const varianceHeight = 88
+const varianceHeight = 104
 
 /** An hour with events between two without is no line, so it has a dot; all others have none. */
 function lonePoint(points: readonly Point[], name: Percentile) {
@@ -91,9 +91,10 @@ export default function Drawing({ kind, points, height }: DrawingProps) {
           lineProps={({ name }) => ({ dot: lonePoint(points, name as Percentile) })}
           valueFormatter={formatMs}
           series={[
+            // The widest first: those below it are drawn over it.
+            { name: 'p99', label: 'p99', color: 'orange.4', strokeDasharray: '2 3' },
+            { name: 'p95', label: 'p95', color: 'blue.6' },
             { name: 'p50', label: 'p50', color: 'seal.6' },
-            { name: 'p95', label: 'p95', color: 'blue.6', strokeDasharray: '6 3' },
-            { name: 'p99', label: 'p99', color: 'orange.6', strokeDasharray: '2 3' },
           ]}
         />
       )
@@ -114,12 +115,12 @@ export default function Drawing({ kind, points, height }: DrawingProps) {
             ]}
           />
           {/* With a scale of its own: it is small beside the costs. */}
-          <Text size="xs" c="dimmed" h={18} ta="center">
+          <Text size="xs" c="dimmed" h={18} mt={10}>
             Variance: senders less list prices
           </Text>
           <BarChart
             {...shared}
-            h={varianceHeight - 18}
+            h={varianceHeight - 28}
             withLegend={false}
             withXAxis={false}
             yAxisProps={{ width: 64, tickFormatter: formatUsd, tickCount: 3 }}

@@ -1,5 +1,5 @@
 import type { FigureColumn } from '../../ui/figures.ts'
-import { formatCount, formatMs, formatPercent, formatUsd, nothing } from '../../ui/formats.ts'
+import { formatCount, formatMs, formatPercent, formatUsdInColumn, nothing } from '../../ui/formats.ts'
 import { failureRate } from './changes.ts'
 import { labelsOf } from './point-labels.ts'
 import { fillGaps, type Interval, isoOf, type Span } from './ranges.ts'
@@ -74,7 +74,7 @@ const count = (id: string, label: string, value: (point: Point) => number): Colu
 })
 const usd = (id: string, label: string, value: (point: Point) => number): Column => ({
   ...{ id, label, value },
-  text: (point) => formatUsd(value(point)),
+  text: (point) => formatUsdInColumn(value(point)),
 })
 const latency = (id: string, label: string, value: (point: Point) => number | undefined): Column => ({
   ...{ id, label, value },
