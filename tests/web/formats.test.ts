@@ -27,3 +27,17 @@ test('and so have points, and seconds along an axis', () => {
   expect(formats.formatSeconds(250)).toBe('0,25 s')
   expect(formats.formatSeconds(60_000)).toBe('60 s')
 })
+
+test('what is less than nothing has a minus, not a hyphen', () => {
+  expect(formats.formatUsd(-0.4)).toBe('−0,40\u00a0$')
+  expect(formats.formatPercent(-0.012)).toBe('−1,2\u00a0%')
+})
+
+test('dollars in columns have four digits below one, and no minus before zero', () => {
+  expect([0.02, 0.002839, -0.001, -0.000_004].map(formats.formatUsdInColumn)).toEqual([
+    '0,0200\u00a0$',
+    '0,0028\u00a0$',
+    '−0,0010\u00a0$',
+    '0,0000\u00a0$',
+  ])
+})

@@ -30,6 +30,7 @@ export default function GrantsPage() {
       (each) => (each.state !== 'retired' || granted.has(each.skill_id)) && has(`${each.skill_id} ${each.name}`, skill),
     )
   }, [skills.data, grants.data, skill])
+  const isEmpty = archetypes.data?.length === 0 || skills.data?.length === 0
   const filter = (part: { skill?: string; archetype?: string }) =>
     void navigate({ search: (before) => ({ ...before, ...part }), replace: true })
   return (
@@ -40,22 +41,24 @@ export default function GrantsPage() {
       />
       <Stack gap="lg">
         <div>
-          <Group gap="xs" mb="sm" role="search" aria-label="Filters of the matrix">
-            <SearchField
-              aria-label="Part of a skill’s id or name"
-              placeholder="Skills"
-              maxLength={128}
-              value={skill}
-              onSearch={(text) => filter({ skill: text })}
-            />
-            <SearchField
-              aria-label="Part of an archetype’s id or name"
-              placeholder="Archetypes"
-              maxLength={128}
-              value={archetype}
-              onSearch={(text) => filter({ archetype: text })}
-            />
-          </Group>
+          {!isEmpty && (
+            <Group gap="xs" mb="sm" role="search" aria-label="Filters of the matrix">
+              <SearchField
+                aria-label="Part of a skill’s id or name"
+                placeholder="Skills"
+                maxLength={128}
+                value={skill}
+                onSearch={(text) => filter({ skill: text })}
+              />
+              <SearchField
+                aria-label="Part of an archetype’s id or name"
+                placeholder="Archetypes"
+                maxLength={128}
+                value={archetype}
+                onSearch={(text) => filter({ archetype: text })}
+              />
+            </Group>
+          )}
           <Loaded
             query={together(archetypes, skills, grants)}
             what="skills, archetypes and grants"
