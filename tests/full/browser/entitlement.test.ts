@@ -27,7 +27,9 @@ describe('the roster', () => {
     await page.getByText('2 people have no archetype').waitFor()
     await expect.poll(() => rows(page, 'People').nth(1).textContent()).toContain('none yet')
     expect(await rows(page, 'People').nth(2).textContent()).not.toContain('none yet')
-    const address = (await rows(page, 'People').first().locator('td').first().textContent()) ?? ''
+    // The cell has a name and, on a line of its own, the address.
+    const cell = await rows(page, 'People').first().locator('td').first().innerText()
+    const address = cell.split('\n').find((line) => line.includes('@')) ?? ''
 
     await rows(page, 'People').first().focus()
     await page.keyboard.press('Enter')
