@@ -28,6 +28,7 @@ describe('the roster', () => {
     await expect.poll(() => rows(page, 'People').nth(1).textContent()).toContain('none yet')
     expect(await rows(page, 'People').nth(2).textContent()).not.toContain('none yet')
     // The cell has a name and, on a line of its own, the address.
+    // biome-ignore lint/performance/useDomNodeTextContent: the layout tells the two lines apart
     const cell = await rows(page, 'People').first().locator('td').first().innerText()
     const address = cell.split('\n').find((line) => line.includes('@')) ?? ''
 
