@@ -182,11 +182,13 @@ test('a pack is made, shows what it would do, and is applied', async () => {
   const question = page.getByRole('dialog', { name: 'Apply Office?' })
   await question.getByText('summarise → writer').waitFor()
   await question.getByRole('button', { name: 'Apply pack' }).click()
+  await question.waitFor({ state: 'detached' })
   await page.getByText('Last application that changed something').waitFor()
   expect(await lab.must('GET', '/api/v1/skill-entitlement/coworks/office')).toMatchObject({
     skills: [{ skill_id: 'summarise', manifest: { skill_md: 'Do summarise.' } }],
   })
   await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
 })
 
 test('the first event makes the tenant live, which the page sees by itself', async () => {
