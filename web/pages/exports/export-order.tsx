@@ -44,12 +44,17 @@ export function useOrder(job: ExportJob): Order | null | undefined {
   return { filter: details.filter ?? {}, actor: details.actor ?? '' }
 }
 
+/** Two lines, whether it is known yet or not: what stands below does not move as it becomes known. */
 export function ExportOrder({ order }: { order: Order | null | undefined }) {
-  if (!order) return null
+  if (order === null) return null
   return (
-    <Text size="sm">
-      {`Of ${filterInWords(order.filter)}, ordered by `}
-      <ActorName id={order.actor} />.
+    <Text size="sm" mih="2.9em" lineClamp={2}>
+      {order && (
+        <>
+          {`Of ${filterInWords(order.filter)}, ordered by `}
+          <ActorName id={order.actor} />.
+        </>
+      )}
     </Text>
   )
 }
