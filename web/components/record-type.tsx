@@ -15,29 +15,49 @@ interface Look {
   /** In the singular, as it stands in a sentence. */
   label: string
   plural: string
+  /** For narrow columns. */
+  short: string
   color: string
   Icon: TablerIcon
 }
 
 /** How records of a type are shown: a word and an icon, with a colour that says the same. */
 export const recordTypeLooks: Readonly<Record<RecordType, Look>> = {
-  output: { label: 'Output', plural: 'Outputs', color: 'seal', Icon: IconFileText },
-  artifact: { label: 'Artifact', plural: 'Artifacts', color: 'blue', Icon: IconPaperclip },
-  decision: { label: 'Decision', plural: 'Decisions', color: 'grape', Icon: IconScale },
-  governance_event: { label: 'Governance event', plural: 'Governance events', color: 'orange', Icon: IconGavel },
-  telemetry_event: { label: 'Telemetry event', plural: 'Telemetry events', color: 'gray', Icon: IconActivity },
-  skill_definition: { label: 'Skill definition', plural: 'Skill definitions', color: 'indigo', Icon: IconSparkles },
+  output: { label: 'Output', plural: 'Outputs', short: 'Output', color: 'seal', Icon: IconFileText },
+  artifact: { label: 'Artifact', plural: 'Artifacts', short: 'Artifact', color: 'blue', Icon: IconPaperclip },
+  decision: { label: 'Decision', plural: 'Decisions', short: 'Decision', color: 'grape', Icon: IconScale },
+  governance_event: {
+    label: 'Governance event',
+    plural: 'Governance events',
+    short: 'Governance',
+    color: 'orange',
+    Icon: IconGavel,
+  },
+  telemetry_event: {
+    label: 'Telemetry event',
+    plural: 'Telemetry events',
+    short: 'Telemetry',
+    color: 'gray',
+    Icon: IconActivity,
+  },
+  skill_definition: {
+    label: 'Skill definition',
+    plural: 'Skill definitions',
+    short: 'Skill',
+    color: 'indigo',
+    Icon: IconSparkles,
+  },
 }
 
 /** Also of a type that there is not, in a record that somebody made up. */
 export function looksOf(type: RecordType): Look {
   return Object.hasOwn(recordTypeLooks, type)
     ? recordTypeLooks[type]
-    : { label: String(type), plural: String(type), color: 'red', Icon: IconQuestionMark }
+    : { label: String(type), plural: String(type), short: String(type), color: 'red', Icon: IconQuestionMark }
 }
 
-export function RecordTypeBadge({ type }: { type: RecordType }) {
-  const { label, color, Icon } = looksOf(type)
+export function RecordTypeBadge({ type, isShort = false }: { type: RecordType; isShort?: boolean }) {
+  const { label, short, color, Icon } = looksOf(type)
   return (
     <Badge
       variant="light"
@@ -49,7 +69,7 @@ export function RecordTypeBadge({ type }: { type: RecordType }) {
       // The library's own shade of text is too pale on some of its tints.
       styles={{ label: { color: 'var(--mantine-color-text)' } }}
     >
-      {label}
+      {isShort ? short : label}
     </Badge>
   )
 }

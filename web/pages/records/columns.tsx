@@ -46,14 +46,16 @@ const numberColumn = (member: string, header: string, format: (value: number | u
 export const recordColumns = column.columns([
   column.accessor('record_type', {
     header: 'Type',
-    size: 168,
+    size: 130,
     enableSorting: false,
     meta: { from: 'sm' },
-    cell: ({ getValue }) => <RecordTypeBadge type={getValue()} />,
+    cell: ({ getValue }) => <RecordTypeBadge type={getValue()} isShort />,
   }),
   column.accessor((record) => titleOfRecord(record), {
     id: 'title',
     header: 'Title',
+    // At least; what tells rows apart has the most room.
+    size: 200,
     enableSorting: false,
     meta: { grow: true },
     cell: ({ row, getValue }) => <TitleCell record={row.original} title={getValue()} />,
@@ -61,7 +63,7 @@ export const recordColumns = column.columns([
   column.display({
     id: 'verdict',
     header: 'In this browser',
-    size: 140,
+    size: 135,
     meta: { name: 'In this browser' },
     cell: ({ row }) => <VerdictCell record={row.original} />,
   }),
@@ -75,7 +77,7 @@ export const recordColumns = column.columns([
   column.accessor((record) => text(record, 'skill_id'), {
     id: 'skill_id',
     header: 'Skill',
-    size: 168,
+    size: 150,
     enableSorting: false,
     meta: { from: 'lg' },
     cell: ({ getValue }) => getValue() ?? nothing,
@@ -83,7 +85,7 @@ export const recordColumns = column.columns([
   column.accessor((record) => text(record, 'user_id') ?? record.created_by, {
     id: 'who',
     header: 'Who',
-    size: 215,
+    size: 160,
     enableSorting: false,
     meta: { from: 'lg' },
     cell: ({ row, getValue }) => text(row.original, 'user_id')?.replace(/^user:/, '') ?? <ActorName id={getValue()} />,
@@ -91,7 +93,7 @@ export const recordColumns = column.columns([
   column.accessor((record) => number(record, 'cost_usd_estimate'), {
     id: 'cost_usd_estimate',
     header: 'Cost',
-    size: 100,
+    size: 90,
     meta: { align: 'right', from: 'sm' },
     cell: ({ getValue }) => formatUsd(getValue()),
   }),
@@ -136,6 +138,7 @@ export const usualColumns = ['record_type', 'title', 'skill_id', 'who', 'cost_us
 
 function TitleCell({ record, title }: { record: HubRecord; title: string }) {
   const { label, Icon } = looksOf(record.record_type)
+  const told = record.record_type === 'telemetry_event' ? resultOf(record) : []
   return (
     <Group gap={6} wrap="nowrap" miw={0}>
       <Text span inherit hiddenFrom="sm" c="dimmed" flex="none" lh={0}>
@@ -144,6 +147,11 @@ function TitleCell({ record, title }: { record: HubRecord; title: string }) {
       <Box miw={0}>
         <Text size="sm" truncate>
           {title}
+          {told.length > 0 && (
+            <Text span inherit c="dimmed">
+              {` · ${told.join(' · ')}`}
+            </Text>
+          )}
         </Text>
         <Text size="xs" c="dimmed" truncate hiddenFrom="sm">
           <TimeText iso={record.created_at} />
@@ -156,6 +164,17 @@ function TitleCell({ record, title }: { record: HubRecord; title: string }) {
       )}
     </Group>
   )
+}
+
+/** Events of one skill have the same title: how each went tells them apart. */
+function resultOf(record: HubRecord): string[] {
+  const latency = number(record, 'latency_ms')
+  const parts = [
+    record.success === false && 'failed',
+    latency !== undefined && formatMs(latency),
+    text(record, 'llm_platform'),
+  ]
+  return parts.filter((part) => typeof part === 'string')
 }
 
 function VerdictCell({ record }: { record: HubRecord }) {
