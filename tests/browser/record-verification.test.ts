@@ -40,7 +40,7 @@ const edit = (change: string) =>
 /** What this browser finds of the record: the words of the verdict, and the steps that failed. */
 async function seen(): Promise<[string, ...string[]]> {
   await page.goto(lab.address(`/records/${recordId}`))
-  const card = page.locator('section[data-verdict]')
+  const card = page.locator('section[data-verdict][aria-busy="false"]')
   await card.waitFor()
   const title = await card.getByRole('heading', { level: 2 }).textContent()
   const steps = await card.locator('[data-state="failed"]').all()

@@ -13,7 +13,7 @@ export function AccountMenu() {
   // Asked for when the menu opens: it counts as one of ten calls a minute.
   const person = api.useQuery('get', '/api/v1/auth/me', {}, { enabled: false, staleTime: Number.POSITIVE_INFINITY })
   return (
-    <Menu position="bottom-end" width={260} withinPortal={false} onOpen={() => void (person.data ?? person.refetch())}>
+    <Menu position="bottom-end" width={260} onOpen={() => void (person.data ?? person.refetch())}>
       <Menu.Target>
         <ActionIcon variant="subtle" color="gray" size="lg" aria-label="Your account">
           <IconUserCircle size={20} />

@@ -16,7 +16,7 @@ export function TenantSwitcher() {
   const { tenant } = useMe()
   const others = knownTenants().filter((each) => each !== tenant)
   return (
-    <Menu position="bottom-start" width={240} withinPortal={false}>
+    <Menu position="bottom-start" width={240}>
       <Menu.Target>
         <UnstyledButton className={styles.tenant} aria-label={`Tenant ${tenant}. Change tenant`}>
           <span className={styles.name}>{tenant}</span>

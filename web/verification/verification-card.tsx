@@ -49,11 +49,19 @@ const looks: Record<Verdict, { Icon: typeof IconShieldX; color: string; title: s
 
 /** Verifies the record in this browser when it is shown, step by step. */
 export function VerificationCard({ recordId, record, readAt, server, onReload }: VerificationCardProps) {
-  const { data, error, isPending } = useVerification(recordId, record, readAt)
+  const { data, error, isPending, isFetching } = useVerification(recordId, record, readAt)
   const verdict = data?.verdict
   const look = verdict && looks[verdict]
   return (
-    <Paper withBorder p="md" component="section" aria-labelledby="verification-title" data-verdict={verdict}>
+    <Paper
+      withBorder
+      p="md"
+      component="section"
+      aria-labelledby="verification-title"
+      // A record that is red by itself is so at once, while the log is still asked.
+      aria-busy={isFetching}
+      data-verdict={verdict}
+    >
       <Stack gap="sm">
         <Group gap="sm" align="flex-start" mih={48}>
           {look ? (
