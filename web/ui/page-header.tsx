@@ -3,6 +3,8 @@ import { type ReactNode, useEffect, useRef } from 'react'
 
 interface PageHeaderProps {
   title: string
+  /** Link to the page that lists what this page is one of (`BackLink`), above the title. */
+  back?: ReactNode
   /** One sentence: what the page is for. */
   about?: ReactNode
   /** Buttons of the whole page, at its right. */
@@ -12,7 +14,7 @@ interface PageHeaderProps {
 let isFirst = true
 
 /** Head of a page. Moving to a page puts the focus on its title, so that the keyboard and screen readers follow. */
-export function PageHeader({ title, about, actions }: PageHeaderProps) {
+export function PageHeader({ title, back, about, actions }: PageHeaderProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     document.title = `${title} · Org-Memory Hub`
@@ -26,6 +28,7 @@ export function PageHeader({ title, about, actions }: PageHeaderProps) {
   return (
     <Group justify="space-between" align="flex-start" mb="lg" gap="md">
       <Box flex="1 1 16rem" miw={0}>
+        {back && <Box mb={4}>{back}</Box>}
         <Title order={1} ref={heading} tabIndex={-1} className="page-title">
           {title}
         </Title>

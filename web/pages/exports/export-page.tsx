@@ -5,6 +5,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { api } from '../../api/hub.ts'
 import { useMe } from '../../api/me.ts'
 import { queryClient } from '../../api/query-client.ts'
+import { BackLink } from '../../components/back-link.tsx'
 import { LinkButton } from '../../components/link-button.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { notifyDone } from '../../components/notify.ts'
@@ -32,7 +33,7 @@ export default function ExportPage() {
   )
   return (
     <>
-      <PageHeader title="Export" about={jobId} actions={<LinkButton to="/exports">All exports</LinkButton>} />
+      <PageHeader title="Export" back={<BackLink to="/exports">All exports</BackLink>} about={jobId} />
       <Loaded query={query} what="details of the export" skeleton={<Skeleton height={220} />}>
         {(job) => <JobDetails job={job} />}
       </Loaded>

@@ -1,6 +1,5 @@
-import { IconArrowLeft } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
-import { LinkButton } from '../../components/link-button.tsx'
+import { BackLink } from '../../components/back-link.tsx'
 import { titleOfRecord } from '../../components/record-type.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { RecordDetails } from './record-details.tsx'
@@ -16,12 +15,8 @@ export default function RecordPage() {
     <>
       <PageHeader
         title={data ? titleOfRecord(data.record) : 'Record'}
+        back={<BackLink to="/records">All records</BackLink>}
         about={recordId}
-        actions={
-          <LinkButton size="sm" to="/records" leftSection={<IconArrowLeft size={16} aria-hidden />}>
-            All records
-          </LinkButton>
-        }
       />
       <div style={{ maxWidth: '60rem' }}>
         <RecordDetails key={recordId} recordId={recordId} />

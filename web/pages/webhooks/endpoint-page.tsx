@@ -1,7 +1,7 @@
 import { Stack } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import { api } from '../../api/hub.ts'
-import { LinkText } from '../../components/link-text.tsx'
+import { BackLink } from '../../components/back-link.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Deliveries } from './deliveries.tsx'
@@ -23,11 +23,9 @@ export default function EndpointPage() {
   const { data } = webhook
   return (
     <>
-      <LinkText to="/webhooks" size="sm">
-        All endpoints
-      </LinkText>
       <PageHeader
         title={data?.description || 'Endpoint'}
+        back={<BackLink to="/webhooks">All endpoints</BackLink>}
         about={<span style={{ overflowWrap: 'anywhere' }}>{data?.url ?? webhookId}</span>}
         actions={data && <EndpointActions webhook={data} />}
       />
