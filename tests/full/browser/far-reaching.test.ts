@@ -43,6 +43,7 @@ const keyOf = async () => (await read('/api/v1/hub/provision')).cmek
 
 test('a tenant with a key of its own is provisioned with that key, and rotates its content key', async () => {
   await open('/onboarding')
+  await page.getByRole('button', { name: /^3\. Hub/ }).click()
   await page.getByRole('textbox', { name: /Records are kept for/ }).waitFor()
   await button(page, 'Provision the Hub').click()
   await page.getByText(/Mode B needs a key of yours/).waitFor()
@@ -126,7 +127,7 @@ test('content keys are destroyed once the tenant is named and a reason is given;
   expect(await page.content()).not.toContain('Only for us.')
 
   await open('/onboarding')
-  await page.getByText(/key of your organisation is missing or was destroyed/).waitFor()
+  await page.getByRole('button', { name: /^3\. Hub.*key of your organisation is missing or was destroyed/ }).click()
   await page.getByRole('textbox', { name: 'Key', exact: true }).fill('k2')
   await button(page, 'Give the Hub this key').click()
   await page.getByRole('textbox', { name: 'Key', exact: true }).waitFor({ state: 'detached' })

@@ -60,6 +60,8 @@ test('at first nothing is met, and the details are confirmed', async () => {
 })
 
 test('the Hub is provisioned on the spot', async () => {
+  await page.getByText('0 of 6 checks are met. Next: Sign-in and directory').waitFor()
+  await page.getByRole('button', { name: /^3\. Hub/ }).click()
   await page.getByRole('textbox', { name: /Records are kept for/ }).fill('2555')
   await press('Provision the Hub')
   await page.getByText('1 of 6 checks are met').waitFor()
@@ -68,6 +70,8 @@ test('the Hub is provisioned on the spot', async () => {
 })
 
 test('single sign-on is refused, fails its test, and is mended, each time in words', async () => {
+  // Done, it is folded; what is next stands open.
+  await page.getByRole('button', { name: 'Provision the Hub' }).waitFor({ state: 'detached' })
   await page.getByRole('link', { name: 'Connect single sign-on' }).click()
   await page.getByText(`${lab.hub.baseUrl}${callbackPath}`).waitFor()
   await field('Issuer').fill(`${lab.provider.issuer}/nowhere`)

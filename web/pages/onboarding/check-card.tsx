@@ -1,5 +1,5 @@
-import { Badge, Box, Button, Code, Group, Paper, Stack, Text, ThemeIcon, Title } from '@mantine/core'
-import { IconAlertTriangle, IconCheck, IconCircleDashed } from '@tabler/icons-react'
+import { Accordion, Badge, Box, Button, Code, Group, Stack, Text, ThemeIcon } from '@mantine/core'
+import { IconAlertTriangle, IconArrowRight, IconCheck, IconCircleDashed } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useMe } from '../../api/me.ts'
@@ -12,8 +12,15 @@ import { missingInWords, wasMet } from './checklist-words.ts'
 const states = {
   met: { word: 'Met', color: 'seal', Icon: IconCheck },
   broken: { word: 'Not met', color: 'orange', Icon: IconAlertTriangle },
+  next: { word: 'Next', color: 'seal', Icon: IconArrowRight },
   toDo: { word: 'To do', color: 'gray', Icon: IconCircleDashed },
 } as const
+
+function stateOf(name: CheckName, health: Health, isNext: boolean): keyof typeof states {
+  if (health.checks[name].ok) return 'met'
+  if (wasMet(name, health)) return 'broken'
+  return isNext ? 'next' : 'toDo'
+}
 
 interface CheckCardProps {
   name: CheckName
@@ -21,66 +28,85 @@ interface CheckCardProps {
   health: Health
   /** It is what to do next: the one whose button is filled. */
   isNext: boolean
+  isOpen: boolean
+  /** Somebody is at work in it. */
+  onWork(): void
   /** What is done on the spot. */
   children?: ReactNode
 }
 
-/** One check: whether it is met, its figures, what the Hub says of it, and what to do next. */
-export function CheckCard({ name, number, health, isNext, children }: CheckCardProps) {
+/** One check: a line that says how it stands, and opened its figures, what is missing, and what to do about it. */
+export function CheckCard({ name, number, health, isNext, isOpen, onWork, children }: CheckCardProps) {
   const me = useMe()
   const check = health.checks[name]
-  const { title, about, figures, next } = of(name, health)
-  const { word, color, Icon } = states[check.ok ? 'met' : wasMet(name, health) ? 'broken' : 'toDo']
+  const { title, about, summary, figures, next } = of(name, health)
+  const { word, color, Icon } = states[stateOf(name, health, isNext)]
+  const missing = missingInWords(name, health)
   const steps = check.ok ? [] : next.filter(({ needs }) => me.may(needs))
   return (
-    <Paper withBorder p="md" component="li">
-      <Group align="flex-start" wrap="nowrap" gap="md">
-        <ThemeIcon radius="xl" size={28} color={color} variant={check.ok ? 'filled' : 'light'}>
-          <Icon size={17} aria-hidden />
-        </ThemeIcon>
-        <Stack gap="xs" flex={1} miw={0}>
-          <Group justify="space-between" gap="xs">
-            <Title order={2}>{`${number}. ${title}`}</Title>
-            <Badge variant="light" tt="none" color={color} styles={{ label: { color: 'var(--mantine-color-text)' } }}>
+    <li>
+      <Accordion.Item value={name} className={styles.item}>
+        <Accordion.Control
+          icon={
+            <ThemeIcon radius="xl" size={28} color={color} variant={check.ok ? 'filled' : 'light'}>
+              <Icon size={17} aria-hidden />
+            </ThemeIcon>
+          }
+        >
+          <span className={styles.line}>
+            <Text span fw={650} className={styles.title}>{`${number}. ${title}`}</Text>
+            <Text span size="sm" c="dimmed" className={styles.summary}>
+              {!isOpen && (check.ok ? summary : missing)}
+            </Text>
+            <Badge variant="light" color={color} styles={{ label: { color: 'var(--mantine-color-text)' } }}>
               {word}
             </Badge>
-          </Group>
-          <Text size="sm" c="dimmed">
-            {about}
-          </Text>
-          <Box component="dl" className={styles.figures}>
-            {figures.map(([label, value]) => (
-              <Figure key={label} label={label} value={value} />
-            ))}
-            <Moment name={name} health={health} />
-          </Box>
-          <Text size="sm">{check.ok ? check.detail : missingInWords(name, health)}</Text>
-          {steps.length > 0 && (
-            <Group gap="xs">
-              {steps.map(({ label, to, search }, index) => (
-                <Button
-                  key={to + label}
-                  size="xs"
-                  variant={isNext && index === 0 ? 'filled' : 'default'}
-                  renderRoot={(props) => <Link to={to} search={(search ?? {}) as never} {...props} />}
-                >
-                  {label}
-                </Button>
+          </span>
+        </Accordion.Control>
+        <Accordion.Panel onFocus={onWork} className={styles.panel}>
+          <Stack gap="xs">
+            <Text size="sm" c="dimmed">
+              {about}
+            </Text>
+            <Box component="dl" className={styles.figures}>
+              {figures.map(([label, value]) => (
+                <Figure key={label} label={label} value={value} />
               ))}
-            </Group>
-          )}
-          {children}
-          {!check.ok && <ForTheApi text={check.detail} />}
-        </Stack>
-      </Group>
-    </Paper>
+              <Moment name={name} health={health} />
+            </Box>
+            {missing && <Text size="sm">{missing}</Text>}
+            {steps.length > 0 && (
+              <Group gap="xs">
+                {steps.map(({ label, to, search }, index) => (
+                  <Button
+                    key={to + label}
+                    size="xs"
+                    variant={isNext && index === 0 ? 'filled' : 'default'}
+                    renderRoot={(props) => <Link to={to} search={(search ?? {}) as never} {...props} />}
+                  >
+                    {label}
+                  </Button>
+                ))}
+              </Group>
+            )}
+            {children}
+            {!check.ok && <ForTheApi text={check.detail} />}
+          </Stack>
+        </Accordion.Panel>
+      </Accordion.Item>
+    </li>
   )
 }
 
 function of(name: CheckName, { checks }: Health) {
   const step = checklistSteps[name]
   const check = checks[name] as never
-  return { ...step, figures: step.figures(check), next: step.next(check) as NextStep[] }
+  return {
+    ...step,
+    summary: step.summary(check),
+    figures: step.figures(check),
+    next: step.next(check) as NextStep[],
+  }
 }
 
 function Figure({ label, value }: { label: string; value: ReactNode }) {

@@ -1,10 +1,11 @@
-import { Progress, Skeleton, Stack, Text } from '@mantine/core'
+import { Accordion, Progress, Skeleton, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
 import { api } from '../../api/hub.ts'
 import { useMe } from '../../api/me.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { CheckCard } from './check-card.tsx'
-import { checkNames, type Health } from './checklist-steps.ts'
+import { type CheckName, checklistSteps, checkNames, type Health } from './checklist-steps.ts'
 import { ConfirmDetails } from './confirm-details.tsx'
 import { FirstEvent } from './first-event.tsx'
 import { LiveNotice } from './live-notice.tsx'
@@ -52,37 +53,67 @@ interface ChecksProps {
   isConfirmed: boolean
 }
 
+/** What is next is open. What somebody opened or folded otherwise stays so until the check changes. */
 function Checks({ health, isConfirmed }: ChecksProps) {
   const me = useMe()
+  const [wishes, setWishes] = useState<ReadonlyMap<string, boolean>>(new Map())
   const next = isConfirmed ? checkNames.find((name) => !health.checks[name].ok) : undefined
   const done = checkNames.filter((name) => health.checks[name].ok).length
+  const wishOf = (name: CheckName) => `${name} ${health.checks[name].ok}`
+  const open = checkNames.filter((name) => wishes.get(wishOf(name)) ?? name === next)
+  const wish = (names: readonly CheckName[], isOpen: (name: CheckName) => boolean) =>
+    setWishes((before) => new Map([...before, ...names.map((name) => [wishOf(name), isOpen(name)] as const)]))
   return (
     <Stack>
       <div>
-        <Text fw={600} mb={4} role="status">{`${done} of ${checkNames.length} checks are met`}</Text>
+        <Text fw={600} mb={4} role="status">
+          {`${done} of ${checkNames.length} checks are met${next ? `. Next: ${checklistSteps[next].title}` : ''}`}
+        </Text>
         <Progress value={(done / checkNames.length) * 100} aria-label="Checks that are met" />
       </div>
       <LiveNotice health={health} />
-      <Stack component="ol" gap="sm" p={0} m={0} style={{ listStyle: 'none' }}>
-        {checkNames.map((name, index) => (
-          <CheckCard key={name} name={name} number={index + 1} health={health} isNext={name === next}>
-            {name === 'hub' && me.may('provisionHub') && (
-              <ProvisionForm check={health.checks.hub} isNext={name === next} />
-            )}
-            {name === 'telemetry' && !health.checks.telemetry.ok && me.may('listSkills') && <FirstEvent />}
-          </CheckCard>
-        ))}
-      </Stack>
+      <Accordion
+        multiple
+        order={2}
+        variant="default"
+        keepMounted={false}
+        value={open}
+        onChange={(now) =>
+          wish(
+            checkNames.filter((name) => now.includes(name) !== open.includes(name)),
+            (name) => now.includes(name),
+          )
+        }
+      >
+        <Stack component="ol" gap="xs" p={0} m={0} style={{ listStyle: 'none' }}>
+          {checkNames.map((name, index) => (
+            <CheckCard
+              key={name}
+              name={name}
+              number={index + 1}
+              health={health}
+              isNext={name === next}
+              isOpen={open.includes(name)}
+              onWork={() => wish([name], () => true)}
+            >
+              {name === 'hub' && me.may('provisionHub') && (
+                <ProvisionForm check={health.checks.hub} isNext={name === next} />
+              )}
+              {name === 'telemetry' && !health.checks.telemetry.ok && me.may('listSkills') && <FirstEvent />}
+            </CheckCard>
+          ))}
+        </Stack>
+      </Accordion>
     </Stack>
   )
 }
 
 function ChecksSkeleton() {
   return (
-    <Stack gap="sm" aria-hidden>
+    <Stack gap="xs" aria-hidden>
       <Skeleton height={44} />
       {checkNames.map((name) => (
-        <Skeleton key={name} height={104} radius="md" />
+        <Skeleton key={name} height={62} radius="md" />
       ))}
     </Stack>
   )

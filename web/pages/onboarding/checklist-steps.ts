@@ -22,10 +22,15 @@ export interface NextStep {
 interface Step<Name extends CheckName> {
   title: string
   about: string
+  /** How it stands where it is met, in one line. */
+  summary(check: Health['checks'][Name]): string
   figures(check: Health['checks'][Name]): [label: string, value: string][]
   next(check: Health['checks'][Name]): NextStep[]
 }
 
+/** The Hub counts no further than a thousand. */
+const formatEvents = (count: number) =>
+  count >= 1000 ? `${formatCount(1000)} events or more` : `${formatCount(count)} ${count === 1 ? 'event' : 'events'}`
 const yes = (is: boolean, otherwise = 'no') => (is ? 'yes' : otherwise)
 
 /** The six checks of interface section 4.4, in the order in which a tenant is set up. */
@@ -33,6 +38,7 @@ export const checklistSteps: { [Name in CheckName]: Step<Name> } = {
   identity: {
     title: 'Sign-in and directory',
     about: 'People sign in with the company account, and the directory says who they are.',
+    summary: () => 'Single sign-on is healthy, and the directory is in sync.',
     figures: (check) => [
       ['Single sign-on', check.sso_configured ? (check.sso_healthy ? 'healthy' : 'fails') : 'not configured'],
       ['Directory', check.scim_configured ? `connected (${check.scim_mode})` : 'not connected'],
@@ -61,6 +67,8 @@ export const checklistSteps: { [Name in CheckName]: Step<Name> } = {
   platforms: {
     title: 'Platforms',
     about: 'At least one platform took the published skills within the last 60 seconds.',
+    summary: ({ connected, publishing }) =>
+      `${formatCount(publishing)} of ${formatCount(connected)} ${connected === 1 ? 'platform' : 'platforms'} ${publishing === 1 ? 'takes' : 'take'} the skills.`,
     figures: (check) => [
       ['Connected', formatCount(check.connected)],
       ['Publishing', formatCount(check.publishing)],
@@ -77,14 +85,17 @@ export const checklistSteps: { [Name in CheckName]: Step<Name> } = {
   hub: {
     title: 'Hub',
     about: 'The store of the tenant is provisioned: how long records are kept, and under which key.',
+    summary: () => 'It is provisioned.',
     figures: (check) => [['Provisioned', yes(check.provisioned, 'not yet')]],
     next: () => [],
   },
   roster: {
     title: 'Roster',
-    about: 'There are people, and each of them has an archetype.',
+    about: 'Each person has an archetype. Who was added by hand counts once they have one.',
+    summary: ({ users }) =>
+      users === 1 ? 'The one person has an archetype.' : `All ${formatCount(users)} people have archetypes.`,
     figures: (check) => [
-      ['From the directory', formatCount(check.users)],
+      ['People', formatCount(check.users)],
       ['Without archetype', formatCount(check.unmatched)],
       ['Groups', formatCount(check.groups)],
     ],
@@ -99,6 +110,8 @@ export const checklistSteps: { [Name in CheckName]: Step<Name> } = {
   skills: {
     title: 'Skills',
     about: 'Skills are published, and archetypes may use them.',
+    summary: ({ published, granted }) =>
+      `${formatCount(granted)} of ${formatCount(published)} published skills granted.`,
     figures: (check) => [
       ['Published', formatCount(check.published)],
       ['Granted', formatCount(check.granted)],
@@ -112,12 +125,8 @@ export const checklistSteps: { [Name in CheckName]: Step<Name> } = {
   telemetry: {
     title: 'Telemetry',
     about: 'Platforms report what is used. The first event makes the tenant live.',
-    figures: (check) => [
-      [
-        'Events received',
-        check.events_received >= 1000 ? `${formatCount(1000)} or more` : formatCount(check.events_received),
-      ],
-    ],
+    summary: ({ events_received }) => `${formatEvents(events_received)} received.`,
+    figures: ({ events_received }) => [['Received', formatEvents(events_received)]],
     next: () => [],
   },
 }

@@ -28,7 +28,7 @@ const missing: { [Name in CheckName]: (check: Health['checks'][Name], checkedAt:
   ],
   roster: ({ users, unmatched }) => [
     users === 0
-      ? 'Nobody came from the directory yet.'
+      ? 'Nobody came from the directory yet, and nobody added by hand has an archetype.'
       : `${formatCount(unmatched)} of ${formatCount(users)} people ${unmatched === 1 ? 'has' : 'have'} no archetype. Map their groups, or give them archetypes by hand.`,
   ],
   skills: ({ published }) => [
@@ -50,7 +50,7 @@ function unsynced(lastSyncedAt: string | undefined, checkedAt: string): string[]
 export function wasMet(name: CheckName, { checks, live_since }: Health): boolean {
   const { identity, platforms, hub } = checks
   const before: Partial<Record<CheckName, boolean>> = {
-    identity: identity.sso_configured && identity.last_synced_at !== undefined,
+    identity: identity.sso_configured && identity.sso_healthy && identity.last_synced_at !== undefined,
     platforms: platforms.last_publish_at !== undefined,
     hub: hub.provisioned,
   }
