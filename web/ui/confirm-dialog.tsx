@@ -1,6 +1,7 @@
-import { Button, Group, Stack, Textarea, TextInput } from '@mantine/core'
+import { Stack, Textarea, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
-import { Dialog, useBusyDialog } from './dialog.tsx'
+import { Dialog } from './dialog.tsx'
+import { FormButtons } from './form-buttons.tsx'
 
 interface ConfirmDialogProps {
   opened: boolean
@@ -47,7 +48,6 @@ function Question({
   const [typed, setTyped] = useState('')
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<unknown>()
-  useBusyDialog(busy)
   const ready = (!typeToConfirm || typed === typeToConfirm) && (!reason?.required || text.trim() !== '')
 
   async function confirm() {
@@ -94,14 +94,13 @@ function Question({
           />
         )}
         {failure !== undefined && problem(failure)}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose} disabled={busy}>
-            {cancelLabel}
-          </Button>
-          <Button type="submit" color={danger ? 'red.9' : undefined} loading={busy} disabled={!ready}>
-            {confirmLabel}
-          </Button>
-        </Group>
+        <FormButtons
+          {...{ busy, danger }}
+          submit={confirmLabel}
+          cancel={cancelLabel}
+          onCancel={onClose}
+          disabled={!ready}
+        />
       </Stack>
     </form>
   )

@@ -1,5 +1,16 @@
 import { Button, Drawer, type DrawerProps, Group, Modal, type ModalProps, Text } from '@mantine/core'
-import { createContext, useContext, useEffect, useId, useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import {
+  createContext,
+  type ReactNode,
+  useContext,
+  useEffect,
+  useId,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react'
+import styles from './dialog.module.css'
 
 /** Ids of what is open, the topmost last. Escape closes that one only. */
 let open: readonly string[] = []
@@ -91,7 +102,7 @@ function useClosing({ opened, onClose, closeOnEscape = true }: Closing) {
 
 function Discard({ onDiscard, onStay }: { onDiscard(): void; onStay(): void }) {
   return (
-    <Modal opened onClose={onStay} title="Leave without saving?" centered size="sm" closeOnEscape={useTopmost(true)}>
+    <Modal opened onClose={onStay} title="Leave without saving?" centered closeOnEscape={useTopmost(true)}>
       <Text size="sm">What you entered here will be lost.</Text>
       <Group justify="flex-end" gap="sm" mt="md">
         <Button variant="default" onClick={onDiscard}>
@@ -105,8 +116,39 @@ function Discard({ onDiscard, onStay }: { onDiscard(): void; onStay(): void }) {
   )
 }
 
+interface Head {
+  title: ReactNode
+  /** What sort of thing it is about, in small above its name: "Legal hold". */
+  kind?: string
+  /** For a question, for a form or details, for what has columns. */
+  size?: 'md' | 'lg' | 'xl'
+}
+
+function titled({ title, kind }: Pick<Head, 'title'> & { kind: string | undefined }): ReactNode {
+  if (!kind) return title
+  return (
+    <>
+      <span className={styles.kind}>{kind}</span>
+      {title || '…'}
+    </>
+  )
+}
+
+const parts = { content: styles.content, title: styles.title }
+
+type DialogProps = Omit<ModalProps, keyof Head> & Head
+
 /** A dialog that asks for something. A click beside it does not close it: what was typed would be lost. */
-export function Dialog({ children, opened, onClose, closeOnEscape, withCloseButton = true, ...props }: ModalProps) {
+export function Dialog({
+  children,
+  opened,
+  onClose,
+  closeOnEscape,
+  withCloseButton = true,
+  title,
+  kind,
+  ...props
+}: DialogProps) {
   const { state, busy, closing, question } = useClosing({ opened, onClose, closeOnEscape })
   return (
     <>
@@ -114,6 +156,8 @@ export function Dialog({ children, opened, onClose, closeOnEscape, withCloseButt
         closeOnClickOutside={false}
         {...props}
         {...closing}
+        title={titled({ title, kind })}
+        classNames={parts}
         opened={opened}
         withCloseButton={withCloseButton && !busy}
       >
@@ -124,6 +168,8 @@ export function Dialog({ children, opened, onClose, closeOnEscape, withCloseButt
   )
 }
 
+type SidePanelProps = Omit<DrawerProps, keyof Head> & Head
+
 /** Details, or a long form, at the right of a page. */
 export function SidePanel({
   children,
@@ -132,8 +178,10 @@ export function SidePanel({
   closeOnEscape,
   closeOnClickOutside = true,
   withCloseButton = true,
+  title,
+  kind,
   ...props
-}: DrawerProps) {
+}: SidePanelProps) {
   const { state, busy, closing, question } = useClosing({ opened, onClose, closeOnEscape })
   return (
     <>
@@ -141,6 +189,8 @@ export function SidePanel({
         position="right"
         {...props}
         {...closing}
+        title={titled({ title, kind })}
+        classNames={parts}
         opened={opened}
         closeOnClickOutside={closeOnClickOutside && !busy}
         withCloseButton={withCloseButton && !busy}

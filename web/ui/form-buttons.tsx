@@ -1,5 +1,6 @@
-import { Button, Group } from '@mantine/core'
-import { type RefObject, useEffect, useRef } from 'react'
+import { Button } from '@mantine/core'
+import { type ReactNode, type RefObject, useEffect, useRef } from 'react'
+import styles from './dialog.module.css'
 import { useBusyDialog, useDirtyDialog } from './dialog.tsx'
 
 interface FormButtonsProps {
@@ -11,23 +12,39 @@ interface FormButtonsProps {
   disabled?: boolean
   /** Whether something was entered that would be lost: asked when the dialog is about to close otherwise. */
   isDirty?(): boolean
+  /** Of the button that does nothing, where "Cancel" could be taken for the deed. */
+  cancel?: string
+  /** For what destroys. */
+  danger?: boolean | undefined
+  /** At their left: a figure, or what else can be done. */
+  children?: ReactNode
 }
 
-/** The end of a form in a dialog. */
-export function FormButtons({ submit, onCancel, busy, disabled, isDirty }: FormButtonsProps) {
+/** The end of a form in a dialog or a panel, the last part of the form: it stays at the foot while the form scrolls. */
+export function FormButtons({
+  submit,
+  onCancel,
+  busy,
+  disabled,
+  isDirty,
+  cancel = 'Cancel',
+  danger = false,
+  children,
+}: FormButtonsProps) {
   const buttons = useRef<HTMLDivElement>(null)
   useBusyDialog(busy)
   useDirtyDialog(isDirty)
   useFocusOnFault(buttons, busy)
   return (
-    <Group justify="flex-end" gap="sm" ref={buttons}>
+    <div className={styles.foot} ref={buttons}>
+      {children !== undefined && <div className={styles.beside}>{children}</div>}
       <Button variant="default" onClick={onCancel} disabled={busy}>
-        Cancel
+        {cancel}
       </Button>
-      <Button type="submit" loading={busy} disabled={disabled}>
+      <Button type="submit" color={danger ? 'red.9' : undefined} loading={busy} disabled={disabled}>
         {submit}
       </Button>
-    </Group>
+    </div>
   )
 }
 
@@ -36,10 +53,18 @@ function useFocusOnFault(within: RefObject<HTMLElement | null>, busy: boolean): 
   const wasBusy = useRef(false)
   useEffect(() => {
     const form = within.current?.closest('form')
-    const look = () => requestAnimationFrame(() => form?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus())
+    const look = () => requestAnimationFrame(() => form && leadToFault(form))
     if (wasBusy.current && !busy) look()
     wasBusy.current = busy
     form?.addEventListener('submit', look)
     return () => form?.removeEventListener('submit', look)
   }, [within, busy])
+}
+
+/** With its label and what is said about it. */
+function leadToFault(form: HTMLFormElement): void {
+  const field = form.querySelector<HTMLElement>('[aria-invalid="true"]')
+  field?.focus({ preventScroll: true })
+  const whole = field?.closest('.mantine-InputWrapper-root') ?? field
+  whole?.scrollIntoView({ block: 'nearest' })
 }

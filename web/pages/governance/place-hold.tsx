@@ -1,4 +1,4 @@
-import { Group, SegmentedControl, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { SegmentedControl, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { schemaResolver, useForm } from '@mantine/form'
 import { useState } from 'react'
 import * as v from 'valibot'
@@ -142,17 +142,16 @@ function PlaceHoldForm({ onClose, recordIds }: Omit<PlaceHoldProps, 'opened'>) {
         {failure !== undefined && (
           <ProblemNotice error={failure} title="The hold was not placed" shownAtFields={Object.keys(form.errors)} />
         )}
-        <Group justify="space-between" gap="sm">
+        <FormButtons
+          isDirty={() => form.isDirty()}
+          submit="Place hold"
+          onCancel={() => onClose()}
+          busy={place.isPending}
+        >
           <Text size="sm" c="dimmed">
             {over === 'records' && count > 0 ? `${count.toLocaleString()} named` : ''}
           </Text>
-          <FormButtons
-            isDirty={() => form.isDirty()}
-            submit="Place hold"
-            onCancel={() => onClose()}
-            busy={place.isPending}
-          />
-        </Group>
+        </FormButtons>
       </Stack>
     </form>
   )

@@ -41,7 +41,7 @@ export function RecordDrawer({ openId, rows, onOpen }: RecordDrawerProps) {
     <SidePanel
       opened={openId !== undefined}
       onClose={() => onOpen(undefined)}
-      size="min(46rem, 100vw)"
+      size="xl"
       onKeyDown={onKeyDown}
       onExitTransitionEnd={() => focusRow(lastAt.current)}
       closeButtonProps={{ 'aria-label': 'Close details' }}

@@ -34,7 +34,7 @@ export function ServiceAccountForm({ opened, onClose, account, onCreated }: Serv
     <SidePanel
       opened={opened}
       onClose={onClose}
-      size="36rem"
+      size="lg"
       title={account ? 'Change service account' : 'New service account'}
       closeOnClickOutside={false}
     >

@@ -21,12 +21,7 @@ interface DeliveryDrawerProps {
 export function DeliveryDrawer({ webhookId, deliveryId, onClose }: DeliveryDrawerProps) {
   const delivery = useDelivery(webhookId, deliveryId)
   return (
-    <SidePanel
-      opened={deliveryId !== undefined}
-      onClose={onClose}
-      size="42rem"
-      title={delivery.data?.kind ?? 'Delivery'}
-    >
+    <SidePanel opened={deliveryId !== undefined} onClose={onClose} size="xl" title={delivery.data?.kind ?? 'Delivery'}>
       {deliveryId && (
         <Loaded query={delivery} what="delivery">
           {(data) => (

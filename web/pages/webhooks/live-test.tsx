@@ -11,7 +11,7 @@ import { useDelivery } from './use-delivery.ts'
 /** Sends a test message and shows the request and the answer as they come. */
 export function LiveTest({ opened, onClose, webhookId }: { opened: boolean; onClose(): void; webhookId: string }) {
   return (
-    <Dialog opened={opened} onClose={onClose} title="Live test" size="42rem">
+    <Dialog opened={opened} onClose={onClose} title="Live test" size="lg">
       {opened && <TestRun webhookId={webhookId} />}
     </Dialog>
   )

@@ -25,7 +25,7 @@ export function SecretRotation({ opened, onClose, webhook }: SecretRotationProps
       opened={opened}
       onClose={onClose}
       title="Rotate the secret"
-      size="46rem"
+      size="xl"
       closeOnClickOutside={false}
       closeOnEscape={mayClose}
       withCloseButton={mayClose}

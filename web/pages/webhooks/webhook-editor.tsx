@@ -26,7 +26,7 @@ export function WebhookEditor({ opened, onClose, webhook, onSaved }: WebhookEdit
       opened={opened}
       onClose={onClose}
       title={webhook ? 'Edit endpoint' : 'Add endpoint'}
-      size="40rem"
+      size="lg"
       closeOnClickOutside={false}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
