@@ -57,11 +57,11 @@ export function RecordFilterFields({ input }: RecordFilterFieldsProps) {
         hidePickedOptions
         {...input('record_type')}
       />
-      {text('skill_id', 'Skill', 'hr.policy-answer')}
-      {text('archetype_id', 'Archetype', 'account-manager')}
-      {text('user_id', 'User', 'user:ada@example.com')}
-      {text('created_by', 'Written by', 'Id of a person or service account')}
-      {text('event_kind', 'Event kind', 'Of governance events')}
+      {text('skill_id', 'Skill', 'Any skill')}
+      {text('archetype_id', 'Archetype', 'Any archetype')}
+      {text('user_id', 'User', 'Any user')}
+      {text('created_by', 'Written by', 'Anybody')}
+      {text('event_kind', 'Event kind', 'Any kind')}
       {moment('created_at__gte', 'Created from')}
       {moment('created_at__lt', 'Created before')}
     </SimpleGrid>
