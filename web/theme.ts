@@ -37,7 +37,21 @@ export const theme = createTheme({
   respectReducedMotion: true,
   focusRing: 'auto',
   components: {
-    Badge: Badge.extend({ styles: { root: { textTransform: 'none', fontWeight: 500, letterSpacing: 0 } } }),
+    // A word on a tint: the colour is in the sign, for orange or grey letters on their own tint are hard to read.
+    Badge: Badge.extend({
+      defaultProps: { radius: 'sm', tt: 'none', fw: 500 },
+      vars: (_theme, { variant, size = 'md' }) => ({
+        root: {
+          ...(size === 'md' && { '--badge-fz': '0.75rem' }),
+          ...(size === 'sm' && { '--badge-fz': '0.6875rem' }),
+          ...(variant === 'light' && { '--badge-color': 'var(--mantine-color-text)' }),
+        },
+      }),
+      styles: (_theme, { variant, color = 'seal' }) => ({
+        root: { letterSpacing: 0 },
+        ...(variant === 'light' && { section: { color: `var(--mantine-color-${color}-text)` } }),
+      }),
+    }),
     // Its invisible place for the focus is no entry of a menu, as what a menu holds has to be.
     Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false } }),
     Modal: Modal.extend({ defaultProps: titled }),

@@ -62,12 +62,8 @@ export function RecordTypeBadge({ type, isShort = false }: { type: RecordType; i
     <Badge
       variant="light"
       color={color}
-      radius="sm"
-      tt="none"
-      fw={500}
       leftSection={<Icon size={13} aria-hidden />}
       // The library's own shade of text is too pale on some of its tints.
-      styles={{ label: { color: 'var(--mantine-color-text)' } }}
     >
       {isShort ? short : label}
     </Badge>

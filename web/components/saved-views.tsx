@@ -84,8 +84,8 @@ export function SavedViews({ page, query, viewId, onChoose }: SavedViewsProps) {
                 {chosen?.name ?? 'Views'}
               </Text>
               {isChanged && (
-                <Badge component="span" size="sm" variant="light" color="gray" tt="none">
-                  changed
+                <Badge component="span" size="sm" variant="light" color="gray">
+                  Changed
                 </Badge>
               )}
             </Group>

@@ -34,8 +34,8 @@ export function FailingSkills({ compared, change }: FailingSkillsProps) {
             ),
             said: `${formatPercent(failureRate(row))} failed (${formatCount(row.failures)} of ${formatCount(row.invocations)}), before ${earlierRow ? formatPercent(failureRate(earlierRow)) : 'not used'}`,
             figure: (
-              <Badge color="red" variant="light" tt="none">
-                {worsening === 'new' ? 'new' : 'rising'}
+              <Badge color="red" variant="light">
+                {worsening === 'new' ? 'New' : 'Rising'}
               </Badge>
             ),
           }))

@@ -17,8 +17,6 @@ export function FilterChips({ filters, change }: Pick<Center, 'filters' | 'chang
             key={field}
             size="lg"
             variant="default"
-            tt="none"
-            fw={500}
             maw="100%"
             rightSection={
               <ActionIcon

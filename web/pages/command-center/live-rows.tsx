@@ -31,8 +31,8 @@ const columns = column.columns([
           ok
         </Text>
       ) : (
-        <Badge color="red" variant="light" size="sm" tt="none" title={original.error_code}>
-          failed
+        <Badge color="red" variant="light" size="sm" title={original.error_code}>
+          Failed
         </Badge>
       ),
     size: 80,

@@ -21,14 +21,7 @@ const looks = {
 export function ExportStatus({ status }: Pick<ExportJob, 'status'>) {
   const { label, color, Icon } = looks[status]
   return (
-    <Badge
-      variant="light"
-      color={color}
-      radius="sm"
-      tt="none"
-      leftSection={<Icon size={13} aria-hidden />}
-      styles={{ label: { color: 'var(--mantine-color-text)' } }}
-    >
+    <Badge variant="light" color={color} leftSection={<Icon size={13} aria-hidden />}>
       {label}
     </Badge>
   )

@@ -12,24 +12,11 @@ export type Hold = Answer<'listHolds'>['items'][number]
 
 export function HoldState({ active }: { active: boolean }) {
   return active ? (
-    <Badge
-      variant="light"
-      tt="none"
-      radius="sm"
-      leftSection={<IconLock size={13} aria-hidden />}
-      styles={{ label: { color: 'var(--mantine-color-text)' } }}
-    >
+    <Badge variant="light" leftSection={<IconLock size={13} aria-hidden />}>
       In force
     </Badge>
   ) : (
-    <Badge
-      variant="light"
-      color="gray"
-      tt="none"
-      radius="sm"
-      leftSection={<IconLockOpen size={13} aria-hidden />}
-      styles={{ label: { color: 'var(--mantine-color-text)' } }}
-    >
+    <Badge variant="light" color="gray" leftSection={<IconLockOpen size={13} aria-hidden />}>
       Released
     </Badge>
   )

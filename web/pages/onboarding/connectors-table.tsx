@@ -36,13 +36,7 @@ export const platformName = (platform: string) => names[platform] ?? platform.re
 export function HealthBadge({ status }: { status: Connector['health']['status'] }) {
   const { word, color, Icon } = healthWords[status]
   return (
-    <Badge
-      variant="light"
-      color={color}
-      tt="none"
-      leftSection={<Icon size={13} aria-hidden />}
-      styles={{ root: { color: 'var(--mantine-color-text)' } }}
-    >
+    <Badge variant="light" color={color} leftSection={<Icon size={13} aria-hidden />}>
       {word}
     </Badge>
   )

@@ -67,7 +67,7 @@ export function PackDetails({ pack, onStored }: PackDetailsProps) {
         <Title order={3}>For the archetypes</Title>
         <Group gap={6}>
           {pack.archetype_ids.map((id) => (
-            <Badge key={id} variant="default" tt="none">
+            <Badge key={id} variant="default">
               {id}
             </Badge>
           ))}

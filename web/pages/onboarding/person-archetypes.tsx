@@ -50,7 +50,7 @@ function Held({ userId, held }: { userId: string; held: Answer<'getUserArchetype
       <>
         <Group gap={6}>
           {held.archetype_ids.map((id) => (
-            <Badge key={id} variant="default" tt="none">
+            <Badge key={id} variant="default">
               {id}
             </Badge>
           ))}

@@ -56,12 +56,7 @@ function Identity({ person }: { person: Person }) {
     <Stack gap="xs">
       <Group gap="xs">
         <Title order={2}>{person.display_name ?? person.email}</Title>
-        <Badge
-          variant="light"
-          tt="none"
-          color={person.active ? 'seal' : 'gray'}
-          styles={{ label: { color: 'var(--mantine-color-text)' } }}
-        >
+        <Badge variant="light" color={person.active ? 'seal' : 'gray'}>
           {person.active ? 'active' : 'deactivated'}
         </Badge>
       </Group>

@@ -94,12 +94,7 @@ function Job({ job, nameOf }: { job: Republish; nameOf(id: string): string }) {
         {job.results.map(({ connector_id, status, error }) => (
           <List.Item key={connector_id}>
             <Group gap="xs">
-              <Badge
-                size="sm"
-                variant="light"
-                color={results[status].color}
-                styles={{ label: { color: 'var(--mantine-color-text)' } }}
-              >
+              <Badge size="sm" variant="light" color={results[status].color}>
                 {results[status].word}
               </Badge>
               <Text size="sm">{nameOf(connector_id)}</Text>

@@ -7,21 +7,24 @@ export type SkillState = Skill['state']
 /** What a state means, and where a skill may go from it. */
 export const skillStates: Record<
   SkillState,
-  { means: string; color: string; Icon: typeof IconCheck; next: SkillState[] }
+  { label: string; means: string; color: string; Icon: typeof IconCheck; next: SkillState[] }
 > = {
   draft: {
+    label: 'Draft',
     means: 'Not distributed, and nobody may use it yet.',
     color: 'blue',
     Icon: IconPencil,
     next: ['published'],
   },
   published: {
+    label: 'Published',
     means: 'Distributed to the connectors; those to whom it is granted may use it.',
     color: 'seal',
     Icon: IconCheck,
     next: ['deprecated'],
   },
   deprecated: {
+    label: 'Deprecated',
     means:
       'Distributed no more. Those to whom it is granted may still use it, and checks say that it is on its way out.',
     color: 'orange',
@@ -29,6 +32,7 @@ export const skillStates: Record<
     next: ['published', 'retired'],
   },
   retired: {
+    label: 'Retired',
     means: 'Nobody may use it, and telemetry and outputs that name it are refused. Nothing comes back from here.',
     color: 'gray',
     Icon: IconCircleOff,
@@ -44,16 +48,10 @@ export const transitionVerbs: Record<SkillState, string> = {
 }
 
 export function SkillStateBadge({ state }: { state: SkillState }) {
-  const { color, Icon } = skillStates[state]
+  const { label, color, Icon } = skillStates[state]
   return (
-    <Badge
-      variant="light"
-      color={color}
-      tt="none"
-      leftSection={<Icon size={13} aria-hidden />}
-      styles={{ root: { color: 'var(--mantine-color-text)' } }}
-    >
-      {state}
+    <Badge variant="light" color={color} leftSection={<Icon size={13} aria-hidden />}>
+      {label}
     </Badge>
   )
 }

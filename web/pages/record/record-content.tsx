@@ -136,11 +136,7 @@ function Content({ title, value, type }: { title: string; value: unknown; type: 
         <Title order={2} size="h4">
           {title}
         </Title>
-        {type && (
-          <Badge variant="default" radius="sm" tt="none" fw={500}>
-            {type}
-          </Badge>
-        )}
+        {type && <Badge variant="default">{type}</Badge>}
       </Group>
       <ContentValue value={value} label={title} />
     </div>

@@ -1,12 +1,13 @@
 import { Badge, Box, Group, Text } from '@mantine/core'
 import { IconCircleCheck, IconCircleX, IconShieldCheck, IconShieldX } from '@tabler/icons-react'
-import { createContext, useContext } from 'react'
+import { createContext, type ReactNode, useContext } from 'react'
 import type { Answer } from '../../api/hub.ts'
 import { ActorName } from '../../components/actor-name.tsx'
 import { looksOf, RecordTypeBadge, titleOfRecord } from '../../components/record-type.tsx'
-import { formatCount, formatMs, formatUsd, nothing } from '../../ui/formats.ts'
+import { formatCount, formatMs, nothing } from '../../ui/formats.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
+import { UsdText } from '../../ui/usd-text.tsx'
 import type { RowVerdicts } from '../../verification/verify-rows.ts'
 
 /** A record as the API answers it: the members of its type are beside those all have. */
@@ -32,7 +33,7 @@ const textColumn = (member: string, header: string, size = 160) =>
     enableSorting: false,
     cell: ({ getValue }) => getValue() ?? nothing,
   })
-const numberColumn = (member: string, header: string, format: (value: number | undefined) => string, size = 110) =>
+const numberColumn = (member: string, header: string, format: (value: number | undefined) => ReactNode, size = 110) =>
   column.accessor((record) => number(record, member), {
     id: member,
     header,
@@ -95,7 +96,7 @@ export const recordColumns = column.columns([
     header: 'Cost',
     size: 90,
     meta: { align: 'right', from: 'sm' },
-    cell: ({ getValue }) => formatUsd(getValue()),
+    cell: ({ getValue }) => <UsdText value={getValue()} />,
   }),
   column.accessor('created_at', {
     header: 'Created',
@@ -125,7 +126,7 @@ export const recordColumns = column.columns([
   numberColumn('latency_ms', 'Latency', formatMs),
   numberColumn('tokens_in', 'Tokens in', formatCount),
   numberColumn('tokens_out', 'Tokens out', formatCount),
-  numberColumn('cost_usd_computed', 'Computed cost', formatUsd, 130),
+  numberColumn('cost_usd_computed', 'Computed cost', (value) => <UsdText value={value} />, 130),
   textColumn('subject', 'Subject', 220),
   textColumn('provenance_hash', 'Hash', 260),
 ])
@@ -158,7 +159,7 @@ function TitleCell({ record, title }: { record: HubRecord; title: string }) {
         </Text>
       </Box>
       {record.is_purged && (
-        <Badge size="sm" variant="outline" color="orange" flex="none" tt="none">
+        <Badge size="sm" variant="outline" color="orange" flex="none">
           Purged
         </Badge>
       )}

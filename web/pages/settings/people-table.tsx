@@ -35,7 +35,7 @@ const columns = [
     size: 130,
     meta: { from: 'sm' },
     cell: ({ getValue }) => (
-      <Badge color={getValue() ? 'seal' : 'gray'} variant="light" tt="none">
+      <Badge color={getValue() ? 'seal' : 'gray'} variant="light">
         {getValue() ? 'Active' : 'Deactivated'}
       </Badge>
     ),

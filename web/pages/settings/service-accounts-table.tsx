@@ -69,7 +69,7 @@ function State({ account: { disabled_at, expires_at } }: { account: ServiceAccou
 
 function StateBadge({ color, children }: { color: string; children: string }) {
   return (
-    <Badge color={color} variant="light" tt="none">
+    <Badge color={color} variant="light">
       {children}
     </Badge>
   )

@@ -39,7 +39,7 @@ const columns = [
         <span title={original.user_agent}>
           {getValue()}{' '}
           {original.current && (
-            <Badge color="seal" variant="light" tt="none">
+            <Badge color="seal" variant="light">
               This one
             </Badge>
           )}

@@ -14,7 +14,7 @@ const looks = {
 export function DeliveryStatusBadge({ status }: { status: DeliveryStatus }) {
   const { color, Icon } = looks[status]
   return (
-    <Badge variant="light" color={color} leftSection={<Icon size={13} aria-hidden />} tt="none">
+    <Badge variant="light" color={color} leftSection={<Icon size={13} aria-hidden />}>
       {statusLabels[status]}
     </Badge>
   )

@@ -17,7 +17,7 @@ const looks = {
 export function HealthBadge({ status }: { status: Webhook['health']['status'] }) {
   const { label, color, Icon } = looks[status]
   return (
-    <Badge variant="light" color={color} leftSection={<Icon size={13} aria-hidden />} tt="none">
+    <Badge variant="light" color={color} leftSection={<Icon size={13} aria-hidden />}>
       {label}
     </Badge>
   )
