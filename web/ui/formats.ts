@@ -21,6 +21,10 @@ const columnUsd = new Intl.NumberFormat(locale, {
   signDisplay: 'negative',
 })
 const smallUsd = new Intl.NumberFormat(locale, { ...dollars, maximumFractionDigits: 6 })
+const fullUsd = new Intl.NumberFormat(locale, { ...dollars, maximumFractionDigits: 12 })
+
+/** Millions and thousands as units have them: 5.1m and 12K, as some countries write them, read as other units. */
+const shortUnits: Record<string, string> = { m: 'M', K: 'k' }
 
 /** Minus as it is printed, which Intl has in few languages only: as long as plus, and no hyphen. */
 const signed = (text: string) => text.replace('-', '−')
@@ -35,7 +39,9 @@ export function formatCount(value: number | null | undefined): string {
 
 /** 1.3M, for axes and small places; the whole number goes beside it. */
 export function formatShort(value: number | null | undefined): string {
-  return value === null || value === undefined ? nothing : shortCounts.format(value)
+  if (value === null || value === undefined) return nothing
+  const parts = shortCounts.formatToParts(value)
+  return parts.map(({ type, value: text }) => (type === 'compact' ? (shortUnits[text] ?? text) : text)).join('')
 }
 
 /** A ratio as a percentage: 0.0123 → 1.2%. */
@@ -49,9 +55,17 @@ export function formatUsd(value: number | null | undefined): string {
   return signed((value !== 0 && Math.abs(value) < 0.01 ? smallUsd : usd).format(value))
 }
 
-/** US dollars to the hundredth of a cent, for columns: their amounts can be compared by eye. */
-export function formatUsdInColumn(value: number): string {
-  return signed(columnUsd.format(value))
+/**
+ * US dollars to the hundredth of a cent, for cells of tables: the amounts of a column can be compared by eye. `<UsdText>`
+ * says the rest of the digits too.
+ */
+export function formatUsdInColumn(value: number | null | undefined): string {
+  return value === null || value === undefined ? nothing : signed(columnUsd.format(value))
+}
+
+/** US dollars with every digit there is, such as of a price. */
+export function formatUsdInFull(value: number): string {
+  return signed(fullUsd.format(value))
 }
 
 /** A difference of two ratios in percentage points, without the word: 0.033 → 3.3 */

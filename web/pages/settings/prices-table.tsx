@@ -4,15 +4,9 @@ import { useMemo } from 'react'
 import { DataTable } from '../../ui/data-table.tsx'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
+import { UsdText } from '../../ui/usd-text.tsx'
 import type { Price } from './price-form.tsx'
 import { priceId } from './save-prices.ts'
-
-const dollars = new Intl.NumberFormat(undefined, {
-  style: 'currency',
-  currency: 'USD',
-  currencyDisplay: 'narrowSymbol',
-  maximumFractionDigits: 12,
-})
 
 const column = columnsOf<Price>()
 const columns = [
@@ -44,9 +38,9 @@ const columns = [
     meta: { align: 'right' },
     cell: ({ row: { original } }) => (
       <>
-        {dollars.format(original.input_usd_per_mtok)}
+        <UsdText value={original.input_usd_per_mtok} />
         <Text size="xs" c="dimmed" hiddenFrom="sm">
-          {`output ${dollars.format(original.output_usd_per_mtok)}`}
+          output <UsdText value={original.output_usd_per_mtok} />
         </Text>
       </>
     ),
@@ -55,7 +49,7 @@ const columns = [
     header: 'Output / M',
     size: 110,
     meta: { align: 'right', from: 'sm' },
-    cell: ({ getValue }) => dollars.format(getValue()),
+    cell: ({ getValue }) => <UsdText value={getValue()} />,
   }),
   column.accessor('effective_from', {
     header: 'From',
