@@ -45,6 +45,12 @@ async function seen(): Promise<[string, ...string[]]> {
   const title = await card.getByRole('heading', { level: 2 }).textContent()
   const steps = await card.locator('[data-state="failed"]').all()
   const failed = await Promise.all(steps.map(async (step) => (await step.getAttribute('data-step')) ?? ''))
+  // What is not genuine shows its steps by itself, and nobody can fold them away.
+  const isGenuine = title === 'Verified by this browser'
+  const isAgreed = (await card.getByText('All 8 steps passed; the Hub agrees.').count()) === 1
+  expect(await card.getByRole('button', { name: /the 8 steps/ }).count()).toBe(isAgreed ? 1 : 0)
+  if (!isGenuine) expect(isAgreed).toBe(false)
+  expect(await card.locator('[data-step="record"]').count()).toBe(isAgreed ? 0 : 1)
   return [title ?? '', ...failed]
 }
 
@@ -76,10 +82,13 @@ const keys = /provenance-keys\.json$/
 test('a genuine record is verified, step by step, and what was compared is shown', async () => {
   expect(await seen()).toEqual(['Verified by this browser'])
   const card = page.locator('section[data-verdict="verified"]')
+  await card.getByRole('button', { name: 'Show the 8 steps' }).click()
   expect(await card.locator('[data-state="passed"]').count()).toBe(8)
   await card.getByRole('button', { name: /Canonical text has the stored hash/ }).click()
   const { provenance_hash } = (await lab.hub.call('acme', 'GET', `/api/v1/hub/records/${recordId}`)).body
   expect(await card.locator('[data-step="hash"] code', { hasText: provenance_hash }).count()).toBe(2)
+  await card.getByRole('button', { name: 'Hide the 8 steps' }).click()
+  expect(await card.locator('[data-step]').count()).toBe(0)
   expect(lab.complaints).toEqual([])
 })
 

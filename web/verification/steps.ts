@@ -23,8 +23,8 @@ export interface Verification {
   steps: readonly Step[]
 }
 
-/** One failed step is enough to condemn; all have to pass to verify. */
+/** One failed step is enough to condemn; all have to pass to verify, and no steps verify nothing. */
 export function verdictOf(steps: readonly Step[]): Verdict {
   if (steps.some(({ state }) => state === 'failed')) return 'tampered'
-  return steps.every(({ state }) => state === 'passed') ? 'verified' : 'unproven'
+  return steps.length > 0 && steps.every(({ state }) => state === 'passed') ? 'verified' : 'unproven'
 }

@@ -1,6 +1,13 @@
 import { Anchor, Button, Group, Loader, Paper, Stack, Text, Title } from '@mantine/core'
-import { IconRefresh, IconShieldCheck, IconShieldQuestion, IconShieldX } from '@tabler/icons-react'
-import { useState } from 'react'
+import {
+  IconChevronDown,
+  IconChevronUp,
+  IconRefresh,
+  IconShieldCheck,
+  IconShieldQuestion,
+  IconShieldX,
+} from '@tabler/icons-react'
+import { useId, useState } from 'react'
 import type { JsonObject } from '../../provenance/index.ts'
 import { useMe } from '../api/me.ts'
 import { queryClient } from '../api/query-client.ts'
@@ -9,9 +16,11 @@ import { ProblemNotice } from '../components/problem-notice.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { NoCrypto } from './browser-crypto.ts'
+import { verdictOfRecord } from './record-verdict.ts'
 import { ServerSays, type ServerWord } from './server-says.tsx'
-import type { Verdict } from './steps.ts'
+import { stepNames, type Verdict } from './steps.ts'
 import { forgetLog, useVerification } from './use-verification.ts'
+import styles from './verification-card.module.css'
 import { StepsToCome, VerificationSteps } from './verification-steps.tsx'
 
 interface VerificationCardProps {
@@ -31,7 +40,7 @@ const looks: Record<Verdict, { Icon: typeof IconShieldX; color: string; title: s
     Icon: IconShieldCheck,
     color: 'seal',
     title: 'Verified by this browser',
-    about: 'Every step was computed here, from the record and keys that this browser knows.',
+    about: `All ${stepNames.length} steps passed`,
   },
   unproven: {
     Icon: IconShieldQuestion,
@@ -47,47 +56,79 @@ const looks: Record<Verdict, { Icon: typeof IconShieldX; color: string; title: s
   },
 }
 
-/** Verifies the record in this browser when it is shown, step by step. */
+/**
+ * Verifies the record in this browser when it is shown. One line says that all steps passed; anything else opens the
+ * steps, and nobody can fold them away.
+ */
 export function VerificationCard({ recordId, record, readAt, server, onReload }: VerificationCardProps) {
   const { data, error, isPending, isFetching } = useVerification(recordId, record, readAt)
-  const verdict = data?.verdict
+  const [wanted, setWanted] = useState(false)
+  const stepsId = useId()
+  const verdict = data && verdictOfRecord(data)
   const look = verdict && looks[verdict]
+  const isDoubtful = verdict !== undefined && (verdict !== 'verified' || server?.verified === false)
+  const opened = wanted || isDoubtful
+  const agreed =
+    verdict === 'verified' && server && (server.verified ? '; the Hub agrees.' : '; the Hub says otherwise.')
   return (
     <Paper
       withBorder
-      p="md"
       component="section"
       aria-labelledby="verification-title"
+      className={styles.card}
       // A record that is red by itself is so at once, while the log is still asked.
       aria-busy={isFetching}
       data-verdict={verdict}
     >
-      <Stack gap="sm">
-        <Group gap="sm" align="flex-start" mih={48}>
-          {look ? (
-            <look.Icon size={28} aria-hidden color={`var(--mantine-color-${look.color}-filled)`} />
-          ) : (
-            isPending && <Loader size={24} aria-hidden />
-          )}
-          <div role="status" style={{ flex: '1 1 13rem', minWidth: 0 }}>
+      <Group gap="sm" justify="space-between" p="md" className={styles.head}>
+        <Group gap="sm" wrap="nowrap" flex="1 1 17rem" miw={0}>
+          <span className={styles.icon}>
+            {look ? (
+              <look.Icon size={28} aria-hidden color={`var(--mantine-color-${look.color}-text)`} />
+            ) : (
+              isPending && <Loader size={24} aria-hidden />
+            )}
+          </span>
+          <div role="status" style={{ minWidth: 0 }}>
             <Title order={2} size="h4" id="verification-title">
               {look?.title ?? (error ? 'Not verified by this browser' : 'Verifying in this browser …')}
             </Title>
-            {/* As high as its longest text on a phone, so that nothing jumps. */}
-            <Text size="sm" c="dimmed" mih={{ base: '4.65em', xs: '3.1em' }}>
-              {look?.about ?? 'Hash, leaf, path, keys, signature, log and its history.'}
+            {/* One line while all is well, and while it runs: nothing jumps. */}
+            <Text size="sm">
+              {look ? [look.about, agreed].filter(Boolean).join('') : error ? 'No step was made.' : 'Step by step.'}
             </Text>
           </div>
+        </Group>
+        <Group gap="xs">
+          {!isDoubtful && !error && (
+            <Button
+              size="xs"
+              variant="default"
+              aria-expanded={opened}
+              aria-controls={stepsId}
+              rightSection={
+                opened ? <IconChevronUp size={14} aria-hidden /> : <IconChevronDown size={14} aria-hidden />
+              }
+              onClick={() => setWanted(!opened)}
+            >
+              {`${opened ? 'Hide' : 'Show'} the ${stepNames.length} steps`}
+            </Button>
+          )}
           <Button
-            size="compact-sm"
+            size="xs"
             variant="default"
             leftSection={<IconRefresh size={14} aria-hidden />}
-            onClick={onReload}
-            style={{ flex: 'none' }}
+            onClick={() => {
+              // What was open stays so, whatever comes of it.
+              setWanted(opened)
+              onReload()
+            }}
           >
             Verify again
           </Button>
         </Group>
+      </Group>
+      <Stack gap="sm" className={styles.body} id={stepsId}>
         {error instanceof NoCrypto ? (
           <Notice kind="info" title="This browser cannot verify here">
             {`${error.message} Open the Hub over https, or use hub verify with an export.`}
@@ -96,10 +137,14 @@ export function VerificationCard({ recordId, record, readAt, server, onReload }:
           error !== null && <ProblemNotice error={error} title="The verification did not run" onRetry={onReload} />
         )}
         {verdict && server && <Disagreement verdict={verdict} server={server} />}
-        {!data && !error && <StepsToCome />}
-        {data && <VerificationSteps key={`${readAt} ${data.steps.length}`} steps={data.steps} />}
-        {server && <ServerSays word={server} />}
-        {!error && <WhatItProves />}
+        {opened && (
+          <>
+            {!data && !error && <StepsToCome />}
+            {data && <VerificationSteps key={`${readAt} ${data.steps.length}`} steps={data.steps} />}
+            {server && <ServerSays word={server} />}
+            <WhatItProves />
+          </>
+        )}
       </Stack>
     </Paper>
   )

@@ -10,11 +10,13 @@ const looks: Record<StepState, { Icon: typeof IconCircleX; color: string; word: 
   unknown: { Icon: IconCircleDashed, color: 'gray', word: 'not checked' },
 }
 
-/** The steps of a verification, each with what was compared. What failed is open. */
+/** The steps of a verification, each with what was compared. What failed is open, else what was not checked. */
 export function VerificationSteps({ steps }: { steps: readonly Step[] }) {
-  const failed = steps.filter(({ state }) => state === 'failed').map(({ name }) => name)
+  const namesOf = (wanted: StepState) => steps.filter(({ state }) => state === wanted).map(({ name }) => name)
+  const failed = namesOf('failed')
+  const open = failed.length > 0 ? failed : namesOf('unknown')
   return (
-    <Accordion multiple defaultValue={failed} variant="default" chevronSize={16} order={3}>
+    <Accordion multiple defaultValue={open} variant="default" chevronSize={16} order={3}>
       {steps.map((step, index) => (
         <StepItem key={step.name} step={step} number={index + 1} />
       ))}
@@ -28,7 +30,7 @@ export function StepsToCome() {
     <Accordion variant="default" chevronSize={16} order={3} aria-busy="true">
       {stepNames.map((name, index) => (
         <Accordion.Item key={name} value={name}>
-          <Accordion.Control px="xs" disabled icon={<IconCircleDashed size={20} aria-hidden />} styles={label}>
+          <Accordion.Control px="xs" disabled icon={<IconCircleDashed size={20} aria-hidden />} styles={control}>
             <Text span size="sm">
               {index + 1}. {stepWords[name].title}
             </Text>
@@ -39,7 +41,7 @@ export function StepsToCome() {
   )
 }
 
-const label = { label: { paddingBlock: 8 } }
+const control = { label: { paddingBlock: 8 }, chevron: { marginInlineStart: 8 } }
 
 function StepItem({ step: { name, state, found, values = [] }, number }: { step: Step; number: number }) {
   const { Icon, color, word } = looks[state]
@@ -48,14 +50,14 @@ function StepItem({ step: { name, state, found, values = [] }, number }: { step:
     <Accordion.Item value={name} data-step={name} data-state={state}>
       <Accordion.Control
         px="xs"
-        icon={<Icon size={20} aria-hidden color={`var(--mantine-color-${color}-filled)`} />}
-        styles={label}
+        icon={<Icon size={20} aria-hidden color={`var(--mantine-color-${color}-text)`} />}
+        styles={control}
       >
         <Group justify="space-between" gap="xs" wrap="nowrap" component="span">
           <Text span size="sm">
             {number}. {title}
           </Text>
-          <Text span size="xs" c={state === 'failed' ? undefined : 'dimmed'} fw={state === 'failed' ? 700 : undefined}>
+          <Text span size="xs" {...(state === 'failed' ? { fw: 700 } : { c: 'dimmed' })} style={{ flex: 'none' }}>
             {word}
           </Text>
         </Group>

@@ -1,0 +1,13 @@
+import { stepNames, type Verdict, type Verification, verdictOf } from './steps.ts'
+
+/**
+ * What is said of a record where its steps are not seen beside it: genuine only where every step there is was made, once,
+ * and passed.
+ */
+export function verdictOfRecord({ verdict, steps }: Verification): Verdict {
+  if (verdict !== 'verified') return verdict
+  const passed = new Set(steps.filter(({ state }) => state === 'passed').map(({ name }) => name))
+  const isWhole = passed.size === steps.length && stepNames.every((name) => passed.has(name))
+  if (isWhole) return 'verified'
+  return verdictOf(steps) === 'tampered' ? 'tampered' : 'unproven'
+}
