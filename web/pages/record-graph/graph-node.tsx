@@ -52,7 +52,7 @@ export const RecordNode = memo(function RecordNode({ id, data: { shown, parent }
         aria-pressed={isOpen}
         onClick={() => activate(shown)}
       >
-        <Icon size={20} aria-hidden color={`var(--mantine-color-${color}-filled)`} style={{ flex: 'none' }} />
+        <Icon size={20} aria-hidden color={`var(--mantine-color-${color}-text)`} style={{ flex: 'none' }} />
         <Box miw={0}>
           <Text size="xs" c="dimmed" lh={1.2}>
             {label}

@@ -216,7 +216,7 @@ function OutcomeCell({ success }: { success: unknown }) {
 function Mark({ color, Icon, word }: { color: string; Icon: typeof IconCircleX; word: string }) {
   return (
     <Group gap={4} wrap="nowrap" component="span" display="inline-flex">
-      <Icon size={16} aria-hidden color={`var(--mantine-color-${color}-filled)`} />
+      <Icon size={16} aria-hidden color={`var(--mantine-color-${color}-text)`} />
       {word}
     </Group>
   )
