@@ -103,7 +103,7 @@ test('single sign-on is refused, fails its test, and is mended, each time in wor
 
 test('archetypes are added, and the directory is read', async () => {
   await tab('Roster')
-  await page.getByRole('tab', { name: 'Archetypes' }).click()
+  await page.getByRole('radiogroup', { name: 'Part of the roster' }).getByText('Archetypes').click()
   for (const id of ['analyst', 'writer']) {
     await field('Id').fill(id)
     await press('Add archetype')

@@ -3,6 +3,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { type Answer, api } from '../../api/hub.ts'
 import { useMe } from '../../api/me.ts'
 import { Loaded } from '../../components/loaded.tsx'
+import { PersonCell, PersonState, personRow } from '../../components/person-cell.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { SidePanel } from '../../ui/dialog.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
@@ -113,28 +114,19 @@ export function GroupsPanel() {
 const member = columnsOf<Member>()
 const memberColumns = member.columns([
   member.accessor('email', {
-    header: 'Address',
+    header: 'Person',
     meta: { grow: true },
-    cell: ({ row: { original } }) => (
-      <Anchor
-        size="sm"
-        renderRoot={(props) => (
-          <Link to="/onboarding/roster" search={{ active: 'all', user: original.user_id }} {...props} />
-        )}
-      >
-        {original.email}
-      </Anchor>
-    ),
+    cell: ({ row: { original } }) => <PersonCell person={original} />,
   }),
-  member.accessor('display_name', { header: 'Name', size: 170, meta: { from: 'sm' } }),
   member.accessor('active', {
     header: 'State',
-    size: 120,
-    cell: ({ getValue }) => (getValue() ? 'active' : 'deactivated'),
+    size: 130,
+    cell: ({ getValue }) => <PersonState active={getValue()} />,
   }),
 ])
 
 function Members({ groupId, group: shown }: { groupId: string; group: DirectoryGroup | undefined }) {
+  const navigate = useNavigate({ from: '/onboarding/roster' })
   const members = api.useInfiniteQuery(
     'get',
     '/api/v1/roster/groups/{group_id}/members',
@@ -162,6 +154,8 @@ function Members({ groupId, group: shown }: { groupId: string; group: DirectoryG
               rows={rows}
               columns={memberColumns}
               rowId={({ user_id }) => user_id}
+              rowHeight={personRow}
+              onOpen={({ user_id }) => void navigate({ search: { active: 'all', user: user_id } })}
               more={{
                 available: members.hasNextPage,
                 loading: members.isFetchingNextPage,

@@ -1,10 +1,10 @@
-import { CloseButton, Group, Select, TextInput } from '@mantine/core'
+import { Box, CloseButton, Select, SimpleGrid, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
-import { IconSearch } from '@tabler/icons-react'
 import { useState } from 'react'
-import { roleNames } from '../../../contract/roles.ts'
 import { api } from '../../api/hub.ts'
-import { archetypeChoice, useArchetypes } from '../../components/whole-lists.ts'
+import { roleOptions } from '../../components/role-words.ts'
+import { useArchetypes } from '../../components/whole-lists.ts'
+import { FoldedFilters } from '../../ui/folded-filters.tsx'
 import type { RosterSearch } from './roster-search.ts'
 
 interface PeopleFiltersProps {
@@ -14,19 +14,15 @@ interface PeopleFiltersProps {
 
 const everyone = 'all'
 const matching = [
-  { value: everyone, label: 'With and without archetype' },
-  { value: 'no', label: 'Without archetype' },
-  { value: 'yes', label: 'With archetype' },
+  { value: everyone, label: 'Any' },
+  { value: 'no', label: 'None' },
+  { value: 'yes', label: 'At least one' },
 ]
 const activity = [
   { value: 'yes', label: 'Active' },
   { value: 'no', label: 'Deactivated' },
-  { value: everyone, label: 'Active and deactivated' },
+  { value: everyone, label: 'Any' },
 ]
-const rolesData = roleNames.map((name) => ({ value: name, label: `${name[0]?.toUpperCase()}${name.slice(1)}` }))
-
-/** All six on one line of a wide screen, each on its own on a phone. */
-const filterWidth = { base: '100%', sm: 210 }
 
 /** Which people are listed. */
 export function PeopleFilters({ search, onChange }: PeopleFiltersProps) {
@@ -38,65 +34,72 @@ export function PeopleFilters({ search, onChange }: PeopleFiltersProps) {
     setTyped(text)
     submit(text)
   }
+  const { search: text, matched, archetype, group, role, active } = search
   return (
-    <Group gap="xs" mb="sm" role="search" aria-label="Filters of people">
-      <TextInput
-        w={filterWidth}
-        aria-label="Part of the address or name"
-        placeholder="Address or name"
-        leftSection={<IconSearch size={15} aria-hidden />}
-        rightSection={typed && <CloseButton size="sm" aria-label="Clear" onClick={() => type('')} />}
-        maxLength={200}
-        value={typed}
-        onChange={(event) => type(event.currentTarget.value)}
-      />
-      <Select
-        w={filterWidth}
-        aria-label="Archetype given or not"
-        data={matching}
-        allowDeselect={false}
-        value={search.matched ?? everyone}
-        onChange={(value) => onChange({ ...search, matched: value === everyone ? undefined : (value as 'yes' | 'no') })}
-      />
-      <Select
-        w={filterWidth}
-        aria-label="Archetype"
-        placeholder="Any archetype"
-        searchable
-        clearable
-        limit={100}
-        data={archetypes.data?.map(archetypeChoice) ?? []}
-        value={search.archetype ?? null}
-        onChange={(value) => onChange({ ...search, archetype: value ?? undefined })}
-      />
-      <Select
-        w={filterWidth}
-        aria-label="Group"
-        placeholder="Any group"
-        searchable
-        clearable
-        limit={100}
-        data={groups.data?.items.map(({ group_id, display_name }) => ({ value: group_id, label: display_name })) ?? []}
-        value={search.group ?? null}
-        onChange={(value) => onChange({ ...search, group: value ?? undefined })}
-      />
-      <Select
-        w={filterWidth}
-        aria-label="Role"
-        placeholder="Any role"
-        clearable
-        data={rolesData}
-        value={search.role ?? null}
-        onChange={(value) => onChange({ ...search, role: (value as RosterSearch['role']) ?? undefined })}
-      />
-      <Select
-        w={filterWidth}
-        aria-label="Active or deactivated"
-        data={activity}
-        allowDeselect={false}
-        value={search.active ?? 'yes'}
-        onChange={(value) => onChange({ ...search, active: value === 'yes' ? undefined : (value as 'no' | 'all') })}
-      />
-    </Group>
+    <Box component="search" display="block" mb="sm" aria-label="Filters of people">
+      <FoldedFilters set={[text, matched, archetype, group, role, active].filter(Boolean).length}>
+        <SimpleGrid cols={{ base: 1, xs: 2, sm: 3, lg: 6 }} spacing="xs" verticalSpacing="xs">
+          <TextInput
+            label="Person"
+            placeholder="Address or name"
+            rightSection={typed && <CloseButton size="sm" aria-label="Clear" onClick={() => type('')} />}
+            maxLength={200}
+            value={typed}
+            onChange={(event) => type(event.currentTarget.value)}
+          />
+          <Select
+            label="Archetypes given"
+            data={matching}
+            allowDeselect={false}
+            value={matched ?? everyone}
+            onChange={(value) =>
+              onChange({ ...search, matched: value === everyone ? undefined : (value as 'yes' | 'no') })
+            }
+          />
+          <Select
+            label="Archetype"
+            placeholder="Any"
+            searchable
+            clearable
+            limit={100}
+            data={
+              archetypes.data?.map(({ archetype_id, name }) => ({
+                value: archetype_id,
+                label: name ?? archetype_id,
+              })) ?? []
+            }
+            value={archetype ?? null}
+            onChange={(value) => onChange({ ...search, archetype: value ?? undefined })}
+          />
+          <Select
+            label="Group"
+            placeholder="Any"
+            searchable
+            clearable
+            limit={100}
+            data={
+              groups.data?.items.map(({ group_id, display_name }) => ({ value: group_id, label: display_name })) ?? []
+            }
+            value={group ?? null}
+            onChange={(value) => onChange({ ...search, group: value ?? undefined })}
+          />
+          <Select
+            label="Role"
+            placeholder="Any"
+            clearable
+            data={roleOptions}
+            value={role ?? null}
+            onChange={(value) => onChange({ ...search, role: (value as RosterSearch['role']) ?? undefined })}
+          />
+          <Select
+            label="State"
+            data={activity}
+            allowDeselect={false}
+            value={active ?? 'yes'}
+            onChange={(value) => onChange({ ...search, active: value === 'yes' ? undefined : (value as 'no' | 'all') })}
+          />
+        </SimpleGrid>
+      </FoldedFilters>
+    </Box>
   )
 }

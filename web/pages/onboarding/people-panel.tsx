@@ -3,6 +3,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { api, type Query } from '../../api/hub.ts'
 import { useMe } from '../../api/me.ts'
 import { Loaded, SkeletonLines } from '../../components/loaded.tsx'
+import { personRow } from '../../components/person-cell.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { formatCount } from '../../ui/formats.ts'
@@ -126,6 +127,7 @@ export function PeoplePanel() {
               rows={rows}
               columns={peopleColumns}
               rowId={(person) => person.user_id}
+              rowHeight={personRow}
               openId={search.user}
               onOpen={(person) => void navigate({ search: (before) => ({ ...before, user: person.user_id }) })}
               more={{

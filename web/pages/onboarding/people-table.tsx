@@ -1,10 +1,10 @@
 import { Badge, Group, Text } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import type { Answer } from '../../api/hub.ts'
-import { nothing } from '../../ui/formats.ts'
+import { PersonCell, PersonState } from '../../components/person-cell.tsx'
+import { roleLabels } from '../../components/role-words.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
-import styles from './people-table.module.css'
 
 export type Person = Answer<'listUsers'>['items'][number]
 
@@ -12,33 +12,22 @@ const column = columnsOf<Person>()
 
 export const peopleColumns = column.columns([
   column.accessor('email', {
-    header: 'Address',
+    header: 'Person',
+    size: 150,
     meta: { grow: true },
-    cell: ({ row: { original } }) => (
-      <>
-        {original.display_name && (
-          <Text size="sm" truncate hiddenFrom="sm">
-            {original.display_name}
-          </Text>
-        )}
-        <Text size="sm" truncate title={original.email} {...(original.display_name && { className: styles.below })}>
-          {original.email}
-        </Text>
-      </>
-    ),
-  }),
-  column.accessor('display_name', {
-    header: 'Name',
-    size: 160,
-    meta: { from: 'sm' },
-    cell: ({ getValue }) => getValue() ?? nothing,
+    cell: ({ row: { original } }) => <PersonCell person={original} />,
   }),
   column.accessor('archetype_ids', {
     header: 'Archetypes',
     size: 190,
     cell: ({ row: { original } }) => <Archetypes person={original} />,
   }),
-  column.accessor('role', { header: 'Role', size: 96, meta: { from: 'md' } }),
+  column.accessor('role', {
+    header: 'Role',
+    size: 130,
+    meta: { from: 'md' },
+    cell: ({ getValue }) => roleLabels[getValue()],
+  }),
   column.accessor('last_sign_in_at', {
     header: 'Last sign-in',
     size: 130,
@@ -50,9 +39,9 @@ export const peopleColumns = column.columns([
   }),
   column.accessor('active', {
     header: 'State',
-    size: 116,
+    size: 130,
     meta: { from: 'md' },
-    cell: ({ getValue }) => (getValue() ? 'active' : 'deactivated'),
+    cell: ({ getValue }) => <PersonState active={getValue()} />,
   }),
 ])
 

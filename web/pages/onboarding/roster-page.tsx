@@ -1,4 +1,4 @@
-import { Tabs } from '@mantine/core'
+import { SegmentedControl } from '@mantine/core'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { ArchetypesPanel } from './archetypes-panel.tsx'
@@ -6,6 +6,11 @@ import { GroupsPanel } from './groups-panel.tsx'
 import { PeoplePanel } from './people-panel.tsx'
 
 const route = getRouteApi('/onboarding/roster')
+const parts = [
+  { value: 'people', label: 'People' },
+  { value: 'groups', label: 'Groups' },
+  { value: 'archetypes', label: 'Archetypes' },
+]
 
 export default function RosterPage() {
   const { tab = 'people' } = route.useSearch()
@@ -16,26 +21,16 @@ export default function RosterPage() {
         title="Roster"
         about="Who is there, in which groups of the directory, and which archetypes decide on the skills they may use."
       />
-      <Tabs
+      <SegmentedControl
+        mb="md"
+        aria-label="Part of the roster that is shown"
+        data={parts}
         value={tab}
-        keepMounted={false}
         onChange={(next) => void navigate({ search: next === 'groups' || next === 'archetypes' ? { tab: next } : {} })}
-      >
-        <Tabs.List aria-label="Parts of the roster" mb="md">
-          <Tabs.Tab value="people">People</Tabs.Tab>
-          <Tabs.Tab value="groups">Groups</Tabs.Tab>
-          <Tabs.Tab value="archetypes">Archetypes</Tabs.Tab>
-        </Tabs.List>
-        <Tabs.Panel value="people">
-          <PeoplePanel />
-        </Tabs.Panel>
-        <Tabs.Panel value="groups">
-          <GroupsPanel />
-        </Tabs.Panel>
-        <Tabs.Panel value="archetypes">
-          <ArchetypesPanel />
-        </Tabs.Panel>
-      </Tabs>
+      />
+      {tab === 'people' && <PeoplePanel />}
+      {tab === 'groups' && <GroupsPanel />}
+      {tab === 'archetypes' && <ArchetypesPanel />}
     </>
   )
 }

@@ -7,15 +7,16 @@ import type { Role } from '../../../contract/roles.ts'
 import { api, hub } from '../../api/hub.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { notifyDone } from '../../components/notify.ts'
+import { roleOptions } from '../../components/role-words.ts'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
+import { FoldedFilters } from '../../ui/folded-filters.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import type { PeopleSearch } from './people-search.ts'
 import { PeopleTable, type Person, type PersonAction } from './people-table.tsx'
 import { PersonForm } from './person-form.tsx'
 import { refreshPeople } from './refresh-people.ts'
 import { RefusedChange, RoleDialog } from './role-dialog.tsx'
-import { roleOptions } from './roles-in-words.ts'
 
 const route = getRouteApi('/settings/people')
 
@@ -75,40 +76,44 @@ export default function PeoplePage() {
         actions={add}
       />
       <Stack gap="sm">
-        <Group gap="sm" align="flex-end">
-          <TextInput
-            label="Search"
-            placeholder="Part of a name or address"
-            leftSection={<IconSearch size={16} aria-hidden />}
-            w={{ base: '100%', xs: 260 }}
-            value={typed}
-            onChange={(event) => {
-              setTyped(event.currentTarget.value)
-              look(event.currentTarget.value)
-            }}
-          />
-          <Select
-            label="Role"
-            placeholder="Any"
-            data={roleOptions}
-            clearable
-            w={{ base: '100%', xs: 170 }}
-            value={role ?? null}
-            onChange={(value) => narrow({ role: (value as Role | null) ?? undefined })}
-          />
-          <Select
-            label="State"
-            placeholder="Any"
-            data={[
-              { value: 'true', label: 'Active' },
-              { value: 'false', label: 'Deactivated' },
-            ]}
-            clearable
-            w={{ base: '100%', xs: 170 }}
-            value={active ?? null}
-            onChange={(value) => narrow({ active: (value as 'true' | 'false' | null) ?? undefined })}
-          />
-        </Group>
+        <search aria-label="Filters of people">
+          <FoldedFilters set={[search, role, active].filter(Boolean).length}>
+            <Group gap="sm" align="flex-end">
+              <TextInput
+                label="Search"
+                placeholder="Part of a name or address"
+                leftSection={<IconSearch size={16} aria-hidden />}
+                w={{ base: '100%', xs: 260 }}
+                value={typed}
+                onChange={(event) => {
+                  setTyped(event.currentTarget.value)
+                  look(event.currentTarget.value)
+                }}
+              />
+              <Select
+                label="Role"
+                placeholder="Any"
+                data={roleOptions}
+                clearable
+                w={{ base: '100%', xs: 170 }}
+                value={role ?? null}
+                onChange={(value) => narrow({ role: (value as Role | null) ?? undefined })}
+              />
+              <Select
+                label="State"
+                placeholder="Any"
+                data={[
+                  { value: 'true', label: 'Active' },
+                  { value: 'false', label: 'Deactivated' },
+                ]}
+                clearable
+                w={{ base: '100%', xs: 170 }}
+                value={active ?? null}
+                onChange={(value) => narrow({ active: (value as 'true' | 'false' | null) ?? undefined })}
+              />
+            </Group>
+          </FoldedFilters>
+        </search>
         <Loaded query={people} what="people">
           {({ pages }) => {
             const rows = pages.flatMap(({ items }) => items)

@@ -1,11 +1,12 @@
-import { ActionIcon, Badge, Menu, Text } from '@mantine/core'
+import { ActionIcon, Menu } from '@mantine/core'
 import { IconDots, IconUserCheck, IconUserEdit, IconUserOff } from '@tabler/icons-react'
 import { useMemo } from 'react'
 import type { Answer } from '../../api/hub.ts'
+import { PersonCell, PersonState, personRow } from '../../components/person-cell.tsx'
+import { roleLabels } from '../../components/role-words.ts'
 import { DataTable, type DataTableProps } from '../../ui/data-table.tsx'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
-import { roleLabels } from './roles-in-words.ts'
 
 export type Person = Answer<'listUsers'>['items'][number]
 export type PersonAction = 'role' | 'deactivate' | 'reactivate'
@@ -16,29 +17,14 @@ const columns = [
     header: 'Person',
     size: 170,
     meta: { grow: true },
-    cell: ({ row: { original } }) => (
-      <>
-        <Text size="sm" fw={600} truncate>
-          {original.display_name ?? original.email}
-        </Text>
-        {original.display_name && (
-          <Text size="xs" c="dimmed" truncate>
-            {original.email}
-          </Text>
-        )}
-      </>
-    ),
+    cell: ({ row: { original } }) => <PersonCell person={original} />,
   }),
   column.accessor('role', { header: 'Role', size: 120, cell: ({ getValue }) => roleLabels[getValue()] }),
   column.accessor('active', {
     header: 'State',
     size: 130,
     meta: { from: 'sm' },
-    cell: ({ getValue }) => (
-      <Badge color={getValue() ? 'seal' : 'gray'} variant="light">
-        {getValue() ? 'Active' : 'Deactivated'}
-      </Badge>
-    ),
+    cell: ({ getValue }) => <PersonState active={getValue()} />,
   }),
   column.accessor('source', {
     header: 'From',
@@ -78,7 +64,7 @@ export function PeopleTable({ onAsk, ...rest }: PeopleTableProps) {
       ]),
     [onAsk],
   )
-  return <DataTable label="People" columns={all} rowId={({ user_id }) => user_id} rowHeight={56} {...rest} />
+  return <DataTable label="People" columns={all} rowId={({ user_id }) => user_id} rowHeight={personRow} {...rest} />
 }
 
 function PersonMenu({ person, onAsk }: { person: Person; onAsk: PeopleTableProps['onAsk'] }) {

@@ -7,10 +7,10 @@ import { hub } from '../../api/hub.ts'
 import { fieldErrors } from '../../api/problem.ts'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { roleMeanings, roleOptions } from '../../components/role-words.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { FormButtons } from '../../ui/form-buttons.tsx'
 import { refreshPeople } from './refresh-people.ts'
-import { roleMeanings, roleOptions } from './roles-in-words.ts'
 
 const schema = v.object({
   email: v.pipe(v.string(), v.trim(), v.email('Give a whole address, such as lee@acme.example')),

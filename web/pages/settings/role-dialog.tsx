@@ -5,11 +5,11 @@ import { hub } from '../../api/hub.ts'
 import { HubProblem } from '../../api/problem.ts'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { roleLabels, roleMeanings } from '../../components/role-words.ts'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import type { Person } from './people-table.tsx'
 import { refreshPeople } from './refresh-people.ts'
-import { roleLabels, roleMeanings } from './roles-in-words.ts'
 
 /** Gives somebody another role. */
 export function RoleDialog({ person, onClose }: { person: Person; onClose(): void }) {

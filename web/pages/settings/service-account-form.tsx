@@ -10,7 +10,7 @@ import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { SidePanel } from '../../ui/dialog.tsx'
 import { FormButtons } from '../../ui/form-buttons.tsx'
 import { MomentInput } from '../../ui/moment-input.tsx'
-import { scopeGroups, scopePresets } from './roles-in-words.ts'
+import { scopeGroups, scopePresets } from './scopes-in-words.ts'
 
 export type ServiceAccount = Answer<'listServiceAccounts'>['items'][number]
 type NewServiceAccount = Answer<'createServiceAccount'>

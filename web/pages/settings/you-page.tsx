@@ -20,11 +20,11 @@ import { signOut } from '../../api/session.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { roleLabels, roleMeanings } from '../../components/role-words.ts'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { nothing } from '../../ui/formats.ts'
 import { Member, Members } from '../../ui/members.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
-import { roleLabels, roleMeanings } from './roles-in-words.ts'
 import { type Session, SessionsTable } from './sessions-table.tsx'
 
 /** Who is signed in, what they may do, where else they are signed in, and how the pages look. */
