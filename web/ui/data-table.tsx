@@ -13,6 +13,7 @@ import {
   useRef,
 } from 'react'
 import styles from './data-table.module.css'
+import { fittingHeight, useFittingHeight } from './fitting-height.ts'
 import { type ColumnFrom, dataTableFeatures } from './table-columns.ts'
 
 type Features = typeof dataTableFeatures
@@ -35,13 +36,13 @@ export interface DataTableProps<Row extends object> {
   onSort?(sort: { id: string; desc: boolean }): void
   /** Where more rows can be had: asked for as the end comes near. */
   more?: { available: boolean; loading: boolean; load(): void; failed?: boolean }
-  /** Height at most, in CSS units; scrolls within. */
+  /** Height at most, in CSS units; scrolls within. If absent, what the window has left below its place on the page. */
   maxHeight?: string
   /** Height of a row, in pixels. */
   rowHeight?: number
 }
 
-const widths: Record<ColumnFrom, number> = { always: 0, sm: 1, md: 2, lg: 3 }
+const widths: Record<ColumnFrom, number> = { always: 0, sm: 1, md: 2, lg: 3, xl: 4 }
 
 /** That of TanStack Table: a column of a plain member has its name. */
 function idOf<Row extends object>(column: ColumnDef<Features, Row, unknown>): string {
@@ -60,12 +61,13 @@ export function DataTable<Row extends object>({
   sort,
   onSort,
   more,
-  maxHeight = 'max(24rem, calc(100dvh - 18rem))',
+  maxHeight,
   rowHeight = 44,
 }: DataTableProps<Row>) {
   const scrolled = useRef<HTMLDivElement>(null)
+  useFittingHeight(scrolled, maxHeight === undefined)
   const manual = onSort !== undefined
-  const screen = useMatches({ base: 0, sm: 1, md: 2, lg: 3 })
+  const screen = useMatches({ base: 0, sm: 1, md: 2, lg: 3, xl: 4 })
   const columnVisibility = useMemo(() => {
     const tooWide = columns.filter((column) => widths[column.meta?.from ?? 'always'] > screen).map(idOf)
     return Object.fromEntries([...hiddenColumns, ...tooWide].map((id) => [id, false]))
@@ -149,7 +151,7 @@ export function DataTable<Row extends object>({
     <Box
       ref={scrolled}
       className={styles.frame}
-      style={{ maxHeight }}
+      style={{ maxHeight: maxHeight ?? fittingHeight }}
       tabIndex={onOpen ? undefined : 0}
       role="group"
       aria-label={label}

@@ -9,7 +9,7 @@ import {
 } from '@tanstack/react-table'
 
 /** Screens a column is shown on, from this width up. */
-export type ColumnFrom = 'always' | 'sm' | 'md' | 'lg'
+export type ColumnFrom = 'always' | 'sm' | 'md' | 'lg' | 'xl'
 
 declare module '@tanstack/react-table' {
   interface ColumnMeta<TFeatures, TData, TValue> {

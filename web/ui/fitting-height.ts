@@ -1,0 +1,33 @@
+import { type RefObject, useLayoutEffect } from 'react'
+
+const leastPx = 384
+
+/** The height of what `useFittingHeight` looks after, as a CSS value. */
+export const fittingHeight = `var(--fitting-height, max(${leastPx}px, calc(100dvh - 18rem)))`
+
+/**
+ * Makes a scrolling part end with the window, whatever stands above it on the page: the page itself has nothing to scroll
+ * then. Where too little would be left, and in dialogs, it has its usual height.
+ */
+export function useFittingHeight(part: RefObject<HTMLElement | null>, wanted: boolean): void {
+  useLayoutEffect(() => {
+    const element = part.current
+    const main = element?.closest('main')
+    if (!wanted || !element || !main) return
+    const measure = () => {
+      const top = element.getBoundingClientRect().top + window.scrollY
+      const other = Math.ceil(top + Number.parseFloat(getComputedStyle(main).paddingBottom))
+      if (other + leastPx > window.innerHeight) element.style.removeProperty('--fitting-height')
+      else element.style.setProperty('--fitting-height', `calc(100dvh - ${other}px)`)
+    }
+    measure()
+    // What is around it grows and shrinks with what stands above it.
+    const observer = new ResizeObserver(measure)
+    for (let each = element.parentElement; each && each !== main; each = each.parentElement) observer.observe(each)
+    window.addEventListener('resize', measure)
+    return () => {
+      observer.disconnect()
+      window.removeEventListener('resize', measure)
+    }
+  }, [part, wanted])
+}
