@@ -229,15 +229,26 @@ test('an id in capitals is the same id, what is none is no record, and what is h
   await page.getByText('“nonsense” is no record id').waitFor()
 })
 
-test('on a phone two filters come first, and the others on demand', async () => {
-  await open('admin', '/records', 390)
+test('on a phone filters and tools are behind a button each', async () => {
+  await open('admin', '/records?record_type=decision', 390)
   await rows().first().waitFor()
+  const box = await rows().first().boundingBox()
+  expect(box!.y).toBeLessThan(480)
   const filters = page.getByRole('search', { name: 'Filters' })
-  expect(await filters.getByRole('combobox').filter({ visible: true }).count()).toBe(2)
-  await filters.getByRole('button', { name: 'More filters' }).click()
+  expect(await filters.getByRole('combobox').filter({ visible: true }).count()).toBe(0)
+  await filters.getByRole('button', { name: 'Filters (1)' }).click()
   await filters.getByRole('combobox', { name: 'Order' }).click()
   await page.getByRole('option', { name: 'Oldest first' }).click()
   await page.waitForURL(/sort=created_at/)
+  await page.getByRole('button', { name: 'Verify, export and more' }).click()
+  await expectAccessible(page)
+  await page.getByRole('menuitem', { name: 'Columns …' }).click()
+  await dialog('Columns of the table').getByRole('checkbox', { name: 'Latency' }).waitFor()
+  await expectAccessible(page)
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Verify, export and more' }).click()
+  await page.getByRole('menuitem', { name: 'Verify all on this page' }).click()
+  await page.getByText(/^All \d+ rows are genuine/).waitFor()
 })
 
 test('where nothing matches it is said what to loosen', async () => {

@@ -28,7 +28,7 @@ interface ColumnsMenuProps {
 }
 
 /** Chooses the columns of the table. Narrow screens leave some out all the same. */
-export function ColumnsMenu({ shown, onChange }: ColumnsMenuProps) {
+export function ColumnsMenu(props: ColumnsMenuProps) {
   return (
     <Popover position="bottom-end" width={240} trapFocus returnFocus shadow="md">
       <Popover.Target>
@@ -38,24 +38,31 @@ export function ColumnsMenu({ shown, onChange }: ColumnsMenuProps) {
       </Popover.Target>
       <Popover.Dropdown aria-label="Columns of the table">
         <ScrollArea.Autosize mah="min(24rem, 60dvh)">
-          <Stack gap="xs">
-            {choices.map(({ id, name }) => (
-              <Checkbox
-                key={id}
-                size="sm"
-                label={name}
-                checked={shown.includes(id)}
-                onChange={({ currentTarget }) =>
-                  onChange(currentTarget.checked ? [...shown, id] : shown.filter((each) => each !== id))
-                }
-              />
-            ))}
-          </Stack>
+          <ColumnChoice {...props} />
         </ScrollArea.Autosize>
-        <Button mt="sm" size="compact-sm" variant="subtle" onClick={() => onChange(usualColumns)}>
-          Usual columns
-        </Button>
       </Popover.Dropdown>
     </Popover>
+  )
+}
+
+/** The columns to be chosen from. */
+export function ColumnChoice({ shown, onChange }: ColumnsMenuProps) {
+  return (
+    <Stack gap="xs" align="flex-start">
+      {choices.map(({ id, name }) => (
+        <Checkbox
+          key={id}
+          size="sm"
+          label={name}
+          checked={shown.includes(id)}
+          onChange={({ currentTarget }) =>
+            onChange(currentTarget.checked ? [...shown, id] : shown.filter((each) => each !== id))
+          }
+        />
+      ))}
+      <Button size="compact-sm" variant="subtle" onClick={() => onChange(usualColumns)}>
+        Usual columns
+      </Button>
+    </Stack>
   )
 }

@@ -1,16 +1,17 @@
-import { Button, Collapse, Group, Select, SimpleGrid, Switch, TextInput, useMatches } from '@mantine/core'
+import { Button, Collapse, Group, Select, SimpleGrid, Switch, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconAdjustmentsHorizontal } from '@tabler/icons-react'
-import { Fragment, useEffect, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { patterns, recordTypes } from '../../../contract/literals.ts'
 import { canSee } from '../../../contract/record-visibility.ts'
 import { useMe } from '../../api/me.ts'
 import { useSuggestions } from '../../components/filter-suggestions.ts'
 import { FilterText } from '../../components/filter-text.tsx'
 import { recordTypeLooks } from '../../components/record-type.tsx'
+import { FoldedFilters } from '../../ui/folded-filters.tsx'
 import { MomentInput } from '../../ui/moment-input.tsx'
 import { rangeNames } from './filter-words.ts'
-import { usualSort } from './record-query.ts'
+import { activeFilters, usualSort } from './record-query.ts'
 import { type RecordsSearch, ranges, sorts } from './records-search.ts'
 
 interface FilterBarProps {
@@ -67,85 +68,82 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
       />
     </>
   )
-  const usual = [
-    types.length > 1 && (
-      <Select
-        key="type"
-        label="Type"
-        placeholder="All types"
-        data={types.map((value) => ({ value, label: recordTypeLooks[value].plural }))}
-        value={search.record_type ?? null}
-        onChange={(value) => onChange({ record_type: (value as RecordsSearch['record_type']) ?? undefined })}
-        clearable
-      />
-    ),
-    <Fragment key="skill">{text('skill_id', 'Skill', 'Any skill')}</Fragment>,
-    <Fragment key="archetype">{text('archetype_id', 'Archetype', 'Any archetype')}</Fragment>,
-    <Select
-      key="created"
-      label="Created"
-      placeholder="Any time"
-      data={[...ranges.map((value) => ({ value, label: rangeNames[value] })), { value: 'between', label: 'Between …' }]}
-      value={isBetween ? 'between' : (search.within ?? null)}
-      onChange={(value) => {
-        setBetween(value === 'between')
-        const within = value === 'between' ? undefined : ((value as RecordsSearch['within']) ?? undefined)
-        onChange({ within, ...(value !== 'between' && { created_at__gte: undefined, created_at__lt: undefined }) })
-      }}
-      clearable
-    />,
-    <Select
-      key="order"
-      label="Order"
-      data={sorts.map((value) => ({ value, label: sortNames[value] }))}
-      value={search.sort ?? usualSort}
-      allowDeselect={false}
-      onChange={(value) =>
-        onChange({ sort: value === usualSort ? undefined : ((value as RecordsSearch['sort']) ?? undefined) })
-      }
-    />,
-  ].filter(Boolean)
-  // On a phone they would fill the first screen.
-  const atOnce = useMatches({ base: 2, sm: usual.length }, { getInitialValueInEffect: false })
-
   return (
     <search aria-label="Filters">
-      <SimpleGrid cols={{ base: 1, xs: 2, lg: types.length > 1 ? 6 : 5 }} spacing="sm" verticalSpacing="xs">
-        {usual.slice(0, atOnce)}
-        <Button
-          variant="default"
-          onClick={toggle}
-          aria-expanded={more}
-          px="sm"
-          style={{ alignSelf: 'end' }}
-          leftSection={<IconAdjustmentsHorizontal size={16} aria-hidden />}
-        >
-          {more ? 'Fewer filters' : 'More filters'}
-        </Button>
-        {atOnce === usual.length && betweenTimes}
-      </SimpleGrid>
-      <Collapse expanded={more}>
-        <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }} spacing="sm" verticalSpacing="xs" mt="xs">
-          {usual.slice(atOnce)}
-          {atOnce < usual.length && betweenTimes}
-          {text('user_id', 'User', 'user:ada@example.com')}
-          {text('created_by', 'Written by', 'A person or service account')}
-          {canSee(scopes, 'governance_event') && text('event_kind', 'Event kind', 'Of governance events')}
-          <RecordIdFilter value={search.record_id} onChange={(record_id) => onChange({ record_id })} />
+      <FoldedFilters set={activeFilters(search).length}>
+        <SimpleGrid cols={{ base: 1, xs: 2, lg: types.length > 1 ? 6 : 5 }} spacing="sm" verticalSpacing="xs">
+          {types.length > 1 && (
+            <Select
+              label="Type"
+              placeholder="All types"
+              data={types.map((value) => ({ value, label: recordTypeLooks[value].plural }))}
+              value={search.record_type ?? null}
+              onChange={(value) => onChange({ record_type: (value as RecordsSearch['record_type']) ?? undefined })}
+              clearable
+            />
+          )}
+          {text('skill_id', 'Skill', 'Any skill')}
+          {text('archetype_id', 'Archetype', 'Any archetype')}
+          <Select
+            label="Created"
+            placeholder="Any time"
+            data={[
+              ...ranges.map((value) => ({ value, label: rangeNames[value] })),
+              { value: 'between', label: 'Between …' },
+            ]}
+            value={isBetween ? 'between' : (search.within ?? null)}
+            onChange={(value) => {
+              setBetween(value === 'between')
+              const within = value === 'between' ? undefined : ((value as RecordsSearch['within']) ?? undefined)
+              onChange({
+                within,
+                ...(value !== 'between' && { created_at__gte: undefined, created_at__lt: undefined }),
+              })
+            }}
+            clearable
+          />
+          <Select
+            label="Order"
+            data={sorts.map((value) => ({ value, label: sortNames[value] }))}
+            value={search.sort ?? usualSort}
+            allowDeselect={false}
+            onChange={(value) =>
+              onChange({ sort: value === usualSort ? undefined : ((value as RecordsSearch['sort']) ?? undefined) })
+            }
+          />
+          <Button
+            variant="default"
+            onClick={toggle}
+            aria-expanded={more}
+            px="sm"
+            style={{ alignSelf: 'end' }}
+            leftSection={<IconAdjustmentsHorizontal size={16} aria-hidden />}
+          >
+            {more ? 'Fewer filters' : 'More filters'}
+          </Button>
+          {betweenTimes}
         </SimpleGrid>
-        <Group mt="sm" gap="lg">
-          <Switch
-            label="Purged records too"
-            checked={search.include_purged !== undefined}
-            onChange={(event) => onChange({ include_purged: event.currentTarget.checked ? 'true' : undefined })}
-          />
-          <Switch
-            label="Have the Hub verify each"
-            checked={search.verify !== undefined}
-            onChange={(event) => onChange({ verify: event.currentTarget.checked ? 'true' : undefined })}
-          />
-        </Group>
-      </Collapse>
+        <Collapse expanded={more}>
+          <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }} spacing="sm" verticalSpacing="xs" mt="xs">
+            {text('user_id', 'User', 'user:ada@example.com')}
+            {text('created_by', 'Written by', 'A person or service account')}
+            {canSee(scopes, 'governance_event') && text('event_kind', 'Event kind', 'Of governance events')}
+            <RecordIdFilter value={search.record_id} onChange={(record_id) => onChange({ record_id })} />
+          </SimpleGrid>
+          <Group mt="sm" gap="lg">
+            <Switch
+              label="Purged records too"
+              checked={search.include_purged !== undefined}
+              onChange={(event) => onChange({ include_purged: event.currentTarget.checked ? 'true' : undefined })}
+            />
+            <Switch
+              label="Have the Hub verify each"
+              checked={search.verify !== undefined}
+              onChange={(event) => onChange({ verify: event.currentTarget.checked ? 'true' : undefined })}
+            />
+          </Group>
+        </Collapse>
+      </FoldedFilters>
     </search>
   )
 }

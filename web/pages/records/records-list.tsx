@@ -1,20 +1,19 @@
-import { Button, Group, Stack, Text } from '@mantine/core'
-import { IconDownload, IconRefresh, IconShieldCheck } from '@tabler/icons-react'
+import { Group, Stack, Text } from '@mantine/core'
 import { useMemo } from 'react'
 import { api } from '../../api/hub.ts'
-import { useMe } from '../../api/me.ts'
-import { LinkButton } from '../../components/link-button.tsx'
+import type { HubRecord } from '../../api/hub-record.ts'
 import { Loaded, SkeletonLines } from '../../components/loaded.tsx'
 import { viewQuery } from '../../components/view-query.ts'
 import { DataTable } from '../../ui/data-table.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { readFirstPageAgain } from '../record/use-record.ts'
-import { type HubRecord, RowVerdictsContext, recordColumns } from './columns.tsx'
-import { ColumnsMenu, useColumns } from './columns-menu.tsx'
+import { RowVerdictsContext, recordColumns } from './columns.tsx'
+import { useColumns } from './columns-menu.tsx'
 import { NothingFound } from './nothing-found.tsx'
 import { RecordDrawer } from './record-drawer.tsx'
 import { fitsSearch, parametersOf, queryOf, usualSort } from './record-query.ts'
 import type { RecordsSearch, sorts } from './records-search.ts'
+import { RecordsToolbar } from './records-toolbar.tsx'
 import { rowIdsOf } from './row-ids.ts'
 import { RowVerificationNotice } from './row-verification-notice.tsx'
 import { useRowVerification } from './use-row-verification.ts'
@@ -34,7 +33,6 @@ interface RecordsListProps {
  * verification goes on; the filters above are not.
  */
 export function RecordsList({ search, now, onChange, onOpen, onRefresh }: RecordsListProps) {
-  const me = useMe()
   const { shown, setShown, hidden } = useColumns()
   const filters = viewQuery({ ...search, open: undefined, view: undefined, missed: undefined })
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is open changes nothing of the query
@@ -75,44 +73,28 @@ export function RecordsList({ search, now, onChange, onOpen, onRefresh }: Record
 
   return (
     <Stack gap="sm">
-      <Group justify="space-between" gap="xs">
+      <Group justify="space-between" gap="xs" wrap="nowrap">
         <Text size="sm" c="dimmed" role="status">
           {records.data &&
             `${formatCount(rows.length)} loaded${hasNextPage ? ', more below' : rows.length > 0 ? ', that is all' : ''}`}
           {sort.includes('cost') && '; only records with a cost'}
         </Text>
-        <Group gap="xs">
-          <Button
-            variant="default"
-            leftSection={<IconShieldCheck size={16} aria-hidden />}
-            disabled={rows.length === 0}
-            loading={verification.running}
-            onClick={() => verification.start(rows, fitsSearch(search, now))}
-          >
-            Verify all on this page
-          </Button>
-          {me.may('createExport') && (
-            <LinkButton
-              to="/exports"
-              search={{ create: '1', ...Object.fromEntries(parametersOf(search, now)) } as never}
-              leftSection={<IconDownload size={16} aria-hidden />}
-            >
-              Export
-            </LinkButton>
-          )}
-          <ColumnsMenu shown={shown} onChange={setShown} />
-          <Button
-            variant="default"
-            leftSection={<IconRefresh size={16} aria-hidden />}
-            loading={records.isRefetching && !isFetchingNextPage}
-            onClick={() => {
+        <RecordsToolbar
+          columns={{ shown, onChange: setShown }}
+          verification={{
+            available: rows.length > 0,
+            running: verification.running,
+            start: () => verification.start(rows, fitsSearch(search, now)),
+          }}
+          refresh={{
+            running: records.isRefetching && !isFetchingNextPage,
+            start: () => {
               onRefresh()
               if (!search.within) void readFirstPageAgain()
-            }}
-          >
-            Refresh
-          </Button>
-        </Group>
+            },
+          }}
+          exported={{ create: '1', ...Object.fromEntries(parametersOf(search, now)) }}
+        />
       </Group>
       <RowVerificationNotice verification={verification} rows={rows} />
       <Loaded query={records} what="records" skeleton={<SkeletonLines lines={10} />}>
