@@ -1,7 +1,9 @@
 import { everyMs, useNow } from './use-now.ts'
 
 const dateTimes = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const minutes = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
+const formats = { full: dateTimes, minute: minutes, date: dates }
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'long' })
 
 const units: [Intl.RelativeTimeFormatUnit, number][] = [
@@ -13,8 +15,8 @@ const units: [Intl.RelativeTimeFormatUnit, number][] = [
 export interface TimeTextProps {
   /** RFC 3339, as the Hub writes it. */
   iso: string
-  /** `ago` says how long ago or ahead; `date` leaves the time of day out. */
-  form?: 'full' | 'date' | 'ago'
+  /** `ago` says how long ago or ahead; `minute` leaves the seconds out, `date` the time of day. */
+  form?: 'full' | 'minute' | 'date' | 'ago'
 }
 
 /** A moment in the time zone of whoever reads it. Hovering shows it as it is stored: UTC, to the microsecond. */
@@ -23,7 +25,7 @@ export function TimeText({ iso, form = 'full' }: TimeTextProps) {
   if (Number.isNaN(Date.parse(iso))) return String(iso)
   return (
     <time dateTime={iso} dir="auto" title={iso.replace('T', ' ').replace('Z', ' UTC')}>
-      {form === 'ago' ? <Ago iso={iso} /> : (form === 'date' ? dates : dateTimes).format(new Date(iso))}
+      {form === 'ago' ? <Ago iso={iso} /> : formats[form].format(new Date(iso))}
     </time>
   )
 }

@@ -40,14 +40,14 @@ async function readOnce(page: Page): Promise<{ clientId: string; secret: string 
 
 test('a service account is made, its secret shown once and rotated; then it is disabled', async () => {
   const page = await lab.signInAs('admin', '/settings/service-accounts')
-  await button(page, 'New service account').click()
-  const form = dialog(page, 'New service account')
-  await button(form, 'Create').click()
+  await button(page, 'Add service account').click()
+  const form = dialog(page, 'Add service account')
+  await button(form, 'Add service account').click()
   await form.getByText('Choose at least one').waitFor()
   await form.getByLabel('Name').fill('From the browser')
   await button(form, 'Send telemetry').click()
   await expectAccessible(page)
-  await button(form, 'Create').click()
+  await button(form, 'Add service account').click()
   const made = await readOnce(page)
   const granted = await tokenOf(made.clientId, made.secret)
   expect(await granted.json()).toMatchObject({ scope: 'telemetry:write' })

@@ -1,6 +1,6 @@
 import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
-import { IconSearch, IconUserPlus, IconUsers } from '@tabler/icons-react'
+import { IconPlus, IconSearch, IconUsers } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Role } from '../../../contract/roles.ts'
@@ -64,7 +64,7 @@ export default function PeoplePage() {
   }
 
   const add = (
-    <Button leftSection={<IconUserPlus size={16} />} onClick={() => setAdding(true)}>
+    <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>
       Add person
     </Button>
   )

@@ -148,7 +148,7 @@ function Fields({ price, replaces, onClose }: PriceFormProps & { price: Partial<
         <MomentInput
           label="Until"
           description="Or until the next price of this model and platform begins, if that is sooner"
-          placeholder="Open"
+          placeholder="No end"
           value={values.effective_until}
           onChange={(iso) => form.setFieldValue('effective_until', iso)}
           error={form.errors.effective_until}

@@ -61,8 +61,8 @@ export default function PricesPage() {
                     icon={IconCoin}
                     action={
                       mayChange && (
-                        <Button variant="default" onClick={() => begin()}>
-                          Set the first price
+                        <Button variant="default" leftSection={<IconPlus size={16} />} onClick={() => begin()}>
+                          Add the first price
                         </Button>
                       )
                     }
@@ -71,7 +71,7 @@ export default function PricesPage() {
                   </EmptyState>
                 )}
                 <Text size="sm" c="dimmed" maw="44rem">
-                  {`Otherwise the open catalogue ${data.catalogue.source}, version ${data.catalogue.version}, holds. A new price is for events that come in from now on, also those with an earlier time; what is stored keeps its cost until it is rated again.`}
+                  {`In US dollars per million tokens. Otherwise the open catalogue ${data.catalogue.source}, version ${data.catalogue.version}, holds. A new price is for events that come in from now on, also those with an earlier time; what is stored keeps its cost until it is rated again.`}
                 </Text>
               </>
             )}

@@ -30,11 +30,11 @@ const columns = [
     header: 'Platform',
     size: 150,
     meta: { from: 'md' },
-    cell: ({ getValue }) => getValue() ?? 'every',
+    cell: ({ getValue }) => getValue() ?? 'Every',
   }),
   column.accessor('input_usd_per_mtok', {
-    header: 'Input / M',
-    size: 110,
+    header: 'Input per 1M',
+    size: 120,
     meta: { align: 'right' },
     cell: ({ row: { original } }) => (
       <>
@@ -46,25 +46,25 @@ const columns = [
     ),
   }),
   column.accessor('output_usd_per_mtok', {
-    header: 'Output / M',
-    size: 110,
+    header: 'Output per 1M',
+    size: 130,
     meta: { align: 'right', from: 'sm' },
     cell: ({ getValue }) => <UsdText value={getValue()} />,
   }),
   column.accessor('effective_from', {
     header: 'From',
-    size: 185,
+    size: 165,
     meta: { from: 'md' },
-    cell: ({ getValue }) => <TimeText iso={getValue()} />,
+    cell: ({ getValue }) => <TimeText iso={getValue()} form="minute" />,
   }),
   column.accessor((row) => row.effective_until, {
     id: 'until',
     header: 'Until',
-    size: 185,
+    size: 165,
     meta: { from: 'lg' },
     cell: ({ getValue }) => {
       const iso = getValue()
-      return iso ? <TimeText iso={iso} /> : 'open'
+      return iso ? <TimeText iso={iso} form="minute" /> : 'No end'
     },
   }),
 ]

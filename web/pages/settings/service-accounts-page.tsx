@@ -51,7 +51,7 @@ export default function ServiceAccountsPage() {
 
   const create = me.may('createServiceAccount') && (
     <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
-      New service account
+      Add service account
     </Button>
   )
   return (

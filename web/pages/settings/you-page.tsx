@@ -22,6 +22,7 @@ import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { roleLabels, roleMeanings } from '../../components/role-words.ts'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { CopyText } from '../../ui/copy-text.tsx'
 import { nothing } from '../../ui/formats.ts'
 import { Member, Members } from '../../ui/members.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
@@ -60,7 +61,9 @@ export default function YouPage() {
                 {roleLabels[role]}: {roleMeanings[role].toLowerCase()}
               </Member>
             )}
-            <Member name="Id">{subject}</Member>
+            <Member name="Id">
+              <CopyText value={subject} label="Copy your id" />
+            </Member>
             <Member name="You may">
               <List size="sm" listStyleType="none" spacing={4}>
                 {[...held].map((scope) => (
