@@ -3,6 +3,7 @@ import { schemaResolver, useForm } from '@mantine/form'
 import { useState } from 'react'
 import * as v from 'valibot'
 import { type Scope, scopes } from '../../../contract/scopes.ts'
+import { changedMembers } from '../../api/changed-members.ts'
 import { type Answer, type Body, hub } from '../../api/hub.ts'
 import { fieldErrors } from '../../api/problem.ts'
 import { queryClient } from '../../api/query-client.ts'
@@ -35,7 +36,7 @@ export function ServiceAccountForm({ opened, onClose, account, onCreated }: Serv
       opened={opened}
       onClose={onClose}
       size="lg"
-      title={account ? 'Change service account' : 'New service account'}
+      title={account ? 'Change service account' : 'Add service account'}
       closeOnClickOutside={false}
     >
       {opened && <Fields onClose={onClose} account={account} onCreated={onCreated} />}
@@ -60,22 +61,20 @@ function Fields({ onClose, account, onCreated }: Omit<ServiceAccountFormProps, '
   async function save() {
     setBusy(true)
     setFailure(undefined)
-    const { name, expires_at, allowed_addresses } = values
-    const common = { name: name.trim(), scopes: values.scopes }
+    const { name, scopes, expires_at, allowed_addresses } = values
     try {
       if (account) {
-        const body: Body<'updateServiceAccount'> = {
-          ...common,
-          // What was not touched is not sent: an end that has passed would be refused.
-          ...(expires_at !== account.expires_at && { expires_at: expires_at ?? null }),
-          allowed_addresses: allowed_addresses.length > 0 ? allowed_addresses : null,
-        }
+        const bodyOf = (each: typeof values): Body<'updateServiceAccount'> => ({
+          ...{ name: each.name.trim(), scopes: each.scopes, expires_at: each.expires_at ?? null },
+          allowed_addresses: each.allowed_addresses.length > 0 ? each.allowed_addresses : null,
+        })
+        const body = changedMembers(bodyOf(values), bodyOf(form.getInitialValues()))
         const params = { path: { client_id: account.client_id } }
-        await hub.PATCH('/api/v1/service-accounts/{client_id}', { params, body })
+        if (Object.keys(body).length > 0) await hub.PATCH('/api/v1/service-accounts/{client_id}', { params, body })
         onClose()
       } else {
         const body: Body<'createServiceAccount'> = {
-          ...common,
+          ...{ name: name.trim(), scopes },
           ...(expires_at && { expires_at }),
           ...(allowed_addresses.length > 0 && { allowed_addresses }),
         }
@@ -163,7 +162,7 @@ function Fields({ onClose, account, onCreated }: Omit<ServiceAccountFormProps, '
         {failure !== undefined && (
           <ProblemNotice
             error={failure}
-            title={account ? 'The account was not changed' : 'The account was not made'}
+            title={account ? 'The account was not changed' : 'The account was not added'}
             shownAtFields={Object.keys(form.errors)}
           />
         )}
@@ -175,7 +174,7 @@ function Fields({ onClose, account, onCreated }: Omit<ServiceAccountFormProps, '
         )}
         <FormButtons
           isDirty={() => form.isDirty()}
-          submit={account ? 'Save changes' : 'Create'}
+          submit={account ? 'Save changes' : 'Add service account'}
           onCancel={onClose}
           busy={busy}
         />

@@ -1,23 +1,15 @@
-import { Button, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
-import { schemaResolver, useForm } from '@mantine/form'
-import { useState } from 'react'
-import * as v from 'valibot'
-import { displayNameLengthMax } from '../../../contract/limits.ts'
-import { type Answer, api, hub } from '../../api/hub.ts'
+import { Paper, Stack, Text, Title } from '@mantine/core'
+import { type Answer, api } from '../../api/hub.ts'
 import { useMe } from '../../api/me.ts'
-import { fieldErrors } from '../../api/problem.ts'
-import { queryClient } from '../../api/query-client.ts'
 import { LinkText } from '../../components/link-text.tsx'
 import { Loaded } from '../../components/loaded.tsx'
-import { notifyDone } from '../../components/notify.ts'
-import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { Member, Members } from '../../ui/members.tsx'
-import { Notice } from '../../ui/notice.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { ContentKey } from './content-key.tsx'
 import { RateLimits } from './rate-limits.tsx'
+import { TenantDetails } from './tenant-details.tsx'
 
 type Tenant = Answer<'getTenant'>
 
@@ -38,7 +30,7 @@ export default function TenantPage() {
         <Loaded query={tenant} what="details">
           {(data) => (
             <Stack gap="xl">
-              <Details key={`${data.display_name} ${data.contact_email} ${data.confirmed_at}`} tenant={data} />
+              <TenantDetails tenant={data} />
               <Facts tenant={data} />
             </Stack>
           )}
@@ -48,79 +40,6 @@ export default function TenantPage() {
         {!tenant.isPending && <RateLimits />}
       </Stack>
     </>
-  )
-}
-
-const schema = v.object({
-  display_name: v.pipe(
-    v.string(),
-    v.trim(),
-    v.minLength(1, 'Say what the organisation is called'),
-    v.maxLength(displayNameLengthMax, `At most ${displayNameLengthMax} characters`),
-  ),
-  contact_email: v.union([v.literal(''), v.pipe(v.string(), v.trim(), v.email())], 'Give a whole address, or nothing'),
-})
-
-function Details({ tenant }: { tenant: Tenant }) {
-  const form = useForm({
-    initialValues: { display_name: tenant.display_name, contact_email: tenant.contact_email ?? '' },
-    validate: schemaResolver(schema, { sync: true }),
-  })
-  const [failure, setFailure] = useState<unknown>()
-  const [busy, setBusy] = useState(false)
-
-  async function save() {
-    setBusy(true)
-    setFailure(undefined)
-    const { display_name, contact_email } = form.values
-    try {
-      await hub.PUT('/api/v1/tenant', {
-        body: { display_name: display_name.trim(), contact_email: contact_email.trim() || null },
-      })
-      notifyDone(tenant.confirmed_at ? 'The details are saved.' : 'The details are confirmed.')
-      await queryClient.invalidateQueries({ queryKey: ['get', '/api/v1/tenant'] })
-    } catch (error) {
-      form.setErrors(fieldErrors(error))
-      setFailure(error)
-    } finally {
-      setBusy(false)
-    }
-  }
-
-  return (
-    <Paper withBorder p="md" component="section" aria-labelledby="details">
-      <form onSubmit={form.onSubmit(() => void save())} noValidate>
-        <Stack maw="32rem">
-          <Title order={2} id="details">
-            Details
-          </Title>
-          {!tenant.confirmed_at && (
-            <Notice kind="info" title="Not confirmed yet">
-              Look through the details and confirm them: it is the first step of onboarding.
-            </Notice>
-          )}
-          <TextInput label="Name of the organisation" required {...form.getInputProps('display_name')} />
-          <TextInput
-            label="Contact address"
-            description="Whom the operator writes to about this tenant"
-            type="email"
-            {...form.getInputProps('contact_email')}
-          />
-          {failure !== undefined && (
-            <ProblemNotice
-              error={failure}
-              title="The details were not saved"
-              shownAtFields={Object.keys(form.errors)}
-            />
-          )}
-          <Group>
-            <Button type="submit" loading={busy} disabled={!form.isDirty() && tenant.confirmed_at !== undefined}>
-              {tenant.confirmed_at ? 'Save changes' : 'Confirm details'}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Paper>
   )
 }
 

@@ -1,6 +1,7 @@
 import { Fieldset, NumberInput, SimpleGrid, Stack, TagsInput, TextInput } from '@mantine/core'
 import { schemaResolver, useForm } from '@mantine/form'
 import { useState } from 'react'
+import { changedMembers } from '../../api/changed-members.ts'
 import { api, hub } from '../../api/hub.ts'
 import { fieldErrors } from '../../api/problem.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
@@ -28,7 +29,6 @@ export function WebhookEditor({ opened, onClose, webhook, onSaved }: WebhookEdit
       title={webhook ? 'Edit endpoint' : 'Add endpoint'}
       size="lg"
       closeOnClickOutside={false}
-      closeButtonProps={{ 'aria-label': 'Close' }}
     >
       {opened && <EditorForm onClose={onClose} onSaved={onSaved} {...(webhook && { webhook })} />}
     </SidePanel>
@@ -54,7 +54,7 @@ function EditorForm({ onClose, webhook, onSaved }: Omit<WebhookEditorProps, 'ope
       const { data } = webhook
         ? await hub.PATCH('/api/v1/webhooks/{webhook_id}', {
             params: { path: { webhook_id: webhook.webhook_id } },
-            body,
+            body: changedMembers(body, bodyOf(form.getInitialValues())),
           })
         : await hub.POST('/api/v1/webhooks', { body })
       await refreshWebhooks()
