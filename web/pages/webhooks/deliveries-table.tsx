@@ -12,7 +12,7 @@ const column = columnsOf<Delivery>()
 const columns = column.columns([
   column.accessor('kind', {
     header: 'Message',
-    size: 220,
+    size: 260,
     meta: { grow: true },
     cell: ({ row: { original } }) => (
       <>
@@ -28,14 +28,14 @@ const columns = column.columns([
   }),
   column.accessor('status', {
     header: 'Status',
-    size: 150,
+    size: 155,
     cell: ({ getValue }) => <DeliveryStatusBadge status={getValue()} />,
   }),
   column.accessor((row) => row.last_attempt, {
     id: 'answer',
     header: 'Last answer',
-    size: 140,
-    meta: { from: 'sm' },
+    size: 120,
+    meta: { from: 'md' },
     cell: ({ getValue }) => {
       const attempt = getValue()
       return attempt?.response?.status ?? attempt?.error?.code ?? nothing
@@ -44,15 +44,15 @@ const columns = column.columns([
   column.accessor((row) => row.last_attempt?.duration_ms, {
     id: 'latency',
     header: 'Took',
-    size: 90,
+    size: 80,
     meta: { align: 'right', from: 'md' },
     cell: ({ getValue }) => formatMs(getValue()),
   }),
-  column.accessor('attempt_count', { header: 'Attempts', size: 95, meta: { align: 'right', from: 'md' } }),
-  column.accessor('sequence', { header: 'No.', size: 80, meta: { align: 'right', from: 'lg' } }),
+  column.accessor('attempt_count', { header: 'Attempts', size: 90, meta: { align: 'right', from: 'md' } }),
+  column.accessor('sequence', { header: 'No.', size: 65, meta: { align: 'right', from: 'lg' } }),
   column.accessor('created_at', {
     header: 'Queued',
-    size: 210,
+    size: 190,
     meta: { from: 'sm' },
     cell: ({ getValue }) => <TimeText iso={getValue()} />,
   }),

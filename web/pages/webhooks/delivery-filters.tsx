@@ -1,5 +1,6 @@
-import { Button, Group, Select } from '@mantine/core'
+import { Button, Select, SimpleGrid, Stack } from '@mantine/core'
 import { type DeliveryStatus, deliveryStatuses, wordsOf } from '../../../contract/webhook-deliveries.ts'
+import { FoldedFilters } from '../../ui/folded-filters.tsx'
 import { MomentInput } from '../../ui/moment-input.tsx'
 import { statusLabels } from './delivery-words.ts'
 import type { EndpointSearch } from './endpoint-search.ts'
@@ -15,48 +16,50 @@ interface DeliveryFiltersProps {
 /** Narrows the deliveries that are listed; the address of the page follows. */
 export function DeliveryFilters({ search, onChange }: DeliveryFiltersProps) {
   const { status, kind, from, until } = search
-  const isNarrowed = [status, kind, from, until].some((each) => each !== undefined)
+  const set = [status, kind, from, until].filter((each) => each !== undefined).length
   return (
-    <Group gap="sm" align="flex-end">
-      <Select
-        label="Status"
-        placeholder="Any"
-        data={statuses}
-        clearable
-        w={{ base: '100%', xs: 190 }}
-        value={status ?? null}
-        onChange={(value) => onChange({ ...search, status: (value as DeliveryStatus | null) ?? undefined })}
-      />
-      <Select
-        label="Message"
-        placeholder="Any kind"
-        data={[...deliveryKinds]}
-        searchable
-        clearable
-        w={{ base: '100%', xs: 260 }}
-        nothingFoundMessage="No such kind"
-        value={kind ?? null}
-        onChange={(value) => onChange({ ...search, kind: value ?? undefined })}
-      />
-      <MomentInput
-        label="Queued from"
-        placeholder="Any time"
-        w={{ base: '100%', xs: 200 }}
-        value={from}
-        onChange={(value) => onChange({ ...search, from: value })}
-      />
-      <MomentInput
-        label="Until"
-        placeholder="Now"
-        w={{ base: '100%', xs: 200 }}
-        value={until}
-        onChange={(value) => onChange({ ...search, until: value })}
-      />
-      {isNarrowed && (
-        <Button variant="subtle" onClick={() => onChange({ delivery: search.delivery })}>
-          Clear filters
-        </Button>
-      )}
-    </Group>
+    <search aria-label="Filters">
+      <FoldedFilters set={set}>
+        <Stack gap="sm" align="flex-start">
+          <SimpleGrid cols={{ base: 1, sm: 2, lg: 4 }} spacing="sm" w="100%">
+            <Select
+              label="Status"
+              placeholder="Any"
+              data={statuses}
+              clearable
+              value={status ?? null}
+              onChange={(value) => onChange({ ...search, status: (value as DeliveryStatus | null) ?? undefined })}
+            />
+            <Select
+              label="Message"
+              placeholder="Any kind"
+              data={[...deliveryKinds]}
+              searchable
+              clearable
+              nothingFoundMessage="No such kind"
+              value={kind ?? null}
+              onChange={(value) => onChange({ ...search, kind: value ?? undefined })}
+            />
+            <MomentInput
+              label="Queued from"
+              placeholder="Any time"
+              value={from}
+              onChange={(value) => onChange({ ...search, from: value })}
+            />
+            <MomentInput
+              label="Until"
+              placeholder="Now"
+              value={until}
+              onChange={(value) => onChange({ ...search, until: value })}
+            />
+          </SimpleGrid>
+          {set > 0 && (
+            <Button size="xs" variant="subtle" onClick={() => onChange({ delivery: search.delivery })}>
+              Clear filters
+            </Button>
+          )}
+        </Stack>
+      </FoldedFilters>
+    </search>
   )
 }
