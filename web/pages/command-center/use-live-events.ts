@@ -1,8 +1,7 @@
-import { type Answer, api } from '../../api/hub.ts'
+import { api } from '../../api/hub.ts'
+import type { HubRecord } from '../../api/hub-record.ts'
 import type { Filters } from './dimensions.ts'
 import { pollEvery } from './polling.ts'
-
-type HubRecord = Answer<'queryRecords'>['records'][number]
 
 /** What is shown of a telemetry event; its other members are in the record. */
 export interface LiveEvent extends HubRecord {

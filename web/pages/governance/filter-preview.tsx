@@ -4,13 +4,13 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import * as v from 'valibot'
 import type { RecordFilter } from '../../../contract/record-filter.ts'
 import { hub } from '../../api/hub.ts'
+import type { HubRecord } from '../../api/hub-record.ts'
 import { LinkText } from '../../components/link-text.tsx'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { type FilterValues, filterOf, filterValues } from '../../components/record-filter.ts'
 import { RecordTypeBadge, titleOfRecord } from '../../components/record-type.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { TimeText } from '../../ui/time-text.tsx'
-import type { HubRecord } from './governance-event.ts'
 
 const countedMax = 1000
 const shownMax = 5
@@ -106,7 +106,7 @@ async function matchesOf({ record_type: types, ...rest }: RecordFilter): Promise
       return data ?? { records: [], next_cursor: null }
     }),
   )
-  const records = pages.flatMap((page) => page.records as HubRecord[])
+  const records = pages.flatMap((page) => page.records)
   const newest = records.sort((one, other) => other.created_at.localeCompare(one.created_at)).slice(0, shownMax)
   return { count: records.length, isAtLeast: pages.some(({ next_cursor }) => next_cursor !== null), newest }
 }

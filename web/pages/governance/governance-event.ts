@@ -1,6 +1,4 @@
-import type { Answer } from '../../api/hub.ts'
-
-export type HubRecord = Answer<'queryRecords'>['records'][number]
+import type { HubRecord } from '../../api/hub-record.ts'
 
 const theHub = 'service:hub'
 

@@ -1,13 +1,13 @@
 import { Anchor, Badge, Group, Stack, Text, Title } from '@mantine/core'
 import { IconCircleCheck, IconCircleX } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
+import type { HubRecord } from '../../api/hub-record.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { formatBytes, formatCount, formatMs, formatUsd } from '../../ui/formats.ts'
 import { Member, Members } from '../../ui/members.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { ChangeList } from '../governance/change-list.tsx'
 import { SubjectLink } from '../governance/subject-link.tsx'
-import type { HubRecord } from '../records/columns.tsx'
 import { ContentValue } from './content-value.tsx'
 
 /** What a record says, by its type. */

@@ -1,12 +1,12 @@
 import { Text } from '@mantine/core'
 import { api } from '../../api/hub.ts'
+import type { HubRecord } from '../../api/hub-record.ts'
 import { useMe } from '../../api/me.ts'
 import { ActorName } from '../../components/actor-name.tsx'
 import { LinkText } from '../../components/link-text.tsx'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
-import type { HubRecord } from '../records/columns.tsx'
 import { useRecordState } from './use-record.ts'
 
 const dayMs = 86_400_000

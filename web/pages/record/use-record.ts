@@ -2,9 +2,9 @@ import { type InfiniteData, queryOptions, useQuery } from '@tanstack/react-query
 import { patterns } from '../../../contract/literals.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../provenance/index.ts'
 import { api, hub } from '../../api/hub.ts'
+import type { HubRecord } from '../../api/hub-record.ts'
 import { useMe } from '../../api/me.ts'
 import { queryClient } from '../../api/query-client.ts'
-import type { HubRecord } from '../records/columns.tsx'
 
 export interface ReadRecord {
   record: HubRecord

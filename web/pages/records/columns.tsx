@@ -1,7 +1,7 @@
 import { Badge, Box, Group, Text } from '@mantine/core'
 import { IconCircleCheck, IconCircleX, IconShieldCheck, IconShieldX } from '@tabler/icons-react'
 import { createContext, type ReactNode, useContext } from 'react'
-import type { Answer } from '../../api/hub.ts'
+import type { HubRecord } from '../../api/hub-record.ts'
 import { ActorName } from '../../components/actor-name.tsx'
 import { looksOf, RecordTypeBadge, titleOfRecord } from '../../components/record-type.tsx'
 import { formatCount, formatMs, nothing } from '../../ui/formats.ts'
@@ -9,9 +9,6 @@ import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 import { UsdText } from '../../ui/usd-text.tsx'
 import type { RowVerdicts } from '../../verification/verify-rows.ts'
-
-/** A record as the API answers it: the members of its type are beside those all have. */
-export type HubRecord = Answer<'getRecord'>
 
 /** What this browser found of the rows it verified. */
 export const RowVerdictsContext = createContext<RowVerdicts>(new Map())
@@ -80,7 +77,8 @@ export const recordColumns = column.columns([
     header: 'Skill',
     size: 150,
     enableSorting: false,
-    meta: { from: 'lg' },
+    // Where there is less room the title says it.
+    meta: { from: 'xl' },
     cell: ({ getValue }) => getValue() ?? nothing,
   }),
   column.accessor((record) => text(record, 'user_id') ?? record.created_by, {
@@ -139,7 +137,7 @@ export const usualColumns = ['record_type', 'title', 'skill_id', 'who', 'cost_us
 
 function TitleCell({ record, title }: { record: HubRecord; title: string }) {
   const { label, Icon } = looksOf(record.record_type)
-  const told = record.record_type === 'telemetry_event' ? resultOf(record) : []
+  const told = besideTitle(record)
   return (
     <Group gap={6} wrap="nowrap" miw={0}>
       <Text span inherit hiddenFrom="sm" c="dimmed" flex="none" lh={0}>
@@ -149,7 +147,7 @@ function TitleCell({ record, title }: { record: HubRecord; title: string }) {
         <Text size="sm" truncate>
           {title}
           {told.length > 0 && (
-            <Text span inherit c="dimmed">
+            <Text span inherit c="dimmed" {...(record.record_type === 'output' && { hiddenFrom: 'xl' })}>
               {` · ${told.join(' · ')}`}
             </Text>
           )}
@@ -167,8 +165,10 @@ function TitleCell({ record, title }: { record: HubRecord; title: string }) {
   )
 }
 
-/** Events of one skill have the same title: how each went tells them apart. */
-function resultOf(record: HubRecord): string[] {
+/** Events of one skill have the same title: how each went tells them apart. Of an output it is the skill that made it. */
+function besideTitle(record: HubRecord): string[] {
+  if (record.record_type === 'output') return [text(record, 'skill_id')].filter((part) => part !== undefined)
+  if (record.record_type !== 'telemetry_event') return []
   const latency = number(record, 'latency_ms')
   const parts = [
     record.success === false && 'failed',

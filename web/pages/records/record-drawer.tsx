@@ -1,12 +1,12 @@
 import { ActionIcon, Group, Text, Tooltip } from '@mantine/core'
 import { IconArrowDown, IconArrowUp, IconExternalLink } from '@tabler/icons-react'
 import { type KeyboardEvent, useEffect, useRef } from 'react'
+import type { HubRecord } from '../../api/hub-record.ts'
 import { LinkButton } from '../../components/link-button.tsx'
 import { titleOfRecord } from '../../components/record-type.tsx'
 import { SidePanel } from '../../ui/dialog.tsx'
 import { RecordDetails } from '../record/record-details.tsx'
 import { useRecord } from '../record/use-record.ts'
-import type { HubRecord } from './columns.tsx'
 
 interface RecordDrawerProps {
   openId: string | undefined

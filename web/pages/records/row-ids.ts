@@ -1,4 +1,4 @@
-import type { HubRecord } from './columns.tsx'
+import type { HubRecord } from '../../api/hub-record.ts'
 
 /** What tells rows apart: their record ids. A Hub that lies may answer one twice, and both are shown. */
 export function rowIdsOf(rows: readonly HubRecord[]): (row: HubRecord) => string {

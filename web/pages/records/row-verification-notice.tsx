@@ -1,8 +1,8 @@
 import { Progress, Text } from '@mantine/core'
+import type { HubRecord } from '../../api/hub-record.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { Notice } from '../../ui/notice.tsx'
-import type { HubRecord } from './columns.tsx'
 import { rowIdsOf } from './row-ids.ts'
 import type { RowVerification } from './use-row-verification.ts'
 

@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from 'react'
 import type { JsonObject } from '../../../provenance/index.ts'
+import type { HubRecord } from '../../api/hub-record.ts'
 import { useMe } from '../../api/me.ts'
 import { verifierOf } from '../../verification/use-verification.ts'
 import { logKeys } from '../../verification/verify-record.ts'
 import { type RowVerdicts, verifyRows } from '../../verification/verify-rows.ts'
-import type { HubRecord } from './columns.tsx'
 
 /** So many rows are verified at once. */
 export const verifiedAtOnce = 1000
