@@ -7,6 +7,8 @@ import { archetypes, people, roleEmails, skills } from './cast.ts'
 export async function organise(hub: TestHub): Promise<void> {
   const call = (method: string, path: string, body?: object) =>
     must(hub, 'acme', method, path, body === undefined ? {} : { body })
+  // Whose name stands beside all that is written here.
+  await call('PATCH', `/api/v1/service-accounts/${await hub.clientId('acme')}`, { name: 'Records importer' })
   await call('PUT', '/api/v1/tenant', { display_name: 'Acme Europe', contact_email: 'it@acme.example' })
   await call('POST', '/api/v1/hub/provision', { retention_days: 730 })
   await call('PUT', '/api/v1/roster/archetypes', { archetypes })
