@@ -12,7 +12,7 @@ const column = columnsOf<Delivery>()
 const columns = column.columns([
   column.accessor('kind', {
     header: 'Message',
-    size: 260,
+    size: 190,
     meta: { grow: true },
     cell: ({ row: { original } }) => (
       <>
@@ -28,7 +28,7 @@ const columns = column.columns([
   }),
   column.accessor('status', {
     header: 'Status',
-    size: 155,
+    size: 165,
     cell: ({ getValue }) => <DeliveryStatusBadge status={getValue()} />,
   }),
   column.accessor((row) => row.last_attempt, {
