@@ -1,6 +1,7 @@
 import { Box, Group, Paper, SegmentedControl, Text, Title } from '@mantine/core'
 import { type ReactNode, useId, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
+import styles from './chart-frame.module.css'
 import { ExportMenu } from './export-menu.tsx'
 import type { FigureColumn } from './figures.ts'
 import { FiguresTable } from './figures-table.tsx'
@@ -58,7 +59,7 @@ export function ChartFrame<Row extends object>({
 
   return (
     <Paper withBorder p="md" component="section" aria-labelledby={id} ref={frame}>
-      <Group justify="space-between" mb="sm" gap="xs">
+      <Group justify="space-between" mb="sm" gap="xs" className={styles.head}>
         <Title order={2} size="h3" id={id}>
           {title}
         </Title>

@@ -21,6 +21,10 @@ const columnUsd = new Intl.NumberFormat(locale, {
   signDisplay: 'negative',
 })
 const smallUsd = new Intl.NumberFormat(locale, { ...dollars, maximumFractionDigits: 6 })
+const shortUsd = new Intl.NumberFormat(locale, {
+  ...{ ...dollars, minimumFractionDigits: 0 },
+  ...({ notation: 'compact', maximumFractionDigits: 1 } as const),
+})
 const fullUsd = new Intl.NumberFormat(locale, { ...dollars, maximumFractionDigits: 12 })
 
 /** Millions and thousands as units have them: 5.1m and 12K, as some countries write them, read as other units. */
@@ -39,8 +43,11 @@ export function formatCount(value: number | null | undefined): string {
 
 /** 1.3M, for axes and small places; the whole number goes beside it. */
 export function formatShort(value: number | null | undefined): string {
-  if (value === null || value === undefined) return nothing
-  const parts = shortCounts.formatToParts(value)
+  return value === null || value === undefined ? nothing : withUnits(shortCounts, value)
+}
+
+function withUnits(format: Intl.NumberFormat, value: number): string {
+  const parts = format.formatToParts(value)
   return parts.map(({ type, value: text }) => (type === 'compact' ? (shortUnits[text] ?? text) : text)).join('')
 }
 
@@ -53,6 +60,11 @@ export function formatPercent(ratio: number | null | undefined): string {
 export function formatUsd(value: number | null | undefined): string {
   if (value === null || value === undefined) return nothing
   return signed((value !== 0 && Math.abs(value) < 0.01 ? smallUsd : usd).format(value))
+}
+
+/** $0.35, $12k, $1.3bn, for axes and small places. */
+export function formatUsdShort(value: number): string {
+  return Math.abs(value) < 1000 ? formatUsd(value) : signed(withUnits(shortUsd, value))
 }
 
 /**

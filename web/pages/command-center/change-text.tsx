@@ -14,8 +14,11 @@ interface ChangeTextProps {
   format(value: number): string
   /** Which direction is good news; neither, where it is absent: of costs and use the reader decides. */
   better?: 'up' | 'down'
-  /** Of a share: the difference in percentage points. */
-  inPoints?: boolean
+  /**
+   * How the difference is told: as a share of what was before, if absent; of shares in percentage points; of what may be
+   * less than nothing as an amount.
+   */
+  by?: 'ratio' | 'points' | 'amount'
   /** Without the figure before, which is in the title. */
   short?: boolean
 }
@@ -30,9 +33,9 @@ const icons: Record<Direction, typeof IconArrowRight> = {
 }
 
 /** How a figure moved against the period before: an arrow, by how much, and from what. */
-export function ChangeText({ now, before, earlier = 'known', format, better, inPoints, short }: ChangeTextProps) {
+export function ChangeText({ now, before, earlier = 'known', format, better, by = 'ratio', short }: ChangeTextProps) {
   const change = earlier === 'known' ? changeOf(now, before) : undefined
-  if (!change || now === undefined || before === undefined) {
+  if (!change || now === undefined || before === undefined || (by === 'ratio' && change.ratio === undefined)) {
     return (
       <Text size="xs" c="dimmed">
         {wordsWithout(now, earlier)}
@@ -42,17 +45,17 @@ export function ChangeText({ now, before, earlier = 'known', format, better, inP
   const Icon = icons[change.direction]
   const isWorse = better !== undefined && change.direction !== 'same' && change.direction !== better
   const isBetter = better !== undefined && change.direction === better
-  const amount = inPoints
-    ? `${formatPoints(Math.abs(now - before))} points`
-    : change.ratio === undefined
-      ? format(Math.abs(now - before))
-      : formatPercent(Math.abs(change.ratio))
+  const amounts = {
+    ratio: () => formatPercent(Math.abs(change.ratio ?? 0)),
+    points: () => `${formatPoints(Math.abs(now - before))} points`,
+    amount: () => format(Math.abs(now - before)),
+  }
   const words = { up: 'up', down: 'down', same: 'as before' }[change.direction]
   return (
     <Group gap={2} wrap="nowrap" title={`${format(before)} in the period before`}>
       <Icon size={14} aria-hidden color={isWorse ? worse : undefined} />
       <Text size="xs" truncate c={isWorse ? worse : isBetter ? 'var(--mantine-primary-color-light-color)' : undefined}>
-        {change.direction === 'same' ? words : `${words} ${amount}`}
+        {change.direction === 'same' ? words : `${words} ${amounts[by]()}`}
         <Text span inherit c="dimmed">
           {change.direction === 'same' || short ? '' : ` from ${format(before)}`}
         </Text>

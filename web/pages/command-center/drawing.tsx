@@ -1,8 +1,9 @@
 import '@mantine/charts/styles.css'
 import { BarChart, LineChart } from '@mantine/charts'
 import { Text } from '@mantine/core'
-import { formatCount, formatMs, formatSeconds, formatShort, formatUsd } from '../../ui/formats.ts'
+import { formatCount, formatMs, formatSeconds, formatShort, formatUsd, formatUsdShort } from '../../ui/formats.ts'
 import styles from './drawing.module.css'
+import { LineLegend, type LineSeries } from './line-legend.tsx'
 import type { Point } from './points.ts'
 
 export type DrawingKind = 'usage' | 'latency' | 'cost' | 'tokens'
@@ -16,7 +17,21 @@ interface DrawingProps {
 type Percentile = 'p50' | 'p95' | 'p99'
 
 /** Of the height of the costs, with its title. */
-const varianceHeight = 104
+const varianceHeight = 112
+
+/** So that the labels at both ends of an axis have room on their lines. */
+const chartProps = { margin: { top: 10, right: 6, bottom: 0, left: 0 } }
+
+/** In the order in which they are drawn: what is above is seen whole. */
+const percentiles: LineSeries[] = [
+  { name: 'p99', label: 'p99', color: 'orange.5', strokeWidth: 1.5, strokeDasharray: '2 3' },
+  { name: 'p95', label: 'p95', color: 'blue.6', strokeWidth: 1.5 },
+  { name: 'p50', label: 'p50', color: 'seal.6', strokeWidth: 1.5 },
+]
+const costs: LineSeries[] = [
+  { name: 'costComputed', label: 'By list prices', color: 'seal.5', strokeWidth: 4 },
+  { name: 'costEstimate', label: 'By senders', color: 'blue.6', strokeWidth: 1.5, strokeDasharray: '5 3' },
+]
 
 /** An hour with events between two without is no line, so it has a dot; all others have none. */
 function lonePoint(points: readonly Point[], name: Percentile) {
@@ -52,6 +67,16 @@ export default function Drawing({ kind, points, height }: DrawingProps) {
     textColor: 'var(--mantine-color-dimmed)',
   }
   const axis = (format: (value: number) => string) => ({ yAxisProps: { width: 64, tickFormatter: format } })
+  const lines = (series: LineSeries[]) => ({
+    curveType: 'linear' as const,
+    withDots: false,
+    series: series.map(({ strokeWidth: _, ...line }) => line),
+    lineProps: ({ name }: { name: string }) => ({
+      strokeWidth: series.find((line) => line.name === name)?.strokeWidth,
+    }),
+    legendProps: { ...shared.legendProps, content: () => <LineLegend series={series} /> },
+    lineChartProps: chartProps,
+  })
   switch (kind) {
     case 'usage':
       return (
@@ -59,6 +84,7 @@ export default function Drawing({ kind, points, height }: DrawingProps) {
           {...shared}
           {...axis(formatShort)}
           type="stacked"
+          barChartProps={chartProps}
           valueFormatter={formatCount}
           series={[
             { name: 'succeeded', label: 'Succeeded', color: 'seal.6' },
@@ -72,6 +98,7 @@ export default function Drawing({ kind, points, height }: DrawingProps) {
           {...shared}
           {...axis(formatShort)}
           type="stacked"
+          barChartProps={chartProps}
           valueFormatter={formatCount}
           series={[
             { name: 'tokensIn', label: 'In', color: 'blue.6' },
@@ -79,40 +106,28 @@ export default function Drawing({ kind, points, height }: DrawingProps) {
           ]}
         />
       )
-    case 'latency':
+    case 'latency': {
+      const drawn = lines(percentiles)
       return (
         <LineChart
           {...shared}
           {...axis(formatSeconds)}
-          curveType="linear"
+          {...drawn}
           connectNulls={false}
-          withDots={false}
-          strokeWidth={1.5}
-          lineProps={({ name }) => ({ dot: lonePoint(points, name as Percentile) })}
+          lineProps={(line) => ({ ...drawn.lineProps(line), dot: lonePoint(points, line.name as Percentile) })}
           valueFormatter={formatMs}
-          series={[
-            // The widest first: those below it are drawn over it.
-            { name: 'p99', label: 'p99', color: 'orange.4', strokeDasharray: '2 3' },
-            { name: 'p95', label: 'p95', color: 'blue.6' },
-            { name: 'p50', label: 'p50', color: 'seal.6' },
-          ]}
         />
       )
+    }
     case 'cost':
       return (
         <>
           <LineChart
             {...shared}
-            {...axis(formatUsd)}
+            {...axis(formatUsdShort)}
+            {...lines(costs)}
             h={height - varianceHeight}
-            curveType="linear"
-            withDots={false}
-            strokeWidth={1.5}
             valueFormatter={formatUsd}
-            series={[
-              { name: 'costComputed', label: 'By list prices', color: 'seal.6' },
-              { name: 'costEstimate', label: 'By senders', color: 'blue.6', strokeDasharray: '6 3' },
-            ]}
           />
           {/* With a scale of its own: it is small beside the costs. */}
           <Text size="xs" c="dimmed" h={18} mt={10}>
@@ -123,7 +138,8 @@ export default function Drawing({ kind, points, height }: DrawingProps) {
             h={varianceHeight - 28}
             withLegend={false}
             withXAxis={false}
-            yAxisProps={{ width: 64, tickFormatter: formatUsd, tickCount: 3 }}
+            barChartProps={{ margin: { ...chartProps.margin, bottom: 10 } }}
+            yAxisProps={{ width: 64, tickFormatter: formatUsdShort, tickCount: 3, interval: 0 }}
             valueFormatter={formatUsd}
             series={[{ name: 'variance', label: 'Variance', color: 'orange.6' }]}
           />

@@ -1,5 +1,13 @@
 import { Paper, SimpleGrid, Skeleton, Text } from '@mantine/core'
-import { formatCount, formatMs, formatPercent, formatShort, formatUsd, nothing } from '../../ui/formats.ts'
+import {
+  formatCount,
+  formatMs,
+  formatPercent,
+  formatShort,
+  formatUsd,
+  formatUsdShort,
+  nothing,
+} from '../../ui/formats.ts'
 import { ChangeText, type Earlier } from './change-text.tsx'
 import { failureRate } from './changes.ts'
 import styles from './kpi-row.module.css'
@@ -19,6 +27,10 @@ interface KpiRowProps {
   states: Record<'before' | 'people' | 'peopleBefore', Earlier>
 }
 
+/** As much as there is room for; the whole figure is in the title. */
+const shownCount = (value: number) => (value < 1e9 ? formatCount(value) : formatShort(value))
+const shownUsd = (value: number) => (Math.abs(value) < 1e6 ? formatUsd(value) : formatUsdShort(value))
+
 /** The figures of the range, each beside the one of the period before. */
 export function KpiRow({ now, before, people, peopleBefore, states }: KpiRowProps) {
   // Percentiles of nothing are none.
@@ -29,6 +41,8 @@ export function KpiRow({ now, before, people, peopleBefore, states }: KpiRowProp
     earlier: states.before,
   })
   const failing = pair(failureRate)
+  // A sum of nothing would look like a gift.
+  const isUnpriced = now.unpriced > 0 && now.unpriced === now.invocations
   return (
     <SimpleGrid
       cols={{ base: 2, md: 4 }}
@@ -38,11 +52,11 @@ export function KpiRow({ now, before, people, peopleBefore, states }: KpiRowProp
       component="section"
       aria-label="Figures"
     >
-      <Kpi label="Invocations" value={formatCount(now.invocations)}>
-        <ChangeText {...pair((totals) => totals.invocations)} format={formatCount} />
+      <Kpi label="Invocations" value={shownCount(now.invocations)} full={formatCount(now.invocations)}>
+        <ChangeText {...pair((totals) => totals.invocations)} format={shownCount} />
       </Kpi>
-      <Kpi label="Failed" value={formatPercent(failing.now)} more={`${formatCount(now.failures)} invocations`}>
-        <ChangeText {...failing} format={formatPercent} better="down" inPoints />
+      <Kpi label="Failed" value={formatPercent(failing.now)} more={`${shownCount(now.failures)} invocations`}>
+        <ChangeText {...failing} format={formatPercent} better="down" by="points" />
       </Kpi>
       <Kpi
         label="Latency, p95"
@@ -59,36 +73,44 @@ export function KpiRow({ now, before, people, peopleBefore, states }: KpiRowProp
           format={formatCount}
         />
       </Kpi>
-      <Kpi label="Cost, by senders" value={formatUsd(now.cost_usd_estimate)} more="as they estimated it">
-        <ChangeText {...pair((totals) => totals.cost_usd_estimate)} format={formatUsd} />
+      <Kpi
+        label="Cost, by senders"
+        value={shownUsd(now.cost_usd_estimate)}
+        full={formatUsd(now.cost_usd_estimate)}
+        more="as they estimated it"
+      >
+        <ChangeText {...pair((totals) => totals.cost_usd_estimate)} format={shownUsd} />
       </Kpi>
       <Kpi
         label="Cost, by list prices"
-        value={formatUsd(now.cost_usd_computed)}
+        value={isUnpriced ? 'No price' : shownUsd(now.cost_usd_computed)}
+        full={formatUsd(now.cost_usd_computed)}
         more={
           now.unpriced
-            ? `${formatCount(now.unpriced)} without a price`
+            ? `${shownCount(now.unpriced)} without a price`
             : now.invocations
               ? 'all priced'
               : 'no invocations'
         }
       >
-        <ChangeText {...pair((totals) => totals.cost_usd_computed)} format={formatUsd} />
+        <ChangeText {...pair((totals) => totals.cost_usd_computed)} format={shownUsd} />
       </Kpi>
       <Kpi
         label="Variance"
-        value={formatUsd(varianceOf(now))}
+        value={shownUsd(varianceOf(now))}
+        full={formatUsd(varianceOf(now))}
         more={
           now.cost_usd_computed
             ? `${formatPercent(varianceOf(now) / now.cost_usd_computed)} of list prices`
             : 'senders less list prices'
         }
       >
-        <ChangeText {...pair(varianceOf)} format={formatUsd} />
+        <ChangeText {...pair(varianceOf)} format={shownUsd} by="amount" />
       </Kpi>
       <Kpi
         label="Tokens"
         value={formatShort(now.tokens_in + now.tokens_out)}
+        full={formatCount(now.tokens_in + now.tokens_out)}
         more={`${formatShort(now.tokens_in)} in, ${formatShort(now.tokens_out)} out`}
       >
         <ChangeText {...pair((totals) => totals.tokens_in + totals.tokens_out)} format={formatShort} />
@@ -107,11 +129,13 @@ interface KpiProps {
   label: string
   /** Undefined while it is read. */
   value: string | undefined
+  /** The same with all its digits. */
+  full?: string
   more?: string
   children: React.ReactNode
 }
 
-function Kpi({ label, value, more, children }: KpiProps) {
+function Kpi({ label, value, full, more, children }: KpiProps) {
   return (
     <Paper withBorder p="sm" component="article" aria-label={label} className={styles.kpi}>
       <Text size="sm" c="dimmed" component="h2" fw={500}>
@@ -120,7 +144,7 @@ function Kpi({ label, value, more, children }: KpiProps) {
       {value === undefined ? (
         <Skeleton height={32} width="60%" />
       ) : (
-        <Text className={styles.value} data-value>
+        <Text className={styles.value} data-value title={full === value ? undefined : full}>
           {value}
         </Text>
       )}

@@ -1,0 +1,29 @@
+import { Group, getThemeColor, Text, useMantineTheme } from '@mantine/core'
+
+export interface LineSeries {
+  name: string
+  label: string
+  color: string
+  strokeDasharray?: string
+  strokeWidth: number
+}
+
+/** Names of lines, each beside a piece of it: dashes and widths tell them apart, not colours alone. */
+export function LineLegend({ series }: { series: readonly LineSeries[] }) {
+  const theme = useMantineTheme()
+  return (
+    <Group justify="flex-end" gap="md" pt={10}>
+      {series.map(({ name, label, color, strokeDasharray, strokeWidth }) => (
+        <Group key={name} gap={7} wrap="nowrap">
+          <svg width={22} height={6} aria-hidden="true">
+            <line
+              {...{ x1: 0, x2: 22, y1: 3, y2: 3, strokeWidth, strokeDasharray }}
+              stroke={getThemeColor(color, theme)}
+            />
+          </svg>
+          <Text size="sm">{label}</Text>
+        </Group>
+      ))}
+    </Group>
+  )
+}
