@@ -1,8 +1,9 @@
-import { Box, Button, type ComboboxData, Group } from '@mantine/core'
+import { Box, Button, type ComboboxData, SimpleGrid } from '@mantine/core'
 import { IconX } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useSuggestions } from '../../components/filter-suggestions.ts'
 import { FilterText } from '../../components/filter-text.tsx'
+import { FoldedFilters } from '../../ui/folded-filters.tsx'
 import { MomentInput } from '../../ui/moment-input.tsx'
 import type { EventsSearch } from './events-search.ts'
 
@@ -20,49 +21,52 @@ const none: Filters = {
   created_at__gte: undefined,
   created_at__lt: undefined,
 }
-const moment = { placeholder: 'Any time', w: { base: '100%', xs: 170 } }
-
 /** Kind and time are asked of the Hub; subject and actor are looked for among what it answers. */
 export function EventFilters({ filters, onChange }: EventFiltersProps) {
   const [wanted, setWanted] = useState(false)
   const suggestions = useSuggestions(wanted)
-  const isFiltered = Object.values(filters).some(Boolean)
+  const set = Object.values(filters).filter(Boolean).length
   const text = (
     name: 'event_kind' | 'subject' | 'actor',
     label: string,
     placeholder: string,
     suggested: ComboboxData,
   ) => (
-    <Box w={{ base: '100%', xs: name === 'event_kind' ? 225 : 175 }}>
-      <FilterText
-        {...{ label, placeholder, value: filters[name], suggestions: suggested }}
-        onFocus={() => setWanted(true)}
-        onChoose={(value) => onChange({ [name]: value })}
-      />
-    </Box>
+    <FilterText
+      {...{ label, placeholder, value: filters[name], suggestions: suggested }}
+      onFocus={() => setWanted(true)}
+      onChoose={(value) => onChange({ [name]: value })}
+    />
+  )
+  const moment = (name: 'created_at__gte' | 'created_at__lt', label: string) => (
+    <MomentInput
+      {...{ label, placeholder: 'Any time', value: filters[name] }}
+      onChange={(value) => onChange({ [name]: value })}
+    />
   )
   return (
-    <Group component="search" gap="sm" align="flex-end" mb="md" aria-label="Filter events">
-      {text('event_kind', 'Event kind', 'Any kind', [...suggestions.event_kind])}
-      {text('subject', 'Subject', 'record:019a…', [])}
-      {text('actor', 'Who', 'usr_… or sa…', [...suggestions.created_by])}
-      <MomentInput
-        label="From"
-        {...moment}
-        value={filters.created_at__gte}
-        onChange={(created_at__gte) => onChange({ created_at__gte })}
-      />
-      <MomentInput
-        label="Before"
-        {...moment}
-        value={filters.created_at__lt}
-        onChange={(created_at__lt) => onChange({ created_at__lt })}
-      />
-      {isFiltered && (
-        <Button variant="subtle" color="gray" leftSection={<IconX size={16} />} onClick={() => onChange(none)}>
-          Clear
+    <Box component="search" mb="md" aria-label="Filter events">
+      <FoldedFilters set={set}>
+        <SimpleGrid cols={{ base: 1, xs: 2, md: 3, lg: 5 }} spacing="sm" verticalSpacing="xs">
+          {text('event_kind', 'Event kind', 'Any kind', [...suggestions.event_kind])}
+          {text('subject', 'Subject', 'Anything', [])}
+          {text('actor', 'Who', 'Anybody', [...suggestions.created_by])}
+          {moment('created_at__gte', 'From')}
+          {moment('created_at__lt', 'Before')}
+        </SimpleGrid>
+      </FoldedFilters>
+      {set > 0 && (
+        <Button
+          variant="subtle"
+          color="gray"
+          size="compact-sm"
+          mt="xs"
+          leftSection={<IconX size={16} />}
+          onClick={() => onChange(none)}
+        >
+          Clear all
         </Button>
       )}
-    </Group>
+    </Box>
   )
 }

@@ -1,4 +1,5 @@
 import { Button, Group, Text } from '@mantine/core'
+import { IconDownload } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useMe } from '../../api/me.ts'
 import { LinkButton } from '../../components/link-button.tsx'
@@ -47,6 +48,7 @@ export default function EventsPage() {
             />
             {me.may('createExport') && (
               <LinkButton
+                leftSection={<IconDownload size={16} />}
                 to="/exports"
                 search={{
                   create: '1',
