@@ -2,9 +2,10 @@ import * as v from 'valibot'
 import { expect, test } from 'vitest'
 import { hasOnePage } from '../../web/components/by-cursor.ts'
 import { exportsSearch } from '../../web/pages/exports/exports-search.ts'
+import { eventInWords } from '../../web/pages/governance/event-words.ts'
 import { eventsSearch } from '../../web/pages/governance/events-search.ts'
 import { type GovernanceEvent, governanceEventOf, type HubRecord } from '../../web/pages/governance/governance-event.ts'
-import { addressOf } from '../../web/pages/governance/subject-address.ts'
+import { addressOf, partsOf, shortId } from '../../web/pages/governance/subject-address.ts'
 
 test('a subject is looked at on its page, whatever a client called it', () => {
   expect(addressOf('record', 'a/b')).toBe('/records/a%2Fb')
@@ -31,4 +32,56 @@ test('lists of many pages are not read anew by themselves', () => {
   expect(hasOnePage({ state: {} })).toBe(true)
   expect(hasOnePage({ state: { data: { pages: [1] } } })).toBe(true)
   expect(hasOnePage({ state: { data: { pages: [1, 2] } } })).toBe(false)
+})
+
+const words = (event_kind: string, details: unknown) =>
+  eventInWords(governanceEventOf({ event_kind, details, created_by: 'service:hub' } as unknown as HubRecord))
+
+test('what an event tells is said in words, without ids that prove something and without JSON', () => {
+  const after = { description: 'Pager', enabled: false, alerts: [{ above: 0.25 }], url_digest: '0e64ee22a6af1b3a' }
+  expect(words('tenant.config_changed', { change: 'webhook_added', before: null, after })).toBe(
+    'Webhook added · “Pager”, not enabled, 1 alert',
+  )
+  expect(
+    words('tenant.config_changed', {
+      change: 'webhook',
+      before: after,
+      after: { ...after, enabled: true, alerts: [] },
+    }),
+  ).toBe('Webhook changed · enabled')
+  expect(words('hub.export_created', { format: 'csv', filter: { record_type: ['decision'] }, verify: true })).toBe(
+    'CSV · all decisions · verified',
+  )
+  const pair = (skill_id: string) => ({ archetype_id: 'support', skill_id })
+  expect(words('skill.entitlement_changed', { change: 'grants', granted: [pair('a.b'), pair('c.d')] })).toBe(
+    'Granted a.b, c.d to support',
+  )
+  expect(words('roster.scim_sync_completed', { added: 3, updated: 0, deactivated: 1 })).toBe('3 added, 1 deactivated')
+  expect(words('custom.published', { by: 'legal', at: 'no time', more: { deep: [1, 2] } })).toBe(
+    'by legal, at no time, more (deep 1, 2)',
+  )
+})
+
+test('an event that holds what nobody expects is shown all the same', () => {
+  for (const details of [
+    null,
+    1,
+    [],
+    { before: 5, after: 'x' },
+    { failed_checks: { a: 1 }, filter: { record_type: 7 } },
+  ])
+    for (const kind of ['hub.export_created', 'hub.tamper_detected', 'skill.entitlement_changed', 'constructor'])
+      expect(typeof words(kind, details)).toBe('string')
+  expect(words('custom.when', { at: '2026-99-99T00:00:00Z' })).toBe('at 2026-99-99T00:00:00Z')
+})
+
+test('random ids are shortened, those that people chose are not', () => {
+  const shortOf = (subject: string) => shortId(partsOf(subject).id)
+  expect(shortOf('webhook:whk_Pkp8R1THPtVpnAtiQuzZoKZc')).toBe('…QuzZoKZc')
+  expect(shortOf('record:01a20263-2b0a-7f37-9c2f-5e6ccf767d78')).toBe('…cf767d78')
+  for (const chosen of [
+    'skill:support.reply-draft-for-the-second-level',
+    'archetype:account-executive-of-emea-and-asia',
+  ])
+    expect(`${partsOf(chosen).kind}:${shortOf(chosen)}`).toBe(chosen)
 })

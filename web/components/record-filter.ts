@@ -1,6 +1,6 @@
 import dayjs from 'dayjs'
 import * as v from 'valibot'
-import { type RecordType, recordTypes } from '../../contract/literals.ts'
+import { recordTypes } from '../../contract/literals.ts'
 import type { RecordFilter } from '../../contract/record-filter.ts'
 import { formatTime } from '../ui/time-text.tsx'
 import { looksOf } from './record-type.tsx'
@@ -52,8 +52,7 @@ export function filterOf({ record_type, created_at__gte, created_at__lt, ...text
   }
 }
 
-const names: Readonly<Record<keyof RecordFilter, string>> = {
-  record_type: 'type',
+const names: Readonly<Record<Exclude<keyof RecordFilter, 'record_type'>, string>> = {
   record_id: 'record',
   skill_id: 'skill',
   archetype_id: 'archetype',
@@ -64,16 +63,13 @@ const names: Readonly<Record<keyof RecordFilter, string>> = {
   event_kind: 'event kind',
 }
 
-/** A filter in words: `type Decision or Output · skill hr.policy-answer`. */
-export function filterInWords(filter: RecordFilter): string {
-  const parts = Object.entries(filter).map(([name, value]) => {
-    const said =
-      name === 'record_type'
-        ? (value as RecordType[]).map((type) => looksOf(type).label.toLowerCase()).join(' or ')
-        : name.startsWith('created_at')
-          ? formatTime(String(value))
-          : String(value)
-    return `${names[name as keyof RecordFilter]} ${said}`
+/** A filter in words, as they stand in a sentence: `all decisions`, or `decisions and outputs · skill hr.policy-answer`. */
+export function filterInWords({ record_type: types, ...rest }: RecordFilter): string {
+  const kinds = types?.map((type) => looksOf(type).plural.toLowerCase()).join(' and ')
+  const parts = Object.entries(rest).map(([name, value]) => {
+    const said = name.startsWith('created_at') ? formatTime(String(value)) : String(value)
+    return `${names[name as keyof typeof rest]} ${said}`
   })
-  return parts.join(' · ') || 'all records'
+  if (parts.length === 0) return `all ${kinds || 'records'}`
+  return [kinds || 'records', ...parts].join(' · ')
 }

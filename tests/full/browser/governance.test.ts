@@ -78,7 +78,7 @@ test('a retention rule is changed after what follows from it was said', async ()
   // The event of it tells what was changed.
   await page.goto(lab.address('/governance?event_kind=tenant.config_changed'))
   await page
-    .getByRole('row', { name: /retention rules/ })
+    .getByRole('row', { name: /Retention rules changed/ })
     .first()
     .press('Enter')
   const event = page.getByRole('dialog', { name: 'tenant.config_changed' })

@@ -1,4 +1,4 @@
-import { Box, Code, Stack, Title } from '@mantine/core'
+import { Box, Stack, Text, Title } from '@mantine/core'
 import { api } from '../../api/hub.ts'
 import { ActorName } from '../../components/actor-name.tsx'
 import { LinkText } from '../../components/link-text.tsx'
@@ -8,8 +8,10 @@ import { SidePanel } from '../../ui/dialog.tsx'
 import { Member, Members } from '../../ui/members.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { ChangeList } from './change-list.tsx'
-import { inWords } from './changes.ts'
+import { capitalised, nameInWords, valueInWords } from './detail-words.ts'
+import { eventInWords } from './event-words.ts'
 import { type GovernanceEvent, governanceEventOf } from './governance-event.ts'
+import { RawDetails } from './raw-details.tsx'
 import { SubjectLink } from './subject-link.tsx'
 
 /** Members of the details that stand elsewhere in the drawer. */
@@ -36,7 +38,8 @@ export function EventDrawer({ eventId, events, onClose }: EventDrawerProps) {
       opened={eventId !== undefined}
       onClose={onClose}
       size="lg"
-      title={listed?.event_kind ?? 'Governance event'}
+      kind="Governance event"
+      title={(listed ?? (single.data && governanceEventOf(single.data)))?.event_kind}
       closeButtonProps={{ 'aria-label': 'Close details' }}
     >
       {listed ? (
@@ -56,8 +59,14 @@ function EventDetails({ event }: { event: GovernanceEvent }) {
   const others = Object.entries(event.details).filter(
     ([member, value]) => !told.has(member) && !(member === 'actor' && value === event.actor),
   )
+  const words = eventInWords(event)
   return (
     <Stack gap="lg">
+      {words && (
+        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+          {words}
+        </Text>
+      )}
       <Members>
         <Member name="When">
           <TimeText iso={event.created_at} />
@@ -66,7 +75,7 @@ function EventDetails({ event }: { event: GovernanceEvent }) {
           <ActorName id={event.actor} />
         </Member>
         <Member name="About">
-          <SubjectLink subject={event.subject} />
+          <SubjectLink subject={event.subject} whole />
         </Member>
         <Member name="Event">
           <CopyText value={event.record_id} label="Copy the id of the event" />
@@ -80,19 +89,14 @@ function EventDetails({ event }: { event: GovernanceEvent }) {
           </Title>
           <Members>
             {others.map(([member, value]) => (
-              <Member key={member} name={member.replaceAll('_', ' ')}>
-                {typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) ? (
-                  <TimeText iso={value} />
-                ) : typeof value === 'object' && value !== null && !Array.isArray(value) ? (
-                  <Code block>{JSON.stringify(value, null, 2)}</Code>
-                ) : (
-                  inWords(value)
-                )}
+              <Member key={member} name={capitalised(nameInWords(member))}>
+                {valueInWords(value, Number.POSITIVE_INFINITY)}
               </Member>
             ))}
           </Members>
         </Box>
       )}
+      {Object.keys(event.details).length > 0 && <RawDetails details={event.details} />}
       <LinkText size="sm" to="/records/$recordId" params={{ recordId: event.record_id }}>
         Open the event as a record, and verify it in this browser
       </LinkText>

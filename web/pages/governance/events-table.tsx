@@ -3,8 +3,8 @@ import { ActorName } from '../../components/actor-name.tsx'
 import { DataTable, type DataTableProps } from '../../ui/data-table.tsx'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
-import { inWords } from './changes.ts'
-import { detail, type GovernanceEvent, isObject } from './governance-event.ts'
+import { eventInWords } from './event-words.ts'
+import type { GovernanceEvent } from './governance-event.ts'
 import { SubjectLink } from './subject-link.tsx'
 
 const column = columnsOf<GovernanceEvent>()
@@ -12,7 +12,7 @@ const columns = column.columns([
   column.accessor('event_kind', {
     id: 'kind',
     header: 'Event',
-    size: 225,
+    size: 200,
     cell: ({ row: { original: event } }) => (
       <>
         <Text size="sm" fw={500} truncate>
@@ -21,6 +21,8 @@ const columns = column.columns([
         <Text size="xs" c="dimmed" truncate hiddenFrom="md">
           <Text span inherit hiddenFrom="sm">
             <TimeText iso={event.created_at} />
+            {' · '}
+            <ActorName id={event.actor} />
             {' · '}
           </Text>
           <SubjectLink subject={event.subject} plain />
@@ -38,40 +40,33 @@ const columns = column.columns([
   column.accessor('subject', {
     id: 'subject',
     header: 'About',
-    size: 240,
+    size: 190,
     meta: { from: 'md' },
     cell: ({ getValue }) => <SubjectLink subject={getValue()} />,
   }),
   column.accessor('actor', {
     id: 'actor',
     header: 'Who',
-    size: 130,
+    size: 120,
+    meta: { from: 'sm' },
     cell: ({ getValue }) => <ActorName id={getValue()} />,
   }),
   column.display({
     id: 'what',
     header: 'What',
+    size: 260,
     meta: { from: 'lg', grow: true },
-    cell: ({ row }) => (
-      <Text size="sm" c="dimmed" truncate>
-        {gist(row.original)}
-      </Text>
-    ),
+    cell: ({ row }) => <What event={row.original} />,
   }),
 ])
 
-/** What stands out in the details, on one line. */
-function gist(event: GovernanceEvent): string {
-  const { before, after } = event.details
-  const change = detail(event, 'change')?.replaceAll('_', ' ')
-  const reason = detail(event, 'reason') ?? detail(event, 'name')
-  const members = isObject(after)
-    ? Object.entries(after)
-        .filter(([name, value]) => !isObject(before) || JSON.stringify(before[name]) !== JSON.stringify(value))
-        .map(([name, value]) => `${name} ${inWords(value)}`)
-        .join(', ')
-    : undefined
-  return [change, reason, members].filter(Boolean).join(' · ')
+function What({ event }: { event: GovernanceEvent }) {
+  const words = eventInWords(event)
+  return (
+    <Text size="sm" c="dimmed" truncate title={words}>
+      {words}
+    </Text>
+  )
 }
 
 type EventsTableProps = Pick<DataTableProps<GovernanceEvent>, 'openId' | 'onOpen' | 'more'> & {

@@ -24,3 +24,16 @@ export function addressOf(kind: string, id: string): string | undefined {
   if (kind === 'webhook') return `/webhooks/${part}`
   return pages.get(kind)
 }
+
+/** `webhook:whk_…` as kind and id; a subject without a kind is all id. */
+export function partsOf(subject: string): { kind: string; id: string } {
+  const at = subject.indexOf(':')
+  return at > 0 ? { kind: subject.slice(0, at), id: subject.slice(at + 1) } : { kind: '', id: subject }
+}
+
+/** Random ids by their end, which differs; what people chose (a skill, a tenant) whole. */
+export function shortId(id: string): string {
+  const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)
+  const isRandom = /^[a-z]{2,4}_?[A-Za-z0-9_-]{22,}$/.test(id) && /[A-Z]/.test(id)
+  return isUuid || isRandom ? `…${id.slice(-8)}` : id
+}

@@ -2,16 +2,22 @@ import { Anchor, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useMe } from '../../api/me.ts'
 import { destinationAt, mayOpen } from '../../app/navigation.ts'
-import { useActorName } from '../../components/actor-name.tsx'
-import { addressOf } from './subject-address.ts'
+import { addressOf, partsOf, shortId } from './subject-address.ts'
+import { useSubjectName } from './subject-name.ts'
 
-/** What an event is about, with a link to where that is looked at, for whoever may go there, or plain. */
-export function SubjectLink({ subject, plain = false }: { subject: string | undefined; plain?: boolean }) {
+interface SubjectLinkProps {
+  subject: string | undefined
+  /** In words only, without a link. */
+  plain?: boolean
+  /** With the whole id. */
+  whole?: boolean
+}
+
+/** What an event is about, by its name where it is known, with a link for whoever may go there. */
+export function SubjectLink({ subject, plain = false, whole = false }: SubjectLinkProps) {
   const me = useMe()
-  const at = subject?.indexOf(':') ?? -1
-  const kind = subject && at > 0 ? subject.slice(0, at) : ''
-  const id = subject?.slice(at + 1) ?? ''
-  const name = useActorName(id)
+  const { kind, id } = partsOf(subject ?? '')
+  const name = useSubjectName(kind, id)
   if (subject === undefined) {
     return (
       <Text span inherit c="dimmed">
@@ -21,12 +27,8 @@ export function SubjectLink({ subject, plain = false }: { subject: string | unde
   }
   const address = addressOf(kind, id)
   const page = address && destinationAt(address.split('?')[0] ?? '')
-  const said = (
-    <>
-      {kind && !name && `${kind.replaceAll('_', ' ')} `}
-      {name ?? id}
-    </>
-  )
+  const isPerson = name !== undefined && kind === 'user'
+  const said = `${kind && !isPerson ? `${kind.replaceAll('_', ' ')} ` : ''}${name || (whole ? id : shortId(id))}`
   if (plain || !address || !page || !mayOpen(page, me)) {
     return (
       <Text span inherit title={subject}>

@@ -1,0 +1,21 @@
+import { api } from '../../api/hub.ts'
+import { useMe } from '../../api/me.ts'
+import { useActorName } from '../../components/actor-name.tsx'
+
+const listedAtMost = 1000
+const staleTime = 5 * 60_000
+
+/** What the thing of a subject is called, where somebody gave it a name and the reader may see it. */
+export function useSubjectName(kind: string, id: string): string | undefined {
+  const me = useMe()
+  const asked = (of: string, isAllowed: boolean) => ({ enabled: kind === of && isAllowed, staleTime })
+  const limit = { params: { query: { limit: listedAtMost } } }
+  const actor = useActorName(id)
+  const webhooks = api.useQuery('get', '/api/v1/webhooks', limit, asked('webhook', me.may('listWebhooks')))
+  const connectors = api.useQuery('get', '/api/v1/llm/connectors', limit, asked('connector', me.may('listConnectors')))
+  const holds = api.useQuery('get', '/api/v1/hub/legal-holds', limit, asked('hold', me.may('listHolds')))
+  if (kind === 'webhook') return webhooks.data?.items.find(({ webhook_id }) => webhook_id === id)?.description
+  if (kind === 'connector') return connectors.data?.items.find((each) => each.connector_id === id)?.display_name
+  if (kind === 'hold') return holds.data?.items.find(({ hold_id }) => hold_id === id)?.name
+  return kind === 'user' || kind === 'service_account' ? actor : undefined
+}
