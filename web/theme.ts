@@ -1,4 +1,4 @@
-import { Badge, createTheme, Drawer, type MantineColorsTuple, Menu, Modal } from '@mantine/core'
+import { Badge, Button, createTheme, Drawer, type MantineColorsTuple, Menu, Modal } from '@mantine/core'
 
 /** The Hub's own colour: of its seal, its links and its first series in charts. */
 const seal: MantineColorsTuple = [
@@ -52,6 +52,8 @@ export const theme = createTheme({
         ...(variant === 'light' && { section: { color: `var(--mantine-color-${color}-text)` } }),
       }),
     }),
+    // Where less motion is asked for, the library leaves out the transition with the place that it ends at.
+    Button: Button.extend({ styles: { loader: { transform: 'translate(-50%, -50%)' } } }),
     // Its invisible place for the focus is no entry of a menu, as what a menu holds has to be.
     Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false } }),
     Modal: Modal.extend({ defaultProps: titled }),
