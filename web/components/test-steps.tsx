@@ -64,7 +64,7 @@ export function TestSteps({ trial, words }: { trial: Trial; words: StepWords }) 
       ) : (
         <Notice kind="danger" title={`It fails at: ${words[failed?.name ?? '']?.title ?? failed?.name ?? 'a step'}`}>
           <Text size="sm" component="div">
-            {words[failed?.name ?? '']?.advice ?? 'Mend what the step says, then test again.'}
+            {words[failed?.name ?? '']?.advice ?? 'Mend what the step says, then run the test again.'}
           </Text>
         </Notice>
       )}
@@ -81,16 +81,16 @@ interface ConnectionTestProps {
 /** Tries a connection that is kept, and explains what fails. Nothing is changed by it. */
 export function ConnectionTest({ about, words, test }: ConnectionTestProps) {
   return (
-    <Paper withBorder p="md" component="section" aria-label="Test">
-      <Group justify="space-between" align="flex-start" mb={test.data || test.error ? 'sm' : 0}>
+    <Paper withBorder p="md" component="section" aria-label="Connection test">
+      <Group justify="space-between" align="flex-start" wrap="nowrap" mb={test.data || test.error ? 'sm' : 0}>
         <div>
-          <Title order={2}>Test</Title>
+          <Title order={2}>Connection test</Title>
           <Text size="sm" c="dimmed">
             {about}
           </Text>
         </div>
-        <Button variant="default" loading={test.isPending} onClick={test.run}>
-          {test.data || test.error ? 'Test again' : 'Test'}
+        <Button variant="default" flex="none" loading={test.isPending} onClick={test.run}>
+          Run test
         </Button>
       </Group>
       <div aria-live="polite">

@@ -22,6 +22,7 @@ interface NoticeProps {
 /** Something the reader should know, said in its place. */
 export function Notice({ kind, title, children, actions, urgent = false }: NoticeProps) {
   const { color, Icon } = kinds[kind]
+  const isShort = !children && !actions
   return (
     <Alert
       variant="light"
@@ -29,12 +30,14 @@ export function Notice({ kind, title, children, actions, urgent = false }: Notic
       icon={<Icon aria-hidden />}
       title={title}
       role={urgent ? 'alert' : 'note'}
-      styles={{ title: { color: 'var(--mantine-color-text)' } }}
+      styles={{ title: { color: 'var(--mantine-color-text)', ...(isShort && { marginBottom: 0 }) } }}
     >
-      <Stack gap="xs" align="flex-start">
-        {typeof children === 'string' ? <Text size="sm">{children}</Text> : children}
-        {actions}
-      </Stack>
+      {!isShort && (
+        <Stack gap="xs" align="flex-start">
+          {typeof children === 'string' ? <Text size="sm">{children}</Text> : children}
+          {actions}
+        </Stack>
+      )}
     </Alert>
   )
 }

@@ -119,7 +119,7 @@ function Configured({ scim, onSecrets }: { scim: Scim; onSecrets(shown: Partial<
         <Grid.Col span={{ base: 12, lg: 5 }}>
           <Stack>
             <ConnectionTest
-              about="Tries what is kept, step by step, and changes nothing."
+              about="Uses the saved settings, step by step, and changes nothing."
               words={words}
               test={{ data: test.data, error: test.error, isPending: test.isPending, run: () => test.mutate({}) }}
             />

@@ -78,7 +78,7 @@ function Configure({ sso }: { sso: Answer<'getSso'> | undefined }) {
           </Paper>
           {sso && (
             <ConnectionTest
-              about="Tries what is kept, step by step, and changes nothing."
+              about="Uses the saved settings, step by step, and changes nothing."
               words={words}
               test={{ data: test.data, error: test.error, isPending: test.isPending, run: () => test.mutate({}) }}
             />
