@@ -1,5 +1,6 @@
 import { Button, Group, Paper, Stack, TextInput } from '@mantine/core'
 import { schemaResolver, useForm } from '@mantine/form'
+import { IconPlus } from '@tabler/icons-react'
 import { useState } from 'react'
 import * as v from 'valibot'
 import { patterns } from '../../../contract/literals.ts'
@@ -55,7 +56,12 @@ export function AddArchetypes({ taken, onAdd }: AddArchetypesProps) {
               {...form.getInputProps('archetype_id')}
             />
             <TextInput label="Name" placeholder="Support agent" flex="1 1 12rem" {...form.getInputProps('name')} />
-            <Button type="submit" loading={busy} mt={{ base: 0, sm: '1.55rem' }}>
+            <Button
+              type="submit"
+              leftSection={isThere ? undefined : <IconPlus size={16} />}
+              loading={busy}
+              mt={{ base: 0, sm: '1.55rem' }}
+            >
               {isThere ? 'Rename archetype' : 'Add archetype'}
             </Button>
           </Group>

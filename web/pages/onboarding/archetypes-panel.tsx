@@ -1,4 +1,5 @@
 import { Button, Group, List, Stack, Text } from '@mantine/core'
+import { IconIdBadge2 } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { api } from '../../api/hub.ts'
@@ -84,7 +85,7 @@ export function ArchetypesPanel() {
       <Loaded query={archetypes} what="archetypes">
         {(rows) =>
           rows.length === 0 ? (
-            <EmptyState title="No archetypes yet">
+            <EmptyState title="No archetypes yet" icon={IconIdBadge2}>
               An archetype is what somebody does, such as analyst or support agent. Groups of the directory are mapped
               to archetypes, and skills are granted to them.
             </EmptyState>

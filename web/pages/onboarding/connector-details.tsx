@@ -1,6 +1,6 @@
-import { Button, Code, Group, Stack, Text, Title } from '@mantine/core'
+import { Button, Code, Group, Stack, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import { api } from '../../api/hub.ts'
 import { useMe } from '../../api/me.ts'
 import { notifyDone } from '../../components/notify.ts'
@@ -10,6 +10,7 @@ import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { formatCount } from '../../ui/formats.ts'
+import { Member, Members } from '../../ui/members.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { ConnectorForm } from './connector-form.tsx'
@@ -56,44 +57,50 @@ export function ConnectorDetails({ connector, onSecret, onRemoved }: ConnectorDe
     <Stack gap="lg">
       <Stack gap="xs">
         <Group gap="xs">
-          <Title order={2}>{connector.display_name}</Title>
           <HealthBadge status={health.status} />
+          <Text size="sm">{`${platformName(connector.platform)} · ${healthWords[health.status].means}`}</Text>
         </Group>
-        <Text size="sm">{`${platformName(connector.platform)} · ${healthWords[health.status].means}`}</Text>
         {health.error && (
           <Notice
             kind="danger"
             title={`The last attempt failed${health.failures > 1 ? ` (${formatCount(health.failures)} times in a row)` : ''}`}
           >
             <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-              {health.error.detail} <TimeText iso={health.error.at} form="ago" />
+              {health.error.detail} · <TimeText iso={health.error.at} form="ago" />
             </Text>
           </Notice>
         )}
-        <Line label="Last publish">{health.last_publish_at ? <TimeText iso={health.last_publish_at} /> : 'never'}</Line>
-        {connector.publish_url && (
-          <Line label="Publish address">
-            <CopyText value={connector.publish_url} label="Copy publish address" />
-          </Line>
-        )}
-        <Line label={connector.delivery === 'pull' ? 'Manifest address, to enter at the platform' : 'Manifest address'}>
-          <CopyText value={connector.manifest_url} label="Copy manifest address" />
-        </Line>
-        <Line label="Credentials that are kept">
-          {connector.credentials.length === 0
-            ? 'none'
-            : connector.credentials.map((name) => (
-                <Code key={name} mr={6}>
-                  {name}
-                </Code>
-              ))}
-        </Line>
-        {connector.unused_credentials && connector.unused_credentials.length > 0 && (
-          <Text size="sm">{`Not used by this delivery: ${connector.unused_credentials.join(', ')}.`}</Text>
-        )}
-        <Line label="Connection for inbound messages">
-          <CopyText value={connector.inbound.connection_id} label="Copy connection id" />
-        </Line>
+        <Members>
+          <Member name="Last publish">
+            {health.last_publish_at ? <TimeText iso={health.last_publish_at} /> : 'never'}
+          </Member>
+          {connector.publish_url && (
+            <Member name="Publish address">
+              <CopyText value={connector.publish_url} label="Copy publish address" />
+            </Member>
+          )}
+          <Member name="Manifest address">
+            <CopyText value={connector.manifest_url} label="Copy manifest address" />
+            {connector.delivery === 'pull' && (
+              <Text span size="xs" c="dimmed">
+                To enter at the platform.
+              </Text>
+            )}
+          </Member>
+          <Member name="Credentials">
+            {connector.credentials.length === 0
+              ? 'none kept'
+              : connector.credentials.map((name) => (
+                  <Code key={name} mr={6}>
+                    {name}
+                  </Code>
+                ))}
+          </Member>
+          <Member name="Not used">{connector.unused_credentials?.join(', ')}</Member>
+          <Member name="Inbound messages">
+            <CopyText value={connector.inbound.connection_id} label="Copy connection id" />
+          </Member>
+        </Members>
       </Stack>
       <ConnectionTest
         about={
@@ -165,18 +172,5 @@ export function ConnectorDetails({ connector, onSecret, onRemoved }: ConnectorDe
         </Text>
       </ConfirmDialog>
     </Stack>
-  )
-}
-
-function Line({ label, children }: { label: string; children: ReactNode }) {
-  return (
-    <div>
-      <Text size="xs" c="dimmed">
-        {label}
-      </Text>
-      <Text size="sm" component="div" style={{ overflowWrap: 'anywhere' }}>
-        {children}
-      </Text>
-    </div>
   )
 }

@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
+import { IconPlug, IconPlus } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -39,17 +40,22 @@ export default function ConnectorsPage() {
     if (connector.inbound.secret) setSecret(secretOf(connector.inbound.connection_id, connector.inbound.secret))
   }
 
+  const addButton = (
+    <Button leftSection={<IconPlus size={16} />} onClick={add}>
+      Add connector
+    </Button>
+  )
   return (
     <>
       <PageHeader
         title="Connectors"
         about="Platforms that the published skills go to. At least one of them has to take a publish each minute for the tenant to be live."
-        actions={<Button onClick={add}>Add connector</Button>}
+        actions={connectors.data?.items.length ? addButton : undefined}
       />
       <Loaded query={connectors} what="connectors">
         {({ items }) =>
           items.length === 0 ? (
-            <EmptyState title="No platform is connected yet" action={<Button onClick={add}>Add connector</Button>}>
+            <EmptyState title="No platform is connected yet" icon={IconPlug} action={addButton}>
               A connector brings the skills that people may use to Claude, ChatGPT, Gemini, Copilot, Slack or a platform
               of your own.
             </EmptyState>
@@ -73,7 +79,8 @@ export default function ConnectorsPage() {
         onClose={() => void navigate({ search: {} })}
         position="right"
         size="lg"
-        title="Connector"
+        kind="Connector"
+        title={shown?.display_name}
       >
         {shown && (
           <ConnectorDetails

@@ -1,5 +1,5 @@
 import { ActionIcon, Autocomplete, Button, Fieldset, Group, PasswordInput, Stack, Text } from '@mantine/core'
-import { IconTrash } from '@tabler/icons-react'
+import { IconPlus, IconTrash } from '@tabler/icons-react'
 import { credentialsMax } from '../../../contract/limits.ts'
 
 export interface Credential {
@@ -64,6 +64,7 @@ export function CredentialFields({ value, onChange, error }: CredentialFieldsPro
           <Button
             size="xs"
             variant="default"
+            leftSection={<IconPlus size={14} />}
             disabled={value.length >= credentialsMax}
             onClick={() => onChange([...value, { name: value.length === 0 ? 'bearer_token' : '', value: '' }])}
           >

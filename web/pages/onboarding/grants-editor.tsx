@@ -1,4 +1,5 @@
 import { Button, Group, Paper, Stack, Text } from '@mantine/core'
+import { IconCheck, IconPackage } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useBlocker } from '@tanstack/react-router'
 import { useCallback, useMemo, useState } from 'react'
@@ -83,13 +84,16 @@ export function GrantsEditor({ archetypes, skills, grants }: GrantsEditorProps) 
         onToggle={toggle}
         onActive={setActive}
       />
-      <Text size="sm" mih="1.5em" c="dimmed">
-        {active ? (
-          <GrantWords grant={given.get(active.archetypeId)?.get(active.skillId)} {...active} />
-        ) : (
-          'Choose a cell to see who gave the grant.'
-        )}
-      </Text>
+      <Group justify="space-between" gap="xs">
+        <Text size="sm" mih="1.5em" c="dimmed">
+          {active ? (
+            <GrantWords grant={given.get(active.archetypeId)?.get(active.skillId)} {...active} />
+          ) : (
+            'Choose a cell to see who gave the grant.'
+          )}
+        </Text>
+        <Legend />
+      </Group>
       {failure && (
         <ProblemNotice error={failure.error} title={`The grants of ${failure.archetypeId} could not be saved`} />
       )}
@@ -124,6 +128,26 @@ export function GrantsEditor({ archetypes, skills, grants }: GrantsEditorProps) 
         <Text size="sm">{`${formatCount(changes)} changed grants are not saved, and are lost.`}</Text>
       </ConfirmDialog>
     </Stack>
+  )
+}
+
+/** What the signs in the cells say. */
+function Legend() {
+  return (
+    <Group gap="md">
+      <Group gap={4}>
+        <IconCheck size={15} aria-hidden />
+        <Text size="sm" c="dimmed">
+          granted by hand
+        </Text>
+      </Group>
+      <Group gap={4}>
+        <IconPackage size={15} aria-hidden />
+        <Text size="sm" c="dimmed">
+          granted by a pack
+        </Text>
+      </Group>
+    </Group>
   )
 }
 

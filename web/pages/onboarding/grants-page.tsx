@@ -1,4 +1,5 @@
 import { Button, Group, Stack } from '@mantine/core'
+import { IconIdBadge2, IconSparkles } from '@tabler/icons-react'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { useMe } from '../../api/me.ts'
@@ -44,15 +45,15 @@ export default function GrantsPage() {
           {!isEmpty && (
             <Group gap="xs" mb="sm" role="search" aria-label="Filters of the matrix">
               <SearchField
-                aria-label="Part of a skill’s id or name"
-                placeholder="Skills"
+                label="Skills"
+                placeholder="Part of an id or name"
                 maxLength={128}
                 value={skill}
                 onSearch={(text) => filter({ skill: text })}
               />
               <SearchField
-                aria-label="Part of an archetype’s id or name"
-                placeholder="Archetypes"
+                label="Archetypes"
+                placeholder="Part of an id or name"
                 maxLength={128}
                 value={archetype}
                 onSearch={(text) => filter({ archetype: text })}
@@ -85,6 +86,7 @@ function NothingToGrant({ archetypes }: { archetypes: number }) {
   return archetypes === 0 ? (
     <EmptyState
       title="No archetypes yet"
+      icon={IconIdBadge2}
       action={
         <Button renderRoot={(props) => <Link to="/onboarding/roster" search={{ tab: 'archetypes' }} {...props} />}>
           Go to the archetypes
@@ -96,6 +98,7 @@ function NothingToGrant({ archetypes }: { archetypes: number }) {
   ) : (
     <EmptyState
       title="No skills yet"
+      icon={IconSparkles}
       action={
         <Button renderRoot={(props) => <Link to="/onboarding/skills" {...props} />}>Go to skills and packs</Button>
       }

@@ -10,7 +10,7 @@ import {
   Stack,
   Text,
 } from '@mantine/core'
-import { IconTrash } from '@tabler/icons-react'
+import { IconPlus, IconTrash } from '@tabler/icons-react'
 import { api } from '../../api/hub.ts'
 import { useArchetypes } from '../../components/whole-lists.ts'
 
@@ -123,7 +123,12 @@ export function GroupMapEditor({ value, onChange, error }: GroupMapEditorProps) 
           </Text>
         )}
         <Group gap="xs">
-          <Button size="xs" variant="default" onClick={() => onChange([...value, { group: '', archetype_id: '' }])}>
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<IconPlus size={14} />}
+            onClick={() => onChange([...value, { group: '', archetype_id: '' }])}
+          >
             Add group
           </Button>
           {unmapped.slice(0, 3).map(({ group_id, display_name }) =>

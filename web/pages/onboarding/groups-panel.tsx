@@ -1,4 +1,5 @@
-import { Anchor, Button, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Button, Stack, Text } from '@mantine/core'
+import { IconUsersGroup } from '@tabler/icons-react'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { type Answer, api } from '../../api/hub.ts'
 import { useMe } from '../../api/me.ts'
@@ -69,6 +70,7 @@ export function GroupsPanel() {
           rows.length === 0 ? (
             <EmptyState
               title="No groups yet"
+              icon={IconUsersGroup}
               action={
                 me.may('configureScim') && (
                   <Button renderRoot={(props) => <Link to="/onboarding/directory" {...props} />}>
@@ -102,7 +104,8 @@ export function GroupsPanel() {
         onClose={() => void navigate({ search: { tab: 'groups' } })}
         position="right"
         size="lg"
-        title="Group"
+        kind="Group"
+        title={rows.find(({ group_id }) => group_id === members)?.display_name}
         closeButtonProps={{ 'aria-label': 'Close' }}
       >
         {members && <Members groupId={members} group={rows.find(({ group_id }) => group_id === members)} />}
@@ -136,7 +139,6 @@ function Members({ groupId, group: shown }: { groupId: string; group: DirectoryG
   const rows = members.data?.pages.flatMap(({ items }) => items) ?? []
   return (
     <Stack gap="sm">
-      <Title order={2}>{shown?.display_name ?? 'Members'}</Title>
       {shown && (
         <Text size="sm">
           {shown.archetype_ids.length > 0
@@ -147,7 +149,9 @@ function Members({ groupId, group: shown }: { groupId: string; group: DirectoryG
       <Loaded query={members} what="members">
         {() =>
           rows.length === 0 ? (
-            <EmptyState title="Nobody is in this group">Groups inside groups are not followed.</EmptyState>
+            <EmptyState title="Nobody is in this group" icon={IconUsersGroup}>
+              Groups inside groups are not followed.
+            </EmptyState>
           ) : (
             <DataTable
               label="Members"

@@ -15,17 +15,18 @@ interface PackDetailsProps {
   /** A new one where it is absent. */
   pack: Pack | undefined
   onStored(packId: string): void
+  onClose(): void
 }
 
 /** A pack: what it holds, changing it, applying it, and what that changed last. */
-export function PackDetails({ pack, onStored }: PackDetailsProps) {
+export function PackDetails({ pack, onStored, onClose }: PackDetailsProps) {
   const me = useMe()
   const [edits, { open: edit, close: stopEditing }] = useDisclosure(false)
   if (!pack || edits) {
     return (
       <PackForm
         pack={pack}
-        onCancel={pack && stopEditing}
+        onCancel={pack ? stopEditing : onClose}
         onStored={(packId) => {
           stopEditing()
           onStored(packId)
@@ -36,7 +37,6 @@ export function PackDetails({ pack, onStored }: PackDetailsProps) {
   return (
     <Stack gap="lg">
       <Stack gap="xs">
-        <Title order={2}>{pack.name}</Title>
         <CopyText value={pack.cowork_id} label="Copy pack id" />
         {!pack.applied_at && (
           <Notice kind="info" title="Not applied yet">

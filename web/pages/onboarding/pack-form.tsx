@@ -1,4 +1,4 @@
-import { Button, Group, MultiSelect, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Group, MultiSelect, Stack, Text, TextInput, Title } from '@mantine/core'
 import { schemaResolver, useForm } from '@mantine/form'
 import { useQueryClient } from '@tanstack/react-query'
 import * as v from 'valibot'
@@ -8,6 +8,7 @@ import { fieldErrors } from '../../api/problem.ts'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { archetypeChoice, useArchetypes } from '../../components/whole-lists.ts'
+import { FormButtons } from '../../ui/form-buttons.tsx'
 import { PackSkillFields } from './pack-skill-fields.tsx'
 import { type Pack, packsPath } from './packs-panel.tsx'
 
@@ -34,7 +35,7 @@ const pack = v.object({
 interface PackFormProps {
   pack: Pack | undefined
   onStored(packId: string): void
-  onCancel: (() => void) | undefined
+  onCancel(): void
 }
 
 /** Stores a pack. It comes into effect when it is applied. */
@@ -101,16 +102,12 @@ export function PackForm({ pack: stored, onStored, onCancel }: PackFormProps) {
         </div>
         <PackSkillFields form={form} withContent={tenant.data?.mode !== 'C'} />
         {failure ? <ProblemNotice error={failure} shownAtFields={Object.keys(form.errors)} /> : null}
-        <Group>
-          <Button type="submit" loading={store.isPending}>
-            Store pack
-          </Button>
-          {onCancel && (
-            <Button variant="default" onClick={onCancel}>
-              Cancel
-            </Button>
-          )}
-        </Group>
+        <FormButtons
+          isDirty={() => form.isDirty()}
+          submit={stored ? 'Save' : 'Add pack'}
+          onCancel={onCancel}
+          busy={store.isPending}
+        />
       </Stack>
     </form>
   )

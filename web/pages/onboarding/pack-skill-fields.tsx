@@ -1,6 +1,6 @@
 import { ActionIcon, Autocomplete, Button, Group, Paper, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
-import { IconTrash } from '@tabler/icons-react'
+import { IconPlus, IconTrash } from '@tabler/icons-react'
 import { useSkills } from '../../components/whole-lists.ts'
 import type { PackSkill } from './pack-form.tsx'
 
@@ -98,6 +98,7 @@ export function PackSkillFields({ form, withContent }: PackSkillFieldsProps) {
         <Button
           size="xs"
           variant="default"
+          leftSection={<IconPlus size={14} />}
           onClick={() => form.insertListItem('skills', { skill_id: '', skill_version: '1.0.0', name: '' })}
         >
           Add skill

@@ -1,4 +1,5 @@
 import { Button, Group, Title } from '@mantine/core'
+import { IconPackage, IconPlus } from '@tabler/icons-react'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { type Answer, api } from '../../api/hub.ts'
 import { useMe } from '../../api/me.ts'
@@ -70,19 +71,23 @@ export function PacksPanel() {
   const packs = usePacks()
   const rows = packs.data?.pages.flatMap(({ items }) => items) ?? []
   const shown = rows.find(({ cowork_id }) => cowork_id === openId)
-  const make = me.may('replaceCowork') && <Button onClick={() => open(fresh)}>New pack</Button>
+  const add = me.may('replaceCowork') && (
+    <Button leftSection={<IconPlus size={16} />} onClick={() => open(fresh)}>
+      Add pack
+    </Button>
+  )
   return (
     <section aria-labelledby="packs">
       <Group justify="space-between" mb="sm">
         <Title order={2} id="packs">
           Packs
         </Title>
-        {make}
+        {rows.length > 0 && add}
       </Group>
       <Loaded query={packs} what="packs">
         {() =>
           rows.length === 0 ? (
-            <EmptyState title="No packs yet">
+            <EmptyState title="No packs yet" icon={IconPackage} action={add}>
               A pack is a set of skills for some archetypes. Storing one does nothing yet; applying it registers,
               publishes and grants its skills.
             </EmptyState>
@@ -110,9 +115,9 @@ export function PacksPanel() {
         onClose={() => open(undefined)}
         position="right"
         size="xl"
-        title={openId === fresh ? 'New pack' : 'Pack'}
+        {...(openId === fresh ? { title: 'Add a pack' } : { kind: 'Pack', title: shown?.name })}
       >
-        <PackDetails key={openId} pack={shown} onStored={open} />
+        <PackDetails key={openId} pack={shown} onStored={open} onClose={() => open(undefined)} />
       </SidePanel>
     </section>
   )

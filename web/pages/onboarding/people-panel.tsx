@@ -1,4 +1,5 @@
 import { Button, Stack, Text } from '@mantine/core'
+import { IconUsers } from '@tabler/icons-react'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { api, type Query } from '../../api/hub.ts'
 import { useMe } from '../../api/me.ts'
@@ -102,6 +103,7 @@ export function PeoplePanel() {
         {() =>
           rows.length === 0 && !isWaiting ? (
             <EmptyState
+              icon={IconUsers}
               title={filtered || search.matched ? 'Nobody fits these filters' : 'Nobody is here yet'}
               action={
                 filtered || search.matched ? (

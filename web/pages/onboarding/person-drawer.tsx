@@ -1,12 +1,14 @@
-import { Anchor, Badge, Group, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Stack, Text, Title } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
 import { type Answer, api } from '../../api/hub.ts'
 import { useMe } from '../../api/me.ts'
 import { Loaded } from '../../components/loaded.tsx'
+import { PersonState } from '../../components/person-cell.tsx'
+import { roleLabels } from '../../components/role-words.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { SidePanel } from '../../ui/dialog.tsx'
+import { Member, Members } from '../../ui/members.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { PersonArchetypes } from './person-archetypes.tsx'
 
@@ -22,85 +24,64 @@ interface PersonDrawerProps {
 
 /** Who somebody is, in which groups, and which archetypes they have and why. */
 export function PersonDrawer({ userId, onClose }: PersonDrawerProps) {
-  return (
-    <SidePanel
-      opened={userId !== undefined}
-      onClose={onClose}
-      size="md"
-      title="Person"
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
-      {userId && <Details key={userId} userId={userId} />}
-    </SidePanel>
+  const person = api.useQuery(
+    'get',
+    '/api/v1/roster/users/{user_id}',
+    { params: { path: { user_id: userId ?? '' } } },
+    { enabled: userId !== undefined },
   )
-}
-
-function Details({ userId }: { userId: string }) {
-  const person = api.useQuery('get', '/api/v1/roster/users/{user_id}', { params: { path: { user_id: userId } } })
+  const name = userId && (person.data?.display_name ?? person.data?.email)
   return (
-    <Loaded query={person} what="person">
-      {(data) => (
-        <Stack gap="lg">
-          <Identity person={data} />
-          <PersonArchetypes userId={userId} />
-          <GroupsOf userId={userId} />
-        </Stack>
+    <SidePanel opened={userId !== undefined} onClose={onClose} size="md" kind="Person" title={name}>
+      {userId && (
+        <Loaded query={person} what="person">
+          {(data) => (
+            <Stack gap="lg" key={userId}>
+              <Identity person={data} />
+              <PersonArchetypes userId={userId} />
+              <GroupsOf userId={userId} />
+            </Stack>
+          )}
+        </Loaded>
       )}
-    </Loaded>
+    </SidePanel>
   )
 }
 
 function Identity({ person }: { person: Person }) {
   const me = useMe()
   return (
-    <Stack gap="xs">
-      <Group gap="xs">
-        <Title order={2}>{person.display_name ?? person.email}</Title>
-        <Badge variant="light" color={person.active ? 'seal' : 'gray'}>
-          {person.active ? 'active' : 'deactivated'}
-        </Badge>
-      </Group>
-      <Line label="Address">{person.email}</Line>
-      {person.directory_email && person.directory_email !== person.email && (
-        <Line label="In the directory">{person.directory_email}</Line>
-      )}
-      {person.user_name && <Line label="User name">{person.user_name}</Line>}
-      {person.external_id && <Line label="External id">{person.external_id}</Line>}
-      <Line label="Id">
+    <Members>
+      <Member name="State">
+        <PersonState active={person.active} />
+      </Member>
+      <Member name="Address">{person.email}</Member>
+      {person.directory_email !== person.email && <Member name="In the directory">{person.directory_email}</Member>}
+      <Member name="User name">{person.user_name}</Member>
+      <Member name="External id">{person.external_id}</Member>
+      <Member name="Id">
         <CopyText value={person.user_id} label="Copy id" />
-      </Line>
-      <Line label="Kept by">{person.source === 'directory' ? 'the directory' : 'an administrator'}</Line>
-      <Line label="Role">
-        {person.role}
+      </Member>
+      <Member name="Kept by">{person.source === 'directory' ? 'the directory' : 'an administrator'}</Member>
+      <Member name="Role">
+        {roleLabels[person.role]}
         {me.may('replaceUserRole') && (
           <>
             {' · '}
-            <Anchor size="sm" renderRoot={(props) => <Link to="/settings/people" {...props} />}>
+            <Anchor
+              size="sm"
+              renderRoot={(props) => <Link to="/settings/people" search={{ search: person.email }} {...props} />}
+            >
               Change role or deactivate
             </Anchor>
           </>
         )}
-      </Line>
-      <Line label="Last sign-in">{person.last_sign_in_at ? <TimeText iso={person.last_sign_in_at} /> : 'never'}</Line>
-      {person.deactivated_at && (
-        <Line label="Deactivated">
-          <TimeText iso={person.deactivated_at} />
-        </Line>
-      )}
-    </Stack>
-  )
-}
-
-function Line({ label, children }: { label: string; children: ReactNode }) {
-  return (
-    <div>
-      <Text size="xs" c="dimmed">
-        {label}
-      </Text>
-      <Text size="sm" component="div" style={{ overflowWrap: 'anywhere' }}>
-        {children}
-      </Text>
-    </div>
+      </Member>
+      <Member name="Last sign-in">
+        {person.last_sign_in_at ? <TimeText iso={person.last_sign_in_at} /> : 'never'}
+      </Member>
+      <Member name="Deactivated">{person.deactivated_at && <TimeText iso={person.deactivated_at} />}</Member>
+    </Members>
   )
 }
 

@@ -1,4 +1,5 @@
 import { Badge, Button, Group, List, Paper, Progress, Stack, Text, Title } from '@mantine/core'
+import { IconCloudUpload } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { type Answer, api } from '../../api/hub.ts'
 import { useMe } from '../../api/me.ts'
@@ -24,7 +25,12 @@ export function RepublishButton() {
     onError: (error) => notifyProblem(error, 'The skills could not be published'),
   })
   return (
-    <Button variant="default" loading={order.isPending} onClick={() => order.mutate({})}>
+    <Button
+      variant="default"
+      leftSection={<IconCloudUpload size={16} />}
+      loading={order.isPending}
+      onClick={() => order.mutate({})}
+    >
       Publish skills now
     </Button>
   )

@@ -1,4 +1,5 @@
 import { Button, Group, Paper, Progress, Stack, Text, Title } from '@mantine/core'
+import { IconRefresh } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { api } from '../../api/hub.ts'
@@ -52,7 +53,12 @@ export function RosterSyncs({ mode }: { mode: 'push' | 'pull' }) {
                 : 'The directory sends its changes. A sync brings archetypes in line with what it has sent.'}
             </Text>
           </div>
-          <Button loading={begin.isPending} disabled={running} onClick={() => begin.mutate({})}>
+          <Button
+            leftSection={<IconRefresh size={16} />}
+            loading={begin.isPending}
+            disabled={running}
+            onClick={() => begin.mutate({})}
+          >
             Sync now
           </Button>
         </Group>

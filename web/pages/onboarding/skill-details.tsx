@@ -27,7 +27,6 @@ export function SkillDetails({ skill }: { skill: Skill }) {
     <>
       <Stack gap="xs">
         <Group gap="xs">
-          <Title order={2}>{skill.name}</Title>
           <SkillStateBadge state={skill.state} />
         </Group>
         <CopyText value={skill.skill_id} label="Copy skill id" />
@@ -50,25 +49,22 @@ export function SkillDetails({ skill }: { skill: Skill }) {
       </Stack>
       <Stack gap="xs">
         <Title order={3}>Versions</Title>
-        {skill.versions.map((version) => (
-          <Group key={version.record_id} justify="space-between" gap="xs">
-            <Text size="sm">
-              {version.skill_version}
-              <Text span size="sm" c="dimmed">
-                {' · '}
-                <TimeText iso={version.registered_at} />
-              </Text>
-            </Text>
-            {me.may('queryRecords') && (
+        {skill.versions.toReversed().map(({ record_id, skill_version, registered_at }) => (
+          <Group key={record_id} justify="space-between" gap="xs">
+            {me.may('queryRecords') ? (
               <Anchor
                 size="sm"
-                renderRoot={(props) => (
-                  <Link to="/records/$recordId" params={{ recordId: version.record_id }} {...props} />
-                )}
+                underline="always"
+                renderRoot={(props) => <Link to="/records/$recordId" params={{ recordId: record_id }} {...props} />}
               >
-                {`Definition ${version.skill_version}`}
+                {skill_version}
               </Anchor>
+            ) : (
+              <Text size="sm">{skill_version}</Text>
             )}
+            <Text size="sm" c="dimmed">
+              <TimeText iso={registered_at} />
+            </Text>
           </Group>
         ))}
       </Stack>

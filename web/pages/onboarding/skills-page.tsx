@@ -18,7 +18,7 @@ export default function SkillsPage() {
         <PacksPanel />
         {/* Each after what is above it, so that nothing moves. */}
         {!packs.isPending && <SkillsPanel />}
-        {!packs.isPending && !skills.isPending && <LatestRepublish />}
+        {!packs.isPending && skills.data?.some(({ state }) => state === 'published') && <LatestRepublish />}
       </Stack>
     </>
   )

@@ -1,4 +1,5 @@
 import { Group, Stack, Text, Title } from '@mantine/core'
+import { IconSparkles } from '@tabler/icons-react'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { Loaded } from '../../components/loaded.tsx'
 import { SearchField } from '../../components/search-field.tsx'
@@ -57,13 +58,15 @@ export function SkillsPanel() {
         <Title order={2} id="skills">
           Skills
         </Title>
-        <SearchField
-          aria-label="Part of the id or name"
-          placeholder="Id or name"
-          maxLength={128}
-          value={search}
-          onSearch={(text) => void navigate({ search: (before) => ({ ...before, search: text }), replace: true })}
-        />
+        {skills.data?.length !== 0 && (
+          <SearchField
+            aria-label="Part of the id or name"
+            placeholder="Id or name"
+            maxLength={128}
+            value={search}
+            onSearch={(text) => void navigate({ search: (before) => ({ ...before, search: text }), replace: true })}
+          />
+        )}
       </Group>
       <Loaded query={skills} what="skills">
         {(all) => {
@@ -72,7 +75,7 @@ export function SkillsPanel() {
             : all
           if (all.length === 0) {
             return (
-              <EmptyState title="No skills yet">
+              <EmptyState title="No skills yet" icon={IconSparkles}>
                 Skills are registered by applying a pack, or by writing skill_definition records.
               </EmptyState>
             )
@@ -96,7 +99,8 @@ export function SkillsPanel() {
         onClose={() => void navigate({ search: (before) => ({ ...before, skill: undefined }) })}
         position="right"
         size="md"
-        title="Skill"
+        kind="Skill"
+        title={shown?.name}
       >
         <Stack>{shown && <SkillDetails skill={shown} />}</Stack>
       </SidePanel>
