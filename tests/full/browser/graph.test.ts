@@ -56,6 +56,28 @@ test('the graph is walked by keyboard to the fifth step, and a record opens', as
   await expect.poll(() => focused(page).textContent()).toContain('where the graph begins')
 })
 
+test('the node where one is comes back into view when Tab leads to it', async () => {
+  const page = await lab.signInAs('auditor', pathOf(lab.world.records.decision, '?depth=1'))
+  const start = graph(page).getByRole('button', { name: /where the graph begins/ })
+  await start.waitFor()
+  const { x, y, width, height } = (await graph(page).boundingBox())!
+  await page.mouse.move(x + 20, y + 20)
+  for (const _ of ['once', 'and further']) {
+    await page.mouse.move(x + 20, y + 20)
+    await page.mouse.down()
+    await page.mouse.move(x + width - 20, y + height - 20, { steps: 5 })
+    await page.mouse.up()
+  }
+  await start.waitFor({ state: 'detached' })
+  await page.getByRole('radio', { name: 'All' }).focus()
+  await page.keyboard.press('Tab')
+  await expect.poll(() => focused(page).textContent()).toContain('where the graph begins')
+  const node = (await start.boundingBox())!
+  expect([node.x > x, node.x < x + width - node.width, node.y > y, node.y < y + height - node.height]).toEqual(
+    Array(4).fill(true),
+  )
+})
+
 test('a large fan-out is folded, and opens step by step', async () => {
   const page = await lab.signInAs('auditor', pathOf(lab.world.records.hubOfLinks, '?depth=1&direction=out'))
   const more = graph(page).getByRole('button', { name: /^\+54 more/ })

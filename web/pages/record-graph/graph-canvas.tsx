@@ -8,17 +8,21 @@ import {
   type Node,
   ReactFlow,
   ReactFlowProvider,
+  type ReactFlowState,
   useReactFlow,
+  useStore,
 } from '@xyflow/react'
 import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import styles from './graph-canvas.module.css'
+import { BesideEdge } from './graph-edge.tsx'
 import { nodeHeight, nodeWidth, type PlacedNode, placed, type Step, stepFrom } from './graph-layout.ts'
 import type { Related, ShownNode, TreeNode } from './graph-model.ts'
-import { GraphFocus, type GraphNodeData, MoreNode, RecordNode } from './graph-node.tsx'
+import { ends, GraphFocus, type GraphNodeData, MoreNode, RecordNode } from './graph-node.tsx'
 
 const nodeTypes = { record: RecordNode, more: MoreNode }
+const edgeTypes = { beside: BesideEdge }
 /** Below it nobody can read the titles. */
-const smallestAtFirst = 0.75
+const smallestAtFirst = 0.86
 const steps: readonly string[] = ['ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'Home'] satisfies Step[]
 
 export interface GraphCanvasProps {
@@ -47,6 +51,7 @@ function Canvas({ root, edges, openId, onOpen, onMore }: GraphCanvasProps) {
   // What was folded is gone once it is open: its place is taken by the first that came of it.
   const activeId = nodes.some(({ shown }) => shown.id === wanted) ? wanted : root.id
   const [focusedBy, setFocusedBy] = useState<'keyboard'>()
+  const isAway = useStore(useCallback((state: ReactFlowState) => isOutOfSight(state, activeId), [activeId]))
   const drawnNodes = useMemo(() => nodes.map(drawnNode), [nodes])
   const drawnEdges = useMemo(() => drawn(nodes, edges), [nodes, edges])
 
@@ -97,11 +102,35 @@ function Canvas({ root, edges, openId, onOpen, onMore }: GraphCanvasProps) {
 
   return (
     <GraphFocus value={{ activeId, openId, takesFocus: focusedBy === 'keyboard', activate }}>
-      <Box ref={frame} className={styles.frame} onKeyDown={onKey} role="group" aria-label="Graph of linked records">
+      <Box
+        ref={frame}
+        className={styles.frame}
+        onKeyDown={onKey}
+        onFocus={({ target }) => {
+          // Of a node that is seen in part. A click stays where it is.
+          if (target.matches('[data-graph-node]:focus-visible')) show(activeId)
+        }}
+        role="group"
+        aria-label="Graph of linked records"
+      >
+        {/* What is out of sight is not drawn, and Tab would find nothing. */}
+        {isAway && (
+          <button
+            type="button"
+            className="visually-hidden"
+            onFocus={() => {
+              setFocusedBy('keyboard')
+              show(activeId)
+            }}
+          >
+            Go back to where you are in the graph
+          </button>
+        )}
         <ReactFlow
           nodes={drawnNodes}
           edges={drawnEdges}
           nodeTypes={nodeTypes}
+          edgeTypes={edgeTypes}
           colorMode={scheme}
           onInit={() => void begin()}
           minZoom={0.1}
@@ -120,6 +149,16 @@ function Canvas({ root, edges, openId, onOpen, onMore }: GraphCanvasProps) {
       </Box>
     </GraphFocus>
   )
+}
+
+function isOutOfSight(
+  { transform: [left, top, zoom], width, height, nodeLookup }: ReactFlowState,
+  id: string,
+): boolean {
+  const node = nodeLookup.get(id)
+  if (!node || width === 0) return false
+  const [x, y] = [node.position.x * zoom + left, node.position.y * zoom + top]
+  return x > width || y > height || x + nodeWidth * zoom < 0 || y + nodeHeight * zoom < 0
 }
 
 function drawnNode({ shown, x, y }: PlacedNode, _index: number, all: readonly PlacedNode[]): Node<GraphNodeData> {
@@ -149,6 +188,7 @@ function drawn(nodes: readonly PlacedNode[], edges: Related['edges']): Edge[] {
     const [one, other] = [byId.get(from), byId.get(to)]
     if (!one || !other) continue
     const isForward = one.x <= other.x
+    const isBeside = one.x === other.x
     const [source, target] = isForward ? [one, other] : [other, one]
     const isOfTree = target.parentId === source.shown.id
     const id = `${source.shown.id} ${target.shown.id}`
@@ -156,6 +196,9 @@ function drawn(nodes: readonly PlacedNode[], edges: Related['edges']): Edge[] {
       id,
       source: source.shown.id,
       target: target.shown.id,
+      sourceHandle: ends.out,
+      targetHandle: isBeside ? ends.beside : ends.into,
+      ...(isBeside && { type: 'beside' }),
       focusable: false,
       className: isOfTree ? styles.line : styles.cross,
     }
@@ -167,6 +210,8 @@ function drawn(nodes: readonly PlacedNode[], edges: Related['edges']): Edge[] {
         id: shown.id,
         source: parentId,
         target: shown.id,
+        sourceHandle: ends.out,
+        targetHandle: ends.into,
         className: styles.cross,
         focusable: false,
       })

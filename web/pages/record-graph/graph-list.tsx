@@ -1,6 +1,6 @@
-import { Button, Group, Text } from '@mantine/core'
+import { Box, Button, Group, Text } from '@mantine/core'
 import { LinkText } from '../../components/link-text.tsx'
-import { RecordTypeBadge, titleOfRecord } from '../../components/record-type.tsx'
+import { looksOf, RecordTypeBadge, titleOfRecord } from '../../components/record-type.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import styles from './graph-list.module.css'
 import type { ShownNode } from './graph-model.ts'
@@ -30,19 +30,28 @@ function Item({ shown, onMore }: { shown: ShownNode; onMore: GraphListProps['onM
     )
   }
   const { record, relation } = shown.node
+  const { label, color, Icon } = looksOf(record.record_type)
   return (
     <li>
-      <Group gap={8} wrap="wrap">
+      <Group gap={8} wrap="nowrap" align="baseline">
         {relation && (
-          <Text size="sm" c="dimmed">
+          <Text size="sm" c="dimmed" flex="none">
             {relation === 'names' ? 'named by' : relation === 'is named by' ? 'names' : 'names and is named by'}
           </Text>
         )}
-        <RecordTypeBadge type={record.record_type} />
-        <LinkText to="/records/$recordId" params={{ recordId: record.record_id }} size="sm">
-          {titleOfRecord(record)}
-        </LinkText>
-        <Text size="sm" c="dimmed" visibleFrom="sm">
+        {/* A phone has no room for the word. */}
+        <Box hiddenFrom="sm" flex="none" style={{ alignSelf: 'flex-start' }} mt={2}>
+          <Icon size={16} aria-label={label} color={`var(--mantine-color-${color}-text)`} />
+        </Box>
+        <Box visibleFrom="sm" flex="none">
+          <RecordTypeBadge type={record.record_type} />
+        </Box>
+        <Box flex="0 1 auto" miw={0} style={{ overflowWrap: 'anywhere' }}>
+          <LinkText to="/records/$recordId" params={{ recordId: record.record_id }} size="sm">
+            {titleOfRecord(record)}
+          </LinkText>
+        </Box>
+        <Text size="sm" c="dimmed" visibleFrom="sm" flex="none">
           <TimeText iso={record.created_at} form="date" />
         </Text>
       </Group>

@@ -24,15 +24,26 @@ function useNode(id: string) {
   const button = useRef<HTMLButtonElement>(null)
   const isActive = activeId === id
   useEffect(() => {
-    if (isActive && takesFocus) button.current?.focus({ preventScroll: true })
+    if (isActive && takesFocus && isFree(button.current)) button.current?.focus({ preventScroll: true })
   }, [isActive, takesFocus])
   return { button, tabIndex: isActive ? 0 : -1, isOpen: openId === id, activate }
 }
 
-const ends = (
+/** Where lines meet a node: those from other columns at its left, those within its column at its right. */
+export const ends = { into: 'into', out: 'out', beside: 'beside' } as const
+
+/** Whether the focus is in the graph or nowhere: moving the graph takes it from nothing else. */
+function isFree(node: HTMLElement | null): boolean {
+  const { activeElement, body } = document
+  const graph = node?.closest('[role="group"]')
+  return activeElement === body || (graph?.contains(activeElement) ?? false)
+}
+
+const handles = (
   <>
-    <Handle type="target" position={Position.Left} isConnectable={false} />
-    <Handle type="source" position={Position.Right} isConnectable={false} />
+    <Handle id={ends.into} type="target" position={Position.Left} isConnectable={false} />
+    <Handle id={ends.out} type="source" position={Position.Right} isConnectable={false} />
+    <Handle id={ends.beside} type="target" position={Position.Right} isConnectable={false} />
   </>
 )
 
@@ -63,7 +74,7 @@ export const RecordNode = memo(function RecordNode({ id, data: { shown, parent }
           <span className="visually-hidden">, {wordsOf(shown, parent)}</span>
         </Box>
       </UnstyledButton>
-      {ends}
+      {handles}
     </>
   )
 })
@@ -83,7 +94,7 @@ export const MoreNode = memo(function MoreNode({ id, data: { shown } }: NodeProp
         +{shown.hidden} more
         <span className="visually-hidden"> {wordsOf(shown, undefined)}</span>
       </UnstyledButton>
-      {ends}
+      {handles}
     </>
   )
 })
