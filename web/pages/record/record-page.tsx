@@ -18,7 +18,7 @@ export default function RecordPage() {
         back={<BackLink to="/records">All records</BackLink>}
         about={recordId}
       />
-      <div style={{ maxWidth: '60rem' }}>
+      <div style={{ maxWidth: '64rem' }}>
         <RecordDetails key={recordId} recordId={recordId} />
       </div>
     </>
