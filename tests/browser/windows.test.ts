@@ -35,6 +35,63 @@ test('where somebody signs in to another tenant in one tab, the others begin ane
   expect(await page.locator('body').textContent()).not.toContain('acme')
 })
 
+const tokenPath = '**/api/v1/auth/token'
+const tenantOf = (page: Page, name: string) => page.getByRole('button', { name: `Tenant ${name}. Change tenant` })
+
+test('of tabs that are opened at once one asks for a token, and the others take it', async () => {
+  const context = await lab.profileOf('analyst')
+  const { promise: allAreOpen, resolve: open } = Promise.withResolvers<void>()
+  let calls = 0
+  await context.route(tokenPath, async (route) => {
+    calls += 1
+    await allAreOpen
+    return route.continue()
+  })
+  const tabs = await Promise.all(Array.from({ length: 5 }, () => context.newPage()))
+  for (const tab of tabs) {
+    await tab.goto(lab.address('/settings/nowhere'))
+    await tab.getByText('Looking for your session').waitFor()
+  }
+  expect(calls).toBe(1)
+  open()
+  for (const tab of tabs) await heading(tab, 'Page not found').waitFor()
+  // The first asked before the others were there, for whoever was signed in then; the second for all of them.
+  expect(calls).toBe(2)
+})
+
+test('a page that is opened takes no token that another tab renewed for somebody who was signed in before', async () => {
+  const context = await lab.profileOf('admin')
+  const { promise: renewal, resolve: renewing } = Promise.withResolvers<void>()
+  const { promise: otherIsOpen, resolve: open } = Promise.withResolvers<void>()
+  let cookieCalls = 0
+  await context.route(tokenPath, async (route) => {
+    const isRenewal = route.request().postData() !== null
+    if (!isRenewal) cookieCalls += 1
+    if (!isRenewal && cookieCalls > 1) return route.continue()
+    const response = await route.fetch()
+    // The first is to be renewed at the next call.
+    if (!isRenewal) return route.fulfill({ response, json: { ...(await response.json()), expires_in: 30 } })
+    renewing()
+    await otherIsOpen
+    return route.fulfill({ response })
+  })
+  const page = await context.newPage()
+  await page.goto(lab.address('/settings/nowhere'))
+  await tenantOf(page, 'acme').waitFor()
+  await page.getByRole('button', { name: 'Your account' }).click()
+  await renewal
+  const data = { email: 'admin@globex.example', tenant: 'globex' }
+  expect((await context.request.post(lab.address('/api/v1/auth/mock-login'), { data })).status()).toBe(200)
+  const other = await context.newPage()
+  await other.goto(lab.address('/settings/nowhere'))
+  await other.getByText('Looking for your session').waitFor()
+  open()
+  await heading(other, 'Page not found').waitFor()
+  expect(await tenantOf(other, 'globex').isVisible()).toBe(true)
+  expect(cookieCalls).toBe(2)
+  await tenantOf(page, 'globex').waitFor()
+})
+
 test('signing out on the page of the session signs out the tabs of the UI', async () => {
   const page = await lab.signInAs('analyst')
   const other = await page.context().newPage()

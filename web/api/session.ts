@@ -8,12 +8,16 @@ interface Tokens {
   refreshToken: string
   /** By the clock of this machine. */
   renewAtMs: number
+  /** When the cookie was last sent for them: whose session it was of then is what they say, and no more. */
+  cookieSentAtMs: number
 }
 
 type Message = { kind: 'tokens'; tokens: Tokens } | { kind: 'signed-out' }
 
 /** A request that leaves now shall not arrive with a token that has just ended. */
 const marginMs = 30_000
+/** The end of another tab's turn is told by one way, and its tokens come by another. */
+const tokensFollowMs = 150
 
 let tokens: Tokens | undefined
 /** For whom this page was opened (`tenant subject`), and what they may do. */
@@ -23,37 +27,78 @@ let leaving = false
 const tabs = new BroadcastChannel('hub-session')
 
 tabs.onmessage = ({ data }: MessageEvent<Message>) => {
-  if (data.kind === 'tokens' && data.tokens.renewAtMs > (tokens?.renewAtMs ?? 0)) keep(data.tokens)
+  if (data.kind === 'tokens' && isForThisPage(data.tokens)) keep(data.tokens)
   if (data.kind === 'signed-out') leave()
 }
 
-function isFresh({ renewAtMs }: Tokens): boolean {
-  return Date.now() < renewAtMs
+/**
+ * A page that was just opened is for whoever the cookie is of. What another tab got before, or renewed since, may be of
+ * somebody else: nothing that a page can read tells whose session the cookie has. What another tab got by sending the
+ * cookie after this page had come is what this page would get itself.
+ */
+function isForThisPage({ renewAtMs, cookieSentAtMs }: Tokens): boolean {
+  if (openedFor === undefined && cookieSentAtMs < pageCameAtMs()) return false
+  return renewAtMs > (tokens?.renewAtMs ?? 0)
+}
+
+/** When the answer with this page began, which is after all that signing in had set. */
+function pageCameAtMs(): number {
+  const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
+  return navigation ? Date.now() - (performance.now() - navigation.responseStart) : Number.POSITIVE_INFINITY
+}
+
+function hasFresh(): boolean {
+  return tokens !== undefined && Date.now() < tokens.renewAtMs
 }
 
 /**
  * An access token that is still good for a while. One tab at a time renews it and tells the others, for the
- * Hub answers ten such calls a minute of a session. A page that was just opened asks by the session's cookie itself:
- * somebody else may have signed in since the others did. Without a session it leads to the page `/sign-in`.
+ * Hub answers ten such calls a minute of a session. A page that was just opened asks by the session's cookie: somebody
+ * else may have signed in since the others did. Of many that are opened at once one asks, and those that wait take what
+ * it gets. Without a session it leads to the page `/sign-in`.
  *
  * @throws HubProblem where the Hub refuses for another reason, HubUnreachable where it does not answer
  */
 export async function accessToken(): Promise<string> {
-  if (tokens && isFresh(tokens)) return tokens.accessToken
-  return navigator.locks.request('hub-session', async () => {
-    if (!tokens || !isFresh(tokens)) await renew()
+  if (tokens && hasFresh()) return tokens.accessToken
+  return inTurn(async (afterAnother) => {
+    if (afterAnother) await tokensOfAnother()
+    if (!hasFresh()) await renew()
     if (!tokens) throw new HubProblem(401, { title: 'You are signed out', detail: 'Sign in again to go on.' })
     return tokens.accessToken
   })
 }
 
+/** @param work is told whether it had to wait for another's */
+async function inTurn(work: (afterAnother: boolean) => Promise<string>): Promise<string> {
+  const name = 'hub-session'
+  const atOnce = await navigator.locks.request(name, { ifAvailable: true }, (lock) => (lock ? work(false) : undefined))
+  return atOnce ?? navigator.locks.request(name, () => work(true))
+}
+
+/** Waits until another tab has handed on its tokens, but not for long: it may have got none. */
+async function tokensOfAnother(): Promise<void> {
+  if (hasFresh()) return
+  const arrived = new AbortController()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  setTimeout(resolve, tokensFollowMs)
+  // After the listener above, which keeps them.
+  tabs.addEventListener('message', () => hasFresh() && resolve(), { signal: arrived.signal })
+  await promise
+  arrived.abort()
+}
+
 async function renew(): Promise<void> {
   const refreshToken = tokens?.refreshToken
+  let cookieSentAtMs = tokens?.cookieSentAtMs ?? Date.now()
   // It is good once: if the answer is lost, sending it again would later pass for the use of a stolen one.
   tokens = undefined
   const body = refreshToken === undefined ? undefined : { grant_type: 'refresh_token', refresh_token: refreshToken }
   let response = await post('/api/v1/auth/token', body)
-  if (response.status === 401 && body) response = await post('/api/v1/auth/token')
+  if (response.status === 401 && body) {
+    cookieSentAtMs = Date.now()
+    response = await post('/api/v1/auth/token')
+  }
   if (response.status === 401) return leave()
   if (!response.ok) throw await problemOf(response)
   const answer = await response.json()
@@ -61,6 +106,7 @@ async function renew(): Promise<void> {
     accessToken: answer.access_token,
     refreshToken: answer.refresh_token,
     renewAtMs: Date.now() + answer.expires_in * 1000 - marginMs,
+    cookieSentAtMs,
   }
   keep(renewed)
   tabs.postMessage({ kind: 'tokens', tokens: renewed } satisfies Message)
