@@ -1,12 +1,14 @@
 import { Alert, Stack, Text } from '@mantine/core'
-import { IconAlertTriangle, IconCircleCheck, IconInfoCircle, IconShieldX } from '@tabler/icons-react'
+import { IconAlertOctagon, IconAlertTriangle, IconCircleCheck, IconInfoCircle, IconShieldX } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 
 const kinds = {
   info: { color: 'blue', Icon: IconInfoCircle },
   good: { color: 'seal', Icon: IconCircleCheck },
   warning: { color: 'orange', Icon: IconAlertTriangle },
-  danger: { color: 'red', Icon: IconShieldX },
+  danger: { color: 'red', Icon: IconAlertOctagon },
+  /** Of verification only: something is not as it was written. */
+  tampered: { color: 'red', Icon: IconShieldX },
 }
 
 interface NoticeProps {

@@ -153,7 +153,7 @@ export function VerificationCard({ recordId, record, readAt, server, onReload }:
 function Disagreement({ verdict, server }: { verdict: Verdict; server: ServerWord }) {
   if (verdict === 'tampered' && server.verified) {
     return (
-      <Notice kind="danger" title="The Hub says “verified”, and this browser found otherwise" urgent>
+      <Notice kind="tampered" title="The Hub says “verified”, and this browser found otherwise" urgent>
         Believe the steps below: they were computed here. The Hub, or somebody between it and you, is not telling the
         truth. Tell the operator and whoever audits the tenant, by another way than this page.
       </Notice>

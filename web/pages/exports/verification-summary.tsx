@@ -18,7 +18,7 @@ export function VerificationSummary({ summary }: { summary: ExportJob['verificat
   return (
     <Stack gap="sm">
       <Notice
-        kind={isGood ? 'good' : 'danger'}
+        kind={isGood ? 'good' : 'tampered'}
         title={
           isGood
             ? 'All records verified'

@@ -82,7 +82,7 @@ function Report({ report }: { report: VerificationReport }) {
   const { verified, checked, failed, missing, failures, manifest } = report
   return (
     <Notice
-      kind={verified ? 'good' : 'danger'}
+      kind={verified ? 'good' : 'tampered'}
       title={verified ? `${formatCount(checked)} records verified` : 'The file does not verify'}
       urgent
     >

@@ -10,7 +10,7 @@ import type { Verdict } from '../../verification/steps.ts'
 import { verifierOf } from '../../verification/use-verification.ts'
 import { VerificationSteps } from '../../verification/verification-steps.tsx'
 
-const verdicts: Record<Verdict, { kind: 'good' | 'warning' | 'danger'; title: string; text: string }> = {
+const verdicts: Record<Verdict, { kind: 'good' | 'warning' | 'tampered'; title: string; text: string }> = {
   verified: {
     kind: 'good',
     title: 'The log is signed, and goes on from what this browser saw last',
@@ -22,7 +22,7 @@ const verdicts: Record<Verdict, { kind: 'good' | 'warning' | 'danger'; title: st
     text: 'Nothing is known to be wrong. What could not be checked is told below.',
   },
   tampered: {
-    kind: 'danger',
+    kind: 'tampered',
     title: 'The log is not the one that it was',
     text: 'Keep this page as it is, and have the log audited with a checkpoint that was kept outside the Hub. After a restore of a backup the log begins again from an earlier state: ask who restored what.',
   },

@@ -17,7 +17,7 @@ export function LogKeysTable() {
         {(keys) => (
           <Stack gap="sm">
             {keys.problems.map((problem) => (
-              <Notice key={problem} kind="danger" title="A key is not trusted">
+              <Notice key={problem} kind="tampered" title="A key is not trusted">
                 {problem}
               </Notice>
             ))}

@@ -54,7 +54,7 @@ export function RecordGone({ recordId, refusal }: RecordGoneProps) {
           found.record_id === recordId ? (
             <CertificateDetails certificate={found} />
           ) : (
-            <Notice kind="danger" title="The certificate is of another record" urgent>
+            <Notice kind="tampered" title="The certificate is of another record" urgent>
               {`The Hub answered the certificate of ${found.record_id}. It proves nothing about this record.`}
             </Notice>
           )

@@ -39,7 +39,7 @@ export function RowVerificationNotice({ verification, rows }: RowVerificationNot
       ? `${formatCount(bad.length)} of ${formatCount(verdicts.size)} rows are tampered with`
       : 'The keys of the log'
   return (
-    <Notice kind="danger" title={title} urgent>
+    <Notice kind="tampered" title={title} urgent>
       {bad.slice(0, 5).map((row) => {
         const verdict = verdicts.get(row)
         return (
