@@ -48,7 +48,8 @@ export function CertificateDrawer({ recordId, onClose }: CertificateDrawerProps)
       onClose={onClose}
       position="right"
       size="lg"
-      title="Deletion certificate"
+      kind="Deletion certificate"
+      title={query.data && recordTypeLooks[query.data.record_type].label}
     >
       {recordId && (
         <Loaded query={query} what="parts of the certificate">
@@ -131,7 +132,7 @@ function CertificateVerification({ certificate }: { certificate: Certificate }) 
         {({ result, keys }) => (
           <Stack gap="sm">
             <Notice
-              kind={result.verified ? 'good' : 'danger'}
+              kind={result.verified ? 'good' : 'tampered'}
               title={result.verified ? 'The certificate is genuine' : 'The certificate does not hold'}
               urgent
             >

@@ -35,7 +35,8 @@ export function HoldDrawer({ holdId, onClose }: HoldDrawerProps) {
       opened={holdId !== undefined}
       onClose={onClose}
       size="lg"
-      title="Legal hold"
+      kind="Legal hold"
+      title={query.data?.name}
       closeButtonProps={{ 'aria-label': 'Close details' }}
     >
       {holdId && (
@@ -52,7 +53,6 @@ function HoldDetails({ hold }: { hold: Answer<'getHold'> }) {
   const named = hold.record_ids ?? []
   return (
     <Stack gap="lg">
-      <Title order={3}>{hold.name}</Title>
       <Members>
         <Member name="State">
           <HoldState active={hold.active} />

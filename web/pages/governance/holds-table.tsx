@@ -7,6 +7,7 @@ import { DataTable, type DataTableProps } from '../../ui/data-table.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
+import { capitalised } from './detail-words.ts'
 
 export type Hold = Answer<'listHolds'>['items'][number]
 
@@ -24,7 +25,7 @@ export function HoldState({ active }: { active: boolean }) {
 
 /** What a hold is over, in words. */
 export function scopeOf({ filter, record_count }: Pick<Hold, 'filter' | 'record_count'>): string {
-  if (filter) return filterInWords(filter)
+  if (filter) return capitalised(filterInWords(filter))
   return record_count === 1 ? '1 record' : `${formatCount(record_count)} records`
 }
 
