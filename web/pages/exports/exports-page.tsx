@@ -31,6 +31,7 @@ export default function ExportsPage() {
     },
   )
   const jobs = useMemo(() => query.data?.pages.flatMap(({ items }) => items) ?? [], [query.data])
+  const isEmpty = query.data !== undefined && jobs.length === 0
   const create = me.may('createExport') && (
     <Button leftSection={<IconPlus size={16} />} onClick={() => void navigate({ search: { create: '1' } })}>
       Create export
@@ -41,7 +42,7 @@ export default function ExportsPage() {
       <PageHeader
         title="Exports"
         about="Files of records, with a manifest beside each that takes them to be verified later, elsewhere, without the Hub."
-        actions={create}
+        actions={!isEmpty && create}
       />
       <Loaded query={query} what="exports">
         {() =>

@@ -35,6 +35,7 @@ export default function HoldsPage() {
     },
   )
   const holds = useMemo(() => query.data?.pages.flatMap(({ items }) => items) ?? [], [query.data])
+  const isEmpty = query.data !== undefined && holds.length === 0 && state !== 'released'
   const placeButton = me.may('placeHold') && (
     <Button leftSection={<IconPlus size={16} />} onClick={() => go({ place: '1' })}>
       Place hold
@@ -46,7 +47,7 @@ export default function HoldsPage() {
       <PageHeader
         title="Legal holds"
         about="A hold keeps records from being purged and erased, by whomever and by retention rules, until it is released. Many may be over one record; the last one that is left still keeps it."
-        actions={placeButton}
+        actions={!isEmpty && placeButton}
       />
       <SegmentedControl
         mb="md"
