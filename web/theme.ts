@@ -29,7 +29,12 @@ export const theme = createTheme({
   fontFamilyMonospace: "ui-monospace, 'SF Mono', 'Cascadia Mono', Menlo, Consolas, monospace",
   headings: {
     fontWeight: '650',
-    sizes: { h1: { fontSize: '1.5rem' }, h2: { fontSize: '1.125rem' }, h3: { fontSize: '1rem' } },
+    sizes: {
+      h1: { fontSize: '1.5rem' },
+      h2: { fontSize: '1.125rem' },
+      h3: { fontSize: '1rem' },
+      h4: { fontSize: '0.9375rem' },
+    },
   },
   defaultRadius: 'md',
   cursorType: 'pointer',
