@@ -63,9 +63,12 @@ const names: Readonly<Record<Exclude<keyof RecordFilter, 'record_type'>, string>
   event_kind: 'event kind',
 }
 
+/** a, b and c */
+const lists = new Intl.ListFormat('en-GB')
+
 /** A filter in words, as they stand in a sentence: `all decisions`, or `decisions and outputs · skill hr.policy-answer`. */
 export function filterInWords({ record_type: types, ...rest }: RecordFilter): string {
-  const kinds = types?.map((type) => looksOf(type).plural.toLowerCase()).join(' and ')
+  const kinds = types && lists.format(types.map((type) => looksOf(type).plural.toLowerCase()))
   const parts = Object.entries(rest).map(([name, value]) => {
     const said = name.startsWith('created_at') ? formatTime(String(value)) : String(value)
     return `${names[name as keyof typeof rest]} ${said}`

@@ -53,7 +53,7 @@ test('an export is ordered, completes, is downloaded, and the file is verified i
 
 test('exports of every state are listed and say what to do', async () => {
   const page = await lab.signInAs('admin', '/exports', { viewport: { width: 390, height: 800 } })
-  await page.getByRole('link', { name: /^exp_/ }).first().waitFor()
+  await page.getByRole('link', { name: 'All decisions' }).first().waitFor()
   await expectNoSidewaysScroll(page)
   await expectAccessible(page, 'exports')
   await page

@@ -34,10 +34,21 @@ export default function ExportPage() {
   return (
     <>
       <PageHeader title="Export" back={<BackLink to="/exports">All exports</BackLink>} about={jobId} />
-      <Loaded query={query} what="details of the export" skeleton={<Skeleton height={220} />}>
+      <Loaded query={query} what="details of the export" skeleton={<Cards />}>
         {(job) => <JobDetails job={job} />}
       </Loaded>
     </>
+  )
+}
+
+/** As high as the cards of an export that is completed, which most are. */
+function Cards() {
+  return (
+    <Stack gap="lg" aria-hidden>
+      <Skeleton height={226} />
+      <Skeleton height={226} />
+      <Skeleton height={430} />
+    </Stack>
   )
 }
 
@@ -45,11 +56,15 @@ function JobDetails({ job }: { job: ExportJob }) {
   const me = useMe()
   const order = useOrder(job)
   // An order that is not known would be another one: everything that the reader may see.
-  const again = me.may('createExport') && order !== undefined && (
-    <LinkButton to="/exports" search={orderAgain(job.format, order?.filter)}>
-      {order ? 'Export again' : 'Export anew …'}
-    </LinkButton>
-  )
+  const again =
+    me.may('createExport') &&
+    (order === undefined ? (
+      <Skeleton height={36} width={130} aria-hidden />
+    ) : (
+      <LinkButton to="/exports" search={orderAgain(job.format, order?.filter)}>
+        {order ? 'Export again' : 'Export anew …'}
+      </LinkButton>
+    ))
   const unknown = order === null && <Text size="sm">Which records it was of is not told to you: choose them anew.</Text>
   return (
     <Stack gap="lg">

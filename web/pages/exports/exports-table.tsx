@@ -1,29 +1,24 @@
 import { Group, Progress, Text } from '@mantine/core'
+import { createContext, useContext } from 'react'
 import { LinkText } from '../../components/link-text.tsx'
+import { filterInWords } from '../../components/record-filter.ts'
+import { capitalised } from '../../ui/capitalised.ts'
 import { DataTable, type DataTableProps } from '../../ui/data-table.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 import { type ExportJob, formats, goodUntil, isUnderWay } from './export-job.ts'
 import { ExportStatus } from './export-status.tsx'
+import { type Order, useOrders } from './use-orders.ts'
 
 const column = columnsOf<ExportJob>()
 const columns = column.columns([
   column.accessor('job_id', {
     id: 'job',
     header: 'Export',
-    size: 150,
+    size: 190,
     meta: { grow: true },
-    cell: ({ row: { original: job }, getValue }) => (
-      <>
-        <LinkText to="/exports/$jobId" params={{ jobId: getValue() }} size="sm" ff="monospace">
-          {getValue()}
-        </LinkText>
-        <Text size="xs" c="dimmed" truncate hiddenFrom="md">
-          <TimeText iso={job.created_at} />
-        </Text>
-      </>
-    ),
+    cell: ({ row: { original: job } }) => <What job={job} />,
   }),
   column.accessor('status', {
     id: 'status',
@@ -73,8 +68,8 @@ const columns = column.columns([
   }),
   column.display({
     id: 'until',
-    header: 'Files end',
-    size: 110,
+    header: 'Available until',
+    size: 140,
     meta: { from: 'lg' },
     cell: ({ row: { original: job } }) => {
       const until = goodUntil(job)
@@ -82,6 +77,28 @@ const columns = column.columns([
     },
   }),
 ])
+
+/** What was ordered, by id of the job: undefined while it is not known. */
+const Orders = createContext<ReadonlyMap<string, Order> | undefined>(undefined)
+
+/** What was exported; its format where that is not known to the reader. */
+function What({ job }: { job: ExportJob }) {
+  const order = useContext(Orders)?.get(job.job_id)
+  const format = formats.find(({ value }) => value === job.format)?.label
+  return (
+    <>
+      <LinkText to="/exports/$jobId" params={{ jobId: job.job_id }} size="sm" fw={500} display="block" truncate>
+        {order ? capitalised(filterInWords(order.filter)) : `Export as ${format}`}
+      </LinkText>
+      <Text size="xs" c="dimmed" truncate hiddenFrom="md">
+        <TimeText iso={job.created_at} />
+      </Text>
+      <Text size="xs" c="dimmed" ff="monospace" truncate visibleFrom="md">
+        {job.job_id}
+      </Text>
+    </>
+  )
+}
 
 function Verified({ job: { verification_summary: summary } }: { job: ExportJob }) {
   if (!summary) return null
@@ -98,7 +115,10 @@ function Verified({ job: { verification_summary: summary } }: { job: ExportJob }
 type ExportsTableProps = Pick<DataTableProps<ExportJob>, 'onOpen' | 'more'> & { jobs: readonly ExportJob[] }
 
 export function ExportsTable({ jobs, ...rest }: ExportsTableProps) {
+  const orders = useOrders(jobs, Number.POSITIVE_INFINITY)
   return (
-    <DataTable label="Exports, latest first" rows={jobs} columns={columns} rowId={({ job_id }) => job_id} {...rest} />
+    <Orders value={orders}>
+      <DataTable label="Exports, latest first" rows={jobs} columns={columns} rowId={({ job_id }) => job_id} {...rest} />
+    </Orders>
   )
 }

@@ -35,7 +35,7 @@ export function VerificationSummary({ summary }: { summary: ExportJob['verificat
             <Text component="dt" size="xs" c="dimmed">
               {name}
             </Text>
-            <Text component="dd" m={0} fw={600} ff="monospace">
+            <Text component="dd" m={0} fw={600} size="lg" style={{ fontVariantNumeric: 'tabular-nums' }}>
               {formatCount(count)}
             </Text>
           </Paper>

@@ -16,11 +16,6 @@ export function nameInWords(name: string): string {
   return name.replaceAll('_', ' ').trim()
 }
 
-/** At the beginning of a line. */
-export function capitalised(words: string): string {
-  return words.charAt(0).toUpperCase() + words.slice(1)
-}
-
 /** a, b, c and 4 more */
 export function listInWords(items: readonly string[], atMost = namedAtMost, between = ', '): string {
   const more = items.length - atMost

@@ -3,11 +3,11 @@ import { IconLock, IconLockOpen } from '@tabler/icons-react'
 import type { Answer } from '../../api/hub.ts'
 import { ActorName } from '../../components/actor-name.tsx'
 import { filterInWords } from '../../components/record-filter.ts'
+import { capitalised } from '../../ui/capitalised.ts'
 import { DataTable, type DataTableProps } from '../../ui/data-table.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
-import { capitalised } from './detail-words.ts'
 
 export type Hold = Answer<'listHolds'>['items'][number]
 
