@@ -17,11 +17,13 @@ import { RecordContent } from './record-content.tsx'
 import { NoRecord, RecordGone } from './record-gone.tsx'
 import { RecordPart } from './record-part.tsx'
 import { RecordHolds, RecordPurge, RecordRetention } from './record-state.tsx'
-import { isId, type ReadRecord, useRecord } from './use-record.ts'
+import { isId, type ReadRecord, useRecord, useRecordState } from './use-record.ts'
 
 /** All there is of a record: what it says, whether that is genuine, what keeps it, and what may be done. */
 export function RecordDetails({ recordId }: { recordId: string }) {
   const query = useRecord(recordId)
+  // Asked for at once, so that a hold does not push down what somebody reads already.
+  useRecordState(recordId)
   if (!isId(recordId))
     return <NoRecord>{`“${recordId}” is no record id: those have 32 hexadecimal digits and four hyphens.`}</NoRecord>
   if (query.error instanceof HubProblem && query.error.status === 404)

@@ -40,7 +40,12 @@ export function useRecord(recordId: string) {
 export function useRecordState(recordId: string) {
   const { may } = useMe()
   const params = { path: { record_id: recordId } }
-  return api.useQuery('get', '/api/v1/hub/records/{record_id}/state', { params }, { enabled: may('getRecordState') })
+  return api.useQuery(
+    'get',
+    '/api/v1/hub/records/{record_id}/state',
+    { params },
+    { enabled: isId(recordId) && may('getRecordState') },
+  )
 }
 
 /**
