@@ -11,6 +11,9 @@ const shared = {
 /** By itself vitest leaves one processor to itself: of two, half would idle. */
 const maxWorkers = Math.max(2, availableParallelism() - 1)
 
+/** Files that put something else in the place of a module. */
+const alone = 'tests/**/*.alone.test.ts'
+
 export default defineConfig({
   test: {
     projects: [
@@ -19,10 +22,13 @@ export default defineConfig({
           ...shared,
           name: 'suite',
           maxWorkers,
+          // Files of one worker share what they imported: loading the service anew for each took most of the time.
+          isolate: false,
           include: ['tests/**/*.test.ts'],
-          exclude: ['tests/full/**', 'tests/valkey/**'],
+          exclude: ['tests/full/**', 'tests/valkey/**', alone],
         },
       },
+      { test: { ...shared, name: 'alone', maxWorkers, include: [alone] } },
       // Needs redis-server or valkey-server.
       {
         test: {
