@@ -65,7 +65,8 @@ export function fieldErrors(error: unknown): Record<string, string> {
         .split('/')
         .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
         .join('.'),
-      detail,
+      // The Hub writes what follows the pointer; below a field it stands alone.
+      detail.charAt(0).toUpperCase() + detail.slice(1),
     ]),
   )
 }
