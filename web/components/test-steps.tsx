@@ -27,11 +27,20 @@ function stateOf({ ok, detail }: Trial['steps'][number]): StepState {
   return detail.startsWith('Not tried') ? 'skipped' : 'failed'
 }
 
-/** The steps of a test one after the other, each with its result in words; the one that failed says what to do. */
+/** The steps of a test one after the other, each with its result in words; above them the verdict, with what to do. */
 export function TestSteps({ trial, words }: { trial: Trial; words: StepWords }) {
   const failed = trial.steps.find((step) => stateOf(step) === 'failed')
   return (
     <Stack gap="sm">
+      {trial.ok ? (
+        <Notice kind="good" title="Everything works" />
+      ) : (
+        <Notice kind="danger" title={`It fails at: ${words[failed?.name ?? '']?.title ?? failed?.name ?? 'a step'}`}>
+          <Text size="sm" component="div">
+            {words[failed?.name ?? '']?.advice ?? 'Mend what the step says, then run the test again.'}
+          </Text>
+        </Notice>
+      )}
       <List listStyleType="none" spacing="xs" aria-label="Steps of the test">
         {trial.steps.map((step) => {
           const state = stateOf(step)
@@ -59,15 +68,6 @@ export function TestSteps({ trial, words }: { trial: Trial; words: StepWords }) 
           )
         })}
       </List>
-      {trial.ok ? (
-        <Notice kind="good" title="Everything works" />
-      ) : (
-        <Notice kind="danger" title={`It fails at: ${words[failed?.name ?? '']?.title ?? failed?.name ?? 'a step'}`}>
-          <Text size="sm" component="div">
-            {words[failed?.name ?? '']?.advice ?? 'Mend what the step says, then run the test again.'}
-          </Text>
-        </Notice>
-      )}
     </Stack>
   )
 }
