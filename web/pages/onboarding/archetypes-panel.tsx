@@ -77,7 +77,7 @@ export function ArchetypesPanel() {
           onAdd={(added) =>
             change(
               (now) => [...now.filter(({ archetype_id }) => archetype_id !== added.archetype_id), added],
-              `${added.archetype_id} is in the bundle.`,
+              `${added.archetype_id} is added.`,
             )
           }
         />
@@ -103,7 +103,7 @@ export function ArchetypesPanel() {
         onConfirm={() =>
           change(
             (now) => now.filter(({ archetype_id }) => archetype_id !== leaving?.archetype_id),
-            `${leaving?.archetype_id} has left the bundle.`,
+            `${leaving?.archetype_id} is removed.`,
           )
         }
         problem={(error) => <ProblemNotice error={error} title="The archetype could not be removed" />}

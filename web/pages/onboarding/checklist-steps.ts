@@ -111,7 +111,9 @@ export const checklistSteps: { [Name in CheckName]: Step<Name> } = {
     title: 'Skills',
     about: 'Skills are published, and archetypes may use them.',
     summary: ({ published, granted }) =>
-      `${formatCount(granted)} of ${formatCount(published)} published skills granted.`,
+      published === 1
+        ? 'The one published skill is granted.'
+        : `${formatCount(granted)} of ${formatCount(published)} published skills are granted.`,
     figures: (check) => [
       ['Published', formatCount(check.published)],
       ['Granted', formatCount(check.granted)],
@@ -119,7 +121,7 @@ export const checklistSteps: { [Name in CheckName]: Step<Name> } = {
     ],
     next: (check) =>
       check.published === 0
-        ? [{ label: 'Apply a pack', to: '/onboarding/skills', needs: 'applyCowork' }]
+        ? [{ label: 'Add or apply a pack', to: '/onboarding/skills', needs: 'applyCowork' }]
         : [{ label: 'Grant skills', to: '/onboarding/grants', needs: 'replaceArchetypeGrants' }],
   },
   telemetry: {

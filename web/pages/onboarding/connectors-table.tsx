@@ -55,7 +55,7 @@ export const connectorColumns = column.columns([
     header: 'Delivery',
     size: 140,
     meta: { from: 'md' },
-    cell: ({ getValue }) => (getValue() === 'push' ? 'the Hub pushes' : 'it fetches'),
+    cell: ({ getValue }) => (getValue() === 'push' ? 'Push' : 'Pull'),
   }),
   column.accessor((connector) => connector.health.status, {
     id: 'health',

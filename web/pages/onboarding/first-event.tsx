@@ -1,4 +1,5 @@
-import { Button, Code, CopyButton, Group, Loader, Stack, Tabs, Text } from '@mantine/core'
+import { Anchor, Button, Code, CopyButton, Group, Loader, Stack, Tabs, Text } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
 import { apiAddress } from '../../api/address.ts'
 import { api } from '../../api/hub.ts'
 import { useMe } from '../../api/me.ts'
@@ -78,7 +79,19 @@ export function FirstEvent() {
         }}
       </Loaded>
       <Text size="sm" c="dimmed">
-        The credentials are those of a service account with the scope telemetry:write (Settings → Service accounts).
+        The credentials are those of a{' '}
+        {me.may('createServiceAccount') ? (
+          <Anchor
+            inherit
+            underline="always"
+            renderRoot={(props) => <Link to="/settings/service-accounts" {...props} />}
+          >
+            service account
+          </Anchor>
+        ) : (
+          'service account'
+        )}{' '}
+        with the scope telemetry:write.
       </Text>
     </Stack>
   )

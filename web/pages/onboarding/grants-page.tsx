@@ -1,4 +1,4 @@
-import { Button, Group, Stack } from '@mantine/core'
+import { Box, Button, Group, Stack } from '@mantine/core'
 import { IconIdBadge2, IconSparkles } from '@tabler/icons-react'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
@@ -8,6 +8,7 @@ import { SearchField } from '../../components/search-field.tsx'
 import { together } from '../../components/together.ts'
 import { useArchetypes, useGrants, useSkills } from '../../components/whole-lists.ts'
 import { EmptyState } from '../../ui/empty-state.tsx'
+import { FoldedFilters } from '../../ui/folded-filters.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { EntitlementCheck } from './entitlement-check.tsx'
 import { GrantsEditor } from './grants-editor.tsx'
@@ -43,22 +44,26 @@ export default function GrantsPage() {
       <Stack gap="lg">
         <div>
           {!isEmpty && (
-            <Group gap="xs" mb="sm" role="search" aria-label="Filters of the matrix">
-              <SearchField
-                label="Skills"
-                placeholder="Part of an id or name"
-                maxLength={128}
-                value={skill}
-                onSearch={(text) => filter({ skill: text })}
-              />
-              <SearchField
-                label="Archetypes"
-                placeholder="Part of an id or name"
-                maxLength={128}
-                value={archetype}
-                onSearch={(text) => filter({ archetype: text })}
-              />
-            </Group>
+            <Box component="search" display="block" mb="sm" aria-label="Filters of the matrix">
+              <FoldedFilters set={[skill, archetype].filter(Boolean).length}>
+                <Group gap="xs">
+                  <SearchField
+                    label="Skills"
+                    placeholder="Part of an id or name"
+                    maxLength={128}
+                    value={skill}
+                    onSearch={(text) => filter({ skill: text })}
+                  />
+                  <SearchField
+                    label="Archetypes"
+                    placeholder="Part of an id or name"
+                    maxLength={128}
+                    value={archetype}
+                    onSearch={(text) => filter({ archetype: text })}
+                  />
+                </Group>
+              </FoldedFilters>
+            </Box>
           )}
           <Loaded
             query={together(archetypes, skills, grants)}

@@ -1,5 +1,6 @@
 import {
   ActionIcon,
+  Anchor,
   Autocomplete,
   Button,
   Fieldset,
@@ -11,6 +12,7 @@ import {
   Text,
 } from '@mantine/core'
 import { IconPlus, IconTrash } from '@tabler/icons-react'
+import { Link } from '@tanstack/react-router'
 import { api } from '../../api/hub.ts'
 import { useArchetypes } from '../../components/whole-lists.ts'
 
@@ -51,6 +53,19 @@ export function GroupMapEditor({ value, onChange, error }: GroupMapEditorProps) 
           Members of a group get its archetypes. A group is named as the directory shows it, or by its id there; groups
           inside groups are not followed.
         </Text>
+        {archetypes.data?.length === 0 && (
+          <Text size="sm">
+            There are no archetypes yet.{' '}
+            <Anchor
+              inherit
+              underline="always"
+              renderRoot={(props) => <Link to="/onboarding/roster" search={{ tab: 'archetypes' }} {...props} />}
+            >
+              Add archetypes
+            </Anchor>{' '}
+            first, or connect the directory now and map its groups later.
+          </Text>
+        )}
         {value.map((mapping, index) => {
           const choices = known.map(({ archetype_id, name }) => ({ value: archetype_id, label: name ?? archetype_id }))
           const isUnknown =

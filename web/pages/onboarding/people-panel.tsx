@@ -95,6 +95,21 @@ export function PeoplePanel() {
           </Notice>
         </Stack>
       )}
+      {health.data?.checks.roster.users === 0 && me.may('configureScim') && (
+        <Stack mb="sm">
+          <Notice
+            kind="info"
+            title="Nobody came from the directory yet"
+            actions={
+              <Button size="xs" renderRoot={(props) => <Link to="/onboarding/directory" {...props} />}>
+                Connect the directory
+              </Button>
+            }
+          >
+            Whoever is added by hand counts for the checklist once they have an archetype.
+          </Notice>
+        </Stack>
+      )}
       <PeopleFilters
         search={search}
         onChange={(next) => void navigate({ search: { ...next, user: undefined }, replace: true })}

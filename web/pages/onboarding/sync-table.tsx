@@ -6,12 +6,12 @@ import { TimeText } from '../../ui/time-text.tsx'
 export type RosterSync = Answer<'listRosterSyncs'>['items'][number]
 
 const statuses: Record<RosterSync['status'], string> = {
-  queued: 'waiting to begin',
-  running: 'running',
-  awaiting_confirmation: 'waits for a yes',
-  completed: 'completed',
-  failed: 'failed',
-  cancelled: 'cancelled',
+  queued: 'Waiting to begin',
+  running: 'Running',
+  awaiting_confirmation: 'Waits for a yes',
+  completed: 'Completed',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
 }
 
 const column = columnsOf<RosterSync>()
