@@ -16,13 +16,13 @@ import { RecordActions } from './record-actions.tsx'
 import { RecordContent } from './record-content.tsx'
 import { NoRecord, RecordGone } from './record-gone.tsx'
 import { RecordPart } from './record-part.tsx'
-import { RecordHolds, RecordPurge, RecordRetention } from './record-state.tsx'
+import { HeldBadge, RecordHolds, RecordPurge, RecordRetention } from './record-state.tsx'
 import { isId, type ReadRecord, useRecord, useRecordState } from './use-record.ts'
 
 /** All there is of a record: what it says, whether that is genuine, what keeps it, and what may be done. */
 export function RecordDetails({ recordId }: { recordId: string }) {
   const query = useRecord(recordId)
-  // Asked for at once, so that a hold does not push down what somebody reads already.
+  // Asked for together with it.
   useRecordState(recordId)
   if (!isId(recordId))
     return <NoRecord>{`“${recordId}” is no record id: those have 32 hexadecimal digits and four hyphens.`}</NoRecord>
@@ -43,7 +43,12 @@ function Details({ recordId, read, onReload }: { recordId: string; read: ReadRec
   return (
     <Stack gap="md">
       <Group justify="space-between" gap="xs">
-        <RecordTypeBadge type={record.record_type} />
+        <Group gap="xs">
+          <RecordTypeBadge type={record.record_type} />
+          <RecordPart of={readAt}>
+            <HeldBadge record={record} />
+          </RecordPart>
+        </Group>
         <Group gap="xs">
           {may('getRelatedRecords') && (
             <LinkButton
@@ -69,10 +74,11 @@ function Details({ recordId, read, onReload }: { recordId: string; read: ReadRec
         onReload={onReload}
       />
       <RecordPart of={readAt}>
-        <RecordHolds record={record} />
-      </RecordPart>
-      <RecordPart of={readAt}>
         <RecordContent record={record} />
+      </RecordPart>
+      {/* It comes later than the record, and must not push down what somebody reads already. */}
+      <RecordPart of={readAt}>
+        <RecordHolds record={record} />
       </RecordPart>
       <Accordion multiple defaultValue={['record']} variant="separated" order={2}>
         <Accordion.Item value="record">

@@ -1,4 +1,5 @@
-import { Text } from '@mantine/core'
+import { Badge, Text } from '@mantine/core'
+import { IconGavel } from '@tabler/icons-react'
 import { api } from '../../api/hub.ts'
 import type { HubRecord } from '../../api/hub-record.ts'
 import { useMe } from '../../api/me.ts'
@@ -34,6 +35,17 @@ export function RecordPurge({ record }: { record: HubRecord }) {
         )}
       </Text>
     </Notice>
+  )
+}
+
+/** That something keeps it, in the head: which holds they are comes with `RecordHolds`. */
+export function HeldBadge({ record }: { record: HubRecord }) {
+  const { data: state } = useRecordState(record.record_id)
+  if (!state || state.holds.length === 0) return null
+  return (
+    <Badge variant="light" color="blue" leftSection={<IconGavel size={13} aria-hidden />}>
+      Held
+    </Badge>
   )
 }
 
