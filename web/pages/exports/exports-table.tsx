@@ -87,7 +87,16 @@ function What({ job }: { job: ExportJob }) {
   const format = formats.find(({ value }) => value === job.format)?.label
   return (
     <>
-      <LinkText to="/exports/$jobId" params={{ jobId: job.job_id }} size="sm" fw={500} display="block" truncate>
+      {/* The row itself opens it by the keyboard. */}
+      <LinkText
+        to="/exports/$jobId"
+        params={{ jobId: job.job_id }}
+        tabIndex={-1}
+        size="sm"
+        fw={500}
+        display="block"
+        truncate
+      >
         {order ? capitalised(filterInWords(order.filter)) : `Export as ${format}`}
       </LinkText>
       <Text size="xs" c="dimmed" truncate hiddenFrom="md">

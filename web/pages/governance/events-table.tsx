@@ -42,7 +42,7 @@ const columns = column.columns([
     header: 'About',
     size: 190,
     meta: { from: 'md' },
-    cell: ({ getValue }) => <SubjectLink subject={getValue()} />,
+    cell: ({ getValue }) => <SubjectLink subject={getValue()} inRow />,
   }),
   column.accessor('actor', {
     id: 'actor',

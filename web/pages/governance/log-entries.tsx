@@ -1,9 +1,10 @@
 import { Paper, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
 import { type RecordType, recordTypes } from '../../../contract/literals.ts'
 import { type Answer, hub } from '../../api/hub.ts'
+import { LinkText } from '../../components/link-text.tsx'
 import { Loaded } from '../../components/loaded.tsx'
-import { RecordLink } from '../../components/record-link.tsx'
 import { RecordTypeBadge } from '../../components/record-type.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { formatCount } from '../../ui/formats.ts'
@@ -45,7 +46,19 @@ const columns = column.columns([
     id: 'record',
     header: 'Record',
     meta: { grow: true },
-    cell: ({ getValue }) => <RecordLink id={getValue()} />,
+    cell: ({ getValue }) => (
+      // The row itself opens it by the keyboard.
+      <LinkText
+        to="/records/$recordId"
+        params={{ recordId: getValue() }}
+        tabIndex={-1}
+        inherit
+        ff="monospace"
+        title={getValue()}
+      >
+        {getValue()}
+      </LinkText>
+    ),
   }),
   column.display({
     id: 'time',
@@ -61,6 +74,7 @@ const columns = column.columns([
 
 /** What was entered last. A place in the log is a seal, whose leaves are records. */
 export function LogEntries({ treeSize }: { treeSize: number }) {
+  const navigate = useNavigate()
   const query = useQuery({ queryKey: ['newest entries of the log', treeSize], queryFn: newest })
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="log-entries">
@@ -77,6 +91,7 @@ export function LogEntries({ treeSize }: { treeSize: number }) {
             rows={entries}
             columns={columns}
             rowId={({ record_id }) => record_id}
+            onOpen={({ record_id }) => void navigate({ to: '/records/$recordId', params: { recordId: record_id } })}
             maxHeight="26rem"
           />
         )}

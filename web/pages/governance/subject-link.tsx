@@ -11,10 +11,12 @@ interface SubjectLinkProps {
   plain?: boolean
   /** With the whole id. */
   whole?: boolean
+  /** In a row that opens by the keyboard: Tab goes past it, not through the links of thousands of rows. */
+  inRow?: boolean
 }
 
 /** What an event is about, by its name where it is known, with a link for whoever may go there. */
-export function SubjectLink({ subject, plain = false, whole = false }: SubjectLinkProps) {
+export function SubjectLink({ subject, plain = false, whole = false, inRow = false }: SubjectLinkProps) {
   const me = useMe()
   const { kind, id } = partsOf(subject ?? '')
   const name = useSubjectName(kind, id)
@@ -37,7 +39,12 @@ export function SubjectLink({ subject, plain = false, whole = false }: SubjectLi
     )
   }
   return (
-    <Anchor renderRoot={(props) => <Link to={address} {...props} />} inherit title={subject}>
+    <Anchor
+      renderRoot={(props) => <Link to={address} {...props} />}
+      inherit
+      title={subject}
+      tabIndex={inRow ? -1 : undefined}
+    >
       {said}
     </Anchor>
   )
