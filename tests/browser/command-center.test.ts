@@ -62,6 +62,8 @@ describe('the breakdown', () => {
     await page.waitForURL((url) => url.searchParams.get('skill_id') === most.key)
     await page.getByText(`Skill: ${most.key}`).waitFor()
     await page.getByRole('radio', { name: 'Archetype', checked: true }).waitFor({ state: 'attached' })
+    // The row is gone: the keyboard goes on at the head of the breakdown, which stayed where it was.
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Breakdown')
     await figure(page, 'Invocations').getByText(count(most.invocations), { exact: true }).waitFor()
     expect(new URL(page.url()).searchParams.get('group_by')).toBe('archetype')
   })
@@ -70,7 +72,7 @@ describe('the breakdown', () => {
     const most = await mostUsed()
     const page = await lab.signInAs('analyst', `${still}&group_by=archetype&skill_id=${most.key}`)
     await figure(page, 'Invocations').getByText(count(most.invocations), { exact: true }).waitFor()
-    const records = await page.getByRole('link', { name: 'Records of this' }).getAttribute('href')
+    const records = await page.getByRole('link', { name: 'Show records' }).getAttribute('href')
     expect(new URLSearchParams(records?.split('?')[1]).get('skill_id')).toBe(most.key)
     await page.getByRole('button', { name: `Remove filter Skill ${most.key}` }).click()
     const { totals } = await summary()

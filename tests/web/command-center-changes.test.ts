@@ -85,9 +85,7 @@ test('a file of figures has no formulas, and numbers as they are', async () => {
 })
 
 test('the link to records says where it leads to more than the figures are of', () => {
-  expect(recordsLabel({ skill_id: 'fin.note' })).toBe('Records of this')
-  expect(recordsLabel({ llm_model: 'opus' })).toBe('Records of this, of all models')
-  expect(recordsLabel({ llm_platform: 'claude', llm_model: 'opus' })).toBe(
-    'Records of this, of all platforms and models',
-  )
+  expect(recordsLabel({ skill_id: 'fin.note' })).toBe('Show records')
+  expect(recordsLabel({ llm_model: 'opus' })).toBe('Show records, of all models')
+  expect(recordsLabel({ llm_platform: 'claude', llm_model: 'opus' })).toBe('Show records, of all platforms and models')
 })

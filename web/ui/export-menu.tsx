@@ -1,31 +1,18 @@
 import { ActionIcon, Menu, Tooltip } from '@mantine/core'
 import { IconDownload, IconFileTypeCsv, IconPhoto } from '@tabler/icons-react'
-import { useState } from 'react'
 import { notInImages } from './save-png.ts'
+import { useSaving } from './use-saving.ts'
 
 interface ExportMenuProps {
   /** What is exported: "Latency". */
   label: string
   csv(): Promise<void>
-  /** Left out where there is no image of it. */
-  png?(): Promise<void>
+  png(): Promise<void>
 }
 
-/** What is shown, as a file. */
+/** A chart as a file: its figures, or its image. */
 export function ExportMenu({ label, csv, png }: ExportMenuProps) {
-  const [busy, setBusy] = useState(false)
-  const [failed, setFailed] = useState(false)
-  const run = (save: () => Promise<void>) => async () => {
-    setBusy(true)
-    setFailed(false)
-    try {
-      await save()
-    } catch {
-      setFailed(true)
-    } finally {
-      setBusy(false)
-    }
-  }
+  const { busy, failed, run } = useSaving()
   const name = failed ? `Export ${label}: it did not work, try again` : `Export ${label}`
   return (
     <Menu position="bottom-end">
@@ -46,11 +33,9 @@ export function ExportMenu({ label, csv, png }: ExportMenuProps) {
         <Menu.Item leftSection={<IconFileTypeCsv size={16} />} onClick={run(csv)}>
           Figures as CSV
         </Menu.Item>
-        {png && (
-          <Menu.Item leftSection={<IconPhoto size={16} />} onClick={run(png)}>
-            Image as PNG
-          </Menu.Item>
-        )}
+        <Menu.Item leftSection={<IconPhoto size={16} />} onClick={run(png)}>
+          Image as PNG
+        </Menu.Item>
       </Menu.Dropdown>
     </Menu>
   )

@@ -1,6 +1,6 @@
 import { useMemo } from 'react'
 import { DataTable } from './data-table.tsx'
-import type { FigureColumn } from './figures.ts'
+import { type FigureColumn, figureWidth } from './figures.ts'
 import { columnsOf } from './table-columns.ts'
 
 interface FiguresTableProps<Row extends object> {
@@ -10,9 +10,6 @@ interface FiguresTableProps<Row extends object> {
   rowId(row: Row): string
   maxHeight?: string
 }
-
-/** Widths of a letter, in pixels, on the safe side: figures and heads are wider than words. */
-const letter = { word: 7.4, figure: 8.4 }
 
 /** Figures to read: the first column names the row, the others are numbers. */
 export function FiguresTable<Row extends object>({ label, columns, rows, rowId, maxHeight }: FiguresTableProps<Row>) {
@@ -28,7 +25,7 @@ export function FiguresTable<Row extends object>({ label, columns, rows, rowId, 
           header,
           cell: ({ row }) => said(row.original),
           enableSorting: false,
-          size: 24 + Math.ceil(letters * (index === 0 ? letter.word : letter.figure)),
+          size: figureWidth(letters, index === 0 ? 'word' : 'figure'),
           meta: { ...(index === 0 ? { grow: true } : { align: 'right' as const }), ...(from && { from }) },
         })
       }),

@@ -13,3 +13,11 @@ export interface FigureColumn<Row> {
   /** Narrower screens leave it out. */
   from?: ColumnFrom
 }
+
+/** Widths of a letter, in pixels, on the safe side: figures and heads are wider than words. */
+const letter = { word: 7.4, figure: 8.4 }
+
+/** Of a column with so many letters at most, in pixels. */
+export function figureWidth(letters: number, kind: keyof typeof letter = 'figure'): number {
+  return 24 + Math.ceil(letters * letter[kind])
+}

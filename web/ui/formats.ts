@@ -90,13 +90,15 @@ export function formatSeconds(ms: number): string {
   return `${thousandths.format(ms / 1000)} s`
 }
 
-/** 812 ms, 4.10 s, 2 min 5 s */
+/** 812 ms, 4.10 s, 2 min 5 s, 3 h 20 min */
 export function formatMs(value: number | null | undefined): string {
   if (value === null || value === undefined) return nothing
   if (value < 1000) return `${Math.round(value)} ms`
   if (value < 60_000) return `${(value < 10_000 ? hundredths : tenths).format(value / 1000)} s`
   const seconds = Math.round(value / 1000)
-  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+  const minutes = Math.round(value / 60_000)
+  return `${counts.format(Math.floor(minutes / 60))} h ${minutes % 60} min`
 }
 
 /** 1.4 MB, in powers of 1,000 */

@@ -30,10 +30,11 @@ const bodyRows = (table: Locator) => table.locator('tbody tr[data-index]')
 const choose = (within: Locator, label: string) => within.locator('label', { hasText: label }).click()
 const count = (number: number) => new Intl.NumberFormat('en-GB').format(number)
 
-async function saved(page: Page, chart: string, item: string): Promise<{ download: Download; content: Buffer }> {
+/** The item of a menu, or the one file there is. */
+async function saved(page: Page, what: string, item?: string): Promise<{ download: Download; content: Buffer }> {
   const download = page.waitForEvent('download')
-  await page.getByRole('button', { name: `Export ${chart}`, exact: true }).click()
-  await page.getByRole('menuitem', { name: item }).click()
+  await page.getByRole('button', { name: `Export ${what}`, exact: true }).click()
+  if (item) await page.getByRole('menuitem', { name: item }).click()
   return { download: await download, content: await readFile(await (await download).path()) }
 }
 
@@ -115,7 +116,7 @@ describe('the breakdown', () => {
     await breakdown(page).getByRole('button', { name: 'List price' }).click()
     await page.waitForURL(/sort=cost_computed/)
     await breakdown(page).getByRole('columnheader', { name: 'List price' }).and(page.locator('[aria-sort]')).waitFor()
-    const { content } = await saved(page, 'Breakdown', 'Figures as CSV')
+    const { content } = await saved(page, 'Breakdown as CSV')
     const [header = '', ...lines] = content.toString().trimEnd().split('\r\n')
     const at = header.split(',').indexOf('cost_usd_computed')
     const costs = lines.map((line) => Number(line.split(',')[at]))
@@ -135,6 +136,11 @@ describe('the breakdown', () => {
     const cell = page.getByRole('button', { name })
     await cell.waitFor()
     await expectAccessible(page)
+    // One Tab leads into the cells, and arrow keys from one to the next.
+    const cells = breakdown(page).locator('[data-cell]')
+    await cells.and(page.locator('[tabindex="0"]')).focus()
+    await page.keyboard.press('ArrowRight')
+    await cells.nth(1).and(page.locator(':focus')).waitFor()
     await cell.click()
     await figure(page, 'Invocations').getByText(count(claude.invocations), { exact: true }).waitFor()
     await page.getByText('Platform: claude').waitFor()

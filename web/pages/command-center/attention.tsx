@@ -4,10 +4,15 @@ import { CostExceptions } from './cost-exceptions.tsx'
 import { FailingSkills } from './failing-skills.tsx'
 import { UnusedSkills } from './unused-skills.tsx'
 import type { Center } from './use-center.ts'
-import { type Totals, useFiguresByKey } from './use-figures.ts'
+import { useFiguresByKey, type useFiguresOverTime } from './use-figures.ts'
+
+interface AttentionProps {
+  center: Center
+  figures: ReturnType<typeof useFiguresOverTime>
+}
 
 /** What somebody should look at. It is of all skills, also where the page shows one. */
-export function Attention({ center, totals }: { center: Center; totals: Totals }) {
+export function Attention({ center, figures }: AttentionProps) {
   const { filters, range, isLive } = center
   const { skill_id: _, ...others } = filters
   const asked = { filters: others, group: 'skill' as const }
@@ -17,7 +22,7 @@ export function Attention({ center, totals }: { center: Center; totals: Totals }
     <SimpleGrid cols={{ base: 1, lg: 3 }} spacing="sm" mb="md" component="section" aria-label="Needs attention">
       <FailingSkills compared={together(now, before)} change={center.change} />
       <UnusedSkills now={now} before={before} />
-      <CostExceptions {...center} totals={totals} />
+      <CostExceptions {...center} figures={figures} />
     </SimpleGrid>
   )
 }

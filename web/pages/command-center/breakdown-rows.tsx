@@ -1,10 +1,20 @@
 import { Progress, Text } from '@mantine/core'
-import type { FigureColumn } from '../../ui/figures.ts'
-import { formatCount, formatMs, formatPercent, formatShort, formatUsd } from '../../ui/formats.ts'
+import { type FigureColumn, figureWidth } from '../../ui/figures.ts'
+import {
+  formatCount,
+  formatMs,
+  formatPercent,
+  formatShort,
+  formatUsdInColumn,
+  formatUsdShort,
+} from '../../ui/formats.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
+import { UsdText } from '../../ui/usd-text.tsx'
 import { ChangeText } from './change-text.tsx'
 import { failureRate } from './changes.ts'
 import { dimensionOf, type Group, shownKey } from './dimensions.ts'
+import { ListPrice } from './list-price.tsx'
+import { listPriceText } from './list-price-text.ts'
 import type { Keys, Row } from './use-figures.ts'
 
 export interface BreakdownRow extends Row {
@@ -45,25 +55,43 @@ export function order(rows: BreakdownRow[], by: string, descending: boolean): Br
 const column = columnsOf<BreakdownRow>()
 const right = { align: 'right' } as const
 
+/** Widths of the columns whose figures may be long, in pixels: a figure that is cut is another one. */
+export function breakdownWidths(rows: readonly BreakdownRow[]) {
+  const widest = (text: (row: BreakdownRow) => string, least: number) =>
+    rows.reduce((width, row) => Math.max(width, figureWidth(text(row).length)), least)
+  return {
+    invocations: widest((row) => formatCount(row.invocations), 125),
+    latency: widest((row) => formatMs(row.latency_ms.p95), 85),
+    computed: widest((row) => listPriceText(row, formatUsdInColumn), 105),
+    estimate: widest((row) => formatUsdInColumn(row.cost_usd_estimate), 105),
+  }
+}
+
 /** Columns of the table, by the ids that `sort` in the address knows. */
-export function breakdownColumns(group: Group) {
+export function breakdownColumns(group: Group, widths: ReturnType<typeof breakdownWidths>) {
   return column.columns([
     column.accessor((row) => row.key ?? '', {
       id: 'key',
       header: dimensionOf(group).label,
       cell: ({ row: { original } }) => (
-        <Text size="sm" fw={500} truncate title={original.key}>
-          {shownKey(group, original.key)}
-        </Text>
+        <>
+          <Text size="sm" fw={500} truncate lh={1.4} title={original.key}>
+            {shownKey(group, original.key)}
+          </Text>
+          <Text size="xs" c="dimmed" truncate lh={1.4} hiddenFrom="sm">
+            {`${formatPercent(failureRate(original))} failed · ${formatMs(original.latency_ms.p95)} · `}
+            <ListPrice row={original} format={formatUsdShort} />
+          </Text>
+        </>
       ),
-      size: 165,
+      size: 150,
       meta: { grow: true },
     }),
     column.accessor((row) => row.invocations, {
       id: 'invocations',
       header: 'Invocations',
       cell: ({ row: { original } }) => formatCount(original.invocations),
-      size: 125,
+      size: widths.invocations,
       meta: right,
     }),
     column.display({
@@ -78,7 +106,7 @@ export function breakdownColumns(group: Group) {
             short
           />
         ),
-      size: 112,
+      size: 110,
       meta: { from: 'lg' },
     }),
     column.display({
@@ -91,7 +119,7 @@ export function breakdownColumns(group: Group) {
           aria-label={`${formatPercent(original.share)} of invocations`}
         />
       ),
-      size: 80,
+      size: 70,
       meta: { from: 'lg' },
     }),
     column.accessor((row) => failureRate(row) ?? 0, {
@@ -99,27 +127,27 @@ export function breakdownColumns(group: Group) {
       header: 'Failed',
       cell: ({ row: { original } }) => formatPercent(failureRate(original)),
       size: 80,
-      meta: right,
+      meta: { ...right, from: 'sm' },
     }),
     column.accessor((row) => row.latency_ms.p95, {
       id: 'latency_p95',
       header: 'p95',
       cell: ({ row: { original } }) => formatMs(original.latency_ms.p95),
-      size: 85,
+      size: widths.latency,
       meta: { ...right, from: 'sm' },
     }),
     column.accessor((row) => row.cost_usd_computed, {
       id: 'cost_computed',
       header: 'List price',
-      cell: ({ row: { original } }) => formatUsd(original.cost_usd_computed),
-      size: 100,
+      cell: ({ row: { original } }) => <ListPrice row={original} format={formatUsdInColumn} />,
+      size: widths.computed,
       meta: { ...right, from: 'sm' },
     }),
     column.accessor((row) => row.cost_usd_estimate, {
       id: 'cost_estimate',
       header: 'By senders',
-      cell: ({ row: { original } }) => formatUsd(original.cost_usd_estimate),
-      size: 115,
+      cell: ({ row: { original } }) => <UsdText value={original.cost_usd_estimate} />,
+      size: widths.estimate,
       meta: { ...right, from: 'lg' },
     }),
     column.accessor((row) => row.tokens_in + row.tokens_out, {

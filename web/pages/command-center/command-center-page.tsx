@@ -17,7 +17,8 @@ import { type Center, useCenter } from './use-center.ts'
 import { timeZone, useFiguresByKey, useFiguresOverTime, useTotals } from './use-figures.ts'
 
 // The figures come first; what draws all else is asked for once they stand.
-const BelowTheFigures = lazy(() => import('./below-the-figures.tsx'))
+const FigureCharts = lazy(() => import('./figure-charts.tsx'))
+const BelowTheCharts = lazy(() => import('./below-the-charts.tsx'))
 const NoTelemetry = lazy(() => import('./no-telemetry.tsx'))
 const SavedViews = lazy(() =>
   import('../../components/saved-views.tsx').then((module) => ({ default: module.SavedViews })),
@@ -96,12 +97,18 @@ export default function CommandCenterPage() {
               </Suspense>
             ) : (
               <Suspense fallback={<ChartsSkeleton />}>
-                <BelowTheFigures center={center} figures={{ rows, totals }} />
+                <FigureCharts {...{ rows, totals, filters, interval }} span={range} />
               </Suspense>
             )}
           </>
         )}
       </Loaded>
+      {/* It stays while the figures of another range or filter are read, so that the page does not move under the reader. */}
+      {isRestWanted && !isEmpty && (
+        <Suspense fallback={null}>
+          <BelowTheCharts center={center} figures={figures} />
+        </Suspense>
+      )}
     </>
   )
 }

@@ -1,12 +1,13 @@
-import { Anchor, Text } from '@mantine/core'
+import { Anchor, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useMe } from '../../api/me.ts'
 import { Loaded } from '../../components/loaded.tsx'
+import { together } from '../../components/together.ts'
 import { formatCount, formatUsd } from '../../ui/formats.ts'
 import { AllWell, AttentionCard, AttentionList } from './attention-card.tsx'
 import type { Center } from './use-center.ts'
 import { type CostException, useExceptions } from './use-exceptions.ts'
-import { type Totals, varianceOf } from './use-figures.ts'
+import { type useFiguresOverTime, varianceOf } from './use-figures.ts'
 
 const reasons: Record<string, string> = {
   no_model: 'The events name no model',
@@ -17,14 +18,18 @@ const reasons: Record<string, string> = {
   differs_by_more_than_2_percent: 'Senders are off by more than 2%',
 }
 
+interface CostExceptionsProps extends Pick<Center, 'filters' | 'range' | 'change'> {
+  figures: ReturnType<typeof useFiguresOverTime>
+}
+
 /** Why the two costs differ: events without a price or with two prices, by model and reason. */
-export function CostExceptions({ filters, range, totals }: Pick<Center, 'filters' | 'range'> & { totals: Totals }) {
+export function CostExceptions({ filters, range, change, figures }: CostExceptionsProps) {
   const me = useMe()
   const exceptions = useExceptions(range, filters)
   return (
     <AttentionCard title="Cost exceptions" rule="Events of this range without a price, or with two costs that differ.">
-      <Loaded query={exceptions} what="cost exceptions">
-        {({ items, complete }) => {
+      <Loaded query={together(exceptions, figures)} what="cost exceptions">
+        {([{ items, complete }, { totals }]) => {
           if (items.length === 0 && complete && totals.unpriced === 0) {
             if (totals.invocations === 0) return <Text size="sm">No events in this range.</Text>
             return <AllWell>Every event of this range has a price, and senders agree with it.</AllWell>
@@ -32,19 +37,19 @@ export function CostExceptions({ filters, range, totals }: Pick<Center, 'filters
           return (
             <>
               {items.length > 0 ? (
-                <AttentionList items={causesOf(items).map(causeItem)} />
+                <AttentionList items={causesOf(items).map((cause) => causeItem(cause, change))} />
               ) : (
                 <Text size="sm">None of those looked at happened in this range.</Text>
               )}
               <Text size="xs" mt="xs">
                 {!complete && 'There are too many to look at all of them here. '}
-                {`In all ${formatCount(totals.unpriced)} of the range have no price, and the variance is ${formatUsd(varianceOf(totals))}. `}
-                {me.may('replacePrices') && totals.unpriced > 0 && (
-                  <Anchor component={Link} to="/settings/prices" inherit underline="always">
-                    Set prices
-                  </Anchor>
-                )}
+                {`In all ${formatCount(totals.unpriced)} of the range have no price, and the variance is ${formatUsd(varianceOf(totals))}.`}
               </Text>
+              {me.may('replacePrices') && totals.unpriced > 0 && (
+                <Anchor component={Link} to="/settings/prices" size="sm">
+                  Set prices
+                </Anchor>
+              )}
             </>
           )
         }}
@@ -54,7 +59,8 @@ export function CostExceptions({ filters, range, totals }: Pick<Center, 'filters
 }
 
 interface Cause {
-  model: string
+  /** Undefined where the events name none. */
+  model: string | undefined
   reason: string
   events: CostException[]
 }
@@ -63,32 +69,39 @@ interface Cause {
 function causesOf(items: readonly CostException[]): Cause[] {
   const groups = Map.groupBy(items, ({ llm_model, reason }) => `${reason} ${llm_model ?? ''}`)
   return [...groups.values()]
-    .flatMap((events) =>
-      events[0] ? [{ model: events[0].llm_model ?? 'No model', reason: events[0].reason, events }] : [],
-    )
+    .flatMap((events) => (events[0] ? [{ model: events[0].llm_model, reason: events[0].reason, events }] : []))
     .sort((one, other) => other.events.length - one.events.length)
 }
 
-function causeItem({ model, reason, events }: Cause) {
+function causeItem({ model, reason, events }: Cause, change: Center['change']) {
   const off = events.reduce((sum, { variance_usd = 0 }) => sum + variance_usd, 0)
   const latest = events.at(-1)
+  const name = model ?? 'No model named'
   return {
-    id: `${reason} ${model}`,
-    name: model,
-    said: (
-      <>
-        {reasons[reason] ?? reason}
-        {off !== 0 && `, together by ${formatUsd(off)}`}
+    id: `${reason} ${name}`,
+    name:
+      model === undefined ? (
+        name
+      ) : (
+        <Anchor
+          component="button"
+          type="button"
+          size="sm"
+          onClick={() => change({ llm_model: model, group_by: 'skill', across: undefined })}
+        >
+          {model}
+        </Anchor>
+      ),
+    said: `${reasons[reason] ?? reason}${off === 0 ? '' : `, together by ${formatUsd(off)}`}`,
+    figure: (
+      <Stack gap={0} align="flex-end" flex="none">
+        <Text size="sm">{`${formatCount(events.length)} ${events.length === 1 ? 'event' : 'events'}`}</Text>
         {latest && (
-          <>
-            {'. '}
-            <Anchor component={Link} to={`/records/${latest.record_id}`} inherit underline="always">
-              {`An event of ${model}`}
-            </Anchor>
-          </>
+          <Anchor component={Link} to={`/records/${latest.record_id}`} size="xs" aria-label={`See one of ${name}`}>
+            See one
+          </Anchor>
         )}
-      </>
+      </Stack>
     ),
-    figure: <Text size="sm">{formatCount(events.length)}</Text>,
   }
 }

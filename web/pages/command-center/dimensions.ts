@@ -39,7 +39,7 @@ export function shownKey(group: Group, key: string | undefined): string {
 /** Names the link of {@link recordsOf}, which leads to more than the figures are of where those are narrowed further. */
 export function recordsLabel({ llm_platform, llm_model }: Filters): string {
   const wider = [llm_platform && 'platforms', llm_model && 'models'].filter(Boolean).join(' and ')
-  return wider ? `Records of this, of all ${wider}` : 'Records of this'
+  return wider ? `Show records, of all ${wider}` : 'Show records'
 }
 
 /** The query of the records behind figures. The query API knows no platform and no model. */

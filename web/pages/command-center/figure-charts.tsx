@@ -16,7 +16,7 @@ const Drawing = lazy(() => import('./drawing.tsx'))
 
 const drawingHeight = 260
 
-export interface FigureChartsProps {
+interface FigureChartsProps {
   rows: readonly Row[]
   totals: Totals
   span: Span
@@ -25,7 +25,7 @@ export interface FigureChartsProps {
 }
 
 /** The figures over time. */
-export function FigureCharts({ rows, totals, span, filters, interval }: FigureChartsProps) {
+export default function FigureCharts({ rows, totals, span, filters, interval }: FigureChartsProps) {
   const points = useMemo(() => pointsOf(rows, span, interval), [rows, span, interval])
   const by = interval === 'hour' ? 'by hours' : 'by days'
   const charts: { kind: DrawingKind; title: string; columns: FigureColumn<Point>[]; summary: string }[] = [

@@ -11,6 +11,7 @@ import {
 import { ChangeText, type Earlier } from './change-text.tsx'
 import { failureRate } from './changes.ts'
 import styles from './kpi-row.module.css'
+import { isUnpriced } from './list-price-text.ts'
 import { type Totals, varianceOf } from './use-figures.ts'
 
 export interface People {
@@ -41,8 +42,6 @@ export function KpiRow({ now, before, people, peopleBefore, states }: KpiRowProp
     earlier: states.before,
   })
   const failing = pair(failureRate)
-  // A sum of nothing would look like a gift.
-  const isUnpriced = now.unpriced > 0 && now.unpriced === now.invocations
   return (
     <SimpleGrid
       cols={{ base: 2, md: 4 }}
@@ -83,7 +82,7 @@ export function KpiRow({ now, before, people, peopleBefore, states }: KpiRowProp
       </Kpi>
       <Kpi
         label="Cost, by list prices"
-        value={isUnpriced ? 'No price' : shownUsd(now.cost_usd_computed)}
+        value={isUnpriced(now) ? 'No price' : shownUsd(now.cost_usd_computed)}
         full={formatUsd(now.cost_usd_computed)}
         more={
           now.unpriced

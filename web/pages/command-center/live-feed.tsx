@@ -49,7 +49,7 @@ export function LiveFeed({ filters, isLive }: Center) {
           ? 'Live is off: these are those of when the page was opened.'
           : isHeld
             ? `Held${fresh > 0 ? `: ${count} new` : ''}${isPaused ? '' : ' while you look at it'}`
-            : 'The newest events, as they are stored.'}
+            : 'In order of arrival, the latest first.'}
       </Text>
       <Announcement latest={latest} />
       <Box

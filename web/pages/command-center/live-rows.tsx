@@ -2,9 +2,10 @@ import { Anchor, Badge, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { DataTable } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
-import { formatMs, formatUsd } from '../../ui/formats.ts'
+import { formatMs, formatUsdInFull } from '../../ui/formats.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
+import { UsdText } from '../../ui/usd-text.tsx'
 import { shownKey } from './dimensions.ts'
 import type { LiveEvent } from './use-live-events.ts'
 
@@ -28,7 +29,7 @@ const columns = column.columns([
     cell: ({ row: { original } }) =>
       original.success ? (
         <Text size="sm" c="dimmed">
-          ok
+          OK
         </Text>
       ) : (
         <Badge color="red" variant="light" size="sm" title={original.error_code}>
@@ -64,10 +65,17 @@ const columns = column.columns([
     size: 90,
     meta: { align: 'right' },
   }),
-  column.accessor((event) => event.cost_usd_estimate, {
+  column.accessor((event) => event.cost_usd_computed, {
     id: 'cost',
-    header: 'Cost',
-    cell: ({ row: { original } }) => formatUsd(original.cost_usd_computed ?? original.cost_usd_estimate),
+    header: 'List price',
+    cell: ({ row: { original } }) =>
+      original.cost_usd_computed === undefined ? (
+        <Text span inherit c="dimmed" title={`The sender estimated ${formatUsdInFull(original.cost_usd_estimate)}`}>
+          no price
+        </Text>
+      ) : (
+        <UsdText value={original.cost_usd_computed} />
+      ),
     size: 100,
     meta: { align: 'right', from: 'md' },
   }),

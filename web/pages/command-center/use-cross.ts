@@ -12,11 +12,20 @@ export interface CrossRow {
   cells: Map<string | undefined, Row> | undefined
 }
 
+interface Asked {
+  group: Group
+  /** Nothing is asked without it. */
+  across: Group | undefined
+  span: Span
+  filters: Filters
+}
+
 /** The figures of two dimensions, in at most 2 + {@link crossKeys} calls. Nothing is asked again by itself. */
-export function useCross(group: Group, across: Group, span: Span, filters: Filters) {
-  const rows = useFiguresByKey({ group, span, filters })
-  const columns = useFiguresByKey({ group: across, span, filters })
-  const keys = busiest(rows.data)
+export function useCross({ group, across = group, span, filters }: Asked) {
+  const enabled = across !== group
+  const rows = useFiguresByKey({ group, span, filters, enabled })
+  const columns = useFiguresByKey({ group: across, span, filters, enabled })
+  const keys = enabled ? busiest(rows.data) : []
   const cells = useQueries({
     queries: keys.map((key) => {
       const narrowed = { ...filters, [dimensionOf(group).field]: key }

@@ -1,0 +1,18 @@
+import { useMemo } from 'react'
+import { breakdownRows, order } from './breakdown-rows.tsx'
+import type { Center } from './use-center.ts'
+import { useFiguresByKey } from './use-figures.ts'
+
+/** The figures of each key of a dimension, in the order of the address. */
+export function useBreakdown({ search, filters, range, group, isLive }: Center, enabled: boolean) {
+  const asked = { filters, group }
+  const now = useFiguresByKey({ ...asked, span: range, live: isLive && enabled, enabled })
+  const before = useFiguresByKey({ ...asked, span: range.before, enabled: enabled && now.isSuccess })
+  const id = search.sort ?? 'invocations'
+  const desc = search.order ? search.order === 'desc' : search.sort !== 'key'
+  const rows = useMemo(
+    () => now.data && order(breakdownRows(group, now.data, before.data), id, desc),
+    [now.data, before.data, group, id, desc],
+  )
+  return { now, rows, sort: { id, desc } }
+}

@@ -1,0 +1,30 @@
+import { Button } from '@mantine/core'
+import { IconDownload } from '@tabler/icons-react'
+import { useSaving } from './use-saving.ts'
+
+interface CsvButtonProps {
+  /** What is exported: "Breakdown". */
+  label: string
+  /** Absent while there is nothing to save yet. */
+  save: (() => Promise<void>) | undefined
+}
+
+/** The figures of a table as a file. */
+export function CsvButton({ label, save }: CsvButtonProps) {
+  const { busy, failed, run } = useSaving()
+  const words = failed ? 'CSV: did not work, try again' : 'CSV'
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      color={failed ? 'red' : undefined}
+      leftSection={<IconDownload size={14} />}
+      loading={busy}
+      disabled={!save}
+      aria-label={`Export ${label} as ${words}`}
+      onClick={save && run(save)}
+    >
+      {words}
+    </Button>
+  )
+}

@@ -1,0 +1,19 @@
+import { useState } from 'react'
+
+/** Whether a file is being made, and whether the last one could not be. */
+export function useSaving() {
+  const [busy, setBusy] = useState(false)
+  const [failed, setFailed] = useState(false)
+  const run = (save: () => Promise<void>) => async () => {
+    setBusy(true)
+    setFailed(false)
+    try {
+      await save()
+    } catch {
+      setFailed(true)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return { busy, failed, run }
+}
