@@ -19,7 +19,7 @@ export const peopleColumns = column.columns([
   }),
   column.accessor('archetype_ids', {
     header: 'Archetypes',
-    size: 190,
+    size: 170,
     cell: ({ row: { original } }) => <Archetypes person={original} />,
   }),
   column.accessor('role', {
