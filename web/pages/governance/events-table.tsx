@@ -1,4 +1,4 @@
-import { Text } from '@mantine/core'
+import { Text, useMatches } from '@mantine/core'
 import { ActorName } from '../../components/actor-name.tsx'
 import { DataTable, type DataTableProps } from '../../ui/data-table.tsx'
 import { columnsOf } from '../../ui/table-columns.ts'
@@ -8,57 +8,61 @@ import type { GovernanceEvent } from './governance-event.ts'
 import { SubjectLink } from './subject-link.tsx'
 
 const column = columnsOf<GovernanceEvent>()
-const columns = column.columns([
-  column.accessor('event_kind', {
-    id: 'kind',
-    header: 'Event',
-    size: 200,
-    cell: ({ row: { original: event } }) => (
-      <>
-        <Text size="sm" fw={500} truncate>
-          {event.event_kind}
-        </Text>
-        <Text size="xs" c="dimmed" truncate hiddenFrom="md">
-          <Text span inherit hiddenFrom="sm">
-            <TimeText iso={event.created_at} />
-            {' · '}
-            <ActorName id={event.actor} />
-            {' · '}
+/** @param roomy on a wide screen, where names of people and things have their whole length */
+const columnsOn = (roomy: boolean) =>
+  column.columns([
+    column.accessor('event_kind', {
+      id: 'kind',
+      header: 'Event',
+      size: 200,
+      cell: ({ row: { original: event } }) => (
+        <>
+          <Text size="sm" fw={500} truncate>
+            {event.event_kind}
           </Text>
-          <SubjectLink subject={event.subject} plain />
-        </Text>
-      </>
-    ),
-  }),
-  column.accessor('created_at', {
-    id: 'time',
-    header: 'When',
-    size: 205,
-    meta: { from: 'sm' },
-    cell: ({ getValue }) => <TimeText iso={getValue()} />,
-  }),
-  column.accessor('subject', {
-    id: 'subject',
-    header: 'About',
-    size: 190,
-    meta: { from: 'md' },
-    cell: ({ getValue }) => <SubjectLink subject={getValue()} inRow />,
-  }),
-  column.accessor('actor', {
-    id: 'actor',
-    header: 'Who',
-    size: 120,
-    meta: { from: 'sm' },
-    cell: ({ getValue }) => <ActorName id={getValue()} />,
-  }),
-  column.display({
-    id: 'what',
-    header: 'What',
-    size: 260,
-    meta: { from: 'lg', grow: true },
-    cell: ({ row }) => <What event={row.original} />,
-  }),
-])
+          <Text size="xs" c="dimmed" truncate hiddenFrom="md">
+            <Text span inherit hiddenFrom="sm">
+              <TimeText iso={event.created_at} />
+              {' · '}
+              <ActorName id={event.actor} />
+              {' · '}
+            </Text>
+            <SubjectLink subject={event.subject} plain />
+          </Text>
+        </>
+      ),
+    }),
+    column.accessor('created_at', {
+      id: 'time',
+      header: 'When',
+      size: 205,
+      meta: { from: 'sm' },
+      cell: ({ getValue }) => <TimeText iso={getValue()} />,
+    }),
+    column.accessor('subject', {
+      id: 'subject',
+      header: 'About',
+      size: roomy ? 300 : 190,
+      meta: { from: 'md' },
+      cell: ({ getValue }) => <SubjectLink subject={getValue()} inRow />,
+    }),
+    column.accessor('actor', {
+      id: 'actor',
+      header: 'Who',
+      size: roomy ? 220 : 120,
+      meta: { from: 'sm' },
+      cell: ({ getValue }) => <ActorName id={getValue()} />,
+    }),
+    column.display({
+      id: 'what',
+      header: 'What',
+      size: 260,
+      meta: { from: 'lg', grow: true },
+      cell: ({ row }) => <What event={row.original} />,
+    }),
+  ])
+
+const columns = { usual: columnsOn(false), roomy: columnsOn(true) }
 
 function What({ event }: { event: GovernanceEvent }) {
   const words = eventInWords(event)
@@ -74,11 +78,12 @@ type EventsTableProps = Pick<DataTableProps<GovernanceEvent>, 'openId' | 'onOpen
 }
 
 export function EventsTable({ events, ...rest }: EventsTableProps) {
+  const width = useMatches({ base: 'usual', xl: 'roomy' } as const)
   return (
     <DataTable
       label="Governance events, newest first"
       rows={events}
-      columns={columns}
+      columns={columns[width]}
       rowId={({ record_id }) => record_id}
       {...rest}
     />

@@ -10,6 +10,7 @@ import { DataTable } from '../../ui/data-table.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
+import { shortId } from './subject-address.ts'
 
 type Entry = Answer<'listLogEntries'>['items'][number]
 
@@ -56,7 +57,12 @@ const columns = column.columns([
         ff="monospace"
         title={getValue()}
       >
-        {getValue()}
+        <Text span inherit visibleFrom="sm">
+          {getValue()}
+        </Text>
+        <Text span inherit hiddenFrom="sm">
+          {shortId(getValue())}
+        </Text>
       </LinkText>
     ),
   }),
