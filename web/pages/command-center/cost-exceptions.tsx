@@ -87,7 +87,11 @@ function causeItem({ model, reason, events }: Cause, change: Center['change']) {
           component="button"
           type="button"
           size="sm"
-          onClick={() => change({ llm_model: model, group_by: 'skill', across: undefined })}
+          onClick={({ currentTarget }) => {
+            // The list is read anew: the focus stays in its card.
+            currentTarget.closest<HTMLElement>('[role="group"]')?.focus()
+            change({ llm_model: model, group_by: 'skill', across: undefined })
+          }}
         >
           {model}
         </Anchor>

@@ -3,6 +3,13 @@ import { IconX } from '@tabler/icons-react'
 import { dimensions, shownKey } from './dimensions.ts'
 import type { Center } from './use-center.ts'
 
+/** A button that takes itself away leaves the focus to the chip beside it, or where there is none to the title of the page. */
+function leaveFocus(button: HTMLElement) {
+  const chips = button.closest('[role="group"]')?.querySelectorAll<HTMLElement>('[data-chip]') ?? []
+  const next = [...chips].find((chip) => chip !== button) ?? document.querySelector<HTMLElement>('h1')
+  next?.focus()
+}
+
 /** What the page is narrowed to, each with a button that takes it away. */
 export function FilterChips({ filters, change }: Pick<Center, 'filters' | 'change'>) {
   const active = dimensions.filter(({ field }) => filters[field] !== undefined)
@@ -24,7 +31,11 @@ export function FilterChips({ filters, change }: Pick<Center, 'filters' | 'chang
                 variant="transparent"
                 color="gray"
                 aria-label={`Remove filter ${label} ${shown}`}
-                onClick={() => change({ [field]: undefined, group_by: group })}
+                data-chip
+                onClick={({ currentTarget }) => {
+                  leaveFocus(currentTarget)
+                  change({ [field]: undefined, group_by: group })
+                }}
               >
                 <IconX size={14} />
               </ActionIcon>
@@ -35,7 +46,14 @@ export function FilterChips({ filters, change }: Pick<Center, 'filters' | 'chang
         )
       })}
       {active.length > 1 && (
-        <Button size="compact-sm" variant="subtle" onClick={() => change(removed)}>
+        <Button
+          size="compact-sm"
+          variant="subtle"
+          onClick={() => {
+            document.querySelector<HTMLElement>('h1')?.focus()
+            change(removed)
+          }}
+        >
           Remove all
         </Button>
       )}
