@@ -58,7 +58,7 @@ export function CheckCard({ name, number, health, isNext, isOpen, onWork, childr
             <Text span size="sm" c="dimmed" className={styles.summary}>
               {!isOpen && (check.ok ? summary : missing)}
             </Text>
-            <Badge variant="light" color={color} styles={{ label: { color: 'var(--mantine-color-text)' } }}>
+            <Badge variant="light" color={color}>
               {word}
             </Badge>
           </span>
