@@ -1,4 +1,4 @@
-import { Group, Stack, Title } from '@mantine/core'
+import { Group, Stack } from '@mantine/core'
 import { ActorName } from '../../components/actor-name.tsx'
 import { LinkButton } from '../../components/link-button.tsx'
 import { RecordTypeBadge, titleOfRecord } from '../../components/record-type.tsx'
@@ -17,7 +17,14 @@ interface GraphDetailsProps {
 /** One record of the graph, beside it. */
 export function GraphDetails({ record, edges, onClose }: GraphDetailsProps) {
   return (
-    <SidePanel opened={record !== undefined} onClose={onClose} position="right" size="md" title="Record">
+    <SidePanel
+      opened={record !== undefined}
+      onClose={onClose}
+      position="right"
+      size="md"
+      kind="Record"
+      title={record && titleOfRecord(record)}
+    >
       {record && <Details record={record} edges={edges} />}
     </SidePanel>
   )
@@ -28,9 +35,6 @@ function Details({ record, edges }: { record: RelatedRecord; edges: Related['edg
   const params = { recordId: record_id }
   return (
     <Stack gap="lg">
-      <Title order={3} style={{ overflowWrap: 'anywhere' }}>
-        {titleOfRecord(record)}
-      </Title>
       <Members>
         <Member name="Type">
           <RecordTypeBadge type={record_type} />

@@ -45,12 +45,8 @@ export function RecordDrawer({ openId, rows, onOpen }: RecordDrawerProps) {
       onKeyDown={onKeyDown}
       onExitTransitionEnd={() => focusRow(lastAt.current)}
       closeButtonProps={{ 'aria-label': 'Close details' }}
-      title={
-        <Text fw={600} truncate>
-          {openId ? <Title recordId={openId} row={row} /> : 'Record'}
-        </Text>
-      }
-      styles={{ title: { minWidth: 0, flex: 1 } }}
+      kind="Record"
+      title={openId && <Title recordId={openId} row={row} />}
     >
       <Group gap="xs" mb="md">
         <Step label="Previous record" row={previous} Icon={IconArrowUp} onOpen={onOpen} />

@@ -21,7 +21,13 @@ interface DeliveryDrawerProps {
 export function DeliveryDrawer({ webhookId, deliveryId, onClose }: DeliveryDrawerProps) {
   const delivery = useDelivery(webhookId, deliveryId)
   return (
-    <SidePanel opened={deliveryId !== undefined} onClose={onClose} size="xl" title={delivery.data?.kind ?? 'Delivery'}>
+    <SidePanel
+      opened={deliveryId !== undefined}
+      onClose={onClose}
+      size="xl"
+      kind="Delivery"
+      title={delivery.data?.kind}
+    >
       {deliveryId && (
         <Loaded query={delivery} what="delivery">
           {(data) => (
