@@ -1,4 +1,5 @@
-import { Badge, Button, createTheme, Drawer, type MantineColorsTuple, Menu, Modal } from '@mantine/core'
+import { Badge, Button, createTheme, Drawer, type MantineColorsTuple, Menu, MenuDropdown, Modal } from '@mantine/core'
+import type { MouseEvent } from 'react'
 
 /** The Hub's own colour: of its seal, its links and its first series in charts. */
 const seal: MantineColorsTuple = [
@@ -19,6 +20,12 @@ const titled = {
   attributes: { header: { role: 'presentation' } },
   closeButtonProps: { 'aria-label': 'Close' },
   styles: { title: { fontWeight: 650, fontSize: 'var(--mantine-font-size-lg)' } },
+}
+
+/** A menu goes before what its entry opens has come, which then could not give the focus back to it. */
+function focusOpener({ currentTarget, target }: MouseEvent<HTMLElement>): void {
+  if (!(target instanceof Element && target.closest('[role="menuitem"]'))) return
+  document.getElementById(currentTarget.getAttribute('aria-labelledby') ?? '')?.focus({ preventScroll: true })
 }
 
 export const theme = createTheme({
@@ -61,6 +68,7 @@ export const theme = createTheme({
     Button: Button.extend({ styles: { loader: { transform: 'translate(-50%, -50%)' } } }),
     // Its invisible place for the focus is no entry of a menu, as what a menu holds has to be.
     Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false } }),
+    MenuDropdown: MenuDropdown.extend({ defaultProps: { onClickCapture: focusOpener } }),
     Modal: Modal.extend({ defaultProps: titled }),
     Drawer: Drawer.extend({ defaultProps: titled }),
   },

@@ -114,6 +114,21 @@ test('Ctrl-K finds pages, records and skills, and the keyboard goes there', asyn
   await page.waitForURL((url) => url.searchParams.get('skill_id') === 'eng.code-review')
 })
 
+test('menus and the palette can be used by everyone, and give the focus back', async () => {
+  const page = await lab.signInAs('admin', '/settings/nowhere')
+  for (const name of ['Your account', /^Tenant acme/, 'Search']) {
+    const opener = page.getByRole('button', { name })
+    await opener.focus()
+    await page.keyboard.press('Enter')
+    const opened = page.getByRole(name === 'Search' ? 'dialog' : 'menu')
+    await opened.locator(':focus').waitFor()
+    await expectAccessible(page, String(name))
+    await page.keyboard.press('Escape')
+    await opened.waitFor({ state: 'detached' })
+    await opener.and(page.locator(':focus')).waitFor()
+  }
+})
+
 test('light or dark is what the system says until somebody chooses, and then kept', async () => {
   const page = await lab.signInAs('member', '/', { colorScheme: 'dark' })
   const scheme = () => page.locator('html').getAttribute('data-mantine-color-scheme')
@@ -204,6 +219,10 @@ test('on a phone the sections are behind a button, and everyone can use them', a
   const exports = page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Exports' })
   await exports.waitFor()
   await expectAccessible(page)
+  await exports.focus()
+  await page.keyboard.press('Escape')
+  await exports.waitFor({ state: 'hidden' })
+  await page.getByRole('button', { name: 'Open navigation' }).and(page.locator(':focus')).press('Enter')
   await exports.click()
   await heading(page, 'Exports').waitFor()
   await exports.waitFor({ state: 'hidden' })

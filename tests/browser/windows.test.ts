@@ -184,6 +184,20 @@ test('a form in which something was typed is not left by Escape without a word',
   await form.waitFor({ state: 'detached' })
 })
 
+test('a dialog that an entry of a menu opened gives the focus back to the menu’s button', async () => {
+  const page = await lab.signInAs('admin', '/settings/people')
+  const actions = page.getByRole('button', { name: /^Actions for/ }).first()
+  await actions.focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('menuitem', { name: 'Change role' }).and(page.locator(':focus')).waitFor()
+  await page.keyboard.press('Enter')
+  const dialog = page.getByRole('dialog')
+  await dialog.locator(':focus').waitFor()
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  await actions.and(page.locator(':focus')).waitFor()
+})
+
 test('Ctrl-K finds a page by its words before records by a skill of that name', async () => {
   const page = await lab.signInAs('admin')
   await page.keyboard.press('Control+k')

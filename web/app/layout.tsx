@@ -1,7 +1,7 @@
 import { AppShell, Box, Burger, Group, Loader, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Outlet, useRouterState } from '@tanstack/react-router'
-import { useEffect } from 'react'
+import { type KeyboardEvent, useEffect, useRef } from 'react'
 import { MeProvider, useMe, useSignedIn } from '../api/me.ts'
 import { HubProblem } from '../api/problem.ts'
 import { rights, takeWord } from '../api/session.ts'
@@ -65,6 +65,12 @@ function Frame() {
   // biome-ignore lint/correctness/useExhaustiveDependencies: a narrow screen shows the page that was gone to, not the menu
   useEffect(close, [pathname])
   const here = destinationAt(pathname)
+  const burger = useRef<HTMLButtonElement>(null)
+  const closeByKey = (event: KeyboardEvent) => {
+    if (event.key !== 'Escape' || !opened) return
+    close()
+    burger.current?.focus()
+  }
 
   return (
     <AppShell
@@ -79,6 +85,8 @@ function Frame() {
         <Group h="100%" px="md" justify="space-between" wrap="nowrap" gap="sm">
           <Group gap="sm" wrap="nowrap" miw={0}>
             <Burger
+              ref={burger}
+              onKeyDown={closeByKey}
               opened={opened}
               onClick={toggle}
               hiddenFrom="md"
@@ -95,7 +103,7 @@ function Frame() {
           </Group>
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar p="sm" aria-label="Sections" className={styles.navbar} mod={{ opened }}>
+      <AppShell.Navbar p="sm" aria-label="Sections" className={styles.navbar} mod={{ opened }} onKeyDown={closeByKey}>
         <NavigationLinks />
       </AppShell.Navbar>
       <AppShell.Main id="page" tabIndex={-1} className={styles.page}>

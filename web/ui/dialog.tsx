@@ -11,6 +11,7 @@ import {
   useSyncExternalStore,
 } from 'react'
 import styles from './dialog.module.css'
+import { useFocusBack } from './focus-back.ts'
 
 /** Ids of what is open, the topmost last. Escape closes that one only. */
 let open: readonly string[] = []
@@ -72,6 +73,7 @@ interface Closing {
 
 function useClosing({ opened, onClose, closeOnEscape = true }: Closing) {
   const topmost = useTopmost(opened)
+  useFocusBack(opened)
   const [busy, setBusy] = useState(false)
   const [asking, setAsking] = useState(false)
   const dirty = useRef<() => boolean>(undefined)
