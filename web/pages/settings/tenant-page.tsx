@@ -53,7 +53,15 @@ function Facts({ tenant }: { tenant: Tenant }) {
       </Title>
       <Members>
         <Member name="Tenant">{tenant.tenant}</Member>
-        <Member name="Mode">{modes[mode]}</Member>
+        <Member name="Mode">
+          {modes[mode]}
+          {mode === 'C' && (
+            <Text size="xs" c="dimmed">
+              Telemetry comes through the forwarder, which runs in your own cloud. An event with any field beyond its
+              envelope is refused, with its whole batch.
+            </Text>
+          )}
+        </Member>
         <Member name="API address">
           <CopyText value={base_url} label="Copy the API address" />
         </Member>
