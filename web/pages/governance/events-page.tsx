@@ -1,5 +1,5 @@
 import { Button, Group, Text } from '@mantine/core'
-import { IconDownload } from '@tabler/icons-react'
+import { IconDownload, IconFilterOff } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useMe } from '../../api/me.ts'
 import { LinkButton } from '../../components/link-button.tsx'
@@ -102,7 +102,7 @@ function Events({ search, openId, onOpen }: EventsProps) {
             </Group>
           )}
           {found.length === 0 ? (
-            <EmptyState title="No events match">
+            <EmptyState title="No events match" icon={IconFilterOff}>
               {isLookedThrough && more.available
                 ? 'None so far. Look further back, or change the filter.'
                 : 'Nothing of this kind happened in this time. Change or clear the filter.'}
