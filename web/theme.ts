@@ -67,7 +67,8 @@ export const theme = createTheme({
     // Where less motion is asked for, the library leaves out the transition with the place that it ends at.
     Button: Button.extend({ styles: { loader: { transform: 'translate(-50%, -50%)' } } }),
     // Its invisible place for the focus is no entry of a menu, as what a menu holds has to be.
-    Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false } }),
+    // Within the page it is in a landmark, which the end of the document is not.
+    Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false, portalProps: { target: '#page' } } }),
     MenuDropdown: MenuDropdown.extend({ defaultProps: { onClickCapture: focusOpener } }),
     Modal: Modal.extend({ defaultProps: titled }),
     Drawer: Drawer.extend({ defaultProps: titled }),
