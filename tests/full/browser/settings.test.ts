@@ -152,3 +152,21 @@ test('a price that is added in the page is that of the next event', async () => 
   const record = await read(`/api/v1/hub/records/${sent.body.record_id}`)
   expect(record.cost_usd_computed).toBe(0.2)
 })
+
+test('details that somebody else saved meanwhile are shown before they are replaced, and nothing typed is lost', async () => {
+  const page = await lab.signInAs('admin', '/settings/tenant')
+  const name = page.getByLabel('Name of the organisation')
+  await name.fill('Acme, typed here')
+  const others = { display_name: 'Acme, saved elsewhere', contact_email: 'it@acme.example' }
+  await lab.hub.call('acme', 'PUT', '/api/v1/tenant', { body: others })
+  await button(page, 'Save changes').click()
+  await page.getByText('The name is now “Acme, saved elsewhere”').waitFor()
+  expect(await read('/api/v1/tenant')).toMatchObject(others)
+  expect(await name.inputValue()).toBe('Acme, typed here')
+  await expectAccessible(page)
+  await button(page, 'Save changes').click()
+  await page.getByText('The details are saved.').waitFor()
+  expect(await read('/api/v1/tenant')).toMatchObject({ ...others, display_name: 'Acme, typed here' })
+  await expect.poll(() => page.getByText('Somebody changed the details').count()).toBe(0)
+  expect(await name.inputValue()).toBe('Acme, typed here')
+})
