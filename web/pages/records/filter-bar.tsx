@@ -1,7 +1,7 @@
 import { Button, Collapse, Group, Select, SimpleGrid, Switch, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconAdjustmentsHorizontal } from '@tabler/icons-react'
-import { useEffect, useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { patterns, recordTypes } from '../../../contract/literals.ts'
 import { canSee } from '../../../contract/record-visibility.ts'
 import { useMe } from '../../api/me.ts'
@@ -9,10 +9,12 @@ import { useSuggestions } from '../../components/filter-suggestions.ts'
 import { FilterText } from '../../components/filter-text.tsx'
 import { recordTypeLooks } from '../../components/record-type.tsx'
 import { FoldedFilters } from '../../ui/folded-filters.tsx'
-import { MomentInput } from '../../ui/moment-input.tsx'
 import { rangeNames } from './filter-words.ts'
 import { activeFilters, usualSort } from './record-query.ts'
 import { type RecordsSearch, ranges, sorts } from './records-search.ts'
+
+// With its calendar it is more than the rest of the filters, and seldom wanted.
+const MomentInput = lazy(() => import('../../ui/moment-input.tsx').then((module) => ({ default: module.MomentInput })))
 
 interface FilterBarProps {
   search: RecordsSearch
@@ -53,7 +55,9 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
   )
 
   const betweenTimes = isBetween && (
-    <>
+    <Suspense
+      fallback={['Created from', 'Created before'].map((label) => <TextInput key={label} label={label} disabled />)}
+    >
       <MomentInput
         label="Created from"
         placeholder="Any time"
@@ -66,7 +70,7 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
         value={search.created_at__lt}
         onChange={(created_at__lt) => onChange({ created_at__lt })}
       />
-    </>
+    </Suspense>
   )
   return (
     <search aria-label="Filters">
@@ -125,8 +129,8 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
         </SimpleGrid>
         <Collapse expanded={more}>
           <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }} spacing="sm" verticalSpacing="xs" mt="xs">
-            {text('user_id', 'User', 'user:ada@example.com')}
-            {text('created_by', 'Written by', 'A person or service account')}
+            {text('user_id', 'User', 'Any user')}
+            {text('created_by', 'Written by', 'Anybody')}
             {canSee(scopes, 'governance_event') && text('event_kind', 'Event kind', 'Of governance events')}
             <RecordIdFilter value={search.record_id} onChange={(record_id) => onChange({ record_id })} />
           </SimpleGrid>
