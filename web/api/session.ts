@@ -17,7 +17,7 @@ type Message = { kind: 'tokens'; tokens: Tokens } | { kind: 'signed-out' }
 /** A request that leaves now shall not arrive with a token that has just ended. */
 const marginMs = 30_000
 /** The end of another tab's turn is told by one way, and its tokens come by another. */
-const tokensFollowMs = 150
+const tokensFollowMs = 500
 
 let tokens: Tokens | undefined
 /** For whom this page was opened (`tenant subject`), and what they may do. */
