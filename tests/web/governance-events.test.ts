@@ -1,10 +1,11 @@
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
+import type { HubRecord } from '../../web/api/hub-record.ts'
 import { hasOnePage } from '../../web/components/by-cursor.ts'
 import { exportsSearch } from '../../web/pages/exports/exports-search.ts'
 import { eventInWords } from '../../web/pages/governance/event-words.ts'
 import { eventsSearch } from '../../web/pages/governance/events-search.ts'
-import { type GovernanceEvent, governanceEventOf, type HubRecord } from '../../web/pages/governance/governance-event.ts'
+import { type GovernanceEvent, governanceEventOf } from '../../web/pages/governance/governance-event.ts'
 import { addressOf, partsOf, shortId } from '../../web/pages/governance/subject-address.ts'
 
 test('a subject is looked at on its page, whatever a client called it', () => {
