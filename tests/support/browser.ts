@@ -1,6 +1,7 @@
+import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import packaged from '@sparticuz/chromium'
+import { promisify } from 'node:util'
 import { type Browser, chromium } from 'playwright-core'
 
 const packages = resolve(import.meta.dirname, '../../node_modules')
@@ -38,16 +39,13 @@ async function unpackBrowser(): Promise<string> {
   return folder
 }
 
-/** The package unpacks to the system's folder for temporary files only. */
+/**
+ * The package unpacks to the system's folder for temporary files only. In a process of its own, for others of this one
+ * make temporary folders meanwhile.
+ */
 async function unpackInto(folder: string): Promise<void> {
-  const before = process.env.TMPDIR
-  process.env.TMPDIR = folder
-  try {
-    await packaged.executablePath()
-  } finally {
-    if (before === undefined) delete process.env.TMPDIR
-    else process.env.TMPDIR = before
-  }
+  const script = resolve(import.meta.dirname, 'unpack-browser.ts')
+  await promisify(execFile)(process.execPath, [script], { env: { ...process.env, TMPDIR: folder } })
 }
 
 async function exists(path: string): Promise<boolean> {
