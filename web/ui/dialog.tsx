@@ -5,6 +5,7 @@ import {
   useContext,
   useEffect,
   useId,
+  useLayoutEffect,
   useMemo,
   useRef,
   useState,
@@ -49,7 +50,7 @@ const DialogContext = createContext<DialogState>({ setBusy: () => undefined, set
 /** Keeps the dialog around open while something is under way in it, whose outcome nobody would see otherwise. */
 export function useBusyDialog(busy: boolean): void {
   const { setBusy } = useContext(DialogContext)
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!busy) return
     setBusy(true)
     return () => setBusy(false)
@@ -74,12 +75,18 @@ interface Closing {
 function useClosing({ opened, onClose, closeOnEscape = true }: Closing) {
   const topmost = useTopmost(opened)
   useFocusBack(opened)
-  const [busy, setBusy] = useState(false)
+  const [busy, showBusy] = useState(false)
+  // An Escape may come before what the library hears of it is drawn anew.
+  const isBusy = useRef(false)
   const [asking, setAsking] = useState(false)
   const dirty = useRef<() => boolean>(undefined)
   const state = useMemo<DialogState>(() => {
     const setDirty: DialogState['setDirty'] = (isDirty) => {
       dirty.current = isDirty
+    }
+    const setBusy: DialogState['setBusy'] = (value) => {
+      isBusy.current = value
+      showBusy(value)
     }
     return { setBusy, setDirty }
   }, [])
@@ -88,7 +95,11 @@ function useClosing({ opened, onClose, closeOnEscape = true }: Closing) {
     busy,
     closing: {
       closeOnEscape: closeOnEscape && topmost && !busy,
-      onClose: () => (dirty.current?.() ? setAsking(true) : onClose()),
+      onClose: () => {
+        if (isBusy.current) return
+        if (dirty.current?.()) setAsking(true)
+        else onClose()
+      },
     },
     question: asking && (
       <Discard
