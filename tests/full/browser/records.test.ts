@@ -83,15 +83,16 @@ test('the drawer is opened, walked through and closed by keyboard, and gives the
   await page.keyboard.press('Enter')
   const [first, second] = [await rows().nth(1).textContent(), await rows().nth(2).textContent()]
   const titleOf = (row: string | null) => row?.replace(/^Output/, '') ?? ''
+  const shown = async () => (await page.locator('.mantine-Drawer-title').textContent())?.replace(/^Record/, '') ?? '?'
   await page
     .getByRole('status')
     .filter({ hasText: /^Row 2 of/ })
     .waitFor()
   const before = query().get('open')
-  expect(titleOf(first)).toContain((await page.locator('.mantine-Drawer-title').textContent()) ?? '?')
+  expect(titleOf(first)).toContain(await shown())
   await page.keyboard.press('ArrowDown')
   await page.getByText(/^Row 3 of/).waitFor()
-  expect(titleOf(second)).toContain((await page.locator('.mantine-Drawer-title').textContent()) ?? '?')
+  expect(titleOf(second)).toContain(await shown())
   expect(query().get('open')).not.toBe(before)
   await page.locator('section[data-verdict="verified"]').waitFor()
   await expectAccessible(page)
