@@ -12,7 +12,7 @@ import { FilterChips } from './filter-chips.tsx'
 import { KpiRow, KpiSkeleton } from './kpi-row.tsx'
 import { RangePicker } from './range-picker.tsx'
 import { customRangeFault, longestDays } from './ranges.ts'
-import { spanText } from './span-text.ts'
+import { momentText, spanText } from './span-text.ts'
 import { type Center, useCenter } from './use-center.ts'
 import { timeZone, useFiguresByKey, useFiguresOverTime, useTotals } from './use-figures.ts'
 
@@ -65,7 +65,8 @@ export default function CommandCenterPage() {
         <RangePicker {...center} />
         <RangeFault search={search} />
         <Text size="xs" c="dimmed">
-          <bdi>{spanText(range)}</bdi>, days of {timeZone}. Compared with <bdi>{spanText(range.before)}</bdi>.
+          <bdi>{center.lastsUntilNow ? `From ${momentText(range.from)} until now` : spanText(range)}</bdi>, days of{' '}
+          {timeZone}. Compared with <bdi>{spanText(range.before)}</bdi>.
         </Text>
       </Stack>
       <FilterChips {...center} />

@@ -8,6 +8,11 @@ export function spanText({ from, to }: Span): string {
   return times.formatRange(from, to)
 }
 
+/** When a range begins or ends, by the clock of the reader. */
+export function momentText(ms: number): string {
+  return times.format(ms)
+}
+
 /** What figures are of, where they stand apart from the page: their range and filters. */
 export function figuresOf(span: Span, filters: Filters): string {
   const narrowed = dimensions.flatMap(({ group, field, label }) =>

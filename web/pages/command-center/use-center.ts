@@ -24,6 +24,8 @@ export function useCenter() {
     search,
     filters,
     range: stable,
+    /** Its end is the next quarter of an hour, which is nothing to read. */
+    lastsUntilNow: to > now,
     interval: intervalOf(stable, search.interval),
     isLive: search.live !== 'off',
     group: search.group_by ?? 'skill',
