@@ -50,6 +50,7 @@ test('the graph is walked by keyboard to the fifth step, and a record opens', as
   await page.keyboard.press('Escape')
   await details.waitFor({ state: 'detached' })
   // Closing gives the focus back to the node, and the way back is open.
+  await expect.poll(() => focused(page).textContent()).toContain('The handbook 1.1.0')
   await page.keyboard.press('ArrowLeft')
   await expect.poll(() => focused(page).textContent()).toContain('The handbook 1.2.0')
   await page.keyboard.press('Home')
