@@ -44,7 +44,7 @@ const numberColumn = (member: string, header: string, format: (value: number | u
 export const recordColumns = column.columns([
   column.accessor('record_type', {
     header: 'Type',
-    size: 130,
+    size: 140,
     enableSorting: false,
     meta: { from: 'sm' },
     cell: ({ getValue }) => <RecordTypeBadge type={getValue()} isShort />,
@@ -75,7 +75,7 @@ export const recordColumns = column.columns([
   column.accessor((record) => text(record, 'skill_id'), {
     id: 'skill_id',
     header: 'Skill',
-    size: 150,
+    size: 180,
     enableSorting: false,
     // Where there is less room the title says it.
     meta: { from: 'xl' },
@@ -84,7 +84,7 @@ export const recordColumns = column.columns([
   column.accessor((record) => text(record, 'user_id') ?? record.created_by, {
     id: 'who',
     header: 'Who',
-    size: 160,
+    size: 215,
     enableSorting: false,
     meta: { from: 'lg' },
     cell: ({ row, getValue }) => text(row.original, 'user_id')?.replace(/^user:/, '') ?? <ActorName id={getValue()} />,
