@@ -1,4 +1,4 @@
-import { Paper, Stack, Table, Text, Title } from '@mantine/core'
+import { Box, Paper, Stack, Table, Text, Title } from '@mantine/core'
 import { Loaded } from '../../components/loaded.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -22,11 +22,13 @@ export function LogKeysTable() {
               </Notice>
             ))}
             <div style={{ overflowX: 'auto' }}>
-              <Table aria-label="Keys that this browser trusts" miw={560}>
+              <Table aria-label="Keys that this browser trusts" miw={{ sm: 560 }}>
                 <Table.Thead>
                   <Table.Tr>
                     <Table.Th scope="col">Key</Table.Th>
-                    <Table.Th scope="col">Since</Table.Th>
+                    <Table.Th scope="col" visibleFrom="sm">
+                      Since
+                    </Table.Th>
                     <Table.Th scope="col">State</Table.Th>
                     <Table.Th scope="col">Trusted because</Table.Th>
                   </Table.Tr>
@@ -35,9 +37,11 @@ export function LogKeysTable() {
                   {[...keys.trusted.values()].map((key) => (
                     <Table.Tr key={key.keyId}>
                       <Table.Td>
-                        <CopyText value={key.keyId} label="Copy the id of the key" />
+                        <Box maw={{ base: 120, sm: 'none' }}>
+                          <CopyText value={key.keyId} label="Copy the id of the key" />
+                        </Box>
                       </Table.Td>
-                      <Table.Td>
+                      <Table.Td visibleFrom="sm">
                         <TimeText iso={key.createdAt} form="date" />
                       </Table.Td>
                       <Table.Td>
