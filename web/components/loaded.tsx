@@ -81,7 +81,7 @@ function Waiting({ reason, what }: { reason: unknown; what: string }) {
       <Text size="sm">
         <Loader size={12} mr={6} aria-hidden />
         {limited
-          ? `The ${what} are read again in ${reason.retryAfterSeconds ?? 'a few'} seconds.`
+          ? `Reading the ${what} again in ${reason.retryAfterSeconds ?? 'a few'} seconds.`
           : `Trying again to read the ${what} …`}
       </Text>
     </Notice>
