@@ -84,7 +84,7 @@ export const recordColumns = column.columns([
   column.accessor((record) => text(record, 'user_id') ?? record.created_by, {
     id: 'who',
     header: 'Who',
-    size: 215,
+    size: 225,
     enableSorting: false,
     meta: { from: 'lg' },
     cell: ({ row, getValue }) => text(row.original, 'user_id')?.replace(/^user:/, '') ?? <ActorName id={getValue()} />,
