@@ -18,6 +18,8 @@ import {
   valuesOf,
 } from './retention-rules.ts'
 
+const fourEyes = 'Who released a governance event, or a hold over a record, may not purge that record.'
+
 interface RetentionFormProps {
   kept: RetentionRules
   mayChange: boolean
@@ -39,6 +41,7 @@ export function RetentionForm({ kept, mayChange }: RetentionFormProps) {
       thousandSeparator
       hideControls
       readOnly={!mayChange}
+      variant={mayChange ? 'default' : 'unstyled'}
       suffix=" days"
       w={{ base: 108, sm: 150 }}
       {...form.getInputProps(`rules.${index}.${member}`)}
@@ -90,12 +93,13 @@ export function RetentionForm({ kept, mayChange }: RetentionFormProps) {
           can be restored for 30 days as any other, but the next run purges it again while the rule stands. Governance
           events go by hand only, after a release.
         </Text>
-        <Switch
-          label="Four eyes"
-          description="Who released a governance event, or a hold over a record, may not purge that record."
-          disabled={!mayChange}
-          {...form.getInputProps('four_eyes', { type: 'checkbox' })}
-        />
+        {mayChange ? (
+          <Switch label="Four eyes" description={fourEyes} {...form.getInputProps('four_eyes', { type: 'checkbox' })} />
+        ) : (
+          <Text size="sm">
+            Four eyes: {form.values.four_eyes ? 'on' : 'off'}. {fourEyes}
+          </Text>
+        )}
         {mayChange && (
           <Group>
             <Button type="submit" disabled={!form.isDirty()}>
