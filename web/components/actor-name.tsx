@@ -7,13 +7,14 @@ const pageOfPeople = 1000
 
 /**
  * Who did something, in words: a person's name or address, the name of a service account, the Hub, the operator. Who may
- * not resolve others is shown the id, which is the tooltip otherwise. In logs people stand by id only.
+ * not resolve others is shown the id, which is the tooltip otherwise: in tables (`short`) its end, which differs. In logs
+ * people stand by id only.
  */
-export function ActorName({ id }: { id: string }) {
-  const name = useActorName(id)
+export function ActorName({ id, short = false }: { id: string; short?: boolean }) {
+  const name = useActorName(id) ?? (short && id.startsWith('usr_') ? `user …${id.slice(-8)}` : id)
   return (
     <Text span inherit title={id} style={{ overflowWrap: 'anywhere' }}>
-      {name ?? id}
+      {name}
     </Text>
   )
 }

@@ -24,7 +24,7 @@ const columnsOn = (roomy: boolean) =>
             <Text span inherit hiddenFrom="sm">
               <TimeText iso={event.created_at} />
               {' · '}
-              <ActorName id={event.actor} />
+              <ActorName id={event.actor} short />
               {' · '}
             </Text>
             <SubjectLink subject={event.subject} plain />
@@ -49,14 +49,14 @@ const columnsOn = (roomy: boolean) =>
     column.accessor('actor', {
       id: 'actor',
       header: 'Who',
-      size: roomy ? 220 : 120,
+      size: roomy ? 220 : 150,
       meta: { from: 'sm' },
-      cell: ({ getValue }) => <ActorName id={getValue()} />,
+      cell: ({ getValue }) => <ActorName id={getValue()} short />,
     }),
     column.display({
       id: 'what',
       header: 'What',
-      size: 260,
+      size: 240,
       meta: { from: 'lg', grow: true },
       cell: ({ row }) => <What event={row.original} />,
     }),

@@ -87,7 +87,8 @@ export const recordColumns = column.columns([
     size: 225,
     enableSorting: false,
     meta: { from: 'lg' },
-    cell: ({ row, getValue }) => text(row.original, 'user_id')?.replace(/^user:/, '') ?? <ActorName id={getValue()} />,
+    cell: ({ row, getValue }) =>
+      text(row.original, 'user_id')?.replace(/^user:/, '') ?? <ActorName id={getValue()} short />,
   }),
   column.accessor((record) => number(record, 'cost_usd_estimate'), {
     id: 'cost_usd_estimate',
@@ -109,7 +110,7 @@ export const recordColumns = column.columns([
     header: 'Written by',
     size: 180,
     enableSorting: false,
-    cell: ({ getValue }) => <ActorName id={getValue()} />,
+    cell: ({ getValue }) => <ActorName id={getValue()} short />,
   }),
   textColumn('llm_platform', 'Platform', 110),
   textColumn('llm_model', 'Model', 180),
