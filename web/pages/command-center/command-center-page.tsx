@@ -107,7 +107,9 @@ export default function CommandCenterPage() {
       {/* It stays while the figures of another range or filter are read, so that the page does not move under the reader. */}
       {isRestWanted && !isEmpty && (
         <Suspense fallback={null}>
-          <BelowTheCharts center={center} figures={figures} />
+          <Box mt={figures.isError && !figures.data ? 'md' : undefined}>
+            <BelowTheCharts center={center} figures={figures} />
+          </Box>
         </Suspense>
       )}
     </>
