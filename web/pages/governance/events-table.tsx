@@ -24,8 +24,13 @@ const columnsOn = (roomy: boolean) =>
             <Text span inherit hiddenFrom="sm">
               <TimeText iso={event.created_at} />
               {' · '}
-              <ActorName id={event.actor} short />
-              {' · '}
+              {/* Whoever signs in, say, is both. */}
+              {event.subject !== `user:${event.actor}` && (
+                <>
+                  <ActorName id={event.actor} short />
+                  {' · '}
+                </>
+              )}
             </Text>
             <SubjectLink subject={event.subject} plain />
           </Text>
