@@ -63,12 +63,12 @@ export function ProblemNotice({ error, title, onRetry, shownAtFields = [] }: Pro
   )
 }
 
-function nextStep({ status, slug, retryAfterSeconds }: HubProblem): string {
+function nextStep({ status, slug, retryAfterSeconds, requestId }: HubProblem): string {
   if (status === 429) return `Too many requests for now. Try again in ${retryAfterSeconds ?? 60} seconds.`
   if (status === 403) return 'Your role does not allow this. Ask an administrator of the tenant.'
   if (slug === 'concurrent-modification') return 'Somebody changed it in the meantime. Reload, look, and try again.'
   if (status === 404) return 'It may have been removed, or your role may not see it.'
   if (status >= 500)
-    return 'The fault is on the side of the Hub. Try again; if it stays, give the operator the request id.'
+    return `The fault is on the side of the Hub. Try again; if it stays, ${requestId ? 'give the operator the request id' : 'tell the operator'}.`
   return ''
 }
