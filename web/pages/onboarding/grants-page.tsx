@@ -32,7 +32,9 @@ export default function GrantsPage() {
       (each) => (each.state !== 'retired' || granted.has(each.skill_id)) && has(`${each.skill_id} ${each.name}`, skill),
     )
   }, [skills.data, grants.data, skill])
-  const isEmpty = archetypes.data?.length === 0 || skills.data?.length === 0
+  const all = together(archetypes, skills, grants)
+  // All at once, so that nothing moves twice.
+  const isEmpty = all.data?.[0].length === 0 || all.data?.[1].length === 0
   const filter = (part: { skill?: string; archetype?: string }) =>
     void navigate({ search: (before) => ({ ...before, ...part }), replace: true })
   return (
@@ -65,11 +67,7 @@ export default function GrantsPage() {
               </FoldedFilters>
             </Box>
           )}
-          <Loaded
-            query={together(archetypes, skills, grants)}
-            what="skills, archetypes and grants"
-            skeleton={<SkeletonLines lines={8} />}
-          >
+          <Loaded query={all} what="skills, archetypes and grants" skeleton={<SkeletonLines lines={8} />}>
             {([allArchetypes, allSkills, given]) =>
               allArchetypes.length === 0 || allSkills.length === 0 ? (
                 <NothingToGrant archetypes={allArchetypes.length} />
@@ -79,7 +77,7 @@ export default function GrantsPage() {
             }
           </Loaded>
         </div>
-        <EntitlementCheck skills={skills.data ?? []} />
+        {Boolean(all.data ?? all.error) && <EntitlementCheck skills={skills.data ?? []} />}
       </Stack>
     </>
   )
