@@ -5,7 +5,7 @@ import { type RecordType, recordTypes } from '../../../contract/literals.ts'
 import { type Answer, hub } from '../../api/hub.ts'
 import { LinkText } from '../../components/link-text.tsx'
 import { Loaded } from '../../components/loaded.tsx'
-import { RecordTypeBadge } from '../../components/record-type.tsx'
+import { looksOf, RecordTypeBadge } from '../../components/record-type.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
@@ -21,7 +21,7 @@ const columns = column.columns([
   column.accessor('log_index', {
     id: 'index',
     header: 'Entry',
-    size: 100,
+    size: 85,
     meta: { align: 'right' },
     cell: ({ getValue }) => formatCount(getValue()),
   }),
@@ -47,23 +47,28 @@ const columns = column.columns([
     id: 'record',
     header: 'Record',
     meta: { grow: true },
-    cell: ({ getValue }) => (
-      // The row itself opens it by the keyboard.
-      <LinkText
-        to="/records/$recordId"
-        params={{ recordId: getValue() }}
-        tabIndex={-1}
-        inherit
-        ff="monospace"
-        title={getValue()}
-      >
-        <Text span inherit visibleFrom="sm">
-          {getValue()}
+    cell: ({ getValue, row: { original } }) => (
+      <>
+        {/* The row itself opens it by the keyboard. */}
+        <LinkText
+          to="/records/$recordId"
+          params={{ recordId: getValue() }}
+          tabIndex={-1}
+          inherit
+          ff="monospace"
+          title={getValue()}
+        >
+          <Text span inherit visibleFrom="sm">
+            {getValue()}
+          </Text>
+          <Text span inherit hiddenFrom="sm">
+            {shortId(getValue())}
+          </Text>
+        </LinkText>
+        <Text size="xs" c="dimmed" hiddenFrom="sm">
+          {typeOf(original)} · <Written entry={original} />
         </Text>
-        <Text span inherit hiddenFrom="sm">
-          {shortId(getValue())}
-        </Text>
-      </LinkText>
+      </>
     ),
   }),
   column.display({
@@ -71,12 +76,18 @@ const columns = column.columns([
     header: 'Written',
     size: 205,
     meta: { from: 'md' },
-    cell: ({ row: { original } }) => {
-      const time = original.record?.created_at
-      return typeof time === 'string' ? <TimeText iso={time} /> : null
-    },
+    cell: ({ row: { original } }) => <Written entry={original} />,
   }),
 ])
+
+function typeOf({ erased, record }: Entry): string {
+  return erased ? 'Erased' : looksOf(record?.record_type as RecordType).short
+}
+
+function Written({ entry }: { entry: Entry }) {
+  const time = entry.record?.created_at
+  return typeof time === 'string' ? <TimeText iso={time} /> : null
+}
 
 /** What was entered last. A place in the log is a seal, whose leaves are records. */
 export function LogEntries({ treeSize }: { treeSize: number }) {
