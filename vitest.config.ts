@@ -6,6 +6,8 @@ const shared = {
   globalSetup: ['tests/support/global-setup.ts'],
   testTimeout: 20_000,
   hookTimeout: 60_000,
+  // By itself a second, which is little on a busy machine; what comes in time does not wait for it.
+  expect: { poll: { timeout: 10_000 } },
 }
 
 /** By itself vitest leaves one processor to itself: of two, half would idle. */
