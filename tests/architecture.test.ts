@@ -12,7 +12,7 @@ interface Import {
 }
 
 function sourceFiles(): string[] {
-  return globSync('{contract,provenance,sdk,cli,server,bench,web}/**/*.{ts,tsx}', { cwd: root })
+  return globSync('{contract,provenance,sdk,demo,cli,server,bench,web}/**/*.{ts,tsx}', { cwd: root })
     .map((file) => file.split(sep).join('/'))
     .filter((file) => !isGenerated.test(file))
 }
@@ -50,7 +50,7 @@ function importsOf(file: string): Import[] {
 }
 
 const imports = sourceFiles().flatMap(importsOf)
-const isLocal = (target: string) => /^(contract|provenance|sdk|cli|server|tests|bench|web)\//.test(target)
+const isLocal = (target: string) => /^(contract|provenance|sdk|demo|cli|server|tests|bench|web)\//.test(target)
 const moduleOf = (path: string) => path.match(/^server\/modules\/([^/]+)\//)?.[1]
 
 /** Folder → what it may import besides itself. `packages` says which bare specifiers; absent means any. */
@@ -58,10 +58,12 @@ const rules: Record<string, { folders: string[]; packages?: RegExp }> = {
   provenance: { folders: [], packages: /^$/ },
   contract: { folders: [], packages: /^typebox(\/|$)/ },
   sdk: { folders: ['contract/', 'provenance/'] },
-  web: { folders: ['contract/', 'provenance/', 'sdk/'] },
+  // Runs in Node and in the browser.
+  demo: { folders: ['contract/'], packages: /^$/ },
+  web: { folders: ['contract/', 'provenance/', 'sdk/', 'demo/'] },
   // What would do in any other UI as well: it is told what to show, and where links lead.
   'web/ui': { folders: ['contract/', 'web/theme.ts'], packages: /^(?!@tanstack\/react-router|openapi-)/ },
-  cli: { folders: ['server/', 'sdk/', 'provenance/', 'contract/'] },
+  cli: { folders: ['server/', 'sdk/', 'demo/', 'provenance/', 'contract/'] },
   'server/http': { folders: ['contract/', 'provenance/', 'server/config.ts'] },
   'server/secrets': { folders: ['server/config.ts', 'contract/'] },
   'server/db': {
