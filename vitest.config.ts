@@ -1,13 +1,18 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { measureTimeoutFactor, scaled } from './tests/support/machine-speed.ts'
+import { RunSummary } from './tests/support/run-summary.ts'
+
+// Before anything else runs. Workers inherit the factor by the environment.
+const timeoutFactor = measureTimeoutFactor()
 
 const shared = {
   pool: 'forks' as const,
   globalSetup: ['tests/support/global-setup.ts'],
-  testTimeout: 20_000,
-  hookTimeout: 60_000,
-  // By itself a second, which is little on a busy machine; what comes in time does not wait for it.
-  expect: { poll: { timeout: 10_000 } },
+  // Timeouts end what hangs and prove nothing, so they are long.
+  testTimeout: scaled(120_000),
+  hookTimeout: scaled(120_000),
+  expect: { poll: { timeout: scaled(30_000) } },
 }
 
 /** By itself vitest leaves one processor to itself: of two, half would idle. */
@@ -18,6 +23,7 @@ const alone = 'tests/**/*.alone.test.ts'
 
 export default defineConfig({
   test: {
+    reporters: ['default', new RunSummary(timeoutFactor)],
     projects: [
       {
         test: {
@@ -39,7 +45,6 @@ export default defineConfig({
           maxWorkers: 1,
           sequence: { groupOrder: 2 },
           include: ['tests/valkey/**/*.test.ts'],
-          testTimeout: 120_000,
         },
       },
       // Crashes, floods and long pagings: minutes, not seconds.
@@ -51,8 +56,8 @@ export default defineConfig({
           maxWorkers: 1,
           sequence: { groupOrder: 1 },
           include: ['tests/full/**/*.test.ts'],
-          testTimeout: 15 * 60_000,
-          hookTimeout: 5 * 60_000,
+          testTimeout: scaled(15 * 60_000),
+          hookTimeout: scaled(5 * 60_000),
         },
       },
     ],

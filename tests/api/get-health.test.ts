@@ -2,6 +2,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HealthService } from '../../server/modules/observability/health-service.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
+import { scaled } from '../support/machine-speed.ts'
 
 let hub: TestHub
 beforeAll(async () => {
@@ -63,7 +64,7 @@ describe('when the database is away', () => {
   })
 
   async function until(status: number) {
-    for (const deadline = Date.now() + 10_000; Date.now() < deadline; ) {
+    for (const deadline = Date.now() + scaled(30_000); Date.now() < deadline; ) {
       const answer = await hub.call('acme', 'GET', '/v1/health', { token: null })
       if (answer.status === status) return answer
       await new Promise((resolve) => setTimeout(resolve, 50))

@@ -183,7 +183,7 @@ describe('a refusal', () => {
   })
 })
 
-test('two secrets may be live at once, and one that has expired is not', { timeout: 20_000 }, async () => {
+test('two secrets may be live at once, and one that has expired is not', async () => {
   const rotating = await hub.account('acme', ['hub:read'])
   const other = await hub.account('acme', ['hub:read'])
   const superuser = await hub.hub.test.superuserClient()
@@ -204,5 +204,5 @@ test('two secrets may be live at once, and one that has expired is not', { timeo
   )
   const attempt = async () =>
     (await hub.requestToken({ client_id: rotating.client_id, client_secret: rotating.client_secret })).status
-  await expect.poll(attempt, { timeout: 5000, interval: 200 }).toBe(401)
+  await expect.poll(attempt, { interval: 200 }).toBe(401)
 })

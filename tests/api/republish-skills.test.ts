@@ -55,14 +55,14 @@ test('publishes to every connector anew, with progress, results and one event', 
     `/api/v1/skill-entitlement/distribution/republishes/${job_id}`,
   ])
   const progress = async () => (await jobOf(answer.headers.location)).progress
-  await expect.poll(progress, { timeout: 5000 }).toEqual({ done: 2, total: 3 })
+  await expect.poll(progress).toEqual({ done: 2, total: 3 })
   expect((await jobOf(answer.headers.location)).status).toBe('running')
 
   const again = await order()
   expect([again.status, again.body.job_id]).toEqual([202, job_id])
   release()
   slow.receiver.behaviour = 200
-  await expect.poll(async () => (await jobOf(answer.headers.location)).status, { timeout: 5000 }).toBe('completed')
+  await expect.poll(async () => (await jobOf(answer.headers.location)).status).toBe('completed')
   const job = await jobOf(answer.headers.location)
   const resultOf = (id: string) => job.results.find((each: { connector_id: string }) => each.connector_id === id)
   expect(job).toMatchObject({ progress: { done: 3, total: 3 }, finished_at: expect.any(String) })
@@ -92,7 +92,7 @@ test('ends where its last connector is removed, and fails where none takes the s
   const refusing = await connect('refuses')
   refusing.receiver.behaviour = 403
   const second = await order()
-  await expect.poll(async () => (await jobOf(second.headers.location)).status, { timeout: 5000 }).toBe('failed')
+  await expect.poll(async () => (await jobOf(second.headers.location)).status).toBe('failed')
   expect((await jobOf(second.headers.location)).error.detail).toMatch(/No connector took the skills/)
 })
 

@@ -57,7 +57,7 @@ export async function startLinkLab(settings: Record<string, string> = {}): Promi
         )
         return rows[0].jobs
       }
-      await expect.poll(open, { timeout: 15_000 }).toBe(0)
+      await expect.poll(open).toBe(0)
     },
     async age(tenant, interval) {
       const superuser = await hub.superuserClient()

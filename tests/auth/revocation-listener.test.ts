@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Database } from '../../server/db/database.ts'
 import { openPools } from '../../server/db/pooled-database.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { scaled } from '../support/machine-speed.ts'
 import { startDatabaseGate } from './database-gate.ts'
 
 /** `Database.listen`, by which processes hear of revocations. */
@@ -26,7 +27,7 @@ function bell() {
       rings += 1
     },
     rings: () => rings,
-    heard: (count: number) => expect.poll(() => rings, { interval: 5, timeout: 5_000 }).toBeGreaterThanOrEqual(count),
+    heard: (count: number) => expect.poll(() => rings, { interval: 5 }).toBeGreaterThanOrEqual(count),
   }
 }
 
@@ -82,7 +83,7 @@ test('while the database is away it is tried at growing intervals, and said once
   const { ring, heard } = bell()
   gate.shut()
   database.listen('away', ring)
-  await expect.poll(() => gate.refusedAt().length, { interval: 10, timeout: 10_000 }).toBeGreaterThan(3)
+  await expect.poll(() => gate.refusedAt().length, { interval: 10 }).toBeGreaterThan(3)
   expect(warnings).toEqual(['notifications of the database are not heard'])
   // 100, 200, 400 ms lie between the first four.
   const [first = 0, , , fourth = 0] = gate.refusedAt()
@@ -108,7 +109,7 @@ test('it ends with the database, and is not made again', async () => {
   await expect.poll(listening, { interval: 10 }).toEqual([])
 })
 
-test('it does not keep a process alive', { timeout: 30_000 }, async () => {
+test('it does not keep a process alive', async () => {
   const { app, ingest } = store.targets
   const pools = join(import.meta.dirname, '../../server/db/pooled-database.ts')
   const script = `
@@ -126,7 +127,7 @@ test('it does not keep a process alive', { timeout: 30_000 }, async () => {
   child.stdout.on('data', (chunk: Buffer) => {
     output += chunk.toString()
   })
-  const timer = setTimeout(() => child.kill('SIGKILL'), 20_000)
+  const timer = setTimeout(() => child.kill('SIGKILL'), scaled(60_000))
   const [code] = await once(child, 'close')
   clearTimeout(timer)
   expect([code, output]).toEqual([0, 'listening\n'])

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { startHub, type TestHub } from '../support/hub.ts'
+import { patience } from '../support/machine-speed.ts'
 import { eventsOf } from './auth-lab.ts'
 import { Browser, cookieNames, outcome, signIn } from './people.ts'
 
@@ -168,7 +169,7 @@ test('endAll ends what a person has, in the transaction that takes the right awa
   const read = { bearer: body.access_token, headers: { 'x-service-tenant': 'acme' } }
   await vi.waitFor(async () => {
     expect((await one.browser.call('GET', '/api/v1/hub/records', read)).status).toBe(401)
-  })
+  }, patience)
   expect([(await one.browser.token()).status, (await other.browser.token()).status]).toEqual([401, 401])
   expect((await stays.browser.token()).status).toBe(200)
 })

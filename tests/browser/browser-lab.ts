@@ -4,11 +4,10 @@ import { eventsOf, type GovernanceEventRecord } from '../auth/auth-lab.ts'
 import { launchBrowser } from '../support/browser.ts'
 import { startHub, type TestHub, type TestTenant } from '../support/hub.ts'
 import { type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts'
+import { patience } from '../support/machine-speed.ts'
 
 /** Somebody the identity provider knows. */
 export const kim = { sub: 'kim', email: 'kim@acme.example', email_verified: true, name: 'Kim Novak' }
-
-const patienceMs = 10_000
 
 /** The Hub on a loopback port, a browser, and an identity provider of the tenant acme on what browsers call another site. */
 export interface BrowserLab {
@@ -49,7 +48,7 @@ export async function startBrowserLab(settings: Record<string, string> = {}): Pr
     address: (path) => `${hub.baseUrl}${path}`,
     async profile(options) {
       const context = await browser.newContext(options)
-      context.setDefaultTimeout(patienceMs)
+      context.setDefaultTimeout(patience.timeout)
       watch(context, hub.baseUrl, complaints)
       return context
     },

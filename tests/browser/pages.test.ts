@@ -53,7 +53,7 @@ describe.each([
   { colorScheme: 'light', width: 390 },
   { colorScheme: 'dark', width: 1280 },
 ] as const)('in $colorScheme, $width pixels wide', ({ colorScheme, width }) => {
-  test('every page can be used by everyone, and needs no scrolling to the side', { timeout: 60_000 }, async () => {
+  test('every page can be used by everyone, and needs no scrolling to the side', async () => {
     const context = await lab.profile({ colorScheme, viewport: { width, height: 800 } })
     const page = await context.newPage()
     for (const [name, go] of Object.entries(pages)) {

@@ -17,7 +17,7 @@ let recordId: string
 beforeAll(async () => {
   lab = await startUiLab({ events: 60 })
   superuser = await lab.hub.superuserClient()
-}, 60_000)
+})
 afterAll(() => lab?.stop())
 beforeEach(async () => {
   await admin?.close()

@@ -2,16 +2,14 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { AxeResults } from 'axe-core'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
 import type { Role } from '../../contract/roles.ts'
 import { launchBrowser } from '../support/browser.ts'
 import type { TestHub, TestHubOptions, TestTenant } from '../support/hub.ts'
+import { patience } from '../support/machine-speed.ts'
 import { roleEmails, startUiWorld, type UiWorld } from './ui-world.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-/** A browser, a hub and a database beside other tests: on a busy machine each step takes some times as long. */
-const patienceMs = 30_000
-vi.setConfig({ testTimeout: 90_000 })
 
 /** The UI as the set-up of the run built it, served by a hub with a full tenant (acme) and an empty one (globex), and a browser. */
 export interface UiLab {
@@ -39,7 +37,7 @@ export async function startUiLab(options: TestHubOptions & { events?: number } =
 
   const profile: UiLab['profile'] = async (more) => {
     const context = await browser.newContext({ ...locality, ...more })
-    context.setDefaultTimeout(patienceMs)
+    context.setDefaultTimeout(patience.timeout)
     watch(context, complaints)
     return context
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runCli } from './run-cli.ts'
 
-test('without a server, commands run on an embedded database of their own', { timeout: 120_000 }, async () => {
+test('without a server, commands run on an embedded database of their own', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'hub-cli-'))
   const env = { HUB_DATA_DIR: dataDir }
   try {

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => lab.stop())
 
-test('integrate-log takes in what has arrived, and says how much', { timeout: 60_000 }, async () => {
+test('integrate-log takes in what has arrived, and says how much', async () => {
   const { tree_size: size } = await checkpointOf(hub)
   for (let i = 0; i < 3; i++) await write(hub, 'acme', decision)
   const json = await runCli(['jobs', 'run', 'integrate-log', '--tenant', 'acme', '--json'], env)

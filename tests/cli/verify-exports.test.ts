@@ -192,7 +192,7 @@ describe('typed columns', () => {
 })
 
 describe('damage', () => {
-  test('of a Parquet file is found wherever it is', { timeout: 120_000 }, async () => {
+  test('of a Parquet file is found wherever it is', async () => {
     const made = await lab.export(tenant, { format: 'parquet' })
     for (let at = 0; at < made.bytes.length; at += Math.ceil(made.bytes.length / 40)) {
       const bytes = Buffer.from(made.bytes)

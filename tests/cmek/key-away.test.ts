@@ -56,7 +56,7 @@ test('while the key is away nothing is opened or written, nothing is called tamp
     expect(failed.map((one) => one.status === 'rejected' && one.reason.retryAfterSeconds)).toEqual(Array(20).fill(5))
     expect(vault.requests.length - asked).toBeLessThanOrEqual(1)
     vault.fails = undefined
-    await expect.poll(opened, { timeout: 5_000 }).toContain('Xylophone')
+    await expect.poll(opened).toContain('Xylophone')
     expect(await second.modules.hub.sweeper.sweep(tenant)).toMatchObject({ failed: 0, inconsistent: 0 })
   } finally {
     await second.stop()

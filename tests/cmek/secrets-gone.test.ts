@@ -54,7 +54,7 @@ async function secretsOfWebhook() {
 
 async function untilHealth(wanted: (health: Record<string, unknown>) => boolean) {
   const health = async () => (await must('GET', `${connectors}/${connectorId}`)).health
-  await expect.poll(async () => wanted(await health()), { timeout: 20_000 }).toBe(true)
+  await expect.poll(async () => wanted(await health())).toBe(true)
   return health()
 }
 
@@ -78,7 +78,7 @@ test('other settings of it change, and credentials that are set anew are a chang
   const events = await b.events('tenant.config_changed')
   const last = events.filter(({ subject }) => subject === `connector:${connectorId}`).at(-1)
   expect(last).toMatchObject({ details: { credentials_changed: true } })
-  const [sent] = await receiver.count(1, 20_000)
+  const [sent] = await receiver.count(1)
   expect(sent!.headers.authorization).toBe('Bearer a-token-of-the-receiver')
 })
 
@@ -87,7 +87,7 @@ test('a directory that is read says that its token is gone, and takes one again'
   expect(trial.steps.find((step: { ok: boolean }) => !step.ok).detail).toContain('gone with the key')
   const state = async (id: string) => must('GET', `/api/v1/roster/scim-syncs/${id}`)
   const failed = (await must('POST', '/api/v1/roster/scim:sync')).sync_id
-  await expect.poll(async () => (await state(failed)).status, { timeout: 20_000 }).toBe('failed')
+  await expect.poll(async () => (await state(failed)).status).toBe('failed')
   expect((await state(failed)).error.detail).toContain('Give it again')
   const { bearer_token: _, ...withoutToken } = pull
   const refused = await b.call('POST', configure, withoutToken)
@@ -98,7 +98,7 @@ test('a directory that is read says that its token is gone, and takes one again'
   await must('POST', configure, pull)
   expect(await b.events('tenant.config_changed')).toHaveLength(before + 1)
   const { sync_id } = await must('POST', '/api/v1/roster/scim:sync')
-  await expect.poll(async () => (await state(sync_id)).status, { timeout: 20_000 }).toBe('completed')
+  await expect.poll(async () => (await state(sync_id)).status).toBe('completed')
 })
 
 test('an endpoint of webhooks is shown without its secret, has none to sign with, and gets another', async () => {

@@ -89,7 +89,7 @@ export async function openConnectorLab(): Promise<ConnectorLab> {
     },
     status: async () => (await (await fetch(`${running!.url}/status`, closing)).json()) as ConnectorStatus,
     async forwarded() {
-      await expect.poll(async () => (await lab.status()).pending, { interval: 10, timeout: 10_000 }).toBe(0)
+      await expect.poll(async () => (await lab.status()).pending, { interval: 10 }).toBe(0)
       return lab.status()
     },
     async close() {

@@ -143,7 +143,7 @@ test('refused events are kept with the reason, the others go through; they can b
 
   lab.hub.unwelcome.clear()
   expect(decide((decisions) => decisions.retryRefused())).toBe(1)
-  await expect.poll(() => lab.hub.users, { timeout: 5000 }).toEqual(['user:a', 'user:b', 'user:c'])
+  await expect.poll(() => lab.hub.users).toEqual(['user:a', 'user:b', 'user:c'])
   expect((await lab.forwarded()).refused).toBe(0)
 
   lab.hub.unwelcome.add('user:d')
@@ -258,7 +258,7 @@ test('a batch put aside is sent again when somebody says so, and asked about aga
   await expect.poll(async () => (await lab.status()).uncertain.batches).toBe(1)
   const [batch] = decide((decisions) => decisions.uncertain())
   expect(decide((decisions) => decisions.resendUncertain(batch!.key))).toBe(2)
-  await expect.poll(() => lab.hub.users, { timeout: 5000 }).toEqual(['user:a', 'user:b'])
+  await expect.poll(() => lab.hub.users).toEqual(['user:a', 'user:b'])
   await lab.forwarded()
 
   await lab.stop()

@@ -7,6 +7,7 @@ import {
   type TestHubOptions,
   type TestTenant,
 } from '../support/hub.ts'
+import { scaled } from '../support/machine-speed.ts'
 
 export const connectorsPath = '/api/v1/llm/connectors'
 export const manifestPath = '/api/v1/skill-entitlement/distribution/manifest'
@@ -71,8 +72,8 @@ export async function eventsOf(hub: TestHub, tenant: TestTenant, kind: string) {
 
 /** The connector, once its answer satisfies; what it was last is in the error when it never does. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers whose shape they assert
-export async function connectorWhen(hub: TestHub, id: string, satisfies: (connector: any) => boolean, withinMs = 5000) {
-  for (const endsMs = performance.now() + withinMs; ; await delay(25)) {
+export async function connectorWhen(hub: TestHub, id: string, satisfies: (connector: any) => boolean) {
+  for (const endsMs = performance.now() + scaled(30_000); ; await delay(25)) {
     const { body } = await hub.call('acme', 'GET', `${connectorsPath}/${id}`)
     if (satisfies(body)) return body
     if (performance.now() > endsMs) throw new Error(`still ${JSON.stringify(body)}`)

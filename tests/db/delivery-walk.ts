@@ -5,6 +5,7 @@ import { updateOutboxRow } from '../../server/modules/webhooks/outbox/outbox-sto
 import { giveUpDeliveries, keepOutcomes } from '../../server/modules/webhooks/worker/outcome-store.ts'
 import { createOverflow } from '../../server/modules/webhooks/worker/overflow.ts'
 import type { TestHub } from '../support/hub.ts'
+import { scaled } from '../support/machine-speed.ts'
 import { keepDeliveries, taken } from '../webhooks/kept-deliveries.ts'
 
 const path = '/api/v1/webhooks'
@@ -19,7 +20,7 @@ export async function walkDelivery(hub: TestHub, tenant: 'acme' | 'globex'): Pro
   const tell = () => hub.test.database.withTenant(tenant, (tx) => outbox.add(tx, [{ ...message, webhookIds: [id] }]))
   await tell()
   worker.start()
-  for (const endsMs = performance.now() + 20_000; ; ) {
+  for (const endsMs = performance.now() + scaled(30_000); ; ) {
     const { items } = (await hub.call(tenant, 'GET', `${path}/${id}/deliveries`)).body
     const attempts = items.map(({ attempt_count }: { attempt_count: number }) => attempt_count)
     // More where jobs changed people meanwhile.

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { TestHub } from '../support/hub.ts'
+import { scaled } from '../support/machine-speed.ts'
 
 /** All that sends SQL when stored records are verified anew, and when the key of a tenant's seals is rotated. */
 export async function walkSweep(hub: TestHub, tenant: 'acme' | 'globex'): Promise<void> {
@@ -9,7 +10,7 @@ export async function walkSweep(hub: TestHub, tenant: 'acme' | 'globex'): Promis
   await hub.test.database.withRegistry((tx) => hub.modules.keys.provenance.withdraw(tx, 'no key'))
   await sweeper.sweep(found)
   sweeper.start()
-  for (const endsAtMs = performance.now() + 30_000; !(await isSweptBothWays(hub, tenant)); ) {
+  for (const endsAtMs = performance.now() + scaled(30_000); !(await isSweptBothWays(hub, tenant)); ) {
     if (performance.now() > endsAtMs) throw new Error('the sweeper did not get round')
     await delay(20)
   }

@@ -56,6 +56,6 @@ test('what one process was about when it stopped, the other does at once', async
     publishers[0]!.start()
     await publishers[1]!.stop()
   }
-  await receiver.count(2, 7000)
+  await receiver.count(2)
   await receiver.stop()
 })

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { patience } from '../support/machine-speed.ts'
 import { type ExportJobsLab, startExportJobsLab } from './export-jobs-lab.ts'
 
 const content = Array.from({ length: 5000 }, (_, at) => `{"row":${at}}\n`).join('')
@@ -302,7 +303,7 @@ test('whoever goes away before the end has the file closed', async () => {
     await answer.body?.getReader().read()
     expect(opened?.destroyed).toBe(false)
     aborting.abort()
-    await expect.poll(() => opened?.closed, { timeout: 5000 }).toBe(true)
+    await expect.poll(() => opened?.closed).toBe(true)
     // What nobody takes is not read: far less than the whole had left the disk.
     expect((opened as unknown as { bytesRead: number }).bytesRead).toBeLessThan(20_000_000)
   } finally {
@@ -332,7 +333,7 @@ test('a tenant with its own address has its files there and at the common one, b
   const address = await vi.waitFor(
     async () =>
       new URL((await app.inject({ url: String(ordered.headers.location), headers })).json().download_url as string),
-    { timeout: 10_000 },
+    patience,
   )
   expect(address.origin).toBe('http://customer.localhost')
   const statusAt = async (at: string) =>

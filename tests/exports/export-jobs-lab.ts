@@ -4,6 +4,7 @@ import type { ExportOrder, ExportWriter } from '../../server/modules/exports/exp
 import { createGovernanceLog } from '../../server/modules/governance/governance-log.ts'
 import type { TimeSource } from '../../server/modules/hub/record-clock-types.ts'
 import { type Answer, startHub, type TestHub, type TestHubOptions, type TestTenant } from '../support/hub.ts'
+import { scaled } from '../support/machine-speed.ts'
 
 export const exportsPath = '/api/v1/hub/exports'
 export const orderPath = '/api/v1/hub/records:export'
@@ -95,7 +96,7 @@ export async function startExportJobsLab(options: TestHubOptions = {}): Promise<
     hub.call(tenant, 'POST', orderPath, { body: body ?? {}, ...(scopes && { scopes }) })
 
   const until: ExportJobsLab['until'] = async (tenant, jobId, status) => {
-    const deadline = Date.now() + 15_000
+    const deadline = Date.now() + scaled(30_000)
     for (;;) {
       const { body } = await hub.call(tenant, 'GET', `${exportsPath}/${jobId}`)
       if (body.status === status) return body

@@ -18,7 +18,7 @@ beforeAll(async () => {
   lab = await openExportLab()
   tenant = await lab.openTenant('acme')
   ids = await lab.load(tenant, count, telemetry)
-}, 60_000)
+})
 afterAll(() => lab.drop())
 
 describe.each(['jsonl', 'csv', 'parquet'] as const)('an export in %s', (format) => {

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Scope } from '../../contract/scopes.ts'
 import { type AuthHub, startAuthHub } from '../auth/auth-hub.ts'
 import type { TestHubOptions } from '../support/hub.ts'
+import { scaled } from '../support/machine-speed.ts'
 
 export const exportsPath = '/api/v1/hub/exports'
 export const orderPath = '/api/v1/hub/records:export'
@@ -26,7 +27,7 @@ export async function startExportsHub(options: TestHubOptions = {}): Promise<Exp
   await write({ record_type: 'governance_event', event_kind: 'custom.reviewed' })
 
   async function ended(tenant: string, jobId: string) {
-    for (const deadline = Date.now() + 15_000; Date.now() < deadline; await delay(50)) {
+    for (const deadline = Date.now() + scaled(30_000); Date.now() < deadline; await delay(50)) {
       const { body } = await lab.call(tenant, 'GET', `${exportsPath}/${jobId}`)
       if (!['queued', 'running'].includes(body.status)) return body
     }

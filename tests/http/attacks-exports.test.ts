@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Answer, startHub, type TestHub } from '../support/hub.ts'
+import { patience } from '../support/machine-speed.ts'
 
 /** Exports of others, of the threat list; the other attacks are in attacks.test.ts. */
 
@@ -21,9 +22,9 @@ describe('7 exports', () => {
     jobId = (await hub.call('acme', 'POST', `${records}:export`, { body: {} })).body.job_id
     address = await vi.waitFor(
       async () => new URL((await hub.call('acme', 'GET', `${exports}/${jobId}`)).body.download_url),
-      { timeout: 15_000 },
+      patience,
     )
-  }, 30_000)
+  })
 
   test('of another tenant, and guessed ones, are not there', async () => {
     for (const path of [`${exports}/${jobId}x`, `${exports}/exp_${'A'.repeat(24)}`]) {

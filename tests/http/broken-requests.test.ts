@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { scaled } from '../support/machine-speed.ts'
 import { type HttpLab, startHttpLab } from './http-lab.ts'
 
 let lab: HttpLab
@@ -15,7 +16,7 @@ function exchange(bytes: string): Promise<{ status: number; head: string; text: 
   return new Promise((resolve, reject) => {
     const socket = connect(lab.port, '127.0.0.1')
     let received = ''
-    socket.setEncoding('utf8').setTimeout(5000, () => reject(new Error(`no answer but ${received}`)))
+    socket.setEncoding('utf8').setTimeout(scaled(30_000), () => reject(new Error(`no answer but ${received}`)))
     socket.on('data', (chunk: string) => {
       received += chunk
     })

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => hub.stop())
 
-test('500 malformed requests get well-formed answers', { timeout: 60_000 }, async () => {
+test('500 malformed requests get well-formed answers', async () => {
   const { failures, requests, byStatus, byOperation } = await fuzz(world, { seed: 1, count: 500 })
   expect(failures.join('\n\n')).toBe('')
   expect(requests).toBe(500)

@@ -30,7 +30,7 @@ describe('who, from where, by which request, and what', () => {
       event.subject === subject &&
       (change === undefined || event.details.change === change)
     const added = async () => (await lab.events('acme')).slice(before.length).filter(isIt)
-    await expect.poll(added, { timeout: 15_000 }).toHaveLength(1)
+    await expect.poll(added).toHaveLength(1)
     const [event] = await added()
     const person = subject.replace('user:', '')
     const actor = by === 'person' ? person : by === 'operator' ? 'operator:api' : await lab.hub.clientId('acme')

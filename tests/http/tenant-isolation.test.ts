@@ -4,6 +4,7 @@ import { problems } from '../../contract/problems.ts'
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
 import { openDirectoryLab, person } from '../roster/directory-lab.ts'
 import { type Answer, type CallOptions, startHub, type TestHub } from '../support/hub.ts'
+import { patience } from '../support/machine-speed.ts'
 import { event } from '../telemetry/events.ts'
 import { type Attempt, isolationCases, type Loot, unknownId } from './isolation-cases.ts'
 
@@ -82,7 +83,7 @@ async function fillAcme(): Promise<Loot> {
   const { job_id: exportId } = await acme('POST', `${records}:export`, { filter: { user_id: `user:${marker}` } })
   await vi.waitFor(
     async () => expect((await acme('GET', `/api/v1/hub/exports/${exportId}`)).status).toBe('completed'),
-    { timeout: 15_000 },
+    patience,
   )
   const { connector_id: connector } = await acme('POST', '/api/v1/llm/connectors', {
     ...{ platform: 'custom:secret', display_name: marker, delivery: 'pull', credentials: { api_key: marker } },
@@ -98,9 +99,10 @@ async function fillAcme(): Promise<Loot> {
   const mapping = [{ group: marker, archetype_id: 'analyst' }]
   await acme('POST', '/api/v1/identity/scim/configure', { mode: 'push', group_archetype_map: mapping })
   const { sync_id: sync } = await acme('POST', '/api/v1/roster/scim:sync')
-  await vi.waitFor(async () => expect((await acme('GET', '/api/v1/roster/scim:sync')).status).toBe('completed'), {
-    timeout: 15_000,
-  })
+  await vi.waitFor(
+    async () => expect((await acme('GET', '/api/v1/roster/scim:sync')).status).toBe('completed'),
+    patience,
+  )
   return {
     connector,
     webhook,

@@ -7,6 +7,7 @@ import type { Tenant } from '../../server/http/caller.ts'
 import type { CheckpointStore } from '../../server/modules/log/kept/kept-checkpoints.ts'
 import { openKeptCheckpoints } from '../../server/modules/log/kept/kept-checkpoints.ts'
 import type { TestHub, TestTenant } from '../support/hub.ts'
+import { patience } from '../support/machine-speed.ts'
 import type { SteppedTime } from '../support/stepped-time.ts'
 
 /** What an attack finds: records of each kind, sealed, in the log, and the log's state kept outside. */
@@ -149,7 +150,7 @@ export async function keepCheckpoints(hub: TestHub, scenes: Iterable<Pick<Scene,
   for (const { tenant } of scenes) {
     const { treeSize } = await hub.modules.log.logs.integrate(tenant)
     const isKept = async () => expect((await newest(tenant.logName))?.treeSize).toBe(treeSize)
-    await vi.waitFor(isKept, { timeout: 20_000 })
+    await vi.waitFor(isKept, patience)
   }
   await keeper.stop()
 }

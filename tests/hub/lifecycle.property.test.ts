@@ -11,4 +11,4 @@ afterAll(() => lab.drop())
 
 test('no sequence of calls brings a record into a state that it must not be in, or that does not verify', async () => {
   await checkLifecycles(lab, { numRuns: 40, maxCommands: 40, seed: 20260314 })
-}, 60_000)
+})

@@ -35,15 +35,15 @@ describe('in the background', () => {
     const sweeper = sweeperOf(hub, onlyAcme)
     sweeper.start()
     const finished = async () => (await laneOf(hub, acme, 'all'))?.finished_at
-    await expect.poll(finished, { timeout: 10_000 }).toBeTruthy()
+    await expect.poll(finished).toBeTruthy()
     const first = await finished()
-    await expect.poll(finished, { timeout: 10_000 }).not.toBe(first)
+    await expect.poll(finished).not.toBe(first)
     await sweeper.stop()
     const { rows } = await db.query(`select count(*)::integer as count from hub.records where tenant_id = 'acme'`)
     await db.query(`update hub.sweeps set checked = 0, log_index = 0, after_id = null where lane = 'all'`)
     const again = sweeperOf(hub, { ...onlyAcme, plan: { passEveryMs: 60_000 } })
     again.start()
-    await expect.poll(async () => (await laneOf(hub, acme, 'all'))?.checked, { timeout: 10_000 }).toBe(rows[0].count)
+    await expect.poll(async () => (await laneOf(hub, acme, 'all'))?.checked).toBe(rows[0].count)
     await again.stop()
     expect(await laneOf(hub, acme, 'all')).toMatchObject({
       failed: 0,
@@ -57,18 +57,18 @@ describe('in the background', () => {
     const sweeper = sweeperOf(hub, { ...onlyAcme, plan: { passEveryMs: 60_000 } })
     sweeper.start()
     const place = async () => (await laneOf(hub, acme, 'recent'))?.log_index
-    await expect.poll(place, { timeout: 10_000 }).toBe(await sizeOf(acme))
+    await expect.poll(place).toBe(await sizeOf(acme))
     const [id] = await writeSealed(hub, acme, decisionDraft('new'))
     await db.query(`update hub.records set canonical = replace(canonical, 'approved', 'denied') where record_id = $1`, [
       id,
     ])
     const size = await sizeOf(acme)
-    await expect.poll(place, { timeout: 10_000 }).toBe(size)
+    await expect.poll(place).toBe(size)
     expect((await laneOf(hub, acme, 'recent'))?.failed).toBe(1)
     await sweeper.stop()
     // Its report is a record, too.
     const reports = `select from hub.records where event_kind = 'hub.tamper_detected'`
-    await expect.poll(async () => (await db.query(reports)).rowCount, { timeout: 10_000 }).toBe(1)
+    await expect.poll(async () => (await db.query(reports)).rowCount).toBe(1)
     await sizeOf(acme)
     await db.query(`update hub.records set canonical = replace(canonical, 'denied', 'approved') where record_id = $1`, [
       id,
@@ -79,7 +79,7 @@ describe('in the background', () => {
     const sweeper = sweeperOf(hub, { ...onlyAcme, plan: { turnRecords: 1, passRate: 0.001 } })
     sweeper.start()
     // It waits after the first page, for ever so long, until it is stopped.
-    await expect.poll(async () => (await laneOf(hub, acme, 'all'))?.claimed_until, { timeout: 10_000 }).toBeTruthy()
+    await expect.poll(async () => (await laneOf(hub, acme, 'all'))?.claimed_until).toBeTruthy()
     await sweeper.stop()
     const left = (await laneOf(hub, acme, 'all'))!
     expect(left.finished_at).toBeNull()
@@ -87,7 +87,7 @@ describe('in the background', () => {
     expect(left.claimed_until).toBeNull()
     const next = sweeperOf(hub, { ...onlyAcme, plan: { passEveryMs: 60_000 } })
     next.start()
-    await expect.poll(async () => (await laneOf(hub, acme, 'all'))?.finished_at, { timeout: 10_000 }).toBeTruthy()
+    await expect.poll(async () => (await laneOf(hub, acme, 'all'))?.finished_at).toBeTruthy()
     await next.stop()
     const { rows } = await db.query(`select count(*)::integer as count from hub.records where tenant_id = 'acme'`)
     // Each once: what the first had checked was not checked again.
@@ -105,9 +105,9 @@ describe('in the background', () => {
       },
     })
     sweeper.start()
-    await expect.poll(() => lines.length, { timeout: 10_000 }).toBeGreaterThan(0)
+    await expect.poll(() => lines.length).toBeGreaterThan(0)
     isAway = false
-    await expect.poll(async () => (await laneOf(hub, acme, 'all'))?.finished_at, { timeout: 10_000 }).toBeTruthy()
+    await expect.poll(async () => (await laneOf(hub, acme, 'all'))?.finished_at).toBeTruthy()
     await sweeper.stop()
     // Once for each lane, however long it lasts.
     expect(lines).toEqual(Array(2).fill('stored records are not verified anew meanwhile'))
@@ -124,7 +124,7 @@ describe('in the background', () => {
       },
     })
     sweeper.start()
-    await expect.poll(async () => (await laneOf(hub, globex, 'all'))?.finished_at, { timeout: 10_000 }).toBeTruthy()
+    await expect.poll(async () => (await laneOf(hub, globex, 'all'))?.finished_at).toBeTruthy()
     await sweeper.stop()
     expect(lines).toContain('the records of a tenant could not be verified anew')
     expect(await laneOf(hub, acme, 'all')).toBeUndefined()
@@ -133,7 +133,7 @@ describe('in the background', () => {
   test('stops at once, however slow it is to be', async () => {
     const sweeper = sweeperOf(hub, { plan: { passRate: 0.01, recentRate: 0.01 } })
     sweeper.start()
-    await expect.poll(async () => (await laneOf(hub, acme, 'all'))?.claimed_until, { timeout: 10_000 }).toBeTruthy()
+    await expect.poll(async () => (await laneOf(hub, acme, 'all'))?.claimed_until).toBeTruthy()
     const startMs = performance.now()
     await sweeper.stop()
     expect(performance.now() - startMs).toBeLessThan(2_000)
@@ -174,7 +174,7 @@ describe('several processes', () => {
 
   test('do not do the same at the same time; the claim of one that died runs out', async () => {
     void lanesWith(never).pass(acme, { ...turn, turnRecords: 10 })
-    await expect.poll(async () => (await laneOf(hub, acme, 'all'))?.claimed_until, { timeout: 5_000 }).toBeTruthy()
+    await expect.poll(async () => (await laneOf(hub, acme, 'all'))?.claimed_until).toBeTruthy()
     const another = lanesWith(quick)
     expect(await another.pass(acme, { ...turn, turnRecords: 10 })).toBe('busy')
     time.step({ ms: 61_000 })

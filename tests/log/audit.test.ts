@@ -50,7 +50,7 @@ beforeAll(async () => {
   }
   heads.push(await logs.integrate(tenant))
   for (const table of tables) await superuser.query(`create table public.kept_${table} as table hub.${table}`)
-}, 60_000)
+})
 
 afterEach(async () => {
   for (const table of tables) {

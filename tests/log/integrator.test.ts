@@ -6,6 +6,7 @@ import { createIntegrator } from '../../server/modules/log/integrator.ts'
 import { write } from '../api/record-cases.ts'
 import { decision } from '../hub/record-lab.ts'
 import { startHub } from '../support/hub.ts'
+import { patience } from '../support/machine-speed.ts'
 import { openLogLab } from './log-lab.ts'
 
 const ending: (() => Promise<unknown>)[] = []
@@ -45,10 +46,10 @@ describe('the integrator', () => {
       if (done.length === 1) await first.promise
     })
     for (let i = 0; i < 100; i++) integrator.sealed('acme')
-    await vi.waitFor(() => expect(done).toEqual(['acme']))
+    await vi.waitFor(() => expect(done).toEqual(['acme']), patience)
     integrator.sealed('acme')
     first.resolve()
-    await vi.waitFor(() => expect(done).toEqual(['acme', 'acme']))
+    await vi.waitFor(() => expect(done).toEqual(['acme', 'acme']), patience)
   })
 
   test('does not let a slow tenant, or one that fails, delay others', async () => {
@@ -61,11 +62,11 @@ describe('the integrator', () => {
     })
     for (const slug of ['slow', 'broken', 'nobody', ...Array.from({ length: 40 }, (_, i) => `t${i}`)])
       integrator.sealed(slug)
-    await vi.waitFor(() => expect(done.size).toBe(42), { timeout: 5000 })
+    await vi.waitFor(() => expect(done.size).toBe(42), patience)
     slow.resolve()
     expect(log.error).toHaveBeenCalledWith(expect.objectContaining({ tenant: 'broken' }), expect.anything())
     // It is tried again by itself, though nobody tells of it.
-    await vi.waitFor(() => expect(done.get('broken')).toBeGreaterThan(1), { timeout: 5000 })
+    await vi.waitFor(() => expect(done.get('broken')).toBeGreaterThan(1), patience)
   })
 
   test('goes on when the database comes back', async () => {
@@ -76,16 +77,16 @@ describe('the integrator', () => {
       done.push(slug)
     })
     integrator.sealed('acme')
-    await vi.waitFor(() => expect(log.warn).toHaveBeenCalled())
+    await vi.waitFor(() => expect(log.warn).toHaveBeenCalled(), patience)
     away = false
-    await vi.waitFor(() => expect(done).toEqual(['acme']), { timeout: 5000 })
+    await vi.waitFor(() => expect(done).toEqual(['acme']), patience)
     expect(log.error).not.toHaveBeenCalled()
   })
 
   test('finds what a crash has left, and watches the tenant from then on', async () => {
     const done: string[] = []
     started(async (slug) => void done.push(slug), { tenants: ['idle', 'left'], waiting: (slug) => slug === 'left' })
-    await vi.waitFor(() => expect(done.length).toBeGreaterThan(2), { timeout: 5000 })
+    await vi.waitFor(() => expect(done.length).toBeGreaterThan(2), patience)
     expect(new Set(done)).toEqual(new Set(['left']))
   })
 
@@ -97,7 +98,7 @@ describe('the integrator', () => {
       await running.promise
     })
     integrator.sealed('acme')
-    await vi.waitFor(() => expect(done).toEqual(['acme']))
+    await vi.waitFor(() => expect(done).toEqual(['acme']), patience)
     integrator.sealed('acme')
     let stopped = false
     const stopping = integrator.stop().then(() => {
@@ -135,12 +136,12 @@ describe('on a database', () => {
       const listening =
         "select count(*)::int as count from pg_stat_activity where query ilike 'listen%' and datname = current_database()"
       expect((await superuser.query<{ count: number }>(listening)).rows[0]!.count).toBe(2)
-    })
+    }, patience)
     for (let i = 1; i <= 10; i++) {
       await lab.write(acme, decision(`d${i}`))
       news.tell('acme')
       const treeSize = () => lab.database.withTenant('acme', async (tx) => (await lab.logs.head(tx))?.treeSize)
-      await vi.waitFor(async () => expect(await treeSize()).toBe(i), { timeout: 1000, interval: 20 })
+      await vi.waitFor(async () => expect(await treeSize()).toBe(i), patience)
     }
   })
 
@@ -154,12 +155,12 @@ describe('on a database', () => {
     await vi.waitFor(async () => {
       const listening = `select from pg_stat_activity where query ilike 'listen%' and datname = current_database()`
       expect((await superuser.query(listening)).rowCount).toBeGreaterThan(0)
-    })
+    }, patience)
     const { log } = hub.modules
     await write(hub, 'acme', { record_type: 'artifact', title: 'before' })
     log.tellOthers()
     for (let i = 0; i < 5; i++) await write(hub, 'globex', { record_type: 'artifact', title: 'after' })
-    await vi.waitFor(() => expect(heard).toContain('globex'))
+    await vi.waitFor(() => expect(heard).toContain('globex'), patience)
     await log.stop()
     expect(heard).not.toContain('acme')
     listener.close()

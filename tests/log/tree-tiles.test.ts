@@ -67,7 +67,7 @@ describe('tiles', () => {
       }),
       { numRuns: 40 },
     )
-  }, 30_000)
+  })
 
   test('give every proof of every size that the tree has had', () => {
     const { tiles, size } = grown([1, 300, 255, 44, 1100])
@@ -82,7 +82,7 @@ describe('tiles', () => {
         )
       }),
     )
-  }, 30_000)
+  })
 
   test('that are missing or cut are no proof', () => {
     const { tiles } = grown([300])

@@ -2,6 +2,7 @@ import { scopeNames } from '../../contract/scopes.ts'
 import { callbackPath, client, kim } from '../auth/oidc-lab.ts'
 import { type Answer, startHub, type TestHub } from '../support/hub.ts'
 import { type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts'
+import { scaled } from '../support/machine-speed.ts'
 import { type PublishReceiver, startPublishReceiver } from '../support/publish-receiver.ts'
 import { type FakeScimSource, groupEntry, manyPeople, startScimSource } from '../support/scim-source.ts'
 import { operatorToken, tenantsPath } from '../tenants/operator-lab.ts'
@@ -117,7 +118,7 @@ export async function startOnboardingLab(people: number): Promise<OnboardingLab>
       const { checks } = await must('GET', healthPath)
       return Object.entries<{ ok: boolean }>(checks).flatMap(([name, { ok }]) => (ok ? [] : [name]))
     },
-    async settled(path, status = 'completed', withinMs = 30_000) {
+    async settled(path, status = 'completed', withinMs = scaled(30_000)) {
       for (const end = performance.now() + withinMs; ; ) {
         const body = await must('GET', path)
         if (body.status === status) return body

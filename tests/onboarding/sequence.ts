@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { client, ssoPath } from '../auth/oidc-lab.ts'
+import { scaled } from '../support/machine-speed.ts'
 import { event } from '../telemetry/events.ts'
 import { healthPath, type OnboardingLab, tenant } from './onboarding-lab.ts'
 
@@ -122,7 +123,7 @@ export async function takeLive(lab: OnboardingLab): Promise<{ pullMs: number }> 
     ])
     const again = await lab.call('POST', syncPath)
     expect([again.status, again.body.sync_id]).toEqual([202, ordered.body.sync_id])
-    const sync = await lab.settled(String(ordered.headers.location), 'completed', 120_000)
+    const sync = await lab.settled(String(ordered.headers.location), 'completed', scaled(60_000))
     pullMs = performance.now() - began
     expect(sync).toMatchObject({ added: people, deactivated: 0, unmatched: 0 })
     expect(await lab.must('GET', syncPath)).toEqual(sync)

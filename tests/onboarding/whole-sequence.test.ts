@@ -29,7 +29,7 @@ async function sync(status = 'completed') {
   return lab.settled(String(ordered.headers.location), status)
 }
 
-test('a service account takes a tenant from nothing to live', { timeout: 60_000 }, async () => {
+test('a service account takes a tenant from nothing to live', async () => {
   await takeLive(lab)
   await expectLive(lab)
   // What the platform got is signed, and names the skills with their archetypes.
@@ -156,11 +156,11 @@ const conditions: Condition[] = [
   },
 ]
 
-test.each(conditions)('$name turns exactly $check red, and mended green', { timeout: 60_000 }, async (condition) => {
+test.each(conditions)('$name turns exactly $check red, and mended green', async (condition) => {
   expect(await lab.red()).toEqual([])
   await condition.break()
   expect(await lab.red()).toEqual([condition.check])
   await condition.mend()
-  await expect.poll(() => lab.red(), { timeout: 10_000 }).toEqual([])
+  await expect.poll(() => lab.red()).toEqual([])
   await expectLive(lab)
 })

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { eventsOf, type GovernanceEventRecord } from '../auth/auth-lab.ts'
 import { type Answer, startHub, type TestHub, type TestHubOptions, type TestTenant } from '../support/hub.ts'
+import { scaled } from '../support/machine-speed.ts'
 import { type FakeScimSource, startScimSource } from '../support/scim-source.ts'
 
 export const configurePath = '/api/v1/identity/scim/configure'
@@ -35,7 +36,7 @@ export async function startSyncLab(options: TestHubOptions = {}): Promise<SyncLa
 
   const start = async (tenant: TestTenant) => (await must(tenant, 'POST', syncPath)).body.sync_id as string
   async function reaches(tenant: TestTenant, syncId: string, ...states: string[]): Promise<Answer['body']> {
-    for (const endsAtMs = performance.now() + 25_000; ; await delay(25)) {
+    for (const endsAtMs = performance.now() + scaled(30_000); ; await delay(25)) {
       const { body } = await must(tenant, 'GET', `${syncsPath}/${syncId}`)
       if (states.includes(body.status)) return body
       if (['completed', 'failed', 'cancelled'].includes(body.status) || performance.now() > endsAtMs) {

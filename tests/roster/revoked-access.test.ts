@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { Role } from '../../contract/roles.ts'
+import { patience } from '../support/machine-speed.ts'
 import { type RosterLab, startRosterLab, usersPath } from './roster-lab.ts'
 
 /** What becomes of tokens that people hold, when somebody changes what they may. */
@@ -17,17 +18,16 @@ async function signedIn(role: Role) {
   const read = async (bearer = token) => (await lab.call('acme', 'GET', usersPath, { token: bearer })).status
   return { id: user.user_id, user, read }
 }
-const promise = { timeout: 5_000, interval: 20 }
 
 test('another role ends the access tokens of the old one, and the next has the new scopes', async () => {
   const { id, user, read } = await signedIn('auditor')
   expect(await read()).toBe(200)
   await lab.putRole('acme', id, 'member')
-  await vi.waitFor(async () => expect(await read()).toBe(401), promise)
+  await vi.waitFor(async () => expect(await read()).toBe(401), patience)
   const next = await lab.tokenOf('acme', user)
   expect(await read(next)).toBe(403)
   await lab.putRole('acme', id, 'auditor')
-  await vi.waitFor(async () => expect(await read(next)).toBe(401), promise)
+  await vi.waitFor(async () => expect(await read(next)).toBe(401), patience)
   expect(await read(await lab.tokenOf('acme', user))).toBe(200)
 })
 
@@ -42,7 +42,7 @@ test('deactivation ends tokens and sessions, for good', async () => {
   const { id, user, read } = await signedIn('auditor')
   expect(await read()).toBe(200)
   await lab.act('acme', id, 'deactivate')
-  await vi.waitFor(async () => expect(await read()).toBe(401), promise)
+  await vi.waitFor(async () => expect(await read()).toBe(401), patience)
   await expect(lab.tokenOf('acme', user)).rejects.toMatchObject({ extensions: { reason: 'deactivated' } })
   await lab.act('acme', id, 'reactivate')
   expect(await read()).toBe(401)

@@ -32,7 +32,7 @@ test('a bucket that cannot be used is told, and does not keep the Hub from start
   const bucket = await startBucket()
   const { check, errors } = openWithLog(bucket.url.replace(bucketName, 'no-such-bucket'))
   await check()
-  await expect.poll(() => errors.length, { timeout: 10_000 }).toBe(1)
+  await expect.poll(() => errors.length).toBe(1)
   expect(errors[0]?.[0]).toMatchObject({ storage: 'the bucket no-such-bucket' })
   expect(errors[0]?.[1]).toContain('HUB_STORAGE_URL')
   expect(JSON.stringify(errors)).not.toContain('S3RVER')

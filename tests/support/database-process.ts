@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { scaled } from './machine-speed.ts'
 
 type Said = Record<string, unknown>
 
@@ -96,7 +97,7 @@ export async function endProcesses(): Promise<void> {
   await Promise.all(
     [...running].map(async (child) => {
       child.kill('SIGTERM')
-      const timer = setTimeout(() => child.kill('SIGKILL'), 5_000)
+      const timer = setTimeout(() => child.kill('SIGKILL'), scaled(10_000))
       if (child.exitCode === null && child.signalCode === null) await once(child, 'close')
       clearTimeout(timer)
     }),

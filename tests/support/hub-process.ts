@@ -3,9 +3,10 @@ import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { childPids, isRunning, parentPid, serverPid } from './data-directory.ts'
+import { scaled } from './machine-speed.ts'
 
 const main = resolve(import.meta.dirname, '../../cli/main.ts')
-const startMsMax = 60_000
+const startMsMax = scaled(120_000)
 const outputMax = 1_000_000
 const run = promisify(execFile)
 

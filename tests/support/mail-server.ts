@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
 import { localhostCertificate, localhostKey } from './localhost-certificate.ts'
+import { scaled } from './machine-speed.ts'
 
 /** A message as it came over SMTP. */
 export interface ReceivedMail {
@@ -37,7 +38,7 @@ export interface MailServerOptions {
 }
 
 /** 30 s, after which a message that is waited for is taken not to come. */
-const patienceMs = 30_000
+const patienceMs = scaled(30_000)
 
 export async function startMailServer({ tls, login }: MailServerOptions = {}): Promise<MailServer> {
   const received: ReceivedMail[] = []

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { scaled } from './machine-speed.ts'
 
 /** A request as the receiver got it. */
 export interface ReceivedPublish {
@@ -80,7 +81,7 @@ export async function startPublishReceiver(behaviour: Behaviour = 200): Promise<
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/skills`,
     received: [],
     behaviour,
-    async count(count, withinMs = 5000) {
+    async count(count, withinMs = scaled(30_000)) {
       if (receiver.received.length >= count) return receiver.received
       await new Promise<void>((resolve, reject) => {
         const late = () => reject(new Error(`received ${receiver.received.length} of ${count} in ${withinMs} ms`))

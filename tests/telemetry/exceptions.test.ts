@@ -28,7 +28,7 @@ beforeAll(async () => {
     fields: { skill_id: 'rare', archetype_id: 'rare', user_id: 'user:rare', title: String(index) },
   }))
   await lab.load(other, 30_000, () => ({ recordType: 'telemetry_event', fields: fieldsOf(oneIn - 1) }))
-}, 120_000)
+})
 afterAll(() => lab.drop())
 
 function fieldsOf(index: number) {

@@ -105,7 +105,7 @@ async function meanwhile(
   await Promise.all(running)
 }
 
-test('rollups and unfolded deltas are at any moment what the records add up to', { timeout: 120_000 }, async () => {
+test('rollups and unfolded deltas are at any moment what the records add up to', async () => {
   const folders = [rollups(), otherProcess(), otherProcess()].map((process, at) => async (count: number) => {
     const tenant = tenants[(at + count) % tenants.length]!
     await process.fold(tenant)
@@ -224,7 +224,7 @@ describe('a rebuild', () => {
     expect(await storedDays(client, 'acme')).toEqual(before.days)
   })
 
-  test('is exact while events come in and others fold', { timeout: 60_000 }, async () => {
+  test('is exact while events come in and others fold', async () => {
     const process = otherProcess()
     const writers = [0, 1, 2].map(
       (writer) => (count: number) => ingest('globex', 1 + (count % 3) * 20, 9000 + writer * 100 + count),

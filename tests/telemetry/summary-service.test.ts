@@ -186,7 +186,7 @@ async function stored(table: string): Promise<number> {
   return rows[0].count
 }
 
-describe('the summary is that of the events themselves', { timeout: 60_000 }, () => {
+describe('the summary is that of the events themselves', () => {
   test('before anything is folded', async () => {
     await ingest(acme, events.slice(0, 600))
     await expectAllRight(events.slice(0, 600))

@@ -65,7 +65,7 @@ beforeAll(async () => {
     const answer = await hub.call('acme', 'POST', '/api/v1/telemetry/events:batch', { body })
     expect(answer.body, answer.text.slice(0, 1000)).toMatchObject({ accepted: body.events.length, failed: 0 })
   }
-}, 120_000)
+})
 afterAll(() => hub.stop())
 
 function override(what: Pick<Override, 'llm_platform' | 'llm_model' | 'effective_from'>, nano: Nano): Override {
@@ -184,12 +184,12 @@ test('the trace has what makes it hard', () => {
   expect(halves.length).toBeGreaterThan(100)
 })
 
-test('as it came in', { timeout: 60_000 }, async () => {
+test('as it came in', async () => {
   await expectRecords()
   await expectNumbers(atIngest)
 })
 
-test('folded, and rated again at other prices, in part and as a whole', { timeout: 120_000 }, async () => {
+test('folded, and rated again at other prices, in part and as a whole', async () => {
   const { rating } = hub.modules.telemetry
   const { rollups } = hub.modules.rollups
   const tenant = await hub.tenant('acme')

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventsOf } from '../auth/auth-lab.ts'
+import { scaled } from '../support/machine-speed.ts'
 import { type OperatorLab, ofTenant, problemOf, startOperatorLab } from './operator-lab.ts'
 
 let lab: OperatorLab
@@ -17,7 +18,7 @@ const suspend = async (slug: string, suspended: boolean) => {
 
 /** Changes are seen within five seconds. */
 async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (const end = performance.now() + 5000; !(await isSo()); await pause(100)) {
+  for (const end = performance.now() + scaled(30_000); !(await isSo()); await pause(100)) {
     if (performance.now() > end) throw new Error('not within five seconds')
   }
 }

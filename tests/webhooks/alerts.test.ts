@@ -177,7 +177,7 @@ test('rules are looked at in the background', async () => {
   await lab.ingest(30, (now - Date.parse('2026-01-05T12:00:00Z')) / 60_000, failed)
   lab.hub.modules.webhooks.start()
   try {
-    await expect.poll(() => lab.open(id), { timeout: 8000, interval: 50 }).toMatchObject([{ key: 'sum-up' }])
+    await expect.poll(() => lab.open(id), { interval: 50 }).toMatchObject([{ key: 'sum-up' }])
   } finally {
     await lab.hub.modules.webhooks.stop()
   }

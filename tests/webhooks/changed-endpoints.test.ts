@@ -85,7 +85,7 @@ async function hanging(): Promise<LabWebhook> {
 async function sentBefore({ receiving }: LabWebhook): Promise<number> {
   const sent = receiving.received.length
   receiving.behaviour = take
-  await receiving.until(({ open }) => open === 0, 1_000)
+  await receiving.until(({ open }) => open === 0)
   return sent
 }
 

@@ -46,12 +46,12 @@ test('what became of deliveries while the database was away is kept afterwards, 
   bad.release()
   const warned = () => process.warnings.filter((each) => each === unkept).length
   // What was begun before the first write failed may still be on its way; the second is tried half a second later.
-  await expect.poll(warned, { timeout: 5_000 }).toBeGreaterThanOrEqual(2)
+  await expect.poll(warned).toBeGreaterThanOrEqual(2)
   await Promise.all(both.map(({ receiving }) => receiving.until(({ open }) => open === 0)))
   const sent = both.map(({ receiving }) => receiving.received.length)
   // No more than can be kept is begun.
   const soFar = warned()
-  await expect.poll(warned, { timeout: 10_000 }).toBeGreaterThan(soFar)
+  await expect.poll(warned).toBeGreaterThan(soFar)
   expect(both.map(({ receiving }) => receiving.received.length)).toEqual(sent)
   expect(Math.max(...sent)).toBeLessThan(count)
   for (const { deliveries } of both)

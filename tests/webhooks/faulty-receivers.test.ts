@@ -77,7 +77,7 @@ describe('what counts as taken', () => {
     const { webhook, row } = await attempted({ behaviour })
     expect(row).toMatchObject({ status: 'delivered', attempts: [{ response: { status: 200 } }] })
     expect(row.attempts[0]?.response?.body?.length).toBeLessThanOrEqual(1024)
-    await webhook.receiving.until(({ open }) => open === 0, 5000)
+    await webhook.receiving.until(({ open }) => open === 0)
   })
 })
 

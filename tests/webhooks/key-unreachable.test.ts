@@ -40,7 +40,7 @@ test('deliveries wait for a key that is away, say nothing of the receiver, and g
   process = await startDeliveringProcess(lab.hub, settings)
   await witness.receiving.count(1)
   const unopened = 'what to sign with could not be opened'
-  await expect.poll(() => process?.warnings.filter((each) => each === unopened).length, { timeout: 5_000 }).toBe(2)
+  await expect.poll(() => process?.warnings.filter((each) => each === unopened).length).toBe(2)
   expect(vault.requests.length).toBeGreaterThan(asked)
   expect(receiving.received).toEqual([])
   const { body } = await b.call('GET', path)
@@ -50,9 +50,9 @@ test('deliveries wait for a key that is away, say nothing of the receiver, and g
   expect(waiting).toMatchObject([untouched, untouched, untouched])
 
   vault.fails = undefined
-  await receiving.count(3, 15_000)
+  await receiving.count(3)
   await expect
-    .poll(async () => (await b.call('GET', path)).body.health, { timeout: 5_000 })
+    .poll(async () => (await b.call('GET', path)).body.health)
     .toMatchObject({ status: 'ok', failures: 0, pending: 0 })
   expect([receiving.duplicates(), receiving.faults]).toEqual([0, []])
 })

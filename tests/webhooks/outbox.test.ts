@@ -7,6 +7,7 @@ import type { OutgoingMessage } from '../../server/modules/webhooks/webhooks-typ
 import { must, webhooksPath } from '../api/webhook-cases.ts'
 import { quiet } from '../auth/auth-lab.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
+import { patience } from '../support/machine-speed.ts'
 import { subscribe, takeMessages } from './told.ts'
 
 let hub: TestHub
@@ -184,7 +185,7 @@ describe('word of it', () => {
     const withRegistry = vi.fn().mockRejectedValueOnce(new Error('away')).mockResolvedValue(undefined)
     const news = createOutboxNews({ database: { withRegistry }, wake() {}, log: { warn } })
     news.queued('acme')
-    await vi.waitFor(() => expect(warn).toHaveBeenCalledTimes(1))
+    await vi.waitFor(() => expect(warn).toHaveBeenCalledTimes(1), patience)
     news.queued('acme')
     await news.close()
     expect(withRegistry).toHaveBeenCalledTimes(2)

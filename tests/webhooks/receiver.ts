@@ -4,11 +4,12 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { localhostCertificate, localhostKey } from '../support/localhost-certificate.ts'
+import { scaled } from '../support/machine-speed.ts'
 import { type Behaviour, take } from './receiver-behaviours.ts'
 
 /** Of `t`, in both directions (interface section 5). */
 const signatureAgeMs = 300_000
-const withinMsDefault = 10_000
+const withinMsDefault = scaled(30_000)
 
 /** A message as it came in. */
 export interface ReceivedMessage {

@@ -11,12 +11,13 @@ import {
   type TestHubOptions,
   type TestTenant,
 } from '../support/hub.ts'
+import { scaled } from '../support/machine-speed.ts'
 import { type Receiver, type ReceivingEndpoint, startReceiver } from './receiver.ts'
 import type { Behaviour } from './receiver-behaviours.ts'
 
 export { webhooksPath }
 
-const withinMsDefault = 10_000
+const withinMsDefault = scaled(30_000)
 
 /** A row of `hub.webhook_deliveries`. */
 export interface DeliveryRow {

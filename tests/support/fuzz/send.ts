@@ -1,5 +1,6 @@
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
+import { scaled } from '../machine-speed.ts'
 import type { GeneratedRequest } from './generate.ts'
 
 /** An answer as it came over the wire. Header names are in lower case. */
@@ -15,7 +16,7 @@ export interface Sender {
   close(): void
 }
 
-const answerMsMax = 30_000
+const answerMsMax = scaled(30_000)
 /** A connection of broken HTTP is looked at for so long when the service neither answers nor closes it. */
 const silenceMs = 1_500
 

@@ -6,6 +6,7 @@ import { waitingSync } from '../../roster-sync/waiting-sync.ts'
 import { event } from '../../telemetry/events.ts'
 import { addWebhook, keepDeliveries } from '../../webhooks/kept-deliveries.ts'
 import type { TestHub } from '../hub.ts'
+import { scaled } from '../machine-speed.ts'
 import { type DescribedOperation, describedOperations } from './api-description.ts'
 import type { GeneratedRequest } from './generate.ts'
 import type { Random } from './random.ts'
@@ -227,7 +228,7 @@ async function prepareGovernance(hub: TestHub): Promise<Governed> {
 }
 
 async function exportAddress(hub: TestHub, jobId: string): Promise<Governed['download']> {
-  for (const endsAtMs = performance.now() + 20_000; performance.now() < endsAtMs; await delay(50)) {
+  for (const endsAtMs = performance.now() + scaled(30_000); performance.now() < endsAtMs; await delay(50)) {
     const { body } = await hub.call('acme', 'GET', `/api/v1/hub/exports/${jobId}`)
     if (body.status !== 'completed') continue
     const { pathname, searchParams } = new URL(body.download_url)
