@@ -17,10 +17,10 @@ const web = fileURLToPath(new URL('.', import.meta.url))
 const checkout = dirname(web)
 
 /** What the UI is made of, from the root of the checkout. */
-const sources = ['web', 'contract', 'provenance', 'sdk', 'package-lock.json']
+const sources = ['web', 'contract', 'provenance', 'sdk', 'demo', 'package-lock.json']
 /** In `dist`: what it was built from. The server never sends it. */
 const digestFile = 'sources.sha256'
-const compressible = new Set(['.js', '.css', '.svg', '.json', '.wasm'])
+const compressible = new Set(['.js', '.css', '.svg', '.json', '.csv', '.wasm'])
 const compressedFromBytes = 1024
 /** A build that was killed leaves its folder behind. */
 const abandonedAfterMs = 10 * 60_000

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { Config } from '../../config.ts'
 import { html } from '../../http/page.ts'
 
 /** In the built page, where each answer has a nonce of its own; web/vite.config.ts writes it. */
@@ -36,9 +37,17 @@ export function freshNonce(): string {
   return randomBytes(16).toString('base64')
 }
 
-/** The built page for one answer. */
-export function fillPage(built: string, { apiUrl, nonce }: Required<Reach>): string {
-  const filled = built.replaceAll(noncePlaceholder, nonce)
-  if (apiUrl === undefined) return filled
-  return filled.replace('</head>', () => `${html`<meta name="hub-api" content="${apiUrl}">`.text}</head>`)
+/** Values that the server writes into the built page for one answer. */
+interface PageValues extends Required<Reach> {
+  environment: Config['environment']
+}
+
+/** Returns the built page with its nonce, and with what the UI has to know of the server before its first call. */
+export function fillPage(built: string, { apiUrl, nonce, environment }: PageValues): string {
+  const metas = [
+    ...(environment === 'development' ? [html`<meta name="hub-environment" content="${environment}">`] : []),
+    ...(apiUrl === undefined ? [] : [html`<meta name="hub-api" content="${apiUrl}">`]),
+  ]
+  const head = `${metas.map(({ text }) => text).join('')}</head>`
+  return built.replaceAll(noncePlaceholder, nonce).replace('</head>', () => head)
 }

@@ -23,5 +23,5 @@ export function createWebUiModule(deps: {
   const apiUrl = () => (browserUrl() === baseUrl() ? undefined : baseUrl())
   // The message names paths of the machine, which are nobody's business in production.
   const reason = config.environment === 'development' ? problem : undefined
-  return { routes: (app) => addWebUiRoutes(app, { dist, reason, apiUrl }) }
+  return { routes: (app) => addWebUiRoutes(app, { dist, reason, apiUrl, environment: config.environment }) }
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { webPaths } from '../../../contract/web-paths.ts'
+import type { Config } from '../../config.ts'
 import { sendPage } from '../../http/page.ts'
 import { unbuiltPage } from './unbuilt-page.ts'
 import { fillPage, freshNonce, webPolicy } from './web-page.ts'
@@ -14,6 +15,7 @@ export interface WebUiParts {
   reason: string | undefined
   /** Of the API for pages of the common address, where it is at another host. */
   apiUrl: () => string | undefined
+  environment: Config['environment']
 }
 
 /** Files of `web/public`: they keep their names, so browsers ask again after a while. */
@@ -25,7 +27,7 @@ const assetName = /^[\w-]+(\.[\w-]+)+$/
 const compressedName = /\.(br|gz)$/
 
 /** The page of the web UI at all its paths, and its files. */
-export function addWebUiRoutes(app: FastifyInstance, { dist, reason, apiUrl }: WebUiParts): void {
+export function addWebUiRoutes(app: FastifyInstance, { dist, reason, apiUrl, environment }: WebUiParts): void {
   // Only `reply.sendFile` is taken of it: what is not asked for by a route is not sent.
   app.register(fastifyStatic, { root: dist, serve: false, preCompressed: true, suppressWarning: true })
   const config = { page: true as const }
@@ -40,7 +42,7 @@ export function addWebUiRoutes(app: FastifyInstance, { dist, reason, apiUrl }: W
       'content-security-policy': webPolicy(reach),
       'referrer-policy': 'strict-origin',
     })
-    return reply.type('text/html; charset=utf-8').send(fillPage(built, reach))
+    return reply.type('text/html; charset=utf-8').send(fillPage(built, { ...reach, environment }))
   }
 
   const sendFile = (request: FastifyRequest, reply: FastifyReply, name: string, caching: Caching) => {

@@ -2,11 +2,12 @@ import { Accordion, Badge, Box, Button, Code, Group, Stack, Text, ThemeIcon } fr
 import { IconAlertTriangle, IconArrowRight, IconCheck, IconCircleDashed } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { isDevelopment } from '../../api/environment.ts'
 import { useMe } from '../../api/me.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 import styles from './check-card.module.css'
 import { type CheckName, checklistSteps, type Health, type NextStep } from './checklist-steps.ts'
-import { missingInWords, wasMet } from './checklist-words.ts'
+import { missingInWords, optionalInWords, wasMet } from './checklist-words.ts'
 
 /** Orange is for what broke, not for what nobody has come to yet. */
 const states = {
@@ -14,10 +15,12 @@ const states = {
   broken: { word: 'Not met', color: 'orange', Icon: IconAlertTriangle },
   next: { word: 'Next', color: 'seal', Icon: IconArrowRight },
   toDo: { word: 'To do', color: 'gray', Icon: IconCircleDashed },
+  optional: { word: 'Optional for a trial', color: 'gray', Icon: IconCircleDashed },
 } as const
 
-function stateOf(name: CheckName, health: Health, isNext: boolean): keyof typeof states {
+function stateOf(name: CheckName, health: Health, isNext: boolean, isOptional: boolean): keyof typeof states {
   if (health.checks[name].ok) return 'met'
+  if (isOptional) return 'optional'
   if (wasMet(name, health)) return 'broken'
   return isNext ? 'next' : 'toDo'
 }
@@ -40,8 +43,9 @@ export function CheckCard({ name, number, health, isNext, isOpen, onWork, childr
   const me = useMe()
   const check = health.checks[name]
   const { title, about, summary, figures, next } = of(name, health)
-  const { word, color, Icon } = states[stateOf(name, health, isNext)]
-  const missing = missingInWords(name, health)
+  const trialText = isDevelopment ? optionalInWords(name, health) : undefined
+  const { word, color, Icon } = states[stateOf(name, health, isNext, trialText !== undefined)]
+  const missing = trialText ?? missingInWords(name, health)
   const steps = check.ok ? [] : next.filter(({ needs }) => me.may(needs))
   return (
     <li>

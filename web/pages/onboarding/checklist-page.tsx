@@ -1,11 +1,13 @@
 import { Accordion, Progress, Skeleton, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
+import { isDevelopment } from '../../api/environment.ts'
 import { api } from '../../api/hub.ts'
 import { useMe } from '../../api/me.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { CheckCard } from './check-card.tsx'
 import { type CheckName, checklistSteps, checkNames, type Health } from './checklist-steps.ts'
+import { optionalInWords } from './checklist-words.ts'
 import { ConfirmDetails } from './confirm-details.tsx'
 import { FirstEvent } from './first-event.tsx'
 import { LiveNotice } from './live-notice.tsx'
@@ -57,7 +59,9 @@ interface ChecksProps {
 function Checks({ health, isConfirmed }: ChecksProps) {
   const me = useMe()
   const [wishes, setWishes] = useState<ReadonlyMap<string, boolean>>(new Map())
-  const next = isConfirmed ? checkNames.find((name) => !health.checks[name].ok) : undefined
+  const optional = isDevelopment ? checkNames.filter((name) => optionalInWords(name, health)) : []
+  const needed = checkNames.filter((name) => !optional.includes(name))
+  const next = isConfirmed ? needed.find((name) => !health.checks[name].ok) : undefined
   const done = checkNames.filter((name) => health.checks[name].ok).length
   const wishOf = (name: CheckName) => `${name} ${health.checks[name].ok}`
   const open = checkNames.filter((name) => wishes.get(wishOf(name)) ?? name === next)
@@ -67,11 +71,11 @@ function Checks({ health, isConfirmed }: ChecksProps) {
     <Stack>
       <div>
         <Text fw={600} mb={4} role="status">
-          {`${done} of ${checkNames.length} checks are met${next ? `. Next: ${checklistSteps[next].title}` : ''}`}
+          {`${done} of ${checkNames.length} checks are met${optional.length > 0 ? `, ${optional.length} optional for a trial` : ''}${next ? `. Next: ${checklistSteps[next].title}` : ''}`}
         </Text>
         <Progress value={(done / checkNames.length) * 100} aria-label="Checks that are met" />
       </div>
-      <LiveNotice health={health} />
+      <LiveNotice health={health} isComplete={needed.every((name) => health.checks[name].ok)} />
       <Accordion
         multiple
         order={2}

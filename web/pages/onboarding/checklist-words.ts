@@ -61,3 +61,21 @@ export function wasMet(name: CheckName, { checks, live_since }: Health): boolean
 export function missingInWords(name: CheckName, { checks, checked_at }: Health): string {
   return checks[name].ok ? '' : missing[name](checks[name] as never, checked_at).join(' ')
 }
+
+/** Why a trial does not need a check that nobody has begun. */
+const optional: { [Name in CheckName]?: { isBegun(check: Health['checks'][Name]): boolean; why: string } } = {
+  identity: {
+    isBegun: ({ sso_configured }) => sso_configured,
+    why: 'People sign in by a welcome link or, in development, by the mock login.',
+  },
+  platforms: {
+    isBegun: ({ connected }) => connected > 0,
+    why: 'Events can be sent to the telemetry API without a connected platform.',
+  },
+}
+
+/** @returns why a trial can do without a check; undefined if it cannot, or if the check is met or was begun */
+export function optionalInWords(name: CheckName, { checks }: Health): string | undefined {
+  const rule = optional[name]
+  return rule && !checks[name].ok && !rule.isBegun(checks[name] as never) ? rule.why : undefined
+}
