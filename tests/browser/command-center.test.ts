@@ -33,10 +33,10 @@ describe('figures', () => {
     const page = await lab.signInAs('analyst', still)
     const { totals } = await summary()
     expect(await value(page, 'Invocations')).toBe(count(totals.invocations))
-    expect(await value(page, 'Cost, by senders')).toBe(`$${totals.cost_usd_estimate.toFixed(2)}`)
-    expect(await value(page, 'Cost, by list prices')).toBe(`$${totals.cost_usd_computed.toFixed(2)}`)
+    expect(await value(page, 'Reported cost')).toBe(`$${totals.cost_usd_estimate.toFixed(2)}`)
+    expect(await value(page, 'Calculated cost')).toBe(`$${totals.cost_usd_computed.toFixed(2)}`)
     const reconciled = await lab.hub.call('acme', 'GET', `/api/v1/telemetry/reconciliation?from=${from}&to=${to}`)
-    expect(await value(page, 'Variance')).toBe(`$${reconciled.body.totals.variance_usd.toFixed(2)}`)
+    expect(await value(page, 'Difference')).toBe(`$${reconciled.body.totals.variance_usd.toFixed(2)}`)
     const before = `from=${new Date(Date.parse(from) - 10 * 86_400_000).toISOString()}&to=${from}`
     const earlier = (await lab.hub.call('acme', 'GET', `/api/v1/telemetry/summary?${before}`)).body.totals
     await figure(page, 'Invocations')
@@ -97,7 +97,7 @@ describe('live', () => {
     await list.getByRole('button', { name: 'Pause' }).click()
     const held = await first()
     await sendLately(lab.hub, 2)
-    await list.getByText('Held: 2 new').waitFor()
+    await list.getByText('Paused: 2 new').waitFor()
     expect(await first()).toBe(held)
     await list.getByRole('button', { name: 'Continue' }).click()
     const newest = (await newestEvents()).body.records[0].record_id
@@ -111,8 +111,8 @@ describe('live', () => {
 
 test('a member sees it without what the role may not ask for', async () => {
   const page = await lab.signInAs('member', still)
-  await page.getByRole('article', { name: 'Gone quiet' }).waitFor()
-  expect(await page.getByRole('article', { name: 'Dead skills' }).count()).toBe(0)
+  await page.getByRole('article', { name: 'No longer used' }).waitFor()
+  expect(await page.getByRole('article', { name: 'Unused skills' }).count()).toBe(0)
   expect(await page.getByRole('link', { name: 'Set prices' }).count()).toBe(0)
 })
 

@@ -7,6 +7,7 @@ import {
   isoOf,
   quarterMs,
   rangeOf,
+  recentOf,
   type Span,
   startsOf,
 } from '../../web/pages/command-center/ranges.ts'
@@ -35,16 +36,16 @@ describe('the range that an address names', () => {
   })
 
   test('7 days are whole days of the zone with today so far; before are the 7 days up to the same time of day', () => {
-    const range = rangeOf({}, now)
+    const range = rangeOf({ range: '7d' }, now)
     expect(shown(range)).toEqual(['2026-11-15T23:00:00Z', '2026-11-22T10:15:00Z'])
     expect(shown(range.before)).toEqual(['2026-11-08T23:00:00Z', '2026-11-15T10:15:00Z'])
-    expect(rangeOf({ range: '7d' }, now)).toEqual(range)
   })
 
   test('30 days over the end of summer time begin at midnight of either offset', () => {
     const range = rangeOf({ range: '30d' }, now)
     expect(shown(range)).toEqual(['2026-10-23T22:00:00Z', '2026-11-22T10:15:00Z'])
     expect(shown(range.before)).toEqual(['2026-09-23T22:00:00Z', '2026-10-23T09:15:00Z'])
+    expect(rangeOf({}, now)).toEqual(range)
   })
 
   test('a custom one is widened to quarters, and compared with as much just before', () => {
@@ -57,7 +58,7 @@ describe('the range that an address names', () => {
     [{ range: 'custom', from: '2026-11-01T00:00:00Z' }],
     [{ range: 'custom', from: '2026-11-02T00:00:00Z', to: '2026-11-01T00:00:00Z' }],
     [{ range: 'custom', from: 'yesterday', to: 'today' }],
-  ] as const)('%j is none, so it is 7 days', (search) => {
+  ] as const)('%j is none, so the default range is shown', (search) => {
     expect(rangeOf(search, now)).toEqual(rangeOf({}, now))
   })
 
@@ -80,6 +81,15 @@ describe('the range that an address names', () => {
         expect(found.before.to).toBeLessThanOrEqual(found.from)
       }
     }
+  })
+
+  test('its last 48 hours are recent; a shorter one is compared with the previous period', () => {
+    const month = rangeOf({}, now)
+    const { recent, earlier } = recentOf(month)
+    expect(shown(recent)).toEqual(['2026-11-20T10:15:00Z', '2026-11-22T10:15:00Z'])
+    expect(shown(earlier)).toEqual(['2026-10-23T22:00:00Z', '2026-11-20T10:15:00Z'])
+    const day = rangeOf({ range: '24h' }, now)
+    expect(recentOf(day)).toEqual({ recent: { from: day.from, to: day.to }, earlier: day.before, isPart: false })
   })
 
   test('the longest is 900 days', () => {

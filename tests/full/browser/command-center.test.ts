@@ -60,7 +60,12 @@ describe('figures', () => {
 
   test('are drawn, and a chart is saved as an image', async () => {
     const page = await lab.signInAs('analyst', still)
-    await page.getByRole('region', { name: 'Tokens' }).locator('.recharts-bar-rectangle').first().waitFor()
+    await page
+      .getByRole('region', { name: 'Tokens' })
+      .locator('.recharts-bar-rectangle')
+      .filter({ visible: true })
+      .first()
+      .waitFor()
     const { download, content } = await saved(page, 'Tokens', 'Image as PNG')
     expect(download.suggestedFilename()).toMatch(/^tokens-\d{4}-\d\d-\d\d-to-\d{4}-\d\d-\d\d\.png$/)
     expect(content.subarray(0, 8)).toEqual(Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'))
@@ -113,9 +118,9 @@ describe('live', () => {
 describe('the breakdown', () => {
   test('is ordered by any column, and saved so', async () => {
     const page = await lab.signInAs('analyst', `${still}&group_by=model`)
-    await breakdown(page).getByRole('button', { name: 'List price' }).click()
+    await breakdown(page).getByRole('button', { name: 'Calculated' }).click()
     await page.waitForURL(/sort=cost_computed/)
-    await breakdown(page).getByRole('columnheader', { name: 'List price' }).and(page.locator('[aria-sort]')).waitFor()
+    await breakdown(page).getByRole('columnheader', { name: 'Calculated' }).and(page.locator('[aria-sort]')).waitFor()
     const { content } = await saved(page, 'Breakdown as CSV')
     const [header = '', ...lines] = content.toString().trimEnd().split('\r\n')
     const at = header.split(',').indexOf('cost_usd_computed')
@@ -159,7 +164,7 @@ test('what needs attention: a skill that fails now, published ones that nobody u
   const page = await lab.signInAs('admin', '/?range=7d&live=off')
   const failing = page.getByRole('article', { name: 'Newly failing' })
   await failing.getByRole('button', { name: 'legal.contract-review' }).waitFor()
-  const dead = page.getByRole('article', { name: 'Dead skills' })
+  const dead = page.getByRole('article', { name: 'Unused skills' })
   await dead.getByRole('link', { name: 'hr.policy-answer' }).waitFor()
   expect(await dead.getByRole('link').allTextContents()).not.toContain('fin.variance-note')
   await page.getByRole('article', { name: 'Cost exceptions' }).getByText('acme-internal-7b', { exact: true }).waitFor()
@@ -182,7 +187,7 @@ describe('what cannot be read is said, and the rest stands', () => {
   test('skills', async () => {
     const page = await pageWithout((query) => query.get('group_by') === 'skill')
     await page.getByRole('article', { name: 'Newly failing' }).getByText('could not be read').waitFor()
-    const dead = page.getByRole('article', { name: 'Dead skills' })
+    const dead = page.getByRole('article', { name: 'Unused skills' })
     await dead.getByText('could not be read').waitFor()
     await page.unrouteAll()
     await dead.getByRole('button', { name: 'Try again' }).click()
@@ -192,14 +197,14 @@ describe('what cannot be read is said, and the rest stands', () => {
   test('people, and the period before', async () => {
     const page = await pageWithout((query) => query.get('group_by') === 'user' || query.get('limit') === '1')
     await page.getByText('Some figures could not be read').waitFor()
-    expect(await value(page, 'People')).toBe('—')
-    expect(await figure(page, 'Invocations').textContent()).toContain('before: not known')
+    expect(await value(page, 'Active users')).toBe('—')
+    expect(await figure(page, 'Invocations').textContent()).toContain('previous period: not known')
     await page.unrouteAll()
     await page.getByRole('alert').getByRole('button', { name: 'Try again' }).click()
     await figure(page, 'Invocations')
       .getByText(/from \d/)
       .waitFor()
-    await expect.poll(() => value(page, 'People')).toMatch(/^\d+$/)
+    await expect.poll(() => value(page, 'Active users')).toMatch(/^\d+$/)
   })
 
   test('the second dimension of the breakdown', async () => {

@@ -1,5 +1,4 @@
 import { SimpleGrid } from '@mantine/core'
-import { together } from '../../components/together.ts'
 import { CostExceptions } from './cost-exceptions.tsx'
 import { FailingSkills } from './failing-skills.tsx'
 import { UnusedSkills } from './unused-skills.tsx'
@@ -20,7 +19,7 @@ export function Attention({ center, figures }: AttentionProps) {
   const before = useFiguresByKey({ ...asked, span: range.before, enabled: now.isSuccess })
   return (
     <SimpleGrid cols={{ base: 1, lg: 3 }} spacing="sm" mb="md" component="section" aria-label="Needs attention">
-      <FailingSkills compared={together(now, before)} change={center.change} />
+      <FailingSkills center={center} />
       <UnusedSkills now={now} before={before} />
       <CostExceptions {...center} figures={figures} />
     </SimpleGrid>

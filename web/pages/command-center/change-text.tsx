@@ -52,7 +52,7 @@ export function ChangeText({ now, before, earlier = 'known', format, better, by 
   }
   const words = { up: 'up', down: 'down', same: 'as before' }[change.direction]
   return (
-    <Group gap={2} wrap="nowrap" title={`${format(before)} in the period before`}>
+    <Group gap={2} wrap="nowrap" title={`${format(before)} in the previous period`}>
       <Icon size={14} aria-hidden color={isWorse ? worse : undefined} />
       <Text size="xs" truncate c={isWorse ? worse : isBetter ? 'var(--mantine-primary-color-light-color)' : undefined}>
         {change.direction === 'same' ? words : `${words} ${amounts[by]()}`}
@@ -66,6 +66,6 @@ export function ChangeText({ now, before, earlier = 'known', format, better, by 
 
 /** Where nothing is compared. */
 function wordsWithout(now: number | undefined, earlier: Earlier): string {
-  if (earlier === 'failed') return 'before: not known'
-  return now === undefined || earlier === 'reading' ? '\u00a0' : 'nothing before'
+  if (earlier === 'failed') return 'previous period: not known'
+  return now === undefined || earlier === 'reading' ? '\u00a0' : 'no previous data'
 }

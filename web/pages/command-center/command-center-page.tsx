@@ -66,7 +66,7 @@ export default function CommandCenterPage() {
         <RangeFault search={search} />
         <Text size="xs" c="dimmed">
           <bdi>{center.lastsUntilNow ? `From ${momentText(range.from)} until now` : spanText(range)}</bdi>, days of{' '}
-          {timeZone}. Compared with <bdi>{spanText(range.before)}</bdi>.
+          {timeZone}. Compared with the previous period, <bdi>{spanText(range.before)}</bdi>.
         </Text>
       </Stack>
       <FilterChips {...center} />
@@ -129,8 +129,8 @@ function RangeFault({ search }: Pick<Center, 'search'>) {
 }
 
 const faults = {
-  incomplete: { title: 'The range of this link has no beginning or no end', shown: 'Shown are the last 7 days.' },
-  reversed: { title: 'The range of this link does not end after it begins', shown: 'Shown are the last 7 days.' },
+  incomplete: { title: 'The range of this link has no beginning or no end', shown: 'Shown are the last 30 days.' },
+  reversed: { title: 'The range of this link does not end after it begins', shown: 'Shown are the last 30 days.' },
   long: { title: 'The range of this link is too long', shown: `Shown are the last ${longestDays} days of it.` },
 }
 

@@ -15,7 +15,7 @@ const reasons: Record<string, string> = {
   no_price_at_ts: 'There are prices, but for other times',
   no_price_for_tokens: 'A kind of token has no price',
   price_known_since: 'There is a price now: rate them again',
-  differs_by_more_than_2_percent: 'Senders are off by more than 2%',
+  differs_by_more_than_2_percent: 'Reported and calculated cost differ by more than 2%',
 }
 
 interface CostExceptionsProps extends Pick<Center, 'filters' | 'range' | 'change'> {
@@ -32,7 +32,7 @@ export function CostExceptions({ filters, range, change, figures }: CostExceptio
         {([{ items, complete }, { totals }]) => {
           if (items.length === 0 && complete && totals.unpriced === 0) {
             if (totals.invocations === 0) return <Text size="sm">No events in this range.</Text>
-            return <AllWell>Every event of this range has a price, and senders agree with it.</AllWell>
+            return <AllWell>Every event of this range has a price, and both costs agree.</AllWell>
           }
           return (
             <>
@@ -43,7 +43,7 @@ export function CostExceptions({ filters, range, change, figures }: CostExceptio
               )}
               <Text size="xs" mt="xs">
                 {!complete && 'There are too many to look at all of them here. '}
-                {`In all ${formatCount(totals.unpriced)} of the range have no price, and the variance is ${formatUsd(varianceOf(totals))}.`}
+                {`In all ${formatCount(totals.unpriced)} of the range have no price, and the difference is ${formatUsd(varianceOf(totals))}.`}
               </Text>
               {me.may('replacePrices') && totals.unpriced > 0 && (
                 <Anchor component={Link} to="/settings/prices" size="sm">

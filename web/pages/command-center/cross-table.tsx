@@ -48,7 +48,7 @@ const shown: Record<Measure, Shown> = {
     full: (row) => formatCount(row.invocations),
   },
   failure_rate: {
-    label: 'Failed',
+    label: 'Error rate',
     value: rate,
     text: (row) => formatPercent(rate(row)),
     full: (row) => `${formatCount(row.failures)} of ${formatCount(row.invocations)}`,
@@ -60,7 +60,7 @@ const shown: Record<Measure, Shown> = {
     full: (row) => `${formatCount(row.latency_ms.p95)} ms`,
   },
   cost_computed: {
-    label: 'List price',
+    label: 'Calculated',
     value: (row) => row.cost_usd_computed,
     text: (row) => listPriceText(row, shortUsd),
     full: listPriceTitle,

@@ -5,6 +5,7 @@ import { formatCount, formatMs, formatSeconds, formatShort, formatUsd, formatUsd
 import styles from './drawing.module.css'
 import { LineLegend, type LineSeries } from './line-legend.tsx'
 import type { Point } from './points.ts'
+import { type MarkedChange, priceChangeText } from './price-changes.ts'
 
 export type DrawingKind = 'usage' | 'latency' | 'cost' | 'tokens'
 
@@ -12,15 +13,25 @@ interface DrawingProps {
   kind: DrawingKind
   points: Point[]
   height: number
+  /** Price changes, which the cost chart marks. */
+  changes: readonly MarkedChange[]
 }
 
 type Percentile = 'p50' | 'p95' | 'p99'
 
 /** Of the height of the costs, with its title. */
-const varianceHeight = 112
+const differenceHeight = 112
 
 /** So that the labels at both ends of an axis have room on their lines. */
 const chartProps = { margin: { top: 10, right: 6, bottom: 0, left: 0 } }
+
+/** With more changes the labels would overlap: the table names the models. */
+const labelledChangesMax = 2
+
+const priceChange: LineSeries = {
+  ...{ name: 'priceChange', label: 'Price change', color: 'orange.6', strokeWidth: 1.5, strokeDasharray: '3 2' },
+  upright: true,
+}
 
 /** In the order in which they are drawn: what is above is seen whole. */
 const percentiles: LineSeries[] = [
@@ -29,8 +40,8 @@ const percentiles: LineSeries[] = [
   { name: 'p50', label: 'p50', color: 'seal.6', strokeWidth: 1.5 },
 ]
 const costs: LineSeries[] = [
-  { name: 'costComputed', label: 'By list prices', color: 'seal.5', strokeWidth: 4 },
-  { name: 'costEstimate', label: 'By senders', color: 'blue.6', strokeWidth: 1.5, strokeDasharray: '5 3' },
+  { name: 'costComputed', label: 'Calculated', color: 'seal.5', strokeWidth: 4 },
+  { name: 'costEstimate', label: 'Reported', color: 'blue.6', strokeWidth: 1.5, strokeDasharray: '5 3' },
 ]
 
 /** An hour with events between two without is no line, so it has a dot; all others have none. */
@@ -46,7 +57,7 @@ function lonePoint(points: readonly Point[], name: Percentile) {
 }
 
 /** The chart itself, apart from the rest since it brings the library that draws. */
-export default function Drawing({ kind, points, height }: DrawingProps) {
+export default function Drawing({ kind, points, height, changes }: DrawingProps) {
   const ticks = new Map(points.map(({ label, tick }) => [label, tick]))
   const shared = {
     data: points,
@@ -67,14 +78,14 @@ export default function Drawing({ kind, points, height }: DrawingProps) {
     textColor: 'var(--mantine-color-dimmed)',
   }
   const axis = (format: (value: number) => string) => ({ yAxisProps: { width: 64, tickFormatter: format } })
-  const lines = (series: LineSeries[]) => ({
+  const lines = (series: LineSeries[], marks: LineSeries[] = []) => ({
     curveType: 'linear' as const,
     withDots: false,
     series: series.map(({ strokeWidth: _, ...line }) => line),
     lineProps: ({ name }: { name: string }) => ({
       strokeWidth: series.find((line) => line.name === name)?.strokeWidth,
     }),
-    legendProps: { ...shared.legendProps, content: () => <LineLegend series={series} /> },
+    legendProps: { ...shared.legendProps, content: () => <LineLegend series={[...series, ...marks]} /> },
     lineChartProps: chartProps,
   })
   switch (kind) {
@@ -125,25 +136,38 @@ export default function Drawing({ kind, points, height }: DrawingProps) {
           <LineChart
             {...shared}
             {...axis(formatUsdShort)}
-            {...lines(costs)}
-            h={height - varianceHeight}
+            {...lines(costs, changes.length > 0 ? [priceChange] : [])}
+            referenceLines={priceLines(changes, points)}
+            h={height - differenceHeight}
             valueFormatter={formatUsd}
           />
           {/* With a scale of its own: it is small beside the costs. */}
           <Text size="xs" c="dimmed" h={18} mt={10}>
-            Variance: senders less list prices
+            Difference (reported − calculated)
           </Text>
           <BarChart
             {...shared}
-            h={varianceHeight - 28}
+            h={differenceHeight - 28}
             withLegend={false}
             withXAxis={false}
             barChartProps={{ margin: { ...chartProps.margin, bottom: 10 } }}
             yAxisProps={{ width: 64, tickFormatter: formatUsdShort, tickCount: 3, interval: 0 }}
             valueFormatter={formatUsd}
-            series={[{ name: 'variance', label: 'Variance', color: 'orange.6' }]}
+            series={[{ name: 'variance', label: 'Difference', color: 'orange.6' }]}
           />
         </>
       )
   }
+}
+
+/** A vertical line for each change. Its label is on the side that has room. */
+function priceLines(changes: readonly MarkedChange[], points: readonly Point[]) {
+  return changes.map((change) => {
+    const isLate = points.findIndex(({ label }) => label === change.label) > points.length / 2
+    return {
+      ...{ x: change.label, color: priceChange.color, strokeDasharray: priceChange.strokeDasharray ?? '' },
+      ...(changes.length <= labelledChangesMax && { label: priceChangeText(change) }),
+      labelPosition: isLate ? ('insideTopRight' as const) : ('insideTopLeft' as const),
+    }
+  })
 }

@@ -1,26 +1,30 @@
 import { Anchor, Badge } from '@mantine/core'
-import { type LoadableQuery, Loaded } from '../../components/loaded.tsx'
+import { Loaded } from '../../components/loaded.tsx'
+import { together } from '../../components/together.ts'
 import { formatCount, formatPercent } from '../../ui/formats.ts'
 import { AllWell, AttentionCard, AttentionList } from './attention-card.tsx'
 import { failureRate, worseningOf } from './changes.ts'
+import { ErrorCodes } from './error-codes.tsx'
+import { recentOf } from './ranges.ts'
 import type { Center } from './use-center.ts'
-import type { Keys } from './use-figures.ts'
+import { type Keys, useFiguresByKey } from './use-figures.ts'
 
-interface FailingSkillsProps extends Pick<Center, 'change'> {
-  /** Of now, and of the period before. */
-  compared: LoadableQuery<[Keys, Keys]>
-}
-
-/** Skills that fail now, and did not so before. */
-export function FailingSkills({ compared, change }: FailingSkillsProps) {
+/** Skills that began to fail, or fail much more than before. A filter by skill does not apply. */
+export function FailingSkills({ center }: { center: Center }) {
+  const { filters, range, isLive, change } = center
+  const { skill_id: _, ...others } = filters
+  const { recent, earlier, isPart } = recentOf(range)
+  const asked = { filters: others, group: 'skill' as const }
+  const now = useFiguresByKey({ ...asked, span: recent, live: isLive })
+  const before = useFiguresByKey({ ...asked, span: earlier, enabled: now.isSuccess })
   return (
     <AttentionCard
       title="Newly failing"
-      rule="Three failures or more, and none in the period before; or twice the share, and five points more."
+      rule={`${isPart ? 'Last 48 hours against the days before' : 'Against the previous period'}: 3 failures or more after none, or twice the error rate and 5 points more.`}
     >
-      <Loaded query={compared} what="failures">
-        {([now, before]) => {
-          const items = failing(now, before).map(({ row, earlierRow, worsening }) => ({
+      <Loaded query={together(now, before)} what="failures">
+        {([figures, earlierFigures]) => {
+          const items = failing(figures, earlierFigures).map(({ row, earlierRow, worsening }) => ({
             id: row.key ?? '',
             name: (
               <Anchor
@@ -32,7 +36,12 @@ export function FailingSkills({ compared, change }: FailingSkillsProps) {
                 {row.key}
               </Anchor>
             ),
-            said: `${formatPercent(failureRate(row))} failed (${formatCount(row.failures)} of ${formatCount(row.invocations)}), before ${earlierRow ? formatPercent(failureRate(earlierRow)) : 'not used'}`,
+            said: (
+              <>
+                <div>{`${formatPercent(failureRate(row))} failed (${formatCount(row.failures)} of ${formatCount(row.invocations)}), before ${earlierRow ? formatPercent(failureRate(earlierRow)) : 'not used'}`}</div>
+                {row.key !== undefined && <ErrorCodes skillId={row.key} span={recent} />}
+              </>
+            ),
             figure: (
               <Badge color="red" variant="light">
                 {worsening === 'new' ? 'New' : 'Rising'}

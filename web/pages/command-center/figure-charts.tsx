@@ -1,12 +1,23 @@
 import { SimpleGrid, Skeleton } from '@mantine/core'
 import { lazy, Suspense, useMemo } from 'react'
+import { api } from '../../api/hub.ts'
+import { useMe } from '../../api/me.ts'
 import { ChartFrame } from '../../ui/chart-frame.tsx'
 import type { FigureColumn } from '../../ui/figures.ts'
 import { formatCount, formatMs, formatPercent, formatUsd } from '../../ui/formats.ts'
 import { failureRate } from './changes.ts'
 import type { Filters } from './dimensions.ts'
 import type { DrawingKind } from './drawing.tsx'
-import { costColumns, latencyColumns, type Point, pointsOf, tokenColumns, usageColumns } from './points.ts'
+import {
+  costColumns,
+  latencyColumns,
+  type Point,
+  pointsOf,
+  priceChangeColumn,
+  tokenColumns,
+  usageColumns,
+} from './points.ts'
+import { markChanges, priceChangesOf, priceChangeText } from './price-changes.ts'
 import type { Interval, Span } from './ranges.ts'
 import { daysOf, figuresOf } from './span-text.ts'
 import { type Row, type Totals, varianceOf } from './use-figures.ts'
@@ -26,7 +37,25 @@ interface FigureChartsProps {
 
 /** The figures over time. */
 export default function FigureCharts({ rows, totals, span, filters, interval }: FigureChartsProps) {
-  const points = useMemo(() => pointsOf(rows, span, interval), [rows, span, interval])
+  const prices = api.useQuery(
+    'get',
+    '/api/v1/telemetry/prices',
+    {},
+    { enabled: useMe().may('getPrices'), staleTime: 60_000 },
+  )
+  const { points, changes } = useMemo(() => {
+    const drawn = pointsOf(rows, span, interval)
+    const marked = markChanges(priceChangesOf(prices.data?.prices ?? [], span, filters), drawn)
+    const repriced = new Map(marked.map(({ label, models }) => [label, models.join(', ')]))
+    return {
+      points: drawn.map((point) => ({
+        ...point,
+        ...(repriced.has(point.label) && { repriced: repriced.get(point.label) }),
+      })),
+      changes: marked,
+    }
+  }, [rows, span, interval, prices.data, filters])
+  const priceText = changes.map((change) => ` ${priceChangeText(change)} on ${change.label}.`).join('')
   const by = interval === 'hour' ? 'by hours' : 'by days'
   const charts: { kind: DrawingKind; title: string; columns: FigureColumn<Point>[]; summary: string }[] = [
     {
@@ -38,8 +67,12 @@ export default function FigureCharts({ rows, totals, span, filters, interval }: 
       summary: `Percentiles of latency ${by}; of the whole range p50 is ${formatMs(totals.latency_ms.p50)}, p95 ${formatMs(totals.latency_ms.p95)} and p99 ${formatMs(totals.latency_ms.p99)}.`,
     },
     {
-      ...{ kind: 'cost', title: 'Costs and their variance', columns: costColumns },
-      summary: `Costs ${by}: ${formatUsd(totals.cost_usd_estimate)} by senders, ${formatUsd(totals.cost_usd_computed)} by list prices, a variance of ${formatUsd(varianceOf(totals))}.`,
+      ...{
+        kind: 'cost',
+        title: 'Cost',
+        columns: changes.length > 0 ? [...costColumns, priceChangeColumn] : costColumns,
+      },
+      summary: `Cost ${by}: ${formatUsd(totals.cost_usd_estimate)} reported, ${formatUsd(totals.cost_usd_computed)} calculated, a difference of ${formatUsd(varianceOf(totals))}.${priceText}`,
     },
     {
       ...{ kind: 'tokens', title: 'Tokens', columns: tokenColumns },
@@ -61,7 +94,7 @@ export default function FigureCharts({ rows, totals, span, filters, interval }: 
           height={drawingHeight}
         >
           <Suspense fallback={<Skeleton height={drawingHeight} />}>
-            <Drawing kind={kind} points={points} height={drawingHeight} />
+            <Drawing kind={kind} points={points} height={drawingHeight} changes={changes} />
           </Suspense>
         </ChartFrame>
       ))}

@@ -54,17 +54,17 @@ export function KpiRow({ now, before, people, peopleBefore, states }: KpiRowProp
       <Kpi label="Invocations" value={shownCount(now.invocations)} full={formatCount(now.invocations)}>
         <ChangeText {...pair((totals) => totals.invocations)} format={shownCount} />
       </Kpi>
-      <Kpi label="Failed" value={formatPercent(failing.now)} more={`${shownCount(now.failures)} invocations`}>
+      <Kpi label="Error rate" value={formatPercent(failing.now)} more={`${shownCount(now.failures)} failed`}>
         <ChangeText {...failing} format={formatPercent} better="down" by="points" />
       </Kpi>
       <Kpi
-        label="Latency, p95"
+        label="p95 latency"
         value={formatMs(p95(now))}
-        more={now.invocations ? `median ${formatMs(now.latency_ms.p50)}` : 'no invocations'}
+        more={now.invocations ? `p50 ${formatMs(now.latency_ms.p50)}` : 'no invocations'}
       >
         <ChangeText {...pair(p95)} format={formatMs} better="down" />
       </Kpi>
-      <Kpi label="People" value={peopleText(people, states.people)} more="who used a skill">
+      <Kpi label="Active users" value={peopleText(people, states.people)} more="with an invocation">
         <ChangeText
           now={people?.count}
           before={peopleBefore?.count}
@@ -73,15 +73,15 @@ export function KpiRow({ now, before, people, peopleBefore, states }: KpiRowProp
         />
       </Kpi>
       <Kpi
-        label="Cost, by senders"
+        label="Reported cost"
         value={shownUsd(now.cost_usd_estimate)}
         full={formatUsd(now.cost_usd_estimate)}
-        more="as they estimated it"
+        more="as reported by senders"
       >
         <ChangeText {...pair((totals) => totals.cost_usd_estimate)} format={shownUsd} />
       </Kpi>
       <Kpi
-        label="Cost, by list prices"
+        label="Calculated cost"
         value={isUnpriced(now) ? 'No price' : shownUsd(now.cost_usd_computed)}
         full={formatUsd(now.cost_usd_computed)}
         more={
@@ -95,13 +95,13 @@ export function KpiRow({ now, before, people, peopleBefore, states }: KpiRowProp
         <ChangeText {...pair((totals) => totals.cost_usd_computed)} format={shownUsd} />
       </Kpi>
       <Kpi
-        label="Variance"
+        label="Difference"
         value={shownUsd(varianceOf(now))}
         full={formatUsd(varianceOf(now))}
         more={
           now.cost_usd_computed
-            ? `${formatPercent(varianceOf(now) / now.cost_usd_computed)} of list prices`
-            : 'senders less list prices'
+            ? `${formatPercent(varianceOf(now) / now.cost_usd_computed)} of calculated`
+            : 'reported − calculated'
         }
       >
         <ChangeText {...pair(varianceOf)} format={shownUsd} by="amount" />

@@ -6,6 +6,8 @@ export interface LineSeries {
   color: string
   strokeDasharray?: string
   strokeWidth: number
+  /** A mark at one time instead of a line over time. */
+  upright?: boolean
 }
 
 /** Names of lines, each beside a piece of it: dashes and widths tell them apart, not colours alone. */
@@ -13,11 +15,12 @@ export function LineLegend({ series }: { series: readonly LineSeries[] }) {
   const theme = useMantineTheme()
   return (
     <Group justify="flex-end" gap="md" pt={10}>
-      {series.map(({ name, label, color, strokeDasharray, strokeWidth }) => (
+      {series.map(({ name, label, color, strokeDasharray, strokeWidth, upright }) => (
         <Group key={name} gap={7} wrap="nowrap">
-          <svg width={22} height={6} aria-hidden="true">
+          <svg width={upright ? 4 : 22} height={upright ? 14 : 6} aria-hidden="true">
             <line
-              {...{ x1: 0, x2: 22, y1: 3, y2: 3, strokeWidth, strokeDasharray }}
+              {...(upright ? { x1: 2, x2: 2, y1: 0, y2: 14 } : { x1: 0, x2: 22, y1: 3, y2: 3 })}
+              {...{ strokeWidth, strokeDasharray }}
               stroke={getThemeColor(color, theme)}
             />
           </svg>

@@ -48,7 +48,7 @@ export function LiveFeed({ filters, isLive }: Center) {
         {!isLive
           ? 'Live is off: these are those of when the page was opened.'
           : isHeld
-            ? `Held${fresh > 0 ? `: ${count} new` : ''}${isPaused ? '' : ' while you look at it'}`
+            ? `Paused${fresh > 0 ? `: ${count} new` : ''}`
             : 'In order of arrival, the latest first.'}
       </Text>
       <Announcement latest={latest} />

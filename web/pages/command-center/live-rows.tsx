@@ -67,10 +67,10 @@ const columns = column.columns([
   }),
   column.accessor((event) => event.cost_usd_computed, {
     id: 'cost',
-    header: 'List price',
+    header: 'Calculated',
     cell: ({ row: { original } }) =>
       original.cost_usd_computed === undefined ? (
-        <Text span inherit c="dimmed" title={`The sender estimated ${formatUsdInFull(original.cost_usd_estimate)}`}>
+        <Text span inherit c="dimmed" title={`Reported cost: ${formatUsdInFull(original.cost_usd_estimate)}`}>
           no price
         </Text>
       ) : (

@@ -21,6 +21,8 @@ export interface Point {
   costEstimate: number
   costComputed: number
   variance: number
+  /** Models whose price changed in this hour or day; absent if none did. */
+  repriced?: string
   p50: number | undefined
   p95: number | undefined
   p99: number | undefined
@@ -87,7 +89,7 @@ export const usageColumns: Column[] = [
   count('failures', 'Failures', (point) => point.failures),
   {
     id: 'failure_rate',
-    label: 'Failed',
+    label: 'Error rate',
     value: (point) => point.failureRate,
     text: (point) => (point.failureRate === undefined ? nothing : formatPercent(point.failureRate)),
     from: 'sm',
@@ -103,10 +105,15 @@ export const latencyColumns: Column[] = [
 
 export const costColumns: Column[] = [
   start,
-  usd('cost_usd_estimate', 'Senders', (point) => point.costEstimate),
-  usd('cost_usd_computed', 'List prices', (point) => point.costComputed),
-  usd('variance_usd', 'Variance', (point) => point.variance),
+  usd('cost_usd_estimate', 'Reported', (point) => point.costEstimate),
+  usd('cost_usd_computed', 'Calculated', (point) => point.costComputed),
+  usd('variance_usd', 'Difference', (point) => point.variance),
 ]
+
+export const priceChangeColumn: Column = {
+  ...{ id: 'price_change', label: 'Price change', from: 'sm' },
+  value: (point) => point.repriced,
+}
 
 export const tokenColumns: Column[] = [
   start,

@@ -1,7 +1,7 @@
 import { Button, Group, Popover, SegmentedControl, Skeleton, Switch } from '@mantine/core'
 import { IconCalendar } from '@tabler/icons-react'
 import { lazy, Suspense, useState } from 'react'
-import { isoOf, mayBeHourly, type Preset } from './ranges.ts'
+import { defaultPreset, isoOf, mayBeHourly, type Preset } from './ranges.ts'
 import type { Center } from './use-center.ts'
 
 // The calendar comes with a library of its own.
@@ -18,7 +18,7 @@ export function RangePicker({ search, range, interval, isLive, change }: Center)
       <SegmentedControl
         size="xs"
         aria-label="Range"
-        value={isCustom ? '' : (search.range ?? '7d')}
+        value={isCustom ? '' : (search.range ?? defaultPreset)}
         onChange={(value) => change({ range: value as Preset, from: undefined, to: undefined })}
         data={Object.entries(labels).map(([value, label]) => ({ value, label }))}
       />
@@ -47,7 +47,7 @@ export function RangePicker({ search, range, interval, isLive, change }: Center)
       </Popover>
       <SegmentedControl
         size="xs"
-        aria-label="Drawn by"
+        aria-label="Interval"
         value={interval}
         onChange={(value) => change({ interval: value as 'hour' | 'day' })}
         data={[

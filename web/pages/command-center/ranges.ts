@@ -6,6 +6,8 @@ const dayMs = 86_400_000
 /** Ranges that move with the clock. */
 export const presets = ['24h', '7d', '30d', '90d'] as const
 export type Preset = (typeof presets)[number]
+/** The range of an address without one. */
+export const defaultPreset: Preset = '30d'
 const presetDays: Record<Preset, number> = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 }
 
 export type Interval = 'hour' | 'day'
@@ -34,14 +36,14 @@ const longestHourlyDays = 40
 /**
  * The range that an address names. A preset of several days is whole days of the reader's zone with today as far as it
  * is, and the days before up to the same time of day; 24 hours are just that. A custom range is widened to quarters.
- * What makes no range is the preset of 7 days.
+ * Anything else is the default preset.
  */
 export function rangeOf({ range, from, to }: RangeSearch, nowMs: number): Range {
   if (range === 'custom' && from && to) {
     const custom = customRange(Date.parse(from), Date.parse(to))
     if (custom) return custom
   }
-  const preset = range === undefined || range === 'custom' ? '7d' : range
+  const preset = range === undefined || range === 'custom' ? defaultPreset : range
   const days = presetDays[preset]
   // As the Hub takes it without `to`: senders' clocks may be five minutes ahead.
   const end = floorTo(nowMs + 5 * 60_000, quarterMs) + quarterMs
@@ -115,6 +117,18 @@ export function fillGaps<Row extends { start?: string }>(
   const byStart = new Map(rows.map((row) => [Date.parse(row.start ?? ''), row]))
   const starts = new Set([...startsOf(span, interval), ...byStart.keys()])
   return [...starts].sort((one, other) => one - other).map((start) => ({ start, row: byStart.get(start) }))
+}
+
+/** The longest span that counts as recent. */
+const recentMs = 2 * dayMs
+
+/**
+ * Splits a range into its last 48 hours and the time before them, which show a failure that began lately. A shorter
+ * range is compared with the previous period.
+ */
+export function recentOf({ from, to, before }: Range): { recent: Span; earlier: Span; isPart: boolean } {
+  if (to - from <= recentMs) return { recent: { from, to }, earlier: before, isPart: false }
+  return { recent: { from: to - recentMs, to }, earlier: { from, to: to - recentMs }, isPart: true }
 }
 
 export function isoOf(ms: number): string {

@@ -16,23 +16,23 @@ interface UnusedSkillsProps {
 
 /** Skills that nobody uses: of all that are published, for those who may list them; else of those used before. */
 export function UnusedSkills(props: UnusedSkillsProps) {
-  return useMe().may('listSkills') ? <DeadSkills {...props} /> : <QuietSkills {...props} />
+  return useMe().may('listSkills') ? <UnusedPublished {...props} /> : <NoLongerUsed {...props} />
 }
 
-function DeadSkills({ now, before }: UnusedSkillsProps) {
+function UnusedPublished({ now, before }: UnusedSkillsProps) {
   const skills = api.useQuery('get', '/api/v1/skill-entitlement/skills', { params: { query: { limit: 1000 } } })
   return (
-    <AttentionCard title="Dead skills" rule="Published, and not used in this range.">
+    <AttentionCard title="Unused skills" rule="Published, and not used in this range.">
       <Loaded query={together(skills, now)} what="skills">
         {([{ items, next_cursor }, { rows, complete }]) => {
           const used = new Set(rows.map(({ key }) => key))
-          const dead = items.filter(({ skill_id, state }) => state === 'published' && !used.has(skill_id))
+          const unused = items.filter(({ skill_id, state }) => state === 'published' && !used.has(skill_id))
           return (
             <>
-              {dead.length === 0 ? (
+              {unused.length === 0 ? (
                 <AllWell>Every published skill was used.</AllWell>
               ) : (
-                <AttentionList items={dead.map(({ skill_id, name }) => item(skill_id, name, before.data))} />
+                <AttentionList items={unused.map(({ skill_id, name }) => item(skill_id, name, before.data))} />
               )}
               {(next_cursor || !complete) && (
                 <Text size="xs" c="dimmed" mt="xs">
@@ -47,17 +47,17 @@ function DeadSkills({ now, before }: UnusedSkillsProps) {
   )
 }
 
-function QuietSkills({ now, before }: UnusedSkillsProps) {
+function NoLongerUsed({ now, before }: UnusedSkillsProps) {
   return (
-    <AttentionCard title="Gone quiet" rule="Used in the period before, and not in this range.">
+    <AttentionCard title="No longer used" rule="Used in the previous period, and not in this range.">
       <Loaded query={together(now, before)} what="skills">
         {([{ rows }, earlier]) => {
           const used = new Set(rows.map(({ key }) => key))
-          const quiet = earlier.rows.flatMap(({ key }) => (key === undefined || used.has(key) ? [] : [key]))
-          return quiet.length === 0 ? (
+          const earlierOnly = earlier.rows.flatMap(({ key }) => (key === undefined || used.has(key) ? [] : [key]))
+          return earlierOnly.length === 0 ? (
             <AllWell>Every skill used before is used now.</AllWell>
           ) : (
-            <AttentionList items={quiet.map((key) => item(key, undefined, earlier))} />
+            <AttentionList items={earlierOnly.map((key) => item(key, undefined, earlier))} />
           )
         }}
       </Loaded>
@@ -68,8 +68,8 @@ function QuietSkills({ now, before }: UnusedSkillsProps) {
 function item(skillId: string, name: string | undefined, before: Keys | undefined) {
   const earlier = before?.rows.find(({ key }) => key === skillId)
   const used = earlier
-    ? `${formatCount(earlier.invocations)} invocations in the period before`
-    : 'nor in the period before'
+    ? `${formatCount(earlier.invocations)} invocations in the previous period`
+    : 'not used in the previous period either'
   return {
     id: skillId,
     name: (
