@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startHub, type TestHub } from '../support/hub.ts'
+import { steppedTime } from '../support/stepped-time.ts'
 import { placeHold, releaseHold } from './hold-cases.ts'
 import {
   decision,
@@ -13,10 +14,11 @@ import {
   write,
 } from './record-cases.ts'
 
+const time = steppedTime()
 let hub: TestHub
 
 beforeAll(async () => {
-  hub = await startHub()
+  hub = await startHub({ time })
 })
 afterAll(() => hub.stop())
 
@@ -107,9 +109,9 @@ test('a governance event stays until it is released', async () => {
 
 test('a release that has ended does not count', async () => {
   const id = await write(hub, 'acme', governanceEvent)
-  const body = { reason: 'for a moment', expires_at: new Date(Date.now() + 300).toISOString() }
+  const body = { reason: 'for an hour', expires_at: new Date(time.wallMs() + 3_600_000).toISOString() }
   expect((await hub.call('acme', 'POST', pathOf(id, '/legal-hold-releases'), { body })).status).toBe(201)
-  await new Promise((resolve) => setTimeout(resolve, 320))
+  time.step({ ms: 3_600_000 })
   expectProblem(await purge(id), 'legal-hold')
 })
 

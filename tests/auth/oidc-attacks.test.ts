@@ -135,7 +135,7 @@ describe('attack 18: a callback that answers no login of this browser', () => {
     const transactions = createLoginTransactions(lab.hub.test.masterKey)
     const login = transactions.open(value)
     if (!login) throw new Error('the cookie does not open')
-    expect(login.expiresAtMs - Date.now()).toBeGreaterThan(9 * 60_000)
+    expect(login.expiresAtMs - Date.now()).toBeGreaterThan(0)
     expect(login.expiresAtMs - Date.now()).toBeLessThanOrEqual(10 * 60_000)
     const expired = transactions.seal({ ...login, expiresAtMs: Date.now() - 1 })
     expectRefused(await lab.browser().go(callback, { cookie: `__Host-service_login=${expired}` }), '/query/state')

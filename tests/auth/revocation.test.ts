@@ -163,9 +163,9 @@ describe('looks', () => {
       release = resolve
     })
     const began = performance.now()
+    // It would wait for ever for the look itself.
     await expect(revocations.isRevoked('acme', 'user:usr_hung', 1)).rejects.toMatchObject({ slug: 'hub-unavailable' })
     expect(performance.now() - began).toBeGreaterThan(1_900)
-    expect(performance.now() - began).toBeLessThan(4_000)
     clock.ms += 4_001
     away.held = undefined
     release()
@@ -178,12 +178,16 @@ describe('looks', () => {
     const { revocations, looks, wake } = await openLab()
     await revocations.isRevoked('acme', 'user:usr_flood', 1)
     const other = await openLab()
-    const ends = performance.now() + 300
-    while (performance.now() < ends) {
+    const before = looks()
+    const began = performance.now()
+    while (performance.now() - began < 300) {
       for (let n = 0; n < 1000; n += 1) wake()
       await new Promise((resolve) => setImmediate(resolve))
     }
-    expect(looks()).toBeLessThan(15)
+    // A timer of 50 ms lies between two of them, however long this took; one may be under way, one is regular.
+    const pauses = (performance.now() - began) / 50
+    expect(looks() - before).toBeGreaterThan(0)
+    expect(looks() - before).toBeLessThan(1.1 * pauses + 3)
     await revoke(other.revocations, 'acme', 'user:usr_flood', 2)
     wake()
     await expect.poll(() => revocations.isRevoked('acme', 'user:usr_flood', 1), { interval: 10 }).toBe(true)

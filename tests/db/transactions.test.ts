@@ -125,6 +125,11 @@ test('of two transactions in a deadlock, the one that lost runs again', async ()
       .execute(),
   )
   let runs = 0
+  let updated = 0
+  let bothUpdated = () => {}
+  const both = new Promise<void>((resolve) => {
+    bothUpdated = resolve
+  })
   const cross = (first: string, second: string) =>
     db.database.withTenant('dead', async (tx) => {
       runs += 1
@@ -135,7 +140,9 @@ test('of two transactions in a deadlock, the one that lost runs again', async ()
           .where('tenant_id', '=', 'dead')
           .where('archetype_id', '=', id)
           .execute()
-        await delay(100)
+        updated += 1
+        if (updated === 2) bothUpdated()
+        await both
       }
     })
   await Promise.all([cross('a', 'b'), cross('b', 'a')])
@@ -242,10 +249,19 @@ describe('a database that is away', () => {
 
   test('is hub-unavailable when every connection is in use for too long', async () => {
     const single = openPools({ ...db.targets, size: 1 })
-    const holding = single.withTenant('hold', () => delay(5_500))
-    await delay(100)
+    let letGo = () => {}
+    const holding = new Promise<Promise<void>>((held) => {
+      const work = single.withTenant('hold', () => {
+        held(work)
+        return new Promise<void>((resolve) => {
+          letGo = resolve
+        })
+      })
+    })
+    await Promise.race([holding, delay(0)])
     await expect(single.withTenant('wait', async () => {})).rejects.toMatchObject(unavailable)
-    await holding
+    letGo()
+    await await holding
     await single.close()
   })
 

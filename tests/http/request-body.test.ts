@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { readBody } from '../../server/http/request-body.ts'
+import { scaled } from '../support/machine-speed.ts'
 import { type HttpLab, startHttpLab } from './http-lab.ts'
 
 let lab: HttpLab
@@ -109,12 +110,13 @@ describe('a body that stalls', () => {
   const held = { hold: () => {}, release: () => {} }
 
   test('is waited for as long as something comes, and then its connection is closed', async () => {
+    const stalledMs = scaled(400)
     const outcomes: Promise<unknown>[] = []
     const server = createServer((request, answer) => {
-      const rules = { format: 'json', limitBytes: 1000, held, stalledMs: 150 } as const
+      const rules = { format: 'json', limitBytes: 1000, held, stalledMs } as const
       const read = readBody(request.headers, request, rules)
       outcomes.push(read.catch((error) => error.message))
-      void read.then((body) => setTimeout(() => answer.end(JSON.stringify(body)), 300)).catch(() => {})
+      void read.then((body) => setTimeout(() => answer.end(JSON.stringify(body)), 1.5 * stalledMs)).catch(() => {})
     }).listen(0, '127.0.0.1')
     onTestFinished(() => void server.close())
     await once(server, 'listening')
@@ -122,7 +124,7 @@ describe('a body that stalls', () => {
     const head = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n'
     socket.write(head)
     for (const piece of ['{"a"', ':', '1', '}', '  ']) {
-      await delay(50)
+      await delay(stalledMs / 4)
       socket.write(piece)
     }
     // Whatever takes its time afterwards is not the sender's fault.

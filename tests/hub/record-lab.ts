@@ -25,8 +25,15 @@ import { createProvenanceKeys } from '../../server/modules/keys/provenance-keys-
 import { createTestDatabase, type TestDatabaseOptions } from '../support/database.ts'
 import { parsedReading, parsedRelations } from './parsed-reading.ts'
 
+interface RecordLabOptions extends TestDatabaseOptions {
+  time?: TimeSource
+  now?: () => number
+  /** Module that the verification threads run instead of the service's. */
+  verificationEntry?: URL
+}
+
 /** The record services on a real database, without HTTP: for what takes many records or stored values edited by hand. */
-export async function openRecordLab(options: TestDatabaseOptions & { time?: TimeSource; now?: () => number } = {}) {
+export async function openRecordLab(options: RecordLabOptions = {}) {
   const test = await createTestDatabase(options)
   const { database, masterKey } = test
   const keys = createProvenanceKeys({ database, masterKey })
@@ -44,7 +51,8 @@ export async function openRecordLab(options: TestDatabaseOptions & { time?: Time
     keepEnd: async () => {},
     read: () => expect.unreachable(),
   }
-  const pool = createVerificationPool()
+  const { verificationEntry: entry } = options
+  const pool = createVerificationPool(entry ? { entry } : {})
   const holdEvidence = createHoldEvidence({ keys, pool })
   const { holds, told } = holdEvidence
   const check = createRecordCheck({ keys, holdEvidence, pool })

@@ -6,6 +6,7 @@ import { readAllowList } from '../../server/outbound/allow-list.ts'
 import { createNames, type NamesOptions, type Resolve } from '../../server/outbound/names.ts'
 import { createOutbound } from '../../server/outbound/outbound.ts'
 import { type DnsAnswer, type DnsServer, startDnsServer } from '../support/dns-server.ts'
+import { scaled } from '../support/machine-speed.ts'
 
 /** How names of tenants are resolved, against a DNS server. */
 
@@ -35,7 +36,7 @@ beforeEach(() => {
 })
 
 function namesOf(allow: string[] = [], { dns: dnsOptions, ...options }: NamesOptions = {}): Resolve {
-  const quick = { servers: [dns.address], tryMs: 100, timeoutMs: 400, otherFamilyMs: 100 }
+  const quick = { servers: [dns.address], tryMs: scaled(150), timeoutMs: scaled(600), otherFamilyMs: scaled(150) }
   return createNames(readAllowList(allow), { dns: { ...quick, ...dnsOptions }, system: hostsFile, ...options })
 }
 const addressesOf = async (found: ReturnType<Resolve>) => (await found).map(({ address }) => address)
@@ -169,8 +170,7 @@ describe('a name without an answer', () => {
   test('ends in time, and silence of a hundred names holds up no other', async () => {
     for (let index = 0; index < 100; index += 1) zone.set(`hang-${index}.example`, 'hang')
     zone.set('well.example', ['192.0.2.1'])
-    const resolve = namesOf([], { dns: { tryMs: 5_000, timeoutMs: 1_000 } })
-    const beganMs = performance.now()
+    const resolve = namesOf([], { dns: { tryMs: 600_000, timeoutMs: 1_000 } })
     let ended = 0
     const hanging = Array.from({ length: 100 }, (_, index) =>
       resolve(`hang-${index}.example`).catch(({ code }) => {
@@ -181,7 +181,6 @@ describe('a name without an answer', () => {
     expect(await addressesOf(resolve('well.example'))).toEqual(['192.0.2.1'])
     expect(ended).toBe(0)
     expect(new Set(await Promise.all(hanging))).toEqual(new Set(['EAI_AGAIN']))
-    expect(performance.now() - beganMs).toBeLessThan(4_000)
   })
 })
 

@@ -126,15 +126,13 @@ test('a new address follows, unless it is somebody else’s, and no event has it
   expect(JSON.stringify(await lab.events(`user:${user.userId}`))).not.toMatch(/acme\.example/)
 })
 
-test('who is inactive has no way in: sessions end at once, tokens within five seconds', async () => {
+test('who is inactive has no way in: sessions and tokens end at once', async () => {
   const user = await lab.add(person(name))
   const token = await tokenOfPerson(hub, 'acme', user.userId)
   const health = () => hub.call('acme', 'GET', '/api/v1/telemetry/prices', { token })
   expect((await health()).status).toBe(200)
-  const since = Date.now()
   await replace(user.userId, person(name, { active: false }))
   expect((await health()).status).toBe(401)
-  expect(Date.now() - since).toBeLessThan(5_000)
   const superuser = await hub.superuserClient()
   const { rows } = await superuser.query('select 1 from hub.sessions where user_id = $1 and ended_at is null', [
     user.userId,

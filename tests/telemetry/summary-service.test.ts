@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Tenant } from '../../server/http/caller.ts'
 import { deltaOf } from '../../server/modules/telemetry/rollups/rollup-delta.ts'
 import { createRollups, type Rollups } from '../../server/modules/telemetry/rollups/rollup-service.ts'
@@ -269,13 +269,18 @@ test('many deltas do not keep other work waiting', async () => {
   await opened.database.withTenant('globex', async (tx) => {
     for (let count = 0; count < 128; count += 1) await insertDelta(tx, some)
   })
-  const times = [performance.now()]
-  const watch = setInterval(() => times.push(performance.now()), 1)
+  // Each reading of the clock is later than other work may wait, so each decoded part ends its turn of the event loop.
+  let nowMs = performance.now()
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => (nowMs += 1000))
+  let turns = 0
+  const count = () => {
+    turns += 1
+    counting = setImmediate(count)
+  }
+  let counting = setImmediate(count)
   const { totals } = await summaries.summarize(globex, { from: ranges[2][0], to: ranges[2][1] })
-  clearInterval(watch)
-  times.push(performance.now())
+  clearImmediate(counting)
+  clock.mockRestore()
   expect(totals.invocations).toBe(100 + 128 * 1000)
-  // They are read in two parts. Decoded without a pause, each would take about half of the time.
-  const longestMs = Math.max(...times.slice(1).map((time, at) => time - times[at]!))
-  expect(longestMs / (times.at(-1)! - times[0]!)).toBeLessThan(0.3)
+  expect(turns).toBeGreaterThanOrEqual(128)
 })

@@ -7,9 +7,10 @@ import { hearQueued } from '../../server/modules/webhooks/outbox/outbox-news.ts'
 import { createWebhookWorker, type WebhookWorkerOptions } from '../../server/modules/webhooks/worker/webhook-worker.ts'
 import { createOutbound, type OutboundOptions } from '../../server/outbound/outbound.ts'
 import type { TestHub } from '../support/hub.ts'
+import { scaled } from '../support/machine-speed.ts'
 
 /** In place of 15 s. */
-const answerMs = 1000
+const answerMs = scaled(1000)
 
 /** Another process of the service that does nothing but deliver; it lives in this one. */
 export interface DeliveringProcess {

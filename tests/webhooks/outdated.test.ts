@@ -101,11 +101,12 @@ test('what was read more than a second ago is read again, whether word of a chan
      where webhook_id = $1 and sequence > 20 returning message_id`,
     [webhook.webhookId],
   )
-  const changedAtMs = Date.now()
+  const before = webhook.receiving.received.length
   await webhook.deliveriesWhen((all) => all.filter(({ status }) => status === 'delivered').length >= 20)
-  const late = webhook.receiving.received.filter(({ atMs }) => atMs > changedAtMs + 1_500)
   const dead = new Set(rows.map(({ message_id }) => message_id))
-  expect(late.filter(({ id }) => dead.has(id))).toEqual([])
+  const sentAfter = webhook.receiving.received.slice(before).filter(({ id }) => dead.has(id))
+  // Each request takes 800 ms and two begin at a time, so in the second that is allowed four can begin.
+  expect(sentAfter.length).toBeLessThanOrEqual(4)
   expect(webhook.receiving.duplicates()).toBe(0)
 })
 
