@@ -18,6 +18,17 @@ const shared = {
 /** By itself vitest leaves one processor to itself: of two, half would idle. */
 const maxWorkers = Math.max(2, availableParallelism() - 1)
 
+/** Timeouts of tests that take minutes. */
+const slow = { testTimeout: scaled(15 * 60_000), hookTimeout: scaled(5 * 60_000) }
+
+/** Slow tests that load both cores for minutes, or measure one against the other: nothing runs beside them. */
+const undisturbed = [
+  'tests/full/browser/graph-thousand.test.ts',
+  'tests/full/browser/million.test.ts',
+  'tests/full/export-million.test.ts',
+  'tests/full/webhook-isolation.test.ts',
+]
+
 /** Files that put something else in the place of a module. */
 const alone = 'tests/**/*.alone.test.ts'
 
@@ -37,27 +48,38 @@ export default defineConfig({
         },
       },
       { test: { ...shared, name: 'alone', maxWorkers, include: [alone] } },
+      // Crashes, floods and long pagings: minutes, not seconds.
+      {
+        test: {
+          ...shared,
+          ...slow,
+          name: 'full',
+          // Most of a file is done by processes that it starts, or waited for.
+          maxWorkers: 2,
+          isolate: false,
+          sequence: { groupOrder: 1 },
+          include: ['tests/full/**/*.test.ts'],
+          exclude: [...undisturbed],
+        },
+      },
+      {
+        test: {
+          ...shared,
+          ...slow,
+          name: 'full-alone',
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
+          include: undisturbed,
+        },
+      },
       // Needs redis-server or valkey-server.
       {
         test: {
           ...shared,
           name: 'valkey',
           maxWorkers: 1,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
           include: ['tests/valkey/**/*.test.ts'],
-        },
-      },
-      // Crashes, floods and long pagings: minutes, not seconds.
-      {
-        test: {
-          ...shared,
-          name: 'full',
-          // One after the other: some fill memory, some crash what they started.
-          maxWorkers: 1,
-          sequence: { groupOrder: 1 },
-          include: ['tests/full/**/*.test.ts'],
-          testTimeout: scaled(15 * 60_000),
-          hookTimeout: scaled(5 * 60_000),
         },
       },
     ],

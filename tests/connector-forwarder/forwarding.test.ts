@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openSpoolDatabase } from '../../cli/connector/spool-database.ts'
 import { createSpoolDecisions } from '../../cli/connector/spool-decisions.ts'
-import { freePort } from '../valkey/valkey-server.ts'
+import { freePort } from '../support/free-port.ts'
 import { type ConnectorLab, openConnectorLab } from './connector-lab.ts'
 
 let lab: ConnectorLab

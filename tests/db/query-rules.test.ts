@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { operations } from '../../contract/operations.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { conjunctsOf, preparePlanner, unboundScans } from './query-plans.ts'
 import { walkEverything } from './query-walk.ts'
@@ -41,6 +44,18 @@ describe('the walk', () => {
     const { called, never } = await coverage.take()
     expect(never).toEqual([])
     expect(called.length).toBeGreaterThan(50)
+  })
+
+  test('succeeds at every operation whose own tests the run on the oldest PostgreSQL leaves out', () => {
+    const script = readFileSync(join(import.meta.dirname, '../../.ci/older-postgresql.sh'), 'utf8')
+    const requests = hub.logLines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request')
+    const succeeded = new Set(
+      requests.filter(({ status }) => status < 400).map(({ method, route }) => `${method} ${route}`),
+    )
+    const missing = Object.entries(operations)
+      .filter(([, { method, path }]) => !succeeded.has(`${method} ${path}`))
+      .map(([id]) => `tests/api/${id.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}.test.ts`)
+    expect(missing.filter((file) => !script.includes(file))).toEqual([])
   })
 
   test('touches every tenant table, and leaves rows of two tenants in each', async () => {

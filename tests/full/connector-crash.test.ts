@@ -11,9 +11,9 @@ import {
   startConnectorProcess,
 } from '../connector-forwarder/connector-process.ts'
 import { freshDataDirectory, removeDataDirectories } from '../support/data-directory.ts'
+import { freePort } from '../support/free-port.ts'
 import { type HubProcess, hubCommand, startHubProcess } from '../support/hub-process.ts'
 import { event } from '../telemetry/events.ts'
-import { freePort } from '../valkey/valkey-server.ts'
 
 /** The Hub is killed in every second round of four, up again in the third, and stopped and started in the fourth. */
 const rounds = 20

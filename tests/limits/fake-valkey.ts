@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { freePort } from '../support/free-port.ts'
 
 /** How the endpoint treats what it gets. */
 type Mood = 'well' | 'silent' | { error: string }
@@ -19,7 +20,7 @@ export class FakeValkey {
 
   static async start(mood: Mood = 'well'): Promise<FakeValkey> {
     const fake = new FakeValkey(mood)
-    await fake.listen(0)
+    await fake.listen(await freePort())
     return fake
   }
 

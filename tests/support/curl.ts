@@ -1,6 +1,6 @@
 /**
- * Stands in for curl on machines without it, with the options that the README's tour uses: -s, -H, -X, -u and -d.
- * Anything else is refused, so that the tour cannot come to depend on what is not here.
+ * Stands in for curl on machines without it, with the options of README.md and docs/tour.md: -s, -H, -X, -u and -d.
+ * Rejects other options, so that these pages cannot depend on them.
  */
 import { parseArgs } from 'node:util'
 

@@ -1,49 +1,68 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { freshDataDirectory, removeDataDirectories } from './data-directory.ts'
 import { startHubProcess } from './hub-process.ts'
+import { scaled } from './machine-speed.ts'
 
 const root = resolve(import.meta.dirname, '../..')
-const readme = join(root, 'README.md')
 const documentedUrl = 'http://127.0.0.1:8080'
 const separator = '\u001e'
 const block = /```sh\n([\s\S]*?)```(?:\n\n(```(?:text|json)\n)([\s\S]*?)```)?/g
 
-/** Commands of the tour, and what the README says they print: nothing, where no output block follows. */
+/** Pages with commands that a newcomer pastes: every `sh` block in them runs against a Hub. */
+export const tourPages = ['README.md', 'docs/tour.md'] as const
+
+/** Commands of a page and their documented output. The output is empty if no output block follows. */
 export interface TourStep {
   commands: string
   output: string
 }
 
-/** How the tour's `curl` is found: on the machine, or as the stand-in for machines without it. */
-export type Curl = 'installed' | 'stand-in'
-
-export async function readTour(): Promise<TourStep[]> {
-  const [, tour] = splitReadme(await readFile(readme, 'utf8'))
-  return [...tour.matchAll(block)].map(([, commands = '', , output = '']) => ({ commands, output: output.trim() }))
+export async function readSteps(page: (typeof tourPages)[number]): Promise<TourStep[]> {
+  const text = await readFile(join(root, page), 'utf8')
+  return [...text.matchAll(block)].map(([, commands = '', , output = '']) => ({ commands, output: output.trim() }))
 }
 
-/** Runs the tour in one bash against a Hub of its own; what each step printed, with the README's address. */
-export async function takeTour(steps: readonly TourStep[], curl: Curl): Promise<string[]> {
+/** Runs the stand-in for machines without curl. */
+export const curlStandIn = `'${process.execPath}' '${join(import.meta.dirname, 'curl.ts')}'`
+
+/** Returns the path of the installed curl, or undefined. */
+export function installedCurl(): string | undefined {
+  try {
+    return execFileSync('sh', ['-c', 'command -v curl'], { encoding: 'utf8' }).trim()
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Runs each page in its own bash against one new Hub. Returns the outputs of each page, with the documented address.
+ * Uses the installed curl, or the stand-in if there is none.
+ */
+export async function runSteps(pages: readonly TourStep[][]): Promise<string[][]> {
   const dataDir = await freshDataDirectory()
   const scratch = await mkdtemp(join(tmpdir(), 'hub-tour-'))
   const hub = await startHubProcess(dataDir)
   try {
-    const script = ['exec 2>&1', ...steps.map(({ commands }) => `${commands}\nprintf '\\n${separator}\\n'`)].join('\n')
-    await writeFile(join(scratch, 'tour.sh'), script.replaceAll(documentedUrl, hub.url))
-    if (curl === 'stand-in') await putCurlInto(scratch)
-    const said = await bash(join(scratch, 'tour.sh'), {
-      PATH: `${scratch}:${process.env.PATH}`,
-      HOME: scratch,
-      HUB_DATA_DIR: dataDir,
-    })
-    return said
-      .replaceAll(hub.url, documentedUrl)
-      .split(`\n${separator}\n`)
-      .slice(0, -1)
-      .map((output) => output.trim())
+    await writeFile(join(scratch, 'curl'), `#!/bin/sh\nexec ${installedCurl() ?? curlStandIn} "$@"\n`)
+    await chmod(join(scratch, 'curl'), 0o755)
+    const outputs: string[][] = []
+    for (const steps of pages) {
+      const script = ['exec 2>&1', ...steps.map(({ commands }) => `${commands}\nprintf '\\n${separator}\\n'`)].join(
+        '\n',
+      )
+      await writeFile(join(scratch, 'tour.sh'), script.replaceAll(documentedUrl, hub.url))
+      const output = await bash(join(scratch, 'tour.sh'), {
+        PATH: `${scratch}:${process.env.PATH}`,
+        HOME: scratch,
+        HUB_DATA_DIR: dataDir,
+      })
+      const parts = output.replaceAll(hub.url, documentedUrl).split(`\n${separator}\n`)
+      outputs.push(parts.slice(0, -1).map((part) => part.trim()))
+    }
+    return outputs
   } finally {
     await hub.stop()
     await rm(scratch, { recursive: true, force: true })
@@ -51,27 +70,22 @@ export async function takeTour(steps: readonly TourStep[], curl: Curl): Promise<
   }
 }
 
-async function putCurlInto(folder: string): Promise<void> {
-  const path = join(folder, 'curl')
-  await writeFile(path, `#!/bin/sh\nexec '${process.execPath}' '${join(import.meta.dirname, 'curl.ts')}' "$@"\n`)
-  await chmod(path, 0o755)
-}
-
+/** Runs a bash script in the checkout. Returns its output; rejects if it fails. */
 function bash(script: string, env: Record<string, string>): Promise<string> {
   const child = spawn('bash', ['--noprofile', '--norc', script], {
     cwd: root,
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
-    timeout: 120_000,
+    timeout: scaled(240_000),
   })
-  let said = ''
+  let output = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    said += text
+    output += text
   })
   return new Promise((done, fail) => {
     child.on('error', fail)
     child.on('close', (code, signal) =>
-      code === 0 ? done(said) : fail(new Error(`the tour ended with ${signal ?? code}:\n${said}`)),
+      code === 0 ? done(output) : fail(new Error(`the tour ended with ${signal ?? code}:\n${output}`)),
     )
   })
 }
@@ -95,8 +109,8 @@ const changing: readonly [kind: string, pattern: RegExp][] = [
 ]
 
 /**
- * Puts names in place of what differs from run to run, and only of that: the same value gets the same name over all
- * steps, so mixed-up ids show; what the commands themselves name stays.
+ * Replaces the values that differ between runs with names. The same value gets the same name in all steps, so mixed-up
+ * ids show. Values that the commands contain stay.
  */
 export function maskSteps(steps: readonly TourStep[], outputs: readonly string[]): string[] {
   const commands = steps.map((step) => step.commands).join('')
@@ -112,35 +126,33 @@ export function maskSteps(steps: readonly TourStep[], outputs: readonly string[]
   )
 }
 
-function splitReadme(text: string): [before: string, tour: string, after: string] {
-  const start = text.indexOf('\n## Five-minute tour\n')
-  const end = text.indexOf('\n## ', start + 1)
-  if (start < 0 || end < 0) throw new Error('README.md has no section "Five-minute tour" with another after it')
-  return [text.slice(0, start), text.slice(start, end), text.slice(end)]
-}
-
-/** Writes this run's outputs into the README, all of them, if any has changed by more than its ids and times. */
-async function rewriteReadme(): Promise<void> {
-  const steps = await readTour()
-  const outputs = await takeTour(steps, 'installed')
-  const documented = maskSteps(
+/** Returns the documented outputs of a page with names in place of what differs between runs. */
+export function documentedOutputs(steps: readonly TourStep[]): string[] {
+  return maskSteps(
     steps,
     steps.map((step) => step.output),
   )
-  const real = maskSteps(steps, outputs)
-  if (real.every((output, at) => output === documented[at])) return console.log('README.md is as it should be.')
-  const [before, tour, after] = splitReadme(await readFile(readme, 'utf8'))
+}
+
+/** Writes the outputs of this run into a page, if more than ids and times changed. */
+async function rewritePage(page: string, steps: readonly TourStep[], outputs: readonly string[]): Promise<void> {
+  const documented = documentedOutputs(steps)
+  if (maskSteps(steps, outputs).every((output, at) => output === documented[at])) {
+    return console.log(`${page} is up to date.`)
+  }
   let at = 0
-  const written = tour.replace(block, (_, commands: string, fence?: string) => {
+  const written = (await readFile(join(root, page), 'utf8')).replace(block, (_, commands: string, fence?: string) => {
     const output = outputs[at++] ?? ''
     if (output !== '' && fence === undefined) throw new Error(`no output block below:\n${commands}\n${output}`)
     return `\`\`\`sh\n${commands}\`\`\`${fence === undefined ? '' : `\n\n${fence}${output}\n\`\`\``}`
   })
-  await writeFile(readme, before + written + after)
-  console.log('README.md has new outputs.')
+  await writeFile(join(root, page), written)
+  console.log(`${page} has new outputs.`)
 }
 
 if (import.meta.main) {
   if (process.argv[2] !== '--write') throw new Error('usage: node tests/support/tour.ts --write')
-  await rewriteReadme()
+  const pages = await Promise.all(tourPages.map(readSteps))
+  const outputs = await runSteps(pages)
+  for (const [at, page] of tourPages.entries()) await rewritePage(page, pages[at]!, outputs[at]!)
 }

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { runCli } from '../cli/run-cli.ts'
+import { freePort } from '../support/free-port.ts'
 import { startHub, type TestHub, type TestTenant } from '../support/hub.ts'
 import { type HubProcess, startHubProcess } from '../support/hub-process.ts'
-import { freePort, ValkeyServer } from './valkey-server.ts'
+import { ValkeyServer } from './valkey-server.ts'
 
 /**
  * Two Hubs as processes of their own, on one database and one Valkey, the second with two workers and with a clock that

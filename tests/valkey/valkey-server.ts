@@ -1,10 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
+import { freePort } from '../support/free-port.ts'
 
 /** A Valkey, or Redis, of one's own on a port that stays the same when it is started again, always empty. */
 export class ValkeyServer {
@@ -89,13 +89,4 @@ function binary(): string {
   if (found === undefined)
     throw new Error('neither valkey-server nor redis-server is installed: apt-get install redis-server')
   return found
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
 }

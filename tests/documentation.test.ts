@@ -1,0 +1,70 @@
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { Command } from 'commander'
+import { expect, test } from 'vitest'
+
+const root = resolve(import.meta.dirname, '..')
+const read = (file: string) => readFileSync(join(root, file), 'utf8')
+const pages = globSync(['*.md', 'docs/**/*.md', '{bench,cli,provenance,sdk}/**/*.md'], { cwd: root }).sort()
+
+/** Returns the text without code, where brackets are no links. */
+const withoutCode = (text: string) => text.replace(/^```[\s\S]*?^```/gm, '').replace(/`[^`\n]*`/g, 'code')
+
+/** Returns the anchors that GitHub gives the headings of a page. */
+function anchorsOf(file: string): Set<string> {
+  const headings = [
+    ...read(file)
+      .replace(/^```[\s\S]*?^```/gm, '')
+      .matchAll(/^#{1,6} (.+)$/gm),
+  ]
+  return new Set(
+    headings.map(([, heading = '']) =>
+      heading
+        .trim()
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  )
+}
+
+test.each(pages)('the relative links of %s resolve', (page) => {
+  const links = [...withoutCode(read(page)).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link)
+  const broken = links.filter((link) => {
+    if (/^[a-z]+:/.test(link)) return false
+    const [path = '', anchor] = link.split('#')
+    const target = path === '' ? page : join(dirname(page), path)
+    if (globSync(target, { cwd: root }).length === 0) return true
+    return anchor !== undefined && !anchorsOf(target).has(anchor)
+  })
+  expect(broken).toEqual([])
+})
+
+test('the README fits on three screens', () => {
+  expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(150)
+})
+
+test('docs/configuration.md has every variable of the service, and no other', () => {
+  const variables = (text: string) => new Set(text.match(/\bHUB_[A-Z][A-Z_]*[A-Z]\b/g))
+  const sources = ['server/config.ts', ...globSync('server/config/*.ts', { cwd: root })].map(read).join('\n')
+  const documented = variables(read('docs/configuration.md'))
+  documented.delete('HUB_CONNECTOR')
+  expect([...documented].sort()).toEqual([...variables(sources)].sort())
+})
+
+test('docs/commands.md has every command, and no other', async () => {
+  const program = new Command()
+  for (const file of globSync('cli/commands/*.ts', { cwd: root })) {
+    const module: Record<string, (program: Command) => void> = await import(join(root, file))
+    for (const [name, add] of Object.entries(module)) if (/^add.+Command$/.test(name)) add(program)
+  }
+  const leaves = (command: Command, path: string[]): string[] => {
+    const inner = command.commands.flatMap((one) => leaves(one, [...path, one.name()]))
+    return inner.length === 0 || (path[0] === 'connector' && path.length === 1) ? [path.join(' '), ...inner] : inner
+  }
+  const names = [...read('docs/commands.md').matchAll(/^\| `([a-z -]+?)(?= [^a-z]|`)/gm)].map(([, name = '']) => name)
+  const rows = [...new Set(names)]
+  const run = program.commands.find((one) => one.name() === 'jobs')?.commands.find((one) => one.name() === 'run')
+  const jobs = run?.registeredArguments[0]?.argChoices ?? []
+  expect(rows.sort()).toEqual([...leaves(program, []), ...jobs].sort())
+})
