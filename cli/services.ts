@@ -128,7 +128,7 @@ export async function chosenTenants(services: Services, slug: string | undefined
 }
 
 /** Of the server that runs with this data directory, which may have been told its port on its command line. */
-function addressOf(config: Config): string {
+export function addressOf(config: Config): string {
   if (config.baseUrlConfigured) return config.baseUrl
   return readServeNotice(config.dataDir)?.url ?? config.baseUrl
 }

@@ -44,6 +44,8 @@ export interface DemoSummary {
   starts_at: string
   ends_at: string
   time_zone: string
+  /** Server time of the first record that a load wrote: every record of the demo is as old or newer. */
+  written_since: string
   events: DemoCounts
   /** Time spent on sending events. */
   send_seconds: number
@@ -55,6 +57,3 @@ export interface DemoSummary {
   price_change: { platform: string; model: string; since: string }
   spend_jump: { archetype_id: string; from_model: string; to_model: string; since: string }
 }
-
-/** Signature of `loadDemo` in `demo/load-demo.ts`. */
-export type LoadDemo = (api: DemoApi, options: DemoOptions) => Promise<DemoSummary>

@@ -67,21 +67,25 @@ export class HubClient {
     return this.#call('DELETE', path, {})
   }
 
-  async #call<T>(method: string, path: string, { body, idempotencyKey }: RequestOptions): Promise<T> {
+  /**
+   * Calls the SCIM server of the Hub, as a directory does.
+   * @param path from the root of the Hub, such as `/scim/v2/acme/Users`
+   * @param token the bearer token of the directory connection
+   */
+  async scim<T>(method: string, path: string, token: string, body?: unknown): Promise<T> {
+    for (let attempt = 1; ; attempt += 1) {
+      const response = await this.#send(method, path, token, { body })
+      if (response.ok) return contentOf<T>(response)
+      await retryOrThrow(response, attempt)
+    }
+  }
+
+  async #call<T>(method: string, path: string, options: RequestOptions): Promise<T> {
     let renewed = false
     for (let attempt = 1; ; attempt += 1) {
       const token = await this.#accessToken()
-      const response = await fetch(`${this.#options.baseUrl}${path}`, {
-        method,
-        headers: {
-          authorization: `Bearer ${token}`,
-          'x-service-tenant': this.#options.tenant,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      })
-      if (response.ok) return (response.status === 204 ? undefined : await response.json()) as T
+      const response = await this.#send(method, path, token, options)
+      if (response.ok) return contentOf<T>(response)
       if (response.status === 401 && !renewed) {
         renewed = true
         await response.body?.cancel()
@@ -91,6 +95,19 @@ export class HubClient {
       }
       await retryOrThrow(response, attempt)
     }
+  }
+
+  #send(method: string, path: string, token: string, { body, idempotencyKey }: RequestOptions): Promise<Response> {
+    return fetch(`${this.#options.baseUrl}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        'x-service-tenant': this.#options.tenant,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
   }
 
   async #accessToken(): Promise<string> {
@@ -118,6 +135,10 @@ export class HubClient {
       return token.access_token
     }
   }
+}
+
+async function contentOf<T>(response: Response): Promise<T> {
+  return (response.status === 204 ? undefined : await response.json()) as T
 }
 
 /** Waits where waiting helps, and throws otherwise. */

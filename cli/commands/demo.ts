@@ -1,70 +1,90 @@
+import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { pino } from 'pino'
-import { HubClient } from '../../sdk/hub-client.ts'
-import type { Config } from '../../server/config.ts'
-import type { ServiceAccountCredentials } from '../../server/modules/auth/auth-types.ts'
+import { scopeNames } from '../../contract/scopes.ts'
+import { loadDemo } from '../../demo/load-demo.ts'
+import { type Config, loadConfig } from '../../server/config.ts'
 import { StartupError } from '../../server/startup-error.ts'
-import { loadDemo } from '../demo/load.ts'
+import { createProgressLine } from '../demo/progress-line.ts'
 import { demoReport, describeReport } from '../demo/report.ts'
-import { readTrace } from '../demo/trace.ts'
+import {
+  connectTo,
+  type DemoTarget,
+  refuseOtherProgram,
+  remoteTarget,
+  requireRemoteHub,
+  whatAnswersAt,
+} from '../demo/target.ts'
 import { type OutputOptions, printResult } from '../output.ts'
-import { operator, type Services, withServices } from '../services.ts'
+import { addressOf, operator, type Services, withServices } from '../services.ts'
 
 interface DemoOptions extends OutputOptions {
   tenant?: string
 }
 
 const demoTenant = 'demo'
-const accountName = 'demo loader'
-const accountScopes = [
-  'hub:read',
-  'hub:write',
-  'roster:read',
-  'roster:write',
-  'skill_entitlement:read',
-  'skill_entitlement:write',
-  'telemetry:read',
-  'telemetry:write',
-  'governance:read',
-] as const
+/** Accounts that earlier versions made under another name have fewer scopes. */
+const accountName = 'Demo data loader'
+const traceFile = new URL('../../demo/data/azure-llm-inference-conv-2023.csv', import.meta.url)
 
-const introduction = `Replaying a real trace: 19,366 invocations of a language model, from the Azure LLM Inference
-Dataset 2023 (CC-BY 4.0). Their spacing in time and their token counts are as recorded, moved to
-end when the demo first ran. Skills, people, platforms, models, latencies and costs are made up
-from the row number, the same in every run.`
+const introduction = `Loading 30 days of an invented company, Fernhill Outdoor. The token counts of the 19,366 invocations, their
+order and their spacing within a quarter of an hour are recorded: the Azure LLM Inference Dataset 2023
+(CC-BY 4.0), one hour laid over 30 days. Days, people, skills, models, failures, latencies, costs and
+records are made up, the same for the same end.`
 
 export function addDemoCommand(program: Command): void {
   program
     .command('demo')
-    .description('Fill a tenant with a real trace of 19,366 invocations over HTTP, then query and verify it')
-    .option('--tenant <slug>', `the tenant; ${demoTenant}, which is made if need be, by default`)
+    .description('Load 30 days of demo data into a tenant over HTTP, then read and verify it')
+    .option('--tenant <slug>', `the tenant; ${demoTenant} by default, which is created if it is missing`)
     .option('--json', 'print one JSON object')
+    .addHelpText(
+      'after',
+      `
+Without a running Hub it starts one for the time of the load. A Hub with other settings needs the same here:
+HUB_PORT, HUB_DATA_DIR. To load into a Hub elsewhere, set HUB_URL, HUB_TENANT, HUB_CLIENT_ID, HUB_CLIENT_SECRET.`,
+    )
     .action(async (options: DemoOptions) => {
-      const { account, config, baseUrl } = await withServices((services) => prepare(services, options))
-      await withServer(config, baseUrl, async (address) => {
-        const hub = new HubClient({
-          baseUrl: address,
-          tenant: account.tenant,
-          clientId: account.client_id,
-          clientSecret: account.client_secret,
-        })
-        process.stderr.write(`${introduction}\n\n`)
-        const loaded = await loadDemo(hub, account.client_id, await readTrace(), showProgress)
-        const report = await demoReport(hub, address, account, loaded)
-        printResult(options, report, describeReport(report))
-      })
+      const remote = remoteTarget(process.env)
+      if (remote === undefined) return loadHere(options)
+      await requireRemoteHub(remote)
+      await load(options, remote, true)
     })
 }
 
-async function prepare(
-  services: Services,
-  options: DemoOptions,
-): Promise<{ account: ServiceAccountCredentials; config: Config; baseUrl: string }> {
-  const { administration, directory, serviceAccounts, config, baseUrl } = services
+async function load(options: DemoOptions, target: DemoTarget, isRemote: boolean): Promise<void> {
+  const hub = await connectTo(target, isRemote)
+  process.stderr.write(`${introduction}\n\n`)
+  const traceCsv = await readFile(traceFile, 'utf8')
+  const progress = createProgressLine()
+  const summary = await loadDemo(hub, { traceCsv, onProgress: progress.show })
+  progress.end()
+  const report = await demoReport(hub, target, summary)
+  printResult(options, report, describeReport(report, startCommand()))
+}
+
+/** Loads into the Hub of this data directory: the one that runs, or one for the time of the load. */
+async function loadHere(options: DemoOptions): Promise<void> {
+  const config = loadConfig()
+  const baseUrl = addressOf(config)
+  const answering = await whatAnswersAt(baseUrl)
+  if (answering === 'other') refuseOtherProgram(baseUrl)
+  if (answering === 'none') {
+    process.stderr.write(
+      `No Hub answers at ${baseUrl}, so one runs for the time of the load. A Hub with other settings needs the same here: HUB_PORT, HUB_DATA_DIR (now ${config.dataDir}).\n\n`,
+    )
+  }
+  const account = await withServices((services) => prepare(services, options))
+  const target = { tenant: account.tenant, clientId: account.client_id, clientSecret: account.client_secret }
+  if (answering === 'hub') return load(options, { ...target, baseUrl, isTemporary: false }, false)
+  await withTemporaryHub(config, (address) => load(options, { ...target, baseUrl: address, isTemporary: true }, false))
+}
+
+async function prepare({ administration, directory, serviceAccounts, config }: Services, options: DemoOptions) {
   if (options.tenant === undefined && config.environment === 'production') {
     throw new StartupError(
-      'In production the demo does not choose a tenant by itself: what it writes are made-up records.',
-      'Name the tenant with --tenant, best one that was made for it.',
+      'In production the demo does not choose a tenant by itself, because its records are made up.',
+      'Name a tenant with --tenant, best one that was created for the demo.',
     )
   }
   const slug = options.tenant ?? demoTenant
@@ -77,17 +97,14 @@ async function prepare(
       'Choose a tenant of Mode A with --tenant.',
     )
   }
-  const account =
+  return (
     (await serviceAccounts.rotateSecret(tenant, accountName, operator)) ??
-    (await serviceAccounts.create(tenant, { name: accountName, scopes: accountScopes }, operator))
-  return { account, config, baseUrl }
+    (await serviceAccounts.create(tenant, { name: accountName, scopes: scopeNames }, operator))
+  )
 }
 
-/** Uses the server that runs, or runs one for as long as the work takes. */
-async function withServer(config: Config, baseUrl: string, work: (address: string) => Promise<void>): Promise<void> {
-  if (await answers(baseUrl)) return work(baseUrl)
-  process.stderr.write('No Hub is running here, so one runs for as long as the demo takes.\n\n')
-  // Loaded here only, because a running server makes it unnecessary.
+async function withTemporaryHub(config: Config, work: (address: string) => Promise<void>): Promise<void> {
+  // Loaded only here: a running Hub makes it unnecessary.
   const { startHub } = await import('../../server/main.ts')
   const hub = await startHub({ ...config, port: 0, baseUrlConfigured: false }, pino({ level: 'silent' }))
   try {
@@ -97,25 +114,9 @@ async function withServer(config: Config, baseUrl: string, work: (address: strin
   }
 }
 
-async function answers(baseUrl: string): Promise<boolean> {
-  try {
-    const response = await fetch(`${baseUrl}/v1/health`, { signal: AbortSignal.timeout(3000) })
-    const body = (await response.json()) as { status?: string; version?: string }
-    return response.ok && body.version !== undefined
-  } catch {
-    return false
-  }
-}
-
-let shownAt = 0
-
-/** On a terminal one line that moves, elsewhere a line for every quarter. Always on stderr. */
-function showProgress(stored: number, total: number): void {
-  const text = `  ${stored.toLocaleString('en')} of ${total.toLocaleString('en')} events stored`
-  if (process.stderr.isTTY) {
-    process.stderr.write(`\r${text}${stored === total ? '\n\n' : ''}`)
-  } else if (stored === total || stored - shownAt >= total / 4) {
-    shownAt = stored
-    process.stderr.write(`${text}\n`)
-  }
+/** The settings of this command that a Hub on the same data needs. */
+function startCommand(): string {
+  const names = ['HUB_DATA_DIR', 'HUB_PORT'] as const
+  const settings = names.flatMap((name) => (process.env[name] ? [`${name}=${process.env[name]}`] : []))
+  return [...settings, 'npm start'].join(' ')
 }

@@ -1,12 +1,12 @@
+import type { DemoSummary } from '../../demo/demo-api.ts'
 import { itemOfAnswer, type JsonObject, parseKeyDocument, verifyRecordsSync } from '../../provenance/index.ts'
 import type { HubClient } from '../../sdk/hub-client.ts'
-import type { ServiceAccountCredentials } from '../../server/modules/auth/auth-types.ts'
 import { nodeCrypto } from '../../server/modules/hub/node-crypto.ts'
-import type { Loaded } from './load.ts'
+import type { DemoTarget } from './target.ts'
 
 const pageSize = 1000
 
-interface Summary {
+interface Verification {
   checked: number
   verified: number
   tampered: number
@@ -16,43 +16,45 @@ interface Summary {
 interface Page {
   records: JsonObject[]
   next_cursor: string | null
-  verification_summary: Summary
+  verification_summary: Verification
 }
 
-/** What the demo did and found. */
-export interface DemoReport {
+/** A part of the story, and the page of the web UI that shows it. */
+export interface DemoLink {
+  what: string
+  /** Absolute; only the path if the Hub ran no longer than the command. */
+  url: string
+}
+
+/** Output of `hub demo --json`. */
+export interface DemoReport extends DemoSummary {
   tenant: string
-  base_url: string
+  /** Null if the Hub ran no longer than the command. */
+  base_url: string | null
   client_id: string
-  events_sent: number
-  events_found: number
   events_per_second: number | null
-  records_written: number
-  records_found: number
+  /** Records of the tenant since the demo was first loaded, by type. Purged ones are left out. */
   stored: Record<string, number>
-  verification: Summary
-  /** Records of those that were verified again on this side, with the published keys and nothing else. */
+  /** Of these records, by the Hub. */
+  verification: Verification
+  /** Records of one page that were verified a second time by the command, with public keys only. */
   verified_offline: number
   cost_usd_estimate: number
   cost_usd_computed: number
   unpriced: number
+  look_at: DemoLink[]
 }
 
-/** Reads everything the demo wrote back, verified by the Hub, and a page of it verified again on this side. */
-export async function demoReport(
-  hub: HubClient,
-  baseUrl: string,
-  account: ServiceAccountCredentials,
-  loaded: Loaded,
-): Promise<DemoReport> {
-  const totals: Summary = { checked: 0, verified: 0, tampered: 0, cosign_invalid: 0 }
+/** Reads back what was written since the first load, verified by the Hub, and verifies one page of it again. */
+export async function demoReport(hub: HubClient, target: DemoTarget, summary: DemoSummary): Promise<DemoReport> {
+  const totals: Verification = { checked: 0, verified: 0, tampered: 0, cosign_invalid: 0 }
   const stored: Record<string, number> = {}
   const micros = { estimate: 0, computed: 0 }
   let unpriced = 0
   let sample: JsonObject[] = []
-  for await (const page of ownPages(hub, account.client_id)) {
+  for await (const page of pagesSince(hub, summary.written_since)) {
     sample = page.records.length > sample.length ? page.records : sample
-    for (const name of Object.keys(totals) as (keyof Summary)[]) totals[name] += page.verification_summary[name]
+    for (const name of Object.keys(totals) as (keyof Verification)[]) totals[name] += page.verification_summary[name]
     for (const record of page.records) {
       const type = String(record.record_type)
       stored[type] = (stored[type] ?? 0) + 1
@@ -62,61 +64,82 @@ export async function demoReport(
       if (record.cost_usd_computed === undefined) unpriced += 1
     }
   }
+  const { events, send_seconds } = summary
   return {
-    tenant: account.tenant,
-    base_url: baseUrl,
-    client_id: account.client_id,
-    events_sent: loaded.eventsSent,
-    events_found: loaded.eventsFound,
-    events_per_second: loaded.eventsSent === 0 ? null : Math.round(loaded.eventsSent / loaded.sendSeconds),
-    records_written: loaded.recordsWritten,
-    records_found: loaded.recordsFound,
-    stored,
-    verification: totals,
-    verified_offline: await verifyOffline(baseUrl, sample),
-    cost_usd_estimate: micros.estimate / 1e6,
-    cost_usd_computed: micros.computed / 1e6,
-    unpriced,
+    ...{ tenant: target.tenant, base_url: target.isTemporary ? null : target.baseUrl, client_id: target.clientId },
+    ...summary,
+    events_per_second: events.written === 0 ? null : Math.round(events.written / send_seconds),
+    ...{ stored, verification: totals, verified_offline: await verifyOffline(target.baseUrl, sample) },
+    ...{ cost_usd_estimate: micros.estimate / 1e6, cost_usd_computed: micros.computed / 1e6, unpriced },
+    look_at: linksOf(target.isTemporary ? '' : target.baseUrl, summary),
   }
 }
 
-async function* ownPages(hub: HubClient, clientId: string): AsyncGenerator<Page> {
+async function* pagesSince(hub: HubClient, since: string): AsyncGenerator<Page> {
   let cursor: string | undefined
   do {
-    const query = { created_by: clientId, verify: true, limit: pageSize, cursor }
+    const query = { created_at__gte: since, verify: true, limit: pageSize, cursor }
     const page = await hub.get<Page>('/api/v1/hub/records', query)
     yield page
     cursor = page.next_cursor ?? undefined
   } while (cursor !== undefined)
 }
 
-/** How many of the records verify with public keys alone. */
+/** Counts the records that verify with public keys alone. */
 async function verifyOffline(baseUrl: string, records: JsonObject[]): Promise<number> {
   const response = await fetch(`${baseUrl}/.well-known/provenance-keys.json`)
   const keys = parseKeyDocument((await response.json()) as JsonObject, nodeCrypto.sha256)
   return verifyRecordsSync(records.map(itemOfAnswer), keys, nodeCrypto).filter((result) => result.verified).length
 }
 
-export function describeReport(report: DemoReport): string {
+function linksOf(baseUrl: string, summary: DemoSummary): DemoLink[] {
+  const { failing_skill, unused_skill, price_change, spend_jump } = summary
+  const link = (what: string, path: string) => ({ what, url: `${baseUrl}${path}` })
+  return [
+    link(
+      `Failing skill: ${failing_skill.skill_id} fails since yesterday with ${failing_skill.error_codes.join(' and ')}`,
+      `/?range=7d&skill_id=${failing_skill.skill_id}`,
+    ),
+    link(`Unused skill: ${unused_skill.skill_id} is published, and nobody uses it`, '/?range=30d'),
+    link(
+      `Price change: ${price_change.model} costs less than list since ${price_change.since.slice(0, 10)}`,
+      `/?range=30d&llm_model=${price_change.model}`,
+    ),
+    link(
+      `Spend jump: ${spend_jump.archetype_id} moved to ${spend_jump.to_model} on ${spend_jump.since.slice(0, 10)}`,
+      `/?range=30d&archetype_id=${spend_jump.archetype_id}&group_by=model`,
+    ),
+    link('Decisions, with the outputs and sources they rest on', '/records?record_type=decision'),
+  ]
+}
+
+/** @param startCommand starts a Hub on the data that was loaded */
+export function describeReport(report: DemoReport, startCommand: string): string {
   const count = (value: number) => value.toLocaleString('en')
   const money = (value: number) =>
     `$${value.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`
-  const { verification: verified } = report
-  const rate = report.events_per_second === null ? '' : `, ${count(report.events_per_second)} events/s`
-  const types = Object.entries(report.stored)
-    .filter(([type]) => type !== 'telemetry_event')
-    .map(([type, number]) => `${count(number)} ${type}`)
+  const { verification: verified, events, people, records } = report
+  const rate = report.events_per_second === null ? '' : ` at ${count(report.events_per_second)} events/s`
+  const parts = (counts: { written: number; found: number }) =>
+    counts.found === 0
+      ? `${count(counts.written)} written`
+      : `${count(counts.written)} written, ${count(counts.found)} found from an earlier load`
   return [
-    `Telemetry   ${count(report.events_sent)} sent${rate}; ${count(report.events_found)} were there from an earlier run`,
-    `Records     ${types.join(', ')}`,
-    `Verified    ${count(verified.verified)} of ${count(verified.checked)} by the Hub: ${count(verified.tampered)} tampered, ${count(verified.cosign_invalid)} cosignatures invalid`,
-    `            ${count(report.verified_offline)} of them again on this side, with public keys only`,
-    `Cost        ${money(report.cost_usd_estimate)} as the senders estimate, ${money(report.cost_usd_computed)} by list prices (${count(report.unpriced)} events without a price)`,
+    `Tenant      ${report.tenant}, ${report.starts_at.slice(0, 10)} to ${report.ends_at.slice(0, 10)} (${report.time_zone})`,
+    `Telemetry   ${parts(events)}${rate}`,
+    `People      ${parts(people)}`,
+    `Records     ${parts(records)}`,
+    `Verified    ${count(verified.verified)} of ${count(verified.checked)} records by the Hub: ${count(verified.tampered)} tampered, ${count(verified.cosign_invalid)} invalid cosignatures`,
+    `            ${count(report.verified_offline)} of them a second time by this command, with public keys only`,
+    `Cost        ${money(report.cost_usd_estimate)} reported, ${money(report.cost_usd_computed)} calculated (${count(report.unpriced)} events without a price)`,
     '',
-    'Open next',
-    `  ${report.base_url}/                              the command center, filled`,
-    `  ${report.base_url}/records?record_type=decision  why things were decided, verified by your browser`,
-    `  ${report.base_url}/reference                     the API, browsable`,
-    `Signed out? npm run hub -- tenant welcome-link ${report.tenant}`,
+    'Look at',
+    ...report.look_at.flatMap(({ what, url }) =>
+      report.base_url === null ? [`  ${what}`] : [`  ${what}`, `    ${url}`],
+    ),
+    '',
+    ...(report.base_url === null
+      ? [`Start the Hub to look at it: ${startCommand}`]
+      : [`Command center: ${report.base_url}/`, `Sign in: npm run hub -- tenant welcome-link ${report.tenant}`]),
   ].join('\n')
 }

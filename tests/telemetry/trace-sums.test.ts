@@ -1,18 +1,22 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { archetypes, platforms, skills } from '../../cli/demo/cast.ts'
-import { type DemoEvent, eventOf, readTrace } from '../../cli/demo/trace.ts'
+import { archetypes } from '../../demo/company.ts'
+import { type DemoEvent, eventsOf } from '../../demo/events.ts'
+import { periodEnding } from '../../demo/period.ts'
+import { skills } from '../../demo/skills.ts'
+import { parseTrace } from '../../demo/trace.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 
 /**
- * The sums over the trace that the demo replays, to the micro-dollar: what the service says against what follows from
+ * The sums over the trace that the demo lays over 30 days, to the micro-dollar: what the service says against what follows from
  * the rows by whole numbers alone.
  */
 
 const rowsMax = 8000
 const batch = 1000
-/** Of the first row; the trace goes on for an hour. */
-const startMicros = Date.parse('2026-01-05T09:20:00Z') * 1000
-const range = 'from=2026-01-05T00:00:00Z&to=2026-01-06T00:00:00Z'
+const end = new Date('2026-01-05T10:20:00Z')
+const rangeStart = '2025-12-01T00:00:00Z'
+const range = `from=${rangeStart}&to=2026-01-06T00:00:00Z`
 /** In the middle of the rows, and of a second. */
 const middle = 4000
 
@@ -22,6 +26,7 @@ type Nano = readonly [tokensIn: bigint, tokensOut: bigint]
 /** What vendors ask for, in the catalogue too; written down again so that a slip in reading it shows. */
 const listPrices: Record<string, Nano> = {
   'claude claude-sonnet-4-5': [3000n, 15_000n],
+  'claude claude-opus-4-1': [15_000n, 75_000n],
   'claude claude-haiku-4-5': [1000n, 5000n],
   'chatgpt gpt-5': [1250n, 10_000n],
   'gemini gemini-2.5-pro': [1250n, 10_000n],
@@ -44,8 +49,8 @@ let events: DemoEvent[]
 let atIngest: Override[]
 
 beforeAll(async () => {
-  const trace = await readTrace()
-  events = trace.slice(0, rowsMax).map((row) => eventOf(row, startMicros))
+  const trace = parseTrace(readFileSync('demo/data/azure-llm-inference-conv-2023.csv', 'utf8'))
+  events = eventsOf(trace.slice(0, rowsMax), periodEnding(end, 'UTC'))
   const when = events[middle]!.ts
   atIngest = [
     // Prices whose costs end on half a micro-dollar, and a platform's own before one of the model alone.
@@ -55,7 +60,9 @@ beforeAll(async () => {
   ]
   hub = await startHub()
   await putPrices(atIngest)
-  await hub.call('acme', 'PUT', '/api/v1/roster/archetypes', { body: { archetypes } })
+  await hub.call('acme', 'PUT', '/api/v1/roster/archetypes', {
+    body: { archetypes: archetypes.map(({ archetype_id, name }) => ({ archetype_id, name })) },
+  })
   for (const { id, version, name } of skills) {
     const body = { record_type: 'skill_definition', skill_id: id, skill_version: version, name }
     expect((await hub.call('acme', 'POST', '/api/v1/hub/records', { body })).status).toBe(201)
@@ -81,7 +88,6 @@ async function putPrices(overrides: readonly Override[]): Promise<void> {
 
 /** Micro-dollars, rounded half up; undefined without a price. */
 function computedOf(event: DemoEvent, overrides: readonly Override[]): bigint | undefined {
-  if (event.llm_model === undefined) return undefined
   const inForce = (platform: string | undefined) =>
     overrides
       .filter(({ llm_platform, llm_model }) => llm_platform === platform && llm_model === event.llm_model)
@@ -176,7 +182,8 @@ async function expectRecords(): Promise<void> {
 test('the trace has what makes it hard', () => {
   expect(events.length).toBe(rowsMax)
   const ofModel = (model: string) => events.filter(({ llm_model }) => llm_model === model)
-  for (const { model } of platforms) if (model) expect(ofModel(model).length).toBeGreaterThan(100)
+  const models = new Set(Object.keys(listPrices).map((key) => key.split(' ')[1]!))
+  for (const model of models) expect(ofModel(model).length).toBeGreaterThan(100)
   const { ts } = events[middle]!
   expect(ts).not.toMatch(/\.0+Z$/)
   expect(events.filter((event) => event.ts < ts).length).toBeGreaterThan(3000)
@@ -221,13 +228,13 @@ test('folded, and rated again at other prices, in part and as a whole', async ()
   expect(microsOf(body.totals.cost_usd_computed)).toBe(sumsOf(rest, atIngest).computed + sumsOf(tail, now).computed)
 
   await rollups.settle('acme')
-  const whole = await rating.rate(tenant, { from: '2026-01-05T00:00:00Z' }, by)
+  const whole = await rating.rate(tenant, { from: rangeStart }, by)
   expect(whole).toMatchObject({ checked: events.length, changed: rest.filter(differing).length })
   expect(whole.changed).toBeGreaterThan(1000)
   await expectNumbers(now)
   await rollups.settle('acme')
   await expectNumbers(now)
-  expect(await rating.rate(tenant, { from: '2026-01-05T00:00:00Z' }, by)).toMatchObject({ changed: 0 })
+  expect(await rating.rate(tenant, { from: rangeStart }, by)).toMatchObject({ changed: 0 })
   await rollups.rebuild('acme')
   await expectNumbers(now)
   await expectRecords()

@@ -1,0 +1,104 @@
+import { HubClient, HubProblem } from '../../sdk/hub-client.ts'
+import { StartupError } from '../../server/startup-error.ts'
+
+/** The Hub that the demo is loaded into, and the account that loads it. */
+export interface DemoTarget {
+  baseUrl: string
+  tenant: string
+  clientId: string
+  clientSecret: string
+  /** The Hub runs no longer than the command. */
+  isTemporary: boolean
+}
+
+const remoteNames = ['HUB_URL', 'HUB_TENANT', 'HUB_CLIENT_ID', 'HUB_CLIENT_SECRET'] as const
+
+/** Returns the Hub that the environment names; undefined without `HUB_URL`. Throws StartupError if a variable lacks. */
+export function remoteTarget(environment: NodeJS.ProcessEnv): DemoTarget | undefined {
+  if (!environment.HUB_URL) return undefined
+  const [baseUrl = '', tenant = '', clientId = '', clientSecret = ''] = remoteNames.map((name) => environment[name])
+  const missing = remoteNames.filter((name) => !environment[name])
+  if (missing.length > 0) {
+    throw new StartupError(
+      `HUB_URL is set, and ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} not.`,
+      `Set ${missing.join(', ')} to a service account with all scopes, or unset HUB_URL to use the Hub of this machine.`,
+    )
+  }
+  if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol)) {
+    throw new StartupError(
+      `HUB_URL is not an address: ${baseUrl}`,
+      'Set HUB_URL to one such as https://hub.example.com.',
+    )
+  }
+  return { baseUrl: baseUrl.replace(/\/+$/, ''), tenant, clientId, clientSecret, isTemporary: false }
+}
+
+/** `hub`, `other` for any other program, `none` if nothing answers. */
+export async function whatAnswersAt(baseUrl: string): Promise<'hub' | 'other' | 'none'> {
+  let response: Response
+  try {
+    response = await fetch(`${baseUrl}/v1/health`, { signal: AbortSignal.timeout(3000), redirect: 'manual' })
+  } catch {
+    return 'none'
+  }
+  const body = (await response.json().catch(() => undefined)) as { status?: unknown; version?: unknown } | undefined
+  return typeof body?.status === 'string' && typeof body.version === 'string' ? 'hub' : 'other'
+}
+
+/** Throws StartupError unless a Hub answers at `HUB_URL`. */
+export async function requireRemoteHub({ baseUrl }: DemoTarget): Promise<void> {
+  const answering = await whatAnswersAt(baseUrl)
+  if (answering === 'hub') return
+  throw new StartupError(
+    answering === 'none' ? `No Hub answers at ${baseUrl}.` : `The program that answers at ${baseUrl} is not a Hub.`,
+    'Set HUB_URL to the address of a running Hub.',
+  )
+}
+
+/** Throws StartupError if another program than a Hub has the address. */
+export function refuseOtherProgram(baseUrl: string): never {
+  throw new StartupError(
+    `The program that answers at ${baseUrl} is not a Hub.`,
+    'Set HUB_PORT (or HUB_BASE_URL) to the address of your Hub, or to a free port if none runs.',
+  )
+}
+
+/** Opens a client, and throws StartupError with the variable to set if the Hub refuses the account. */
+export async function connectTo(target: DemoTarget, isRemote: boolean): Promise<HubClient> {
+  const hub = new HubClient(target)
+  try {
+    // For administrators only, so it takes the scopes that the load takes.
+    await hub.get('/api/v1/service-accounts', { limit: 1 })
+    return hub
+  } catch (error) {
+    if (!(error instanceof HubProblem) || ![401, 403].includes(error.status)) throw error
+    throw isRemote ? remoteRefusal(target, error) : localRefusal(target)
+  }
+}
+
+function remoteRefusal({ baseUrl, tenant, clientId }: DemoTarget, { status, document }: HubProblem): StartupError {
+  if (status === 401) {
+    return new StartupError(
+      `The Hub at ${baseUrl} refuses the secret of ${clientId}, or does not know this client.`,
+      'Set HUB_CLIENT_ID and HUB_CLIENT_SECRET to a service account of the tenant.',
+    )
+  }
+  if (String(document.type).endsWith('/invalid-tenant')) {
+    return new StartupError(
+      `${clientId} is not a service account of tenant ${tenant} at ${baseUrl}.`,
+      'Set HUB_TENANT to the tenant of the service account.',
+    )
+  }
+  return new StartupError(
+    `${clientId} lacks scopes at ${baseUrl}: ${document.detail}`,
+    'Set HUB_CLIENT_ID and HUB_CLIENT_SECRET to a service account with all scopes.',
+  )
+}
+
+function localRefusal({ baseUrl, tenant }: DemoTarget): StartupError {
+  return new StartupError(
+    `The Hub at ${baseUrl} does not know the service account that this command has just made for tenant ${tenant}: it uses another data directory or database.`,
+    'Set HUB_DATA_DIR (or HUB_DATABASE_URL) as that Hub has it, or HUB_PORT (or HUB_BASE_URL) to the address of the Hub of this data directory. ' +
+      `To load into any other Hub, set ${remoteNames.join(', ')}.`,
+  )
+}
