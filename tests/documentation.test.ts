@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 
 const root = resolve(import.meta.dirname, '..')
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
-const pages = globSync(['*.md', 'docs/**/*.md', '{bench,cli,provenance,sdk}/**/*.md'], { cwd: root }).sort()
+const pages = globSync(['*.md', 'docs/**/*.md', '{bench,demo,provenance,sdk}/**/*.md'], { cwd: root }).sort()
 
 /** Returns the text without code, where brackets are no links. */
 const withoutCode = (text: string) => text.replace(/^```[\s\S]*?^```/gm, '').replace(/`[^`\n]*`/g, 'code')
