@@ -39,7 +39,7 @@ beforeAll(async () => {
   await makeRecordPartitions(await ownerClient(), ['records_y2025m12', 'records_y2026m01'])
   backup = join(directory, 'all.tar.gz')
   await save(backup)
-}, 60_000)
+})
 afterEach(async () => {
   await Promise.all(targets.splice(0).map((target) => target.drop()))
 })
@@ -93,7 +93,7 @@ async function schemaOf(client: pg.Client): Promise<unknown[]> {
   return rows
 }
 
-test('all rows of all tables come back, in a schema that is the same', { timeout: 60_000 }, async () => {
+test('all rows of all tables come back, in a schema that is the same', async () => {
   const target = await emptyTarget()
   const restored = await restoreBackup(await target.owner(), backup, masterKey())
   expect(restored).toMatchObject({ hub_version: '9.9.9', tenants: ['acme', 'cmode', 'globex'], tombstones: 0 })
@@ -121,7 +121,7 @@ test('the file is for its owner alone, is never put in the place of another, and
   await expect(save(join(directory, 'nowhere', 'x.tar.gz'))).rejects.toThrow(/could not be written/)
 })
 
-test('what is written meanwhile is in it wholly or not at all', { timeout: 60_000 }, async () => {
+test('what is written meanwhile is in it wholly or not at all', async () => {
   const file = join(directory, 'meanwhile.tar.gz')
   let isOver = false
   const writing = (async () => {
@@ -143,7 +143,7 @@ test('what is written meanwhile is in it wholly or not at all', { timeout: 60_00
   expect(rows[0]).toEqual({ records: 0, seals: 0, places: 0 })
 })
 
-test('a backup of an earlier version is loaded as it was, and then migrated', { timeout: 60_000 }, async () => {
+test('a backup of an earlier version is loaded as it was, and then migrated', async () => {
   const earlier = await mkdtemp(join(directory, 'migrations-'))
   const migrations = resolve(import.meta.dirname, '../../server/db/migrations')
   const files = (await readdir(migrations)).sort().slice(0, 7)
@@ -195,7 +195,7 @@ async function archiveOf(name: string, entries: Map<string, Buffer>): Promise<st
 
 const partIn = (entries: Map<string, Buffer>, of: string) => [...entries.keys()].find((name) => name.includes(of))!
 
-describe('nothing at all is loaded', { timeout: 60_000 }, () => {
+describe('nothing at all is loaded', () => {
   const changes: [string, RegExp, (entries: Map<string, Buffer>) => void][] = [
     [
       'a byte was changed',

@@ -110,7 +110,7 @@ describe('a Hub that is restored', () => {
     })
     lost = await write('written after the backup')
     const size = (await call('GET', 'log/checkpoint')).body.tree_size
-    await expect.poll(async () => (await keptSizes()).at(-1), { timeout: 30_000 }).toBe(size)
+    await expect.poll(async () => (await keptSizes()).at(-1)).toBe(size)
     await stop()
   })
 
@@ -170,7 +170,7 @@ describe('a Hub that is restored', () => {
   test('has a log that is good, and goes on from there', async () => {
     await write('written after the restore')
     const size = (await call('GET', 'log/checkpoint')).body.tree_size
-    await expect.poll(async () => (await keptSizes()).at(-1), { timeout: 30_000 }).toBe(size)
+    await expect.poll(async () => (await keptSizes()).at(-1)).toBe(size)
     const { verified, tenants } = await cli(after, 'log', 'audit')
     expect({ verified, failures: tenants.flatMap((each: { failures: unknown[] }) => each.failures) }).toEqual({
       verified: true,

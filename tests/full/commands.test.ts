@@ -32,9 +32,7 @@ async function failure(...args: string[]): Promise<{ code: number | null; stderr
   return { code, stderr }
 }
 
-test('beside a running server, a tenant and an account are made that it knows at once', {
-  timeout: 60_000,
-}, async () => {
+test('beside a running server, a tenant and an account are made that it knows at once', async () => {
   const tenant = await json('tenant', 'create', 'initech', '--mode', 'A', '--admin-email', 'bill@initech.example')
   expect(tenant).toEqual({
     tenant: 'initech',
@@ -70,7 +68,7 @@ test('beside a running server, a tenant and an account are made that it knows at
   expect(((await listed.json()) as { items: unknown }).items).toEqual(bundle.archetypes)
 })
 
-test('a service account may end, and be bound to addresses', { timeout: 60_000 }, async () => {
+test('a service account may end, and be bound to addresses', async () => {
   const limits = ['--expires-at', '2099-01-31T12:00:00Z', '--allow-address', '10.0.0.7', '2001:db8::/32']
   const base = ['service-account', 'create', '--tenant', 'acme', '--name', 'bound', '--scope', 'hub:read']
   expect(await json(...base, ...limits)).toMatchObject({
@@ -82,7 +80,7 @@ test('a service account may end, and be bound to addresses', { timeout: 60_000 }
   expect(stderr).toMatch(/expires.at must be an RFC 3339 timestamp[\s\S]*must be an IPv4 or IPv6 address/)
 })
 
-test('service accounts are listed, get new secrets and are disabled', { timeout: 60_000 }, async () => {
+test('service accounts are listed, get new secrets and are disabled', async () => {
   const base = ['--tenant', 'acme'] as const
   const made = await json('service-account', 'create', ...base, '--name', 'managed', '--scope', 'hub:read')
   const id = String(made.client_id)
@@ -103,7 +101,7 @@ test('service accounts are listed, get new secrets and are disabled', { timeout:
   }
 })
 
-test('limits take a class with hyphens or underscores', { timeout: 60_000 }, async () => {
+test('limits take a class with hyphens or underscores', async () => {
   for (const name of ['hub-read', 'hub_read']) {
     expect(await json('tenant', 'limits', 'acme', name, '70', '700')).toEqual({
       tenant: 'acme',
@@ -113,18 +111,18 @@ test('limits take a class with hyphens or underscores', { timeout: 60_000 }, asy
     })
   }
   await expect
-    .poll(async () => (await hub.modules.tenants.directory.limitsOf('acme'))['hub-read'], { timeout: 5000 })
+    .poll(async () => (await hub.modules.tenants.directory.limitsOf('acme'))['hub-read'])
     .toEqual({ perToken: 70, perTenant: 700 })
 })
 
-test('a welcome link can be made again, and migrating twice does nothing', { timeout: 60_000 }, async () => {
+test('a welcome link can be made again, and migrating twice does nothing', async () => {
   const link = await json('tenant', 'welcome-link', 'acme')
   expect(Object.keys(link)).toEqual(['tenant', 'mode', 'admin_email', 'welcome_url', 'welcome_expires_at'])
   expect((await fetch(link.welcome_url as string)).status).toBe(200)
   expect(await json('migrate')).toEqual({ applied: [] })
 })
 
-test('without --json it says what to do next', { timeout: 60_000 }, async () => {
+test('without --json it says what to do next', async () => {
   const { code, stdout } = await runCli(
     [
       'tenant',
@@ -144,7 +142,7 @@ test('without --json it says what to do next', { timeout: 60_000 }, async () => 
   expect(stdout).toContain('service-account create --tenant hooli')
 })
 
-describe('a mistake is told with what to do, on stderr', { timeout: 60_000 }, () => {
+describe('a mistake is told with what to do, on stderr', () => {
   test.each([
     [['tenant', 'create', 'acme', '--mode', 'A', '--admin-email', 'a@b.example'], /exists already.*welcome-link acme/],
     [['tenant', 'create', 'Up', '--mode', 'A', '--admin-email', 'ab'], /slug must be[\s\S]*admin-email must be/],
@@ -187,9 +185,7 @@ describe('a mistake is told with what to do, on stderr', { timeout: 60_000 }, ()
   })
 })
 
-test('a command finds the address of a service that was told its port on its command line', {
-  timeout: 60_000,
-}, async () => {
+test('a command finds the address of a service that was told its port on its command line', async () => {
   const { HUB_BASE_URL: _, HUB_DATA_DIR: dataDir = '', ...rest } = env
   const service = await startHubProcess(dataDir, rest)
   try {
@@ -207,7 +203,7 @@ test('the version is that of the package', async () => {
   expect(await runCli(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
 })
 
-test('help says what each job does, and has an example where it helps', { timeout: 60_000 }, async () => {
+test('help says what each job does, and has an example where it helps', async () => {
   const { stdout } = await runCli(['jobs', 'run', '--help'])
   for (const job of ['fold-rollups', 'hard-delete', 'integrate-log', 'sweep']) {
     expect(stdout).toMatch(new RegExp(`^  ${job} {2,}\\w+ .{20}`, 'm'))
@@ -219,7 +215,7 @@ test('help says what each job does, and has an example where it helps', { timeou
   expect((await runCli(['verify', '--help'])).stdout).toContain('include_provenance')
 })
 
-test('a file of checkpoints that is not there is told with what to name instead', { timeout: 60_000 }, async () => {
+test('a file of checkpoints that is not there is told with what to name instead', async () => {
   const { code, stderr } = await failure('log', 'audit', '--against', '/nowhere/x')
   expect(code).toBe(2)
   expect(stderr).toMatch(

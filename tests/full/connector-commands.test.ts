@@ -31,7 +31,7 @@ test('status, refused and uncertain look into the spool while the connector work
 
   lab.hub.unwelcome.clear()
   expect(await json('refused', '--retry')).toEqual({ retried: 1 })
-  await expect.poll(() => lab.hub.users, { timeout: 5000 }).toEqual(['user:a', 'user:b'])
+  await expect.poll(() => lab.hub.users).toEqual(['user:a', 'user:b'])
 })
 
 test('a spool that is not there, and a batch that is not uncertain, are errors', async () => {

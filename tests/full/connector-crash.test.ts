@@ -13,10 +13,11 @@ import {
 import { freshDataDirectory, removeDataDirectories } from '../support/data-directory.ts'
 import { freePort } from '../support/free-port.ts'
 import { type HubProcess, hubCommand, startHubProcess } from '../support/hub-process.ts'
+import { scaled } from '../support/machine-speed.ts'
 import { event } from '../telemetry/events.ts'
 
 /** The Hub is killed in every second round of four, up again in the third, and stopped and started in the fourth. */
-const rounds = 20
+const rounds = 12
 const producers = 4
 
 let hub: HubProcess | undefined
@@ -94,7 +95,7 @@ test(`killed and restarted ${rounds} times with the Hub up and down, every event
   }
   connector = await connect()
   for (const request of repeated.splice(0)) await send(connector.url, request, accepted)
-  await expect.poll(async () => (await connectorStatusOf(connector!.url)).pending, { timeout: 120_000 }).toBe(0)
+  await expect.poll(async () => (await connectorStatusOf(connector!.url)).pending, { timeout: scaled(120_000) }).toBe(0)
   const status = await connectorStatusOf(connector.url)
   expect(status).toMatchObject({ refused: 0, uncertain: { batches: 0, events: 0 } })
   expect(status.totals).toEqual({ accepted: accepted.size, forwarded: accepted.size, refused: 0, dropped: 0 })

@@ -5,7 +5,7 @@ import { freshDataDirectory, removeDataDirectories } from '../support/data-direc
 import { type HubProcess, makeTenant, startHubProcess } from '../support/hub-process.ts'
 import { event } from '../telemetry/events.ts'
 
-const rounds = 10
+const rounds = 6
 const batchWorkers = 3
 /** Enough that their events share transactions. */
 const singleWorkers = 12

@@ -44,9 +44,7 @@ async function found() {
 
 const sound = { failed: 0, verified: true, at: [] }
 
-test('a key that is said to be destroyed, or is gone, is no reason for content to be missing', {
-  timeout: 60_000,
-}, async () => {
+test('a key that is said to be destroyed, or is gone, is no reason for content to be missing', async () => {
   await client.query(`create table public.kept_keys as table hub.content_keys`)
   const back = async () => {
     await client.query(`delete from hub.content_keys where tenant_id = 'forged'`)
@@ -65,9 +63,7 @@ test('a key that is said to be destroyed, or is gone, is no reason for content t
   expect(await found()).toEqual(sound)
 })
 
-test('only what was sealed under a destroyed key is erased with it, whatever the columns say', {
-  timeout: 120_000,
-}, async () => {
+test('only what was sealed under a destroyed key is erased with it, whatever the columns say', async () => {
   await b.call('POST', '/api/v1/hub/cmek:rotate', {})
   await write()
   const destroyed = await b.call('POST', '/api/v1/hub/cmek:destroy', { confirm: 'forged', reason: 'over' })
@@ -90,9 +86,7 @@ test('only what was sealed under a destroyed key is erased with it, whatever the
   expect(await found()).toEqual(sound)
 })
 
-test('an event is not hidden in the place of a record that is erased, nor under another salt', {
-  timeout: 60_000,
-}, async () => {
+test('an event is not hidden in the place of a record that is erased, nor under another salt', async () => {
   const event = String((await b.events('cmek.key_rotated'))[0]!.record_id)
   const { rows } = await client.query(
     `select e.salt as was, e.canonical as text, r.canonical, r.salt from hub.records e, hub.records r

@@ -91,7 +91,7 @@ let backup: string
 let copy: string
 
 describe('a tenant in Mode B', () => {
-  test('is backed up without its content in clear, and goes on', { timeout: 120_000 }, async () => {
+  test('is backed up without its content in clear, and goes on', async () => {
     await cli(before, 'tenant', 'create', 'acme', '--mode', 'B', '--admin-email', 'a@acme.example')
     const scope = scopeNames.join(' ')
     credentials = await cli(before, 'service-account', 'create', '--tenant', 'acme', '--name', 'x', '--scope', scope)
@@ -111,7 +111,7 @@ describe('a tenant in Mode B', () => {
     })
   })
 
-  test('is restored with its keyring, without what was erased since', { timeout: 120_000 }, async () => {
+  test('is restored with its keyring, without what was erased since', async () => {
     const { directory, restored } = await restoredInto('with-keyring')
     expect(restored.tenants).toMatchObject([{ tenant: 'acme', erased_again: 1 }])
     await served(directory, async () => {
@@ -125,7 +125,7 @@ describe('a tenant in Mode B', () => {
     expect(await cli(directory, 'log', 'audit')).toMatchObject({ verified: true, tenants: [{ erased: 1 }] })
   })
 
-  test('whose key was destroyed is restored without its content', { timeout: 120_000 }, async () => {
+  test('whose key was destroyed is restored without its content', async () => {
     copy = join(shared, 'keyring-copy')
     await cp(join(shared, 'keyring'), copy, { recursive: true })
     await served(before, async () => {
@@ -153,7 +153,7 @@ describe('a tenant in Mode B', () => {
     expect(again.tenants[0]).not.toHaveProperty('keys_destroyed_again')
   })
 
-  test('whose keyring is missing is not restored until it is there', { timeout: 120_000 }, async () => {
+  test('whose keyring is missing is not restored until it is there', async () => {
     await rm(join(shared, 'keyring'), { recursive: true, force: true })
     // The Hub's own account of it, which the next test needs no more.
     await rm(join(shared, 'storage', 'destroyed-keys'), { recursive: true })

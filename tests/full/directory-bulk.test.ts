@@ -18,7 +18,7 @@ beforeAll(async () => {
   lab = openDirectoryLab(hub)
   await lab.archetypes('agent', 'lead')
   await lab.map({ 'Group 0': 'lead', ...Object.fromEntries(groups.map(({ displayName }) => [displayName, 'agent'])) })
-}, 60_000)
+})
 afterAll(() => hub.stop())
 
 const users = Array.from({ length: people }, (_, n) =>
@@ -59,49 +59,33 @@ async function pull(syncId: string) {
   return sum
 }
 
-const seconds = async (work: () => Promise<unknown>) => {
-  const startedAtMs = performance.now()
-  await work()
-  return (performance.now() - startedAtMs) / 1000
-}
-
-test('5,000 people and their groups come in well under 20 seconds, in few statements', {
-  timeout: 60_000,
-}, async () => {
+test('5,000 people and their groups come in few statements', async () => {
   statements = 0
-  const taken = await seconds(async () => {
-    expect(await pull('s1')).toEqual({ added: people, updated: 0, assigned: people })
-  })
-  expect(taken).toBeLessThan(15)
+  expect(await pull('s1')).toEqual({ added: people, updated: 0, assigned: people })
   expect(statements).toBeLessThan(1_000)
   expect(await lab.run((tx) => lab.directory.counts(tx))).toEqual({ users: people, unmatched: 0, groups: groupCount })
 })
 
-test('a second pull changes nothing', { timeout: 60_000 }, async () => {
+test('a second pull changes nothing', async () => {
   expect(await pull('s2')).toEqual({ added: 0, updated: 0, assigned: 0 })
 })
 
-test('a change of 1,000 members is a few statements', { timeout: 60_000 }, async () => {
+test('a change of 1,000 members is a few statements', async () => {
   const { items } = await lab.run((tx) => lab.directory.users(tx, { offset: 0, count: 1_000 }))
   const add = items.map(({ userId }) => userId)
   const { groupId } = await lab.addGroup('Empty')
   statements = 0
   const change = { members: { add, remove: [] } }
-  const taken = await seconds(() =>
-    lab.run((tx, tenant) => lab.directory.changeGroup(tx, tenant, groupId, change, { actor })),
-  )
+  await lab.run((tx, tenant) => lab.directory.changeGroup(tx, tenant, groupId, change, { actor }))
   expect(statements).toBeLessThan(30)
-  expect(taken).toBeLessThan(3)
 })
 
-test('all but the met are deactivated in parts', { timeout: 60_000 }, async () => {
+test('all but the met are deactivated in parts, with about one statement for each', async () => {
   await lab.run((tx, tenant) => lab.directory.putUsers(tx, tenant, users.slice(0, 10), 's3', actor))
   expect(await lab.run((tx) => lab.directory.countUnseen(tx, 's3'))).toEqual({ unseen: people - 10, active: people })
-  const taken = await seconds(async () => {
-    while (
-      (await lab.run((tx, tenant) => lab.directory.deactivateUnseen(tx, tenant, 's3', actor, pageSize))).deactivated > 0
-    );
-  })
-  expect(taken).toBeLessThan(20)
+  const deactivate = () => lab.run((tx, tenant) => lab.directory.deactivateUnseen(tx, tenant, 's3', actor, pageSize))
+  statements = 0
+  while ((await deactivate()).deactivated > 0);
+  expect(statements).toBeLessThan(1.2 * people)
   expect((await lab.run((tx) => lab.directory.countUnseen(tx, 's3'))).active).toBe(10)
 })

@@ -19,7 +19,7 @@ async function ownerOf(pid: number): Promise<number> {
   return (await stat(`/proc/${pid}`)).uid
 }
 
-test('from a checkout under a folder that only its owner may enter', { timeout: 120_000 }, async () => {
+test('from a checkout under a folder that only its owner may enter', async () => {
   const dataDir = await freshDataDirectory()
   const closed = await freshDataDirectory('closed folder')
   const checkout = join(closed, 'checkout')
@@ -39,7 +39,7 @@ test('from a checkout under a folder that only its owner may enter', { timeout: 
   }
 })
 
-test('as an ordinary user, with the data directory in the checkout', { timeout: 120_000 }, async () => {
+test('as an ordinary user, with the data directory in the checkout', async () => {
   const parent = await freshDataDirectory('home')
   const checkout = join(parent, 'my checkout')
   const node = await copyCheckout(checkout)

@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import {
   freshDataDirectory,
   isRunning,
@@ -9,8 +9,6 @@ import {
   serverPid,
 } from '../support/data-directory.ts'
 import { type DatabaseProcess, endProcesses, openInProcess } from '../support/database-process.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 afterEach(async () => {
   await endProcesses()
@@ -47,7 +45,7 @@ test('kill -9 of the process group: the server shuts down by itself, and what wa
   const server = await serverPid(dataDir)
   expect(await service.ask('write acme')).toEqual({ write: 'ok' })
   service.kill('SIGKILL')
-  await expect.poll(() => isRunning(server), { timeout: 10_000 }).toBe(false)
+  await expect.poll(() => isRunning(server)).toBe(false)
   const next = await serve(dataDir)
   expect(await next.ask('read acme')).toEqual({ read: 1 })
 })
@@ -88,8 +86,8 @@ test('kill -9 of the server: it is started again, and the pools recover by thems
   const server = await serverPid(dataDir)
   process.kill(server, 'SIGKILL')
   // Backends outlive it for a moment, so an answer alone proves nothing.
-  await expect.poll(() => serverPid(dataDir).catch(() => server), { timeout: 20_000 }).not.toBe(server)
-  await expect.poll(() => service.ask('ping'), { timeout: 20_000 }).toEqual({ ping: 'ok' })
+  await expect.poll(() => serverPid(dataDir).catch(() => server)).not.toBe(server)
+  await expect.poll(() => service.ask('ping')).toEqual({ ping: 'ok' })
   expect(await service.ask('read acme')).toEqual({ read: 1 })
   const second = openInProcess({ purpose: 'serve', env: { HUB_DATA_DIR: dataDir } })
   expect((await second.said('failed')).failed).toContain(`process ${service.pid}`)
@@ -107,7 +105,7 @@ test('while the server is down, the database is hub-unavailable, and nothing els
         answers.add((await service.ask('ping')).ping)
         return answers.has('hub-unavailable') && (await service.ask('ping')).ping === 'ok'
       },
-      { timeout: 20_000, interval: 5 },
+      { interval: 5 },
     )
     .toBe(true)
   expect([...answers].every((answer) => answer === 'ok' || answer === 'hub-unavailable')).toBe(true)
@@ -135,6 +133,6 @@ test('the watchdog killed under a living service: the server is replaced', async
   const service = await serve(dataDir)
   const server = await serverPid(dataDir)
   process.kill(await parentPid(server), 'SIGKILL')
-  await expect.poll(() => isRunning(server), { timeout: 10_000 }).toBe(false)
-  await expect.poll(() => service.ask('ping'), { timeout: 20_000 }).toEqual({ ping: 'ok' })
+  await expect.poll(() => isRunning(server)).toBe(false)
+  await expect.poll(() => service.ask('ping')).toEqual({ ping: 'ok' })
 })

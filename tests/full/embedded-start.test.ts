@@ -1,11 +1,9 @@
 import { chmod, cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { freshDataDirectory, isRunning, removeDataDirectories, serverPid } from '../support/data-directory.ts'
 import { type DatabaseProcess, endProcesses, openInProcess } from '../support/database-process.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 afterEach(async () => {
   await endProcesses()
@@ -192,7 +190,7 @@ describe('what an operator must mend', () => {
   })
 })
 
-test('a first start that was killed in the middle, at any point, is begun anew', { timeout: 120_000 }, async () => {
+test('a first start that was killed in the middle, at any point, is begun anew', async () => {
   const dataDir = await freshDataDirectory()
   for (const ms of [250, 400, 550, 700, 900]) {
     const victim = open('serve', dataDir)

@@ -17,11 +17,9 @@ describe('an export that runs', () => {
   test('tells how far it is, and when it will probably have ended', async () => {
     const held = lab.hold()
     const { job_id } = (await lab.order('acme')).body
-    await expect.poll(() => held.length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => held.length).toBe(1)
     await held[0]?.options.progress(250, 1000)
-    await expect
-      .poll(async () => (await poll(job_id)).body.progress, { timeout: 5000 })
-      .toEqual({ done: 250, total: 1000 })
+    await expect.poll(async () => (await poll(job_id)).body.progress).toEqual({ done: 250, total: 1000 })
     const { body } = await poll(job_id)
     expect(body.status).toBe('running')
     expect(body).not.toHaveProperty('download_url')
@@ -34,7 +32,7 @@ describe('an export that runs', () => {
   test('is cancelled within seconds, and leaves nothing', async () => {
     const held = lab.hold()
     const { job_id } = (await lab.order('acme')).body
-    await expect.poll(() => held.length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => held.length).toBe(1)
     const cancelled = await cancel(job_id)
     expect([cancelled.status, cancelled.body.status]).toEqual([200, 'cancelled'])
     await expect.poll(() => held[0]?.options.signal.aborted).toBe(true)
@@ -48,22 +46,22 @@ describe('an export that runs', () => {
   test('that was cancelled by another process hears of it', async () => {
     const held = lab.hold()
     const { job_id } = (await lab.order('acme')).body
-    await expect.poll(() => held.length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => held.length).toBe(1)
     const client = await lab.hub.superuserClient()
     await client.query("update hub.exports set status = 'cancelled' where job_id = $1", [job_id])
-    await expect.poll(() => held[0]?.options.signal.aborted, { timeout: 5000 }).toBe(true)
+    await expect.poll(() => held[0]?.options.signal.aborted).toBe(true)
     expect((await poll(job_id)).body.status).toBe('cancelled')
   })
 
   test('that another attempt has taken over stops, and spoils nothing', async () => {
     const held = lab.hold()
     const { job_id } = (await lab.order('acme')).body
-    await expect.poll(() => held.length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => held.length).toBe(1)
     // The queue took the process for dead, though it is not.
     const [job] = lab.hub.modules.exports.jobs
     const second = job?.handler({ data: { tenant: 'acme', job_id }, signal: new AbortController().signal })
     await expect.poll(() => held.length).toBe(2)
-    await expect.poll(() => held[0]?.options.signal.aborted, { timeout: 5000 }).toBe(true)
+    await expect.poll(() => held[0]?.options.signal.aborted).toBe(true)
     held[1]?.finish('of the second')
     await second
     expect((await lab.until('acme', job_id, 'completed')).progress.done).toBe(1)
@@ -76,14 +74,14 @@ describe('an export that fails', () => {
     const held = lab.hold()
     const { job_id } = (await lab.order('acme')).body
     const away = new DomainError('hub-unavailable', 'The storage of files cannot be used just now. Try again shortly.')
-    await expect.poll(() => held.length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => held.length).toBe(1)
     held[0]?.fail(away)
-    await expect.poll(() => held.length, { timeout: 15_000 }).toBe(2)
+    await expect.poll(() => held.length).toBe(2)
     held[1]?.finish()
     await lab.until('acme', job_id, 'completed')
 
     const second = (await lab.order('acme')).body.job_id
-    await expect.poll(() => held.length, { timeout: 15_000 }).toBe(3)
+    await expect.poll(() => held.length).toBe(3)
     const client = await lab.hub.superuserClient()
     await client.query('update hub.exports set tries = 6 where job_id = $1', [second])
     // What an attempt reads at its beginning is what counts for it, so the next one is the last.
@@ -95,7 +93,7 @@ describe('an export that fails', () => {
   test('for any other reason says so at once', async () => {
     const held = lab.hold()
     const { job_id } = (await lab.order('acme', { format: 'csv' })).body
-    await expect.poll(() => held.length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => held.length).toBe(1)
     await lab.hub.modules.storage.write(`exports/acme/${job_id}/${job_id}.csv`, Buffer.from('half'))
     held[0]?.fail(new Error('a secret from within'))
     const failed = await lab.until('acme', job_id, 'failed')
@@ -118,13 +116,13 @@ describe('an export that fails', () => {
     const client = await lab.hub.superuserClient()
     const held = lab.hold()
     const { job_id } = (await lab.order('acme')).body
-    await expect.poll(() => held.length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => held.length).toBe(1)
     await client.query("update hub.exports set created_at = created_at - interval '25 hours' where job_id = $1", [
       job_id,
     ])
     await lab.runChores('acme')
     expect((await lab.until('acme', job_id, 'failed')).error.detail).toContain('24 hours')
-    await expect.poll(() => held[0]?.options.signal.aborted, { timeout: 5000 }).toBe(true)
+    await expect.poll(() => held[0]?.options.signal.aborted).toBe(true)
   })
 })
 
@@ -132,13 +130,13 @@ test('a tenant with many exports keeps no other waiting, and cannot have any num
   const held = lab.hold()
   const ids: string[] = []
   for (let ordered = 0; ordered < exportsOpenMax; ordered += 1) ids.push((await lab.order('acme')).body.job_id)
-  await expect.poll(() => held.length, { timeout: 10_000 }).toBe(2)
+  await expect.poll(() => held.length).toBe(2)
   const refused = await lab.order('acme')
   expect([refused.status, refused.body.type.split('/').at(-1)]).toEqual([429, 'rate-limited'])
   expect(refused.body.detail).toContain(`${exportsOpenMax} exports`)
   expect(refused.headers['retry-after']).toBe('30')
   const other = (await lab.order('globex')).body.job_id
-  await expect.poll(() => held.length, { timeout: 10_000 }).toBe(3)
+  await expect.poll(() => held.length).toBe(3)
   expect(held.map(({ order }) => order.jobId)).toContain(other)
   held.find(({ order }) => order.jobId === other)?.finish()
   await lab.until('globex', other, 'completed')
@@ -174,7 +172,7 @@ test('an export that may hold an erased record ends, and its files go', async ()
   const later = await lab.completed('acme')
   const held = lab.hold()
   const running = (await lab.order('acme')).body.job_id
-  await expect.poll(() => held.length, { timeout: 10_000 }).toBe(1)
+  await expect.poll(() => held.length).toBe(1)
   const expire = (createdAt: string, purgedAt: string) =>
     db.database.withTenant('acme', (tx) => modules.exports.expiry.expireHolding(tx, { createdAt, purgedAt }))
   // It was gone before any of them, and came after.
@@ -188,7 +186,7 @@ test('an export that may hold an erased record ends, and its files go', async ()
   await expire(at, '9998-01-01T00:00:00.000000Z')
   expect((await poll(later.job_id)).body.status).toBe('expired')
   expect((await poll(running)).body).toMatchObject({ status: 'failed', error: { title: 'Concurrent modification' } })
-  await expect.poll(() => held[0]?.options.signal.aborted, { timeout: 5000 }).toBe(true)
+  await expect.poll(() => held[0]?.options.signal.aborted).toBe(true)
   await modules.exports.settled()
   for (const { job_id, download_url } of [before, later]) {
     expect(await lab.files(job_id)).toEqual([])

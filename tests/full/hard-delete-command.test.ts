@@ -19,7 +19,7 @@ afterAll(() => hub.stop())
 const hardDelete = (args: readonly string[], more = {}) =>
   runCli(['jobs', 'run', 'hard-delete', ...args], { ...env, ...more })
 
-test('hard-delete erases what is due, or would be at another time', { timeout: 60_000 }, async () => {
+test('hard-delete erases what is due, or would be at another time', async () => {
   const id = await write(hub, 'acme', decision)
   await hub.call('acme', 'DELETE', pathOf(id, '?reason=x'))
   const now = await hardDelete(['--json'])
@@ -40,7 +40,7 @@ test('hard-delete erases what is due, or would be at another time', { timeout: 6
   expect((await hub.call('acme', 'GET', pathOf(id, '/deletion-certificate'))).status).toBe(200)
 })
 
-test('another time is refused in production, for other jobs, and where it is none', { timeout: 60_000 }, async () => {
+test('another time is refused in production, for other jobs, and where it is none', async () => {
   const production = { HUB_ENV: 'production', HUB_BASE_URL: 'https://hub.example.com' }
   for (const [args, more, said] of [
     [['--as-of', '2999-01-01T00:00:00Z'], production, '--as-of is refused in production'],

@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => db.drop())
 
-test('runs a job at start and a sent one, and tries a failed one again', { timeout: 30_000 }, async () => {
+test('runs a job at start and a sent one, and tries a failed one again', async () => {
   const queue = createJobQueue(db.targets.app, { role: 'all', drainSeconds: 5 }, log)
   const seen: object[] = []
   let failures = 0
@@ -38,30 +38,29 @@ test('runs a job at start and a sent one, and tries a failed one again', { timeo
       if (failures === 1) throw new Error('the first time fails')
     },
   })
-  const began = performance.now()
-  queue.start()
-  expect(performance.now() - began).toBeLessThan(50)
+  // Does not wait for the database.
+  expect(queue.start()).toBeUndefined()
   await queue.send('probe', { n: 1 })
   await queue.send('flaky', {})
-  await expect.poll(() => seen.length, { timeout: 15_000 }).toBe(2)
+  await expect.poll(() => seen.length).toBe(2)
   expect(seen).toContainEqual({ n: 1 })
-  await expect.poll(() => failures, { timeout: 15_000 }).toBe(2)
+  await expect.poll(() => failures).toBe(2)
   await queue.stop()
   expect(warnings).toEqual(['job failed'])
 })
 
-test('does several side by side, each for itself, and looks for more at once', { timeout: 30_000 }, async () => {
-  const queue = createJobQueue(db.targets.app, { role: 'all', drainSeconds: 5 }, { ...log, error: () => {} })
+test('does several side by side, each for itself, and looks for more at once', async () => {
+  const open = () => createJobQueue(db.targets.app, { role: 'all', drainSeconds: 5 }, { ...log, error: () => {} })
+  const queue = open()
   const done: number[] = []
   let running = 0
   let runningMax = 0
   let failures = 0
-  queue.registerJob({
+  const many = {
     name: 'many',
     atOnce: 3,
     retryDelaySeconds: 1,
-    pollingIntervalSeconds: 10,
-    handler: async ({ data }) => {
+    handler: async ({ data }: { data: object }) => {
       running += 1
       runningMax = Math.max(runningMax, running)
       await delay(20)
@@ -70,21 +69,27 @@ test('does several side by side, each for itself, and looks for more at once', {
       if (n === 1 && failures++ === 0) throw new Error('the first time fails')
       done.push(n)
     },
-  })
+  }
+  // Longer than the test: only what is looked for at once is found.
+  queue.registerJob({ ...many, pollingIntervalSeconds: 3600 })
   const sending = createJobQueue(db.targets.app, { role: 'api', drainSeconds: 5 }, log)
   sending.registerJob({ name: 'many', retryDelaySeconds: 1, handler: async () => {} })
   sending.start()
   for (let n = 0; n < 8; n += 1) await sending.send('many', { n })
   await sending.stop()
   queue.start()
-  // All but the one that failed, long before the second look.
-  await expect.poll(() => [...done].sort(), { timeout: 8000 }).toEqual([0, 2, 3, 4, 5, 6, 7])
+  // All but the one that failed.
+  await expect.poll(() => [...done].sort()).toEqual([0, 2, 3, 4, 5, 6, 7])
   expect([runningMax, failures]).toEqual([3, 1])
-  await expect.poll(() => [...done].sort(), { timeout: 18_000 }).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
   await queue.stop()
+  const next = open()
+  next.registerJob({ ...many, pollingIntervalSeconds: 0.5 })
+  next.start()
+  await expect.poll(() => [...done].sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
+  await next.stop()
 })
 
-test('goes on after the database cut its connections', { timeout: 30_000 }, async () => {
+test('goes on after the database cut its connections', async () => {
   const queue = createJobQueue(db.targets.app, { role: 'all', drainSeconds: 5 }, log)
   let runs = 0
   queue.registerJob({
@@ -96,7 +101,7 @@ test('goes on after the database cut its connections', { timeout: 30_000 }, asyn
   })
   queue.start()
   await queue.send('survivor', {})
-  await expect.poll(() => runs, { timeout: 15_000 }).toBe(1)
+  await expect.poll(() => runs).toBe(1)
   const superuser = await db.superuserClient()
   const { rows } = await superuser.query(
     `select pg_terminate_backend(pid) from pg_stat_activity
@@ -104,20 +109,18 @@ test('goes on after the database cut its connections', { timeout: 30_000 }, asyn
   )
   expect(rows.length).toBeGreaterThan(0)
   await expect
-    .poll(
-      () =>
-        queue.send('survivor', {}).then(
-          () => true,
-          () => false,
-        ),
-      { timeout: 15_000 },
+    .poll(() =>
+      queue.send('survivor', {}).then(
+        () => true,
+        () => false,
+      ),
     )
     .toBe(true)
-  await expect.poll(() => runs, { timeout: 15_000 }).toBe(2)
+  await expect.poll(() => runs).toBe(2)
   await queue.stop()
 })
 
-test('only a worker works; an api process sends', { timeout: 30_000 }, async () => {
+test('only a worker works; an api process sends', async () => {
   const sender = createJobQueue(db.targets.app, { role: 'api', drainSeconds: 1 }, log)
   let runs = 0
   const job = {
@@ -131,7 +134,7 @@ test('only a worker works; an api process sends', { timeout: 30_000 }, async () 
   worker.registerJob(job)
   worker.start()
   await worker.send('elsewhere', {})
-  await expect.poll(() => runs, { timeout: 15_000 }).toBe(1)
+  await expect.poll(() => runs).toBe(1)
   await worker.stop()
   sender.registerJob(job)
   sender.start()
@@ -141,7 +144,7 @@ test('only a worker works; an api process sends', { timeout: 30_000 }, async () 
   expect(runs).toBe(1)
 })
 
-test('an api process sends before any worker has ever been there', { timeout: 30_000 }, async () => {
+test('an api process sends before any worker has ever been there', async () => {
   const seen: object[] = []
   const job = {
     name: 'first-sent',
@@ -156,11 +159,11 @@ test('an api process sends before any worker has ever been there', { timeout: 30
   const worker = createJobQueue(db.targets.app, { role: 'worker', drainSeconds: 1 }, log)
   worker.registerJob(job)
   worker.start()
-  await expect.poll(() => seen, { timeout: 15_000 }).toEqual([{ n: 1 }])
+  await expect.poll(() => seen).toEqual([{ n: 1 }])
   await worker.stop()
 })
 
-test('keeps trying to start while the database is away, without ending the process', { timeout: 30_000 }, async () => {
+test('keeps trying to start while the database is away, without ending the process', async () => {
   const away = { ...db.targets.app, host: '/nonexistent' }
   const queue = createJobQueue(away, { role: 'all', drainSeconds: 1 }, log)
   queue.registerJob({ name: 'probe', handler: async () => {} })

@@ -19,11 +19,11 @@ const published = async (): Promise<string[]> => {
   return body.keys.map((key: { kid: string }) => key.kid)
 }
 
-test('beside a service, which publishes the key within seconds and goes on with the old one', {
-  timeout: 60_000,
-}, async () => {
+test('beside a service, which publishes the key within seconds and goes on with the old one', async () => {
   const [old] = await published()
+  const beganMs = Date.now()
   const { code, stdout, stderr } = await rotate('--algorithm', 'RS256', '--json')
+  const endedMs = Date.now()
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   const rotation = JSON.parse(stdout)
   const keyId = expect.stringMatching(/^[0-9a-f]{32}$/)
@@ -35,14 +35,14 @@ test('beside a service, which publishes the key within seconds and goes on with 
     retired: [{ key_id: old, algorithm: 'ES256', signs_until: rotation.signs_from, verifies_until: time }],
     provenance: ['acme', 'cmode', 'globex'].map((tenant) => ({ tenant, key_id: keyId, retired_key_id: keyId })),
   })
-  const delayMs = Date.parse(rotation.signs_from) - Date.now()
-  expect(delayMs).toBeGreaterThan(30_000)
-  expect(delayMs).toBeLessThanOrEqual(60_000)
-  await expect.poll(published, { timeout: 6_000, interval: 50 }).toEqual([old, rotation.key_id])
+  // A minute after it was made.
+  expect(Date.parse(rotation.signs_from)).toBeGreaterThanOrEqual(beganMs + 60_000)
+  expect(Date.parse(rotation.signs_from)).toBeLessThanOrEqual(endedMs + 60_000)
+  await expect.poll(published, { interval: 50 }).toEqual([old, rotation.key_id])
   expect(hub.modules.keys.tokens.signingKey().keyId).toBe(old)
 })
 
-test('for people, and as the key before it where no algorithm is named', { timeout: 60_000 }, async () => {
+test('for people, and as the key before it where no algorithm is named', async () => {
   const [, before] = await published()
   const { code, stdout } = await rotate()
   expect(code).toBe(0)
@@ -50,7 +50,7 @@ test('for people, and as the key before it where no algorithm is named', { timeo
   expect(stdout).toContain(`${before} (RS256) signs until then, and verifies until `)
 })
 
-test('an algorithm that tokens cannot have is refused, and changes nothing', { timeout: 60_000 }, async () => {
+test('an algorithm that tokens cannot have is refused, and changes nothing', async () => {
   const before = await published()
   for (const algorithm of ['HS256', 'none', 'EdDSA']) {
     const { code, stderr } = await rotate('--algorithm', algorithm)
@@ -61,7 +61,7 @@ test('an algorithm that tokens cannot have is refused, and changes nothing', { t
   expect((await published()).slice(0, before.length)).toEqual(before)
 })
 
-test('one kind of key only, or the key of one tenant', { timeout: 90_000 }, async () => {
+test('one kind of key only, or the key of one tenant', async () => {
   const tokens = await published()
   const token = JSON.parse((await rotate('--only', 'token', '--json')).stdout)
   expect(Object.keys(token)).toEqual(['key_id', 'algorithm', 'signs_from', 'retired'])
@@ -77,9 +77,7 @@ test('one kind of key only, or the key of one tenant', { timeout: 90_000 }, asyn
   expect(await published()).toHaveLength(tokens.length + 1)
 })
 
-test('options that contradict one another, and a tenant that does not exist, change nothing', {
-  timeout: 90_000,
-}, async () => {
+test('options that contradict one another, and a tenant that does not exist, change nothing', async () => {
   const before = await hub.call('acme', 'GET', '/.well-known/provenance-keys.json', { token: null })
   for (const [args, code, why] of [
     [['--tenant', 'acme', '--only', 'token'], 2, 'common to all tenants'],

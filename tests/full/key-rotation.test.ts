@@ -9,6 +9,7 @@ import { quiet } from '../auth/auth-lab.ts'
 import { type SecondHub, startSecondHub } from '../auth/second-hub.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
+import { scaled } from '../support/machine-speed.ts'
 
 const second = 1_000
 const minute = 60 * second
@@ -201,7 +202,7 @@ describe('under load, in two Hubs on one database', () => {
     await first.stop()
   })
 
-  test('keys are rotated, and not one request fails', { timeout: 60_000 }, async () => {
+  test('keys are rotated, and not one request fails', async () => {
     const tenant = await first.tenant('acme')
     const account = { name: 'load', scopes: ['hub:read'] as const }
     const { client_id } = await first.modules.auth.serviceAccounts.create(tenant, account, { operator: 'test' })
@@ -245,7 +246,7 @@ describe('under load, in two Hubs on one database', () => {
     await rotate(other, 'ES256')
     await delay(signingDelayMs + 1_000)
     await rotate(other, 'RS256')
-    await expect.poll(() => signers.has(made[2]!), { timeout: 3 * signingDelayMs, interval: 50 }).toBe(true)
+    await expect.poll(() => signers.has(made[2]!), { timeout: scaled(3 * signingDelayMs), interval: 50 }).toBe(true)
     await delay(1_000)
     load.abort()
     await Promise.all(clients)

@@ -34,7 +34,7 @@ afterAll(async () => {
 
 const audit = (...args: string[]) => runCli(['log', 'audit', ...args], env)
 
-test('all tenants are good, or one', { timeout: 60_000 }, async () => {
+test('all tenants are good, or one', async () => {
   const { code, stdout, stderr } = await audit('--json')
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   const { verified, tenants } = JSON.parse(stdout)
@@ -47,7 +47,7 @@ test('all tenants are good, or one', { timeout: 60_000 }, async () => {
   )
 })
 
-test('without a file it compares with what the sink has kept', { timeout: 60_000 }, async () => {
+test('without a file it compares with what the sink has kept', async () => {
   const { logName } = await hub.tenant('cmode')
   const folder = join(directory, 'kept')
   await mkdir(folder, { recursive: true })
@@ -58,7 +58,7 @@ test('without a file it compares with what the sink has kept', { timeout: 60_000
   await rm(folder, { recursive: true })
 })
 
-test('what is wrong has exit code 1, and where it is', { timeout: 60_000 }, async () => {
+test('what is wrong has exit code 1, and where it is', async () => {
   const superuser = await hub.superuserClient()
   await superuser.query(`delete from hub.records where tenant_id = 'acme' and record_type = 'artifact'`)
   const { code, stdout } = await audit('--tenant', 'acme', '--json')
@@ -69,7 +69,7 @@ test('what is wrong has exit code 1, and where it is', { timeout: 60_000 }, asyn
   })
 })
 
-test('a checkpoint of another log is a failure', { timeout: 60_000 }, async () => {
+test('a checkpoint of another log is a failure', async () => {
   const { code, stdout } = await audit('--tenant', 'globex', '--against', saved)
   expect(code).toBe(1)
   expect(stdout).toMatch(
@@ -81,13 +81,13 @@ test.each([
   ['a file that is not there', ['--against', '/nowhere/x'], /cannot be read/],
   ['a file without a checkpoint', ['--against', 'package.json'], /There is no checkpoint in package\.json/],
   ['a tenant that is not there', ['--tenant', 'nobody'], /There is no tenant "nobody"/],
-])('%s: it could not be checked', { timeout: 60_000 }, async (_, args, message) => {
+])('%s: it could not be checked', async (_, args, message) => {
   const { code, stdout, stderr } = await audit(...args)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toMatch(message)
 })
 
-test('a database that is away: it could not be checked', { timeout: 60_000 }, async () => {
+test('a database that is away: it could not be checked', async () => {
   const away = { ...env, HUB_DATABASE_URL: 'postgresql://hub_owner:x@127.0.0.1:1/hub' }
   const { code, stderr } = await runCli(['log', 'audit'], away)
   expect(code).toBe(2)

@@ -1,16 +1,18 @@
 import { once } from 'node:events'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { scopeNames } from '../../contract/scopes.ts'
 import type { ServiceAccountCredentials } from '../../server/modules/auth/auth-types.ts'
 import type { TokenKeyRotation } from '../../server/modules/keys/keys-types.ts'
 import { freshDataDirectory, removeDataDirectories } from '../support/data-directory.ts'
 import { type HubProcess, hubCommand, startHubProcess } from '../support/hub-process.ts'
+import { scaled } from '../support/machine-speed.ts'
 
 /** `hub serve --workers 2`: real processes, each with a memory of its own. */
 
-vi.setConfig({ testTimeout: 60_000 })
+/** Within which every process knows. */
+const promisedMs = 5_000
 
 let dataDir: string
 let hub: HubProcess
@@ -51,20 +53,15 @@ test('a disabled account is refused by every worker within five seconds', async 
   const victim = await newAccount('victim')
   expect(new Set(await together(victim.token))).toEqual(new Set([200]))
   expect((await ask('DELETE', `/api/v1/service-accounts/${victim.clientId}`, admin.token)).status).toBe(200)
-  const disabledAt = performance.now()
-  while ((await together(victim.token)).some((status) => status !== 401)) {
-    expect(performance.now() - disabledAt).toBeLessThan(5_000)
-  }
+  await expect.poll(() => together(victim.token), { timeout: scaled(promisedMs) }).toEqual(Array(20).fill(401))
   expect(new Set(await together(admin.token))).toEqual(new Set([200]))
 })
 
 test('every worker publishes a rotated key within seconds, and takes the tokens of before', async () => {
   const { token } = await newAccount('before')
   const { key_id } = await hubCommand<TokenKeyRotation>(dataDir, 'keys', 'rotate')
-  const rotatedAt = performance.now()
   const published = async () => (await ask('GET', '/.well-known/jwks.json')).text.includes(key_id)
-  while (!(await Promise.all(Array.from({ length: 20 }, published))).every(Boolean)) {
-    expect(performance.now() - rotatedAt).toBeLessThan(6_000)
-  }
+  const byAll = async () => (await Promise.all(Array.from({ length: 20 }, published))).every(Boolean)
+  await expect.poll(byAll, { timeout: scaled(promisedMs) }).toBe(true)
   expect(new Set(await together(token))).toEqual(new Set([200]))
 })

@@ -6,10 +6,11 @@ import type { TenantTx } from '../../server/db/database.ts'
 import { openDatabase } from '../../server/db/open-database.ts'
 import { freshDataDirectory, removeDataDirectories } from '../support/data-directory.ts'
 import { type HubProcess, hubCommand, makeTenant, startHubProcess } from '../support/hub-process.ts'
+import { scaled } from '../support/machine-speed.ts'
 import { event } from '../telemetry/events.ts'
 import { expectedRows, storedDays, storedEvents, storedQuarters } from '../telemetry/rollup-oracle.ts'
 
-const rounds = 6
+const rounds = 4
 const tenants = ['crash', 'other'] as const
 const batchesAtOnce = 2
 const dayMs = 86_400_000
@@ -54,7 +55,7 @@ test(`kill -9 of everything while telemetry is ingested and folded, ${rounds} ti
   // What the crashes left is folded, and its days are closed, by the service itself.
   for (const tenant of tenants) {
     await expect
-      .poll(() => expectExact(dataDir, tenant), { timeout: 60_000, interval: 1000 })
+      .poll(() => expectExact(dataDir, tenant), { timeout: scaled(60_000), interval: 1000 })
       .toMatchObject({
         deltas: 0,
         openDays: 0,

@@ -29,7 +29,7 @@ async function json(...args: string[]): Promise<unknown> {
   return JSON.parse(stdout)
 }
 
-test('fold-rollups folds every tenant, or one, and says what it did', { timeout: 60_000 }, async () => {
+test('fold-rollups folds every tenant, or one, and says what it did', async () => {
   await ingest('acme', 3)
   await ingest('acme', 2)
   await ingest('globex', 1)
@@ -48,7 +48,7 @@ test('fold-rollups folds every tenant, or one, and says what it did', { timeout:
   expect({ stdout, code }).toEqual({ stdout: 'Tenant globex: 0 deltas folded, 0 days closed.\n', code: 0 })
 })
 
-test('rebuild reckons everything anew and says what it read and wrote', { timeout: 60_000 }, async () => {
+test('rebuild reckons everything anew and says what it read and wrote', async () => {
   await ingest('acme', 4)
   const client = await hub.superuserClient()
   await client.query(`update hub.telemetry_rollups set invocations = 77 where tenant_id = 'acme'`)
@@ -69,7 +69,7 @@ test('rebuild reckons everything anew and says what it read and wrote', { timeou
   expect(stdout).toContain('Tenant globex: ')
 })
 
-test('what does not exist is named, with what does', { timeout: 60_000 }, async () => {
+test('what does not exist is named, with what does', async () => {
   const unknownJob = await runCli(['jobs', 'run', 'fold'], env)
   expect(unknownJob).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('fold-rollups') })
   for (const args of [

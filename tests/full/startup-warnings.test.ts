@@ -19,7 +19,7 @@ describe('a Hub that trusts no proxy', () => {
     expect(startupWarnings({ environment: 'production', role: 'api', trustedProxies })).toEqual([])
   })
 
-  test('is warned once, however many processes it has', { timeout: 60_000 }, async () => {
+  test('is warned once, however many processes it has', async () => {
     const env = { HUB_ENV: 'staging', HUB_BASE_URL: 'https://hub.example.com', HUB_WORKERS: '2' }
     const hub = await startHubProcess(await freshDataDirectory(), env)
     await hub.stop()

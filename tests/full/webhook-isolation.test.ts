@@ -5,6 +5,7 @@ import { createNames } from '../../server/outbound/names.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
 import { freePort } from '../support/free-port.ts'
 import type { TestTenant } from '../support/hub.ts'
+import { scaled } from '../support/machine-speed.ts'
 import { type DeliveringProcess, startDeliveringProcess } from '../webhooks/delivering-process.ts'
 import { answer, hang } from '../webhooks/receiver-behaviours.ts'
 import { type DeliveryRow, type LabWebhook, startWebhookLab, type WebhookLab } from '../webhooks/webhook-lab.ts'
@@ -23,7 +24,7 @@ const ratioMax = 3
  */
 const floorMs = 1_000
 /** After which it is given up, and said so. */
-const arrivalMsMax = 20_000
+const arrivalMsMax = scaled(20_000)
 
 let lab: WebhookLab
 let dns: DnsServer
@@ -56,7 +57,8 @@ test('sixty dead endpoints delay no healthy one, of their tenants or of others',
   const dead = await connectDead()
   for (const { tenant, webhookId } of dead) await lab.tell(tenant, backlog, [webhookId])
   // All of them are being attempted.
-  for (const each of dead) await each.deliveriesWhen((rows) => rows.length === backlog && isBusy(each, rows), 60_000)
+  for (const each of dead)
+    await each.deliveriesWhen((rows) => rows.length === backlog && isBusy(each, rows), scaled(60_000))
   expect(new Set(dns.asked.filter((asked) => asked.startsWith('silent'))).size).toBe(2 * habits['hang in DNS'])
   const beside = await tellInTurns(healthy)
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { HubClient } from '../../sdk/hub-client.ts'
 import { runCli } from '../cli/run-cli.ts'
 import {
@@ -13,8 +13,6 @@ import { type HubProcess, hubCommand, makeTenant, startHubProcess } from '../sup
 import { event } from '../telemetry/events.ts'
 
 /** Two workers, in the order of one story: they serve, one dies, the primary dies, all of it starts again and stops. */
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const env = { HUB_WORKERS: '2', HUB_LOG_LEVEL: 'info' }
 let dataDir: string

@@ -36,6 +36,8 @@ export interface FakeScimSource {
   faults: ScimSourceFaults
   /** `GET /Users?startIndex=1&count=200` and the like, oldest first. */
   requests: string[]
+  /** Number of requests that it has answered, even if nobody waits for the answer any more. */
+  answers: number
   /** Gives no more entries at a time, whatever is asked for; undefined ignores `count`. */
   pageMax: number | undefined
   /** The next request, of that path where it is given, that arrives. */
@@ -87,6 +89,7 @@ export async function startScimSource(options: { users?: Entry[]; groups?: Entry
     groups: options.groups ?? [],
     faults: {},
     requests: [],
+    answers: 0,
     pageMax: 1000,
     nextRequest: (path) => new Promise((resolve) => waiting.push({ path, resolve })),
     async stop() {
@@ -104,6 +107,7 @@ export async function startScimSource(options: { users?: Entry[]; groups?: Entry
     waiting = waiting.filter((each) => !heard.includes(each))
     for (const each of heard) each.resolve()
     if (source.faults.slowMs !== undefined) await delay(source.faults.slowMs)
+    source.answers += 1
     const fault = source.faults.answer?.(asked)
     if (fault) return void response.writeHead(fault.status, fault.headers).end(fault.body ?? '')
     if (request.headers.authorization !== `Bearer ${source.token}`) return void response.writeHead(401).end()

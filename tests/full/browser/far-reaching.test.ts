@@ -4,6 +4,7 @@ import { expectAccessible } from '../../browser/ui-lab.ts'
 import { type ModeB, modeB } from '../../cmek/mode-b-lab.ts'
 import { launchBrowser } from '../../support/browser.ts'
 import { startHub, type TestHub } from '../../support/hub.ts'
+import { patience } from '../../support/machine-speed.ts'
 import { type FakeScimSource, manyPeople, startScimSource } from '../../support/scim-source.ts'
 
 /** What reaches farthest of all that the pages do, in a tenant of Mode B from its first key to its last. */
@@ -23,7 +24,7 @@ beforeAll(async () => {
   ])
   b = await modeB(hub, slug)
   const context = await browser.newContext({ locale: 'en-GB', timezoneId: 'Europe/Berlin', reducedMotion: 'reduce' })
-  context.setDefaultTimeout(10_000)
+  context.setDefaultTimeout(patience.timeout)
   context.on('weberror', (error) => complaints.push(error.error().message))
   const data = { email: `admin@${slug}.example`, tenant: slug }
   expect((await context.request.post(`${hub.baseUrl}/api/v1/auth/mock-login`, { data })).status()).toBe(200)

@@ -4,6 +4,7 @@ import { callbackPath, client } from '../../auth/oidc-lab.ts'
 import { expectAccessible } from '../../browser/ui-lab.ts'
 import { type OnboardingLab, startOnboardingLab, tenant } from '../../onboarding/onboarding-lab.ts'
 import { launchBrowser } from '../../support/browser.ts'
+import { patience } from '../../support/machine-speed.ts'
 import { event } from '../../telemetry/events.ts'
 
 /** An administrator takes an empty tenant from nothing to live, by the pages alone. */
@@ -15,7 +16,7 @@ const complaints: string[] = []
 beforeAll(async () => {
   ;[lab, browser] = await Promise.all([startOnboardingLab(6), launchBrowser()])
   const context = await browser.newContext({ locale: 'en-GB', timezoneId: 'Europe/Berlin' })
-  context.setDefaultTimeout(10_000)
+  context.setDefaultTimeout(patience.timeout)
   context.on('weberror', (error) => complaints.push(error.error().message))
   const signedIn = await context.request.post(`${lab.hub.baseUrl}/api/v1/auth/mock-login`, {
     data: { email: 'peter@initech.example', tenant },

@@ -6,7 +6,7 @@ let lab: UiLab
 let page: Page
 beforeAll(async () => {
   lab = await startUiLab({ events: 400 })
-}, 60_000)
+})
 afterAll(() => lab?.stop())
 beforeEach(async () => {
   await page?.context().close()
