@@ -14,6 +14,7 @@ const figures = [
   'latency',
   'tokens',
   'authenticated',
+  'refusals',
   'export',
   'deliveries',
   'verify',

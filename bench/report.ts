@@ -16,6 +16,7 @@ const figures = [
   'memory',
   'tokens',
   'authenticated',
+  'refusals',
   'export',
   'deliveries',
 ]

@@ -150,6 +150,21 @@ describe('import boundaries', () => {
   })
 })
 
+/** Examples of breaches are here; the others run alone. */
+const exempt = /^tests\/(architecture\.test\.ts|support\/tour\.ts|(full|valkey)\/.*)$/
+
+/** Lines that fail on a slow machine: upper bounds on a difference of clock readings, and timeouts that are not scaled. */
+function timedLines(lines: readonly string[]): string[] {
+  const elapsed = /(performance|Date)\.now\(\) - (?!Date\.parse)\w|monitorEventLoopDelay\(|cpuUsage\(/
+  const names = lines.flatMap((line) => (elapsed.test(line) ? (/(\w+) = /.exec(line)?.[1] ?? []) : []))
+  const isElapsed = (text: string) => elapsed.test(text) || names.some((name) => new RegExp(`\\b${name}\\b`).test(text))
+  return lines.filter((line) => {
+    const asserted = /expect\((.*)\)\.(toBeLess|not\.toBeGreater)/.exec(line)?.[1] ?? ''
+    const compared = /expect\((.*<.*)\)\./.exec(line)?.[1] ?? ''
+    return isElapsed(asserted) || isElapsed(compared) || /\btimeout: \d/.test(line)
+  })
+}
+
 describe('house rules', () => {
   const files = [...sourceFiles(), ...globSync('tests/**/*.ts', { cwd: root })]
   const lines = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8').split('\n')]))
@@ -182,6 +197,15 @@ describe('house rules', () => {
     const pages = sourceFiles().filter((file) => /^web\/pages\/.*-page\.tsx$/.test(file))
     expect(pages.length).toBeGreaterThan(0)
     expect(pages.filter((file) => (lines.get(file)?.length ?? 0) > 300)).toEqual([])
+  })
+
+  test('no test has an upper bound on elapsed time, and every timeout is scaled', () => {
+    const tests = files.filter((file) => file.startsWith('tests/') && !exempt.test(file))
+    const breaches = tests.flatMap((file) => timedLines(lines.get(file) ?? []).map((line) => `${file}: ${line}`))
+    // What the rule is for is found.
+    const timed = ['const tookMs = performance.now() - began', 'expect(tookMs).toBeLessThan(50)']
+    expect(timedLines([...timed, 'expect(Date.now() - began < 9).toBe(true)', '{ timeout: 5_000 }'])).toHaveLength(3)
+    expect(breaches).toEqual([])
   })
 
   test('no test is skipped, narrowed or left to do', () => {

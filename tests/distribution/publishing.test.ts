@@ -103,7 +103,7 @@ describe('a connector that is pushed to', () => {
     expect(verifySkillManifestSync(got!.body, keys, nodeCrypto, expected)).toMatchObject({ verified: true })
   })
 
-  test('gets a change within two seconds', async () => {
+  test('gets a change at once, not when its period is over', async () => {
     const receiver = await receiverOf()
     const id = await connect(receiver)
     await receiver.count(1)
@@ -128,7 +128,7 @@ describe('a connector that is pushed to', () => {
        where connector_id = $1`,
       [id],
     )
-    expect(rows[0].seconds).toBeGreaterThan(20)
+    expect(rows[0].seconds).toBeGreaterThan(0)
     expect(rows[0].seconds).toBeLessThan(28)
     await db.query(`update hub.connector_deliveries set due_at = now() + interval '300 ms' where connector_id = $1`, [
       id,

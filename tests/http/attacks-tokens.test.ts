@@ -202,16 +202,14 @@ describe('3 a token that says where its key is', () => {
 
 // That there is no mock login in production is in tests/auth/mock-login.test.ts.
 describe('4 a token after what it stands on has gone', () => {
-  const promisedMs = 5_000
   const untilRefused = async (token: string) => {
-    const since = performance.now()
     for (;;) {
       const answer = await hub.call('acme', 'GET', records, { token })
-      if (answer.status !== 200) return { answer, ms: performance.now() - since }
+      if (answer.status !== 200) return answer
     }
   }
 
-  test.each(['service account', 'person', 'session'])('of a %s is 401 within five seconds', async (kind) => {
+  test.each(['service account', 'person', 'session'])('of a %s is 401', async (kind) => {
     let token: string
     if (kind === 'service account') {
       const scopes = ['hub:read'] as const
@@ -229,10 +227,10 @@ describe('4 a token after what it stands on has gone', () => {
           : await browser.call('POST', '/api/v1/auth/logout')
       expect(status).toBe(kind === 'person' ? 200 : 204)
     }
-    const { answer, ms } = await untilRefused(token)
+    // That no process lets it pass for longer than five seconds is in tests/auth/revocation.test.ts.
+    const answer = await untilRefused(token)
     expect([answer.status, slugOf(answer)]).toEqual([401, 'authentication-failed'])
     expect(answer.body.detail).toContain('revoked')
-    expect(ms).toBeLessThan(promisedMs)
   })
 })
 

@@ -1,12 +1,12 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { connectScim, type ScimClient } from './scim-client.ts'
 
+const queries: string[] = []
 let hub: TestHub
 let scim: ScimClient
 beforeAll(async () => {
-  hub = await startHub()
+  hub = await startHub({ onQuery: (text) => void queries.push(text) })
   scim = await connectScim(hub, 'acme')
 })
 afterAll(() => hub.stop())
@@ -82,12 +82,12 @@ test('many members: unknown ones are told of in short, a mapped group lets other
     body: { mode: 'push', group_archetype_map: map },
   })
   const members = ids.map((value) => ({ value }))
-  const delays = monitorEventLoopDelay({ resolution: 5 })
-  delays.enable()
+  const before = queries.length
   const { status } = await scim.post('/Groups', { displayName: 'agents', members: members.slice(0, 4000) })
-  delays.disable()
   expect(status).toBe(201)
-  expect(delays.max / 1e6).toBeLessThan(200)
+  // Other requests have their turn whenever the database is asked.
+  const assigning = queries.slice(before).filter((text) => /insert into "?hub"?\."?user_archetypes/.test(text))
+  expect(assigning.length).toBeGreaterThanOrEqual(4000 / 200)
   const superuser = await hub.superuserClient()
   const { rows } = await superuser.query(`select count(*)::int as n from hub.user_archetypes where tenant_id = 'acme'`)
   expect(rows).toEqual([{ n: 4000 }])

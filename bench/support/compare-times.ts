@@ -1,21 +1,21 @@
-/** Something whose time a stranger can take. */
-export type Probe = () => Promise<unknown>
+/** A request whose time a stranger can take. */
+type Probe = () => Promise<unknown>
 
-export interface Comparison<Name extends string> {
+interface Comparison<Name extends string> {
   /** By how much the time of each probe differs from that of the first, as a share of it. */
   differences: Record<Name, number>
   baseMs: number
   rounds: number
 }
 
-export interface ComparisonOptions<Name extends string> {
+interface ComparisonOptions<Name extends string> {
   /** The same as the first probe: what it differs by is the noise of the measurement. */
   control: NoInfer<Name>
   /** More rounds are made until the control differs by less. */
   noiseMax: number
   /** And until no probe differs by more, for noise goes with the number of rounds and a leak does not. */
   threshold?: number
-  /** Then it has to do. */
+  /** No more rounds are made than this. */
   roundsMax: number
 }
 
@@ -63,10 +63,4 @@ function firstQuartile(values: readonly number[]): number | undefined {
 function shuffled<T>(items: readonly T[]): T[] {
   const rest = [...items]
   return items.map(() => rest.splice(Math.floor(Math.random() * rest.length), 1)[0] as T)
-}
-
-/** Keeps the processor busy for that long. */
-export function spin(milliseconds: number): void {
-  const until = performance.now() + milliseconds
-  while (performance.now() < until);
 }
