@@ -5,6 +5,7 @@ import type { DemoApi, DemoProgress } from '../../demo/demo-api.ts'
 import { loadDemo } from '../../demo/load-demo.ts'
 import { HubClient } from '../../sdk/hub-client.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
+import { scaled } from '../support/machine-speed.ts'
 
 const traceLength = 19_366
 const traceCsv = readFileSync('demo/data/azure-llm-inference-conv-2023.csv', 'utf8')
@@ -67,7 +68,7 @@ async function contentOfTenant() {
 }
 
 test('a load that is cut short at any step is completed, and a further one doubles nothing', {
-  timeout: 240_000,
+  timeout: scaled(240_000),
 }, async () => {
   const cuts = [
     ...[cutShort('/apply', 3), cutShort('/telemetry/prices', 0), cutShort('/Users', 50), cutShort('/Groups', 2)],

@@ -18,9 +18,7 @@ afterAll(async () => {
   await removeDataDirectories()
 })
 
-test('the demo sends the whole trace, verifies it, and when repeated doubles nothing', {
-  timeout: 120_000,
-}, async () => {
+test('the demo sends the whole trace, verifies it, and when repeated doubles nothing', async () => {
   const first = await hubCommand<DemoReport>(dataDir, 'demo')
   expect(first).toMatchObject({ base_url: hub.url, events: { written: traceLength, found: 0 }, verified_offline: 1000 })
   expect(first.stored).toMatchObject({ telemetry_event: traceLength, skill_definition: 16 })
