@@ -1,5 +1,7 @@
 import type { DemoDecision } from './record-types.ts'
 import { storyDecisions } from './story-decisions.ts'
+import { tradeDecisions } from './trade-decisions.ts'
+import { workDecisions } from './work-decisions.ts'
 
 /** Decisions of the company, each with what it rests on. */
-export const decisions: readonly DemoDecision[] = [...storyDecisions]
+export const decisions: readonly DemoDecision[] = [...storyDecisions, ...workDecisions, ...tradeDecisions]

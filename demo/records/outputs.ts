@@ -1,5 +1,7 @@
+import { officeOutputs } from './office-outputs.ts'
 import type { DemoOutput } from './record-types.ts'
 import { supportOutputs } from './support-outputs.ts'
+import { technicalOutputs } from './technical-outputs.ts'
 
 /** Results of skills, each with what it draws on. */
-export const outputs: readonly DemoOutput[] = [...supportOutputs]
+export const outputs: readonly DemoOutput[] = [...supportOutputs, ...technicalOutputs, ...officeOutputs]

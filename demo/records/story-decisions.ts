@@ -18,7 +18,7 @@ export const storyDecisions: readonly DemoDecision[] = [
     ...{ id: 'DEC-103', subject: 'Software engineers move from Claude Sonnet 4.5 to Claude Opus 4.1' },
     outcome: 'approved with conditions',
     rationale:
-      'Opus found 41 of 52 seeded defects, Sonnet 29. The cost per token is five times as high, so the move is for this archetype alone and is looked at again after two weeks. It goes back if the cost of Engineering is above 60 percent of the total without fewer escaped defects.',
+      'Opus found 41 of 52 seeded defects, Sonnet 29. The cost per token is five times as high, so the move is for this archetype alone and is looked at again after two weeks. It goes back if the cost of Engineering is above 70 percent of the total without fewer escaped defects.',
     ...{ role: 'VP Engineering', related: ['model-evaluation', 'ai-budget'] },
   },
   {
