@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { webPaths } from '../../contract/web-paths.ts'
 import { createApp } from '../../server/app.ts'
 import { loadConfig } from '../../server/config.ts'
+import { fillPage } from '../../server/modules/web-ui/web-page.ts'
 import { publicFiles } from '../../server/modules/web-ui/web-ui-routes.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 
@@ -77,6 +78,15 @@ describe('the page', () => {
       )
       expect(text).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\son\w+=|\sstyle=|https?:/)
     }
+  })
+
+  test('names the environment in development only', async () => {
+    const meta = '<meta name="hub-environment" content="development">'
+    expect((await ask('/')).text).toContain(meta)
+    const filled = (environment: 'development' | 'staging' | 'production') =>
+      fillPage('<head></head>', { apiUrl: undefined, nonce: 'n', environment })
+    expect(filled('development')).toContain(meta)
+    expect([filled('staging'), filled('production')]).toEqual(['<head></head>', '<head></head>'])
   })
 
   test('refers to files that are there', async () => {

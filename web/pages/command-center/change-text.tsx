@@ -1,6 +1,6 @@
 import { Group, Text } from '@mantine/core'
 import { IconArrowDownRight, IconArrowRight, IconArrowUpRight } from '@tabler/icons-react'
-import { formatPercent, formatPoints } from '../../ui/formats.ts'
+import { formatPercent, formatPoints, nothing } from '../../ui/formats.ts'
 import { changeOf, type Direction } from './changes.ts'
 
 export type Earlier = 'known' | 'reading' | 'failed'
@@ -38,7 +38,7 @@ export function ChangeText({ now, before, earlier = 'known', format, better, by 
   if (!change || now === undefined || before === undefined || (by === 'ratio' && change.ratio === undefined)) {
     return (
       <Text size="xs" c="dimmed">
-        {wordsWithout(now, earlier)}
+        {short && earlier === 'known' && now !== undefined ? nothing : wordsWithout(now, earlier)}
       </Text>
     )
   }

@@ -8,6 +8,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import type { Earlier } from './change-text.tsx'
 import { ChartsSkeleton } from './charts-skeleton.tsx'
+import { useDemo } from './demo-load.ts'
 import { FilterChips } from './filter-chips.tsx'
 import { KpiRow, KpiSkeleton } from './kpi-row.tsx'
 import { RangePicker } from './range-picker.tsx'
@@ -19,6 +20,7 @@ import { timeZone, useFiguresByKey, useFiguresOverTime, useTotals } from './use-
 // The figures come first; what draws all else is asked for once they stand.
 const FigureCharts = lazy(() => import('./figure-charts.tsx'))
 const BelowTheCharts = lazy(() => import('./below-the-charts.tsx'))
+const DemoProgress = lazy(() => import('./demo-progress.tsx'))
 const NoTelemetry = lazy(() => import('./no-telemetry.tsx'))
 const SavedViews = lazy(() =>
   import('../../components/saved-views.tsx').then((module) => ({ default: module.SavedViews })),
@@ -39,6 +41,7 @@ export default function CommandCenterPage() {
   const users = useFiguresByKey({ span: range, filters, group: 'user', enabled: isIn })
   const usersBefore = useFiguresByKey({ span: range.before, filters, group: 'user', enabled: isIn })
   const people = ({ data }: typeof users) => data && { count: data.rows.length, complete: data.complete }
+  const demo = useDemo()
   const isEmpty = figures.data?.totals.invocations === 0
 
   return (
@@ -61,6 +64,11 @@ export default function CommandCenterPage() {
           </Suspense>
         }
       />
+      {(demo.load.state !== 'none' || (demo.isUnfinished && !isEmpty)) && (
+        <Suspense fallback={null}>
+          <DemoProgress />
+        </Suspense>
+      )}
       <Stack gap={6} mb="md">
         <RangePicker {...center} />
         <RangeFault search={search} />
@@ -82,17 +90,20 @@ export default function CommandCenterPage() {
       >
         {({ totals, rows }) => (
           <>
-            <KpiRow
-              now={totals}
-              before={before.data?.totals}
-              people={people(users)}
-              peopleBefore={people(usersBefore)}
-              states={{ before: stateOf(before), people: stateOf(users), peopleBefore: stateOf(usersBefore) }}
-            />
+            {/* Zeros say nothing, and would push what to do next out of view. */}
+            {!isEmpty && (
+              <KpiRow
+                now={totals}
+                before={before.data?.totals}
+                people={people(users)}
+                peopleBefore={people(usersBefore)}
+                states={{ before: stateOf(before), people: stateOf(users), peopleBefore: stateOf(usersBefore) }}
+              />
+            )}
             <UnreadFigures queries={[before, users, usersBefore]} />
             {!isRestWanted ? (
               <ChartsSkeleton />
-            ) : isEmpty ? (
+            ) : isEmpty && demo.load.state !== 'none' ? null : isEmpty ? (
               <Suspense fallback={null}>
                 <NoTelemetry {...center} />
               </Suspense>

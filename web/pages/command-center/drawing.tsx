@@ -1,6 +1,7 @@
 import '@mantine/charts/styles.css'
 import { BarChart, LineChart } from '@mantine/charts'
 import { Text } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
 import { formatCount, formatMs, formatSeconds, formatShort, formatUsd, formatUsdShort } from '../../ui/formats.ts'
 import styles from './drawing.module.css'
 import { LineLegend, type LineSeries } from './line-legend.tsx'
@@ -20,7 +21,7 @@ interface DrawingProps {
 type Percentile = 'p50' | 'p95' | 'p99'
 
 /** Of the height of the costs, with its title. */
-const differenceHeight = 112
+const differenceHeight = 104
 
 /** So that the labels at both ends of an axis have room on their lines. */
 const chartProps = { margin: { top: 10, right: 6, bottom: 0, left: 0 } }
@@ -58,6 +59,7 @@ function lonePoint(points: readonly Point[], name: Percentile) {
 
 /** The chart itself, apart from the rest since it brings the library that draws. */
 export default function Drawing({ kind, points, height, changes }: DrawingProps) {
+  const isNarrow = useMediaQuery('(max-width: 48em)')
   const ticks = new Map(points.map(({ label, tick }) => [label, tick]))
   const shared = {
     data: points,
@@ -137,7 +139,7 @@ export default function Drawing({ kind, points, height, changes }: DrawingProps)
             {...shared}
             {...axis(formatUsdShort)}
             {...lines(costs, changes.length > 0 ? [priceChange] : [])}
-            referenceLines={priceLines(changes, points)}
+            referenceLines={priceLines(changes, points, isNarrow)}
             h={height - differenceHeight}
             valueFormatter={formatUsd}
           />
@@ -160,13 +162,19 @@ export default function Drawing({ kind, points, height, changes }: DrawingProps)
   }
 }
 
-/** A vertical line for each change. Its label is on the side that has room. */
-function priceLines(changes: readonly MarkedChange[], points: readonly Point[]) {
+/** A vertical line for each change. Its label is on the side that has room, and names models only on a phone. */
+function priceLines(changes: readonly MarkedChange[], points: readonly Point[], isNarrow: boolean) {
   return changes.map((change) => {
     const isLate = points.findIndex(({ label }) => label === change.label) > points.length / 2
     return {
       ...{ x: change.label, color: priceChange.color, strokeDasharray: priceChange.strokeDasharray ?? '' },
-      ...(changes.length <= labelledChangesMax && { label: priceChangeText(change) }),
+      ...(changes.length <= labelledChangesMax && {
+        label: {
+          value: isNarrow ? change.models.join(', ') : priceChangeText(change),
+          fill: 'currentColor',
+          fontSize: 11,
+        },
+      }),
       labelPosition: isLate ? ('insideTopRight' as const) : ('insideTopLeft' as const),
     }
   })

@@ -25,7 +25,7 @@ import { type Row, type Totals, varianceOf } from './use-figures.ts'
 // The library that draws is larger than the rest of the page, and figures come first.
 const Drawing = lazy(() => import('./drawing.tsx'))
 
-const drawingHeight = 260
+const drawingHeight = 290
 
 interface FigureChartsProps {
   rows: readonly Row[]

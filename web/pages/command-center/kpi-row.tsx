@@ -38,7 +38,8 @@ export function KpiRow({ now, before, people, peopleBefore, states }: KpiRowProp
   const p95 = (totals: Totals) => (totals.invocations ? totals.latency_ms.p95 : undefined)
   const pair = (figure: (totals: Totals) => number | undefined) => ({
     now: figure(now),
-    before: before && figure(before),
+    // A period without events is not one to compare with.
+    before: before && before.invocations > 0 ? figure(before) : undefined,
     earlier: states.before,
   })
   const failing = pair(failureRate)

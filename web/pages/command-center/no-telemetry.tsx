@@ -1,4 +1,4 @@
-import { Button, Group } from '@mantine/core'
+import { Button, Group, Stack } from '@mantine/core'
 import { IconChartHistogram } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { apiAddress } from '../../api/address.ts'
@@ -7,6 +7,8 @@ import { useMe } from '../../api/me.ts'
 import { Loaded, SkeletonLines } from '../../components/loaded.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { formatTime } from '../../ui/time-text.tsx'
+import { useDemo } from './demo-load.ts'
+import { DemoButton, DemoDescription } from './demo-offer.tsx'
 import { pollEvery } from './polling.ts'
 import type { Center } from './use-center.ts'
 
@@ -51,21 +53,26 @@ function NotInRange({ event, filters, change }: Pick<Center, 'filters' | 'change
 
 function NoneAtAll() {
   const me = useMe()
+  const { isOffered } = useDemo()
   return (
     <EmptyState
       title="No telemetry yet"
       icon={IconChartHistogram}
       action={
-        <Group justify="center">
-          {me.role === 'admin' && (
-            <Button component={Link} to="/onboarding">
-              To the onboarding checklist
+        <Stack align="center">
+          <Group justify="center">
+            <DemoButton />
+            {me.role === 'admin' && (
+              <Button component={Link} to="/onboarding" variant={isOffered ? 'default' : 'filled'}>
+                To the onboarding checklist
+              </Button>
+            )}
+            <Button component="a" href={`${apiAddress}/reference`} variant="default">
+              How events are sent
             </Button>
-          )}
-          <Button component="a" href={`${apiAddress}/reference`} variant="default">
-            How events are sent
-          </Button>
-        </Group>
+          </Group>
+          <DemoDescription />
+        </Stack>
       }
     >
       {me.role === 'admin'

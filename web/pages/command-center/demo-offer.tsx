@@ -1,0 +1,27 @@
+import { Button, Code, Text } from '@mantine/core'
+import { useMe } from '../../api/me.ts'
+import { useDemo } from './demo-load.ts'
+
+/** The command that loads the same data. */
+export function demoCommand(tenant: string): string {
+  return `npm run hub -- demo${tenant === 'demo' ? '' : ` --tenant ${tenant}`}`
+}
+
+/** Fills the tenant, for a look at the Hub without a connected platform. */
+export function DemoButton() {
+  const { isOffered, start } = useDemo()
+  return isOffered ? <Button onClick={start}>Load demo data</Button> : null
+}
+
+/** What the button does, and how to undo it. */
+export function DemoDescription() {
+  const { tenant } = useMe()
+  return useDemo().isOffered ? (
+    <Text size="xs" c="dimmed" maw="36rem">
+      The demo data is about 19,000 invocations of a real trace, spread over the last 30 days, with their real token
+      counts. The company around them is made up: 120 people, skills, decisions, prices and costs. Records cannot be
+      taken back, so use a tenant made for it; a fresh tenant starts empty again. The command{' '}
+      <Code>{demoCommand(tenant)}</Code> does the same.
+    </Text>
+  ) : null
+}
