@@ -141,7 +141,7 @@ async function greet({ config, modules }: RunningHub): Promise<void> {
   const lines = [`Hub: ${config.baseUrl}`]
   if (config.environment === 'development') {
     const demo = await welcomeToDemo(modules)
-    if (demo) lines.push(`Welcome (${demoTenant}): ${demo}`, 'Fill it with real data: npm run hub -- demo')
+    if (demo) lines.push(`Welcome (${demoTenant}): ${demo}`, 'Load demo data: npm run hub -- demo')
   }
   process.stdout.write(`${lines.join('\n')}\n`)
 }

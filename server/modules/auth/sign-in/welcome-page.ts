@@ -39,10 +39,10 @@ ${demoPart(tenant)}`
   return { title: `Welcome to ${tenant.slug}`, body, hasForm: true }
 }
 
-/** The demo writes content, so it is for Mode A; by itself it fills the tenant of its name. */
+/** The demo writes content, so it is for Mode A. Without `--tenant` it loads into the tenant `demo`. */
 function demoPart({ slug, mode }: Tenant): Html {
   if (mode !== 'A') return html``
-  return html`<h2>Fill it with real data</h2>
-<p>The demo replays a public trace of 19,366 language-model invocations.</p>
+  return html`<h2>Load demo data</h2>
+<p>The demo shows 30 days of an invented company, with the token counts of 19,366 recorded invocations.</p>
 <pre tabindex="0">npm run hub -- demo${slug === 'demo' ? '' : ` --tenant ${slug}`}</pre>`
 }
