@@ -45,7 +45,7 @@ Without a running Hub it starts one for the time of the load. A Hub with other s
 HUB_PORT, HUB_DATA_DIR. To load into a Hub elsewhere, set HUB_URL, HUB_TENANT, HUB_CLIENT_ID, HUB_CLIENT_SECRET.`,
     )
     .action(async (options: DemoOptions) => {
-      const remote = remoteTarget(process.env)
+      const remote = remoteTarget(process.env, options.tenant)
       if (remote === undefined) return loadHere(options)
       await requireRemoteHub(remote)
       await load(options, remote, true)

@@ -13,9 +13,14 @@ export interface DemoTarget {
 
 const remoteNames = ['HUB_URL', 'HUB_TENANT', 'HUB_CLIENT_ID', 'HUB_CLIENT_SECRET'] as const
 
-/** Returns the Hub that the environment names; undefined without `HUB_URL`. Throws StartupError if a variable lacks. */
-export function remoteTarget(environment: NodeJS.ProcessEnv): DemoTarget | undefined {
-  if (!environment.HUB_URL) return undefined
+/**
+ * Returns the Hub that the environment names; undefined without `HUB_URL`.
+ * @param slug instead of `HUB_TENANT`
+ * @throws StartupError if one of the other variables is missing
+ */
+export function remoteTarget(variables: NodeJS.ProcessEnv, slug: string | undefined): DemoTarget | undefined {
+  if (!variables.HUB_URL) return undefined
+  const environment: NodeJS.ProcessEnv = { ...variables, HUB_TENANT: slug ?? variables.HUB_TENANT }
   const [baseUrl = '', tenant = '', clientId = '', clientSecret = ''] = remoteNames.map((name) => environment[name])
   const missing = remoteNames.filter((name) => !environment[name])
   if (missing.length > 0) {
