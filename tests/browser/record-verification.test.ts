@@ -219,9 +219,16 @@ test('answers without form leave a changed record red, and its page whole', asyn
   await lie(proof(), () => null)
   expect(await seen()).toEqual(['Tampered', 'hash', 'log'])
   await page.getByText('The Hub says “verified”, and this browser found otherwise').waitFor()
-  await admin.route(
-    (url) => proof().test(url.pathname),
-    () => {},
-  )
-  expect(await seen()).toEqual(['Tampered', 'hash'])
+  // One that never comes: the page waits for 15 seconds of its own clock.
+  await page.clock.install()
+  const asked = new Promise<void>((resolve) => {
+    void admin.route(
+      (url) => proof().test(url.pathname),
+      () => resolve(),
+    )
+  })
+  const found = seen()
+  await asked
+  await page.clock.fastForward(15_000)
+  expect(await found).toEqual(['Tampered', 'hash'])
 })
