@@ -8,6 +8,7 @@ import { openCheckpointWebhook } from '../../server/modules/log/kept/checkpoint-
 import { type CheckpointSink, type KeptCheckpoint, RolledBackError } from '../../server/modules/log/kept/kept-types.ts'
 import type { LogHead } from '../../server/modules/log/log-types.ts'
 import { createOutbound } from '../../server/outbound/outbound.ts'
+import { scaled } from '../support/machine-speed.ts'
 import { openNoteMaker } from './checkpoint-notes.ts'
 
 const a = openNoteMaker('orghub/log/a')
@@ -16,7 +17,7 @@ const tenantOf = ({ logName }: { logName: string }): Tenant => ({
   ...{ slug: 'acme', mode: 'A', baseUrl: 'https://hub.example' },
   logName,
 })
-const quick = { intervalMs: 20, lookMs: 20, retryMs: 5, retryMsMax: 20, stopMs: 1000 }
+const quick = { intervalMs: 20, lookMs: 20, retryMs: 5, retryMsMax: 20, stopMs: scaled(1000) }
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {

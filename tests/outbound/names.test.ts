@@ -135,7 +135,10 @@ test.each(['192.0.2.1', '2001:db8::1'])('%s is its own address, and nobody is as
 
 describe('a name without an answer', () => {
   const outboundWords = async (host: string, names = namesOf()) => {
-    const outbound = createOutbound({ environment: 'production', outboundAllow: [] }, { resolve: names })
+    const outbound = createOutbound(
+      { environment: 'production', outboundAllow: [] },
+      { resolve: names, timeoutMs: scaled(10_000) },
+    )
     const url = `https://${host}/`
     const post = outbound.post(url, { headers: {}, body: Buffer.from('{}') }).catch((error) => error)
     const words = [outbound.fetch(url).catch((error) => error), post].map(async (failure) => (await failure).message)
@@ -170,7 +173,7 @@ describe('a name without an answer', () => {
   test('ends in time, and silence of a hundred names holds up no other', async () => {
     for (let index = 0; index < 100; index += 1) zone.set(`hang-${index}.example`, 'hang')
     zone.set('well.example', ['192.0.2.1'])
-    const resolve = namesOf([], { dns: { tryMs: 600_000, timeoutMs: 1_000 } })
+    const resolve = namesOf([], { dns: { tryMs: 600_000, timeoutMs: scaled(1_000) } })
     let ended = 0
     const hanging = Array.from({ length: 100 }, (_, index) =>
       resolve(`hang-${index}.example`).catch(({ code }) => {
@@ -221,7 +224,7 @@ describe('the system is asked', () => {
       systemAsked.push(host)
       return new Promise((found) => answers.set(host, () => found([{ address: '10.0.0.7', family: 4 }])))
     }
-    const resolve = namesOf(['10.0.0.0/8', 'named.hosts'], { system, systemMs: 200 })
+    const resolve = namesOf(['10.0.0.0/8', 'named.hosts'], { system, systemMs: scaled(300) })
     const outcomes = ['one.hosts', 'two.hosts'].map((host) => resolve(host).catch(({ code }) => code))
     expect(await Promise.all(outcomes)).toEqual(['EAI_AGAIN', 'EAI_AGAIN'])
     // The first still holds its thread; who has left the queue is not asked for any more.
