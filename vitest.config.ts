@@ -8,6 +8,7 @@ const timeoutFactor = measureTimeoutFactor()
 
 const shared = {
   pool: 'forks' as const,
+  globalSetup: ['tests/support/global-setup.ts'],
   // Timeouts end what hangs and prove nothing, so they are long.
   testTimeout: scaled(120_000),
   hookTimeout: scaled(120_000),
@@ -20,21 +21,14 @@ const maxWorkers = Math.max(2, availableParallelism() - 1)
 /** Timeouts of tests that take minutes. */
 const slow = { testTimeout: scaled(15 * 60_000), hookTimeout: scaled(5 * 60_000) }
 
-/** Slow tests that load both cores for minutes, or measure one against the other: nothing runs beside them. */
-const undisturbed = [
-  'tests/full/browser/graph-thousand.test.ts',
-  'tests/full/browser/million.test.ts',
-  'tests/full/export-million.test.ts',
-  'tests/full/webhook-isolation.test.ts',
-]
+/** Slow tests with bounds of time for both cores together: nothing runs beside them. */
+const undisturbed = ['tests/full/browser/graph-thousand.test.ts', 'tests/full/browser/million.test.ts']
 
 /** Files that put something else in the place of a module. */
 const alone = 'tests/**/*.alone.test.ts'
 
 export default defineConfig({
   test: {
-    // Of the whole run: one cluster for all projects.
-    globalSetup: ['tests/support/global-setup.ts'],
     reporters: ['default', new RunSummary(timeoutFactor)],
     projects: [
       {

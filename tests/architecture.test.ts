@@ -150,8 +150,8 @@ describe('import boundaries', () => {
   })
 })
 
-/** Examples of breaches, a command of minutes, and measurements that run when nothing else does. */
-const exempt = /^tests\/(architecture\.test|support\/tour|full\/webhook-relay\.test|valkey\/two-hubs\.test)\.ts$/
+/** Examples of breaches, and a command of minutes. */
+const exempt = /^tests\/(architecture\.test|support\/tour)\.ts$/
 
 /** Lines that fail on a slow machine: upper bounds on a difference of clock readings, and timeouts that are not scaled. */
 function timedLines(lines: readonly string[]): string[] {

@@ -4,18 +4,22 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Accomplishment, Assignment } from '../../bench/references/export-process.ts'
 import { openRecordLab, type RecordLab, telemetry } from '../hub/record-lab.ts'
+import { scaled } from '../support/machine-speed.ts'
 
 const count = 1_000_000
 const minute = 60_000
 
 let lab: RecordLab
 
-beforeAll(async () => {
-  lab = await openRecordLab()
-  const tenant = await lab.openTenant('acme')
-  // Ids are kept of none.
-  for (let loaded = 0; loaded < count; loaded += 50_000) await lab.load(tenant, 50_000, telemetry)
-}, 15 * minute)
+beforeAll(
+  async () => {
+    lab = await openRecordLab()
+    const tenant = await lab.openTenant('acme')
+    // Ids are kept of none.
+    for (let loaded = 0; loaded < count; loaded += 50_000) await lab.load(tenant, 50_000, telemetry)
+  },
+  scaled(15 * minute),
+)
 afterAll(() => lab.drop())
 
 describe('a million records are exported in memory that does not grow', () => {
@@ -38,7 +42,7 @@ describe('a million records are exported in memory that does not grow', () => {
         await once(exporting, 'exit')
       }
     },
-    10 * minute,
+    scaled(10 * minute),
   )
 })
 

@@ -10,5 +10,5 @@ beforeAll(async () => {
 afterAll(() => lab.drop())
 
 test('no long sequence of calls brings a record into a state that it must not be in', async () => {
-  await checkLifecycles(lab, { numRuns: 300, maxCommands: 60 })
+  await checkLifecycles(lab, { numRuns: 150, maxCommands: 60 })
 })

@@ -4,13 +4,14 @@ import type { Charge } from '../../server/http/rate-limiter.ts'
 import { ValkeyConnection } from '../../server/limits/valkey-connection.ts'
 import { ValkeyLimiter } from '../../server/limits/valkey-limiter.ts'
 import { FakeValkey } from '../limits/fake-valkey.ts'
+import { scaled } from '../support/machine-speed.ts'
 
 const quota = 10
 const charges: readonly Charge[] = [
   { policy: 'token', key: 'hub-read token a', quota },
   { policy: 'tenant', key: 'hub-read tenant t', quota: 1000 },
 ]
-const patienceMs = 60
+const patienceMs = scaled(300)
 const password = 'hunter2-secret'
 
 async function openOn(port: number) {

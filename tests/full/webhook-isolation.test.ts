@@ -14,15 +14,10 @@ import { type DeliveryRow, type LabWebhook, startWebhookLab, type WebhookLab } f
 const habits = { hang: 20, refuse: 15, fail: 15, 'hang in DNS': 10 } as const
 type Habit = keyof typeof habits
 const backlog = 50
-/** Messages to each healthy endpoint, alone and then beside the dead. */
+/** Messages to each healthy endpoint. */
 const turns = 100
-/** What a busy machine may add to the slowest hundredth. */
-const ratioMax = 3
-/**
- * Below it no ratio counts: whoever waits for a dead receiver waits for seconds, 15 for one that hangs and 5 for a name,
- * and nothing else on the way takes so long.
- */
-const floorMs = 1_000
+/** A message that waits for a dead receiver waits 15 seconds for one that hangs, and 5 for a name. */
+const waitMsMin = 5_000
 /** After which it is given up, and said so. */
 const arrivalMsMax = scaled(20_000)
 
@@ -53,24 +48,21 @@ test('sixty dead endpoints delay no healthy one, of their tenants or of others',
     globex: await connectByName('globex'),
     cmode: await lab.connect({ tenant: 'cmode' }),
   }
-  const alone = await tellInTurns(healthy)
   const dead = await connectDead()
   for (const { tenant, webhookId } of dead) await lab.tell(tenant, backlog, [webhookId])
   // All of them are being attempted.
   for (const each of dead)
     await each.deliveriesWhen((rows) => rows.length === backlog && isBusy(each, rows), scaled(60_000))
   expect(new Set(dns.asked.filter((asked) => asked.startsWith('silent'))).size).toBe(2 * habits['hang in DNS'])
-  const beside = await tellInTurns(healthy)
+  const took = await tellInTurns(healthy)
 
   for (const tenant of Object.keys(healthy) as TestTenant[]) {
-    const [p99Alone, p99Beside] = [alone[tenant], beside[tenant]].map(slowestHundredth)
-    const said = `${tenant}: the slowest hundredth took ${p99Beside} ms beside the dead, ${p99Alone} ms alone`
-    expect(p99Beside, said).toBeLessThanOrEqual(Math.max(ratioMax * p99Alone!, floorMs))
+    expect(slowestHundredth(took[tenant]), `milliseconds of ${tenant}`).toBeLessThan(waitMsMin)
   }
   for (const { receiving } of Object.values(healthy)) {
     expect([receiving.faults, receiving.duplicates()]).toEqual([[], 0])
     expect(receiving.received.map(({ sequence }) => sequence).sort((a, b) => a - b)).toEqual(
-      Array.from({ length: 2 * turns }, (_, before) => before + 1),
+      Array.from({ length: turns }, (_, before) => before + 1),
     )
   }
   // However much waits, a receiver that does not answer is not flooded.

@@ -1,8 +1,9 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type QueuedMessage, writeMessages } from '../../server/modules/webhooks/outbox/outbox-message.ts'
 import type { OutgoingMessage } from '../../server/modules/webhooks/webhooks-types.ts'
 import { createRelay } from '../../server/modules/webhooks/worker/relay.ts'
+import { busiestTurn } from '../support/busiest-turn.ts'
+import { scaled } from '../support/machine-speed.ts'
 import { messageOf, startWebhookLab, type WebhookLab } from '../webhooks/webhook-lab.ts'
 
 let lab: WebhookLab
@@ -38,12 +39,13 @@ test('large messages to many endpoints: a part of a row at a time, and the proce
     ...{ database: lab.hub.test.database, clock: lab.hub.modules.recordStore.clock },
     ...{ endpoints: lab.hub.modules.webhooks.endpoints, log: { error: () => {} } },
   })
-  const delays = monitorEventLoopDelay({ resolution: 1 })
   const counts = []
+  let turnMs = 0
   for (let isMore = true; isMore; ) {
-    delays.enable()
-    isMore = (await relay.run('acme')).isMore
-    delays.disable()
+    const work = async () => {
+      isMore = (await relay.run('acme')).isMore
+    }
+    turnMs = Math.max(turnMs, await busiestTurn(work))
     const { rows } = await lab.superuser.query(
       `select count(*)::int as count from hub.webhook_deliveries where kind = 'user.provisioned'`,
     )
@@ -51,7 +53,7 @@ test('large messages to many endpoints: a part of a row at a time, and the proce
   }
   expect(counts.slice(0, 2)).toEqual([20 * 50, 40 * 50])
   expect(counts.at(-1)).toBe(61 * 50)
-  expect(delays.max / 1e6).toBeLessThan(200)
+  expect(turnMs).toBeLessThan(scaled(200))
   for (const { deliveries } of webhooks.slice(0, 2)) {
     const rows = await deliveries()
     expect(rows.map(({ sequence }) => sequence)).toEqual(rows.map((_, at) => at + 1))

@@ -1,12 +1,13 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { startUiLab, type UiLab } from '../../browser/ui-lab.ts'
+import { scaled } from '../../support/machine-speed.ts'
 
 /** As many as the Hub answers at once: one record, those it names, and those that they name. */
 const middles = 37
 const leavesOfEach = 26
 const all = 1 + middles * (1 + leavesOfEach)
-const taskMaxMs = 50
+const taskMaxMs = scaled(50)
 
 let lab: UiLab
 let root: string

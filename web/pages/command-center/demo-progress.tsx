@@ -1,4 +1,4 @@
-import { Button, Code, Group, Paper, Progress, Text } from '@mantine/core'
+import { Button, Group, Paper, Progress, Text } from '@mantine/core'
 import { useMe } from '../../api/me.ts'
 import { HubProblem, HubUnreachable } from '../../api/problem.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
@@ -43,9 +43,7 @@ export default function DemoProgress() {
             </Button>
           }
         >
-          <Text size="sm">
-            An earlier load did not end. <Code>{demoCommand(tenant)}</Code> loads the rest, too.
-          </Text>
+          {`An earlier load did not end. ${demoCommand(tenant)} loads the rest, too.`}
         </Notice>
       )}
     </Paper>
