@@ -18,10 +18,13 @@ afterAll(async () => {
   await removeDataDirectories()
 })
 
-test('the demo sends the whole trace, verifies it, and when repeated doubles nothing', async () => {
+test('the demo loads the whole trace, verifies it, and when repeated doubles nothing', async () => {
   const first = await hubCommand<DemoReport>(dataDir, 'demo')
   expect(first).toMatchObject({ base_url: hub.url, events: { written: traceLength, found: 0 }, verified_offline: 1000 })
-  expect(first.stored).toMatchObject({ telemetry_event: traceLength, skill_definition: 16 })
+  // The marker is an artifact too, and one of 24 is purged.
+  expect(first.stored).toMatchObject({ telemetry_event: traceLength, skill_definition: 16, artifact: 24 })
+  expect(first.stored).toMatchObject({ output: 48, decision: 40 })
+  expect(first.people).toEqual({ written: 120, found: 0 })
   const total = Object.values(first.stored).reduce((sum, count) => sum + count, 0)
   expect(first.verification).toEqual({ checked: total, verified: total, tampered: 0, cosign_invalid: 0 })
   expect(first.unpriced).toBeGreaterThan(0)
