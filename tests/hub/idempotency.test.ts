@@ -16,10 +16,17 @@ beforeAll(async () => {
 
 afterAll(() => lab.drop())
 
+interface Options {
+  fail?: boolean
+  /** How long the transaction stays open after the claim. */
+  ms?: number
+  claimed?: () => void
+}
+
 /** Counts how often the work was done; `role` is that of the transaction that claims. */
 function work(role: 'app' | 'ingest' = 'app') {
   let done = 0
-  const run = (tenant: string, key: string, body: unknown, options: { fail?: boolean; ms?: number } = {}) =>
+  const run = (tenant: string, key: string, body: unknown, options: Options = {}) =>
     idempotency.once(
       idempotency.requestOf(tenant, key, '/path', body as never),
       async (claim) => {
@@ -27,6 +34,7 @@ function work(role: 'app' | 'ingest' = 'app') {
         if (role === 'app') {
           await lab.database.withTenant(tenant, async (tx) => {
             await claim?.within(tx, answer)
+            options.claimed?.()
             await delay(options.ms ?? 0)
             if (options.fail) throw new Error('refused')
             done += 1
@@ -74,9 +82,10 @@ test('the same key with another payload or path is a conflict; in another tenant
 
 test('a refused request keeps nothing, and a duplicate waiting for it is done', async () => {
   const { run, count } = work()
+  const claimed = Promise.withResolvers<void>()
   const [refused, second] = await Promise.allSettled([
-    run('acme', 'refused', {}, { fail: true, ms: 50 }),
-    delay(20).then(() => run('acme', 'refused', {})),
+    run('acme', 'refused', {}, { fail: true, ms: 50, claimed: claimed.resolve }),
+    claimed.promise.then(() => run('acme', 'refused', {})),
   ])
   expect(refused.status).toBe('rejected')
   expect(second).toMatchObject({ status: 'fulfilled', value: { replayed: false } })
