@@ -26,8 +26,11 @@ export async function loadDemo(api: DemoApi, options: DemoOptions): Promise<Demo
   const trace = parseTrace(options.traceCsv)
   const { step } = createProgress(
     {
-      ...{ Organisation: 20, People: people.length + 6, Telemetry: trace.length / eventsPerUnit },
-      ...{ Records: demoRecords.length, 'Legal hold and views': 6 },
+      Organisation: 20,
+      People: people.length + 6,
+      Telemetry: trace.length / eventsPerUnit,
+      Records: demoRecords.length,
+      'Legal hold and views': 6,
     },
     options.onProgress,
   )
@@ -60,8 +63,12 @@ export async function loadDemo(api: DemoApi, options: DemoOptions): Promise<Demo
   const { written, found, sendMs } = telemetry
   return {
     ...periodSummary(marked.period),
-    ...{ written_since: marked.writtenSince, events: { written, found }, send_seconds: sendMs / 1000 },
-    ...{ records: counts, people: provisioned, views },
+    written_since: marked.writtenSince,
+    events: { written, found },
+    send_seconds: sendMs / 1000,
+    records: counts,
+    people: provisioned,
+    views,
   }
 }
 
@@ -75,13 +82,17 @@ async function storedRows(api: DemoApi, { isRepeat, writtenSince }: Marked): Pro
 function periodSummary({ startMs, endMs, timeZone, failingMs, priceMs, moveMs }: DemoPeriod) {
   const iso = (ms: number) => new Date(ms).toISOString()
   return {
-    ...{ starts_at: iso(startMs), ends_at: iso(endMs), time_zone: timeZone },
+    starts_at: iso(startMs),
+    ends_at: iso(endMs),
+    time_zone: timeZone,
     failing_skill: { skill_id: failingSkill.id, since: iso(failingMs), error_codes: [...failingSkill.errorCodes] },
     unused_skill: { skill_id: unusedSkillId },
     price_change: { platform: discount.model.platform, model: discount.model.model, since: iso(priceMs) },
     spend_jump: {
-      ...{ archetype_id: move.archetypeId, since: iso(moveMs) },
-      ...{ from_model: move.from.model, to_model: move.to.model },
+      archetype_id: move.archetypeId,
+      since: iso(moveMs),
+      from_model: move.from.model,
+      to_model: move.to.model,
     },
   }
 }

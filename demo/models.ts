@@ -10,12 +10,14 @@ export interface DemoModel {
 }
 
 const sonnet: DemoModel = {
-  ...{ platform: 'claude', model: 'claude-sonnet-4-5' },
+  platform: 'claude',
+  model: 'claude-sonnet-4-5',
   latency: { fixed: 420, perTokenIn: 0.09, perTokenOut: 14 },
   bills: { tokensIn: 3, tokensOut: 15 },
 }
 const opus: DemoModel = {
-  ...{ platform: 'claude', model: 'claude-opus-4-1' },
+  platform: 'claude',
+  model: 'claude-opus-4-1',
   latency: { fixed: 780, perTokenIn: 0.14, perTokenOut: 24 },
   bills: { tokensIn: 15, tokensOut: 75 },
 }
@@ -23,23 +25,27 @@ const haikuPrice = { latency: { fixed: 260, perTokenIn: 0.03, perTokenOut: 6 }, 
 const haiku: DemoModel = { platform: 'claude', model: 'claude-haiku-4-5', ...haikuPrice }
 const slackHaiku: DemoModel = { ...haiku, platform: 'slack' }
 const gpt5: DemoModel = {
-  ...{ platform: 'chatgpt', model: 'gpt-5' },
+  platform: 'chatgpt',
+  model: 'gpt-5',
   latency: { fixed: 610, perTokenIn: 0.07, perTokenOut: 13 },
   bills: { tokensIn: 1.25, tokensOut: 10 },
 }
 const geminiPro: DemoModel = {
-  ...{ platform: 'gemini', model: 'gemini-2.5-pro' },
+  platform: 'gemini',
+  model: 'gemini-2.5-pro',
   latency: { fixed: 530, perTokenIn: 0.05, perTokenOut: 9 },
   bills: { tokensIn: 1.25, tokensOut: 10 },
 }
 const copilot: DemoModel = {
-  ...{ platform: 'copilot', model: 'gpt-4.1' },
+  platform: 'copilot',
+  model: 'gpt-4.1',
   latency: { fixed: 380, perTokenIn: 0.06, perTokenOut: 11 },
   bills: { tokensIn: 2, tokensOut: 8 },
 }
 /** A model of the company's own: no list knows its price. */
 const handbookBot: DemoModel = {
-  ...{ platform: 'custom:handbook-bot', model: 'fernhill-handbook-7b' },
+  platform: 'custom:handbook-bot',
+  model: 'fernhill-handbook-7b',
   latency: { fixed: 150, perTokenIn: 0.02, perTokenOut: 22 },
   bills: { tokensIn: 0.2, tokensOut: 0.2 },
 }

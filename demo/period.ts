@@ -41,7 +41,10 @@ export function periodEnding(end: Date, timeZone: string): DemoPeriod {
   const last = demoDays - 1
   const from = (day: number, hour = 0) => slots.find((slot) => slot.day === day && slot.hour >= hour)?.startMs ?? endMs
   return {
-    ...{ startMs: slots[0]?.startMs ?? endMs, endMs, timeZone, slots },
+    startMs: slots[0]?.startMs ?? endMs,
+    endMs,
+    timeZone,
+    slots,
     priceMs: from(last - daysBefore.price),
     moveMs: from(last - daysBefore.move),
     failingMs: from(last - daysBefore.failing, rolloutHour),
@@ -68,8 +71,13 @@ function slotsBefore(endMs: number, timeZone: string): Slot[] {
 
 function localClock(timeZone: string): (ms: number) => { date: string; hour: number; isWeekend: boolean } {
   const format = new Intl.DateTimeFormat('en-US', {
-    ...{ timeZone, hourCycle: 'h23', weekday: 'short' },
-    ...{ year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit' },
+    timeZone,
+    hourCycle: 'h23',
+    weekday: 'short',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
   })
   return (ms) => {
     const parts = Object.fromEntries(format.formatToParts(ms).map(({ type, value }) => [type, value]))

@@ -66,11 +66,17 @@ export async function demoReport(hub: HubClient, target: DemoTarget, summary: De
   }
   const { events, send_seconds } = summary
   return {
-    ...{ tenant: target.tenant, base_url: target.isTemporary ? null : target.baseUrl, client_id: target.clientId },
+    tenant: target.tenant,
+    base_url: target.isTemporary ? null : target.baseUrl,
+    client_id: target.clientId,
     ...summary,
     events_per_second: events.written === 0 ? null : Math.round(events.written / send_seconds),
-    ...{ stored, verification: totals, verified_offline: await verifyOffline(target.baseUrl, sample) },
-    ...{ cost_usd_estimate: micros.estimate / 1e6, cost_usd_computed: micros.computed / 1e6, unpriced },
+    stored,
+    verification: totals,
+    verified_offline: await verifyOffline(target.baseUrl, sample),
+    cost_usd_estimate: micros.estimate / 1e6,
+    cost_usd_computed: micros.computed / 1e6,
+    unpriced,
     look_at: linksOf(target.isTemporary ? '' : target.baseUrl, summary),
   }
 }

@@ -34,7 +34,8 @@ export async function queryAll(api: DemoApi, query: Query): Promise<StoredRecord
   do {
     const page = await api.get<{ records: StoredRecord[]; next_cursor: string | null }>('/api/v1/hub/records', {
       ...query,
-      ...{ limit: pageSize, cursor },
+      limit: pageSize,
+      cursor,
     })
     found.push(...page.records)
     cursor = page.next_cursor ?? undefined

@@ -54,8 +54,12 @@ export async function applyPacks(api: DemoApi): Promise<void> {
     const { name, description } = skills.find(({ id }) => id === failingSkill.id)!
     await api.post('/api/v1/hub/records', {
       body: {
-        ...{ record_type: 'skill_definition', skill_id: failingSkill.id, skill_version: failingSkill.formerVersion },
-        ...{ name, description, owner: 'Support' },
+        record_type: 'skill_definition',
+        skill_id: failingSkill.id,
+        skill_version: failingSkill.formerVersion,
+        name,
+        description,
+        owner: 'Support',
       },
     })
   }
@@ -66,7 +70,11 @@ export async function applyPacks(api: DemoApi): Promise<void> {
     await api.put(path, {
       name: pack.name,
       skills: skillsOf(pack).map(({ id, version, name, description }) => ({
-        ...{ skill_id: id, skill_version: version, name, description, owner: pack.name },
+        skill_id: id,
+        skill_version: version,
+        name,
+        description,
+        owner: pack.name,
       })),
       archetype_ids: pack.archetypes,
     })
@@ -84,8 +92,11 @@ export async function addPrice(api: DemoApi, { priceMs }: DemoPeriod): Promise<v
     price.llm_platform === platform && price.llm_model === model && Date.parse(price.effective_from) === priceMs
   if (prices.some(isThere)) return
   const own = {
-    ...{ llm_platform: platform, llm_model: model, effective_from: since },
-    ...{ input_usd_per_mtok: discount.inputUsdPerMtok, output_usd_per_mtok: discount.outputUsdPerMtok },
+    llm_platform: platform,
+    llm_model: model,
+    effective_from: since,
+    input_usd_per_mtok: discount.inputUsdPerMtok,
+    output_usd_per_mtok: discount.outputUsdPerMtok,
   }
   await api.put(path, { prices: [...prices, own] })
 }

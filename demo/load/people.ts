@@ -101,8 +101,12 @@ async function createPeople(directory: Directory, missing: DemoPerson[], progres
     for (let person = queue.shift(); person !== undefined; person = queue.shift()) {
       const { givenName, familyName, email } = person
       await directory.create('Users', {
-        ...{ schemas: [userSchema], userName: email, name: { givenName, familyName }, active: true },
-        ...{ displayName: `${givenName} ${familyName}`, emails: [{ value: email, type: 'work', primary: true }] },
+        schemas: [userSchema],
+        userName: email,
+        name: { givenName, familyName },
+        active: true,
+        displayName: `${givenName} ${familyName}`,
+        emails: [{ value: email, type: 'work', primary: true }],
       })
       progress.advance(1)
     }

@@ -9,11 +9,13 @@ interface View {
 
 const views: readonly View[] = [
   {
-    ...{ page: 'command-center', name: 'Support, last 7 days' },
+    page: 'command-center',
+    name: 'Support, last 7 days',
     query: 'range=7d&archetype_id=support-agent&group_by=skill&sort=failure_rate',
   },
   {
-    ...{ page: 'command-center', name: 'Cost by archetype and model, last 30 days' },
+    page: 'command-center',
+    name: 'Cost by archetype and model, last 30 days',
     query: 'range=30d&group_by=archetype&across=model&measure=cost_computed',
   },
   { page: 'records', name: 'Decisions, newest first', query: 'record_type=decision&sort=-created_at' },

@@ -38,8 +38,11 @@ function recordsOf(): DemoRecord[] {
   const titles = new Map([...artifacts, ...outputs].map(({ ref, title }) => [ref, title]))
   const keyOf = (ref: string) => titles.get(ref) ?? ref
   const record = (ref: string, related: readonly string[], body: Record<string, unknown>): DemoRecord => ({
-    ...{ key: keyOf(ref), related: related.map(keyOf), body },
-    ...{ held: heldRefs.includes(ref), purged: ref === purgedRef },
+    key: keyOf(ref),
+    related: related.map(keyOf),
+    body,
+    held: heldRefs.includes(ref),
+    purged: ref === purgedRef,
   })
   return [
     ...artifacts.map((artifact) => record(artifact.ref, artifact.related ?? [], artifactBody(artifact))),
@@ -59,15 +62,26 @@ function outputBody({ title, skillId, text }: DemoOutput, index: number) {
   const colleagues = people.filter(({ archetypeId }) => archetypeId === archetype)
   const [{ platform, model }] = modelsOf[archetype][0]!
   return {
-    ...{ record_type: 'output', title, skill_id: skillId, skill_version: skill.version, archetype_id: archetype },
-    ...{ user_id: `user:${colleagues[(index * 5) % colleagues.length]!.email}`, llm_platform: platform },
-    ...{ llm_model: model, content_type: 'application/json', content: { text } },
+    record_type: 'output',
+    title,
+    skill_id: skillId,
+    skill_version: skill.version,
+    archetype_id: archetype,
+    user_id: `user:${colleagues[(index * 5) % colleagues.length]!.email}`,
+    llm_platform: platform,
+    llm_model: model,
+    content_type: 'application/json',
+    content: { text },
   }
 }
 
 function decisionBody({ id, subject, outcome, rationale, role }: DemoDecision) {
   return {
-    ...{ record_type: 'decision', decision_id: id, decision_subject: subject, decision_outcome: outcome },
-    ...{ decision_rationale: rationale, decision_actor_role: role },
+    record_type: 'decision',
+    decision_id: id,
+    decision_subject: subject,
+    decision_outcome: outcome,
+    decision_rationale: rationale,
+    decision_actor_role: role,
   }
 }
