@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { asServiceError } from '../../server/db/database-errors.ts'
 import { NotAtHand } from '../../server/db/not-at-hand.ts'
@@ -126,10 +125,7 @@ test('of two transactions in a deadlock, the one that lost runs again', async ()
   )
   let runs = 0
   let updated = 0
-  let bothUpdated = () => {}
-  const both = new Promise<void>((resolve) => {
-    bothUpdated = resolve
-  })
+  const bothUpdated = Promise.withResolvers<void>()
   const cross = (first: string, second: string) =>
     db.database.withTenant('dead', async (tx) => {
       runs += 1
@@ -141,8 +137,8 @@ test('of two transactions in a deadlock, the one that lost runs again', async ()
           .where('archetype_id', '=', id)
           .execute()
         updated += 1
-        if (updated === 2) bothUpdated()
-        await both
+        if (updated === 2) bothUpdated.resolve()
+        await bothUpdated.promise
       }
     })
   await Promise.all([cross('a', 'b'), cross('b', 'a')])
@@ -249,19 +245,15 @@ describe('a database that is away', () => {
 
   test('is hub-unavailable when every connection is in use for too long', async () => {
     const single = openPools({ ...db.targets, size: 1 })
-    let letGo = () => {}
-    const holding = new Promise<Promise<void>>((held) => {
-      const work = single.withTenant('hold', () => {
-        held(work)
-        return new Promise<void>((resolve) => {
-          letGo = resolve
-        })
-      })
+    const [held, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const holding = single.withTenant('hold', () => {
+      held.resolve()
+      return end.promise
     })
-    await Promise.race([holding, delay(0)])
+    await held.promise
     await expect(single.withTenant('wait', async () => {})).rejects.toMatchObject(unavailable)
-    letGo()
-    await await holding
+    end.resolve()
+    await holding
     await single.close()
   })
 
