@@ -70,17 +70,26 @@ test('an administrator loads the demo data, through a failure on the way, and no
 })
 
 async function stored(): Promise<{ invocations: number; people: number }> {
-  const summary = await lab.hub.call('globex', 'GET', '/api/v1/telemetry/summary')
+  // 30 days of a zone have 30 × 24 hours and one more, where the clock was set back.
+  const from = new Date(new Date().setUTCHours(0, 0, 0, 0) - 32 * 86_400_000).toISOString()
+  const summary = await lab.hub.call('globex', 'GET', `/api/v1/telemetry/summary?from=${from}`)
   const users = await lab.hub.call('globex', 'GET', '/api/v1/roster/users?limit=1000')
   const people = users.body.items.filter(({ email }: { email: string }) => email.endsWith('@demo.example'))
   return { invocations: summary.body.totals.invocations, people: people.length }
 }
 
-test('a member is not offered it, nor is an administrator outside development', async () => {
+test('a member is not offered it, nor is an administrator in Mode C or outside development', async () => {
   const member = await signIn('somebody@acme.example', 'acme')
   await member.goto(lab.address('/'))
   await member.getByRole('heading', { name: 'No telemetry yet' }).waitFor()
   expect(await button(member).count()).toBe(0)
+
+  const modeC = await signIn('admin@cmode.example', 'cmode')
+  const details = modeC.waitForResponse(lab.address('/api/v1/tenant'))
+  await modeC.goto(lab.address('/'))
+  expect(await (await details).json()).toMatchObject({ mode: 'C' })
+  await modeC.getByRole('link', { name: 'To the onboarding checklist' }).waitFor()
+  await button(modeC).waitFor({ state: 'detached' })
 
   const page = await signIn('admin@acme.example', 'acme')
   await page.goto(lab.address('/'))
