@@ -41,7 +41,7 @@ async function signUntilThere(sign: Signer) {
 
 describe('ES256', () => {
   test('every signature is that of its own content, alone and among many', async () => {
-    for (const sign of [createEs256Signer(), createEs256Signer({ isAlone: true })]) {
+    for (const sign of [createEs256Signer({ isAlone: false }), createEs256Signer({ isAlone: true })]) {
       for (const count of [1, 3, 4, 5, 500, 1]) {
         const all = await signTogether(sign, count)
         expect(all.filter(({ content, signature }) => !isSigned(content, signature))).toEqual([])
@@ -72,7 +72,7 @@ describe('ES256', () => {
   })
 
   test('several keys in one turn are not mixed up', async () => {
-    const sign = createEs256Signer()
+    const sign = createEs256Signer({ isAlone: false })
     await signTogether(sign, 40)
     const pairs = [one, one, one, other, one, other, other, other, other, other, one]
     const all = await Promise.all(
@@ -85,7 +85,7 @@ describe('ES256', () => {
   })
 
   test('of many, some are signed by another thread, the rest here; one alone is signed here', async () => {
-    const sign = createEs256Signer({ entry: marking })
+    const sign = createEs256Signer({ entry: marking, isAlone: false })
     await signUntilThere(sign)
     const more = await signTogether(sign, 200)
     expect(more.filter((each) => !isGood(each))).toEqual([])
@@ -96,7 +96,7 @@ describe('ES256', () => {
   })
 
   test('what a thread was given that ends is signed here, and another thread is started', async () => {
-    const sign = createEs256Signer({ entry: ending })
+    const sign = createEs256Signer({ entry: ending, isAlone: false })
     const first = await signUntilThere(sign)
     expect(first.filter(isMarked)).toHaveLength(4)
     const second = await signUntilThere(sign)
@@ -104,7 +104,7 @@ describe('ES256', () => {
   })
 
   test('a key that cannot sign is an error, not a wait', async () => {
-    const sign = createEs256Signer()
+    const sign = createEs256Signer({ isAlone: false })
     await expect(sign('content', one.publicKey)).rejects.toThrow(/key/i)
     const many = await Promise.allSettled(contentsOf(40).map((content) => sign(content, one.publicKey)))
     expect(many.map(({ status }) => status)).toEqual(many.map(() => 'rejected'))
