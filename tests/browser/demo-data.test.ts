@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { TestTenant } from '../support/hub.ts'
+import { scaled } from '../support/machine-speed.ts'
 import { type BrowserLab, signInByMock, startBrowserLab } from './browser-lab.ts'
 import { expectAccessible } from './ui-lab.ts'
 
@@ -29,7 +30,9 @@ const region = (page: Page, name: string) => page.getByRole('region', { name, ex
 const article = (page: Page, name: string) => page.getByRole('article', { name, exact: true })
 const button = (page: Page) => page.getByRole('button', { name: 'Load demo data' })
 
-test('an administrator loads the demo data, through a failure on the way, and nothing is stored twice', async () => {
+test('an administrator loads the demo data, through a failure on the way, and nothing is stored twice', {
+  timeout: scaled(300_000),
+}, async () => {
   const page = await signIn('admin@globex.example', 'globex')
   let batches = 0
   // From the third batch on the Hub stores what it is sent, and its response does not arrive.
@@ -48,7 +51,8 @@ test('an administrator loads the demo data, through a failure on the way, and no
   await expectAccessible(page, 'the failure')
   await page.unrouteAll({ behavior: 'wait' })
   await region(page, 'Demo data').getByRole('button', { name: 'Try again' }).click()
-  await page.getByText('The demo data is loaded.').waitFor()
+  // The whole load: about 40 batches, 120 people and 110 records.
+  await page.getByText('The demo data is loaded.').waitFor({ timeout: scaled(120_000) })
 
   // Nobody has touched a filter: these are 30 days with the whole story.
   expect(new URL(page.url()).search).toBe('')

@@ -115,8 +115,12 @@ describe.each(origins)('a page of another origin (%s)', (kind) => {
     await signInByMock(own, lab, lee)
     const pages = ['/session', '/sign-in', '/reference', '/errors', new URL(await linkOfGlobex()).pathname]
     await open(pages.map((path) => `<iframe src="${lab.address(path)}"></iframe>`).join(''))
-    const frames = foreign.frames().slice(1)
-    expect(frames.map((frame) => frame.url())).toEqual(pages.map(() => 'chrome-error://chromewebdata/'))
+    const addresses = () =>
+      foreign
+        .frames()
+        .slice(1)
+        .map((frame) => frame.url())
+    await expect.poll(addresses).toEqual(pages.map(() => 'chrome-error://chromewebdata/'))
     const [popup] = await Promise.all([
       context.waitForEvent('page'),
       foreign.evaluate(`{ globalThis.held = window.open(${JSON.stringify(lab.address('/session'))}) }`),

@@ -82,6 +82,7 @@ test('a sync of a tenant that is suspended waits, and is not forgotten', async (
   const syncId = await waitingSync(lab.hub, 'cmode')
   await superuser.query(`update hub.roster_syncs set status = 'queued' where sync_id = $1`, [syncId])
   await superuser.query(`update hub.tenants set suspended_at = now() where slug = 'cmode'`)
+  await expect.poll(() => lab.hub.modules.tenants.directory.find('cmode')).toBeUndefined()
   const job = lab.hub.modules.roster.sync.jobs.find(({ name }) => name === 'roster-sync')!
   await job.handler({ data: { tenant: 'cmode', sync_id: syncId }, signal: new AbortController().signal })
   const { rows } = await superuser.query(
