@@ -2,7 +2,7 @@ import type { DemoApi } from '../demo-api.ts'
 import { failingSkill } from '../skills.ts'
 import { listAll } from './lists.ts'
 
-/** A name that RFC 2606 reserves: deliveries never reach anybody, and show as retrying. */
+/** RFC 2606 reserves the name: deliveries are retried and then fail, as with an endpoint that is down. */
 const url = 'https://hooks.demo.example/hub'
 
 /**
@@ -16,8 +16,7 @@ export async function addWebhook(api: DemoApi): Promise<void> {
   await api.post(path, {
     body: {
       url,
-      description:
-        'On-call channel of Support. The address is reserved for examples and cannot be resolved, so deliveries are retried.',
+      description: 'On-call channel of Support',
       events: ['skill.invocation_failed', 'governance.hub.legal_hold_applied', 'governance.hub.record_purged'],
       filters: { skill_ids: [failingSkill.id] },
     },
