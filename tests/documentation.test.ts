@@ -48,7 +48,10 @@ test('docs/configuration.md has every variable of the service and its commands, 
   const variables = (text: string) => new Set(text.match(/\bHUB_[A-Z][A-Z_]*[A-Z]\b/g))
   const files = ['server/config.ts', ...globSync(['server/config/*.ts', 'cli/**/*.ts'], { cwd: root })]
   // The section of the forwarder in docs/operator.md lists the variables of Mode C.
-  const sources = files.map(read).join('\n').replace(/\bHUB_CONNECTOR_\w+/g, '')
+  const sources = files
+    .map(read)
+    .join('\n')
+    .replace(/\bHUB_CONNECTOR_\w+/g, '')
   const documented = variables(read('docs/configuration.md'))
   documented.delete('HUB_CONNECTOR')
   expect([...documented].sort()).toEqual([...variables(sources)].sort())
