@@ -127,7 +127,7 @@ describe.each(origins)('a page of another origin (%s)', (kind) => {
     ])
     await status(popup, 'You are signed in.')
     expect(await popup.evaluate('window.opener')).toBeNull()
-    expect(await foreign.evaluate('held.closed')).toBe(true)
+    await expect.poll(() => foreign.evaluate('held.closed')).toBe(true)
   })
 })
 
