@@ -28,7 +28,10 @@ const SavedViews = lazy(() =>
 
 /** Use, failures, latency and costs of skills. */
 export default function CommandCenterPage() {
-  const center = useCenter()
+  const demo = useDemo()
+  const chosen = useCenter()
+  // A load needs the Hub and this window: figures are read again when it ends.
+  const center = { ...chosen, isLive: chosen.isLive && demo.load.state !== 'loading' }
   const { search, filters, range, interval, isLive } = center
   const figures = useFiguresOverTime({ span: range, filters, interval, live: isLive })
   const before = useTotals({ span: range.before, filters })
@@ -41,7 +44,6 @@ export default function CommandCenterPage() {
   const users = useFiguresByKey({ span: range, filters, group: 'user', enabled: isIn })
   const usersBefore = useFiguresByKey({ span: range.before, filters, group: 'user', enabled: isIn })
   const people = ({ data }: typeof users) => data && { count: data.rows.length, complete: data.complete }
-  const demo = useDemo()
   const isEmpty = figures.data?.totals.invocations === 0
 
   return (
@@ -70,7 +72,7 @@ export default function CommandCenterPage() {
         </Suspense>
       )}
       <Stack gap={6} mb="md">
-        <RangePicker {...center} />
+        <RangePicker {...chosen} />
         <RangeFault search={search} />
         <Text size="xs" c="dimmed">
           <bdi>{center.lastsUntilNow ? `From ${momentText(range.from)} until now` : spanText(range)}</bdi>, days of{' '}

@@ -4,25 +4,10 @@ import { isDevelopment } from '../../api/environment.ts'
 import { useMe } from '../../api/me.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { notifyDone } from '../../components/notify.ts'
+import { createDemoStore, type DemoLoad } from './demo-store.ts'
 
-/** State of the load in this window. It outlives the page, so that the reader may look at other pages meanwhile. */
-type DemoLoad =
-  | { state: 'none' }
-  | { state: 'loading'; progress: DemoProgress | undefined }
-  | { state: 'failed'; error: unknown }
-
-let current: DemoLoad = { state: 'none' }
-const listeners = new Set<() => void>()
-
-function set(next: DemoLoad): void {
-  current = next
-  for (const listener of listeners) listener()
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
-}
+/** The load in this window. It outlives the page, so that the reader may look at other pages meanwhile. */
+const store = createDemoStore()
 
 /** Names the tenant whose load has begun and not ended, so that a reloaded page offers to continue it. */
 const unfinishedKey = 'hub-demo-unfinished'
@@ -36,9 +21,10 @@ interface Demo {
   start(): void
 }
 
+/** Returns the load without its progress, which {@link useDemoProgress} returns: this changes a few times in a load. */
 export function useDemo(): Demo {
   const { role, tenant } = useMe()
-  const load = useSyncExternalStore(subscribe, () => current)
+  const load = useSyncExternalStore(store.state.subscribe, store.state.get)
   const isOffered = isDevelopment && role === 'admin'
   return {
     load,
@@ -48,20 +34,24 @@ export function useDemo(): Demo {
   }
 }
 
+export function useDemoProgress(): DemoProgress | undefined {
+  return useSyncExternalStore(store.progress.subscribe, store.progress.get)
+}
+
 async function start(tenant: string): Promise<void> {
-  if (current.state === 'loading') return
-  set({ state: 'loading', progress: undefined })
+  if (store.state.get().state === 'loading') return
+  store.enter({ state: 'loading' })
   setUnfinished(tenant)
   window.addEventListener('beforeunload', warn)
   try {
     const { runDemo } = await import('./run-demo.ts')
-    await runDemo(tenant, (progress) => set({ state: 'loading', progress }))
+    await runDemo(tenant, store.tick)
     setUnfinished(undefined)
     await queryClient.invalidateQueries()
-    set({ state: 'none' })
+    store.enter({ state: 'none' })
     notifyDone('The demo data is loaded.')
   } catch (error) {
-    set({ state: 'failed', error })
+    store.enter({ state: 'failed', error })
   } finally {
     window.removeEventListener('beforeunload', warn)
   }

@@ -4,30 +4,14 @@ import { HubProblem, HubUnreachable } from '../../api/problem.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { formatPercent } from '../../ui/formats.ts'
 import { Notice } from '../../ui/notice.tsx'
-import { useDemo } from './demo-load.ts'
+import { useDemo, useDemoProgress } from './demo-load.ts'
 import { demoCommand } from './demo-offer.tsx'
 
 /** How far the load of the demo data is, why it stopped, or that an earlier one did not end. */
 export default function DemoProgress() {
   const { tenant } = useMe()
   const { load, isUnfinished, start } = useDemo()
-  if (load.state === 'loading') {
-    const { step, done, total } = load.progress ?? { step: 'Trace', done: 0, total: 1 }
-    return (
-      <Paper withBorder p="md" mb="md" component="section" aria-label="Demo data">
-        <Group justify="space-between" mb={6} gap="xs">
-          <Text size="sm" fw={600} role="status">{`Loading demo data: ${step}`}</Text>
-          <Text size="sm" c="dimmed" style={{ fontVariantNumeric: 'tabular-nums' }}>
-            {formatPercent(Math.floor((100 * done) / total) / 100)}
-          </Text>
-        </Group>
-        <Progress value={(100 * done) / total} aria-label="Demo data loaded" />
-        <Text size="xs" c="dimmed" mt={6}>
-          Keep this window open. Other pages of the Hub can be used meanwhile.
-        </Text>
-      </Paper>
-    )
-  }
+  if (load.state === 'loading') return <Loading />
   if (load.state === 'none' && !isUnfinished) return null
   return (
     <Paper mb="md" component="section" aria-label="Demo data">
@@ -46,6 +30,24 @@ export default function DemoProgress() {
           {`An earlier load did not end. ${demoCommand(tenant)} loads the rest, too.`}
         </Notice>
       )}
+    </Paper>
+  )
+}
+
+function Loading() {
+  const { step, done, total } = useDemoProgress() ?? { step: 'Trace', done: 0, total: 1 }
+  return (
+    <Paper withBorder p="md" mb="md" component="section" aria-label="Demo data">
+      <Group justify="space-between" mb={6} gap="xs">
+        <Text size="sm" fw={600} role="status">{`Loading demo data: ${step}`}</Text>
+        <Text size="sm" c="dimmed" style={{ fontVariantNumeric: 'tabular-nums' }}>
+          {formatPercent(Math.floor((100 * done) / total) / 100)}
+        </Text>
+      </Group>
+      <Progress value={(100 * done) / total} aria-label="Demo data loaded" />
+      <Text size="xs" c="dimmed" mt={6}>
+        Keep this window open. Other pages of the Hub can be used meanwhile.
+      </Text>
     </Paper>
   )
 }

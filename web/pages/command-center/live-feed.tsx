@@ -8,7 +8,7 @@ import type { Center } from './use-center.ts'
 import { type LiveEvent, newest, useLiveEvents } from './use-live-events.ts'
 
 /** Events as they come in. What is being read does not move: pointing at it, or the focus in it, holds the list. */
-export function LiveFeed({ filters, isLive }: Center) {
+export function LiveFeed({ search, filters, isLive }: Center) {
   const events = useLiveEvents(filters, isLive)
   const [isPaused, setPaused] = useState(false)
   const [isRead, setRead] = useState(false)
@@ -46,7 +46,9 @@ export function LiveFeed({ filters, isLive }: Center) {
       </Group>
       <Text size="xs" c="dimmed" mb="xs" h={18} data-live-state>
         {!isLive
-          ? 'Live is off: these are those of when the page was opened.'
+          ? search.live === 'off'
+            ? 'Live is off: these are those of when the page was opened.'
+            : 'Live pauses while the demo data is loaded.'
           : isHeld
             ? `Paused${fresh > 0 ? `: ${count} new` : ''}`
             : 'In order of arrival, the latest first.'}
