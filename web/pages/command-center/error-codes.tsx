@@ -1,29 +1,42 @@
 import { api } from '../../api/hub.ts'
 import { useMe } from '../../api/me.ts'
 import { formatCount } from '../../ui/formats.ts'
-import type { Span } from './ranges.ts'
-import type { LiveEvent } from './use-live-events.ts'
+import type { Filters } from './dimensions.ts'
+import { aheadMs, isoOf, type Span } from './ranges.ts'
+import { isOfPlatformAndModel, type LiveEvent, queryOf } from './use-live-events.ts'
 
 /** Newest events of the skill that are read; a busy skill has more. */
-const eventsRead = 200
+const eventsRead = 1000
 const codesShown = 3
 
+interface ErrorCodesProps {
+  skillId: string
+  span: Span
+  filters: Filters
+  /** Failures that the figures count. */
+  failures: number
+}
+
 /** The error codes of a skill's failures in a range, the most frequent first, for roles that may read records. */
-export function ErrorCodes({ skillId, span }: { skillId: string; span: Span }) {
+export function ErrorCodes({ skillId, span, filters, failures }: ErrorCodesProps) {
+  const query = {
+    ...queryOf({ ...filters, skill_id: skillId }),
+    created_at__gte: isoOf(span.from - aheadMs),
+    limit: eventsRead,
+  }
   const events = api.useQuery(
     'get',
     '/api/v1/hub/records',
-    {
-      params: {
-        query: { record_type: 'telemetry_event', skill_id: skillId, sort: '-created_at', limit: eventsRead },
-      },
-    },
+    { params: { query } },
     { enabled: useMe().may('queryRecords'), staleTime: 60_000 },
   )
-  const codes = errorCodesOf((events.data?.records ?? []) as unknown as LiveEvent[], span)
+  const records = (events.data?.records ?? []) as unknown as LiveEvent[]
+  const codes = errorCodesOf(records.filter(isOfPlatformAndModel(filters)), span)
   if (codes.length === 0) return null
   const shown = codes.slice(0, codesShown).map(([code, count]) => `${code} (${formatCount(count)})`)
-  return <div>{`Error codes of its newest events: ${shown.join(', ')}${codes.length > codesShown ? ', …' : ''}`}</div>
+  const found = codes.reduce((sum, [, count]) => sum + count, 0)
+  const part = found < failures ? ` of the newest ${formatCount(found)} failures` : ''
+  return <div>{`Error codes${part}: ${shown.join(', ')}${codes.length > codesShown ? ', …' : ''}`}</div>
 }
 
 function errorCodesOf(events: readonly LiveEvent[], { from, to }: Span): [code: string, count: number][] {

@@ -39,7 +39,9 @@ export function FailingSkills({ center }: { center: Center }) {
             said: (
               <>
                 <div>{`${formatPercent(failureRate(row))} failed (${formatCount(row.failures)} of ${formatCount(row.invocations)}), before ${earlierRow ? formatPercent(failureRate(earlierRow)) : 'not used'}`}</div>
-                {row.key !== undefined && <ErrorCodes skillId={row.key} span={recent} />}
+                {row.key !== undefined && (
+                  <ErrorCodes skillId={row.key} span={recent} filters={others} failures={row.failures} />
+                )}
               </>
             ),
             figure: (

@@ -1,5 +1,8 @@
 /** The Hub keeps sums by quarters of an hour: ranges begin and end on one. */
 export const quarterMs = 15 * 60_000
+
+/** Senders' clocks may be ahead by this much. */
+export const aheadMs = 5 * 60_000
 const hourMs = 3_600_000
 const dayMs = 86_400_000
 

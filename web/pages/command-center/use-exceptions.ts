@@ -1,14 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { type Answer, hub, type Query } from '../../api/hub.ts'
 import type { Filters } from './dimensions.ts'
-import { isoOf, type Span } from './ranges.ts'
+import { aheadMs, isoOf, type Span } from './ranges.ts'
 
 export type CostException = Answer<'listCostExceptions'>['items'][number]
 
 /** The Hub lists them by when they were stored, the oldest first: so many pages of 1,000 are read. */
 const pagesMax = 4
-/** Senders' clocks may be ahead by this much. */
-const aheadMs = 5 * 60_000
 
 export interface Exceptions {
   /** Those that happened in the range. */

@@ -21,14 +21,26 @@ export interface LiveEvent extends HubRecord {
 const everyMs = 1000
 export const newest = 30
 
+/** The newest events first, by the filters that the query API knows. */
+export function queryOf({ skill_id, archetype_id, user_id }: Filters) {
+  const known = { ...(skill_id && { skill_id }), ...(archetype_id && { archetype_id }), ...(user_id && { user_id }) }
+  return { record_type: 'telemetry_event', sort: '-created_at', ...known } as const
+}
+
+/** Returns a check by platform and model, which the query API has no filters for. */
+export function isOfPlatformAndModel({ llm_platform, llm_model }: Filters) {
+  return (event: LiveEvent) =>
+    (llm_platform === undefined || event.llm_platform === llm_platform) &&
+    (llm_model === undefined || event.llm_model === llm_model)
+}
+
 /**
  * The newest events, asked for again while the page is in view. The client waits as long as the Hub asks it to where
- * there were too many requests, and this goes slower then. Platform and model are looked at here: the query API knows no
- * such filters.
+ * there were too many requests, and this goes slower then.
  */
-export function useLiveEvents({ skill_id, archetype_id, user_id, llm_platform, llm_model }: Filters, isLive: boolean) {
-  const known = { ...(skill_id && { skill_id }), ...(archetype_id && { archetype_id }), ...(user_id && { user_id }) }
-  const query = { record_type: 'telemetry_event', sort: '-created_at', limit: newest, ...known } as const
+export function useLiveEvents(filters: Filters, isLive: boolean) {
+  const query = { ...queryOf(filters), limit: newest }
+  const isShown = isOfPlatformAndModel(filters)
   return api.useQuery(
     'get',
     '/api/v1/hub/records',
@@ -37,12 +49,7 @@ export function useLiveEvents({ skill_id, archetype_id, user_id, llm_platform, l
       staleTime: 0,
       ...pollEvery(everyMs, isLive),
       select: ({ records }) =>
-        (records as unknown as LiveEvent[]).filter(
-          (event) =>
-            !event.is_purged &&
-            (llm_platform === undefined || event.llm_platform === llm_platform) &&
-            (llm_model === undefined || event.llm_model === llm_model),
-        ),
+        (records as unknown as LiveEvent[]).filter((event) => !event.is_purged && isShown(event)),
     },
   )
 }
