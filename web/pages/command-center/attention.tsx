@@ -10,11 +10,10 @@ interface AttentionProps {
   figures: ReturnType<typeof useFiguresOverTime>
 }
 
-/** What somebody should look at. It is of all skills, also where the page shows one. */
+/** What somebody should look at. It is of all skills, also where the page shows one; unused is what nobody uses. */
 export function Attention({ center, figures }: AttentionProps) {
-  const { filters, range, isLive } = center
-  const { skill_id: _, ...others } = filters
-  const asked = { filters: others, group: 'skill' as const }
+  const { range, isLive } = center
+  const asked = { filters: {}, group: 'skill' as const }
   const now = useFiguresByKey({ ...asked, span: range, live: isLive })
   const before = useFiguresByKey({ ...asked, span: range.before, enabled: now.isSuccess })
   return (

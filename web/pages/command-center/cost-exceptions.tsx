@@ -7,7 +7,7 @@ import { formatCount, formatUsd } from '../../ui/formats.ts'
 import { AllWell, AttentionCard, AttentionList } from './attention-card.tsx'
 import type { Center } from './use-center.ts'
 import { type CostException, useExceptions } from './use-exceptions.ts'
-import { type useFiguresOverTime, varianceOf } from './use-figures.ts'
+import { type Totals, type useFiguresOverTime, varianceOf } from './use-figures.ts'
 
 const reasons: Record<string, string> = {
   no_model: 'The events name no model',
@@ -42,8 +42,7 @@ export function CostExceptions({ filters, range, change, figures }: CostExceptio
                 <Text size="sm">None of those looked at happened in this range.</Text>
               )}
               <Text size="xs" mt="xs">
-                {!complete && 'There are too many to look at all of them here. '}
-                {`In all ${formatCount(totals.unpriced)} of the range have no price, and the difference is ${formatUsd(varianceOf(totals))}.`}
+                {[!complete && 'This list is not complete.', ...sumsOf(totals)].filter(Boolean).join(' ')}
               </Text>
               {me.may('replacePrices') && totals.unpriced > 0 && (
                 <Anchor component={Link} to="/settings/prices" size="sm">
@@ -56,6 +55,16 @@ export function CostExceptions({ filters, range, change, figures }: CostExceptio
       </Loaded>
     </AttentionCard>
   )
+}
+
+/** Sums of the range, without those that are zero. */
+function sumsOf(totals: Totals): string[] {
+  const { unpriced } = totals
+  const difference = varianceOf(totals)
+  return [
+    ...(unpriced ? [`${formatCount(unpriced)} ${unpriced === 1 ? 'event has' : 'events have'} no price.`] : []),
+    ...(difference ? [`Difference: ${formatUsd(difference)}.`] : []),
+  ]
 }
 
 interface Cause {

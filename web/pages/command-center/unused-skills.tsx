@@ -14,7 +14,7 @@ interface UnusedSkillsProps {
   before: UseQueryResult<Keys, unknown>
 }
 
-/** Skills that nobody uses: of all that are published, for those who may list them; else of those used before. */
+/** Skills that nobody uses, by no filter of the page: of all that are published, for those who may list them; else of those used before. */
 export function UnusedSkills(props: UnusedSkillsProps) {
   return useMe().may('listSkills') ? <UnusedPublished {...props} /> : <NoLongerUsed {...props} />
 }
@@ -22,7 +22,7 @@ export function UnusedSkills(props: UnusedSkillsProps) {
 function UnusedPublished({ now, before }: UnusedSkillsProps) {
   const skills = api.useQuery('get', '/api/v1/skill-entitlement/skills', { params: { query: { limit: 1000 } } })
   return (
-    <AttentionCard title="Unused skills" rule="Published, and not used in this range.">
+    <AttentionCard title="Unused skills" rule="Published, and used by nobody in this range.">
       <Loaded query={together(skills, now)} what="skills">
         {([{ items, next_cursor }, { rows, complete }]) => {
           const used = new Set(rows.map(({ key }) => key))
