@@ -3,7 +3,8 @@ import { IconArrowDownRight, IconArrowRight, IconArrowUpRight } from '@tabler/ic
 import { formatPercent, formatPoints, nothing } from '../../ui/formats.ts'
 import { changeOf, type Direction } from './changes.ts'
 
-export type Earlier = 'known' | 'reading' | 'failed'
+/** Whether a previous figure is known; `none` if the whole previous period has no events, which the page says once. */
+export type Earlier = 'known' | 'reading' | 'failed' | 'none'
 
 interface ChangeTextProps {
   /** Undefined where there is none, such as a share of nothing. */
@@ -67,5 +68,5 @@ export function ChangeText({ now, before, earlier = 'known', format, better, by 
 /** Where nothing is compared. */
 function wordsWithout(now: number | undefined, earlier: Earlier): string {
   if (earlier === 'failed') return 'previous period: not known'
-  return now === undefined || earlier === 'reading' ? '\u00a0' : 'no previous data'
+  return now === undefined || earlier === 'reading' || earlier === 'none' ? '\u00a0' : 'no previous data'
 }

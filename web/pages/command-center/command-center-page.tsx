@@ -76,7 +76,8 @@ export default function CommandCenterPage() {
         <RangeFault search={search} />
         <Text size="xs" c="dimmed">
           <bdi>{center.lastsUntilNow ? `From ${momentText(range.from)} until now` : spanText(range)}</bdi>, days of{' '}
-          {timeZone}. Compared with the previous period, <bdi>{spanText(range.before)}</bdi>.
+          {timeZone}. {before.data?.totals.invocations === 0 ? 'No events in' : 'Compared with'} the previous period,{' '}
+          <bdi>{spanText(range.before)}</bdi>.
         </Text>
       </Stack>
       <FilterChips {...center} />

@@ -36,11 +36,12 @@ const shownUsd = (value: number) => (Math.abs(value) < 1e6 ? formatUsd(value) : 
 export function KpiRow({ now, before, people, peopleBefore, states }: KpiRowProps) {
   // Percentiles of nothing are none.
   const p95 = (totals: Totals) => (totals.invocations ? totals.latency_ms.p95 : undefined)
+  const isFirst = before?.invocations === 0
   const pair = (figure: (totals: Totals) => number | undefined) => ({
     now: figure(now),
     // A period without events is not one to compare with.
     before: before && before.invocations > 0 ? figure(before) : undefined,
-    earlier: states.before,
+    earlier: isFirst ? ('none' as const) : states.before,
   })
   const failing = pair(failureRate)
   return (
@@ -69,7 +70,7 @@ export function KpiRow({ now, before, people, peopleBefore, states }: KpiRowProp
         <ChangeText
           now={people?.count}
           before={peopleBefore?.count}
-          earlier={states.people === 'known' ? states.peopleBefore : 'reading'}
+          earlier={isFirst ? 'none' : states.people === 'known' ? states.peopleBefore : 'reading'}
           format={formatCount}
         />
       </Kpi>

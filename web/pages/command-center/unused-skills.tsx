@@ -14,7 +14,7 @@ interface UnusedSkillsProps {
   before: UseQueryResult<Keys, unknown>
 }
 
-/** Skills that nobody uses, by no filter of the page: of all that are published, for those who may list them; else of those used before. */
+/** Skills that nobody uses, whatever the filters are: of all that are published, for those who may list them; else of those used before. */
 export function UnusedSkills(props: UnusedSkillsProps) {
   return useMe().may('listSkills') ? <UnusedPublished {...props} /> : <NoLongerUsed {...props} />
 }
