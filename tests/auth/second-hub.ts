@@ -1,8 +1,9 @@
 import { inject as given } from 'vitest'
 import { createApp, createModules, type Modules } from '../../server/app.ts'
 import { loadConfig } from '../../server/config.ts'
-import type { Database } from '../../server/db/database.ts'
+import type { Database, RegistryTx } from '../../server/db/database.ts'
 import { openPools } from '../../server/db/pooled-database.ts'
+import { revocationsChannel } from '../../server/modules/auth/revocation/revocations-store.ts'
 import type { TestHub } from '../support/hub.ts'
 import { quiet } from './auth-lab.ts'
 import { type DatabaseGate, startDatabaseGate } from './database-gate.ts'
@@ -19,19 +20,22 @@ export interface SecondHub {
 }
 
 export interface SecondHubOptions {
-  /** False: its database has no notifications, as behind some poolers. */
-  notified?: boolean
+  /**
+   * `never`: its database has no notifications, as behind some poolers. `only`: it finds a revocation by the looks that
+   * follow a notification, and by no other.
+   */
+  notified?: 'never' | 'only'
   signingDelayMs?: number
   settings?: Record<string, string>
   onQuery?: (text: string) => void
 }
 
 export async function startSecondHub(first: TestHub, options: SecondHubOptions = {}): Promise<SecondHub> {
-  const { notified = true, settings, onQuery, ...more } = options
+  const { notified, settings, onQuery, ...more } = options
   const gate = await startDatabaseGate(given('testCluster').superuser)
   const { app, ingest } = first.test.targets
   const pools = openPools({ app: gate.target(app), ingest: gate.target(ingest), size: 8, onQuery })
-  const database = notified ? pools : { ...pools, listen: () => ({ close() {} }) }
+  const database = withNotifications(pools, notified)
   const config = { ...loadConfig({ HUB_LIMIT_FACTOR: '1000' }), ...settings }
   const baseUrl = () => first.baseUrl
   const { masterKey } = first.test
@@ -56,5 +60,35 @@ export async function startSecondHub(first: TestHub, options: SecondHubOptions =
       await database.close()
       await gate.close()
     },
+  }
+}
+
+function withNotifications(pools: Database, notified: SecondHubOptions['notified']): Database {
+  if (notified === undefined) return pools
+  if (notified === 'never') return { ...pools, listen: () => ({ close() {} }) }
+  let isNotified = true
+  /** Answers a look that no notification has caused as if nothing had been revoked. */
+  const blinded = ({ client }: RegistryTx): RegistryTx['client'] =>
+    new Proxy(client, {
+      get(target, key) {
+        const member = Reflect.get(target, key)
+        if (key !== 'query') return typeof member === 'function' ? member.bind(target) : member
+        return async (text: string, values: unknown[]) => {
+          const isLook = /from hub\.revocations/.test(text)
+          const isBlind = isLook && !isNotified
+          if (isLook) isNotified = false
+          const result = await target.query(text, values)
+          return isBlind ? { ...result, rows: [] } : result
+        }
+      },
+    })
+  return {
+    ...pools,
+    withRegistry: (work) => pools.withRegistry((tx) => work({ ...tx, client: blinded(tx) })),
+    listen: (channel, wake) =>
+      pools.listen(channel, (payload) => {
+        if (channel === revocationsChannel) isNotified = true
+        wake(payload)
+      }),
   }
 }

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { scimFilterDepthMax, scimFilterLengthMax, scimFilterTermsMax, scimPatchWorkMax } from '../../contract/limits.ts'
-import { type AttributePath, findAttribute } from '../../server/modules/scim/attribute-paths.ts'
-import { parseFilter, parseValueFilter } from '../../server/modules/scim/filter-parser.ts'
-import { FilterSyntaxError, filterTokens } from '../../server/modules/scim/filter-tokens.ts'
+import { parseFilter } from '../../server/modules/scim/filter-parser.ts'
 import { membersChanged } from '../../server/modules/scim/member-change.ts'
 import { applyPatch } from '../../server/modules/scim/patch.ts'
 import { readPatch } from '../../server/modules/scim/patch-operations.ts'
@@ -51,23 +49,26 @@ const hostile: Record<string, string> = {
   'a control character': 'userName\u0007eq "a"',
 }
 
-/** Steps of the parser: how often it reads a token. The limits bound them, whatever the length of the text. */
-const stepsMax = 8 * (scimFilterTermsMax + scimFilterDepthMax)
-
-function stepsOf(text: string): number {
-  let steps = 0
-  try {
-    const tokens = new Proxy(filterTokens(text), {
+const counter = vi.hoisted(() => ({ steps: 0 }))
+vi.mock(import('../../server/modules/scim/filter-tokens.ts'), async (load) => {
+  const product = await load()
+  const counted = (text: string) =>
+    new Proxy(product.filterTokens(text), {
       get: (target, key) => {
-        steps++
+        counter.steps++
         return Reflect.get(target, key)
       },
     })
-    parseValueFilter(userResource, tokens, findAttribute(userResource, 'emails') as AttributePath, 0)
-  } catch (error) {
-    expect(error).toBeInstanceOf(FilterSyntaxError)
-  }
-  return steps
+  return { ...product, filterTokens: counted }
+})
+
+/** Steps of the parser: how often it reads a token. The limits bound them, whatever the length of the text. */
+const stepsMax = 8 * (scimFilterTermsMax + scimFilterDepthMax)
+
+function stepsOf(parse: () => unknown): number {
+  const before = counter.steps
+  parse()
+  return counter.steps - before
 }
 
 /** Counts the reads of values of multi-valued attributes, in the copy that a change is made in. */
@@ -106,20 +107,23 @@ const unreadable = (length: number) =>
 
 describe.each(Object.entries(hostile))('%s', (_what, text) => {
   test('as a filter: 400 invalidFilter after a bounded number of steps', async () => {
-    expect(() => parseFilter(userResource, text)).toThrow(
-      expect.objectContaining({ extensions: { scimType: 'invalidFilter' } }),
-    )
-    expect(stepsOf(text)).toBeLessThan(stepsMax)
+    const refusal = () =>
+      expect(() => parseFilter(userResource, text)).toThrow(
+        expect.objectContaining({ extensions: { scimType: 'invalidFilter' } }),
+      )
+    expect(stepsOf(refusal)).toBeLessThan(stepsMax)
     // An address holds 16 KiB; .search takes what is longer.
     const { status, body } = await scim.post('/Users/.search', { filter: text })
     expect([status, body.scimType]).toEqual([400, 'invalidFilter'])
   })
 
-  test('as a path, and in the brackets of one: 400', async () => {
+  test('as a path, and in the brackets of one: 400 after a bounded number of steps', async () => {
     for (const path of [text, `emails[${text}].value`, `emails[type eq "work"].${text}`]) {
-      expect(() => parsePatchPath(userResource, path)).toThrow(
-        expect.objectContaining({ extensions: { scimType: 'invalidPath' } }),
-      )
+      const refusal = () =>
+        expect(() => parsePatchPath(userResource, path)).toThrow(
+          expect.objectContaining({ extensions: { scimType: 'invalidPath' } }),
+        )
+      expect(stepsOf(refusal)).toBeLessThan(stepsMax)
     }
     const { status, body } = await scim.patch('/Users/usr_nobody', [{ op: 'replace', path: text, value: 'x' }])
     expect([status, body.scimType]).toEqual([400, 'invalidPath'])
@@ -144,6 +148,11 @@ test('huge texts are refused by their length, before anything is looked at', asy
   }
   const { status, body } = await scim.post('/Users/.search', { filter: huge })
   expect([status, body.scimType]).toEqual([400, 'invalidFilter'])
+})
+
+test('the steps of a filter and of a path are counted', () => {
+  expect(stepsOf(() => parseFilter(userResource, 'userName pr and title pr'))).toBeGreaterThan(4)
+  expect(stepsOf(() => parsePatchPath(userResource, 'emails[type eq "work"].value'))).toBeGreaterThan(4)
 })
 
 test('deep and long filters that are allowed are answered', async () => {

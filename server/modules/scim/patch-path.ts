@@ -42,9 +42,9 @@ function parse(resource: ResourceDefinition, text: string): PatchPath | undefine
     throw new FilterSyntaxError(`${path.attribute.name} has no values of several parts to choose from`)
   }
   const { filter, end } = parseValueFilter(resource, tokens, path, 2)
-  const [last, ...rest] = tokens.slice(end)
+  const last = tokens[end]
   if (last === undefined) return { ...path, filter }
-  if (last.kind !== 'word' || !last.text.startsWith('.') || rest.length > 0) {
+  if (last.kind !== 'word' || !last.text.startsWith('.') || tokens.length > end + 1) {
     throw new FilterSyntaxError('after the brackets only one sub-attribute can follow, such as .value')
   }
   const sub = attributeNamed(path.attribute.subAttributes, last.text.slice(1))

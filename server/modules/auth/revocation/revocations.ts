@@ -9,7 +9,7 @@ import { createRevokedEpochs } from './revoked-epochs.ts'
 const rememberedSeconds = serviceTokenSeconds + 600
 const lookEveryMs = 2_000
 /** What was read before that is too old to answer from: the promise is five seconds. */
-const freshMs = 4_000
+export const freshMs = 4_000
 const deletedAtOnce = 1_000
 
 /**
