@@ -67,6 +67,7 @@ function withNotifications(pools: Database, notified: SecondHubOptions['notified
   if (notified === undefined) return pools
   if (notified === 'never') return { ...pools, listen: () => ({ close() {} }) }
   let isNotified = true
+  let hasBegun = false
   /** Answers a look that no notification has caused as if nothing had been revoked. */
   const blinded = ({ client }: RegistryTx): RegistryTx['client'] =>
     new Proxy(client, {
@@ -87,7 +88,9 @@ function withNotifications(pools: Database, notified: SecondHubOptions['notified
     withRegistry: (work) => pools.withRegistry((tx) => work({ ...tx, client: blinded(tx) })),
     listen: (channel, wake) =>
       pools.listen(channel, (payload) => {
-        if (channel === revocationsChannel) isNotified = true
+        // Listening wakes too when it begins, and has missed nothing the first time.
+        if (channel === revocationsChannel && (payload !== undefined || hasBegun)) isNotified = true
+        if (channel === revocationsChannel) hasBegun = true
         wake(payload)
       }),
   }

@@ -16,8 +16,9 @@ type Habit = keyof typeof habits
 const backlog = 50
 /** Messages to each healthy endpoint. */
 const turns = 100
-/** A message that waits for a dead receiver waits 15 seconds for one that hangs, and 5 for a name. */
-const waitMsMin = 5_000
+/** A message that waits for a dead receiver waits 15 seconds for one that hangs, scaled as the bound is. */
+const answerMs = scaled(webhookAnswerSeconds * 1000)
+const waitMsMin = answerMs / 3
 /** After which it is given up, and said so. */
 const arrivalMsMax = scaled(20_000)
 
@@ -29,12 +30,7 @@ beforeAll(async () => {
   dns = await startDnsServer((name) => (name.startsWith('silent') ? 'hang' : ['127.0.0.1']))
   const resolve = createNames(readAllowList(['127.0.0.1']), { dns: { servers: [dns.address] } })
   // As in earnest, but for the DNS server.
-  worker = await startDeliveringProcess(
-    lab.hub,
-    {},
-    { paceMsMax: 500 },
-    { resolve, timeoutMs: webhookAnswerSeconds * 1000 },
-  )
+  worker = await startDeliveringProcess(lab.hub, {}, { paceMsMax: 500 }, { resolve, timeoutMs: answerMs })
 })
 afterAll(async () => {
   await worker.stop()
