@@ -168,8 +168,7 @@ const measuring: Record<string, string> = {
 }
 
 /** Upper bounds on what a name says to be a time, and helpers that measure one. */
-const measures =
-  /busiestTurn\(|'longtask'|expect\([^)]*(Ms\b|[sS]ince\b|slowest\w*\().*\)\.toBeLess\w*\(.*(Ms|scaled)/
+const measures = /busiestTurn\(|'longtask'|expect\([^)]*(Ms\b|[sS]ince\b|slowest\w*\().*\)\.toBeLess\w*\(.*(Ms|scaled)/
 
 /** Lines that bound a difference of clock readings which they name or take themselves, and timeouts that are not scaled. */
 function timedLines(lines: readonly string[]): string[] {

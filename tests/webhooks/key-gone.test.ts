@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { ownKeySecretsGoodMs } from '../../server/modules/webhooks/worker/tenant-deliveries.ts'
 import { type ModeB, modeB } from '../cmek/mode-b-lab.ts'
 import { type DeliveringProcess, startDeliveringProcess } from './delivering-process.ts'
 import { answerAfter } from './receiver-behaviours.ts'
@@ -35,6 +36,10 @@ test('once a key is destroyed, a process that signs by secrets under it stops, a
   expect(dead.last_attempt.error.code).toBe('key-destroyed')
   await expect.poll(() => statusOf('pending')).toEqual([])
   expect(receiving.received.length).toBeLessThan(5_000)
+})
+
+test('secrets that were read are good for less than the five seconds that are promised', () => {
+  expect(ownKeySecretsGoodMs).toBeLessThan(5_000)
 })
 
 test('without its key nothing is signed, and what waits is dead at once', async () => {

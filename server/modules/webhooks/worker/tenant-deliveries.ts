@@ -17,7 +17,7 @@ const idleMs = 5_000
 const secretsMsMax = 60_000
 /** The same under a customer's key: once it is destroyed, nothing is signed by them within five seconds. */
 const ownKeySecretsMsMax = 2_000
-const ownKeySecretsGoodMs = 4_500
+export const ownKeySecretsGoodMs = 4_500
 const secretsRetryMsMin = 1_000
 const secretsRetryMsMax = 30_000
 const givenUpAtOnce = 5_000
