@@ -12,6 +12,7 @@ import {
   type DemoTarget,
   refuseOtherProgram,
   remoteTarget,
+  requireOwnHub,
   requireRemoteHub,
   whatAnswersAt,
 } from '../demo/target.ts'
@@ -30,7 +31,7 @@ const traceFile = new URL('../../demo/data/azure-llm-inference-conv-2023.csv', i
 const introduction = `Loading 30 days of an invented company, Fernhill Outdoor. The token counts of the 19,366 invocations, their
 order and their spacing within a quarter of an hour are recorded: the Azure LLM Inference Dataset 2023
 (CC-BY 4.0), one hour laid over 30 days. Days, people, skills, models, failures, latencies, costs and
-records are made up, the same for the same end.`
+records are made up. The same end time always gives the same data.`
 
 export function addDemoCommand(program: Command): void {
   program
@@ -60,7 +61,7 @@ async function load(options: DemoOptions, target: DemoTarget, isRemote: boolean)
   const summary = await loadDemo(hub, { traceCsv, onProgress: progress.show })
   progress.end()
   const report = await demoReport(hub, target, summary)
-  printResult(options, report, describeReport(report, startCommand()))
+  printResult(options, report, describeReport(report, isRemote ? undefined : withSettings))
 }
 
 /** Loads into the Hub of this data directory: the one that runs, or one for the time of the load. */
@@ -69,6 +70,7 @@ async function loadHere(options: DemoOptions): Promise<void> {
   const baseUrl = addressOf(config)
   const answering = await whatAnswersAt(baseUrl)
   if (answering === 'other') refuseOtherProgram(baseUrl)
+  if (answering === 'hub') await requireOwnHub(config, baseUrl)
   if (answering === 'none') {
     process.stderr.write(
       `No Hub answers at ${baseUrl}, so one runs for the time of the load. A Hub with other settings needs the same here: HUB_PORT, HUB_DATA_DIR (now ${config.dataDir}).\n\n`,
@@ -114,9 +116,9 @@ async function withTemporaryHub(config: Config, work: (address: string) => Promi
   }
 }
 
-/** The settings of this command that a Hub on the same data needs. */
-function startCommand(): string {
+/** Returns the command with the settings of this one that a Hub on the same data needs. */
+function withSettings(command: string): string {
   const names = ['HUB_DATA_DIR', 'HUB_PORT'] as const
   const settings = names.flatMap((name) => (process.env[name] ? [`${name}=${process.env[name]}`] : []))
-  return [...settings, 'npm start'].join(' ')
+  return [...settings, command].join(' ')
 }

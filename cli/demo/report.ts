@@ -119,8 +119,8 @@ function linksOf(baseUrl: string, summary: DemoSummary): DemoLink[] {
   ]
 }
 
-/** @param startCommand starts a Hub on the data that was loaded */
-export function describeReport(report: DemoReport, startCommand: string): string {
+/** @param withSettings completes a command for the Hub of this machine; undefined for a Hub elsewhere */
+export function describeReport(report: DemoReport, withSettings: ((command: string) => string) | undefined): string {
   const count = (value: number) => value.toLocaleString('en')
   const money = (value: number) =>
     `$${value.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`
@@ -144,8 +144,12 @@ export function describeReport(report: DemoReport, startCommand: string): string
       report.base_url === null ? [`  ${what}`] : [`  ${what}`, `    ${url}`],
     ),
     '',
-    ...(report.base_url === null
-      ? [`Start the Hub to look at it: ${startCommand}`]
-      : [`Command center: ${report.base_url}/`, `Sign in: npm run hub -- tenant welcome-link ${report.tenant}`]),
+    ...closing(report, withSettings),
   ].join('\n')
+}
+
+function closing({ base_url, tenant }: DemoReport, withSettings: ((command: string) => string) | undefined): string[] {
+  if (withSettings === undefined) return [`Sign in at ${base_url}/`]
+  if (base_url === null) return [`Start the Hub to look at it: ${withSettings('npm start')}`]
+  return [`Command center: ${base_url}/`, `Sign in: ${withSettings(`npm run hub -- tenant welcome-link ${tenant}`)}`]
 }

@@ -1,4 +1,8 @@
+import { join } from 'node:path'
 import { HubClient, HubProblem } from '../../sdk/hub-client.ts'
+import type { Config } from '../../server/config.ts'
+import { findPostmaster } from '../../server/db/postmaster-file.ts'
+import { readServeNotice } from '../../server/db/serve-notice.ts'
 import { StartupError } from '../../server/startup-error.ts'
 
 /** The Hub that the demo is loaded into, and the account that loads it. */
@@ -12,6 +16,9 @@ export interface DemoTarget {
 }
 
 const remoteNames = ['HUB_URL', 'HUB_TENANT', 'HUB_CLIENT_ID', 'HUB_CLIENT_SECRET'] as const
+const otherHubRemedy =
+  'Set HUB_DATA_DIR (or HUB_DATABASE_URL) as that Hub has it, or HUB_PORT (or HUB_BASE_URL) to the address of the Hub of this data directory, or to a free port if none runs. ' +
+  `To load into any other Hub, set ${remoteNames.join(', ')}.`
 
 /**
  * Returns the Hub that the environment names; undefined without `HUB_URL`.
@@ -68,6 +75,19 @@ export function refuseOtherProgram(baseUrl: string): never {
   )
 }
 
+/**
+ * Throws StartupError if no Hub runs on the embedded database of this data directory, so that the Hub at the address is
+ * another one. Creates nothing. An external database does not show who uses it; `connectTo` finds out.
+ */
+export async function requireOwnHub({ databaseUrl, dataDir }: Config, baseUrl: string): Promise<void> {
+  if (databaseUrl !== undefined) return
+  if (readServeNotice(dataDir) && (await findPostmaster(join(dataDir, 'pg')))) return
+  throw new StartupError(
+    `A Hub answers at ${baseUrl}, and it does not use the data directory of this command, ${dataDir}.`,
+    otherHubRemedy,
+  )
+}
+
 /** Opens a client, and throws StartupError with the variable to set if the Hub refuses the account. */
 export async function connectTo(target: DemoTarget, isRemote: boolean): Promise<HubClient> {
   const hub = new HubClient(target)
@@ -103,7 +123,6 @@ function remoteRefusal({ baseUrl, tenant, clientId }: DemoTarget, { status, docu
 function localRefusal({ baseUrl, tenant }: DemoTarget): StartupError {
   return new StartupError(
     `The Hub at ${baseUrl} does not know the service account that this command has just made for tenant ${tenant}: it uses another data directory or database.`,
-    'Set HUB_DATA_DIR (or HUB_DATABASE_URL) as that Hub has it, or HUB_PORT (or HUB_BASE_URL) to the address of the Hub of this data directory. ' +
-      `To load into any other Hub, set ${remoteNames.join(', ')}.`,
+    otherHubRemedy,
   )
 }

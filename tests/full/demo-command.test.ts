@@ -40,6 +40,14 @@ test('the demo loads the whole trace, verifies it, and when repeated doubles not
   expect(second.cost_usd_computed).toBe(first.cost_usd_computed)
 })
 
+test('the printed summary ends with a command for this Hub', async () => {
+  const { code, stdout, stderr } = await runCli(['demo'], { HUB_DATA_DIR: dataDir })
+  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout.trimEnd().split('\n').at(-1)).toBe(
+    `Sign in: HUB_DATA_DIR=${dataDir} npm run hub -- tenant welcome-link demo`,
+  )
+})
+
 test('in production it asks for the tenant by name', async () => {
   const result = await runCli(['demo'], {
     HUB_ENV: 'production',

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -68,8 +68,22 @@ test('another program at the address: says which settings name the Hub, and open
   expect(existsSync(dataDir)).toBe(false)
 })
 
-test('a Hub of another data directory: says which settings differ', async () => {
-  const stderr = await failureOf({ HUB_PORT: new URL(hub.url).port, HUB_DATA_DIR: await freshDataDirectory() })
+test('a Hub of another data directory: says which settings differ, and writes nothing there', async () => {
+  const empty = await freshDataDirectory()
+  mkdirSync(empty)
+  const missing = join(empty, 'missing')
+  for (const dataDir of [empty, missing]) {
+    const stderr = await failureOf({ HUB_PORT: new URL(hub.url).port, HUB_DATA_DIR: dataDir })
+    expect(stderr).toContain(`A Hub answers at ${hub.url}, and it does not use the data directory`)
+    for (const name of ['HUB_DATA_DIR', 'HUB_PORT', 'HUB_URL']) expect(stderr).toContain(name)
+  }
+  expect(readdirSync(empty)).toEqual([])
+})
+
+test('a Hub of another data directory at HUB_BASE_URL while one runs on this: says which settings differ', async () => {
+  const dataDir = await freshDataDirectory()
+  const own = await startHubProcess(dataDir)
+  const stderr = await failureOf({ HUB_BASE_URL: hub.url, HUB_DATA_DIR: dataDir }).finally(own.stop)
   expect(stderr).toContain(`The Hub at ${hub.url} does not know the service account`)
   for (const name of ['HUB_DATA_DIR', 'HUB_DATABASE_URL', 'HUB_PORT', 'HUB_BASE_URL', 'HUB_URL']) {
     expect(stderr).toContain(name)
