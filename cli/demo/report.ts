@@ -1,4 +1,6 @@
 import type { DemoSummary } from '../../demo/demo-api.ts'
+import { listAll, queryAll } from '../../demo/load/lists.ts'
+import { quietSkillId } from '../../demo/skills.ts'
 import { itemOfAnswer, type JsonObject, parseKeyDocument, verifyRecordsSync } from '../../provenance/index.ts'
 import type { HubClient } from '../../sdk/hub-client.ts'
 import { nodeCrypto } from '../../server/modules/hub/node-crypto.ts'
@@ -42,7 +44,17 @@ export interface DemoReport extends DemoSummary {
   cost_usd_estimate: number
   cost_usd_computed: number
   unpriced: number
+  also_stored: AlsoStored
   look_at: DemoLink[]
+}
+
+/** Numbers of what the tenant has besides the records above. */
+interface AlsoStored {
+  legal_holds: number
+  /** Artifacts, as the demo purges no other records. */
+  purged_records: number
+  saved_views: number
+  webhook_endpoints: number
 }
 
 /** Reads back what was written since the first load, verified by the Hub, and verifies one page of it again. */
@@ -65,6 +77,7 @@ export async function demoReport(hub: HubClient, target: DemoTarget, summary: De
     }
   }
   const { events, send_seconds } = summary
+  const also = await alsoStored(hub, summary.written_since)
   return {
     tenant: target.tenant,
     base_url: target.isTemporary ? null : target.baseUrl,
@@ -77,7 +90,19 @@ export async function demoReport(hub: HubClient, target: DemoTarget, summary: De
     cost_usd_estimate: micros.estimate / 1e6,
     cost_usd_computed: micros.computed / 1e6,
     unpriced,
-    look_at: linksOf(target.isTemporary ? '' : target.baseUrl, summary),
+    also_stored: also,
+    look_at: linksOf(target.isTemporary ? '' : target.baseUrl, summary, also),
+  }
+}
+
+async function alsoStored(hub: HubClient, since: string): Promise<AlsoStored> {
+  const lengthOf = async (path: string) => (await listAll(hub, path)).length
+  const artifacts = await queryAll(hub, { record_type: 'artifact', include_purged: true, created_at__gte: since })
+  return {
+    legal_holds: await lengthOf('/api/v1/hub/legal-holds'),
+    purged_records: artifacts.filter(({ is_purged }) => is_purged).length,
+    saved_views: await lengthOf('/api/v1/views'),
+    webhook_endpoints: await lengthOf('/api/v1/webhooks'),
   }
 }
 
@@ -98,7 +123,7 @@ async function verifyOffline(baseUrl: string, records: JsonObject[]): Promise<nu
   return verifyRecordsSync(records.map(itemOfAnswer), keys, nodeCrypto).filter((result) => result.verified).length
 }
 
-function linksOf(baseUrl: string, summary: DemoSummary): DemoLink[] {
+function linksOf(baseUrl: string, summary: DemoSummary, also: AlsoStored): DemoLink[] {
   const { failing_skill, unused_skill, price_change, spend_jump } = summary
   const link = (what: string, path: string) => ({ what, url: `${baseUrl}${path}` })
   return [
@@ -107,6 +132,7 @@ function linksOf(baseUrl: string, summary: DemoSummary): DemoLink[] {
       `/?range=7d&skill_id=${failing_skill.skill_id}`,
     ),
     link(`Unused skill: ${unused_skill.skill_id} is published, and nobody uses it`, '/?range=30d'),
+    link(`No longer used: ${quietSkillId} is among the unused skills of the last 7 days`, '/?range=7d'),
     link(
       `Price change: ${price_change.model} costs less than list since ${price_change.since.slice(0, 10)}`,
       `/?range=30d&llm_model=${price_change.model}`,
@@ -116,8 +142,16 @@ function linksOf(baseUrl: string, summary: DemoSummary): DemoLink[] {
       `/?range=30d&archetype_id=${spend_jump.archetype_id}&group_by=model`,
     ),
     link('Decisions, with the outputs and sources they rest on', '/records?record_type=decision'),
+    link(
+      `Also stored: ${counted(also.legal_holds, 'legal hold')}, ${counted(also.purged_records, 'purged record')}, ${counted(also.saved_views, 'saved view')}`,
+      '/governance',
+    ),
+    link(`${counted(also.webhook_endpoints, 'webhook endpoint')}, with deliveries that fail`, '/webhooks'),
+    link('Setup of the tenant, step by step', '/onboarding'),
   ]
 }
+
+const counted = (count: number, thing: string) => `${count} ${thing}${count === 1 ? '' : 's'}`
 
 /** @param withSettings completes a command for the Hub of this machine; undefined for a Hub elsewhere */
 export function describeReport(report: DemoReport, withSettings: ((command: string) => string) | undefined): string {

@@ -4,8 +4,10 @@ import { scopeNames } from '../../contract/scopes.ts'
 import type { DemoApi, DemoProgress } from '../../demo/demo-api.ts'
 import { loadDemo } from '../../demo/load-demo.ts'
 import { HubClient } from '../../sdk/hub-client.ts'
+import { audienceOf } from '../../server/modules/webhooks/outbox/audience.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { scaled } from '../support/machine-speed.ts'
+import { outboxRows } from '../webhooks/told.ts'
 
 const traceLength = 19_366
 const traceCsv = readFileSync('demo/data/azure-llm-inference-conv-2023.csv', 'utf8')
@@ -108,6 +110,21 @@ test('the tenant is set up as its checks ask, and the story is stored', async ()
   expect(holds.items[0].record_count).toBe(9)
   const { body: tenant } = await hub.call('acme', 'GET', '/api/v1/tenant')
   expect(tenant).toMatchObject({ display_name: 'Fernhill Outdoor', confirmed_at: expect.any(String) })
+})
+
+test('the webhook endpoint gets tens of messages, of the failures of one skill and of governance', async () => {
+  // No worker runs here, so what becomes deliveries waits in the outbox.
+  const messages = (await outboxRows(hub, 'acme')).flat()
+  const endpoints = await hub.test.database.withTenant('acme', (tx) => hub.modules.webhooks.endpoints.all(tx))
+  const audience = audienceOf(endpoints)
+  const counts = new Map<string, number>()
+  for (const message of messages) {
+    for (const _ of audience(message)) counts.set(message.kind, (counts.get(message.kind) ?? 0) + 1)
+  }
+  const { 'skill.invocation_failed': failures, ...governance } = Object.fromEntries(counts)
+  expect(governance).toEqual({ 'governance.hub.legal_hold_applied': 1, 'governance.hub.record_purged': 1 })
+  expect(failures).toBeGreaterThanOrEqual(10)
+  expect(failures).toBeLessThan(100)
 })
 
 test('a price of the tenant and the events at list price part from the day of the discount on', async () => {
