@@ -15,7 +15,7 @@ export function runCli(args: readonly string[], env: Record<string, string> = {}
   const child = spawn(process.execPath, [join(root, 'cli/hub.js'), ...args], {
     env: { PATH: process.env.PATH ?? '', HUB_METRICS_PORT: 'off', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: scaled(60_000),
+    timeout: scaled(180_000),
   })
   const result: CliResult = { code: null, stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
