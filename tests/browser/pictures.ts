@@ -12,7 +12,9 @@ import { hubCommand, startHubProcess } from '../support/hub-process.ts'
 const { values: flags } = parseArgs({ options: { shots: { type: 'string' } } })
 const tenant = 'demo'
 const picture = resolve(import.meta.dirname, '../../docs/images/command-center.png')
-const locality = { locale: 'en-GB', timezoneId: 'Europe/Berlin', reducedMotion: 'reduce' } as const
+// The zone of this machine, whose days the demo lays the trace over.
+const { timeZone: timezoneId } = Intl.DateTimeFormat().resolvedOptions()
+const locality = { locale: 'en-GB', timezoneId, reducedMotion: 'reduce' } as const
 const desktop = { viewport: { width: 1440, height: 1584 } }
 const phone = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 }
 
