@@ -219,7 +219,7 @@ describe('house rules', () => {
   test('no line bounds clock readings that its file subtracts, every timeout is scaled, and all that measure are listed', () => {
     const tests = files.filter((file) => file.startsWith('tests/') && !exempt.test(file))
     const breaches = tests.flatMap((file) => timedLines(lines.get(file) ?? []).map((line) => `${file}: ${line}`))
-    // What the rule is for is found.
+    // The rule finds the bounds that it is meant to refuse.
     const timed = ['const tookMs = performance.now() - began', 'expect(tookMs).toBeLessThan(50)']
     expect(timedLines([...timed, 'expect(Date.now() - began < 9).toBe(true)', '{ timeout: 5_000 }'])).toHaveLength(3)
     expect(breaches).toEqual([])

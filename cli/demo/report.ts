@@ -37,7 +37,7 @@ export interface DemoReport extends DemoSummary {
   events_per_second: number | null
   /** Records of the tenant since the demo was first loaded, by type. Purged ones are left out. */
   stored: Record<string, number>
-  /** Of these records, by the Hub. */
+  /** The Hub's own verification of these records. */
   verification: Verification
   /** Records of one page that were verified a second time by the command, with public keys only. */
   verified_offline: number

@@ -66,7 +66,7 @@ test('values that differ between runs get a name, values of the commands stay', 
   expect(again).toBe('"id": "<uuid 2>", "other": "<uuid 3>", "status": 422')
 })
 
-/** Where the pages run with the installed curl, this shows that they would run with the stand-in. */
+/** Shows that the stand-in sends the same requests as the installed curl, which the pages run with if there is one. */
 describe.each([installedCurl(), curlStandIn].filter((curl) => curl !== undefined))('requests of %s', (curl) => {
   const server = createServer(async (request, response) => {
     response.end(JSON.stringify({ ...summaryOf(request), body: await text(request) }))

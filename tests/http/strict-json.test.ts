@@ -198,7 +198,7 @@ describe('in a body of 16 MiB', () => {
     })
     expect([found?.slug, found?.pointers?.[0]]).toEqual([slug, pointer])
     expect(parsed).toBe(1)
-    // Of up to 2,700,000 members; searching all of them took two to four seconds.
+    // Bodies have up to 2,700,000 members; searching all of them took two to four seconds.
     expect(compared).toBeGreaterThan(0)
     expect(compared).toBeLessThanOrEqual(200_000)
   })

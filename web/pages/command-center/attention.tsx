@@ -10,7 +10,7 @@ interface AttentionProps {
   figures: ReturnType<typeof useFiguresOverTime>
 }
 
-/** What somebody should look at. It is of all skills, also where the page shows one; unused is what nobody uses. */
+/** Lists failing skills, unused skills and cost exceptions. Unused skills ignore the filters of the page. */
 export function Attention({ center, figures }: AttentionProps) {
   const { range, isLive } = center
   const asked = { filters: {}, group: 'skill' as const }

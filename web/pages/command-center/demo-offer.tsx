@@ -27,7 +27,7 @@ export function DemoButton() {
   )
 }
 
-/** What the button does, and how to undo it. */
+/** Describes what the button loads, and that it cannot be undone. */
 export function DemoDescription() {
   const { tenant } = useMe()
   return useTakesDemo() !== false ? (
