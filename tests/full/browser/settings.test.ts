@@ -5,6 +5,8 @@ import { expectAccessible, startUiLab, type UiLab } from '../../browser/ui-lab.t
 let lab: UiLab
 beforeAll(async () => {
   lab = await startUiLab({ events: 100 })
+  // The page shows the last days, in which nobody may have used a rare model.
+  await sendUnpriced()
 })
 afterAll(() => lab?.stop())
 afterEach(async () => {
@@ -15,6 +17,22 @@ afterEach(async () => {
 const dialog = (page: Page, name: string) => page.getByRole('dialog', { name })
 const button = (within: Pick<Page, 'getByRole'>, name: string) => within.getByRole('button', { name, exact: true })
 const read = async (path: string) => (await lab.hub.call('acme', 'GET', path)).body
+
+/** Sends an event of a model that has no price at first, and answers its record. */
+async function sendUnpriced(): Promise<string> {
+  const { records } = await read('/api/v1/hub/records?record_type=telemetry_event&limit=1')
+  const { user_id, archetype_id, skill_id, skill_version } = records[0]
+  const used = { user_id, archetype_id, skill_id, skill_version }
+  const sent = await lab.hub.call('acme', 'POST', '/api/v1/telemetry/events', {
+    body: {
+      ...{ ...used, llm_platform: 'custom:handbook-bot', llm_model: 'acme-internal-7b' },
+      ...{ ts: new Date().toISOString(), success: true, latency_ms: 900, tokens_in: 1000, tokens_out: 500 },
+      cost_usd_estimate: 0.1,
+    },
+  })
+  expect(sent.status).toBeLessThan(300)
+  return sent.body.record_id
+}
 
 function tokenOf(clientId: string, secret: string): Promise<Response> {
   return fetch(lab.address('/api/v1/oauth/token'), {
@@ -132,24 +150,7 @@ test('a price that is added in the page is that of the next event', async () => 
   await form.getByText(/There is a price of acme-internal-7b already/).waitFor()
   await button(form, 'Cancel').click()
 
-  const { records } = await read('/api/v1/hub/records?record_type=telemetry_event&limit=1')
-  const { user_id, archetype_id, skill_id, skill_version } = records[0]
-  const sent = await lab.hub.call('acme', 'POST', '/api/v1/telemetry/events', {
-    body: {
-      ...{
-        user_id,
-        archetype_id,
-        skill_id,
-        skill_version,
-        llm_platform: 'custom:handbook-bot',
-        llm_model: 'acme-internal-7b',
-      },
-      ...{ ts: new Date().toISOString(), success: true, latency_ms: 900, tokens_in: 1000, tokens_out: 500 },
-      cost_usd_estimate: 0.1,
-    },
-  })
-  expect(sent.status).toBeLessThan(300)
-  const record = await read(`/api/v1/hub/records/${sent.body.record_id}`)
+  const record = await read(`/api/v1/hub/records/${await sendUnpriced()}`)
   expect(record.cost_usd_computed).toBe(0.2)
 })
 

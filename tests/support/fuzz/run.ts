@@ -45,6 +45,7 @@ export async function fuzz(world: FuzzWorld, options: { seed: number; count: num
         if (request.raw === undefined) count(report.byOperation[request.operation.operationId]!, answer.status)
         for (const complaint of complaintsAbout(request, answer, world.baseUrl)) fail(request, complaint, answer)
       }
+      await world.restore(request.operation.operationId)
     } catch (error) {
       fail(request, `no answer: ${error}`)
     }

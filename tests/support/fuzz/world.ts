@@ -22,6 +22,8 @@ export interface FuzzWorld {
   namedFor(operationId: string): NamedValues
   /** With the signature of an inbound message, which is of the bytes that are sent. */
   signed(request: GeneratedRequest): GeneratedRequest
+  /** Brings back what a request took away and another operation needs. */
+  restore(operationId: string): Promise<void>
 }
 
 const movers = Array.from({ length: 40 }, (_, index) => `mover-${index}`)
@@ -54,6 +56,7 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
   const webhooks = await spare('/api/v1/webhooks', webhookOf, 'webhook_id')
   const viewOf = (index: number) => ({ page: 'records', name: `Spare ${index}`, query: '', shared: true })
   const views = await spare('/api/v1/views', viewOf, 'view_id')
+  await configureScim(hub)
   const delivering = await prepareDeliveries(hub)
   const [republish] = await spare('/api/v1/skill-entitlement/distribution:republish', () => ({}), 'job_id')
   const governance = await prepareGovernance(hub)
@@ -108,6 +111,9 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
   return {
     baseUrl: hub.baseUrl,
     signed: signerOf(senders),
+    restore: async (operationId) => {
+      if (operationId === 'removeScim') await configureScim(hub)
+    },
     operations: describedOperations(document as Parameters<typeof describedOperations>[0]),
     tokens: {
       acme: await hub.token('acme'),
@@ -148,6 +154,11 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
       return Object.hasOwn(names, name) ? names[name]?.(random) : undefined
     },
   }
+}
+
+async function configureScim(hub: TestHub): Promise<void> {
+  const answer = await hub.call('acme', 'POST', '/api/v1/identity/scim/configure', { body: { mode: 'push' } })
+  if (answer.status !== 200) throw new Error(answer.text)
 }
 
 /** An endpoint with deliveries that nobody works on. */
