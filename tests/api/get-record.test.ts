@@ -61,6 +61,49 @@ test('a purged record while it can be restored, with another entity tag', async 
   expect(after.headers.etag).not.toBe(before.headers.etag)
 })
 
+test('a record that a reader has already is 304, without a body', async () => {
+  const record = await write(hub, 'acme', decision)
+  const ask = (tag: string, rest = '', options = {}) =>
+    get(pathOf(record, rest), { headers: { 'if-none-match': tag }, ...options })
+  const full = await get(pathOf(record))
+  const tag = String(full.headers.etag)
+  const others = '"one,two", W/"three"'
+  for (const known of [tag, `W/${tag}`, `${others},${tag}`, `${others} , W/${tag}`, '*', ' * ']) {
+    for (const rest of ['', '?verify=true']) {
+      const answer = await ask(known, rest)
+      expect([answer.status, answer.text], known).toEqual([304, ''])
+      for (const name of ['etag', 'vary', 'cache-control']) expect(answer.headers[name]).toBe(full.headers[name])
+      for (const name of ['content-type', 'content-length']) expect(answer.headers).not.toHaveProperty(name)
+    }
+  }
+  for (const unknown of [others, tag.replaceAll('"', ''), `w/${tag}`, `"x${tag}`, `${tag.slice(0, -2)}1"`, '', '**']) {
+    const answer = await ask(unknown)
+    expect([answer.status, answer.body], unknown).toEqual([200, full.body])
+  }
+  expectProblem(await ask('*', '', { scopes: ['telemetry:read'] }), 'not-found')
+  expectProblem(await ask('*', '', { scopes: ['telemetry:write'] }), 'insufficient-scope')
+  expectProblem(await ask('*', '', { token: null }), 'authentication-failed')
+  expectProblem(await hub.call('globex', 'GET', pathOf(record), { headers: { 'if-none-match': tag } }), 'not-found')
+  expectProblem(await get(pathOf(unknownId), { headers: { 'if-none-match': '*' } }), 'not-found')
+
+  await hub.call('acme', 'DELETE', pathOf(record, '?reason=x'))
+  expect((await ask(tag)).body.is_purged).toBe(true)
+  await hub.call('acme', 'POST', pathOf(record, ':restore'))
+  const restored = await ask(tag)
+  expect(restored.body).toEqual(full.body)
+  expect((await ask(String(restored.headers.etag))).status).toBe(304)
+})
+
+test('an altered record is never answered with 304 to those who ask for its verification', async () => {
+  const record = await write(hub, 'acme', decision)
+  const { etag } = (await get(pathOf(record))).headers
+  const superuser = await hub.superuserClient()
+  const altered = `update hub.records set canonical = replace(canonical, 'approved', 'rejected') where record_id = $1`
+  await superuser.query(altered, [record])
+  const answer = await get(pathOf(record, '?verify=true'), { headers: { 'if-none-match': String(etag) } })
+  expect([answer.status, answer.body.verification.verified]).toEqual([200, false])
+})
+
 test('nothing of an unknown id or of another tenant', async () => {
   const foreign = await write(hub, 'globex', { ...decision, decision_subject: 'secret' })
   for (const path of [pathOf(unknownId), pathOf(foreign), pathOf(foreign, '?verify=true')]) {

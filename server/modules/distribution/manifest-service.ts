@@ -1,6 +1,7 @@
 import { DomainError } from '../../../contract/domain-error.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
+import { namesTag } from '../../http/entity-tags.ts'
 import { runTrial, StepFailed } from '../../outbound/trial.ts'
 import type { ConnectorCredentials } from '../connectors/connectors-types.ts'
 import type { SkillGrants } from '../entitlement/grants-types.ts'
@@ -8,7 +9,7 @@ import type { ProvenanceKeys } from '../keys/keys-types.ts'
 import { notePull, targetById } from './deliveries-store.ts'
 import type { ConnectorTester, ManifestReader } from './distribution-types.ts'
 import type { AdapterOf } from './platform-adapters.ts'
-import { namesTag, signedManifest, skillSetOf } from './skill-manifest.ts'
+import { signedManifest, skillSetOf } from './skill-manifest.ts'
 
 interface Deps {
   database: Database

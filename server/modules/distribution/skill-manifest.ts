@@ -63,10 +63,3 @@ export function signedManifest(
   }
   return { manifest, text }
 }
-
-/** Whether one of the tags of If-None-Match is this one (RFC 9110, section 13.1.2: compared weakly). */
-export function namesTag(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false
-  const strong = (tag: string) => tag.trim().replace(/^W\//, '')
-  return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((tag) => strong(tag) === strong(etag))
-}

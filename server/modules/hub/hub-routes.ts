@@ -3,12 +3,15 @@ import { ReceiptSchema } from '../../../contract/answer-schemas.ts'
 import { operations } from '../../../contract/operations.ts'
 import { IdempotencyHeader } from '../../../contract/request-schemas.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
+import { namesTag } from '../../http/entity-tags.ts'
 import { addRoute, emptyBody, rawJson } from '../../http/route.ts'
 import { refuseContent } from './content-rules.ts'
 import {
   etagHeader,
   ifMatchHeader,
+  ifNoneMatchHeader,
   locationHeader,
+  NotModified,
   PurgedSchema,
   purgeQuery,
   RecordPage,
@@ -66,16 +69,19 @@ function addReadRoutes(app: FastifyInstance, { reading, relations }: HubServices
     {
       description:
         'A purged record is there with `is_purged: true`. One that was erased, or is of a type that the token may ' +
-        'not read, is 404.',
+        'not read, is 404. With `verify=true` a 304 also means that the record verifies: one that does not is ' +
+        'answered in full.',
       params: recordIdParams,
       querystring: verifyQuery,
-      response: { 200: RecordSchema },
-      responseHeaders: { 200: etagHeader },
+      headers: ifNoneMatchHeader,
+      response: { 200: RecordSchema, 304: NotModified },
+      responseHeaders: { 200: etagHeader, 304: etagHeader },
     },
     async (request, reply) => {
       const { verify = false } = request.query
-      const { record, etag } = await reading.get(request.caller, idOf(request), verify)
+      const { record, etag, verified } = await reading.get(request.caller, idOf(request), verify)
       reply.header('etag', etag)
+      if (verified !== false && namesTag(request.headers['if-none-match'], etag)) return reply.code(304).send()
       return rawJson(reply, record)
     },
   )

@@ -22,6 +22,15 @@ export const ifMatchHeader = object({
   ),
 })
 
+export const ifNoneMatchHeader = object({
+  'if-none-match': Type.Optional(
+    Type.String({
+      description: 'Entity tags, strong or weak, or `*`: 304 when one is the current one of the record',
+      examples: [`"${exampleId}-0"`],
+    }),
+  ),
+})
+
 const verifyParameter = Type.Optional(
   Type.Boolean({ default: false, description: 'Verify provenance and cosignature', examples: [true] }),
 )
@@ -170,6 +179,8 @@ export const RelatedSchema = object({
   edges: Type.Array(object({ from: uuid('The record that names the other'), to: uuid('The record that is named') })),
   truncated: Type.Boolean({ description: 'There are more records within the depth than were answered' }),
 })
+
+export const NotModified = Type.Null({ description: 'The record is in the state that `If-None-Match` names' })
 
 export const etagHeader = { ETag: Type.String({ description: 'State of the record', examples: [`"${exampleId}-0"`] }) }
 export const locationHeader = {

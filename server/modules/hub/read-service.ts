@@ -22,7 +22,8 @@ import type { StoredVerification, Verification, VerificationSummary } from './ve
 /** Record ids are in lower case, as they are stored. Answers are JSON texts, made of the stored ones. */
 export interface RecordReading {
   query(caller: Caller, query: RecordQuery): Promise<string>
-  get(caller: Caller, recordId: string, verify: boolean): Promise<{ record: string; etag: string }>
+  /** `verified` is the result of the verification, where one is asked for. */
+  get(caller: Caller, recordId: string, verify: boolean): Promise<{ record: string; etag: string; verified?: boolean }>
   verify(caller: Caller, recordId: string): Promise<Verification>
 }
 
@@ -79,6 +80,7 @@ export function createRecordReading(deps: {
       return {
         record: verification ? withVerification(answer, verification) : answer,
         etag: entityTagOf(recordId, row.revision ?? 0),
+        ...(verification && { verified: verification.verified }),
       }
     },
 

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
+import { namesTag } from '../../http/entity-tags.ts'
 import { addRoute, rawJson } from '../../http/route.ts'
 import { openToEveryOrigin } from '../../http/security-headers.ts'
 import { ProvenanceKeyDocument, TokenKeySet } from './keys-schemas.ts'
@@ -40,14 +41,8 @@ export function addKeysRoutes(app: FastifyInstance, tokens: TokenKeyRing, publis
       const { json, etag } = await published.document()
       openToEveryOrigin(reply, 60)
       reply.header('etag', etag)
-      if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send()
+      if (namesTag(request.headers['if-none-match'], etag)) return reply.code(304).send()
       return rawJson(reply, json)
     },
   )
-}
-
-/** Weak comparison, as If-None-Match asks for (RFC 9110, section 13.1.2). */
-function matches(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false
-  return header.trim() === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
 }
