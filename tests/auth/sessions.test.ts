@@ -189,5 +189,5 @@ test('endAll writes the end of any number of sessions at once', async () => {
   }
   statements.length = 0
   await hub.test.database.withTenant('acme', (tx) => sessions.endAll(tx, people[0]!.user.userId))
-  expect(statements.filter((text) => /hub\.revocations|pg_notify/.test(text))).toEqual([])
+  expect(statements.filter((text) => /insert into hub\.revocations|pg_notify/.test(text))).toEqual([])
 })
