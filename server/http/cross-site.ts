@@ -1,26 +1,31 @@
 import type { FastifyRequest } from 'fastify'
 import { DomainError } from '../../contract/domain-error.ts'
 
-/** Other hosts of the site are told from the UI by their Origin, which browsers send with every POST. */
-const ofTheSameSite = ['same-origin', 'same-site', 'none']
+/** Values of `Sec-Fetch-Site` for pages of this host, and for the address bar. */
+const ofThisHost = ['same-origin', 'none']
 
 /**
  * Refuses what a page of another site sends. SameSite keeps the cookies away from it already; this is the second lock,
  * and the one for operations that begin a session. Browsers say where a request is from in `Sec-Fetch-Site` (W3C Fetch
  * Metadata) and in `Origin` (RFC 6454, section 7), and no script can change either. Programs send neither, and pass.
  *
- * @param browserUrl address of the web UI, which may be another host of the same site
+ * Other hosts of the same site are refused as other sites are, but for the one that `HUB_BROWSER_URL` names: its Origin,
+ * which browsers send with every POST, tells it from its neighbours.
+ *
+ * @param own address of the API
+ * @param browserUrl address of the web UI where it is at another host of the same site
  * @throws DomainError `cross-site-request`
  */
-export function refuseCrossSite(request: FastifyRequest, browserUrl: string): void {
+export function refuseCrossSite(request: FastifyRequest, own: string, browserUrl?: string): void {
   const { origin } = request.headers
   const from = request.headers['sec-fetch-site']
-  const ui = originOf(browserUrl)
-  if (from !== undefined && !ofTheSameSite.includes(String(from))) {
+  const ui = browserUrl === undefined ? undefined : originOf(browserUrl)
+  const isOfUi = ui !== undefined && (origin === undefined || origin === ui)
+  if (from !== undefined && !ofThisHost.includes(String(from)) && !(from === 'same-site' && isOfUi)) {
     throw crossSite(`The browser says that it is from: ${shown(from)}.`)
   }
-  if (origin === undefined || origin === ui) return
-  if (ui !== undefined && origin === originOf(`${new URL(ui).protocol}//${request.host}`)) return
+  if (origin === undefined || origin === (ui ?? originOf(own))) return
+  if (origin === originOf(`${new URL(ui ?? own).protocol}//${request.host}`)) return
   if (request.hostTenant && origin === originOf(request.hostTenant.baseUrl)) return
   throw crossSite(`Its Origin is ${shown(origin)}, which is not an address of the Hub.`)
 }

@@ -73,7 +73,7 @@ const bodiesBytesMax = 96 * 1024 * 1024
  * the handler's own. Before all of them, preflights of the web UI are answered, where it is at another host.
  */
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
-  const { config, logger, baseUrl, browserUrl = baseUrl } = options
+  const { config, logger, baseUrl, browserUrl } = options
   const headers = headersOfEveryAnswer(config.environment)
   const sendProblem = problemSender(baseUrl, headers)
   const app = Fastify({
@@ -99,7 +99,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     reply.header(requestIdHeader, request.id).headers(headers)
     done()
   })
-  if (options.browserUrl) admitBrowserOrigin(app, options.browserUrl)
+  if (browserUrl) admitBrowserOrigin(app, browserUrl)
   const index = new RouteIndex()
   app.decorate('hubRoutes', new Map())
   app.addHook('onRoute', (route) => index.add(route))
@@ -120,7 +120,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
       request.credentialCharges = credentialCharges(request, reply, access, rateClass)
     }
     checkVersion(request.headers.accept)
-    if (route?.operation.sameSiteOnly || page === 'action') refuseCrossSite(request, browserUrl())
+    if (route?.operation.sameSiteOnly || page === 'action') refuseCrossSite(request, baseUrl(), browserUrl?.())
     await admit(request, reply, access)
   })
   // Everything of the request together; a route's own `schema` would stop at its first part.

@@ -74,6 +74,21 @@ describe('the session cookie', () => {
     expect(answer.headers.getSetCookie()).toEqual([])
   })
 
+  test.each(['without an Origin', 'with its own Origin', 'with the Origin of the Hub'])(
+    'and a page of the same site, %s, is refused where HUB_BROWSER_URL names no other host',
+    async (which) => {
+      const origins: Record<string, string> = {
+        'with its own Origin': 'http://blog.localhost',
+        'with the Origin of the Hub': hub.baseUrl,
+      }
+      const origin = origins[which]
+      const answer = await kim.browser.token({}, { 'sec-fetch-site': 'same-site', ...(origin && { origin }) })
+      expect(outcome(answer)).toEqual([403, 'cross-site-request'])
+      expect(answer.headers.getSetCookie()).toEqual([])
+      expect((await kim.browser.token({}, { 'sec-fetch-site': 'same-origin', origin: hub.baseUrl })).status).toBe(200)
+    },
+  )
+
   test('outlives none of its owner: who is deactivated gets no token, and the cookies are cleared', async () => {
     const { browser, user } = await signIn(hub, 'acme')
     expect((await browser.token()).status).toBe(200)
