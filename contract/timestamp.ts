@@ -11,13 +11,14 @@ export interface Timestamp {
 
 const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/
 const daysOfMonth = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+const dayMs = 86_400_000
 const firstEpochMs = Date.parse('0001-01-01T00:00:00Z')
 const lastEpochMs = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
- * Reads a timestamp (RFC 3339, section 5.6), or answers undefined when it is not one. Digits past the sixth are
- * cut. Leap seconds are refused: UTC arithmetic on them has no result that survives a round trip. So is a time
- * that in UTC lies outside the years 1 to 9999.
+ * Reads a timestamp (RFC 3339, section 5.6), or returns undefined for any other text. Cuts digits past the sixth.
+ * Reads a leap second (23:59:60 in UTC, with any fraction) as the first instant of the next minute. Refuses second 60 of
+ * any other minute, and times outside the years 1 to 9999 in UTC.
  */
 export function parseTimestamp(input: string): Timestamp | undefined {
   const known = timeInLastSecond(input)
@@ -26,14 +27,19 @@ export function parseTimestamp(input: string): Timestamp | undefined {
   if (parts === null) return undefined
   const [, year, month, day, hour, minute, second, fraction = '', sign, offsetHour = '0', offsetMinute = '0'] = parts
   if (!isDate(Number(year), Number(month), Number(day))) return undefined
-  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined
+  const isLeap = second === '60'
+  if (Number(hour) > 23 || Number(minute) > 59 || (Number(second) > 59 && !isLeap)) return undefined
   if (Number(offsetHour) > 23 || Number(offsetMinute) > 59) return undefined
 
-  const sixDigits = fraction.slice(0, 6).padEnd(6, '0')
-  const localMs = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.${sixDigits.slice(0, 3)}Z`)
+  const sixDigits = isLeap ? '000000' : fraction.slice(0, 6).padEnd(6, '0')
+  const wholeSecond = isLeap ? '59' : second
+  const localMs =
+    Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${wholeSecond}.${sixDigits.slice(0, 3)}Z`) +
+    (isLeap ? 1000 : 0)
   const offsetMs = (Number(offsetHour) * 60 + Number(offsetMinute)) * 60_000
   const epochMs = sign === '-' ? localMs + offsetMs : localMs - offsetMs
   if (epochMs < firstEpochMs || epochMs > lastEpochMs) return undefined
+  if (isLeap && epochMs % dayMs !== 0) return undefined
   const microsOfMs = Number(sixDigits.slice(3))
   return { text: formatTimestamp(epochMs, microsOfMs), epochMs, microsOfMs }
 }

@@ -40,7 +40,7 @@ export function readMessage<Kind extends string>(
   }
   const isTime = typeof occurredAt !== 'string' || parseTimestamp(occurredAt) !== undefined
   if (!isTime && errors.every(({ pointer }) => pointer !== '/occurred_at')) {
-    const detail = 'must be an RFC 3339 timestamp, in UTC of the years 1 to 9999 and without a leap second'
+    const detail = 'must be an RFC 3339 timestamp, in UTC of the years 1 to 9999'
     errors.push({ pointer: '/occurred_at', detail })
   }
   if (known !== undefined && data !== undefined && isJsonObject(data)) errors.push(...below(problemsIn(known, data)))

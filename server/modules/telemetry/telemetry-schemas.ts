@@ -45,7 +45,9 @@ const envelope = {
   ),
   ts: Type.String({
     format: 'date-time',
-    description: 'RFC 3339, at most 5 minutes in the future; kept in UTC with six digits',
+    description:
+      'RFC 3339, at most 5 minutes in the future; kept in UTC with six digits, a leap second as the first instant of ' +
+      'the next minute',
     examples: ['2026-01-05T09:30:00.123456Z'],
   }),
   success: Type.Boolean({ examples: [true] }),

@@ -109,7 +109,7 @@ function brokenRules(event: Partial<TelemetryEvent>, ts: Timestamp | undefined, 
   const fault = (pointer: string, detail: string) => faults.push({ pointer, detail })
 
   if (event.ts !== undefined) {
-    if (!ts) fault('/ts', 'must be an RFC 3339 timestamp, in UTC of the years 1 to 9999 and without a leap second')
+    if (!ts) fault('/ts', 'must be an RFC 3339 timestamp, in UTC of the years 1 to 9999')
     else if (ts.epochMs > nowMs + futureMsMax) {
       fault('/ts', `must be at most ${eventFutureMinutesMax} minutes in the future`)
     }

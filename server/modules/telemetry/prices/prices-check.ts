@@ -8,7 +8,7 @@ import { decimalOf } from './prices-arithmetic.ts'
 import { PricesBody } from './prices-schemas.ts'
 
 const shapeErrors = compileSchema(PricesBody)
-const notATime = 'must be an RFC 3339 timestamp, in UTC of the years 1 to 9999 and without a leap second'
+const notATime = 'must be an RFC 3339 timestamp, in UTC of the years 1 to 9999'
 
 /**
  * The prices of a body, with their times in UTC with six digits. Throws `validation-failed` with everything that is
