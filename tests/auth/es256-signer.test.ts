@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { describe, expect, test } from 'vitest'
 import { createEs256Signer } from '../../server/modules/auth/tokens/es256-signer.ts'
+import { inLowForm } from './signature-forms.ts'
 
 type Signer = ReturnType<typeof createEs256Signer>
 
@@ -45,6 +46,7 @@ describe('ES256', () => {
       for (const count of [1, 3, 4, 5, 500, 1]) {
         const all = await signTogether(sign, count)
         expect(all.filter(({ content, signature }) => !isSigned(content, signature))).toEqual([])
+        expect(all.filter(({ signature }) => inLowForm(`..${signature}`) !== `..${signature}`)).toEqual([])
         expect(all).toHaveLength(count)
       }
     }

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { startHub, type TestHub } from '../support/hub.ts'
 import { read } from './auth-hub.ts'
 import { Browser, cookieNames, outcome, type SignedInPerson, signIn } from './people.ts'
+import { withUnusedBits } from './signature-forms.ts'
 
 let hub: TestHub
 let kim: SignedInPerson
@@ -102,6 +103,7 @@ describe('a session token that is made or changed by somebody else', () => {
         return `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`
       },
     ],
+    ['with unused bits of its signature set', () => withUnusedBits(kim.session.sessionToken)],
     ['with more text than any has', () => `${kim.session.sessionToken}${'A'.repeat(5000)}`],
   ])('%s', async (_name, make) => {
     const cookie = `${cookieNames.session}=${await make()}`

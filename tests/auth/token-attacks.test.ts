@@ -5,6 +5,7 @@ import { type JWTHeaderParameters, type JWTPayload, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { askedStatements } from './asked-statements.ts'
+import { inLowForm, twinOf, withUnusedBits } from './signature-forms.ts'
 
 let hub: TestHub
 let valid: string
@@ -36,9 +37,10 @@ async function forge(claims: JWTPayload = {}, header: Partial<JWTHeaderParameter
   const payload = Object.fromEntries(
     Object.entries({ ...payloadOf(valid), jti: randomUUID(), ...claims }).filter(([, value]) => value !== undefined),
   )
-  return new SignJWT(payload)
+  const token = await new SignJWT(payload)
     .setProtectedHeader({ alg: key.algorithm, typ: 'at+jwt', kid: key.keyId, ...header })
     .sign(key.privateKey)
+  return inLowForm(token)
 }
 
 async function expectRefused(token: string): Promise<void> {
@@ -50,6 +52,16 @@ async function expectRefused(token: string): Promise<void> {
 test('the token that the attacks start from is good, and so is a forgery with nothing changed', async () => {
   expect((await use(valid)).status).toBe(200)
   expect((await use(await forge())).status).toBe(200)
+})
+
+test('a token is accepted in one form: neither its twin with the higher s nor other base64url of its signature', async () => {
+  const tokens = await Promise.all(Array.from({ length: 8 }, () => hub.token('acme')))
+  for (const token of [valid, ...tokens]) {
+    expect((await use(token)).status).toBe(200)
+    expect(twinOf(twinOf(token))).toBe(token)
+    await expectRefused(twinOf(token))
+    await expectRefused(withUnusedBits(token))
+  }
 })
 
 describe('an algorithm of the attacker’s choice', () => {

@@ -5,6 +5,7 @@ import { SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { askedStatements } from '../auth/asked-statements.ts'
 import { signIn } from '../auth/people.ts'
+import { inLowForm } from '../auth/signature-forms.ts'
 import { type Answer, startHub, type TestHub } from '../support/hub.ts'
 
 /** The attacks on tokens of the threat list, by their numbers; the others are in attacks.test.ts. */
@@ -40,9 +41,10 @@ async function expectRefused(token: string, name: string): Promise<void> {
 async function signed(claims: object, header: object = {}): Promise<string> {
   const key = hub.modules.keys.tokens.signingKey()
   const real = claimsOf(await hub.token('acme'))
-  return new SignJWT({ ...real, ...claims })
+  const token = await new SignJWT({ ...real, ...claims })
     .setProtectedHeader({ alg: key.algorithm, typ: 'at+jwt', kid: key.keyId, ...header })
     .sign(key.privateKey)
+  return inLowForm(token)
 }
 
 describe('1 the tenant header swapped', () => {

@@ -2,12 +2,16 @@ import { type KeyObject, sign } from 'node:crypto'
 import { promisify } from 'node:util'
 import { type CompactJWSHeaderParameters, compactVerify } from 'jose'
 import type { TokenKey, TokenSigningKey } from '../../keys/keys-types.ts'
+import { isLowS } from './es256.ts'
 import { createEs256Signer } from './es256-signer.ts'
 
 /** Three parts of base64url without padding or anything else that decoders tend to overlook (RFC 7515, section 7.1). */
 const compactForm = /^[\w-]+\.[\w-]*\.[\w-]+$/
 /** Members of a header that bring a key, or say where one is: to be refused, not ignored, and never followed. */
 const foreignKeyMembers = ['jku', 'jwk', 'x5u', 'x5c'] as const
+
+/** Message for a signature that verifies, but is the twin of the one that the Hub signs. */
+export const higherS = 'a signature with the higher s'
 
 export interface VerifiedJws {
   header: CompactJWSHeaderParameters
@@ -16,7 +20,8 @@ export interface VerifiedJws {
 
 /**
  * Verifies a JWS in compact serialisation by one of the service's own keys. Its algorithm is the one of the key; no
- * extension (`crit`) is understood.
+ * extension (`crit`) is understood. A signature is accepted in one form only: canonical base64url, and for ES256 the
+ * lower s. So nobody can turn a token into a second text that is accepted.
  *
  * @param keyOf answers from memory; what it is asked for is whatever a stranger wrote
  * @throws Error whose message is for logs only
@@ -39,7 +44,15 @@ export async function verifyCompactJws(
     },
     { algorithms: ['ES256', 'RS256'] },
   )
+  const signature = token.slice(token.lastIndexOf('.') + 1)
+  if (!isCanonicalBase64url(signature)) throw new Error('a signature with unused bits set')
+  if (header.alg === 'ES256' && !isLowS(Buffer.from(signature, 'base64url'))) throw new Error(higherS)
   return { header, payload }
+}
+
+/** Whether the text is what an encoder writes: the last character has bits that decoders ignore (RFC 4648, section 3.5). */
+export function isCanonicalBase64url(text: string): boolean {
+  return Buffer.from(text, 'base64url').toString('base64url') === text
 }
 
 const signInBackground = promisify(sign)
