@@ -236,6 +236,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     clock: recordStore.clock,
     storage,
     refusals,
+    secrets: encryption.secrets,
     keys: keys.provenance,
     logs: tenantLog.logs,
     records: hub.sealedRecords,
@@ -269,7 +270,8 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     destroyed: {
       lock: (tx) => webhooks.keyDestruction.lock(tx),
       async forget(tx, at) {
-        await exports.expiry.expireHolding(tx, { createdAt: '0001-01-01T00:00:00.000000Z', purgedAt: at })
+        const always = { createdAt: '0001-01-01T00:00:00.000000Z', purgedAt: at }
+        await exports.expiry.expireHolding(tx, always, 'The key of the tenant was destroyed, and its content with it.')
         await webhooks.keyDestruction.forget(tx)
       },
     },

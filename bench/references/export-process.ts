@@ -6,6 +6,8 @@ import { to as copyTo } from 'pg-copy-streams'
 import { recordTypes } from '../../contract/literals.ts'
 import { loadConfig } from '../../server/config.ts'
 import { openDatabase } from '../../server/db/open-database.ts'
+import { createMasterKeySecrets } from '../../server/modules/cmek/master-key-secrets.ts'
+import { createExportEncryption } from '../../server/modules/exports/export-encryption.ts'
 import { createExportWriter } from '../../server/modules/exports/files/export-writer.ts'
 import { createRecordCheck } from '../../server/modules/hub/record-check.ts'
 import { createRecordClock } from '../../server/modules/hub/record-clock.ts'
@@ -45,7 +47,9 @@ const pool = createVerificationPool()
 // What is found is of no interest here.
 const tampering = { report: () => {}, settled: async () => {}, forgetOldClaims: async () => false }
 const verification = createStoredVerification({ check: createRecordCheck({ keys, pool }), tampering })
-const parts = { database, storage, logs, keys, records: sealedRecords, verification, clock }
+const secrets = createMasterKeySecrets(database.masterKey)
+const encryption = createExportEncryption({ database, secrets })
+const parts = { database, storage, encryption, logs, keys, records: sealedRecords, verification, clock }
 const writer = createExportWriter(parts, { progressMs: 50 })
 
 async function makeExport(tenantId: string, order: NonNullable<Assignment['order']>, rss: number[]) {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { verifyFile } from '../../cli/verify/verify-file.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
@@ -57,6 +57,16 @@ async function saved(job: { job_id: string; download_url: string; manifest_url: 
   return { path, manifest }
 }
 
+/** The files of the storage's folder whose path has the text, hidden ones too. */
+async function storedFiles(part: string) {
+  const { place } = hub.modules.storage
+  const entries = await readdir(place, { recursive: true, withFileTypes: true })
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+  return Promise.all(
+    paths.filter((path) => path.includes(part)).map(async (path) => ({ path, bytes: await readFile(path) })),
+  )
+}
+
 test.each([
   ['jsonl', 'none'],
   ['jsonl', 'gzip'],
@@ -71,6 +81,8 @@ test.each([
   })
   expect(job).toMatchObject({ status: 'completed', verification_summary: { tampered: 0, cosign_invalid: 0 } })
   expect(job.verification_summary.verified).toBe(job.verification_summary.checked)
+  const files = await storedFiles(job.job_id)
+  expect(files.map(({ bytes }) => bytes.subarray(0, 8).toString())).toEqual(['omhfile1', 'omhfile1'])
   const { path, manifest } = await saved(job)
   const { outcome, report } = await verifyFile(path, { manifest })
   expect({ outcome, failures: report.failures }).toEqual({ outcome: 'verified', failures: [] })
@@ -111,4 +123,96 @@ test('the true text in the place of what was sealed is the record, and any other
   await put(clear.replace('downgraded', 'DOWNGRADED'))
   expect((await b.call('POST', `${records}/${id}/verify`)).body.verified).toBe(false)
   await put(sealed)
+})
+
+describe('the files of an export', () => {
+  let job: { job_id: string; status: string; download_url: string; manifest_url: string }
+  let plain: Buffer
+  beforeAll(async () => {
+    await write({ record_type: 'artifact', title: needle, content: randomBytes(150_000).toString('base64') })
+    job = await exported({ format: 'jsonl', include_provenance: true })
+    plain = Buffer.from(await (await fetch(job.download_url)).arrayBuffer())
+  })
+
+  test('have no content in the folder of the storage', async () => {
+    expect(plain.includes(needle)).toBe(true)
+    const files = await storedFiles('')
+    expect(files.length).toBeGreaterThan(2)
+    for (const { path, bytes } of files) expect([path, bytes.includes(needle)]).toEqual([path, false])
+  })
+
+  test('are downloaded in clear, whole and in ranges across blocks', async () => {
+    const block = 64 * 1024
+    expect(plain.length).toBeGreaterThan(2 * block)
+    const head = await fetch(job.download_url, { method: 'HEAD' })
+    expect(head.headers.get('content-length')).toBe(String(plain.length))
+    const ranges = [
+      [0, 0],
+      [block - 1, block],
+      [block, 2 * block],
+      [5, plain.length - 1],
+      [plain.length - 1, plain.length - 1],
+    ] as const
+    for (const [start, end] of ranges) {
+      const ifRange = head.headers.get('etag') as string
+      const part = await fetch(job.download_url, { headers: { range: `bytes=${start}-${end}`, 'if-range': ifRange } })
+      expect(part.headers.get('content-range')).toBe(`bytes ${start}-${end}/${plain.length}`)
+      expect(Buffer.from(await part.arrayBuffer()).equals(plain.subarray(start, end + 1)), `${start}-${end}`).toBe(true)
+    }
+    const behind = await fetch(job.download_url, { headers: { range: `bytes=${plain.length}-` } })
+    expect([behind.status, behind.headers.get('content-range')]).toEqual([416, `bytes */${plain.length}`])
+    await behind.arrayBuffer()
+  })
+
+  test('of a Mode A tenant stay in clear, and those of Mode B from an earlier version are read as they are', async () => {
+    const [file] = (await storedFiles(job.job_id)).filter(({ path }) => path.endsWith('.jsonl'))
+    await writeFile(file!.path, plain)
+    expect(Buffer.from(await (await fetch(job.download_url)).arrayBuffer()).equals(plain)).toBe(true)
+    await writeFile(file!.path, file!.bytes)
+    const order = await hub.call('acme', 'POST', `${records}:export`, { body: {} })
+    const ended = async () => (await hub.call('acme', 'GET', `/api/v1/hub/exports/${order.body.job_id}`)).body.status
+    await expect.poll(ended).toBe('completed')
+    const clear = await storedFiles(order.body.job_id)
+    expect(clear.map(({ bytes }) => bytes.subarray(0, 1).toString())).toEqual(['{', '{'])
+  })
+
+  test('are gone with the key: the address says why, even where a copy of the files came back', async () => {
+    const kept = await storedFiles(job.job_id)
+    const client = await hub.superuserClient()
+    const rowOf = async () =>
+      (await client.query('select status, expires_at, error from hub.exports where job_id = $1', [job.job_id])).rows[0]
+    const before = await rowOf()
+    const destroyed = await b.call('POST', '/api/v1/hub/cmek:destroy', { confirm: b.slug, reason: 'over' })
+    expect(destroyed.status, destroyed.text).toBe(200)
+    const refusal = async (url: string) => {
+      const answer = await fetch(url)
+      const { type, detail } = (await answer.json()) as { type: string; detail: string }
+      return [answer.status, type.split('/').at(-1), detail]
+    }
+    for (const url of [job.download_url, job.manifest_url]) {
+      expect(await refusal(url)).toEqual([
+        403,
+        'invalid-download-url',
+        'The key of the tenant was destroyed, and its content with it.',
+      ])
+    }
+    expect((await b.call('GET', `/api/v1/hub/exports/${job.job_id}`)).body).toMatchObject({
+      status: 'expired',
+      error: { detail: 'The key of the tenant was destroyed, and its content with it.' },
+    })
+    await hub.modules.exports.settled()
+    expect(await storedFiles(job.job_id)).toEqual([])
+    for (const { path, bytes } of kept) {
+      await mkdir(dirname(path), { recursive: true })
+      await writeFile(path, bytes)
+    }
+    await client.query('update hub.exports set status = $2, expires_at = $3, error = $4 where job_id = $1', [
+      ...[job.job_id, before.status, before.expires_at, before.error],
+    ])
+    expect(await refusal(job.download_url)).toEqual([
+      403,
+      'invalid-download-url',
+      'The file can no longer be decrypted: the key of the tenant was destroyed. Its content is gone.',
+    ])
+  })
 })

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { createMasterKeySecrets } from '../../server/modules/cmek/master-key-secrets.ts'
 import { createExportsModule } from '../../server/modules/exports/exports-module.ts'
 import type { ExportOrder, ExportWriter } from '../../server/modules/exports/exports-types.ts'
 import { createGovernanceLog } from '../../server/modules/governance/governance-log.ts'
@@ -73,6 +74,7 @@ export async function startExportJobsLab(options: TestHubOptions = {}): Promise<
       modules.exports = createExportsModule({
         ...modules,
         ...parts,
+        secrets: createMasterKeySecrets(parts.masterKey),
         clock: modules.recordStore.clock,
         governance: createGovernanceLog(modules.recordStore.records),
         keys: modules.keys.provenance,

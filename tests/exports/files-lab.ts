@@ -5,6 +5,8 @@ import { gunzipSync } from 'node:zlib'
 import { type RecordType, recordTypes } from '../../contract/literals.ts'
 import type { ExportManifest } from '../../provenance/export-manifest.ts'
 import type { Tenant } from '../../server/http/caller.ts'
+import { createMasterKeySecrets } from '../../server/modules/cmek/master-key-secrets.ts'
+import { createExportEncryption } from '../../server/modules/exports/export-encryption.ts'
 import type { ExportOrder } from '../../server/modules/exports/exports-types.ts'
 import { createExportWriter, type ExportWriterDeps } from '../../server/modules/exports/files/export-writer.ts'
 import { createRecordCheck } from '../../server/modules/hub/record-check.ts'
@@ -40,7 +42,8 @@ export async function openExportLab() {
   const storage = openStorage({ storageUrl: `file://${directory}`, dataDir: directory })
   const pool = createVerificationPool()
   const verification = createStoredVerification({ ...lab, check: createRecordCheck({ ...lab, pool }) })
-  const deps: ExportWriterDeps = { ...lab, verification, records: sealedRecords, storage }
+  const encryption = createExportEncryption({ ...lab, secrets: createMasterKeySecrets(lab.masterKey) })
+  const deps: ExportWriterDeps = { ...lab, verification, records: sealedRecords, storage, encryption }
   let jobs = 0
 
   function orderOf(order: Partial<ExportOrder> = {}): ExportOrder {

@@ -4,6 +4,8 @@ import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { verifyFile } from '../../cli/verify/verify-file.ts'
 import { recordTypes } from '../../contract/literals.ts'
+import { createMasterKeySecrets } from '../../server/modules/cmek/master-key-secrets.ts'
+import { createExportEncryption } from '../../server/modules/exports/export-encryption.ts'
 import type { ExportOrder } from '../../server/modules/exports/exports-types.ts'
 import { createExportWriter } from '../../server/modules/exports/files/export-writer.ts'
 import { openCheckpointSource } from '../../server/modules/log/audit/checkpoint-source.ts'
@@ -94,8 +96,10 @@ const finds: Record<Detector, (scene: Scene) => Promise<boolean>> = {
   },
   async export({ tenant, slug }) {
     const { modules } = hub
+    const { database, masterKey } = hub.test
     const writer = createExportWriter({
-      database: hub.test.database,
+      database,
+      encryption: createExportEncryption({ database, secrets: createMasterKeySecrets(masterKey) }),
       storage: modules.storage,
       logs: modules.log.logs,
       keys: modules.keys.provenance,

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { blockBytes, encryptedStorage, headerBytes, sealedKeyOf } from '../../server/storage/encrypted-storage.ts'
 import { checkStorage, openStorage } from '../../server/storage/open-storage.ts'
 import type { Storage } from '../../server/storage/storage.ts'
 import { type Bucket, startBucket } from './bucket.ts'
@@ -33,12 +34,19 @@ async function keysOf(storage: Storage, prefix: string): Promise<string[]> {
   return (await Array.fromAsync(storage.list(prefix))).sort()
 }
 
+const fileKey = { key: randomBytes(32), sealed: Buffer.from('a sealed key') }
+
 const kinds: [string, () => Storage][] = [
   ['a directory', () => openStorage({ storageUrl: undefined, dataDir: join(directory, 'data') })],
   ['a directory by its URL', () => openStorage({ storageUrl: `file://${directory}/by-url`, dataDir: '/nowhere' })],
   ['a bucket', () => openStorage({ storageUrl: wholeBucket.url, dataDir: '/nowhere' })],
   ['a part of a bucket', () => openStorage({ storageUrl: bucket.url, dataDir: '/nowhere' })],
+  ['an encrypted directory', () => encryptedStorage(inDirectory('encrypted'), fileKey)],
+  ['an encrypted bucket', () => encryptedStorage(inBucket('encrypted'), fileKey)],
 ]
+
+const inDirectory = (name: string) => openStorage({ storageUrl: `file://${directory}/${name}`, dataDir: '/nowhere' })
+const inBucket = (name: string) => openStorage({ storageUrl: `${wholeBucket.url}/${name}`, dataDir: '/nowhere' })
 
 describe.each(kinds)('%s', (_, open) => {
   test('gives back what was written, whole and in ranges', async () => {
@@ -181,6 +189,73 @@ describe('a directory', () => {
   test('that cannot be one is told', async () => {
     const storage = openStorage({ storageUrl: 'file:///dev/null/storage', dataDir: directory })
     await expect(checkStorage(storage)).rejects.toMatchObject({ slug: 'hub-unavailable' })
+  })
+})
+
+describe('an encrypted file', () => {
+  const sizes = [0, 1, blockBytes - 1, blockBytes, blockBytes + 1, 2 * blockBytes, 2 * blockBytes + 100]
+
+  test.each(sizes)('of %i bytes has the size and the ranges of its plaintext', async (bytes) => {
+    const stored = inDirectory('sizes')
+    const storage = encryptedStorage(stored, fileKey)
+    const plain = randomBytes(bytes)
+    await storage.write('file', Readable.from([plain.subarray(0, 7), plain.subarray(7)]))
+    expect([await storage.size('file'), await stored.size('file')]).not.toEqual([bytes, bytes])
+    expect(await storage.size('file')).toBe(bytes)
+    expect((await buffer((await storage.read('file'))!)).equals(plain)).toBe(true)
+    const edges = [0, 1, blockBytes - 1, blockBytes, bytes - 1].filter((at) => at >= 0 && at < bytes)
+    for (const start of edges) {
+      for (const end of edges.filter((at) => at >= start)) {
+        const part = await buffer((await storage.read('file', { start, end }))!)
+        expect(part.equals(plain.subarray(start, end + 1)), `${start}-${end}`).toBe(true)
+      }
+    }
+  })
+
+  test('has nothing of its content in the storage, and its sealed key in clear', async () => {
+    const stored = inDirectory('hidden')
+    const storage = encryptedStorage(stored, fileKey)
+    await storage.write('file', Buffer.from('the needle '.repeat(20_000)))
+    expect((await buffer((await stored.read('file'))!)).includes('needle')).toBe(false)
+    expect(await sealedKeyOf(stored, 'file')).toEqual(fileKey.sealed)
+    await stored.write('clear', Buffer.from('{"in":"clear"}'))
+    expect([await sealedKeyOf(stored, 'clear'), await sealedKeyOf(stored, 'missing')]).toEqual([undefined, undefined])
+  })
+
+  const wholeBlock = blockBytes + 28
+  test.each<[string, (bytes: Buffer) => Buffer, string]>([
+    ['a changed byte', (bytes) => bytes.fill(bytes[headerBytes + 50]! ^ 1, headerBytes + 50, headerBytes + 51), 'file'],
+    ['a cut end', (bytes) => bytes.subarray(0, -1), 'file'],
+    ['a missing last block', (bytes) => bytes.subarray(0, headerBytes + wholeBlock), 'file'],
+    ['no blocks at all', (bytes) => bytes.subarray(0, headerBytes + 3), 'file'],
+    [
+      'blocks in another order',
+      (bytes) => {
+        const [head, one, two] = [headerBytes, headerBytes + wholeBlock, headerBytes + 2 * wholeBlock]
+        const parts = [
+          bytes.subarray(0, head),
+          bytes.subarray(one, two),
+          bytes.subarray(head, one),
+          bytes.subarray(two),
+        ]
+        return Buffer.concat(parts)
+      },
+      'file',
+    ],
+    ['another name', (bytes) => bytes, 'other'],
+  ])('does not open with %s', async (_case, change, name) => {
+    const stored = inDirectory('damaged')
+    const storage = encryptedStorage(stored, fileKey)
+    await storage.write('file', randomBytes(2 * blockBytes + 100))
+    const bytes = await buffer((await stored.read('file'))!)
+    await stored.write(name, change(bytes))
+    await expect(buffer((await storage.read(name))!)).rejects.toThrow('does not open: it was changed or cut')
+  })
+
+  test('does not open with another key', async () => {
+    await encryptedStorage(inDirectory('keys'), fileKey).write('file', Buffer.from('x'))
+    const other = encryptedStorage(inDirectory('keys'), { ...fileKey, key: randomBytes(32) })
+    await expect(buffer((await other.read('file'))!)).rejects.toThrow('does not open')
   })
 })
 

@@ -15,7 +15,8 @@ export function addDownloadRoutes(app: FastifyInstance, downloads: Downloads): v
         'The address is its own credential: `download_url` or `manifest_url` of the export, as it is. It takes neither ' +
         'a token nor a tenant header, and ends 24 hours after the export was completed. A part can be asked for with ' +
         '`Range`, so that a download that broke off can be resumed. Each GET of the whole file is an event ' +
-        '`hub.export_downloaded`; those of parts are one, for a file and an address, in a minute. HEAD is none.',
+        '`hub.export_downloaded`; those of parts are one, for a file and an address, in a minute. HEAD is none. In Mode B ' +
+        'files are encrypted at rest and come in clear; after `cmek:destroy` the answer is 403 with the reason.',
       params: DownloadParams,
       querystring: DownloadQuery,
       headers: DownloadHeaders,

@@ -9,6 +9,7 @@ import type { RecordClock } from '../hub/record-clock-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import { type DownloadUrls, secondOf } from './download-url.ts'
 import { isDownloadable, orderOf } from './export-answer.ts'
+import type { ExportEncryption } from './export-encryption.ts'
 import { type ExportRow, findExport } from './exports-store.ts'
 import type { DownloadRequest, Downloads, ExportFormat, ExportOrder, ExportWriter } from './exports-types.ts'
 
@@ -24,6 +25,7 @@ export function createDownloads(deps: {
   database: Database
   clock: RecordClock
   storage: Storage
+  encryption: Pick<ExportEncryption, 'forReading'>
   writer: Pick<ExportWriter, 'fileNames' | 'keyOf'>
   urls: DownloadUrls
   governance: GovernanceLog
@@ -39,19 +41,21 @@ export function createDownloads(deps: {
     if (hostTenant !== null && hostTenant.slug !== slug) return undefined
     const tenant = await deps.directory.find(slug)
     const row = tenant && (await database.withTenant(slug, (tx) => findExport(tx, jobId), { readOnly: true }))
+    if (row?.status === 'expired' && row.error) throw invalidUrl(row.error.detail)
     if (!row || !isDownloadable(row, clock.next().createdAt)) return undefined
     if (row.expires_at === null || String(secondOf(row.expires_at)) !== expires) return undefined
     const key = writer.keyOf(slug, jobId, fileName)
+    const files = await deps.encryption.forReading(tenant, jobId, storage, key)
     // Gone under our eyes, as by the erasure of a record that was in it.
-    const sizeBytes = await storage.size(key)
-    return sizeBytes === undefined ? undefined : { tenant, row, key, sizeBytes }
+    const sizeBytes = await files.size(key)
+    return sizeBytes === undefined ? undefined : { tenant, row, key, files, sizeBytes }
   }
 
   return {
     async open(request, hostTenant) {
       const found = await signedExport(request, hostTenant)
       if (!found) throw invalidUrl()
-      const { tenant, row, key, sizeBytes } = found
+      const { tenant, row, key, files, sizeBytes } = found
       const { jobId, fileName } = request
       return {
         tenant,
@@ -61,7 +65,7 @@ export function createDownloads(deps: {
         sizeBytes,
         etag: entityTag(row, fileName, sizeBytes),
         async read(range) {
-          const content = await storage.read(key, range)
+          const content = await files.read(key, range)
           if (!content) throw invalidUrl()
           return content
         },
@@ -106,9 +110,9 @@ function entityTag(row: ExportRow, fileName: string, sizeBytes: number): string 
   return `"${createHash('sha256').update(content).digest('base64url').slice(0, 27)}"`
 }
 
-function invalidUrl(): DomainError {
-  return new DomainError(
-    'invalid-download-url',
-    'This address opens no file: it was altered or has ended. Poll the export for the address that it has now.',
-  )
+/** @param detail for an address that the Hub has signed, and whose export ended before its time */
+function invalidUrl(
+  detail = 'This address opens no file: it was altered or has ended. Poll the export for the address that it has now.',
+): DomainError {
+  return new DomainError('invalid-download-url', detail)
 }

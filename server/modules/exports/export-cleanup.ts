@@ -18,10 +18,7 @@ const overdue = {
   detail: `The export had not ended after ${exportRunHoursMax} hours. Order it again, of fewer records if it is large.`,
 }
 
-const erased = {
-  slug: 'concurrent-modification',
-  detail: 'A record that the export may have held was erased meanwhile. Order the export again.',
-}
+const erased = 'A record that the export may have held was erased meanwhile. Order the export again.'
 
 /** Ends exports whose time is over, and deletes the files of those that have ended. */
 export function createExportCleanup(deps: { clock: RecordClock; files: ExportFiles }): {
@@ -50,10 +47,10 @@ export function createExportCleanup(deps: { clock: RecordClock; files: ExportFil
   return {
     chores: [{ name: 'delete files of exports', run: endOverdue }],
     expiry: {
-      async expireHolding(tx, { createdAt, purgedAt }) {
+      async expireHolding(tx, { createdAt, purgedAt }, detail = erased) {
         const { createdAt: now } = clock.next()
         const life = { createdAt: shifted(createdAt, -clockSkewMicros), purgedAt: shifted(purgedAt, clockSkewMicros) }
-        for (const row of await endThoseOf(tx, life, now, erased)) {
+        for (const row of await endThoseOf(tx, life, now, { slug: 'concurrent-modification', detail })) {
           tx.afterCommit(() => files.removeSoon(tx.tenantId, orderOf(row)))
         }
       },

@@ -6,6 +6,7 @@ import type { JobSender } from '../../jobs/job-sender.ts'
 import type { JobDefinition } from '../../jobs/queue.ts'
 import { deriveKey } from '../../secrets/sealing.ts'
 import type { Storage } from '../../storage/storage.ts'
+import type { TenantSecrets } from '../cmek/cmek-types.ts'
 import type { GovernanceLog, RefusalLog } from '../governance/governance-types.ts'
 import type { RecordClock } from '../hub/record-clock-types.ts'
 import type { SealedRecords } from '../hub/sealed-records-types.ts'
@@ -17,6 +18,7 @@ import { addDownloadRoutes } from './download-routes.ts'
 import { createDownloads } from './download-service.ts'
 import { createDownloadUrls } from './download-url.ts'
 import { createExportCleanup } from './export-cleanup.ts'
+import { createExportEncryption } from './export-encryption.ts'
 import { createExportFiles } from './export-files.ts'
 import { exportJob, exportJobData, exportJobName } from './export-job.ts'
 import { createExportRuns } from './export-runs.ts'
@@ -41,6 +43,8 @@ export function createExportsModule(deps: {
   masterKey: Buffer
   clock: RecordClock
   storage: Storage
+  /** Seals the keys of files. */
+  secrets: TenantSecrets
   keys: ProvenanceKeys
   logs: TenantLogs
   records: SealedRecords
@@ -53,7 +57,8 @@ export function createExportsModule(deps: {
   /** Another one, in tests. */
   writer?: ExportWriter
 }): ExportsModule {
-  const { writer = createExportWriter(deps) } = deps
+  const encryption = createExportEncryption(deps)
+  const { writer = createExportWriter({ ...deps, encryption }) } = deps
   const urls = createDownloadUrls(deps.masterKey)
   const files = createExportFiles({ ...deps, writer })
   const runs = createExportRuns({ ...deps, writer, files })
@@ -67,7 +72,7 @@ export function createExportsModule(deps: {
       deps.jobSender.send(exportJobName, exportJobData(tx.tenantId, jobId), { tx, group: tx.tenantId }),
     stopAttempt: (jobId) => runs.stopAttempt(jobId),
   })
-  const downloads = createDownloads({ ...deps, writer, urls })
+  const downloads = createDownloads({ ...deps, encryption, writer, urls })
   return {
     ...createExportCleanup({ ...deps, files }),
     routes: (app) => {

@@ -79,7 +79,7 @@ export const ExportSchema = object(
           title: Type.String({ examples: ['Internal error'] }),
           detail: Type.String({ examples: ['The export had not ended after 24 hours.'] }),
         },
-        { description: 'Why it has failed' },
+        { description: 'Why it has failed, or has expired before its time' },
       ),
     ),
   },

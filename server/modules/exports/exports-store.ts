@@ -102,8 +102,8 @@ export async function markCancelled(tx: TenantTx, jobId: string): Promise<boolea
 }
 
 /**
- * Exports that were read while a record lived: those that can be downloaded end, and those that are being written fail
- * with the error.
+ * Ends exports that were read while a record lived, with the error: those that can be downloaded expire, and those that
+ * are being written fail.
  */
 export async function endThoseOf(
   tx: TenantTx,
@@ -114,7 +114,7 @@ export async function endThoseOf(
   const { rows } = await tx.client.query<ExportRow>(
     `update hub.exports set
        expires_at = case when status = 'completed' then $4::timestamptz end,
-       error = case when status = 'running' then $5::jsonb end,
+       error = $5::jsonb,
        status = case when status = 'completed' then 'expired' else 'failed' end
      where tenant_id = $1 and has_files and status in ('running', 'completed')
        and started_at <= $3 and (completed_at is null or completed_at >= $2)

@@ -135,6 +135,10 @@ export interface Downloads {
 
 /** What erasure asks of exports. */
 export interface ExportExpiry {
-  /** Exports that may hold a record that lived from `createdAt` to `purgedAt` end now; their files go after the commit. */
-  expireHolding(tx: TenantTx, record: { createdAt: string; purgedAt: string }): Promise<void>
+  /**
+   * Ends exports that may hold a record that lived from `createdAt` to `purgedAt`; their files go after the commit.
+   *
+   * @param reason a sentence for the export and its download addresses; defaults to the erasure of a record
+   */
+  expireHolding(tx: TenantTx, record: { createdAt: string; purgedAt: string }, reason?: string): Promise<void>
 }

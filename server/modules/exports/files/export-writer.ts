@@ -10,6 +10,7 @@ import type { LogSpan, SealedRecords } from '../../hub/sealed-records-types.ts'
 import type { StoredVerification } from '../../hub/verification-types.ts'
 import type { ProvenanceKeys } from '../../keys/keys-types.ts'
 import type { TenantLogs } from '../../log/log-types.ts'
+import type { ExportEncryption } from '../export-encryption.ts'
 import type { ExportOrder, ExportWriter } from '../exports-types.ts'
 import { csvFile } from './csv-file.ts'
 import { entryParts } from './entry-parts.ts'
@@ -24,6 +25,7 @@ import { parquetFile } from './parquet-file.ts'
 export interface ExportWriterDeps {
   database: Database
   storage: Storage
+  encryption: Pick<ExportEncryption, 'forWriting'>
   logs: TenantLogs
   keys: ProvenanceKeys
   records: SealedRecords
@@ -46,7 +48,8 @@ export function createExportWriter(deps: ExportWriterDeps, options: { progressMs
       try {
         writing.signal.throwIfAborted()
         await removeAll(deps.storage, [keys.manifest, keys.seals])
-        return await writeFiles(deps, tenant, order, writing, options.progressMs ?? progressMs)
+        const storage = await deps.encryption.forWriting(tenant, order.jobId, deps.storage)
+        return await writeFiles({ ...deps, storage }, tenant, order, writing, options.progressMs ?? progressMs)
       } catch (error) {
         // What stays nonetheless is replaced by the next attempt, or goes with the job.
         await removeAll(deps.storage, Object.values(keys)).catch(() => {})
@@ -61,7 +64,7 @@ async function removeAll(storage: Storage, keys: readonly string[]): Promise<voi
 }
 
 async function writeFiles(
-  deps: ExportWriterDeps,
+  deps: Omit<ExportWriterDeps, 'encryption'>,
   tenant: Tenant,
   order: ExportOrder,
   { signal, progress }: WriteOptions,
@@ -153,7 +156,7 @@ function fileOf({ format, includeProvenance, verify }: ExportOrder, pages: PartP
   }
 }
 
-/** Size and hash are of the bytes as they are stored. */
+/** Size and hash are of the bytes as they are downloaded. */
 async function writeFile(
   storage: Storage,
   key: string,
@@ -172,6 +175,8 @@ async function writeFile(
   })
   const source = Readable.from(chunks, { objectMode: true, highWaterMark: 1 })
   const stored = storage.write(key, metered)
+  // A storage that fails before it reads would leave the source waiting for ever.
+  stored.catch((error: Error) => metered.destroy(error))
   const piped =
     compression === 'gzip' ? pipeline(source, createGzip(), metered, { signal }) : pipeline(source, metered, { signal })
   // Where the source fails, both do: what it failed with is the reason, and not that the content broke off.

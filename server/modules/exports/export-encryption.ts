@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto'
+import { DomainError } from '../../../contract/domain-error.ts'
+import type { Database } from '../../db/database.ts'
+import type { Tenant } from '../../http/caller.ts'
+import { encryptedStorage, sealedKeyOf } from '../../storage/encrypted-storage.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { TenantSecrets } from '../cmek/cmek-types.ts'
+
+/**
+ * Encrypts the files of exports of Mode B at rest. Each attempt has a data key of its own, which is sealed under the
+ * tenant's content key and stands at the beginning of each file. Other tenants' files stay in clear.
+ */
+export interface ExportEncryption {
+  /** The storage that an attempt writes to. Throws `hub-unavailable` while the tenant's key cannot be reached. */
+  forWriting(tenant: Tenant, jobId: string, storage: Storage): Promise<Storage>
+  /**
+   * The storage that a file is read from, by its key there. Throws `hub-unavailable` while the tenant's key cannot be
+   * reached, and `invalid-download-url` once it is destroyed.
+   */
+  forReading(tenant: Tenant, jobId: string, storage: Storage, file: string): Promise<Storage>
+}
+
+const dataKeyBytes = 32
+
+export function createExportEncryption(deps: { database: Database; secrets: TenantSecrets }): ExportEncryption {
+  const { database, secrets } = deps
+  return {
+    async forWriting(tenant, jobId, storage) {
+      if (tenant.mode !== 'B') return storage
+      const key = randomBytes(dataKeyBytes)
+      const sealed = await database.withTenant(tenant.slug, (tx) =>
+        secrets.seal(tx, tenant, key.toString('base64url'), contextOf(jobId)),
+      )
+      return encryptedStorage(storage, { key, sealed })
+    },
+
+    async forReading(tenant, jobId, storage, file) {
+      const sealed = tenant.mode === 'B' ? await sealedKeyOf(storage, file) : undefined
+      // Before files were encrypted, they were written in clear.
+      if (sealed === undefined) return storage
+      const key = await database.withTenant(tenant.slug, (tx) => secrets.open(tx, tenant, sealed, contextOf(jobId)), {
+        readOnly: true,
+      })
+      if (key === undefined) throw keyDestroyed()
+      return encryptedStorage(storage, { key: Buffer.from(key, 'base64url'), sealed })
+    },
+  }
+}
+
+function contextOf(jobId: string): string {
+  return `export/${jobId}`
+}
+
+function keyDestroyed(): DomainError {
+  return new DomainError(
+    'invalid-download-url',
+    'The file can no longer be decrypted: the key of the tenant was destroyed. Its content is gone.',
+  )
+}
