@@ -1,4 +1,5 @@
 import type { DomainError } from '../../contract/domain-error.ts'
+import { acceptedTypes } from './accept-header.ts'
 import { html, type Page } from './page.ts'
 import type { ProblemDocument } from './problem-document.ts'
 import type { ErrorPageHints } from './route-schema.ts'
@@ -19,12 +20,7 @@ the request id <code>${instance}</code>.</p>`
 
 /** Whether an Accept header names HTML, and no JSON that it would rather have (RFC 9110, section 12.5.1). */
 export function prefersHtml(accept: string | undefined): boolean {
-  const weights = new Map<string, number>()
-  for (const range of (accept ?? '').toLowerCase().split(',')) {
-    const [type = '', ...parameters] = range.split(';').map((part) => part.trim())
-    const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2)
-    weights.set(type, weight === undefined ? 1 : Number(weight) || 0)
-  }
+  const weights = acceptedTypes(accept)
   const json = Math.max(weights.get('application/json') ?? 0, weights.get('application/problem+json') ?? 0)
   return (weights.get('text/html') ?? 0) > json
 }

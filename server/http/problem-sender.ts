@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { DomainError } from '../../contract/domain-error.ts'
+import { acceptedTypes } from './accept-header.ts'
 import { sendPage } from './page.ts'
 import { asDomainError, problemDocument, withOAuthMembers } from './problem-document.ts'
 import { prefersHtml, problemPage } from './problem-page.ts'
@@ -83,6 +84,6 @@ function setChallenge(request: FastifyRequest, reply: FastifyReply, error: Domai
 
 /** Standard OAuth clients name application/json in Accept and refuse to read anything else. */
 function asksForPlainJson(request: FastifyRequest): boolean {
-  const accept = request.headers.accept ?? ''
-  return /application\/json/i.test(accept) && !/application\/problem\+json/i.test(accept)
+  const accepted = acceptedTypes(request.headers.accept)
+  return accepted.has('application/json') && !accepted.has('application/problem+json')
 }

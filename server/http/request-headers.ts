@@ -1,6 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import { DomainError, validationFailed } from '../../contract/domain-error.ts'
+import { acceptedTypes } from './accept-header.ts'
 
 /** How many times a header was sent. Node joins or drops repeated ones, so the raw list is asked. */
 export function countHeader(request: FastifyRequest, lowerCaseName: string): number {
@@ -13,13 +14,17 @@ export function countHeader(request: FastifyRequest, lowerCaseName: string): num
   return count
 }
 
+const versionedType = /^application\/vnd\.service\.v(\d+)\+json$/
+
 /** Refuses a version of the API that does not exist, however it ranks among the accepted ones. */
 export function checkVersion(accept: string | undefined): void {
-  for (const [, version] of accept?.matchAll(/application\/vnd\.service\.v(\d+)\+json/gi) ?? []) {
-    if (version !== '1') {
+  if (accept === undefined || !/vnd\.service\.v/i.test(accept)) return
+  for (const type of acceptedTypes(accept).keys()) {
+    const version = versionedType.exec(type)?.[1]
+    if (version !== undefined && version !== '1') {
       throw new DomainError(
         'version-not-available',
-        `Version ${version?.slice(0, 9)} of the API does not exist; 1 is current.`,
+        `Version ${version.slice(0, 9)} of the API does not exist; 1 is current.`,
       )
     }
   }

@@ -128,6 +128,9 @@ function headersCheck(schema: TObject): PartCheck {
   }
 }
 
+/** Digits in their one form, so that equal numbers are equal texts: no `1.0`, `05` or `+5`. */
+const plainInteger = /^(?:0|-?[1-9]\d{0,14})$/
+
 /** Texts of a path or query as the numbers and booleans their schema asks for; what is none stays text, and fails. */
 function coerce(values: Record<string, unknown>, schema: TObject): void {
   for (const [name, property] of Object.entries(schema.properties)) {
@@ -137,7 +140,9 @@ function coerce(values: Record<string, unknown>, schema: TObject): void {
       if (fallback !== undefined) values[name] = fallback
     } else if (type === 'boolean') {
       if (value === 'true' || value === 'false') values[name] = value === 'true'
-    } else if (type === 'integer' || type === 'number') {
+    } else if (type === 'integer') {
+      if (typeof value === 'string' && plainInteger.test(value)) values[name] = Number(value)
+    } else if (type === 'number') {
       if (typeof value === 'string' && /^-?\d{1,15}(\.\d{1,15})?$/.test(value)) values[name] = Number(value)
     }
   }

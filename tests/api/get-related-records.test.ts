@@ -109,7 +109,7 @@ test('at most 1,000 records, and it says so', async () => {
 })
 
 test('bad input, unknown ids and other tenants', async () => {
-  for (const depth of ['0', '6', '1.5', 'x', '']) {
+  for (const depth of ['0', '6', '1.5', '1.0', '01', '+1', '1e0', 'x', '']) {
     expectProblem(await related(chain.a!, `?depth=${depth}`), 'validation-failed', '/query/depth')
   }
   expectProblem(await related(chain.a!, '?direction=up'), 'validation-failed', '/query/direction')

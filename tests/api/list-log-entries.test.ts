@@ -151,6 +151,7 @@ describe('it refuses', () => {
   test('positions that are none, and pages that are too large', async () => {
     await refused('?after=-1', '/query/after')
     await refused('?after=1.5', '/query/after')
+    await refused('?after=01', '/query/after')
     await refused('?after=x', '/query/after')
     await refused('?after=9007199254740992', '/query/after')
     await refused('?after=123456789012345678901234567890', '/query/after')

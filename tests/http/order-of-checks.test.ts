@@ -138,6 +138,9 @@ test.each<[string, number]>([
   ['application/vnd.service.v2+json', 406],
   ['Application/VND.Service.v2+JSON', 406],
   ['application/json, application/vnd.service.v3+json;q=0.1', 406],
+  ['application/vnd.service.v2+json;q=0', 200],
+  ['application/vnd.service.v2+json; Q=0.000, */*', 200],
+  ['application/vnd.service.v2+json;q=0.001', 406],
   ['application/vnd.service.v1+json', 200],
   ['text/html', 200],
 ])('Accept: %s gets %i', async (accept, status) => {

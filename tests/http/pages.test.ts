@@ -80,8 +80,12 @@ describe('a page', () => {
     expect(page.text).toContain('<h1>You are not signed in</h1>')
     expect(page.text).toContain('<a href="/sign-in">Sign in</a>')
     expect(page.text).toContain(`<code>${page.headers['x-service-request-id']}</code>`)
-    const document = await asked('application/json')
-    expect([document.status, document.body.title]).toEqual([400, 'Validation failed'])
+    for (const accept of ['application/json', 'text/html;q=0', 'text/html;q=0.5, application/json']) {
+      const document = await asked(accept)
+      expect([document.status, document.body.title], accept).toEqual([400, 'Validation failed'])
+    }
+    const noJson = await asked('application/json;q=0, text/html;q=0.1')
+    expect(noJson.headers['content-type']).toBe('text/html; charset=utf-8')
   })
 
   test('runs no script and has the one style that its policy names', async () => {

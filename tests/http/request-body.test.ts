@@ -236,6 +236,11 @@ describe('a form', () => {
     expect(plain.headers.get('content-type')).toMatch(/^application\/json/)
     const both = await form('client_id=a&client_secret=wrong', { accept: 'application/json, application/problem+json' })
     expect(both.headers.get('content-type')).toContain('application/problem+json')
+    const accept = 'application/problem+json;q=0, application/json'
+    const notThat = await form('client_id=a&client_secret=wrong', { accept })
+    expect(notThat.headers.get('content-type')).toMatch(/^application\/json/)
+    const neither = await form('client_id=a&client_secret=wrong', { accept: 'application/json;q=0' })
+    expect(neither.headers.get('content-type')).toContain('application/problem+json')
     expect((await form('client_id=%00')).body.error).toBe('invalid_request')
   })
 })

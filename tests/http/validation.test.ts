@@ -78,6 +78,11 @@ describe('a query', () => {
     ['limit=0x10', { '/query/limit': 'must be an integer' }],
     ['limit=1e2', { '/query/limit': 'must be an integer' }],
     ['limit=%2010', { '/query/limit': 'must be an integer' }],
+    ...['1.0', '05', '00', '-0', '+5', '%2B5', '5.', '1_0'].map((limit): [string, object] => [
+      `limit=${limit}`,
+      { '/query/limit': 'must be an integer' },
+    ]),
+    ['limit=-1', { '/query/limit': 'must be at least 1' }],
     ['limit=1.5', { '/query/limit': 'must be an integer' }],
     ['limit=99999999999999999999', { '/query/limit': 'must be an integer' }],
     ['verify=1', { '/query/verify': 'must be true or false' }],

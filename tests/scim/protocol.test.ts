@@ -102,7 +102,12 @@ describe('what the server says of itself', () => {
     const plain = { accept: 'application/json, text/plain, */*' }
     expect((await scim.get('/Users/none', plain)).body.status).toBe(404)
     expect((await scim.get('/ResourceTypes/User', plain)).body.name).toBe('Users')
-    expect((await scim.get('/Users/none', { accept: undefined })).body.status).toBe('404')
+    expect((await scim.get('/Users/none', { accept: 'application/json, application/scim+json;q=0' })).body.status).toBe(
+      404,
+    )
+    for (const accept of [undefined, 'application/json;q=0']) {
+      expect((await scim.get('/Users/none', { accept })).body.status).toBe('404')
+    }
   })
 
   test('addresses and methods that are not there', async () => {

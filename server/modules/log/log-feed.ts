@@ -109,7 +109,7 @@ function beginningOf(
 ): number | { recordId: string } {
   if (cursor !== undefined) return openCursor(key, binding, cursor) as number
   const text = String(after ?? '')
-  if (/^\d*$/.test(text) && Number(text) <= Number.MAX_SAFE_INTEGER) return Number(text)
+  if (/^(?:0|[1-9]\d*)?$/.test(text) && Number(text) <= Number.MAX_SAFE_INTEGER) return Number(text)
   if (new RegExp(patterns.uuid).test(text)) return { recordId: text.toLowerCase() }
   try {
     return openCursor(key, binding, text) as number

@@ -47,7 +47,6 @@ export function createLogProofs(deps: {
       if (to > treeSize) throw beyond('to', treeSize)
       if (from > treeSize) throw beyond('from', treeSize)
       if (from > to) throw validationFailed([{ pointer: '/query/from', detail: `must not be greater than to, ${to}` }])
-      // RFC 9162 leaves out the proof for an empty tree, which is the beginning of every other: there is none to give.
       const { path, fromRoot, toRoot } = await database.withTenant(
         tenant.slug,
         (tx) => explained(readConsistency(tx, from, to)),

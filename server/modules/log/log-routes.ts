@@ -30,8 +30,8 @@ export function addLogRoutes(app: FastifyInstance, { proofs, feed }: { proofs: L
     'getLogConsistency',
     {
       description:
-        'Proves that the log of the later state begins with all that was in the earlier one. An empty log is the ' +
-        'beginning of every log: with `from=0` the path is empty, and nothing is proven.',
+        'Proves that the log of the later state begins with all that was in the earlier one. The empty log is the ' +
+        'beginning of every log, so nothing is proven from it: `from=0` is 400.',
       querystring: ConsistencyQuery,
       response: { 200: ConsistencySchema },
     },

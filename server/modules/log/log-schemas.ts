@@ -9,8 +9,8 @@ const exampleLog = 'orghub/log/4k2WcXbFd0aVtnYzS1mQ7e'
 
 const uuid = (description: string) => Type.String({ pattern: patterns.uuid, description, examples: [exampleId] })
 const hash = (description: string) => Type.String({ description, examples: [exampleHash] })
-const count = (description: string, examples: number[]) =>
-  Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description, examples })
+const count = (description: string, examples: number[], minimum = 0) =>
+  Type.Integer({ minimum, maximum: Number.MAX_SAFE_INTEGER, description, examples })
 const object = <Properties extends Record<string, TSchema>>(properties: Properties, options = {}) =>
   Type.Object(properties, { additionalProperties: false, ...options })
 
@@ -33,17 +33,17 @@ export const CheckpointSchema = object(
 )
 
 export const ConsistencyQuery = object({
-  from: count('Leaves of the earlier state', [1]),
+  from: count('Leaves of the earlier state', [1], 1),
   to: Type.Optional(count('Leaves of the later state; default is the newest', [4711])),
 })
 
 export const ConsistencySchema = object(
   {
-    from: count('Leaves of the earlier state', [1]),
+    from: count('Leaves of the earlier state', [1], 1),
     to: treeSize,
     from_root: hash('Root of the earlier state, in base64'),
     to_root: hash('Root of the later state, in base64'),
-    path: path('The consistency proof of RFC 6962, section 2.1.2; empty where `from` is 0 or `to`'),
+    path: path('The consistency proof of RFC 6962, section 2.1.2; empty where `from` is `to`'),
   },
   { title: 'Consistency proof' },
 )

@@ -1,3 +1,5 @@
+import { acceptedTypes } from '../../http/accept-header.ts'
+
 /** Where clients read the same answer in two ways. */
 export interface Dialect {
   /** `status` of an error: text (RFC 7644, section 3.12), or a number. */
@@ -16,6 +18,6 @@ const plainJson: Dialect = { errorStatus: (status) => status, resourceTypeName: 
  * not for SCIM's own media type reads plain JSON, and gets the two members in the other way. See ADR 0037.
  */
 export function dialectOf(accept: string | undefined): Dialect {
-  const isPlain = /application\/json/i.test(accept ?? '') && !/application\/scim\+json/i.test(accept ?? '')
-  return isPlain ? plainJson : standard
+  const accepted = acceptedTypes(accept)
+  return accepted.has('application/json') && !accepted.has('application/scim+json') ? plainJson : standard
 }
