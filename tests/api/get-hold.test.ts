@@ -39,7 +39,7 @@ test('a hold with a filter has no records of its own', async () => {
 })
 
 test('unknown, foreign and malformed ids', async () => {
-  const foreign = await placeHold(hub, 'globex', { filter: {} })
+  const foreign = await placeHold(hub, 'globex', { all: true })
   for (const id of [unknownId, foreign.hold_id]) expectProblem(await get(id), 'not-found')
   for (const id of ['nonsense', `${unknownId}0`, '%20', "'--", 'é', 'x'.repeat(500)]) {
     expectProblem(await get(id), 'not-found')
@@ -47,7 +47,7 @@ test('unknown, foreign and malformed ids', async () => {
 })
 
 test('not without token, tenant or scope; governance:read is enough', async () => {
-  const { hold_id } = await placeHold(hub, 'acme', { filter: {} })
+  const { hold_id } = await placeHold(hub, 'acme', { all: true })
   await expectGuarded(hub, 'GET', `${holdsPath}/${hold_id}`, { lacking: ['hub:read', 'hub:write'] })
   const answer = await hub.call('acme', 'GET', `${holdsPath}/${hold_id}`, { scopes: ['governance:read'] })
   expect(answer.status).toBe(200)

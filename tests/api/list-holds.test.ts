@@ -9,10 +9,10 @@ let ids: string[]
 beforeAll(async () => {
   hub = await startHub()
   ids = []
-  for (const name of ['a', 'b', 'c', 'd', 'e']) ids.push((await placeHold(hub, 'acme', { name, filter: {} })).hold_id)
+  for (const name of ['a', 'b', 'c', 'd', 'e']) ids.push((await placeHold(hub, 'acme', { name, all: true })).hold_id)
   await releaseHold(hub, 'acme', ids[1]!)
   await releaseHold(hub, 'acme', ids[3]!)
-  await placeHold(hub, 'globex', { name: 'foreign', filter: {} })
+  await placeHold(hub, 'globex', { name: 'foreign', all: true })
 })
 afterAll(() => hub.stop())
 

@@ -58,6 +58,23 @@ test('a filter holds what matches, and what is written later', async () => {
   expect((await purge(hub, 'acme', later)).status).toBe(200)
 })
 
+test('`all` holds every record, and what is written later; a filter without conditions is refused and says so', async () => {
+  const refusal = await place({ ...matter, filter: {} })
+  expectProblem(refusal, 'validation-failed', '/filter')
+  expect(refusal.body.errors[0].detail).toContain('"all": true')
+
+  const before = await write(hub, 'acme', decision)
+  const hold = await placeHold(hub, 'acme', { all: true })
+  expect(hold).toMatchObject({ all: true, filter: {} })
+  expect(hold).not.toHaveProperty('record_count')
+  const later = await write(hub, 'acme', { record_type: 'artifact', title: 'Contract' })
+  for (const id of [before, later]) expectProblem(await purge(hub, 'acme', id), 'legal-hold')
+  const { body } = await hub.call('acme', 'GET', `${holdsPath}/${hold.hold_id}`)
+  expect(body).toEqual(hold)
+  expect((await releaseHold(hub, 'acme', hold.hold_id)).body).toMatchObject({ all: true, active: false })
+  expect((await purge(hub, 'acme', later)).status).toBe(200)
+})
+
 test('a record that is named twice is one', async () => {
   const [id, other] = [await write(hub, 'acme', decision), await write(hub, 'acme', decision)]
   const hold = await placeHold(hub, 'acme', { record_ids: [other, id, id.toUpperCase(), other, id] })
@@ -85,6 +102,13 @@ test('bad input', async () => {
     [{}, '/name', '/reason'],
     [matter, '/record_ids'],
     [{ ...matter, record_ids: [id], filter: {} }, '/filter'],
+    [{ ...matter, record_ids: [id], all: true }, '/all'],
+    [{ ...matter, filter: { record_type: ['decision'] }, all: true }, '/all'],
+    [{ ...matter, record_ids: [id], filter: {}, all: true }, '/filter', '/all'],
+    [{ ...matter, filter: {} }, '/filter'],
+    [{ ...matter, filter: { tenant_id: 'acme' } }, '/filter'],
+    [{ ...matter, all: false }, '/all'],
+    [{ ...matter, all: 'true' }, '/all'],
     [{ ...matter, record_ids: [] }, '/record_ids'],
     [{ ...matter, record_ids: ['x'] }, '/record_ids/0'],
     [{ ...matter, record_ids: [id, unknownId] }, '/record_ids/1'],
@@ -113,6 +137,6 @@ test('records of another tenant, and a filter of another tenant', async () => {
 })
 
 test('not without token, tenant or scope', async () => {
-  const body = { ...matter, filter: {} }
+  const body = { ...matter, all: true }
   await expectGuarded(hub, 'POST', holdsPath, { body, lacking: ['hub:read', 'hub:write', 'governance:read'] })
 })

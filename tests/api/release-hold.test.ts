@@ -43,7 +43,7 @@ test('the record can be purged when its last hold is released, with an event eac
 })
 
 test('bad input', async () => {
-  const { hold_id } = await placeHold(hub, 'acme', { filter: {} })
+  const { hold_id } = await placeHold(hub, 'acme', { all: true })
   const release = (id: string, body?: unknown) => hub.call('acme', 'POST', `${holdsPath}/${id}:release`, { body })
   expectProblem(await release(hold_id, {}), 'validation-failed', '/reason')
   expectProblem(await release(hold_id, { reason: '' }), 'validation-failed', '/reason')
@@ -55,13 +55,13 @@ test('bad input', async () => {
 })
 
 test('an unknown hold and one of another tenant are not found', async () => {
-  const foreign = await placeHold(hub, 'globex', { filter: {} })
+  const foreign = await placeHold(hub, 'globex', { all: true })
   for (const id of [unknownId, foreign.hold_id]) expectProblem(await releaseHold(hub, 'acme', id), 'not-found')
   expect((await hub.call('globex', 'GET', `${holdsPath}/${foreign.hold_id}`)).body.active).toBe(true)
 })
 
 test('not without token, tenant or scope', async () => {
-  const { hold_id } = await placeHold(hub, 'acme', { filter: {} })
+  const { hold_id } = await placeHold(hub, 'acme', { all: true })
   await expectGuarded(hub, 'POST', `${holdsPath}/${hold_id}:release`, {
     body: { reason: 'x' },
     lacking: ['hub:read', 'hub:write', 'governance:read'],

@@ -27,7 +27,7 @@ describe('13 JSON that two parsers may read differently', () => {
     releaseRecord: { reason: 'x' },
     createExport: { format: 'csv' },
     cancelExport: {},
-    placeHold: { name: 'x', reason: 'x', filter: {} },
+    placeHold: { name: 'x', reason: 'x', all: true },
     releaseHold: { reason: 'x' },
     replaceRetentionRules: { rules: [] },
     provisionHub: { retention_days: 30 },

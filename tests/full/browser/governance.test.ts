@@ -59,6 +59,27 @@ test('a hold is placed by a filter, after a look at what it finds, and released 
   })
 })
 
+test('a hold over all records needs the name of the tenant, and a filter needs a condition', async () => {
+  const page = await lab.signInAs('admin', '/governance/holds?place=1')
+  const form = page.getByRole('dialog', { name: 'Place a legal hold' })
+  await form.getByLabel('Matter').fill('Case 78: everything')
+  await form.getByLabel('Reason').fill('Asked for by a court')
+  const place = form.getByRole('button', { name: 'Place hold' })
+  await place.click()
+  await form.getByText('Name at least one condition, or choose “All records”.').waitFor()
+  await form.getByText('All records', { exact: true }).click()
+  await place.click()
+  await form.getByText('Type acme, the name of the tenant.').waitFor()
+  await expectAccessible(page, 'form of a hold over all records')
+  expect((await holds()).some(({ name }) => name === 'Case 78: everything')).toBe(false)
+  await form.getByLabel('Type acme to confirm').fill('acme')
+  await place.click()
+  await done(page, '“Case 78: everything” is in force.')
+  const placed = (await holds()).find(({ name }) => name === 'Case 78: everything')
+  expect(placed).toMatchObject({ active: true, all: true, filter: {} })
+  await call('POST', `/legal-holds/${placed?.hold_id}:release`, { reason: 'Settled' })
+})
+
 test('a retention rule is changed after what follows from it was said', async () => {
   const page = await lab.signInAs('admin', '/governance/retention')
   await page.getByLabel('Decisions are kept at least, in days').fill('3650')

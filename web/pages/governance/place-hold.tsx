@@ -1,49 +1,19 @@
 import { SegmentedControl, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { schemaResolver, useForm } from '@mantine/form'
 import { useState } from 'react'
-import * as v from 'valibot'
-import { holdNameLengthMax, holdRecordsMax } from '../../../contract/limits.ts'
-import { patterns } from '../../../contract/literals.ts'
+import { holdRecordsMax } from '../../../contract/limits.ts'
 import { api } from '../../api/hub.ts'
+import { useMe } from '../../api/me.ts'
 import { fieldErrors } from '../../api/problem.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
-import { filterOf, filterValues, noFilter } from '../../components/record-filter.ts'
 import { RecordFilterFields } from '../../components/record-filter-fields.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { FormButtons } from '../../ui/form-buttons.tsx'
+import { Notice } from '../../ui/notice.tsx'
 import { FilterPreview } from './filter-preview.tsx'
-
-const uuid = new RegExp(patterns.uuid)
-const idsIn = (text: string) => [...new Set(text.split(/[\s,;]+/).filter((id) => id !== ''))]
-
-const common = {
-  name: v.pipe(
-    v.string(),
-    v.trim(),
-    v.nonEmpty('Say which matter it is for.'),
-    v.maxLength(holdNameLengthMax, `At most ${holdNameLengthMax} characters.`),
-  ),
-  reason: v.pipe(v.string(), v.trim(), v.nonEmpty('Say why.'), v.maxLength(500, 'At most 500 characters.')),
-}
-const schema = v.variant('over', [
-  v.object({
-    ...common,
-    over: v.literal('records'),
-    filter: v.any(),
-    record_ids: v.pipe(
-      v.string(),
-      v.check((text) => idsIn(text).length > 0, 'Name at least one record.'),
-      v.check((text) => idsIn(text).length <= holdRecordsMax, `A hold names at most ${holdRecordsMax} records.`),
-      v.check(
-        (text) => idsIn(text).every((id) => uuid.test(id)),
-        ({ input }) => `This is no id of a record: ${idsIn(String(input)).find((id) => !uuid.test(id))}`,
-      ),
-    ),
-  }),
-  v.object({ ...common, over: v.literal('filter'), filter: filterValues, record_ids: v.any() }),
-])
+import { emptyHold, hasCondition, holdBody, holdValuesOf, idsIn } from './hold-values.ts'
 
 interface PlaceHoldProps {
   opened: boolean
@@ -63,25 +33,18 @@ export function PlaceHold({ opened, onClose, recordIds }: PlaceHoldProps) {
 function PlaceHoldForm({ onClose, recordIds }: Omit<PlaceHoldProps, 'opened'>) {
   const place = api.useMutation('post', '/api/v1/hub/legal-holds')
   const [failure, setFailure] = useState<unknown>()
+  const { tenant } = useMe()
   const form = useForm({
-    initialValues: {
-      name: '',
-      reason: '',
-      over: recordIds.length > 0 ? 'records' : 'filter',
-      record_ids: recordIds.join('\n'),
-      filter: noFilter,
-    },
-    validate: schemaResolver(schema, { sync: true }),
+    initialValues: emptyHold(recordIds),
+    validate: schemaResolver(holdValuesOf(tenant), { sync: true }),
   })
   const { over, filter, record_ids } = form.values
   const count = idsIn(record_ids).length
 
   async function submit() {
     setFailure(undefined)
-    const { name, reason } = form.values
-    const scope = over === 'records' ? { record_ids: idsIn(record_ids) } : { filter: filterOf(filter) }
     try {
-      const placed = await place.mutateAsync({ body: { name: name.trim(), reason: reason.trim(), ...scope } })
+      const placed = await place.mutateAsync({ body: holdBody(form.values) })
       await queryClient.invalidateQueries({ queryKey: ['get', '/api/v1/hub/legal-holds'] })
       notifyDone(`“${placed.name}” is in force.`)
       onClose(placed.hold_id)
@@ -112,12 +75,13 @@ function PlaceHoldForm({ onClose, recordIds }: Omit<PlaceHoldProps, 'opened'>) {
         <SegmentedControl
           aria-label="What the hold is over"
           data={[
-            { value: 'filter', label: 'All that match a filter' },
+            { value: 'filter', label: 'By filter' },
             { value: 'records', label: 'Records by id' },
+            { value: 'all', label: 'All records' },
           ]}
           {...form.getInputProps('over')}
         />
-        {over === 'records' ? (
+        {over === 'records' && (
           <Textarea
             label="Ids of records"
             description={`One on a line, or with commas between; at most ${holdRecordsMax.toLocaleString()}.`}
@@ -129,14 +93,33 @@ function PlaceHoldForm({ onClose, recordIds }: Omit<PlaceHoldProps, 'opened'>) {
             spellCheck={false}
             {...form.getInputProps('record_ids')}
           />
-        ) : (
+        )}
+        {over === 'filter' && (
           <>
             <Text size="sm" c="dimmed">
-              The hold also covers records that match and are written later. Without any condition it is over everything
-              the tenant has.
+              The hold also covers records that match and are written later. At least one condition is required.
             </Text>
             <RecordFilterFields input={(name) => form.getInputProps(`filter.${name}`)} />
-            <FilterPreview values={filter} />
+            {hasCondition(filter) ? (
+              <FilterPreview values={filter} />
+            ) : (
+              form.errors.filter && <Notice kind="danger" title={String(form.errors.filter)} urgent />
+            )}
+          </>
+        )}
+        {over === 'all' && (
+          <>
+            <Notice kind="warning" title={`Every record of ${tenant} is held`}>
+              Nobody can purge a record, retention rules erase none, and recovery periods stand still until the hold is
+              released. Records that are written later are held too.
+            </Notice>
+            <TextInput
+              label={`Type ${tenant} to confirm`}
+              required
+              autoComplete="off"
+              spellCheck={false}
+              {...form.getInputProps('confirmation')}
+            />
           </>
         )}
         {failure !== undefined && (

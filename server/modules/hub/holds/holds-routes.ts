@@ -24,10 +24,11 @@ export function addHoldRoutes(app: FastifyInstance, holds: Holds): void {
     'placeHold',
     {
       description:
-        'While a hold is over a record, it cannot be purged or erased; many may be over one. It takes either ' +
-        '`record_ids` or a `filter`, which also covers records that are written later. Records that are purged ' +
+        'While a hold is over a record, it cannot be purged or erased; many may be over one. It takes one of ' +
+        '`record_ids`, a `filter` with at least one condition, and `"all": true` for every record. The last two also ' +
+        'cover records that are written later. Records that are purged ' +
         `already keep what is left of their recovery buffer until no hold is over them. At most ${filterHoldsMax} with a ` +
-        'filter are in force in a tenant.',
+        'filter or `all` are in force in a tenant.',
       body: PlaceHoldBody,
       response: { 201: HoldSchema },
       responseHeaders: { 201: holdLocation },

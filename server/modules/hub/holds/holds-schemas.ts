@@ -36,14 +36,22 @@ export const PlaceHoldBody = Type.Object(
       Type.Array(uuid('A record'), {
         minItems: 1,
         maxItems: holdRecordsMax,
-        description: 'The records, of which one that is there twice counts once; or else `filter`',
+        description: 'The records, of which one that is there twice counts once; or else `filter` or `all`',
       }),
     ),
     filter: Type.Optional(
       Type.Object(recordFilterMembers, {
         additionalProperties: false,
-        description: 'All records that match, those that are written later too; or else `record_ids`',
+        description:
+          'All records that match, those that are written later too; or else `record_ids`. At least one condition is ' +
+          'required: a hold over every record takes `all`',
         examples: [{ record_type: ['output', 'decision'], user_id: 'user:ada@example.com' }],
+      }),
+    ),
+    all: Type.Optional(
+      Type.Boolean({
+        description:
+          '`true` for every record of the tenant, those that are written later too; without `record_ids` and `filter`',
       }),
     ),
   },
@@ -58,8 +66,13 @@ const holdMembers = {
   name: Type.String({ examples: ['Case 17'] }),
   reason: Type.String({ examples: ['Litigation over the renewal of 2025'] }),
   active: Type.Boolean({ description: 'Not released' }),
-  record_count: Type.Optional(Type.Integer({ description: 'How many records it names; absent with `filter`' })),
-  filter: Type.Optional(Type.Object(storedFilterMembers, { additionalProperties: false })),
+  record_count: Type.Optional(
+    Type.Integer({ description: 'How many records it names; absent with `filter` and `all`' }),
+  ),
+  filter: Type.Optional(
+    Type.Object(storedFilterMembers, { additionalProperties: false, description: 'Without members for `all`' }),
+  ),
+  all: Type.Optional(Type.Boolean({ description: '`true` where it is over every record of the tenant' })),
   created_at: time('When it began'),
   created_by: Type.String(subject),
   released_at: Type.Optional(time('When it ended')),

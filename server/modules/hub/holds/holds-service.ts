@@ -37,6 +37,7 @@ export interface HoldAnswer {
   active: boolean
   record_count?: number
   filter?: RecordFilter
+  all?: boolean
   created_at: string
   created_by: string
   released_at?: string
@@ -49,7 +50,8 @@ export interface Holds {
   /**
    * Places a hold, and freezes the recovery buffers of what it is over.
    *
-   * @throws DomainError `validation-failed` for records that are not there, `invalid-tenant` for a filter of another tenant
+   * @throws DomainError `validation-failed` for records that are not there and a filter without conditions, `invalid-tenant` for a
+   *   filter of another tenant
    */
   place(caller: Caller, body: PlaceHoldBody): Promise<HoldAnswer>
   list(
@@ -168,18 +170,30 @@ export function createHolds(deps: {
   }
 }
 
-function scopeOf({ slug }: Tenant, { record_ids, filter }: PlaceHoldBody): HoldScope {
-  if ((record_ids === undefined) === (filter === undefined)) {
-    const detail = record_ids
-      ? 'cannot stand beside record_ids: a hold is over named records, or over all that match a filter'
-      : 'is missing, and so is filter: a hold needs one of the two'
-    throw validationFailed([{ pointer: record_ids ? '/filter' : '/record_ids', detail }])
+/** A hold over every record has a filter without conditions. */
+function scopeOf({ slug }: Tenant, { record_ids, filter, all }: PlaceHoldBody): HoldScope {
+  const scopes = Object.entries({ record_ids, filter, all }).filter(([, value]) => value !== undefined)
+  const [first, ...others] = scopes.map(([name]) => name)
+  if (first === undefined) throw validationFailed([{ pointer: '/record_ids', detail: noScope }])
+  if (all === false) throw validationFailed([{ pointer: '/all', detail: 'must be true, or left out' }])
+  if (others.length > 0) {
+    const detail = `cannot stand beside ${first}: a hold takes one of record_ids, filter and all`
+    throw validationFailed(others.map((name) => ({ pointer: `/${name}`, detail })))
   }
-  if (filter !== undefined) {
-    if (filter.tenant_id !== undefined && filter.tenant_id !== slug) throw invalidTenant(filter.tenant_id)
-    return { filter: normaliseFilter(filter, '/filter') }
-  }
-  return { recordIds: [...new Set(record_ids!.map(lowerCase))] }
+  if (record_ids !== undefined) return { recordIds: [...new Set(record_ids.map(lowerCase))] }
+  if (filter === undefined) return { filter: {} }
+  if (filter.tenant_id !== undefined && filter.tenant_id !== slug) throw invalidTenant(filter.tenant_id)
+  const conditions = normaliseFilter(filter, '/filter')
+  if (isOverAll(conditions)) throw validationFailed([{ pointer: '/filter', detail: noCondition }])
+  return { filter: conditions }
+}
+
+const noScope = 'is missing, and so are filter and all: a hold needs one of the three'
+const noCondition =
+  'has no condition, so it would match every record: name at least one condition, or send "all": true instead of filter'
+
+function isOverAll(filter: RecordFilter): boolean {
+  return Object.keys(filter).length === 0
 }
 
 const lowerCase = (id: string) => id.toLowerCase()
@@ -244,7 +258,7 @@ function answerOf(hold: HoldRow): HoldAnswer {
     name,
     reason,
     active: released_at === null,
-    ...(filter === null ? { record_count: record_count ?? 0 } : { filter }),
+    ...(filter === null ? { record_count: record_count ?? 0 } : { filter, ...(isOverAll(filter) && { all: true }) }),
     created_at,
     created_by,
     ...(released_at === null
