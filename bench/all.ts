@@ -17,6 +17,7 @@ const figures = [
   'refusals',
   'export',
   'deliveries',
+  'fairness',
   'verify',
   'verify-offline',
   'page',

@@ -19,6 +19,7 @@ const figures = [
   'refusals',
   'export',
   'deliveries',
+  'fairness',
 ]
 const results = join(import.meta.dirname, 'results')
 const readme = join(import.meta.dirname, 'README.md')

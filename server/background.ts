@@ -2,6 +2,7 @@ import type { Modules } from './app.ts'
 import type { Config } from './config.ts'
 import type { ConnectionTarget } from './db/connection-settings.ts'
 import type { Database, DatabaseLog } from './db/database.ts'
+import { inBackground } from './db/work-classes.ts'
 import { housekeepingJob } from './jobs/housekeeping.ts'
 import { createJobQueue, type JobQueue } from './jobs/queue.ts'
 import type { Metrics } from './metrics/metrics.ts'
@@ -51,14 +52,17 @@ export function createBackground(parts: {
   return {
     queue,
     start: () => {
-      queue.start()
-      if (config.role === 'api') return modules.log.tellOthers()
-      folder.start()
-      modules.checkpoints.keeper.start()
-      modules.log.start()
-      hub.sweeper.start()
-      modules.distribution.publisher.start()
-      modules.webhooks.start(metrics)
+      metrics?.showDatabaseWaits(() => database.waits())
+      inBackground(() => {
+        queue.start()
+        if (config.role === 'api') return modules.log.tellOthers()
+        folder.start()
+        modules.checkpoints.keeper.start()
+        modules.log.start()
+        hub.sweeper.start()
+        modules.distribution.publisher.start()
+        modules.webhooks.start(metrics)
+      })
     },
     stop: async () => {
       // Before the queue waits for it.

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { parseIntoClientConfig } from 'pg-connection-string'
 import { StartupError } from '../startup-error.ts'
 import { valueParsers } from './value-parsers.ts'
+import { workLimits } from './work-classes.ts'
 
 /** Where a database is and who connects to it. */
 export type ConnectionTarget = Pick<pg.ClientConfig, 'host' | 'port' | 'database' | 'ssl' | 'options'> & {
@@ -43,7 +44,10 @@ export function connectionUrl(target: ConnectionTarget): string {
 }
 
 /** How long the service's own sessions may take; migrations and other owner's work set none. */
-export const serviceTimeouts = { statement_timeout: 30_000, idle_in_transaction_session_timeout: 60_000 }
+export const serviceTimeouts = {
+  statement_timeout: workLimits.write.statementMs,
+  idle_in_transaction_session_timeout: 60_000,
+}
 
 /** Everything a client needs: the target, and sessions in UTC so that timestamps read alike everywhere. */
 export function clientConfig(target: ConnectionTarget, applicationName: string): pg.ClientConfig {

@@ -1,4 +1,5 @@
 import { DomainError } from '../../contract/domain-error.ts'
+import { tookTooLong, type WorkClass } from './work-classes.ts'
 
 /** Conditions that pass without anyone changing the request (PostgreSQL, appendix A). */
 const unavailableStates = /^(08...|57P0.|53...|25P03)$/
@@ -40,13 +41,8 @@ export function isRetryable(error: unknown): boolean {
 }
 
 /** The error a service sees: `hub-unavailable` if the database is, or took too long; else the error itself. */
-export function asServiceError(error: unknown): unknown {
-  if (error instanceof Error && (error as CodedError).code === cancelledState) {
-    return new DomainError('hub-unavailable', 'The database took too long for this. Try again shortly.', {
-      retryAfterSeconds: 5,
-      cause: error,
-    })
-  }
+export function asServiceError(error: unknown, workClass: WorkClass = 'write'): unknown {
+  if (error instanceof Error && (error as CodedError).code === cancelledState) return tookTooLong(workClass, error)
   return isUnavailable(error) ? unavailable(error) : error
 }
 

@@ -1,8 +1,10 @@
 import type { Kysely } from 'kysely'
 import type pg from 'pg'
+import type { WaitCounts } from './fair-queue.ts'
 import type { IngestStep } from './ingest-script.ts'
 import type { RecordContents } from './record-contents.ts'
 import type { RegistryTables, TenantTables } from './schema.ts'
+import type { WorkClass } from './work-classes.ts'
 
 // Known to this folder only, so that nothing outside can make a transaction of its own.
 declare const scope: unique symbol
@@ -36,6 +38,8 @@ export interface TransactionMode {
    * what the tenant has.
    */
   readonly inIndexOrder?: boolean
+  /** Adds up what a tenant has: a few of them at a time, with a time limit of their own. */
+  readonly summary?: boolean
 }
 
 /**
@@ -44,8 +48,10 @@ export interface TransactionMode {
  * `NotAtHand` once what is missing was fetched: it must have no effects outside the transaction (use `afterCommit`). One transaction at a time: opening another inside
  * `work` throws, because it would hold two connections and see nothing of the first.
  *
- * All throw DomainError `hub-unavailable` when the database cannot be reached, is starting or stopping, or has no
- * connection left.
+ * Tenants take turns at the connections (ADR 0053).
+ *
+ * All throw DomainError `hub-unavailable` when the database cannot be reached, is starting or stopping, has no
+ * connection free for too long, or takes longer than the class of the transaction allows.
  */
 export interface Database {
   withTenant<T>(tenantId: string, work: (tx: TenantTx) => Promise<T>, mode?: TransactionMode): Promise<T>
@@ -64,8 +70,10 @@ export interface Database {
   /** What `TenantTx.contents` is from now on, and {@link Database.contents}. */
   useContents(contents: RecordContents): void
   readonly contents: RecordContents
-  /** Resolves when the database answers. */
+  /** Resolves when the database answers, on a connection that nothing else uses. */
   ping(): Promise<void>
+  /** What has waited for a connection since the start. */
+  waits(): Record<WorkClass, WaitCounts>
   /** Waits for running transactions, then closes every connection. */
   close(): Promise<void>
 }

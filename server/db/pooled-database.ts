@@ -1,12 +1,13 @@
 import pg from 'pg'
 import { type ConnectionTarget, clientConfig, serviceTimeouts } from './connection-settings.ts'
 import type { Database, DatabaseLog, Listener, RegistryTx, TenantTx, TransactionMode } from './database.ts'
-import { asServiceError } from './database-errors.ts'
+import { FairQueue } from './fair-queue.ts'
 import { openListener } from './listener.ts'
 import { noContents, type RecordContents } from './record-contents.ts'
 import type { RegistryTables, TenantTables } from './schema.ts'
 import { kyselyOn } from './scoped-kysely.ts'
-import { runIngest, runTransaction, type TransactionScope } from './transactions.ts'
+import { runIngest, runTransaction, type TransactionScope, type Turn } from './transactions.ts'
+import { shareRules, type WorkClass, workClassOf, workLimits } from './work-classes.ts'
 
 export interface PoolOptions {
   readonly app: ConnectionTarget
@@ -18,17 +19,31 @@ export interface PoolOptions {
   readonly onQuery?: ((text: string) => void) | undefined
 }
 
-/** Opens the two pools. Connections are made when first needed. */
+/** The one that reads tables of no tenant waits for its turn as a tenant does. No slug is empty. */
+const registry = ''
+
+/** Takes no turn: for the connection that only tells whether the database answers. */
+const ownTurn: Turn = { workClass: 'write', enter: () => undefined, leave: () => {} }
+
+/** Opens the pools. Connections are made when first needed. */
 export function openPools(options: PoolOptions): Database {
+  const ingestSize = Math.ceil(options.size / 2)
   const app = openPool(options, options.app, 'hub-app', options.size)
-  const ingest = openPool(options, options.ingest, 'hub-ingest', Math.ceil(options.size / 2))
+  const ingest = openPool(options, options.ingest, 'hub-ingest', ingestSize)
+  const health = openPool(options, options.app, 'hub-health', 1)
+  const transactions = new FairQueue(shareRules(options.size))
+  const ingestions = new FairQueue(shareRules(ingestSize))
   const listeners: Listener[] = []
   const used = { contents: noContents }
   return {
-    withTenant: async (tenantId, work, mode = {}) =>
-      runTransaction(app, openingFor(tenantId, mode), (scope) => work(tenantTx(tenantId, scope, used.contents))),
-    withRegistry: (work) => runTransaction(app, 'begin', (scope) => work(registryTx(scope))),
-    ingest: (tenantId, steps) => runIngest(ingest, tenantId, steps),
+    withTenant: async (tenantId, work, mode = {}) => {
+      const turn = turnOf(transactions, tenantId, workClassOf(mode))
+      const opening = openingFor(tenantId, mode, turn.workClass)
+      return runTransaction(app, turn, opening, (scope) => work(tenantTx(tenantId, scope, used.contents)))
+    },
+    withRegistry: (work) =>
+      runTransaction(app, turnOf(transactions, registry, 'write'), 'begin', (scope) => work(registryTx(scope))),
+    ingest: (tenantId, steps) => runIngest(ingest, turnOf(ingestions, tenantId, 'ingest'), tenantId, steps),
     listen: (channel, wake) => {
       const listener = openListener(options.app, channel, wake, options.log)
       listeners.push(listener)
@@ -39,15 +54,23 @@ export function openPools(options: PoolOptions): Database {
     },
     // `openDatabase` spreads this object, so a getter would be read once and for all.
     contents: contentsOf(used),
-    ping: async () => {
-      await app.query('select 1').catch((error: unknown) => {
-        throw asServiceError(error)
-      })
-    },
+    ping: () =>
+      runTransaction(health, ownTurn, 'begin', async ({ client }) => {
+        await client.query('select 1')
+      }),
+    waits: () => ({ ...transactions.counts, ingest: ingestions.counts.ingest }),
     close: async () => {
       for (const listener of listeners) listener.close()
-      await Promise.all([app.end(), ingest.end()])
+      await Promise.all([app.end(), ingest.end(), health.end()])
     },
+  }
+}
+
+function turnOf(queue: FairQueue<WorkClass>, tenant: string, workClass: WorkClass): Turn {
+  return {
+    workClass,
+    enter: () => queue.enter(tenant, workClass),
+    leave: () => queue.leave(tenant, workClass),
   }
 }
 
@@ -55,6 +78,7 @@ function openPool(options: PoolOptions, target: ConnectionTarget, name: string, 
   const pool = new pg.Pool({
     ...clientConfig(target, name),
     ...serviceTimeouts,
+    ...(name === 'hub-ingest' && { statement_timeout: workLimits.ingest.statementMs }),
     max: size,
     idleTimeoutMillis: 60_000,
   })
@@ -72,10 +96,13 @@ function beginOf({ readOnly = false, snapshot = false }: TransactionMode): strin
 }
 
 /** The check matters twice: the slug stands in the SQL, because BEGIN and a parameter do not fit one round trip. */
-function openingFor(tenantId: string, mode: TransactionMode): string {
+function openingFor(tenantId: string, mode: TransactionMode, workClass: WorkClass): string {
   if (!/^[a-z][a-z0-9-]{1,62}$/.test(tenantId)) throw new Error('not a tenant slug')
   const order = mode.inIndexOrder ? '; set local enable_sort = off; set local enable_seqscan = off' : ''
-  return `${beginOf(mode)}; select hub.set_tenant('${tenantId}')${order}`
+  const { statementMs } = workLimits[workClass]
+  const limit =
+    statementMs === serviceTimeouts.statement_timeout ? '' : `; set local statement_timeout = ${statementMs}`
+  return `${beginOf(mode)}; select hub.set_tenant('${tenantId}')${order}${limit}`
 }
 
 function tenantTx(tenantId: string, scope: TransactionScope, contents: RecordContents): TenantTx {

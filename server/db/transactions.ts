@@ -1,9 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
+import { DomainError } from '../../contract/domain-error.ts'
 import { asServiceError, isRetryable, isUnavailable, unavailable } from './database-errors.ts'
 import { type IngestStep, IngestStepRefused, runScript } from './ingest-script.ts'
 import { FetchesOfTransaction, NotAtHand } from './not-at-hand.ts'
+import type { WorkClass } from './work-classes.ts'
 
 const attemptsMax = 3
 const rollbackMsMax = 5_000
@@ -12,6 +14,15 @@ const undefinedTable = '42P01'
 
 /** The transaction that the running code is inside of, if any. */
 const current = new AsyncLocalStorage<{ open: boolean }>()
+
+/** The place of one transaction among those that share the connections of a pool. */
+export interface Turn {
+  readonly workClass: WorkClass
+  /** Waits for a slot where none is free, and throws when that takes too long. */
+  enter(): Promise<void> | undefined
+  /** Gives the slot back. */
+  leave(): void
+}
 
 export interface TransactionScope {
   readonly client: pg.ClientBase
@@ -31,15 +42,21 @@ function requireNoTransaction(): void {
  * @throws DomainError `hub-unavailable` when the database is away: then it may have been committed all the same;
  *   IngestStepRefused
  */
-export async function runIngest(pool: pg.Pool, tenantId: string, steps: readonly IngestStep[]): Promise<void> {
+export async function runIngest(
+  pool: pg.Pool,
+  turn: Turn,
+  tenantId: string,
+  steps: readonly IngestStep[],
+): Promise<void> {
   requireNoTransaction()
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await runScriptOnce(pool, tenantId, steps)
+      return await runScriptOnce(pool, turn, tenantId, steps)
     } catch (error) {
+      if (error instanceof DomainError) throw error
       // Without PostgreSQL's word the transaction may have been committed: nothing to try again with other ids.
       if (!(error instanceof IngestStepRefused)) throw unavailable(error)
-      const known = asServiceError(error.cause)
+      const known = asServiceError(error.cause, turn.workClass)
       if (known !== error.cause) throw known
       // The month's partition is not there: no event is to blame, and the next hour may have it.
       if (error.code === undefinedTable) throw unavailable(error)
@@ -49,15 +66,20 @@ export async function runIngest(pool: pg.Pool, tenantId: string, steps: readonly
   }
 }
 
-async function runScriptOnce(pool: pg.Pool, tenantId: string, steps: readonly IngestStep[]): Promise<void> {
-  const client = await pool.connect()
+async function runScriptOnce(pool: pg.Pool, turn: Turn, tenantId: string, steps: readonly IngestStep[]): Promise<void> {
+  await turn.enter()
   try {
-    await runScript(client, tenantId, steps)
-    client.release()
-  } catch (error) {
-    // A refused step leaves the connection as it was: the implicit transaction has ended.
-    client.release(!(error instanceof IngestStepRefused))
-    throw error
+    const client = await pool.connect()
+    try {
+      await runScript(client, tenantId, steps)
+      client.release()
+    } catch (error) {
+      // A refused step leaves the connection as it was: the implicit transaction has ended.
+      client.release(!(error instanceof IngestStepRefused))
+      throw error
+    }
+  } finally {
+    turn.leave()
   }
 }
 
@@ -70,6 +92,7 @@ async function runScriptOnce(pool: pg.Pool, tenantId: string, steps: readonly In
  */
 export async function runTransaction<T>(
   pool: pg.Pool,
+  turn: Turn,
   opening: string,
   work: (scope: TransactionScope) => Promise<T>,
 ): Promise<T> {
@@ -77,17 +100,31 @@ export async function runTransaction<T>(
   const fetches = new FetchesOfTransaction()
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await runOnce(pool, opening, work)
+      return await runInTurn(pool, turn, opening, work)
     } catch (error) {
       if (error instanceof NotAtHand && fetches.allows(error)) {
         attempt -= 1
         await error.fetch()
         continue
       }
-      if (!isRetryable(error) || attempt === attemptsMax) throw asServiceError(error)
+      if (!isRetryable(error) || attempt === attemptsMax) throw asServiceError(error, turn.workClass)
       // Out of step with the one it collided with.
       await delay(attempt * 10 + Math.random() * 20)
     }
+  }
+}
+
+async function runInTurn<T>(
+  pool: pg.Pool,
+  turn: Turn,
+  opening: string,
+  work: (scope: TransactionScope) => Promise<T>,
+): Promise<T> {
+  await turn.enter()
+  try {
+    return await runOnce(pool, opening, work)
+  } finally {
+    turn.leave()
   }
 }
 

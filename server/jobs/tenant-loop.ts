@@ -1,5 +1,6 @@
 import { isUnavailable } from '../../contract/domain-error.ts'
 import type { DatabaseLog, Listener } from '../db/database.ts'
+import { inBackground } from '../db/work-classes.ts'
 
 /** Between looks for new tenants; more where listing them takes long. */
 const sweepMsDefault = 5_000
@@ -85,7 +86,8 @@ export function createTenantLoop(deps: TenantLoopDeps): TenantLoop {
     for (const [tenantId, state] of due.slice(0, looksAtOnce - looks)) {
       looks += 1
       state.wantedAtMs = Number.POSITIVE_INFINITY
-      state.looking = lookAt(tenantId, state).finally(() => {
+      // A request may have woken it.
+      state.looking = inBackground(() => lookAt(tenantId, state)).finally(() => {
         looks -= 1
         delete state.looking
         if (state.failures === 0) state.lookAtMs = Math.min(state.lookAtMs, state.wantedAtMs)

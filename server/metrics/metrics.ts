@@ -1,4 +1,5 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { type DatabaseWaits, databaseWaitMetrics } from './database-wait-metrics.ts'
 
 /** Seconds. From a cached read to an export or a full batch on a busy disk. */
 const durationBuckets = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -19,6 +20,7 @@ export class Metrics {
   private readonly fallback: Gauge
   private readonly deliveries: Counter<'outcome'>
   private readWebhookWaits: (() => Record<'queued' | 'due', number>) | undefined
+  private readDatabaseWaits: (() => DatabaseWaits) | undefined
 
   /** @param worker tells the processes of a cluster apart: `primary` or a worker's number */
   constructor(worker?: string) {
@@ -72,6 +74,7 @@ export class Metrics {
         waits.set({ stage: 'due' }, seconds.due)
       },
     })
+    databaseWaitMetrics(this.registry, () => this.readDatabaseWaits?.())
     collectDefaultMetrics({ register: this.registry })
   }
 
@@ -100,6 +103,11 @@ export class Metrics {
   /** @param read in seconds, whenever somebody looks */
   showWebhookWaits(read: () => Record<'queued' | 'due', number>): void {
     this.readWebhookWaits = read
+  }
+
+  /** @param read asked whenever somebody looks */
+  showDatabaseWaits(read: () => DatabaseWaits): void {
+    this.readDatabaseWaits = read
   }
 
   snapshot(): Promise<MetricsSnapshot> {

@@ -4,9 +4,10 @@ import { HealthService } from '../../server/modules/observability/health-service
 import { startHub, type TestHub } from '../support/hub.ts'
 import { scaled } from '../support/machine-speed.ts'
 
+const poolSize = 4
 let hub: TestHub
 beforeAll(async () => {
-  hub = await startHub()
+  hub = await startHub({ poolSize })
 })
 afterAll(() => hub.stop())
 
@@ -32,6 +33,22 @@ test('is the same for every tenant, and for none', async () => {
 test('takes no parameter', async () => {
   const { status, body } = await hub.call('acme', 'GET', '/v1/health?verbose=1')
   expect([status, body.errors[0].pointer]).toEqual([400, '/query/verbose'])
+})
+
+test('is answered while every connection for requests is in use', async () => {
+  const end = Promise.withResolvers<void>()
+  let running = 0
+  const hold = async () => {
+    running += 1
+    await end.promise
+  }
+  const { database } = hub.test
+  const holding = Array.from({ length: 2 * poolSize }, (_, at) => database.withTenant(at % 2 ? 'acme' : 'globex', hold))
+  await expect.poll(() => running).toBe(poolSize)
+  const { status, body } = await hub.call('acme', 'GET', '/v1/health', { token: null })
+  expect([status, body.status, running]).toEqual([200, 'ok', poolSize])
+  end.resolve()
+  await Promise.all(holding)
 })
 
 describe('when the database is away', () => {

@@ -262,3 +262,21 @@ test('with telemetry:read alone', async () => {
 
 test('not without token, tenant or scope', () =>
   expectGuarded(hub, 'GET', path, { lacking: ['hub:read', 'governance:read', 'telemetry:write', 'hub:write'] }))
+
+test('a summary that takes too long is refused, and the problem says what to narrow', async () => {
+  const superuser = await hub.superuserClient()
+  await superuser.query('begin; lock table hub.telemetry_rollups')
+  const asked = get(`${january}&group_by=user&interval=hour`)
+  // As the time limit of the statement does.
+  const cancel = () =>
+    superuser.query(
+      `select pg_cancel_backend(pid) from pg_stat_activity
+       where application_name = 'hub-app' and datname = current_database() and wait_event_type = 'Lock'`,
+    )
+  await expect.poll(async () => (await cancel()).rowCount).toBe(1)
+  await superuser.query('rollback')
+  const answer = await asked
+  expectProblem(answer, 'hub-unavailable')
+  expect(answer.body.detail).toContain('Narrow the summary: a shorter range (`from`, `to`)')
+  expect(answer.headers['retry-after']).toBe('5')
+})

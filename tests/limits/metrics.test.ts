@@ -28,6 +28,20 @@ async function series(page: Promise<string>): Promise<Record<string, number>> {
   return Object.fromEntries(lines.map((line) => [line.replace(/ \S+$/, ''), Number(line.split(' ').at(-1))]))
 }
 
+test('waits for database connections are shown by class, as they are when somebody looks', async () => {
+  const metrics = new Metrics()
+  const read = { waiting: 0, waited: 0, refused: 0, seconds: 0 }
+  metrics.showDatabaseWaits(() => ({ read }))
+  await metrics.page()
+  Object.assign(read, { waiting: 3, waited: 7, refused: 2, seconds: 1.5 })
+  expect(await series(metrics.page())).toMatchObject({
+    'hub_database_waiting{class="read"}': 3,
+    'hub_database_waits_total{class="read",outcome="granted"}': 7,
+    'hub_database_waits_total{class="read",outcome="refused"}': 2,
+    'hub_database_wait_seconds_total{class="read"}': 1.5,
+  })
+})
+
 test('answers, tokens and decisions are counted by operation, status, class and outcome; no tenant is named', async () => {
   const metrics = new Metrics()
   const limiter = countDecisions(new MemoryRateLimiter(), metrics)

@@ -1,5 +1,6 @@
 import { isUnavailable } from '../../../contract/domain-error.ts'
 import type { DatabaseLog, Listener } from '../../db/database.ts'
+import { inBackground } from '../../db/work-classes.ts'
 import type { Tenant } from '../../http/caller.ts'
 
 /** What comes in so long after the first is taken in with it. */
@@ -78,7 +79,8 @@ export function createIntegrator(deps: {
     due.sort(([, a], [, b]) => a.dueAtMs - b.dueAtMs)
     const free = tenantsAtOnce - [...states.values()].filter((state) => state.running).length
     for (const [tenantId, state] of due.slice(0, free)) {
-      state.running = tend(tenantId, state).finally(() => {
+      // A request may have caused it.
+      state.running = inBackground(() => tend(tenantId, state)).finally(() => {
         delete state.running
         if (state.dueAtMs === Number.POSITIVE_INFINITY) states.delete(tenantId)
         // Others may wait for the place.

@@ -4,7 +4,6 @@ import type { RecordClock } from '../hub/record-clock-types.ts'
 import { addErrorPages } from './error-pages.ts'
 import { HealthService } from './health-service.ts'
 import { addObservabilityRoutes } from './observability-routes.ts'
-import { pingDatabase } from './observability-store.ts'
 import { type OpenApiDocument, openApiDocument } from './openapi-document.ts'
 import { addReferencePages } from './reference-pages.ts'
 import { addTenantHealthRoutes } from './tenant-health-routes.ts'
@@ -17,16 +16,13 @@ export interface ObservabilityModule {
 
 /** Health, the description of the API in three forms, and the pages behind problem types. */
 export function createObservabilityModule(deps: {
-  database: Pick<Database, 'withRegistry' | 'withTenant'>
+  database: Pick<Database, 'ping' | 'withTenant'>
   version: string
   clock: RecordClock
   /** What the health of a tenant is made of. */
   sources: HealthSources
 }): ObservabilityModule {
-  const health = new HealthService({
-    version: deps.version,
-    pingDatabase: () => deps.database.withRegistry(pingDatabase),
-  })
+  const health = new HealthService({ version: deps.version, pingDatabase: () => deps.database.ping() })
   return {
     routes(app) {
       // Made when first asked for: only then have all modules added their routes.

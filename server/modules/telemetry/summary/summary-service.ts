@@ -57,7 +57,7 @@ export function createTelemetrySummaries(deps: {
     const { rows, hasMore, totals } = await database.withTenant(
       tenant.slug,
       (tx) => readFigures(tx, request, { after: opened?.after, limit, latencies }),
-      { readOnly: true, snapshot: true },
+      { readOnly: true, snapshot: true, summary: true },
     )
     const last = rows.at(-1)
     return {

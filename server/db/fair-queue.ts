@@ -1,0 +1,186 @@
+/** How many transactions of one class may run, and how long one may wait. */
+export interface ClassRules {
+  /** Of all tenants together. */
+  readonly all: number
+  readonly ofTenant: number
+  readonly waitMs: number
+  /** Makes the error of one that has waited for so long. */
+  readonly refusal: () => Error
+}
+
+export interface FairQueueRules<Class extends string> {
+  /** Transactions at a time. */
+  readonly slots: number
+  /** Transactions of one tenant at a time. */
+  readonly ofTenant: number
+  readonly classes: Readonly<Record<Class, ClassRules>>
+}
+
+/** What has waited, since the start. */
+export interface WaitCounts {
+  /** Transactions that wait now. */
+  waiting: number
+  /** Transactions that waited, and then ran. */
+  waited: number
+  /** Transactions that waited too long, and were refused. */
+  refused: number
+  /** Seconds that all of both waited. */
+  seconds: number
+}
+
+interface Waiter {
+  readonly sinceMs: number
+  readonly order: number
+  readonly grant: () => void
+  readonly timer: NodeJS.Timeout
+}
+
+interface Lane<Class extends string> {
+  running: number
+  readonly runningOf: Partial<Record<Class, number>>
+  /** First in, first out, within each class. */
+  readonly waiting: Map<Class, Set<Waiter>>
+}
+
+/**
+ * Shares slots between tenants. A tenant has a number of slots at most, and so has a class of work, of all tenants and of
+ * one. Tenants that wait take turns: a free slot goes to the one that was served the longest ago, however many
+ * transactions another has waiting. Within a tenant the oldest goes first, of those whose class has a slot.
+ *
+ * Nothing waits for longer than the rules of its class allow. Nobody may enter twice without leaving: see
+ * `requireNoTransaction`.
+ */
+export class FairQueue<Class extends string> {
+  readonly counts: Record<Class, WaitCounts>
+  readonly #rules: FairQueueRules<Class>
+  readonly #lanes = new Map<string, Lane<Class>>()
+  /** Tenants that wait, in the order of their turns. */
+  readonly #turns = new Set<string>()
+  readonly #runningOf: Record<Class, number>
+  #running = 0
+  #order = 0
+
+  constructor(rules: FairQueueRules<Class>) {
+    this.#rules = rules
+    const names = Object.keys(rules.classes) as Class[]
+    const each = <T>(make: () => T) => Object.fromEntries(names.map((name) => [name, make()])) as Record<Class, T>
+    this.counts = each(() => ({ waiting: 0, waited: 0, refused: 0, seconds: 0 }))
+    this.#runningOf = each(() => 0)
+  }
+
+  /**
+   * Takes a slot, which `leave` gives back.
+   *
+   * @returns undefined when the slot is taken at once
+   * @throws the refusal of the class, by the promise, after its waiting time
+   */
+  enter(tenant: string, workClass: Class): Promise<void> | undefined {
+    const lane = this.#laneOf(tenant)
+    if (!lane.waiting.has(workClass) && this.#hasRoom(lane, workClass)) {
+      this.#take(lane, workClass)
+      return undefined
+    }
+    return this.#wait(tenant, lane, workClass)
+  }
+
+  leave(tenant: string, workClass: Class): void {
+    const lane = this.#laneOf(tenant)
+    this.#running -= 1
+    this.#runningOf[workClass] -= 1
+    lane.running -= 1
+    lane.runningOf[workClass] = (lane.runningOf[workClass] ?? 0) - 1
+    this.#forgetIdle(tenant, lane)
+    this.#grantAll()
+  }
+
+  #laneOf(tenant: string): Lane<Class> {
+    const known = this.#lanes.get(tenant)
+    if (known) return known
+    const lane: Lane<Class> = { running: 0, runningOf: {}, waiting: new Map() }
+    this.#lanes.set(tenant, lane)
+    return lane
+  }
+
+  #hasRoom(lane: Lane<Class>, workClass: Class): boolean {
+    const { slots, ofTenant, classes } = this.#rules
+    const rules = classes[workClass]
+    return (
+      this.#running < slots &&
+      lane.running < ofTenant &&
+      this.#runningOf[workClass] < rules.all &&
+      (lane.runningOf[workClass] ?? 0) < rules.ofTenant
+    )
+  }
+
+  #take(lane: Lane<Class>, workClass: Class): void {
+    this.#running += 1
+    this.#runningOf[workClass] += 1
+    lane.running += 1
+    lane.runningOf[workClass] = (lane.runningOf[workClass] ?? 0) + 1
+  }
+
+  #wait(tenant: string, lane: Lane<Class>, workClass: Class): Promise<void> {
+    const { waitMs, refusal } = this.#rules.classes[workClass]
+    const counts = this.counts[workClass]
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const waiters = lane.waiting.get(workClass) ?? new Set()
+    const end = () => {
+      clearTimeout(waiter.timer)
+      counts.waiting -= 1
+      counts.seconds += (performance.now() - waiter.sinceMs) / 1000
+      waiters.delete(waiter)
+      if (waiters.size === 0) lane.waiting.delete(workClass)
+      if (lane.waiting.size === 0) this.#turns.delete(tenant)
+    }
+    const waiter: Waiter = {
+      sinceMs: performance.now(),
+      order: ++this.#order,
+      grant: () => {
+        end()
+        counts.waited += 1
+        this.#take(lane, workClass)
+        resolve()
+      },
+      timer: setTimeout(() => {
+        end()
+        counts.refused += 1
+        this.#forgetIdle(tenant, lane)
+        reject(refusal())
+      }, waitMs),
+    }
+    counts.waiting += 1
+    waiters.add(waiter)
+    lane.waiting.set(workClass, waiters)
+    this.#turns.add(tenant)
+    return promise
+  }
+
+  /** Grants what is free. A tenant that is served goes to the end of the turns. */
+  #grantAll(): void {
+    // A tenant that is put back at the end is visited again, until nobody gets anything.
+    for (const tenant of this.#turns) {
+      if (this.#running >= this.#rules.slots) return
+      const lane = this.#laneOf(tenant)
+      const next = this.#nextOf(lane)
+      if (!next) continue
+      this.#turns.delete(tenant)
+      this.#turns.add(tenant)
+      next.grant()
+    }
+  }
+
+  /** The oldest of a lane that may run. */
+  #nextOf(lane: Lane<Class>): Waiter | undefined {
+    let oldest: Waiter | undefined
+    for (const [workClass, waiters] of lane.waiting) {
+      const [first] = waiters
+      if (!first || !this.#hasRoom(lane, workClass)) continue
+      if (oldest === undefined || first.order < oldest.order) oldest = first
+    }
+    return oldest
+  }
+
+  #forgetIdle(tenant: string, lane: Lane<Class>): void {
+    if (lane.running === 0 && lane.waiting.size === 0) this.#lanes.delete(tenant)
+  }
+}

@@ -1,0 +1,100 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { DomainError } from '../../contract/domain-error.ts'
+import type { ClassRules } from './fair-queue.ts'
+
+/** Classes of transactions, which share connections and have limits of their own. */
+export type WorkClass = 'read' | 'write' | 'summary' | 'background' | 'ingest'
+
+/** Limits of one class. */
+interface WorkLimits {
+  /** The time limit of one statement. */
+  readonly statementMs: number
+  /** The longest wait for a connection. */
+  readonly waitMs: number
+  /** What a caller may do about a statement that took too long. */
+  readonly remedy: string
+}
+
+const tryAgain = 'Try again shortly.'
+
+/** A session has `statementMs` of `write`; transactions of other classes set their own. */
+export const workLimits: Readonly<Record<WorkClass, WorkLimits>> = {
+  read: {
+    statementMs: 15_000,
+    waitMs: 5_000,
+    remedy: 'Ask for less: a smaller `limit`, a shorter range of time, or one more filter.',
+  },
+  write: { statementMs: 30_000, waitMs: 5_000, remedy: tryAgain },
+  summary: {
+    statementMs: 20_000,
+    waitMs: 10_000,
+    remedy:
+      'Narrow the summary: a shorter range (`from`, `to`), `interval=day` instead of `hour`, no `group_by`, or one ' +
+      'more filter such as `skill_id`.',
+  },
+  background: { statementMs: 30_000, waitMs: 30_000, remedy: tryAgain },
+  ingest: { statementMs: 15_000, waitMs: 5_000, remedy: 'Send fewer events in one batch, or try again shortly.' },
+}
+
+/** Seconds after which a refused caller may try again. */
+const retryAfterSeconds = 5
+
+/** The answer to a statement that ran into the time limit of its class, or that an administrator cancelled. */
+export function tookTooLong(workClass: WorkClass, cause: unknown): DomainError {
+  const detail = `The database took too long for this. ${workLimits[workClass].remedy}`
+  return new DomainError('hub-unavailable', detail, { retryAfterSeconds, cause })
+}
+
+/** The answer to a transaction that waited too long for a connection. The metrics count it, so the log does not. */
+export function waitedTooLong(workClass: WorkClass): DomainError {
+  const seconds = workLimits[workClass].waitMs / 1000
+  const advice =
+    workClass === 'summary'
+      ? 'Ask for fewer summaries at a time, then try again.'
+      : 'Send fewer requests at a time, then try again.'
+  const detail = `No database connection was free for this within ${seconds} s. ${advice}`
+  return new DomainError('hub-unavailable', detail, { retryAfterSeconds, logged: false })
+}
+
+/**
+ * How many transactions may use a pool of so many connections. A tenant leaves a quarter of the pool to the others.
+ * Summaries and background work, whose statements are long, leave connections to short ones.
+ */
+export function shareRules(connections: number): {
+  slots: number
+  ofTenant: number
+  classes: Record<WorkClass, ClassRules>
+} {
+  const share = (part: number) => Math.max(1, Math.floor(connections * part))
+  const ofTenant = Math.max(1, connections - Math.ceil(connections / 4))
+  const summaries = share(1 / 4)
+  // Two of a tenant where there is room, because a page of the web UI asks for several.
+  const summariesOfTenant = Math.max(share(1 / 10), Math.min(2, summaries))
+  const rulesOf = (workClass: WorkClass, all: number, tenantMax: number): ClassRules => {
+    const { waitMs } = workLimits[workClass]
+    return { all, ofTenant: tenantMax, waitMs, refusal: () => waitedTooLong(workClass) }
+  }
+  return {
+    slots: connections,
+    ofTenant,
+    classes: {
+      read: rulesOf('read', connections, ofTenant),
+      write: rulesOf('write', connections, ofTenant),
+      summary: rulesOf('summary', summaries, summariesOfTenant),
+      background: rulesOf('background', share(1 / 2), share(1 / 4)),
+      ingest: rulesOf('ingest', connections, ofTenant),
+    },
+  }
+}
+
+const ambient = new AsyncLocalStorage<'background'>()
+
+/** Runs work whose transactions are of the class `background`, and so is whatever it starts. */
+export function inBackground<T>(work: () => T): T {
+  return ambient.run('background', work)
+}
+
+/** The class of a transaction that is opened here. */
+export function workClassOf(mode: { readonly readOnly?: boolean; readonly summary?: boolean }): WorkClass {
+  return ambient.getStore() ?? (mode.summary ? 'summary' : mode.readOnly ? 'read' : 'write')
+}
