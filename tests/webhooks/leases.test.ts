@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { patience } from '../support/machine-speed.ts'
 import { type DeliveringProcess, startDeliveringProcess } from './delivering-process.ts'
 import { answerAfter, hang, take } from './receiver-behaviours.ts'
 import { startWebhookLab, type WebhookLab } from './webhook-lab.ts'
@@ -13,8 +14,14 @@ afterEach(async () => {
 })
 afterAll(() => lab.stop())
 
+/** Begins a process that takes no answer for late on a busy machine: what is late is sent again. */
 async function begin(): Promise<DeliveringProcess> {
-  const begun = await startDeliveringProcess(lab.hub)
+  const begun = await startDeliveringProcess(
+    lab.hub,
+    {},
+    { quickMsMax: patience.timeout },
+    { timeoutMs: patience.timeout },
+  )
   processes.push(begun)
   return begun
 }

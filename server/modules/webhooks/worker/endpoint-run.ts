@@ -16,8 +16,6 @@ const failuresAtFullSpeed = 3
 const pacePerFailureMs = 25
 /** A receiver that asks to be left alone gets nothing else either, so long at most; then it is asked again. */
 const leftAloneMsMax = 60_000
-/** Nobody keeps a place of the quick lane for longer. */
-const quickMsMax = 2_000
 
 export type Opened = { url: string; secrets: readonly string[] } | 'key-destroyed'
 
@@ -41,6 +39,8 @@ export interface RunDeps {
   isHeld: () => boolean
   /** The longest pause between attempts to a receiver that keeps failing. */
   paceMsMax: number
+  /** The longest time that an attempt keeps a place of the quick lane. */
+  quickMsMax: number
   nowMs: () => number
 }
 
@@ -214,7 +214,7 @@ export class EndpointRun {
     opened: Exclude<Opened, string>,
     stop: AbortController,
   ): Promise<void> {
-    const { lanes, tenantId, send, judge } = this.#deps
+    const { lanes, tenantId, send, judge, quickMsMax } = this.#deps
     const place = lanes.take(this.#lane(), tenantId, this.#queue.bytesEach)
     let isLate = false
     // Without room among the slow ones it is given back, and sent again once there is.
