@@ -196,6 +196,40 @@ export const viewNameLengthMax = 100
 /** Of the query of a page's address, in characters. */
 export const viewQueryLengthMax = 4000
 
+/** Bounds of a request body. A value is a JSON text, number, literal, array or object; each member has one. */
+export interface BodyBounds {
+  /** After inflation. */
+  bytes: number
+  values: number
+  /** Of one event of a batch. */
+  eventValues?: number
+}
+
+/** Bounds by kind of body. Each operation with a body names its kind in `contract/operations/`. See ADR 0052. */
+export const bodyBounds = {
+  /** Forms of pages without a script. */
+  form: { bytes: pageFormBytesMax, values: 1000 },
+  signIn: { bytes: signInBodyBytesMax, values: 1000 },
+  settings: { bytes: recordBodyBytesMax, values: 2000 },
+  /** 10,000 archetypes with names fit. */
+  list: { bytes: recordBodyBytesMax, values: 50_000 },
+  record: { bytes: recordBodyBytesMax, values: 50_000 },
+  /** The largest metadata fits: it has 1,638 members. */
+  event: { bytes: recordBodyBytesMax, values: 2000 },
+  batch: { bytes: batchBodyBytesMax, values: 200_000, eventValues: 2000 },
+  inbound: { bytes: inboundBodyBytesMax, values: 2000 },
+  /** A group with 50,000 members fits, each an object with `value` and `display`. */
+  scim: { bytes: scimBodyBytesMax, values: 160_000 },
+} as const satisfies Record<string, BodyBounds>
+
+export type BodyKind = keyof typeof bodyBounds
+
+/** A body counts as one request of its rate class for each started unit of its bytes after inflation. */
+export const bodyBytesPerRequest = 1024 * 1024
+
+/** Errors of refused events that the answer to a batch lists; `errors_omitted` counts the others. */
+export const batchErrorsMax = 100
+
 /** Requests per minute, for one token and for a whole tenant. */
 export const rateLimits = {
   auth: { perToken: 10, perTenant: 100 },

@@ -111,7 +111,8 @@ export const problems = {
   'payload-too-large': {
     status: 413,
     title: 'Payload too large',
-    meaning: 'The body, after inflation where it is compressed, is larger than this operation takes.',
+    meaning:
+      'The body has more bytes, after inflation where it is compressed, or more JSON values than this operation takes.',
     remedy: 'Send less at a time. `detail` names the limit.',
   },
   'unsupported-media-type': {

@@ -7,7 +7,7 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import { DomainError, invalidTenant, validationFailed } from '../../contract/domain-error.ts'
-import { batchBodyBytesMax, recordBodyBytesMax } from '../../contract/limits.ts'
+import { bodyBounds } from '../../contract/limits.ts'
 import { createBodyBudget } from '../../server/http/body-budget.ts'
 import { answerBrokenRequests } from '../../server/http/broken-requests.ts'
 import { problemSender } from '../../server/http/problem-sender.ts'
@@ -71,10 +71,10 @@ export function createConnectorServer(deps: {
   app.setNotFoundHandler((request, reply) => sendProblem(request, reply, new DomainError('not-found', 'Not here.')))
   app.setSerializerCompiler(() => JSON.stringify)
 
-  app.post(eventPath, { bodyLimit: recordBodyBytesMax }, async (request, reply) =>
+  app.post(eventPath, { bodyLimit: bodyBounds.event.bytes }, async (request, reply) =>
     answerKept(reply, await intake.takeEvent(bodyOf(request.body), keyOf(request))),
   )
-  app.post(batchPath.replace(':', '::'), { bodyLimit: batchBodyBytesMax }, async (request, reply) =>
+  app.post(batchPath.replace(':', '::'), { bodyLimit: bodyBounds.batch.bytes }, async (request, reply) =>
     answerKept(reply, await intake.takeBatch(bodyOf(request.body), keyOf(request))),
   )
   app.get('/status', async () => status())
@@ -117,7 +117,7 @@ function readBodies(app: FastifyInstance): void {
   app.addContentTypeParser(['application/json', '*'], (request: FastifyRequest, payload: IncomingMessage) =>
     readBody(request.headers, payload, {
       format: 'json',
-      limitBytes: request.routeOptions.bodyLimit ?? recordBodyBytesMax,
+      bounds: request.routeOptions.url === eventPath ? bodyBounds.event : bodyBounds.batch,
       held: budget.bodyOf(request.rawAnswer),
     }),
   )

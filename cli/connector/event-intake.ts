@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { DomainError, type PointedError, validationFailed } from '../../contract/domain-error.ts'
+import { batchErrorsMax } from '../../contract/limits.ts'
 import { patterns, patternWords } from '../../contract/literals.ts'
 import { problems } from '../../contract/problems.ts'
 import { canonicalize, type JsonValue } from '../../provenance/index.ts'
@@ -62,17 +63,19 @@ export function createEventIntake(deps: {
       const errors: EventError[] = []
       for (const [index, event] of events.entries()) {
         const reading = readEvent(event, now)
-        if (Array.isArray(reading)) errors.push(eventError(hubUrl, index, reading))
-        else sound.push(index)
+        if (!Array.isArray(reading)) sound.push(index)
+        else if (errors.length < batchErrorsMax) errors.push(eventError(hubUrl, index, reading))
       }
+      const omitted = events.length - sound.length - errors.length
       return spool.keep({
         events: sound.map((index) => JSON.stringify(events[index])),
         ...requestOf(idempotencyKey, batchPath, body),
         answerOf: (sequences) => ({
           accepted: sound.length,
-          failed: errors.length,
+          failed: events.length - sound.length,
           events: sequences.map((sequence, at) => ({ index: sound[at], sequence })),
-          ...(errors.length > 0 ? { errors } : {}),
+          ...(errors.length > 0 && { errors }),
+          ...(omitted > 0 && { errors_omitted: omitted }),
         }),
       })
     },

@@ -98,9 +98,9 @@ function problemOf(body: unknown): Problem | undefined {
 }
 
 function refusalsOf(body: unknown, eventCount: number): Map<number, EventRefusal> | undefined {
-  const { accepted, failed, errors = [] } = (body ?? {}) as Record<string, unknown>
+  const { accepted, failed, errors = [], errors_omitted: omitted = 0 } = (body ?? {}) as Record<string, unknown>
   if (typeof accepted !== 'number' || typeof failed !== 'number' || accepted + failed !== eventCount) return undefined
-  if (!Array.isArray(errors) || errors.length !== failed) return undefined
+  if (!Array.isArray(errors) || errors.length + Number(omitted) !== failed) return undefined
   const refusals = new Map<number, EventRefusal>()
   for (const { index, status, ...error } of errors as Record<string, unknown>[]) {
     if (!Number.isInteger(index) || (index as number) < 0 || (index as number) >= eventCount) return undefined
@@ -111,7 +111,23 @@ function refusalsOf(body: unknown, eventCount: number): Map<number, EventRefusal
       detail: textOfEvent(index as number, String(error.detail)),
     })
   }
+  if (omitted !== 0)
+    for (const index of withoutReceipt(body, eventCount)) refusals.set(index, refusals.get(index) ?? unlisted)
   return refusals.size === failed ? refusals : undefined
+}
+
+/** An answer lists the reasons of the first refused events only. */
+const unlisted: EventRefusal = {
+  slug: 'validation-failed',
+  status: 400,
+  detail: 'The Hub refused the event. Its answer lists the reasons of other events of the batch only.',
+}
+
+/** Indexes of the events that `records` does not have. */
+function withoutReceipt(body: unknown, eventCount: number): number[] {
+  const { records } = body as Record<string, unknown>
+  const stored = new Set(Array.isArray(records) ? records.map(({ index }: Record<string, unknown>) => index) : [])
+  return Array.from({ length: eventCount }, (_, index) => index).filter((index) => !stored.has(index))
 }
 
 /** Pointers from the event, since people here see events and never the batch that the Hub saw. */

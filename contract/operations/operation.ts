@@ -1,4 +1,4 @@
-import type { RateClass } from '../limits.ts'
+import type { BodyKind, RateClass } from '../limits.ts'
 import { type Scope, scopeNames } from '../scopes.ts'
 
 /**
@@ -10,8 +10,20 @@ import { type Scope, scopeNames } from '../scopes.ts'
  */
 export type Access = { kind: 'public' } | { kind: 'own' } | { kind: 'token'; anyOf: readonly (readonly Scope[])[] }
 
-export interface Operation {
-  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+export type Operation = OperationWithoutBody | OperationWithBody
+
+interface OperationWithoutBody extends OperationBasics {
+  method: 'GET' | 'DELETE'
+  body?: never
+}
+
+interface OperationWithBody extends OperationBasics {
+  method: 'POST' | 'PUT' | 'PATCH'
+  /** Names the bounds of the body: see `bodyBounds` in `contract/limits.ts`. */
+  body: BodyKind
+}
+
+interface OperationBasics {
   /** OpenAPI path template. */
   path: string
   access: Access

@@ -47,6 +47,7 @@ export const serviceOperations = {
     path: '/api/v1/oauth/token',
     access: ownCredential,
     rateClass: 'auth',
+    body: 'signIn',
     tag: 'Authentication',
     summary: 'Get an access token for a service account',
   },

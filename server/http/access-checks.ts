@@ -7,6 +7,7 @@ import type { Scope } from '../../contract/scopes.ts'
 import type { AccessControl, AccessRefusal, Caller, Tenant, TokenClaims } from './caller.ts'
 import {
   callerCharges,
+  countRequest,
   quotasOf,
   rateLimited,
   setRateLimitHeaders,
@@ -60,9 +61,8 @@ export async function admitCaller(
     const own = await options.limitsOf(tenant.slug)
     const quotas = quotasOf(operation.rateClass, own, options.limitFactor)
     const charges = callerCharges(operation.rateClass, { token: caller.tokenId, tenantSlug: tenant.slug }, quotas)
-    const decision = await options.limiter.take(charges)
-    setRateLimitHeaders(reply, decision)
-    if (!decision.allowed) throw rateLimited(decision)
+    request.chargeAgain = () => countRequest(options.limiter, charges, reply)
+    await request.chargeAgain()
   }
   return caller
 }

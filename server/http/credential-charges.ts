@@ -4,7 +4,14 @@ import type { DomainError } from '../../contract/domain-error.ts'
 import type { RateClass } from '../../contract/limits.ts'
 import type { AccessChecksOptions } from './access-checks.ts'
 import { asDomainError } from './problem-document.ts'
-import { callerCharges, quotasOf, rateLimited, setRateLimitHeaders, strangerCharges } from './rate-limit-headers.ts'
+import {
+  callerCharges,
+  countRequest,
+  quotasOf,
+  rateLimited,
+  setRateLimitHeaders,
+  strangerCharges,
+} from './rate-limit-headers.ts'
 import type { Charge, RateDecision } from './rate-limiter.ts'
 
 /**
@@ -69,7 +76,9 @@ export function credentialCharges(
     const own = tenantSlug === undefined ? {} : await limitsOf(tenantSlug)
     const quotas = quotasOf(rateClass, own, limitFactor)
     const ofBoth = callerCharges(rateClass, { token: id, tenantSlug: tenantSlug ?? '' }, quotas)
-    const decision = await limiter.take(tenantSlug === undefined ? ofBoth.slice(0, 1) : ofBoth)
+    const taken = tenantSlug === undefined ? ofBoth.slice(0, 1) : ofBoth
+    request.chargeAgain = () => countRequest(limiter, taken, reply)
+    const decision = await limiter.take(taken)
     setRateLimitHeaders(reply, decision)
     return decision
   }

@@ -7,7 +7,7 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import { DomainError } from '../../contract/domain-error.ts'
-import { recordBodyBytesMax } from '../../contract/limits.ts'
+import { bodyBounds, recordBodyBytesMax } from '../../contract/limits.ts'
 import type { Config } from '../config.ts'
 import { type AccessChecksOptions, admitCaller } from './access-checks.ts'
 import { checkAnswersAgainstSchemas } from './answer-check.ts'
@@ -53,6 +53,8 @@ declare module 'fastify' {
     hostTenant: Tenant | null
     /** How an operation with a credential of its own, or the form of a page, is counted. */
     credentialCharges: CredentialCharges
+    /** Counts one more request of the caller, for a large body; null where no caller is known. Throws `rate-limited`. */
+    chargeAgain: (() => Promise<void>) | null
     /** Of the caller, read while the connection is there: later a caller who hung up would have none. */
     callerAddress: string
     /** Its closing ends what is held for the request. */
@@ -159,6 +161,7 @@ function decorateRequests(app: FastifyInstance): void {
   app.decorateRequest('hubTenant', null)
   app.decorateRequest('hostTenant', null)
   app.decorateRequest('credentialCharges')
+  app.decorateRequest('chargeAgain', null)
   app.decorateRequest('callerAddress', '')
   app.decorateRequest('rawAnswer')
   app.decorateRequest('caller', {
@@ -175,12 +178,15 @@ function replaceBodyParsers(app: FastifyInstance): void {
   // Named ones are found at once; for those that only `*` takes, Fastify parses the header of every request anew.
   const mediaTypes = ['application/json', 'application/x-www-form-urlencoded', '*']
   app.addContentTypeParser(mediaTypes, (request: FastifyRequest, payload: IncomingMessage) => {
-    const { config, bodyLimit } = request.routeOptions
+    const { config } = request.routeOptions
+    const kind = config.page === 'action' ? 'form' : (config.protocol?.body ?? config.route?.operation.body)
     return readBody(request.headers, payload, {
       format: config.page === 'action' ? formatOfAction(request) : (config.route?.schema.bodyFormat ?? 'json'),
       mediaType: config.protocol?.mediaType,
-      limitBytes: bodyLimit ?? recordBodyBytesMax,
+      // A GET or DELETE has no use for a body, and may have one.
+      bounds: bodyBounds[kind ?? 'settings'],
       held: budget.bodyOf(request.rawAnswer),
+      charge: request.chargeAgain,
     })
   })
 }

@@ -1,45 +1,126 @@
-/** What one pass over the bytes of a JSON text finds out, without building anything. */
+import type { BodyBounds } from '../../contract/limits.ts'
+
+/** Result of one pass over the bytes of a JSON text, which builds nothing. */
 export interface JsonShape {
   /** Members of all objects: the colons outside strings. */
   members: number
+  values: number
   /** Deepest nesting of arrays and objects. */
   depth: number
-  /** Where the nesting first goes beyond the allowed depth, or -1. */
-  tooDeepAt: number
+  /** The text is nested deeper than allowed. The scan ended there. */
+  tooDeep: boolean
+  /** The text has more values than allowed, or one event of a batch has, at this index. The scan ended there. */
+  excess: { event: number | undefined } | undefined
   /** The text holds NUL, half a surrogate pair, or a number outside what a double keeps. */
   forbidden: boolean
 }
 
+/** Bounds of a text. Those that are absent do not apply. */
+export interface ScanBounds extends Partial<Pick<BodyBounds, 'values' | 'eventValues'>> {
+  depth: number
+}
+
 const quote = 0x22
+const comma = 0x2c
+const colon = 0x3a
 const backslash = 0x5c
 const letterU = 0x75
+/** Depth inside the list of a batch: the object around it is at depth 1. */
+const listDepth = 2
+/** Takes about a millisecond. */
+const bytesPerTurn = 512 * 1024
 
 /**
- * Scans JSON text in UTF-8. On text that is not JSON the answer means nothing, but the scan ends.
+ * Scans JSON text in UTF-8, and yields now and then. On text that is not JSON the counts mean nothing, but the scan ends.
  *
- * This runs on every body before `JSON.parse`, so that nothing deeper than `depthMax` is ever parsed. Byte by byte
- * over a Buffer is the fastest way tried.
+ * Every body is scanned before it is parsed, so that nothing beyond its bounds is ever built. Byte by byte over a
+ * Buffer is the fastest way tried.
  */
-export function scanJson(bytes: Uint8Array, depthMax: number): JsonShape {
-  const shape: JsonShape = { members: 0, depth: 0, tooDeepAt: -1, forbidden: false }
-  let depth = 0
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at] as number
-    if (byte === quote) {
-      at = endOfString(bytes, at + 1, shape)
-    } else if (byte === 0x3a) {
-      shape.members++
-    } else if (byte === 0x7b || byte === 0x5b) {
-      depth++
-      if (depth > shape.depth) shape.depth = depth
-      if (depth > depthMax && shape.tooDeepAt < 0) shape.tooDeepAt = at
-    } else if (byte === 0x7d || byte === 0x5d) {
-      depth--
-    } else if (byte >= 0x30 && byte <= 0x39) {
-      at = endOfNumber(bytes, at, shape)
-    }
+export function* scanJson(bytes: Uint8Array, bounds: ScanBounds): Generator<void, JsonShape> {
+  const shape: JsonShape = {
+    members: 0,
+    values: 0,
+    depth: 0,
+    tooDeep: false,
+    excess: undefined,
+    forbidden: false,
+  }
+  const state: ScanState = { at: 0, depth: 0, event: 0, valuesBeforeEvent: 0 }
+  while (state.at < bytes.length && !shape.tooDeep && shape.excess === undefined) {
+    scanPart(bytes, Math.min(bytes.length, state.at + bytesPerTurn), bounds, shape, state)
+    yield
   }
   return shape
+}
+
+interface ScanState {
+  at: number
+  depth: number
+  /** Index of the item at {@link listDepth}, which in a batch is an event. */
+  event: number
+  valuesBeforeEvent: number
+}
+
+/** Goes on to the first token that begins at or after `end`. */
+function scanPart(bytes: Uint8Array, end: number, bounds: ScanBounds, shape: JsonShape, state: ScanState): void {
+  const { values: valuesMax = Number.POSITIVE_INFINITY, eventValues: eventValuesMax = Number.POSITIVE_INFINITY } =
+    bounds
+  let { at, depth, event, valuesBeforeEvent } = state
+  let { values, members } = shape
+  for (; at < end; at++) {
+    const byte = bytes[at] as number
+    if (byte === quote) {
+      // It may be a name: whatever follows a text finds out about the bounds.
+      at = endOfString(bytes, at + 1, shape)
+      values++
+      continue
+    }
+    if (byte === colon) {
+      members++
+      values--
+      continue
+    }
+    const opens = byte === 0x7b || byte === 0x5b
+    const closes = byte === 0x7d || byte === 0x5d
+    if (byte >= 0x30 && byte <= 0x39) {
+      at = endOfNumber(bytes, at, shape)
+      values++
+    } else if (opens || byte === 0x74 || byte === 0x66 || byte === 0x6e) {
+      // `true`, `false` and `null` have one of these letters each.
+      values++
+    } else if (byte !== comma && !closes) {
+      continue
+    }
+    if (depth >= listDepth && values - valuesBeforeEvent > eventValuesMax) {
+      shape.excess = { event }
+      break
+    }
+    if (values > valuesMax) {
+      shape.excess = { event: undefined }
+      break
+    }
+    if (opens) {
+      depth++
+      if (depth > shape.depth) shape.depth = depth
+      if (depth > bounds.depth) {
+        shape.tooDeep = true
+        break
+      }
+      if (depth === listDepth) event = 0
+    } else if (closes) {
+      depth--
+    }
+    if (depth === listDepth && (opens || byte === comma)) {
+      valuesBeforeEvent = values
+      if (byte === comma) event++
+    }
+  }
+  shape.values = values
+  shape.members = members
+  state.at = at
+  state.depth = depth
+  state.event = event
+  state.valuesBeforeEvent = valuesBeforeEvent
 }
 
 /** Index of the closing quote; the length of the text when there is none. */
@@ -57,7 +138,6 @@ function endOfString(bytes: Uint8Array, from: number, shape: JsonShape): number 
   }
   return at
 }
-
 /** Steps over `\uXXXX`, or over a pair that makes one character; NUL and half a pair are forbidden. */
 function endOfUnicodeEscape(bytes: Uint8Array, at: number, shape: JsonShape): number {
   const unit = hexUnit(bytes, at + 2)

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { pageFormBytesMax } from '../../contract/limits.ts'
+import { bodyBounds } from '../../contract/limits.ts'
 import { pageHeaders } from './security-headers.ts'
 
 /** Markup that is safe to send. Only {@link html} makes it. */
@@ -154,7 +154,7 @@ export function addPageAction(
   path: string,
   handler: (request: FastifyRequest, reply: FastifyReply) => Promise<Page | FastifyReply>,
 ): void {
-  app.post(path, { bodyLimit: pageFormBytesMax, config: { page: 'action' } }, async (request, reply) =>
+  app.post(path, { bodyLimit: bodyBounds.form.bytes, config: { page: 'action' } }, async (request, reply) =>
     answer(await handler(request, reply), reply),
   )
 }

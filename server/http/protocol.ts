@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { DomainError } from '../../contract/domain-error.ts'
-import type { RateClass } from '../../contract/limits.ts'
+import { type BodyKind, bodyBounds, type RateClass } from '../../contract/limits.ts'
 
 /**
  * A protocol of others that is served below one address, with its own media type, errors and description of itself: SCIM.
@@ -13,7 +13,8 @@ export interface Protocol {
   rateClass: RateClass
   /** Of answers; bodies come as this or as application/json. */
   mediaType: string
-  bodyLimitBytes: number
+  /** Names the bounds of a body. */
+  body: BodyKind
   /**
    * Looks at the credential before anything of the body is read, counts it by `request.credentialCharges` and sets
    * `request.hubTenant`. Throws DomainError.
@@ -41,7 +42,7 @@ export function addProtocol(app: FastifyInstance, address: string, protocol: Pro
     app.route({
       method: methods,
       url,
-      bodyLimit: protocol.bodyLimitBytes,
+      bodyLimit: bodyBounds[protocol.body].bytes,
       config: { protocol },
       handler: (request, reply) => protocol.handle(request, reply),
     })

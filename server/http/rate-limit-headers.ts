@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { DomainError } from '../../contract/domain-error.ts'
 import { type RateClass, rateLimits } from '../../contract/limits.ts'
-import { type Charge, type RateDecision, windowSeconds } from './rate-limiter.ts'
+import { type Charge, type RateDecision, type RateLimiter, windowSeconds } from './rate-limiter.ts'
 
 /** Requests per minute that a tenant was given instead of the defaults, for the classes that were set. */
 export type TenantLimits = Partial<Record<RateClass, { perToken: number; perTenant: number }>>
@@ -57,6 +57,17 @@ export function setRateLimitHeaders(reply: FastifyReply, decision: RateDecision)
   }
   reply.header('ratelimit-policy', policy)
   reply.header('ratelimit', state)
+}
+
+/** Counts a request, and says in its answer how the caller stands. Throws `rate-limited`. */
+export async function countRequest(
+  limiter: RateLimiter,
+  charges: readonly Charge[],
+  reply: FastifyReply,
+): Promise<void> {
+  const decision = await limiter.take(charges)
+  setRateLimitHeaders(reply, decision)
+  if (!decision.allowed) throw rateLimited(decision)
 }
 
 /** The 429 for a decision that refused. */

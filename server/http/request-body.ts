@@ -2,9 +2,10 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { DomainError, validationFailed } from '../../contract/domain-error.ts'
+import { type BodyBounds, bodyBytesPerRequest } from '../../contract/limits.ts'
 import type { HeldBody } from './body-budget.ts'
 import type { FormBody } from './route-schema.ts'
-import { parseStrictJson } from './strict-json.ts'
+import { parseStrictJsonInTurns } from './strict-json.ts'
 
 /** Beyond the limit this much is read and thrown away, so that a client in the middle of sending gets its 413. */
 const discardedBytesMax = 64 * 1024 * 1024
@@ -18,10 +19,11 @@ interface BodyRules {
   format: 'json' | 'form' | 'bytes'
   /** Taken beside the usual one of the format. */
   mediaType?: string | undefined
-  /** Of the inflated body. */
-  limitBytes: number
+  bounds: BodyBounds
   /** Told of all bytes before they are kept, of the inflated ones too; it may refuse them. */
   held: HeldBody
+  /** Counts one more request. Called for each started unit of the inflated body but the first; it may refuse the body. */
+  charge?: (() => Promise<void>) | null
   stalledMs?: number
 }
 
@@ -40,16 +42,17 @@ export async function readBody(
   checkMediaType(headers['content-type'], rules)
   const isGzip = isGzipCoding(headers['content-encoding'])
   if (isGzip && rules.format === 'bytes') throw asItIs()
-  if (announcedBytes > rules.limitBytes) {
+  if (announcedBytes > rules.bounds.bytes) {
     discard(stream)
-    throw tooLarge(rules.limitBytes)
+    throw tooLarge(rules.bounds)
   }
   try {
     const received = await receive(stream, rules)
     const bytes = isGzip && received.length > 0 ? await inflate(received, rules) : received
     if (bytes.length === 0) return undefined
+    for (let from = bodyBytesPerRequest; from < bytes.length; from += bodyBytesPerRequest) await rules.charge?.()
     if (rules.format === 'bytes') return bytes
-    return rules.format === 'json' ? parseStrictJson(bytes) : parseForm(bytes)
+    return rules.format === 'json' ? await parseStrictJsonInTurns(bytes, rules.bounds) : parseForm(bytes)
   } catch (error) {
     // Nothing of it is kept, though what is left of it may take its time to arrive.
     rules.held.release()
@@ -87,11 +90,8 @@ function asItIs(): DomainError {
   return new DomainError('unsupported-media-type', detail)
 }
 
-function tooLarge(limitBytes: number): DomainError {
-  return new DomainError(
-    'payload-too-large',
-    `The body is larger than the ${limitBytes} bytes that this operation takes.`,
-  )
+function tooLarge({ bytes }: BodyBounds): DomainError {
+  return new DomainError('payload-too-large', `The body is larger than the ${bytes} bytes that this operation takes.`)
 }
 
 async function receive(stream: IncomingMessage, rules: BodyRules): Promise<Buffer> {
@@ -109,7 +109,7 @@ async function receive(stream: IncomingMessage, rules: BodyRules): Promise<Buffe
 }
 
 /** All of a stream, or an error as soon as it is too much. */
-function collect(stream: Readable, { limitBytes, held }: BodyRules, incomplete: string): Promise<Buffer> {
+function collect(stream: Readable, { bounds, held }: BodyRules, incomplete: string): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let length = 0
@@ -122,7 +122,7 @@ function collect(stream: Readable, { limitBytes, held }: BodyRules, incomplete: 
     }
     const onData = (chunk: Buffer) => {
       length += chunk.length
-      if (length > limitBytes) return fail(tooLarge(limitBytes))
+      if (length > bounds.bytes) return fail(tooLarge(bounds))
       try {
         held.hold(chunk.length)
       } catch (error) {

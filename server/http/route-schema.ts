@@ -33,8 +33,6 @@ export interface RouteSchema {
   bodyChecked?: 'by handler'
   /** An absent body stands for `{}`. */
   bodyOptional?: boolean
-  /** Bytes after inflation; default `recordBodyBytesMax`, and `signInBodyBytesMax` without a token. */
-  bodyLimitBytes?: number
   /** Status → body. `Type.Null()` stands for an empty body. */
   response: Record<number, TSchema>
   /** Status → headers of the answer beyond the common ones, for the OpenAPI document. */

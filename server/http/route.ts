@@ -7,7 +7,7 @@ import type {
   RawServerDefault,
 } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
-import { recordBodyBytesMax, signInBodyBytesMax } from '../../contract/limits.ts'
+import { bodyBounds } from '../../contract/limits.ts'
 import { type Operation, type OperationId, operations } from '../../contract/operations.ts'
 import type { Caller } from './caller.ts'
 import { compileRequestValidator, type RequestValidator } from './request-validation.ts'
@@ -82,13 +82,11 @@ export function addRoute<const S extends RouteSchema>(
 ): void {
   const operation: Operation = operations[operationId]
   const route: RouteDescription = { operationId, operation, schema, validate: compileRequestValidator(schema) }
-  // Whoever has a token may send more than whoever has yet to show what gives one.
-  const bodyBytesMax = operation.access.kind === 'own' ? signInBodyBytesMax : recordBodyBytesMax
   app.hubRoutes.set(operationId, route)
   app.route({
     method: operation.method as HTTPMethods,
     url: routerPath(operation.path),
-    bodyLimit: schema.bodyLimitBytes ?? bodyBytesMax,
+    bodyLimit: bodyBounds[operation.body ?? 'settings'].bytes,
     config: { route },
     handler: handler as unknown as (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
   })

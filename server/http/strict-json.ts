@@ -1,46 +1,85 @@
 import { isUtf8 } from 'node:buffer'
 import { DomainError, validationFailed } from '../../contract/domain-error.ts'
-import { jsonDepthMax } from '../../contract/limits.ts'
+import { type BodyBounds, jsonDepthMax } from '../../contract/limits.ts'
 import type { JsonObject, JsonValue } from '../../provenance/json.ts'
-import { describeSyntaxError, findBreaches, pointerAt } from './json-breaches.ts'
+import { placeIn } from './json-breaches.ts'
 import { scanJson } from './json-scan.ts'
+import { JsonSyntaxFault, JsonTooDeep, type WalkedJson, walkJson } from './json-walk.ts'
+import { atOnce, inTurns } from './turns.ts'
+
+type Bounds = Partial<Pick<BodyBounds, 'values' | 'eventValues'>> & { depth?: number }
+
+/** Larger bodies are parsed in turns with other work. Smaller ones take a few milliseconds at most. */
+const atOnceBytesMax = 256 * 1024
+/** The engine's parser takes up to half a microsecond for each. */
+const parsedAtOnceMax = 50_000
 
 /**
  * Parses JSON (RFC 8259) that can be understood in one way only, and kept as it is:
  * UTF-8 without a byte order mark, no repeated member, no `__proto__`, no NUL, no half surrogate pair, no integer
- * beyond 2^53-1, no number beyond a double, at most `depthMax` levels.
+ * beyond 2^53-1, no number beyond a double, at most `depth` levels. The bounds are checked before anything is parsed.
  *
- * @throws DomainError `malformed-json` for syntax, encoding and repeated members; `validation-failed`, with pointers,
- *   for the rest
+ * @throws DomainError `payload-too-large` beyond the bounds; `malformed-json` for syntax, encoding and repeated members;
+ *   `validation-failed`, with pointers, for the rest
  */
-export function parseStrictJson(bytes: Buffer, depthMax = jsonDepthMax): JsonValue {
+export function parseStrictJson(bytes: Buffer, bounds: Bounds = {}): JsonValue {
+  return atOnce(parsing(bytes, bounds))
+}
+
+/** Parses as {@link parseStrictJson} does, a large text in turns with other work. */
+export async function parseStrictJsonInTurns(bytes: Buffer, bounds: Bounds = {}): Promise<JsonValue> {
+  const work = parsing(bytes, bounds)
+  return bytes.length <= atOnceBytesMax ? atOnce(work) : inTurns(work)
+}
+
+function* parsing(bytes: Buffer, bounds: Bounds): Generator<void, JsonValue> {
   if (!isUtf8(bytes)) throw malformed('The body is not UTF-8.')
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
     throw malformed('The body begins with a byte order mark. Send UTF-8 without it.')
   }
+  const { depth = jsonDepthMax } = bounds
+  const shape = yield* scanJson(bytes, { ...bounds, depth })
+  if (shape.excess) throw tooManyValues(bounds, shape.excess.event)
   const text = bytes.toString('utf8')
-  const shape = scanJson(bytes, depthMax)
-  if (shape.tooDeepAt >= 0) {
-    const offset = bytes.subarray(0, shape.tooDeepAt).toString('utf8').length
-    throw validationFailed([
-      { pointer: pointerAt(text, offset), detail: `must not be nested deeper than ${depthMax} levels` },
-    ])
+  yield
+  if (shape.tooDeep || shape.forbidden || shape.values > parsedAtOnceMax) return soundValue(yield* walk(text, depth))
+  let value: JsonValue
+  try {
+    value = JSON.parse(text) as JsonValue
+  } catch {
+    // The engine's message quotes the body; the walk names the place.
+    return soundValue(yield* walk(text, depth))
   }
-  const value = parse(text)
+  yield
   const tally = countMembers(value)
   // A repeated member is counted in the text but not in the value.
-  const isRepeated = tally.members !== shape.members
-  if (shape.forbidden || tally.forbidden || isRepeated) throw breachesOf(text, isRepeated)
-  return value
+  if (tally.members === shape.members && !tally.forbidden) return value
+  return soundValue(yield* walk(text, depth))
 }
 
-function parse(text: string): JsonValue {
+function* walk(text: string, depthMax: number): Generator<void, WalkedJson> {
   try {
-    return JSON.parse(text) as JsonValue
-  } catch {
-    // The engine's message quotes the body; ours names the place.
-    throw malformed(`The body is not JSON: ${describeSyntaxError(text)}.`)
+    return yield* walkJson(text, depthMax)
+  } catch (error) {
+    if (error instanceof JsonSyntaxFault) {
+      throw malformed(`The body is not JSON: ${error.message} at ${placeIn(text, error.offset)}.`)
+    }
+    if (!(error instanceof JsonTooDeep)) throw error
+    const detail = `must not be nested deeper than ${depthMax} levels`
+    throw validationFailed([{ pointer: error.pointer, detail }])
   }
+}
+
+function soundValue({ value, duplicates, breaches }: WalkedJson): JsonValue {
+  if (duplicates.length > 0) {
+    throw new DomainError(
+      'malformed-json',
+      `The body has repeated members: ${duplicates.map((error) => error.pointer).join(', ')}. Send each once.`,
+      { errors: duplicates },
+    )
+  }
+  if (breaches.length > 0) throw validationFailed(breaches)
+  return value
 }
 
 interface Tally {
@@ -70,24 +109,24 @@ function count(value: JsonValue, tally: Tally): void {
   }
 }
 
-/** What to answer for a text that is JSON and breaks a rule. */
-function breachesOf(text: string, isRepeated: boolean): DomainError {
-  const { duplicates, values } = findBreaches(text)
-  if (duplicates.length > 0) {
+function tooManyValues({ values, eventValues }: Bounds, event: number | undefined): DomainError {
+  const what = 'JSON values (texts, numbers, literals, arrays and objects)'
+  if (event === undefined) {
+    const detail = `must have at most ${values} ${what}`
     return new DomainError(
-      'malformed-json',
-      `The body has repeated members: ${duplicates.map((error) => error.pointer).join(', ')}. Send each once.`,
-      { errors: duplicates },
+      'payload-too-large',
+      `The body has more than the ${values} ${what} that this operation takes.`,
+      {
+        errors: [{ pointer: '', detail }],
+      },
     )
   }
-  if (isRepeated) return malformed('The body has a repeated member, too far into it to say where. Send each once.')
-  if (values.length > 0) return validationFailed(values)
-  return validationFailed([
-    { pointer: '', detail: `must not contain ${forbidden}; it does, too far into it to say where` },
-  ])
+  return new DomainError(
+    'payload-too-large',
+    `The event at index ${event} has more than the ${eventValues} ${what} that an event may have.`,
+    { errors: [{ pointer: `/events/${event}`, detail: `must have at most ${eventValues} ${what}` }] },
+  )
 }
-
-const forbidden = 'NUL, half of a surrogate pair, the name __proto__, or a number beyond a double or a safe integer'
 
 function malformed(detail: string): DomainError {
   return new DomainError('malformed-json', detail, { errors: [{ pointer: '', detail }] })

@@ -94,6 +94,19 @@ test('each event stands alone', async () => {
   expect((await telemetryIds(hub, 'acme')).length).toBe(before + 3)
 })
 
+test('the errors of an answer are the first hundred, and the others are counted', async () => {
+  const faulty = Array.from({ length: 130 }, (_, at) => event({ latency_ms: 0, tokens_in: at }))
+  const body = { events: [event(), ...faulty, event()] }
+  const answer = await send(body, withKey('many-errors'))
+  expect(answer.body).toMatchObject({ accepted: 2, failed: 130, errors_omitted: 30 })
+  expect(answer.body.errors.map((error: { index: number }) => error.index)).toEqual(
+    Array.from({ length: 100 }, (_, at) => at + 1),
+  )
+  expect((await send(body, withKey('many-errors'))).body).toEqual(answer.body)
+  const hundred = await send({ events: faulty.slice(0, 100) })
+  expect([hundred.body.errors.length, 'errors_omitted' in hundred.body]).toEqual([100, false])
+})
+
 test('none accepted is 201 too: the envelope is valid', async () => {
   const answer = await send({ events: [event({ success: 'yes' })] })
   expect(answer.status).toBe(201)
@@ -132,6 +145,41 @@ describe('an envelope that is not valid', () => {
       expect(answer.status).toBe(413)
       expect(answer.body.type).toMatch(/\/errors\/payload-too-large$/)
     }
+  })
+})
+
+describe('a batch that costs more than it has bytes', () => {
+  const gzipped = (text: string) => send(gzipSync(text), { headers: { 'content-encoding': 'gzip' } })
+  const inflatedTo = (text: string) => Buffer.byteLength(text) / 1024 / 1024
+
+  test('1.5 million members, with a key or without one', async () => {
+    const members = Array.from({ length: 1500 }, (_, at) => `"${at}":0`).join(',')
+    const text = `{"events":[${Array.from({ length: 1000 }, () => `{${members}}`).join(',')}]}`
+    for (const headers of [{}, { 'idempotency-key': 'members' }]) {
+      const answer = await send(gzipSync(text), { headers: { 'content-encoding': 'gzip', ...headers } })
+      expect([answer.status, answer.body.type]).toEqual([413, `${hub.baseUrl}/errors/payload-too-large`])
+      expect(answer.body.detail).toContain('200000 JSON values')
+    }
+  })
+
+  test('5 million empty arrays in 16 KB', async () => {
+    const text = `{"events":[${'[],'.repeat(5_300_000)}[]]}`
+    expect(inflatedTo(text)).toBeLessThan(16)
+    expect(gzipSync(text).length).toBeLessThan(20_000)
+    expect((await gzipped(text)).status).toBe(413)
+  })
+
+  test('one event with more values than any event has, named by its place', async () => {
+    const metadata = Object.fromEntries(Array.from({ length: 2000 }, (_, at) => [at.toString(36), 1]))
+    const answer = await send({ events: [event(), event({ metadata })] })
+    expect([answer.status, pointersOf(answer)]).toEqual([413, ['/events/1']])
+    expect(answer.body.detail).toContain('2000 JSON values')
+  })
+
+  test('but 1,000 events with 180 members of metadata each are taken', async () => {
+    const metadata = Object.fromEntries(Array.from({ length: 180 }, (_, at) => [`m${at}`, at]))
+    const answer = await send({ events: Array.from({ length: 1000 }, () => event({ metadata })) }, withKey('metadata'))
+    expect([answer.status, answer.body.accepted]).toEqual([201, 1000])
   })
 })
 

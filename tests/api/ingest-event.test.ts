@@ -93,6 +93,12 @@ describe('400', () => {
     }
   })
 
+  test('more values than an event has', async () => {
+    const metadata = Object.fromEntries(Array.from({ length: 2000 }, (_, at) => [at.toString(36), 1]))
+    const answer = await send(event({ metadata }))
+    expect([answer.status, answer.body.type]).toEqual([413, expect.stringMatching(/\/errors\/payload-too-large$/)])
+  })
+
   test('an Idempotency-Key that is none', async () => {
     for (const key of ['', 'a b', 'x'.repeat(256)]) {
       const answer = await send(event(), withKey(key))

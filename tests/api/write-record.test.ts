@@ -207,6 +207,14 @@ describe('what is refused, with its pointer', () => {
     }
   })
 
+  test('a body of more than 50,000 values', async () => {
+    const zeros = (count: number) => Array.from({ length: count }, () => 0)
+    const answer = await post({ ...output, content: zeros(523_000) })
+    expectProblem(answer, 'payload-too-large', '')
+    expect(answer.body.detail).toContain('50000 JSON values')
+    expectProblem(await post({ ...output, content: zeros(50_000) }), 'payload-too-large', '')
+  })
+
   test('a body over 1 MiB', async () => {
     expectProblem(await post({ ...output, content: 'x'.repeat(1024 * 1024) }), 'payload-too-large')
   })

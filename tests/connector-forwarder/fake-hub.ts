@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gunzipSync } from 'node:zlib'
+import { batchErrorsMax } from '../../contract/limits.ts'
 import type { JsonObject } from '../../provenance/index.ts'
 
 /** What the fake does with the next batch instead of taking it. */
@@ -111,15 +112,22 @@ export class FakeHub {
 
   #take(events: JsonObject[]): object {
     const errors: object[] = []
+    const records: object[] = []
     for (const [index, event] of events.entries()) {
       if (this.unwelcome.has(event.user_id as string)) {
         const type = `${this.url}/errors/skill-not-registered`
         const pointer = `/events/${index}/skill_id`
         const detail = `${pointer} must be a registered skill`
         errors.push({ index, type, title: 'Skill not registered', status: 422, detail, pointer })
-      } else this.records.push({ record_id: `r${this.records.length}`, record_type: 'telemetry_event', ...event })
+      } else {
+        const record_id = `r${this.records.length}`
+        this.records.push({ record_id, record_type: 'telemetry_event', ...event })
+        records.push({ index, record_id })
+      }
     }
-    return { accepted: events.length - errors.length, failed: errors.length, records: [], errors }
+    const failed = errors.length
+    const omitted = errors.splice(batchErrorsMax).length
+    return { accepted: records.length, failed, records, errors, ...(omitted > 0 && { errors_omitted: omitted }) }
   }
 }
 

@@ -127,6 +127,19 @@ test('nothing counts as forwarded when the Hub has refused all of it', async () 
   expect(status.last_forwarded_at).toBeUndefined()
 })
 
+test('refused events whose reason the answer leaves out are kept, and no event is sent again', async () => {
+  const users = Array.from({ length: 120 }, (_, at) => `n${at}`)
+  for (const user of users) lab.hub.unwelcome.add(`user:${user}`)
+  await lab.start()
+  await lab.accept(...users.slice(0, 60), 'a', ...users.slice(60))
+  const status = await lab.forwarded()
+  expect(status).toMatchObject({ refused: 120, totals: { accepted: 121, forwarded: 1, refused: 120 } })
+  expect([lab.hub.sent.length, lab.hub.users]).toEqual([1, ['user:a']])
+  const reasons = decide((decisions) => decisions.refused(1000)).map(({ slug }) => slug)
+  expect([...new Set(reasons)].sort()).toEqual(['skill-not-registered', 'validation-failed'])
+  expect(reasons.filter((slug) => slug === 'validation-failed')).toHaveLength(20)
+})
+
 test('refused events are kept with the reason, the others go through; they can be sent again or dropped', async () => {
   lab.hub.unwelcome.add('user:b')
   await lab.start()

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { operations } from '../../contract/operations.ts'
+import { type BodyBounds, bodyBounds } from '../../contract/limits.ts'
+import { type Operation, operations } from '../../contract/operations.ts'
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
 import { addProvider, type Connection, signatureOf } from '../inbound/inbound-lab.ts'
 import { type Answer, startHub, type TestHub } from '../support/hub.ts'
@@ -18,6 +19,34 @@ beforeAll(async () => {
   provider = await addProvider(hub)
 })
 afterAll(() => hub.stop())
+
+/** Some operations look at a cookie or a signature instead of the token, and without one at nothing else. */
+function send(operationId: string, body: string): Promise<Answer> {
+  const { method, path } = operations[operationId as keyof typeof operations]
+  const address = path
+    .replace(/\{(record|delivery)_id\}/, randomUUID())
+    .replace('{skill_id}', 'sum-up')
+    .replace('{cowork_id}', 'pack')
+    .replace('{archetype_id}', 'analyst')
+    .replace('{user_id}', 'usr_1')
+    .replace('{client_id}', 'saOne')
+    .replace('{connector_id}', 'con_1')
+    .replace('{webhook_id}', 'whk_1')
+    .replace('{view_id}', 'view_1')
+    .replace('{connection_id}', provider.connectionId)
+    .replace('{slug}', 'acme')
+  return hub.call('acme', method, address, {
+    body,
+    headers: { cookie: 'service_session=a', 'x-service-signature': signatureOf(body, provider.secret) },
+    ...(path.startsWith(tenantsPath) && { token: operatorToken }),
+  })
+}
+
+function boundsOf(operationId: string): BodyBounds {
+  const operation: Operation = operations[operationId as keyof typeof operations]
+  if (operation.body === undefined) throw new Error(`${operationId} takes no body`)
+  return bodyBounds[operation.body]
+}
 
 const slugOf = (answer: Answer) => String(answer.body?.type).split('/').at(-1)
 
@@ -89,19 +118,6 @@ describe('13 JSON that two parsers may read differently', () => {
   })
 
   test.each(withBodies)('is refused by %s', async (operationId, body) => {
-    const { method, path } = operations[operationId as keyof typeof operations]
-    const address = path
-      .replace(/\{(record|delivery)_id\}/, randomUUID())
-      .replace('{skill_id}', 'sum-up')
-      .replace('{cowork_id}', 'pack')
-      .replace('{archetype_id}', 'analyst')
-      .replace('{user_id}', 'usr_1')
-      .replace('{client_id}', 'saOne')
-      .replace('{connector_id}', 'con_1')
-      .replace('{webhook_id}', 'whk_1')
-      .replace('{view_id}', 'view_1')
-      .replace('{connection_id}', provider.connectionId)
-      .replace('{slug}', 'acme')
     const text = JSON.stringify(body)
     const [deepest = '{'] = text.match(/.*\{/) ?? []
     const hostile = [
@@ -112,18 +128,22 @@ describe('13 JSON that two parsers may read differently', () => {
       text.replace('{', '{"x":1,"\\u0078":2,'),
     ].map((each) => each.replace(',}', '}'))
     for (const each of hostile) {
-      // Some look at a cookie or a signature instead of the token, and without one at nothing else.
-      const answer = await hub.call('acme', method, address, {
-        body: each,
-        headers: { cookie: 'service_session=a', 'x-service-signature': signatureOf(each, provider.secret) },
-        ...(path.startsWith(tenantsPath) && { token: operatorToken }),
-      })
+      const answer = await send(operationId, each)
       expect([answer.status, ['malformed-json', 'validation-failed'].includes(slugOf(answer) ?? '')], each).toEqual([
         400,
         true,
       ])
     }
     expect(({} as { isAdmin?: boolean }).isAdmin).toBeUndefined()
+  })
+
+  test.each(withBodies)('beyond the bound of values is refused by %s before it is parsed', async (operationId) => {
+    const { values } = boundsOf(operationId)
+    const withValues = (count: number) => `{"x":[${'0,'.repeat(count - 3)}0]}`
+    const answer = await send(operationId, withValues(values + 1))
+    expect([answer.status, slugOf(answer)]).toEqual([413, 'payload-too-large'])
+    expect(answer.body.detail).toContain(`${values}`)
+    expect((await send(operationId, withValues(values))).status).toBe(400)
   })
 
   test('means every operation that takes JSON', async () => {

@@ -133,7 +133,6 @@ function addEchoRoutes(app: FastifyInstance): void {
     'ingestBatch',
     {
       body: Type.Object({ events: Type.Array(Type.Unknown()) }, { additionalProperties: false }),
-      bodyLimitBytes: 4 * 1024 * 1024,
       response: { 201: Echo },
     },
     async (request, reply) => {

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { MemoryRateLimiter } from '../../server/http/rate-limiter.ts'
 import { startHttpLab } from './http-lab.ts'
@@ -34,6 +35,22 @@ test('a token has its share, a tenant its own, and waiting as told helps', async
 
   lab.clock.nowMs += 30_000
   expect((await lab.call('GET', path)).status).toBe(200)
+})
+
+test('a body counts as one request for each started MiB after inflation', async () => {
+  const lab = await limitedLab({ limitsOf: async () => ({ 'telemetry-ingest': { perToken: 8, perTenant: 100 } }) })
+  const send = (bytes: number) => {
+    const text = `{"events":["${'x'.repeat(bytes - 15)}"]}`
+    const headers = { 'content-encoding': 'gzip' }
+    return lab.call('POST', '/api/v1/telemetry/events:batch', { body: gzipSync(text), headers })
+  }
+  const mib = 1024 * 1024
+  expect((await send(mib)).headers.get('ratelimit')).toBe('"token";r=7;t=60, "tenant";r=99;t=60')
+  expect((await send(mib + 1)).headers.get('ratelimit')).toBe('"token";r=5;t=60, "tenant";r=97;t=60')
+  expect((await send(4 * mib)).headers.get('ratelimit')).toBe('"token";r=1;t=60, "tenant";r=93;t=60')
+  const refused = await send(2 * mib)
+  expect([refused.status, refused.body.type]).toEqual([429, 'https://acme.example/errors/rate-limited'])
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
 })
 
 test('a request that fails its own checks has been counted, a refused scope or tenant has not', async () => {

@@ -1,13 +1,16 @@
+import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 import { DomainError } from '../../contract/domain-error.ts'
 import { jsonPointer } from '../../server/http/json-breaches.ts'
 import { scanJson } from '../../server/http/json-scan.ts'
-import { parseStrictJson } from '../../server/http/strict-json.ts'
+import { JsonSyntaxFault, walkJson } from '../../server/http/json-walk.ts'
+import { parseStrictJson, parseStrictJsonInTurns } from '../../server/http/strict-json.ts'
+import { atOnce } from '../../server/http/turns.ts'
 
-function refusal(text: string | Buffer, depthMax = 64) {
+function refusal(text: string | Buffer, depth = 64) {
   try {
-    parseStrictJson(Buffer.from(text as string), depthMax)
+    parseStrictJson(Buffer.from(text as string), { depth })
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
     return { slug: error.slug, pointers: error.errors?.map((each) => each.pointer), detail: error.message }
@@ -162,48 +165,42 @@ test('refuses exactly what the naive reading of the rules refuses', () => {
   expect(refused).toBeGreaterThan(500)
 })
 
-describe('in a body of 16 MiB', () => {
+describe('a large body', () => {
   const one = '{"skill_id":"sum-up","latency_ms":1840,"tokens_in":1250,"tokens_out":310,"cost":0.0085},'
-  const many = one.repeat((16 * 1024 * 1024) / one.length - 1)
-
-  /** Texts that are parsed, and members that the slow look compares with those before them. */
-  function workOf(work: () => void): { parsed: number; compared: number } {
-    const counts = { parsed: 0, compared: 0 }
-    const { has } = Set.prototype
-    const parse = vi.spyOn(JSON, 'parse')
-    Set.prototype.has = function (value) {
-      counts.compared++
-      return has.call(this, value)
-    }
-    try {
-      work()
-    } finally {
-      Set.prototype.has = has
-      counts.parsed = parse.mock.calls.length
-      parse.mockRestore()
-    }
-    return counts
-  }
+  const many = one.repeat((4 * 1024 * 1024) / one.length - 1)
 
   test.each([
     ['a repeated member at the start', `{"a":1,"a":2,"events":[${many}0]}`, 'malformed-json', '/a'],
-    ['one at the end', `{"events":[${many}0],"a":1,"a":2}`, 'malformed-json', ''],
-    ['members that all are repeated', `{${'"a":1,'.repeat(2_700_000)}"b":1}`, 'malformed-json', '/a'],
-    ['NUL at the end', `{"events":[${many}"\\u0000"]}`, 'validation-failed', ''],
+    ['one at the end', `{"events":[${many}0],"a":1,"a":2}`, 'malformed-json', '/a'],
+    ['NUL at the end', `{"events":[${many}"\\u0000"]}`, 'validation-failed', `/events/${many.length / one.length}`],
     ['a number too large at the start', `{"a":1e999,"events":[${many}0]}`, 'validation-failed', '/a'],
-  ])('%s is parsed once, and looked at in its beginning only', (_name, text, slug, pointer) => {
-    let found: ReturnType<typeof refusal>
-    const { parsed, compared } = workOf(() => {
-      found = refusal(text)
-    })
+    ['a syntax error at the end', `{"events":[${many}0}`, 'malformed-json', ''],
+  ])('with %s is parsed once, and its place is named', (_name, text, slug, pointer) => {
+    const found = refusal(text)
     expect([found?.slug, found?.pointers?.[0]]).toEqual([slug, pointer])
-    expect(parsed).toBe(1)
-    // Bodies have up to 2,700,000 members; searching all of them took two to four seconds.
-    expect(compared).toBeGreaterThan(0)
-    expect(compared).toBeLessThanOrEqual(200_000)
   })
 
-  test('the scan reads each byte a bounded number of times', () => {
+  test('is parsed in turns with other work', async () => {
+    let turns = 0
+    let ended = false
+    const others = (async () => {
+      for (; !ended; turns++) await setImmediate()
+    })()
+    const value = await parseStrictJsonInTurns(Buffer.from(`[${one.repeat(50_000)}0]`))
+    ended = true
+    await others
+    expect(value).toHaveLength(50_001)
+    expect(turns).toBeGreaterThan(3)
+  })
+
+  test('has no name of its own in a hundred errors', () => {
+    const repeated = Array.from({ length: 200 }, (_, at) => `"m${at}":1,"m${at}":1`).join(',')
+    const { pointers = [], detail = '' } = refusal(`{"a":{"${'x'.repeat(1_000_000)}":{${repeated}}}}`) ?? {}
+    expect([pointers.length, new Set(pointers)]).toEqual([100, new Set(['/a'])])
+    expect(detail.length).toBeLessThan(10_000)
+  })
+
+  test('is scanned by reading each byte a bounded number of times', () => {
     const readsOf = (count: number) => {
       const text = `[${one.repeat(count)}"\\\\ \\u0041 \\ud83d\\ude00",1e+99,0]`
       let reads = 0
@@ -213,18 +210,118 @@ describe('in a body of 16 MiB', () => {
           return Reflect.get(target, key)
         },
       })
-      scanJson(bytes, 64)
+      atOnce(scanJson(bytes, { depth: 64 }))
       return reads / text.length
     }
     expect(readsOf(100)).toBeLessThan(2.5)
     expect(readsOf(200) / readsOf(100)).toBeCloseTo(1, 1)
   })
 
-  test('numbers of 16 digits are no reason to look closer', () => {
+  test('with numbers of 16 digits is no reason to look closer', () => {
     const text = `[${'1700000000000000,'.repeat(900_000)}9007199254740991]`
     expect(refusal(text)).toBeUndefined()
     expect(refusal(text.replace(/.$/, ',9007199254740992]'))?.slug).toBe('validation-failed')
   })
+})
+
+describe('bounds', () => {
+  const excess = (text: string, bounds: Parameters<typeof parseStrictJson>[1]) => {
+    const parse = vi.spyOn(JSON, 'parse')
+    try {
+      parseStrictJson(Buffer.from(text), bounds)
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error
+      expect(parse).not.toHaveBeenCalled()
+      return [error.slug, error.errors?.[0]?.pointer]
+    } finally {
+      parse.mockRestore()
+    }
+    return undefined
+  }
+  const tooMany = (pointer: string) => ['payload-too-large', pointer]
+
+  test.each([
+    ['numbers', '[1,-2,3.5e1]', 4],
+    ['texts', '["a","\\"b\\"","c:d,e"]', 4],
+    ['literals', '[true,false,null]', 4],
+    ['members, which have a value each', '{"a":1,"b":"x","c":true}', 4],
+    ['empty arrays and objects', '[[],{},[ ],{ }]', 5],
+    ['nested ones', '{"a":[{"b":[0]}]}', 5],
+    ['a number alone', '1', 1],
+    ['a text at the end', '["a", "b"]', 3],
+  ])('count %s', (_name, text, values) => {
+    expect(excess(text, { values })).toBeUndefined()
+    expect(excess(text, { values: values - 1 })).toEqual(tooMany(''))
+  })
+
+  test('count exactly the values of any text', () => {
+    const valuesIn = (value: unknown): number =>
+      typeof value !== 'object' || value === null
+        ? 1
+        : Object.values(value).reduce<number>((sum, each) => sum + valuesIn(each), 1)
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 5 }), fc.constantFrom(undefined, 2), (value, indent) => {
+        const bytes = Buffer.from(JSON.stringify(value, undefined, indent))
+        expect(atOnce(scanJson(bytes, { depth: 64 })).values).toBe(valuesIn(value))
+      }),
+      { numRuns: 500, seed: 7 },
+    )
+  })
+
+  test('hold for one event of a batch', () => {
+    const batch = (...events: string[]) => `{"events": [${events.join(', ')}]}`
+    const event = (members: number) => `{${Array.from({ length: members }, (_, at) => `"m${at}": ${at}`).join(', ')}}`
+    expect(excess(batch(event(9), event(9), event(9)), { eventValues: 10 })).toBeUndefined()
+    expect(excess(batch(event(9), event(10), event(0)), { eventValues: 10 })).toEqual(tooMany('/events/1'))
+    expect(excess(batch(event(0), event(1), event(10)), { eventValues: 10 })).toEqual(tooMany('/events/2'))
+    expect(excess(batch(`[${'"x",'.repeat(9)}"x"]`), { eventValues: 10 })).toEqual(tooMany('/events/0'))
+    expect(excess(batch(...Array.from({ length: 100 }, () => '1')), { eventValues: 10 })).toBeUndefined()
+    expect(excess(event(100), { eventValues: 10 })).toBeUndefined()
+  })
+
+  test('end the scan where they are passed', () => {
+    let reads = 0
+    const bytes = new Proxy(Buffer.from(`[${'[],'.repeat(10_000)}0]`), {
+      get: (target, key) => {
+        if (typeof key === 'string' && /^\d+$/.test(key)) reads++
+        return Reflect.get(target, key)
+      },
+    })
+    expect(atOnce(scanJson(bytes, { depth: 64, values: 100 })).excess).toEqual({ event: undefined })
+    expect(reads).toBeLessThan(1000)
+  })
+})
+
+/** Texts near JSON: those that are JSON, with a character taken out, put in or repeated. */
+const nearlyJson = fc
+  .tuple(
+    jsonText,
+    fc.nat(),
+    fc.constantFrom('', '"', ',', ':', '{', '}', '[', ']', '0', '\\', 't', ' ', '\n', '-', '1e'),
+  )
+  .map(([text, at, put]) => {
+    const place = at % (text.length + 1)
+    return text.slice(0, place) + put + text.slice(place + (at % 2))
+  })
+
+test('the walk takes exactly what the engine takes, as the same value', () => {
+  let taken = 0
+  fc.assert(
+    fc.property(nearlyJson, (text) => {
+      let expected: unknown
+      let isJson = true
+      try {
+        expected = JSON.parse(text)
+        taken++
+      } catch {
+        isJson = false
+      }
+      if (isJson) expect(atOnce(walkJson(text, 64)).value).toEqual(expected)
+      else expect(() => atOnce(walkJson(text, 64))).toThrow(JsonSyntaxFault)
+    }),
+    { numRuns: 3000, seed: 7 },
+  )
+  expect(taken).toBeGreaterThan(300)
 })
 
 test('points to the place of any breach', () => {

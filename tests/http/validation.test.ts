@@ -127,8 +127,8 @@ test('a header is checked, and may be there once', async () => {
   expect(repeated.statusCode).toBe(400)
 })
 
-test('half a million errors are not half a million entries', async () => {
-  const { status, text } = await lab.call('POST', records, { body: `{"tags":[${'1,'.repeat(400_000)}1]}` })
+test('fifty thousand errors are not fifty thousand entries', async () => {
+  const { status, text } = await lab.call('POST', records, { body: `{"tags":[${'1,'.repeat(49_000)}1]}` })
   expect(status).toBe(400)
   expect(text.length).toBeLessThan(200_000)
 })

@@ -1,6 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { canonicalize, type JsonValue } from '../../provenance/index.ts'
 import type { IngestStepRefused } from '../../server/db/ingest-script.ts'
+import { canonicalPieces } from '../../server/modules/hub/idempotency-digest.ts'
 import { createIdempotency } from '../../server/modules/hub/idempotency-service.ts'
 import type { Idempotency } from '../../server/modules/hub/idempotency-types.ts'
 import { openRecordLab, type RecordLab } from './record-lab.ts'
@@ -26,9 +29,9 @@ interface Options {
 /** Counts how often the work was done; `role` is that of the transaction that claims. */
 function work(role: 'app' | 'ingest' = 'app') {
   let done = 0
-  const run = (tenant: string, key: string, body: unknown, options: Options = {}) =>
+  const run = async (tenant: string, key: string, body: unknown, options: Options = {}) =>
     idempotency.once(
-      idempotency.requestOf(tenant, key, '/path', body as never),
+      await idempotency.requestOf(tenant, key, '/path', body as never),
       async (claim) => {
         const answer = { number: done + 1 }
         if (role === 'app') {
@@ -72,7 +75,7 @@ test('the same key with another payload or path is a conflict; in another tenant
   const { run } = work()
   await run('acme', 'conflict', { a: 1 })
   await expect(run('acme', 'conflict', { a: 2 })).rejects.toMatchObject({ slug: 'idempotency-conflict' })
-  const elsewhere = idempotency.requestOf('acme', 'conflict', '/elsewhere', { a: 1 })
+  const elsewhere = await idempotency.requestOf('acme', 'conflict', '/elsewhere', { a: 1 })
   const never = async () => {
     throw new Error('not to be called')
   }
@@ -102,10 +105,21 @@ test('a key can be used anew after 24 hours', async () => {
   expect(count()).toBe(2)
 })
 
-test.each(['', 'a b', 'é', 'x'.repeat(256), 'a\n'])('the key %j is refused', (key) => {
-  expect(() => idempotency.requestOf('acme', key, '/path', {})).toThrow(
-    expect.objectContaining({ slug: 'validation-failed' }),
+test.each(['', 'a b', 'é', 'x'.repeat(256), 'a\n'])('the key %j is refused', async (key) => {
+  await expect(idempotency.requestOf('acme', key, '/path', {})).rejects.toMatchObject({ slug: 'validation-failed' })
+})
+
+test('the digest is that of the canonical body, in pieces with the events of a batch each alone', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 4 }), (body) => {
+      expect([...canonicalPieces(body as JsonValue)].join('')).toBe(canonicalize(body as JsonValue))
+    }),
+    { numRuns: 300, seed: 7 },
   )
+  const batch = { events: Array.from({ length: 1000 }, (_, at) => ({ b: at, a: 'é' })), also: [] }
+  const pieces = [...canonicalPieces(batch)]
+  expect(pieces.join('')).toBe(canonicalize(batch))
+  expect(pieces.length).toBeGreaterThan(1000)
 })
 
 test('neither key nor payload is stored', async () => {

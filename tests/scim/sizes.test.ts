@@ -53,6 +53,17 @@ test('a resource has a size, and a pull keeps who is larger by what the Hub need
   expect((await scim.find('Users', 'userName eq "pulled2"')).body.totalResults).toBe(1)
 })
 
+test('a body of more than 160,000 values is refused before it is parsed, and 50,000 members are not', async () => {
+  const members = (count: number) =>
+    Array.from({ length: count }, (_, at) => ({ value: `usr_none${at}`, display: 'x' }))
+  const attack = await scim.post('/Groups', { displayName: 'large', members: members(55_000) })
+  expect([attack.status, attack.body.status]).toEqual([413, '413'])
+  expect(attack.body.detail).toContain('160000 JSON values')
+  const group = await scim.post('/Groups', { displayName: 'large', members: members(50_000) })
+  // None of them is known.
+  expect([group.status, group.body.scimType]).toEqual([400, 'invalidValue'])
+})
+
 test('a page of large people ends early, and all pages together are everybody once', async () => {
   const ids = await people('large', 150, 'x'.repeat(60_000))
   const seen: string[] = []

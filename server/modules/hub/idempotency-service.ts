@@ -3,8 +3,9 @@ import { DomainError, isUnavailable, validationFailed } from '../../../contract/
 import { idempotencyKeyHours } from '../../../contract/limits.ts'
 import { patterns, patternWords } from '../../../contract/literals.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
-import { canonicalize, type JsonValue } from '../../../provenance/index.ts'
+import type { JsonValue } from '../../../provenance/index.ts'
 import type { Database } from '../../db/database.ts'
+import { requestDigest } from './idempotency-digest.ts'
 import {
   beImpatient,
   bePatient,
@@ -94,7 +95,7 @@ export function createIdempotency(deps: { database: Database; now?: () => number
   }
 
   return {
-    requestOf(tenantId, key, path, body) {
+    async requestOf(tenantId, key, path, body) {
       if (key === undefined) return undefined
       if (!keyPattern.test(key)) {
         throw validationFailed([
@@ -104,7 +105,7 @@ export function createIdempotency(deps: { database: Database; now?: () => number
       return {
         tenantId,
         keyDigest: hash('sha256', key, 'buffer'),
-        requestDigest: hash('sha256', `${path}\n${canonicalize(body)}`, 'buffer'),
+        requestDigest: await requestDigest(path, body),
       }
     },
 

@@ -39,9 +39,14 @@ export interface ClaimSteps {
 export interface Idempotency {
   /**
    * The request that a key stands for, or undefined without a key. `body` is the body as it was sent, before
-   * anything is normalised. Throws `validation-failed` when the key is not 1..255 visible ASCII characters.
+   * anything is normalised; it has passed its bounds and cheap checks, for the digest costs more. Throws `validation-failed` when the key is not 1..255 visible ASCII characters.
    */
-  requestOf(tenantId: string, key: string | undefined, path: string, body: JsonValue): IdempotentRequest | undefined
+  requestOf(
+    tenantId: string,
+    key: string | undefined,
+    path: string,
+    body: JsonValue,
+  ): Promise<IdempotentRequest | undefined>
 
   /**
    * Does the work once. `write` runs the transaction and must claim the key in it. `replay` makes the answer again from

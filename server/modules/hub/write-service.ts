@@ -60,7 +60,7 @@ export function createRecordWriting(deps: {
     async write(caller, { body, path, idempotencyKey }) {
       const { tenant } = caller
       const draft = draftOf(body, caller.subject)
-      const request = idempotency.requestOf(tenant.slug, idempotencyKey, path, body as unknown as JsonValue)
+      const request = await idempotency.requestOf(tenant.slug, idempotencyKey, path, body as unknown as JsonValue)
       return idempotency.once<WriteResult>(
         request,
         async (claim) => {

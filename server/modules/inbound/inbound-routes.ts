@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify'
 import {
-  inboundBodyBytesMax,
   inboundMessageDays,
   webhookSignatureAgeSeconds,
   webhookSignatureAheadSeconds,
@@ -28,7 +27,6 @@ export function addInboundRoutes(app: FastifyInstance, access: InboundAccess, in
       params: InboundParams,
       body: InboundBody,
       bodyFormat: 'bytes',
-      bodyLimitBytes: inboundBodyBytesMax,
       credentials: ['signature'],
       response: { 200: InboundAnswer },
       problems: ['content-not-allowed', 'skill-not-registered', 'hub-not-provisioned', 'concurrent-modification'],

@@ -1,4 +1,4 @@
-import { inboundMessageDays } from '../../../contract/limits.ts'
+import { bodyBounds, inboundMessageDays } from '../../../contract/limits.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
 import type { Database } from '../../db/database.ts'
@@ -80,7 +80,7 @@ export function createInboundService(deps: {
 
   return {
     async receive(sender, bytes, { count, ...origin }) {
-      const body = parseStrictJson(bytes)
+      const body = parseStrictJson(bytes, bodyBounds.inbound)
       const id = messageIdOf(body)
       const { platform, isKnown } = await look(sender, id)
       await count(isKnown)

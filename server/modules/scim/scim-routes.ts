@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../../../contract/domain-error.ts'
-import { scimBodyBytesMax } from '../../../contract/limits.ts'
 import type { JsonObject } from '../../../provenance/json.ts'
 import { bearerToken } from '../../http/access-checks.ts'
 import { addProtocol, sendProtocolText } from '../../http/protocol.ts'
@@ -39,7 +38,7 @@ export function addScimProtocol(app: FastifyInstance, access: ScimAccess, served
     name: 'scim',
     rateClass: 'hub-write',
     mediaType,
-    bodyLimitBytes: scimBodyBytesMax,
+    body: 'scim',
 
     async admit(request) {
       const { tenant: slug = '' } = request.params as { tenant?: string }

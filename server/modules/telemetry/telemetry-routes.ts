@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { ReceiptSchema, replayedHeader } from '../../../contract/answer-schemas.ts'
-import { batchBodyBytesMax } from '../../../contract/limits.ts'
+import { batchErrorsMax, bodyBounds, bodyBytesPerRequest } from '../../../contract/limits.ts'
 import { IdempotencyHeader } from '../../../contract/request-schemas.ts'
 import type { JsonValue } from '../../../provenance/index.ts'
 import { addRoute, rawJson } from '../../http/route.ts'
@@ -43,11 +43,12 @@ export function addTelemetryRoutes(app: FastifyInstance, telemetry: Telemetry): 
     {
       description:
         'Each event stands alone: those that pass are stored and have an entry in `records`, the others one in ' +
-        '`errors`. The body may be gzip-encoded.',
+        `\`errors\`, which lists the first ${batchErrorsMax}. The body may be gzip-encoded. It has at most ` +
+        `${bodyBounds.batch.bytes} bytes after inflation and ${bodyBounds.batch.values} JSON values, an event at most ` +
+        `${bodyBounds.batch.eventValues}; it counts as one request for each started ${bodyBytesPerRequest} bytes.`,
       headers: IdempotencyHeader,
       body: BatchSchema,
       bodyChecked: 'by handler',
-      bodyLimitBytes: batchBodyBytesMax,
       response: { 201: BatchAnswerSchema },
       responseHeaders: { 201: replayedHeader },
       problems: ['content-not-allowed', 'batch-too-large', 'hub-not-provisioned', 'idempotency-conflict'],
@@ -69,10 +70,11 @@ function receiptText({ record_id, provenance_hash, provenance_cosign }: RecordRe
   return `{"record_id":"${record_id}","provenance_hash":"${provenance_hash}","provenance_cosign":"${provenance_cosign}"}`
 }
 
-function batchText({ accepted, failed, records, errors }: BatchAnswer): string {
+function batchText({ accepted, failed, records, errors, errors_omitted: omitted }: BatchAnswer): string {
   const receipts = records.map((record) => `{"index":${record.index},${receiptText(record).slice(1)}`)
   const refusals = errors === undefined ? '' : `,"errors":${JSON.stringify(errors)}`
-  return `{"accepted":${accepted},"failed":${failed},"records":[${receipts.join(',')}]${refusals}}`
+  const others = omitted === undefined ? '' : `,"errors_omitted":${omitted}`
+  return `{"accepted":${accepted},"failed":${failed},"records":[${receipts.join(',')}]${refusals}${others}}`
 }
 
 function markCreated(reply: FastifyReply, replayed: boolean): void {

@@ -1,6 +1,12 @@
 import { type Static, Type } from 'typebox'
 import { receiptMembers } from '../../../contract/answer-schemas.ts'
-import { batchEventsMax, latencyMsLimit, metadataBytesMax, skillVersionLengthMax } from '../../../contract/limits.ts'
+import {
+  batchErrorsMax,
+  batchEventsMax,
+  latencyMsLimit,
+  metadataBytesMax,
+  skillVersionLengthMax,
+} from '../../../contract/limits.ts'
 import { patterns, patternWords } from '../../../contract/literals.ts'
 import { costUsdMax } from '../../../contract/money.ts'
 
@@ -131,8 +137,15 @@ export const BatchAnswerSchema = Type.Object(
           },
           { additionalProperties: false },
         ),
-        { description: 'One per refused event, in order' },
+        { description: `One for each refused event, in order: the first ${batchErrorsMax}`, maxItems: batchErrorsMax },
       ),
+    ),
+    errors_omitted: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description: 'Refused events that `errors` does not list: each event is in `records` or was refused',
+        examples: [12],
+      }),
     ),
   },
   { additionalProperties: false },

@@ -2,6 +2,7 @@ import { DomainError, type PointedError, validationFailed } from '../../../contr
 import { operations } from '../../../contract/operations.ts'
 import { isJsonObject, type JsonValue } from '../../../provenance/index.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
+import { createTurn } from '../../http/turns.ts'
 import type { RecordReceipt } from '../hub/hub-types.ts'
 import type { Idempotency } from '../hub/idempotency-types.ts'
 import { batchAnswer, factsAsJson, factsOfJson } from './ingest/batch-answer.ts'
@@ -13,6 +14,9 @@ import { type References, referencesOf, referencesThen, refusalOf } from './inge
 import type { Catalogues } from './ingest/telemetry-catalogue.ts'
 import type { TenantLive } from './ingest/tenant-live-service.ts'
 import type { BatchAnswer, BatchFacts, Catalogue, Refusal, SoundEvent, Telemetry } from './telemetry-types.ts'
+
+/** Ordinary ones take a fraction of a millisecond, and the largest that are taken a few. */
+const eventsPerTurn = 8
 
 type Reading = SoundEvent | PointedError[]
 
@@ -64,7 +68,7 @@ export function createTelemetry(deps: {
       checkContent(tenant, body)
       const reading = readEvent(body, nowMs())
       if (Array.isArray(reading)) throw validationFailed(reading)
-      const request = idempotency.requestOf(tenant.slug, idempotencyKey, operations.ingestEvent.path, body)
+      const request = await idempotency.requestOf(tenant.slug, idempotencyKey, operations.ingestEvent.path, body)
       const ingested = await idempotency.once(
         request,
         async (claim) => {
@@ -87,12 +91,12 @@ export function createTelemetry(deps: {
     async ingestBatch(caller, body, idempotencyKey) {
       const { tenant } = caller
       const events = eventsOf(tenant, body)
-      const request = idempotency.requestOf(tenant.slug, idempotencyKey, operations.ingestBatch.path, body)
+      const request = await idempotency.requestOf(tenant.slug, idempotencyKey, operations.ingestBatch.path, body)
       const ingested = await idempotency.once(
         request,
         async (claim) => {
           const readMs = nowMs()
-          const readings = events.map((event) => readEvent(event, readMs))
+          const readings = await readEvents(events, readMs)
           const { accepted, refused } = separate(readings, await referencesFor(tenant, readings))
           const answerOf = (receipts: readonly RecordReceipt[]) =>
             factsAsJson(factsOf(readMs, receipts, readings, refused))
@@ -108,6 +112,16 @@ export function createTelemetry(deps: {
       return ingested
     },
   }
+}
+
+async function readEvents(events: readonly JsonValue[], nowMs: number): Promise<Reading[]> {
+  const turn = createTurn()
+  const readings: Reading[] = []
+  for (const event of events) {
+    readings.push(readEvent(event, nowMs))
+    if (readings.length % eventsPerTurn === 0) await turn.endIfLong()
+  }
+  return readings
 }
 
 /** The record of a repeated request was deleted for good since. */

@@ -63,6 +63,8 @@ export interface BatchAnswer {
   failed: number
   records: IndexedReceipt[]
   errors?: BatchError[]
+  /** Refused events that `errors` does not list. */
+  errors_omitted?: number
 }
 
 /**

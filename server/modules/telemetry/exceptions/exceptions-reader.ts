@@ -1,7 +1,7 @@
 import type { TenantTx } from '../../../db/database.ts'
+import { createTurn } from '../../../http/turns.ts'
 import type { PriceBook } from '../prices/prices.ts'
 import { type ReadEvent, readStoredEvent } from '../stored-event.ts'
-import { createTurn } from '../turns.ts'
 import { exceptionOf } from './exceptions-answer.ts'
 import type { CostException, ExceptionsQuery } from './exceptions-schemas.ts'
 import { type ScanIndex, type ScannedRecord, scanRecords } from './exceptions-store.ts'

@@ -1,3 +1,4 @@
+import { batchErrorsMax } from '../../../../contract/limits.ts'
 import { problems } from '../../../../contract/problems.ts'
 import { isJsonObject, type JsonValue } from '../../../../provenance/index.ts'
 import type { BatchAnswer, BatchError, BatchFacts, IndexedReceipt, Refusal } from '../telemetry-types.ts'
@@ -30,12 +31,15 @@ export function batchAnswer(
   records: IndexedReceipt[],
   refused: ReadonlyMap<number, Refusal>,
 ): BatchAnswer {
-  const errors = [...refused].map(([index, refusal]) => batchError(baseUrl, index, refusal))
+  const listed = [...refused].slice(0, batchErrorsMax)
+  const errors = listed.map(([index, refusal]) => batchError(baseUrl, index, refusal))
+  const omitted = refused.size - errors.length
   return {
     accepted: records.length,
-    failed: errors.length,
+    failed: refused.size,
     records,
-    ...(errors.length > 0 ? { errors } : {}),
+    ...(errors.length > 0 && { errors }),
+    ...(omitted > 0 && { errors_omitted: omitted }),
   }
 }
 

@@ -1,7 +1,7 @@
 import type { IngestStep } from '../../../db/ingest-script.ts'
+import { createTurn } from '../../../http/turns.ts'
 import type { SealedBatch } from '../../hub/hub-types.ts'
 import type { InvocationWatch, InvocationWatches, WebhookOutbox } from '../../webhooks/webhooks-types.ts'
-import { createTurn } from '../turns.ts'
 import type { RatedEvent } from './event-writer.ts'
 
 /** What other systems want to know of invocations, and where it is left for them. */

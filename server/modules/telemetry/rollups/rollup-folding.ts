@@ -1,5 +1,5 @@
 import type { DatabaseLog, TenantTx } from '../../../db/database.ts'
-import { createTurn } from '../turns.ts'
+import { createTurn } from '../../../http/turns.ts'
 import { addUp, Cells } from './rollup-cells.ts'
 import { type DeltaEntry, readDelta, UnreadableDelta } from './rollup-delta.ts'
 import { mergeIntoRows } from './rollup-rows-store.ts'

@@ -1,7 +1,7 @@
 import type { TenantTx } from '../../../db/database.ts'
+import { createTurn } from '../../../http/turns.ts'
 import { Figures } from '../rollups/rollup-cells.ts'
 import { type Dimension, quartersPerDay, type View, viewDimensions } from '../rollups/rollup-types.ts'
-import { createTurn } from '../turns.ts'
 import { placeOf, readUnfolded, type Unfolded } from './summary-deltas.ts'
 import { addSums, type FiguresRow, FiguresRows } from './summary-rows.ts'
 import { spansOf } from './summary-spans.ts'

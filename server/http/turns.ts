@@ -1,0 +1,40 @@
+import { setImmediate } from 'node:timers/promises'
+
+/** How long other requests may wait for long work of one. */
+const turnMsMaxDefault = 5
+
+/** Lets other work of the process have its turn in the middle of long work. */
+export interface Turn {
+  endIfLong(): Promise<void>
+}
+
+/** @param turnMsMax how long others may wait; a request comes by several turns */
+export function createTurn(turnMsMax = turnMsMaxDefault): Turn {
+  let beganMs = performance.now()
+  return {
+    async endIfLong(): Promise<void> {
+      const nowMs = performance.now()
+      if (nowMs - beganMs < turnMsMax) return
+      await setImmediate()
+      beganMs = performance.now()
+    },
+  }
+}
+
+/** Runs work that yields now and then, in turns with other work of the process. */
+export async function inTurns<Result>(work: Generator<void, Result>): Promise<Result> {
+  const turn = createTurn()
+  for (;;) {
+    const step = work.next()
+    if (step.done) return step.value
+    await turn.endIfLong()
+  }
+}
+
+/** Runs work that yields now and then to its end. */
+export function atOnce<Result>(work: Generator<void, Result>): Result {
+  for (;;) {
+    const step = work.next()
+    if (step.done) return step.value
+  }
+}
