@@ -18,6 +18,8 @@ export const loginMinutes = 10
 /** A rotated secret of a service account stays good beside the new one for so long. */
 export const secretOverlapHours = 24
 export const relatedRecordsMax = 256
+/** Of a telemetry event. */
+export const eventRelatedRecordsMax = 100
 export const relatedDepthMax = 5
 export const relatedAnswerMax = 1000
 /** Canonical text of all records in one answer: 1,000 records of 1 MiB would be more than one answer can hold. */

@@ -2,13 +2,15 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type CallOptions, startHub, type TestHub, type TestTenant } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
+import { decision, unknownId, write } from './record-cases.ts'
 import { prepareTelemetry, registerSkill, telemetryIds } from './telemetry-tenants.ts'
 
 const path = '/api/v1/telemetry/events:batch'
 
+const statements: string[] = []
 let hub: TestHub
 beforeAll(async () => {
-  hub = await startHub()
+  hub = await startHub({ onQuery: (text) => void statements.push(text) })
   await prepareTelemetry(hub, 'acme', 'globex', 'cmode')
 })
 afterAll(() => hub.stop())
@@ -105,6 +107,56 @@ test('the errors of an answer are the first hundred, and the others are counted'
   expect((await send(body, withKey('many-errors'))).body).toEqual(answer.body)
   const hundred = await send({ events: faulty.slice(0, 100) })
   expect([hundred.body.errors.length, 'errors_omitted' in hundred.body]).toEqual([100, false])
+})
+
+describe('related records', () => {
+  const linkStatements = () =>
+    statements.filter((text) => /record_links|^\s*select r\.record_id from hub\.records/.test(text)).length
+
+  test('cost a batch without them no statement, and one with them a look-up and an insert', async () => {
+    const ids = await Promise.all(Array.from({ length: 3 }, () => write(hub, 'acme', decision)))
+    statements.length = 0
+    expect((await send({ events: Array.from({ length: 50 }, () => event({ related_records: [] })) })).status).toBe(201)
+    expect(linkStatements()).toBe(0)
+    const answer = await send({ events: Array.from({ length: 50 }, () => event({ related_records: ids })) })
+    expect(answer.body.accepted).toBe(50)
+    expect(linkStatements()).toBe(2)
+    const page = await hub.call('acme', 'GET', '/api/v1/hub/records?record_type=telemetry_event&limit=1000&verify=true')
+    expect(page.body.verification_summary).toMatchObject({ tampered: 0, cosign_invalid: 0 })
+    const last: Item = answer.body.records[49]
+    const { body: related } = await hub.call('acme', 'GET', `/api/v1/hub/records/${last.record_id}/related`)
+    expect(related.edges).toHaveLength(3)
+    const { body: naming } = await hub.call('acme', 'GET', `/api/v1/hub/records/${ids[0]}/related?direction=in`)
+    expect(naming.records).toHaveLength(51)
+  })
+
+  test('that are wrong refuse their event alone, also when it is repeated after they exist', async () => {
+    const own = await write(hub, 'acme', decision)
+    const foreign = await write(hub, 'globex', decision)
+    const body = {
+      events: [
+        event({ related_records: [own, foreign] }),
+        event({ related_records: [own] }),
+        event({ related_records: [own, own.toUpperCase()] }),
+        event({ related_records: Array(101).fill(own) }),
+        event({ related_records: [unknownId, own, unknownId.replace('019a', '019b')] }),
+        event(),
+      ],
+    }
+    const first = await send(body, withKey('related'))
+    expect(first.body).toMatchObject({ accepted: 2, failed: 4 })
+    expect(pointersOf(first)).toEqual([
+      '/events/0/related_records/1',
+      '/events/2/related_records/1',
+      '/events/3/related_records',
+      '/events/4/related_records/0',
+    ])
+    expect(first.body.errors[3].detail).toContain('/events/4/related_records/2 ')
+    await hub.call('acme', 'DELETE', `/api/v1/hub/records/${own}?reason=x`)
+    const superuser = await hub.superuserClient()
+    await superuser.query('update hub.record_states set hard_delete_after = now() where record_id = $1', [own])
+    expect((await send(body, withKey('related'))).text).toBe(first.text)
+  })
 })
 
 test('none accepted is 201 too: the envelope is valid', async () => {

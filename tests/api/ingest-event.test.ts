@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type CallOptions, startHub, type TestHub, type TestTenant } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
+import { decision, expectProblem, unknownId, write } from './record-cases.ts'
 import { prepareTelemetry, registerSkill, telemetryIds } from './telemetry-tenants.ts'
 
 const path = '/api/v1/telemetry/events'
@@ -63,7 +64,12 @@ describe('400', () => {
     [{ archetype_id: 'unknown' }, ['/archetype_id']],
     [{ archetype_id: 'unknown', skill_id: 'unknown' }, ['/archetype_id']],
     [{ tenant_id: 'acme' }, ['/tenant_id']],
-    [{ related_records: [] }, ['/related_records']],
+    [{ related_records: null }, ['/related_records']],
+    [{ related_records: ['x', unknownId], latency_ms: 0 }, ['/latency_ms', '/related_records/0']],
+    [{ related_records: [unknownId, unknownId.toUpperCase()] }, ['/related_records/1']],
+    [{ related_records: Array(101).fill(unknownId) }, ['/related_records']],
+    [{ related_records: Array(1500).fill('x') }, ['/related_records']],
+    [{ related_records: [unknownId], archetype_id: 'unknown' }, ['/archetype_id']],
     [{ skill_id: undefined, skill_version: 'one' }, ['/skill_id', '/skill_version']],
   ])('%j', async (changes, pointers) => {
     const answer = await send(event(changes))
@@ -119,6 +125,67 @@ describe('400', () => {
   })
 })
 
+describe('related records', () => {
+  const related = (id: string, direction: string) =>
+    hub.call('acme', 'GET', `/api/v1/hub/records/${id}/related?direction=${direction}`)
+
+  test('are links from both ends, and part of the canonical bytes', async () => {
+    const ids = await Promise.all([write(hub, 'acme', decision), write(hub, 'acme', decision)])
+    const named = [ids[0].toUpperCase(), ids[1]]
+    const { body: receipt } = await send(event({ related_records: named, error_code: null }))
+    const { body: read } = await hub.call('acme', 'GET', `/api/v1/hub/records/${receipt.record_id}?verify=true`)
+    expect(read).toMatchObject({ ...event(), ...receipt, related_records: ids, verification: { verified: true } })
+    expect(read).not.toHaveProperty('error_code')
+    const edges = ids.map((to) => ({ from: receipt.record_id, to }))
+    const out = (await related(receipt.record_id, 'out')).body
+    expect(out.edges).toEqual(expect.arrayContaining(edges))
+    expect(out.records).toHaveLength(3)
+    expect((await related(ids[0], 'in')).body).toMatchObject({
+      records: [{ record_id: ids[0] }, { record_id: receipt.record_id, related_records: ids }],
+      edges: [edges[0]],
+    })
+    const superuser = await hub.superuserClient()
+    await superuser.query('delete from hub.record_links where from_id = $1 and to_id = $2', [receipt.record_id, ids[1]])
+    const { body: altered } = await hub.call('acme', 'POST', `/api/v1/hub/records/${receipt.record_id}/verify`)
+    expect(altered.checks.provenance_hash_matches).toBe(false)
+  })
+
+  test('may be none, an event, and a hundred', async () => {
+    const first = await send(event({ related_records: [] }))
+    expect(first.status).toBe(201)
+    expect((await send(event({ related_records: [first.body.record_id] }))).status).toBe(201)
+    const many = await Promise.all(Array.from({ length: 100 }, () => write(hub, 'acme', decision)))
+    const { body } = await send(event({ related_records: many, success: false, error_code: 'timeout' }))
+    expect((await related(body.record_id, 'out')).body.records).toHaveLength(101)
+    const page = await hub.call('acme', 'GET', `/api/v1/hub/records?record_id=${body.record_id}&verify=true`)
+    expect(page.body).toMatchObject({
+      records: [{ related_records: many, error_code: 'timeout' }],
+      verification_summary: { checked: 1, verified: 1 },
+    })
+  })
+
+  test('of another tenant, unknown or erased are 400, each by its place', async () => {
+    const [own, foreign] = [await write(hub, 'acme', decision), await write(hub, 'globex', decision)]
+    const refused = await send(event({ related_records: [foreign, own, unknownId] }), withKey('related'))
+    expectProblem(refused, 'validation-failed', '/related_records/0', '/related_records/2')
+    const before = await telemetryIds(hub, 'acme')
+    await hub.call('acme', 'DELETE', `/api/v1/hub/records/${own}?reason=x`)
+    expect((await send(event({ related_records: [own] }), withKey('related'))).status).toBe(201)
+    const superuser = await hub.superuserClient()
+    await superuser.query('update hub.record_states set hard_delete_after = now() where record_id = $1', [own])
+    expectProblem(await send(event({ related_records: [own] })), 'validation-failed', '/related_records/0')
+    expect(await telemetryIds(hub, 'acme')).toHaveLength(before.length + 1)
+  })
+
+  test('the same request gets the first answer, another list 409', async () => {
+    const id = await write(hub, 'acme', decision)
+    const first = await send(event({ related_records: [id] }), withKey('linked'))
+    const again = await send(event({ related_records: [id] }), withKey('linked'))
+    expect([again.text, again.headers['idempotent-replayed']]).toEqual([first.text, 'true'])
+    expect((await send(event(), withKey('linked'))).status).toBe(409)
+  })
+})
+
 describe('skills', () => {
   test('422 for one that is not registered, and 201 as soon as it is', async () => {
     const body = event({ skill_id: 'brand-new' })
@@ -152,6 +219,17 @@ describe('Mode C', () => {
     expect(answer.status).toBe(201)
     const { body } = await hub.call('cmode', 'GET', `${answer.headers.location}?verify=true`)
     expect(body).toMatchObject({ ...event(), verification: { verified: true } })
+  })
+
+  test('takes related records: ids are no content', async () => {
+    const first = await send(event(), { tenant: 'cmode' })
+    const changes = { related_records: [first.body.record_id] }
+    const answer = await send(event(changes), { tenant: 'cmode' })
+    const { body } = await hub.call('cmode', 'GET', `${answer.headers.location}?verify=true`)
+    expect(body).toMatchObject({ ...changes, verification: { verified: true } })
+    const content = await send(event({ related_records: ['Dear customer'] }), { tenant: 'cmode' })
+    expectProblem(content, 'validation-failed', '/related_records/0')
+    expect(content.text).not.toContain('Dear customer')
   })
 
   test.each([

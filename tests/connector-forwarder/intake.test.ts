@@ -20,6 +20,13 @@ test('an event is answered 202 with its place in the spool, and forwarded', asyn
   expect(lab.hub.records.find((record) => record.user_id === 'user:one')).toMatchObject(userEvent('one'))
 })
 
+test('related records are part of the envelope', async () => {
+  const body = userEvent('linked', { related_records: ['019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'] })
+  expect((await lab.post(eventPath, body)).status).toBe(202)
+  await lab.forwarded()
+  expect(lab.hub.records.find((record) => record.user_id === 'user:linked')).toMatchObject(body)
+})
+
 test.each([
   ['metadata', { channel: 'email' }],
   ['tokens_total_reported', 1200],

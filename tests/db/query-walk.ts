@@ -120,7 +120,8 @@ async function writeRecords(hub: TestHub, tenant: Tenant): Promise<Ids> {
     })
     ids.telemetry = (await call(hub, tenant, 'POST', '/api/v1/telemetry/events', { body: event() })).record_id
   }
-  const batch = { events: [event(), event({ skill_id: 'unknown' }), event({ success: false })] }
+  const linked = event({ related_records: [ids.output!] })
+  const batch = { events: [linked, event({ skill_id: 'unknown' }), event({ success: false })] }
   await call(hub, tenant, 'POST', '/api/v1/telemetry/events:batch', { body: batch })
   return ids as Ids
 }

@@ -44,6 +44,7 @@ function openGroups(rule: (names: string[], patient: boolean) => void = () => {}
       return receiptsOf(submissions)
     },
     receipts: async () => [],
+    missing: async () => new Set(),
   }
   const groups = createEventGroups({ writer, stored: (tenantId) => stored.push(tenantId) })
   const finish = async () => {

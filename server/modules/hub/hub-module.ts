@@ -32,6 +32,7 @@ import { createIdempotency } from './idempotency-service.ts'
 import type { Idempotency } from './idempotency-types.ts'
 import { loggedRecords } from './logged-records.ts'
 import type { LoggedRecords } from './logged-records-types.ts'
+import { missingRecords } from './missing-records.ts'
 import { createRecordPurger } from './purge-service.ts'
 import { createRecordReading } from './read-service.ts'
 import { readableRecords } from './readable-records.ts'
@@ -99,6 +100,7 @@ export function createRecordStore(deps: {
       sealer: createRecordSealer({ keys: deps.keys, clock }),
       writer: createRecordWriter(sealed),
       receipts: readReceipts,
+      missing: missingRecords(clock),
       firstIdAt: recordIdFloor,
     },
     readable: readableRecords,

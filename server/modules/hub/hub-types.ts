@@ -24,7 +24,7 @@ export interface RecordDraft {
   /** Type-specific fields, validated and normalised, exactly as the canonical object is to hold them. */
   fields: Record<string, JsonValue>
   /** Ids the caller has checked to exist; none if absent. */
-  relatedRecords?: string[]
+  relatedRecords?: readonly string[] | undefined
   /** `fields` and the common members as one object, in the order of their names: where that is known, none sorts them. */
   arrange?(common: CommonMembers): JsonObject
 }
@@ -100,8 +100,8 @@ export interface RecordWriter {
   /** Through the application role and its row-level policy: records, links and seals. */
   insert(tx: TenantTx, batch: SealedBatch): Promise<void>
   /**
-   * The steps of an ingest transaction that store the records: COPY into the month's partition, and the seals. At
-   * least one record, and none with links.
+   * The steps of an ingest transaction that store the records: COPY into the month's partition, the seals, and the
+   * links where there are any. At least one record.
    *
    * @param sealer of an encrypted batch
    */
@@ -117,6 +117,8 @@ export interface Records {
    * to answer a repeated request. Ids that are gone are left out.
    */
   receipts(tx: TenantTx, recordIds: readonly string[]): Promise<RecordReceipt[]>
+  /** Returns those of the ids that name no record of the tenant that can still be read. */
+  missing(tx: TenantTx, recordIds: readonly string[]): Promise<Set<string>>
   /** The smallest record id of a time: a record was created at or after it exactly if its id is not below. */
   firstIdAt(epochMs: number, microsOfMs: number): string
 }

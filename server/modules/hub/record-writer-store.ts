@@ -32,11 +32,9 @@ export function createRecordWriter(sealed: (tenantId: string) => void = () => {}
         const steps = this.copySteps({ ...plain, records: encrypted(batch, sealer) })
         return [requireContentKey(batch.tenantId, sealer), ...steps]
       }
-      if (batch.records.some((record) => record.relatedRecords.length > 0)) {
-        throw new Error('records with links are written through insert()')
-      }
       const seals = batch.seals.map((seal) => sealStep(batch.tenantId, seal))
-      return [...copies(batch), ...seals, { statement: insertArrival, values: arrivalValues(batch) }]
+      const arrival = { statement: insertArrival, values: arrivalValues(batch) }
+      return [...copies(batch), ...seals, arrival, ...linkSteps(batch)]
     },
   }
 }
@@ -98,6 +96,22 @@ function arrivalValues({ tenantId, seals }: SealedBatch): (string | Buffer)[] {
     ids((seal) => seal.lastId),
     Buffer.concat(seals.map((seal) => seal.logLeaf)),
   ]
+}
+
+/** ON CONFLICT: without it a distributed database would make a COPY of the statement, as of that of a seal. */
+const insertLinks = {
+  name: 'hub_insert_links',
+  text: `insert into hub.record_links (tenant_id, from_id, to_id)
+         select $1::text, link.from_id, link.to_id from unnest($2::uuid[], $3::uuid[]) as link (from_id, to_id)
+         on conflict do nothing`,
+}
+
+function linkSteps(batch: SealedBatch): IngestStep[] {
+  if (!batch.records.some((record) => record.relatedRecords.length > 0)) return []
+  const links = linkRows(batch)
+  const from = links.map((link) => link.from_id)
+  const to = links.map((link) => link.to_id)
+  return [{ statement: insertLinks, values: [batch.tenantId, `{${from.join(',')}}`, `{${to.join(',')}}`] }]
 }
 
 function recordRow(tenantId: string, record: SealedRecord) {

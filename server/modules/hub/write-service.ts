@@ -1,5 +1,6 @@
 import { DomainError, validationFailed } from '../../../contract/domain-error.ts'
 import { roundUsd } from '../../../contract/money.ts'
+import { repeatedRecords, unknownRecords } from '../../../contract/related-records.ts'
 import { isJsonObject, type JsonValue } from '../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import { contentSealer } from '../../db/record-contents.ts'
@@ -10,9 +11,7 @@ import type { WrittenEvent } from '../webhooks/webhooks-types.ts'
 import type { RecordDraft, RecordReceipt, Records, SealedRecord } from './hub-types.ts'
 import type { Idempotency } from './idempotency-types.ts'
 import type { RecordBody } from './record-body-schemas.ts'
-import type { RecordClock } from './record-clock-types.ts'
 import { recordNotFound } from './record-errors.ts'
-import { findRecordIds } from './record-store.ts'
 
 interface WriteRequest {
   /** As it was sent. */
@@ -33,16 +32,15 @@ export interface RecordWriting {
 
 export function createRecordWriting(deps: {
   database: Database
-  clock: RecordClock
   records: Records
   idempotency: Idempotency
   skills: SkillRegistry
   governance: ClientEvents
 }): RecordWriting {
-  const { database, clock, records, idempotency, skills, governance } = deps
+  const { database, records, idempotency, skills, governance } = deps
 
   async function requireReferences(tx: TenantTx, draft: RecordDraft): Promise<void> {
-    await requireRelated(tx, draft.relatedRecords ?? [], clock.next().createdAt)
+    await requireRelated(tx, records, draft.relatedRecords ?? [])
     if (draft.recordType === 'output') await requireSkill(tx, skills, String(draft.fields.skill_id))
   }
 
@@ -113,18 +111,13 @@ function draftOf(body: RecordBody, createdBy: string): RecordDraft {
 }
 
 function requireDistinct(ids: readonly string[]): void {
-  const errors = ids.flatMap((id, i) =>
-    ids.indexOf(id) === i ? [] : [{ pointer: `/related_records/${i}`, detail: 'names a record a second time' }],
-  )
+  const errors = repeatedRecords(ids)
   if (errors.length > 0) throw validationFailed(errors)
 }
 
-async function requireRelated(tx: TenantTx, ids: readonly string[], now: string): Promise<void> {
-  const existing = await findRecordIds(tx, ids, now)
-  const errors = ids.flatMap((id, i) =>
-    existing.has(id) ? [] : [{ pointer: `/related_records/${i}`, detail: 'is not the id of a record of this tenant' }],
-  )
-  if (errors.length > 0) throw validationFailed(errors)
+async function requireRelated(tx: TenantTx, records: Records, ids: readonly string[]): Promise<void> {
+  const missing = await records.missing(tx, ids)
+  if (missing.size > 0) throw validationFailed(unknownRecords(ids, (id) => !missing.has(id)))
 }
 
 async function requireSkill(tx: TenantTx, skills: SkillRegistry, skillId: string): Promise<void> {

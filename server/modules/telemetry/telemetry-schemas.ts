@@ -3,6 +3,7 @@ import { receiptMembers } from '../../../contract/answer-schemas.ts'
 import {
   batchErrorsMax,
   batchEventsMax,
+  eventRelatedRecordsMax,
   latencyMsLimit,
   metadataBytesMax,
   skillVersionLengthMax,
@@ -15,7 +16,7 @@ const tokensMax = 2 ** 31 - 1
 const Tokens = (description: string, example: number) =>
   Type.Integer({ minimum: 0, maximum: tokensMax, description, examples: [example] })
 
-/** Interface 2.3. In Mode C these are all that is taken. */
+/** Interface 2.3, and `related_records` of 2.1. In Mode C these are all that is taken. */
 const envelope = {
   skill_id: Type.String({
     pattern: patterns.identifier,
@@ -70,6 +71,12 @@ const envelope = {
     Type.Union([Type.String({ pattern: patterns.identifier }), Type.Null()], {
       'x-must-be': `null or ${patternWords[patterns.identifier]}`,
       description: 'Required when `success` is false',
+    }),
+  ),
+  related_records: Type.Optional(
+    Type.Array(Type.String({ pattern: patterns.uuid }), {
+      maxItems: eventRelatedRecordsMax,
+      description: 'Ids of records of this tenant, each once',
     }),
   ),
 }

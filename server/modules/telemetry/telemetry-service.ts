@@ -40,7 +40,13 @@ export function createTelemetry(deps: {
         'This tenant runs in Mode B and its Hub has no key yet. Call POST /api/v1/hub/provision with `cmek` first.',
       )
     }
-    return referencesOf(catalogue)
+    return referencesOf(catalogue, await missingAmong(tenant, readings))
+  }
+
+  /** Returns the ids in `related_records` that name no record. Asks the database only where an event has any. */
+  async function missingAmong(tenant: Tenant, readings: readonly Reading[]): Promise<ReadonlySet<string> | undefined> {
+    const named = readings.flatMap((reading) => (Array.isArray(reading) ? [] : (reading.relatedRecords ?? [])))
+    return named.length > 0 ? writer.missing(tenant, named) : undefined
   }
 
   async function replayBatch(caller: Caller, events: readonly JsonValue[], facts: BatchFacts): Promise<BatchAnswer> {
@@ -97,9 +103,10 @@ export function createTelemetry(deps: {
         async (claim) => {
           const readMs = nowMs()
           const readings = await readEvents(events, readMs)
-          const { accepted, refused } = separate(readings, await referencesFor(tenant, readings))
+          const references = await referencesFor(tenant, readings)
+          const { accepted, refused } = separate(readings, references)
           const answerOf = (receipts: readonly RecordReceipt[]) =>
-            factsAsJson(factsOf(readMs, receipts, readings, refused))
+            factsAsJson(factsOf(readMs, receipts, readings, refused, references))
           const submitted = { caller, events: accepted.map(({ event }) => event), claim, answerOf }
           const receipts = accepted.length > 0 || claim ? await groups.store(tenant, submitted) : []
           const records = receipts.map((receipt, at) => ({ index: accepted[at]!.index, ...receipt }))
@@ -157,14 +164,17 @@ function factsOf(
   receipts: readonly RecordReceipt[],
   readings: readonly Reading[],
   refused: ReadonlyMap<number, Refusal>,
+  references: References,
 ): BatchFacts {
   const archetypes = new Set<string>()
   const skills = new Set<string>()
-  for (const [index, { slug }] of refused) {
+  const records = new Set<string>()
+  for (const index of refused.keys()) {
     const reading = readings[index]!
     if (Array.isArray(reading)) continue
-    if (slug === 'skill-not-registered') skills.add(reading.skillId)
-    else archetypes.add(reading.archetypeId)
+    if (!references.hasArchetype(reading.archetypeId)) archetypes.add(reading.archetypeId)
+    if (!references.takesSkill(reading.skillId)) skills.add(reading.skillId)
+    for (const id of reading.relatedRecords ?? []) if (!references.hasRecord(id)) records.add(id)
   }
   return {
     nowMs: readMs,
@@ -172,6 +182,7 @@ function factsOf(
     refusedIndexes: [...refused.keys()],
     unknownArchetypes: [...archetypes],
     unregisteredSkills: [...skills],
+    unknownRecords: [...records],
   }
 }
 

@@ -17,6 +17,8 @@ export interface Catalogue {
  * decimals, absent members left out.
  */
 export interface SoundEvent extends Omit<CountedEvent, 'costComputedMicros'> {
+  /** In lower case, each once; undefined where the event names none. */
+  relatedRecords: readonly string[] | undefined
   fields: Record<string, JsonValue>
   /** Memory that it takes until it is stored, roughly. */
   sizeBytes: number
@@ -80,6 +82,7 @@ export interface BatchFacts {
   /** Ids that sound events referred to in vain. */
   unknownArchetypes: string[]
   unregisteredSkills: string[]
+  unknownRecords: string[]
 }
 
 /** An answer, and whether it is that of an earlier request with the same Idempotency-Key. */

@@ -10,6 +10,7 @@ export function factsAsJson(facts: BatchFacts): JsonValue {
     refused: facts.refusedIndexes,
     unknown_archetypes: facts.unknownArchetypes,
     unregistered_skills: facts.unregisteredSkills,
+    ...(facts.unknownRecords.length > 0 && { unknown_records: facts.unknownRecords }),
   }
 }
 
@@ -22,6 +23,7 @@ export function factsOfJson(json: JsonValue): BatchFacts {
     refusedIndexes: json.refused as number[],
     unknownArchetypes: json.unknown_archetypes as string[],
     unregisteredSkills: json.unregistered_skills as string[],
+    unknownRecords: (json.unknown_records ?? []) as string[],
   }
 }
 

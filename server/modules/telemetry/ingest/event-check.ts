@@ -1,11 +1,13 @@
 import type { PointedError } from '../../../../contract/domain-error.ts'
 import {
   eventFutureMinutesMax,
+  eventRelatedRecordsMax,
   metadataBytesMax,
   skillVersionLengthMax,
   tokenSumTolerance,
 } from '../../../../contract/limits.ts'
 import { microsOfUsd, usdOfMicros } from '../../../../contract/money.ts'
+import { repeatedRecords } from '../../../../contract/related-records.ts'
 import { parseTimestamp, type Timestamp } from '../../../../contract/timestamp.ts'
 import { canonicalize, isJsonObject, type JsonObject, type JsonValue } from '../../../../provenance/index.ts'
 import { jsonPointer } from '../../../http/json-breaches.ts'
@@ -23,6 +25,8 @@ const tolerancePercent = Math.round(tokenSumTolerance * 100)
 
 /** Fields, canonical text and the row that is made of it, without metadata. */
 const eventBytes = 2048
+/** The text of an id, in the event and in two arrays of links. */
+const linkBytes = 120
 
 /** Enough to mend a request by, however many of its members are wrong. */
 export const faultsMax = 100
@@ -66,10 +70,13 @@ function excessOf(input: JsonValue): PointedError[] {
       .slice(0, faultsMax)
       .map((name) => ({ pointer: jsonPointer([name]), detail: 'is not a member that this takes' }))
   }
-  const { metadata, skill_version } = input
+  const { metadata, related_records, skill_version } = input
   const faults: PointedError[] = []
   if (isJsonObject(metadata) && Object.keys(metadata).length > metadataMembersMax) {
     faults.push({ pointer: '/metadata', detail: metadataTooLarge })
+  }
+  if (Array.isArray(related_records) && related_records.length > membersMax) {
+    faults.push({ pointer: '/related_records', detail: `must have at most ${eventRelatedRecordsMax} items` })
   }
   if (typeof skill_version === 'string' && skill_version.length > skillVersionLengthMax) {
     faults.push({ pointer: '/skill_version', detail: `must have at most ${skillVersionLengthMax} characters` })
@@ -93,13 +100,19 @@ function soundEvent(event: TelemetryEvent, ts: Timestamp): SoundEvent {
     epochMs: ts.epochMs,
     costEstimateMicros,
     // A spread copies an object as it is laid out; leaving a member out would make a slow one of every event.
-    fields: event.error_code === null ? withoutErrorCode({ ...event, ...normal }) : { ...event, ...normal },
-    sizeBytes: event.metadata === undefined ? eventBytes : 2 * eventBytes,
+    fields: isPlain(event) ? { ...event, ...normal } : ownFields({ ...event, ...normal }),
+    relatedRecords: event.related_records?.map((id) => id.toLowerCase()),
+    sizeBytes: eventBytes * (event.metadata === undefined ? 1 : 2) + linkBytes * (event.related_records?.length ?? 0),
   }
 }
 
-function withoutErrorCode({ error_code: _, ...rest }: TelemetryEvent): Record<string, JsonValue> {
-  return rest
+/** Whether every member is stored as a field of the event. */
+function isPlain({ error_code, related_records }: TelemetryEvent): boolean {
+  return error_code !== null && related_records === undefined
+}
+
+function ownFields({ error_code: code, related_records: _, ...rest }: TelemetryEvent): Record<string, JsonValue> {
+  return code === undefined || code === null ? rest : { ...rest, error_code: code }
 }
 
 /** The rules beyond the schema, each where the members it is about are there. */
@@ -122,6 +135,9 @@ function brokenRules(event: Partial<TelemetryEvent>, ts: Timestamp | undefined, 
     if (missesTotal(sum, reported)) {
       fault('/tokens_total_reported', `must have tokens_in + tokens_out, ${sum}, within ${tolerancePercent} % of it`)
     }
+  }
+  if (event.related_records !== undefined) {
+    faults.push(...repeatedRecords(event.related_records.map((id) => id.toLowerCase())))
   }
   if (metadata !== undefined && Buffer.byteLength(canonicalize(metadata)) > metadataBytesMax) {
     fault('/metadata', metadataTooLarge)

@@ -52,6 +52,8 @@ export interface EventWriter {
   store(tenant: Tenant, submissions: readonly Submission[], patient: boolean): Promise<RecordReceipt[][]>
   /** Of stored records, in the order of the ids; those that are gone are left out. */
   receipts(tenant: Tenant, recordIds: readonly string[]): Promise<RecordReceipt[]>
+  /** Returns those of the ids that name no record of the tenant. */
+  missing(tenant: Tenant, recordIds: readonly string[]): Promise<ReadonlySet<string>>
 }
 
 /** An event with what the service makes of it. */
@@ -76,6 +78,9 @@ export function createEventWriter(deps: {
 
     receipts: (tenant, recordIds) =>
       database.withTenant(tenant.slug, (tx) => records.receipts(tx, recordIds), { readOnly: true }),
+
+    missing: (tenant, recordIds) =>
+      database.withTenant(tenant.slug, (tx) => records.missing(tx, recordIds), { readOnly: true }),
   }
 
   /** @param repeats how often another content key than this process knew had become the active one */
@@ -138,6 +143,7 @@ function rate(book: PriceBook, caller: Caller, event: SoundEvent): RatedEvent {
       recordType: 'telemetry_event',
       createdBy: caller.subject,
       fields,
+      relatedRecords: event.relatedRecords,
       arrange: (common) => eventMembers(fields, common),
     },
     counted: {

@@ -1,19 +1,25 @@
 import type { PointedError } from '../../../../contract/domain-error.ts'
+import { unknownRecords } from '../../../../contract/related-records.ts'
 import type { BatchFacts, Catalogue, Refusal, SoundEvent } from '../telemetry-types.ts'
 
-/** Which archetypes and skills events may refer to: now, or when a request was first made. */
+/** Which archetypes, skills and records events may refer to: now, or when a request was first made. */
 export interface References {
   hasArchetype(archetypeId: string): boolean
   takesSkill(skillId: string): boolean
+  hasRecord(recordId: string): boolean
 }
 
-export function referencesOf(catalogue: Catalogue): References {
+const none: ReadonlySet<string> = new Set()
+
+/** @param missing ids that name no record */
+export function referencesOf(catalogue: Catalogue, missing: ReadonlySet<string> = none): References {
   return {
     hasArchetype: (archetypeId) => catalogue.archetypeIds.has(archetypeId),
     takesSkill: (skillId) => {
       const state = catalogue.skillStates.get(skillId)
       return state !== undefined && state !== 'retired'
     },
+    hasRecord: (recordId) => !missing.has(recordId),
   }
 }
 
@@ -21,9 +27,11 @@ export function referencesOf(catalogue: Catalogue): References {
 export function referencesThen(facts: BatchFacts): References {
   const archetypes = new Set(facts.unknownArchetypes)
   const skills = new Set(facts.unregisteredSkills)
+  const records = new Set(facts.unknownRecords)
   return {
     hasArchetype: (archetypeId) => !archetypes.has(archetypeId),
     takesSkill: (skillId) => !skills.has(skillId),
+    hasRecord: (recordId) => !records.has(recordId),
   }
 }
 
@@ -47,5 +55,6 @@ export function refusalOf(reading: SoundEvent | PointedError[], references: Refe
       ],
     }
   }
-  return undefined
+  const unknown = unknownRecords(reading.relatedRecords ?? [], references.hasRecord)
+  return unknown.length > 0 ? { slug: 'validation-failed', errors: unknown } : undefined
 }
