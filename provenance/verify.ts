@@ -43,6 +43,7 @@ export type FailureCode =
   | 'record-malformed'
   | 'record-not-canonical'
   | 'hash-mismatch'
+  | 'content-unavailable'
   | 'key-unknown'
   | 'signature-invalid'
   | 'schema-version-unsupported'
@@ -125,15 +126,22 @@ type Problem = { readonly code: FailureCode; readonly detail: string }
 
 type Checked<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly problem: Problem }
 
-type ReadRecord = { readonly canonical: string; readonly schemaVersion: JsonValue | undefined }
+type ReadRecord = {
+  readonly canonical: string
+  readonly schemaVersion: JsonValue | undefined
+  /** Of the destroyed key that took the content along, as the answer says. */
+  readonly lostKeyId?: string | undefined
+}
 
 function* problemWithHash(record: Checked<ReadRecord>, storedHash: Checked<Uint8Array>): Computation<Problem | null> {
   if (!record.ok) return record.problem
   if (!storedHash.ok) return storedHash.problem
-  const hash = yield* sha256Of(recordHashInput(record.value.canonical))
-  return equalBytes(hash, storedHash.value)
-    ? null
-    : { code: 'hash-mismatch', detail: 'the record does not have the stored hash' }
+  const { canonical, lostKeyId } = record.value
+  const hash = yield* sha256Of(recordHashInput(canonical))
+  if (equalBytes(hash, storedHash.value)) return null
+  if (lostKeyId === undefined) return { code: 'hash-mismatch', detail: 'the record does not have the stored hash' }
+  const detail = `the content is gone with the key ${lostKeyId}, as the answer says: its hash cannot be computed`
+  return { code: 'content-unavailable', detail }
 }
 
 function* problemWithCosign(
@@ -176,7 +184,9 @@ function problemWithVersion(record: Checked<ReadRecord>): Problem | null {
 function readRecord(record: string | JsonObject): ReadRecord {
   if (typeof record === 'string') return readCanonicalText(record)
   const hashed = Object.fromEntries(Object.entries(record).filter(([member]) => !unhashedMembers.includes(member)))
-  return { canonical: canonicalOf(hashed), schemaVersion: ownMember(record, 'schema_version') }
+  const key = ownMember(record, 'content_key_id')
+  const lostKeyId = typeof key === 'string' && ownMember(record, 'content') === 'unavailable' ? key : undefined
+  return { canonical: canonicalOf(hashed), schemaVersion: ownMember(record, 'schema_version'), lostKeyId }
 }
 
 function readCanonicalText(canonical: string): ReadRecord {

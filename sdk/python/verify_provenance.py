@@ -327,7 +327,12 @@ class Verifier:
             hash_error = error
         error = record_error or hash_error
         if error is None and record_hash(canonical) != hash_bytes:
-            error = ProvenanceError("hash-mismatch", "the record does not have the stored hash")
+            lost = None if isinstance(record, str) or record.get("content") != "unavailable" else record.get("content_key_id")
+            error = (
+                ProvenanceError("content-unavailable", f"the content is gone with the key {lost}, as the answer says")
+                if isinstance(lost, str)
+                else ProvenanceError("hash-mismatch", "the record does not have the stored hash")
+            )
         if error is not None:
             failures.append(("provenance_hash_matches", error.code, str(error)))
         try:

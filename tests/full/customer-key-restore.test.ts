@@ -137,7 +137,7 @@ describe('a tenant in Mode B', () => {
     const { directory, restored } = await restoredInto('after-destruction')
     expect(restored.tenants).toMatchObject([{ tenant: 'acme', erased_again: 1, keys_destroyed_again: 1 }])
     await served(directory, async () => {
-      expect((await call('GET', `records/${kept}`)).status).toBe(404)
+      expect((await call('GET', `records/${kept}`)).body).toMatchObject({ content: 'unavailable' })
       expect((await call('GET', `records/${kept}/proof`)).status).toBe(200)
       const { body } = await call('GET', 'records?event_kind=cmek.key_destroyed')
       expect(body.records).toMatchObject([

@@ -279,3 +279,29 @@ test('a browser without Ed25519 has it from a library, and one without cryptogra
   expect(failed(await verifyInBrowser(browser, hashed({ ...record, title: 'x' }), idOf(record)))).toContain('signature')
   await expect(cryptoOf(undefined)).rejects.toThrow(NoCrypto)
 })
+
+test('a record whose content is gone with its key is unproven, and the rest of it is still verified', async () => {
+  const hub = smallHub()
+  const { title: _, content: __, ...rest } = hub.record(2, 3)
+  const record = { ...rest, content: 'unavailable', content_key_id: `ck_${'0'.repeat(24)}` }
+  const browser = await browserOf(hub)
+  const result = await verifyInBrowser(browser, record, idOf(record))
+  expect(result.verdict).toBe('unproven')
+  expect(result.steps.filter(({ state }) => state !== 'passed').map(({ name }) => name)).toEqual(['hash'])
+  expect(found(result, 'hash')).toContain('The content is gone')
+  const forged = { ...record, provenance_hash: `sha256:${'0'.repeat(64)}` }
+  expect((await verifyInBrowser(browser, forged, idOf(record))).verdict).toBe('tampered')
+  const options = { tenant: 'acme', keys: await logKeys(browser), crypto: browser.crypto }
+  const rows = [record, { ...forged, record_id: idOf(hub.record(3)) }, hub.record(1)]
+  const verdicts = await verifyRows(rows, {
+    ...options,
+    fits: () => true,
+    onProgress: () => {},
+    signal: new AbortController().signal,
+  })
+  expect(rows.map((row) => verdicts.get(row))).toMatchObject([
+    { verified: false, isGone: true },
+    { verified: false, isGone: false },
+    { verified: true },
+  ])
+})

@@ -135,6 +135,16 @@ async function hashStep(
   crypto: AsyncCrypto,
 ): Promise<Step> {
   const text = canonicalText(record)
+  if (code === 'content-unavailable') {
+    return {
+      name: 'hash',
+      state: 'unknown',
+      found:
+        'The content is gone: the key of the tenant was destroyed, as the Hub says. Without it the hash cannot be computed; ' +
+        'the steps below are over the stored hash.',
+      values: [{ label: 'Stored', value: stored || 'none' }],
+    }
+  }
   const computed = text === undefined ? undefined : formatRecordHash(await crypto.sha256(recordHashInput(text)))
   return {
     name: 'hash',

@@ -2,7 +2,8 @@ import { type AsyncCrypto, itemOfAnswer, type JsonObject, verifyRecords } from '
 import type { LogKeys } from './log-keys.ts'
 import { isPlain } from './plain-record.ts'
 
-export type RowVerdict = { verified: true } | { verified: false; because: string }
+/** `isGone`: the content is gone with its key, as the Hub says, and nothing else is wrong. */
+export type RowVerdict = { verified: true } | { verified: false; because: string; isGone?: boolean }
 
 /**
  * What was found of each row that was looked at, by the row itself: the Hub may answer two of one id, of which one is
@@ -46,7 +47,11 @@ export async function verifyRows(
       const because = verified
         ? whyNot(row, tenant, twice, fits)
         : failures.map(({ detail }) => detail).join('; ') || 'it cannot be verified'
-      verdicts.set(row, because === undefined ? { verified: true } : { verified: false, because })
+      const isGone =
+        failures.length === 1 &&
+        failures[0]!.code === 'content-unavailable' &&
+        whyNot(row, tenant, twice, fits) === undefined
+      verdicts.set(row, because === undefined ? { verified: true } : { verified: false, because, isGone })
     }
     if (signal.aborted) return verdicts
     const now = performance.now()

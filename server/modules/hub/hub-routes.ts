@@ -69,8 +69,9 @@ function addReadRoutes(app: FastifyInstance, { reading, relations }: HubServices
     {
       description:
         'A purged record is there with `is_purged: true`. One that was erased, or is of a type that the token may ' +
-        'not read, is 404. With `verify=true` a 304 also means that the record verifies: one that does not is ' +
-        'answered in full.',
+        'not read, is 404. One whose content is gone with the key of its tenant (`cmek:destroy`) answers what is left, ' +
+        'with `content: "unavailable"`. With `verify=true` a 304 also means that the record verifies: one that does not is ' +
+        'answered in full, and so is one without its content.',
       params: recordIdParams,
       querystring: verifyQuery,
       headers: ifNoneMatchHeader,
@@ -79,9 +80,10 @@ function addReadRoutes(app: FastifyInstance, { reading, relations }: HubServices
     },
     async (request, reply) => {
       const { verify = false } = request.query
-      const { record, etag, verified } = await reading.get(request.caller, idOf(request), verify)
+      const { record, etag, verified, isContentGone } = await reading.get(request.caller, idOf(request), verify)
       reply.header('etag', etag)
-      if (verified !== false && namesTag(request.headers['if-none-match'], etag)) return reply.code(304).send()
+      const isSame = verified !== false && !isContentGone
+      if (isSame && namesTag(request.headers['if-none-match'], etag)) return reply.code(304).send()
       return rawJson(reply, record)
     },
   )
@@ -90,7 +92,10 @@ function addReadRoutes(app: FastifyInstance, { reading, relations }: HubServices
     app,
     'verifyRecord',
     {
-      description: 'Computes the hash and checks the cosignature of the stored record, and replays the legal holds.',
+      description:
+        'Computes the hash and checks the cosignature of the stored record, and replays the legal holds. Of a record ' +
+        'whose content is gone with the key of its tenant, it checks that the stored hash is the sealed one and that a ' +
+        'verified governance event tells of the destruction.',
       params: recordIdParams,
       body: emptyBody,
       bodyOptional: true,

@@ -117,6 +117,13 @@ export const VerificationSchema = object(
       schema_version_supported: Type.Boolean(),
       no_active_legal_hold_violation: Type.Boolean(),
     }),
+    content: Type.Optional(
+      Type.Literal('unavailable', {
+        description:
+          'Only where the content is gone with the tenant’s key. Then `provenance_hash_matches` says that the stored hash ' +
+          'is the one that was sealed, and that a verified governance event tells of the destruction',
+      }),
+    ),
   },
   { title: 'Verification' },
 )
@@ -133,6 +140,16 @@ export const RecordSchema = Type.Object(
     is_purged: Type.Boolean({ examples: [false] }),
     provenance_hash: ProvenanceHash,
     provenance_cosign: ProvenanceCosign,
+    content_key_id: Type.Optional(
+      Type.String({
+        pattern: '^ck_[0-9a-f]{24}$',
+        description:
+          'Only where the content is gone because this content key was destroyed (`cmek.key_destroyed`). Then `content` is ' +
+          '`"unavailable"`, and the other members are what is kept beside the content: hash and cosignature still verify ' +
+          'against seal and log, the other members no longer do',
+        examples: ['ck_6f49fde12dde270be60fdac6'],
+      }),
+    ),
     verification: Type.Optional(VerificationSchema),
   },
   { additionalProperties: true, title: 'Record', description: 'The common fields, and those of the record type' },

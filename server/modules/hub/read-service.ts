@@ -12,18 +12,23 @@ import type { RecordQuery } from './hub-schemas.ts'
 import { answerText, withVerification } from './record-answer.ts'
 import { recordIdFloor } from './record-clock.ts'
 import type { RecordClock } from './record-clock-types.ts'
-import { contentErased, recordNotFound } from './record-errors.ts'
+import { recordNotFound } from './record-errors.ts'
 import { findPage, findWholePage, pageMode } from './record-page-store.ts'
 import type { AnsweredRecord, PagePosition, PageRequest, RecordCriteria, RecordSort } from './record-query-types.ts'
 import { findRecord } from './record-store.ts'
 import { summaryOf } from './record-verification.ts'
+import { withUnavailable } from './unavailable-content.ts'
 import type { StoredVerification, Verification, VerificationSummary } from './verification-types.ts'
 
 /** Record ids are in lower case, as they are stored. Answers are JSON texts, made of the stored ones. */
 export interface RecordReading {
   query(caller: Caller, query: RecordQuery): Promise<string>
-  /** `verified` is the result of the verification, where one is asked for. */
-  get(caller: Caller, recordId: string, verify: boolean): Promise<{ record: string; etag: string; verified?: boolean }>
+  /** `verified` is the result of the verification, where one is asked for. Without content, the tag says too little. */
+  get(
+    caller: Caller,
+    recordId: string,
+    verify: boolean,
+  ): Promise<{ record: string; etag: string; verified?: boolean; isContentGone: boolean }>
   verify(caller: Caller, recordId: string): Promise<Verification>
 }
 
@@ -36,38 +41,48 @@ export function createRecordReading(deps: {
   const { database, clock, cursorKey, verification } = deps
 
   async function readOne(caller: Caller, recordId: string, verify: boolean) {
-    const { row, check } = await database.withTenant(
+    const { row, isContentGone, check } = await database.withTenant(
       caller.tenant.slug,
       async (tx) => {
         const row = await findRecord(tx, recordId, clock.next().createdAt)
         if (row === undefined || !canSee(caller.scopes, row.record_type)) throw recordNotFound(recordId)
-        if (isErased(tx, row.canonical)) throw contentErased(recordId)
-        return { row, check: verify ? await verification.prepare(tx, caller.tenant, [row]) : undefined }
+        const isContentGone = isErased(tx, row.canonical)
+        const [answered = row] = isContentGone ? await withUnavailable(tx, [row]) : []
+        const check = verify ? await verification.prepare(tx, caller.tenant, [row]) : undefined
+        return { row: answered, isContentGone, check }
       },
       // What a record is compared with must not change, nor the record be erased, between two statements.
       { readOnly: true, snapshot: verify },
     )
-    return { row, verification: check && (await check())[0] }
+    return { row, isContentGone, verification: check && (await check())[0] }
   }
 
   async function readPage(tenant: Tenant, criteria: RecordCriteria, page: PageRequest) {
-    const found = await database.withTenant(tenant.slug, (tx) => findPage(tx, criteria, page), pageMode)
-    return { ...found, texts: textsOf(tenant, found.records), summary: undefined }
+    const { found, answered } = await database.withTenant(
+      tenant.slug,
+      async (tx) => {
+        const found = await findPage(tx, criteria, page)
+        return { found, answered: await withUnavailable(tx, found.records) }
+      },
+      pageMode,
+    )
+    return { ...found, texts: textsOf(tenant, answered), summary: undefined }
   }
 
   async function readVerified(tenant: Tenant, criteria: RecordCriteria, page: PageRequest) {
-    const { found, check } = await database.withTenant(
+    const { found, answered, check } = await database.withTenant(
       tenant.slug,
       async (tx) => {
         const found = await findWholePage(tx, criteria, page)
-        return { found, check: await verification.prepare(tx, tenant, found.records) }
+        const answered = await withUnavailable(tx, found.records)
+        return { found, answered, check: await verification.prepare(tx, tenant, found.records) }
       },
       { ...pageMode, snapshot: true },
     )
     const [verifications, answers] = await Promise.all([
       check(),
       // While other threads verify: they have their task by then.
-      setImmediate().then(() => textsOf(tenant, found.records)),
+      setImmediate().then(() => textsOf(tenant, answered)),
     ])
     const texts = answers.map((answer, at) => withVerification(answer, verifications[at]!))
     return { ...found, texts, summary: summaryOf(verifications) }
@@ -75,12 +90,13 @@ export function createRecordReading(deps: {
 
   return {
     async get(caller, recordId, verify) {
-      const { row, verification } = await readOne(caller, recordId, verify)
+      const { row, isContentGone, verification } = await readOne(caller, recordId, verify)
       const answer = answerText(caller.tenant.slug, row)
       return {
         record: verification ? withVerification(answer, verification) : answer,
         etag: entityTagOf(recordId, row.revision ?? 0),
         ...(verification && { verified: verification.verified }),
+        isContentGone,
       }
     },
 

@@ -1,11 +1,13 @@
 import type { TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
+import { findErasedContents } from './erased-content.ts'
 import { createHoldEvidence } from './holds/hold-evidence.ts'
 import { findLinks, findSeals } from './record-store.ts'
 import { type Evidence, verifyStored } from './record-verification.ts'
 import type { SealedRow } from './sealed-records-types.ts'
 import { gatherStates, type HoldEvidence } from './state-evidence.ts'
+import type { ToldEvents } from './told-events.ts'
 import type { VerificationPool } from './verification-pool.ts'
 import type { Verification } from './verification-types.ts'
 
@@ -19,7 +21,7 @@ export type RecordCheck = (
 export function createRecordCheck(deps: {
   keys: ProvenanceKeys
   pool: VerificationPool
-  holdEvidence?: HoldEvidence
+  holdEvidence?: HoldEvidence & { told: ToldEvents }
 }): RecordCheck {
   const { holdEvidence = createHoldEvidence(deps) } = deps
   return async (tx, tenant, records) => {
@@ -29,12 +31,17 @@ export function createRecordCheck(deps: {
 }
 
 /** What verification compares besides the records' own rows. */
-async function gather(tx: TenantTx, rows: readonly SealedRow[], holdEvidence: HoldEvidence): Promise<Evidence> {
+async function gather(
+  tx: TenantTx,
+  rows: readonly SealedRow[],
+  holdEvidence: HoldEvidence & { told: ToldEvents },
+): Promise<Evidence> {
   const states = await gatherStates(tx, rows, holdEvidence)
   const all = [...rows, ...states.events.values()]
   return {
     seals: await findSeals(tx, [...new Set(all.map((row) => row.seal_id))]),
     links: await findLinks(tx, [...new Set(all.map((row) => row.record_id))]),
     states,
+    erased: await findErasedContents(tx, rows, holdEvidence.told),
   }
 }

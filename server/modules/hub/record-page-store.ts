@@ -1,6 +1,6 @@
 import { recordsAnswerBytesMax } from '../../../contract/limits.ts'
 import type { TenantTx } from '../../db/database.ts'
-import { isErased, openRows } from '../../db/record-contents.ts'
+import { openRows } from '../../db/record-contents.ts'
 import { rowsOf } from './record-page-rows-store.ts'
 import type { AnsweredRecord, PageRequest, RecordCriteria, StoredRecord } from './record-query-types.ts'
 import { lookUpPlace, lookUpState, recordColumns } from './record-sql-store.ts'
@@ -34,8 +34,7 @@ async function readPage<Row extends { record_id: string; canonical: string }>(
   page: PageRequest,
   columns: (canonical: string) => string,
 ): Promise<Page<Row>> {
-  const erased = tx.contents.erasedBeginnings(tx.tenantId)
-  const { text, values, isSteered } = pageStatement(tx.tenantId, criteria, { ...page, erased }, columns)
+  const { text, values, isSteered } = pageStatement(tx.tenantId, criteria, page, columns)
   // The plan of a prepared statement is for any values. Where the planner has a choice, it must see them.
   const name = isSteered ? nameOfStatement(text) : undefined
   const { rows } = await tx.client.query<Row | (Omit<Row, 'canonical'> & { canonical: null })>({
@@ -45,10 +44,6 @@ async function readPage<Row extends { record_id: string; canonical: string }>(
   })
   const isSent = (row: (typeof rows)[number]): row is Row => row.canonical !== null
   openRows(tx, rows)
-  // Only by their texts it became known that there are some: now they are left out.
-  if (erased.length === 0 && rows.some((row) => isErased(tx, row.canonical))) {
-    return readPage(tx, criteria, page, columns)
-  }
   const records = rows.slice(0, page.limit).filter(isSent)
   return { records, hasMore: records.length < rows.length }
 }
@@ -56,14 +51,10 @@ async function readPage<Row extends { record_id: string; canonical: string }>(
 function pageStatement(
   tenantId: string,
   criteria: RecordCriteria,
-  page: PageRequest & { erased: readonly string[] },
+  page: PageRequest,
   columns: (canonical: string) => string,
 ) {
   const { conditions, order, isSteered, values, parameter } = rowsOf(tenantId, criteria, page)
-  if (page.erased.length > 0) {
-    const beginning = `left(r.canonical, ${page.erased[0]!.length})`
-    conditions.push(`${beginning} <> all(${parameter(page.erased)}::text[])`)
-  }
   const bytesBefore = `sum(octet_length(r.canonical)) over (order by ${order} rows unbounded preceding)
         - octet_length(r.canonical)`
   // One more than asked for tells whether there is a next page.

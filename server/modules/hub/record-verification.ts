@@ -1,4 +1,5 @@
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
+import { checkErasedContent, type ErasedContents } from './erased-content.ts'
 import type { SealedRow } from './sealed-records-types.ts'
 import { stateAgrees, wasPurgedUnderHold } from './state-check.ts'
 import type { StateEvidence } from './state-evidence.ts'
@@ -10,6 +11,8 @@ import type { Verification, VerificationSummary } from './verification-types.ts'
 export interface Evidence extends TaskEvidence {
   /** `seals` and `links` are also those of the events in it. */
   states: StateEvidence
+  /** Records whose texts are gone with their key. */
+  erased: ErasedContents
 }
 
 /** Verifies stored records (see `checkRecords`). Throws `hub-unavailable` when there is too much to verify already. */
@@ -21,20 +24,25 @@ export async function verifyStored(
 ): Promise<Verification[]> {
   const keyIds = [...new Set(evidence.seals.map((seal) => seal.key_id))]
   const keys = await deps.keys.publicKeysOf(tenantId, keyIds)
-  const { states } = evidence
+  const { states, erased } = evidence
   const events = [...states.events.values()]
   const results = await deps.pool.check(taskOf([...records, ...events], evidence, keys))
   const soundEvents = new Set(events.filter((_, at) => results[records.length + at] === passedAll))
   return records.map((record, at) => {
     const result = results[at]!
     const isStateSound = stateAgrees(record, states, (event) => soundEvents.has(event))
+    const isCosigned = (result & passed.cosign) !== 0
+    // Without the text, the stored hash is compared with the sealed leaf, which the cosignature check has done.
+    const isGone = erased.keys.has(record.record_id)
+    const isGoneProven = isGone && isCosigned && checkErasedContent(tenantId, record, erased, undefined).length === 0
     const checks = {
-      provenance_hash_matches: (result & passed.hash) !== 0 && isStateSound,
-      provenance_cosign_valid: (result & passed.cosign) !== 0,
-      schema_version_supported: (result & passed.schemaVersion) !== 0,
+      provenance_hash_matches: ((result & passed.hash) !== 0 || isGoneProven) && isStateSound,
+      provenance_cosign_valid: isCosigned,
+      schema_version_supported: (result & passed.schemaVersion) !== 0 || isGoneProven,
       no_active_legal_hold_violation: !wasPurgedUnderHold(record, states),
     }
-    return { verified: Object.values(checks).every(Boolean), checks }
+    const verified = Object.values(checks).every(Boolean)
+    return { verified, checks, ...(isGone && { content: 'unavailable' as const }) }
   })
 }
 

@@ -1,14 +1,14 @@
 import { recordsAnswerBytesMax, relatedAnswerMax } from '../../../contract/limits.ts'
 import { canSee, visibleTypes } from '../../../contract/record-visibility.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
-import { isErased } from '../../db/record-contents.ts'
 import type { Caller } from '../../http/caller.ts'
 import { answerText } from './record-answer.ts'
 import type { RecordClock } from './record-clock-types.ts'
-import { contentErased, recordNotFound } from './record-errors.ts'
+import { recordNotFound } from './record-errors.ts'
 import type { StoredRecord } from './record-query-types.ts'
 import { findRecord, findRecords, findSizes } from './record-store.ts'
 import { type Direction, findEdges, findNeighbours } from './relation-store.ts'
+import { withUnavailable } from './unavailable-content.ts'
 
 export interface RecordRelations {
   /** The answer in JSON. The root, an id in lower case, is answered even when it is purged, as GET answers it. Throws `not-found` when GET would. */
@@ -27,17 +27,15 @@ export function createRecordRelations(deps: { database: Database; clock: RecordC
         async (tx) => {
           const start = await findRecord(tx, root, now)
           if (start === undefined || !canSee(caller.scopes, start.record_type)) throw recordNotFound(root)
-          if (isErased(tx, start.canonical)) throw contentErased(root)
           const reached = await walk(tx, root, depth, direction, caller)
           const ids = await fitting(tx, reached.ids)
           const truncated = reached.truncated || ids.length < reached.ids.length
-          const others = (await findRecords(tx, ids.slice(1), now)).filter((row) => !isErased(tx, row.canonical))
-          const rows = inOrderOf(ids, [start, ...others])
+          const rows = inOrderOf(ids, [start, ...(await findRecords(tx, ids.slice(1), now))])
           const edges = await findEdges(
             tx,
             rows.map((row) => row.record_id),
           )
-          return { rows, truncated, edges }
+          return { rows: await withUnavailable(tx, rows), truncated, edges }
         },
         { readOnly: true },
       )

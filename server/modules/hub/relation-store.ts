@@ -22,41 +22,24 @@ interface Step {
 
 /**
  * Ids one hop away from the frontier, in the order of their ids, at most `limit`. Purged records are left out, and so
- * not walked through either, and so are those whose contents are known to be gone with their key. The limit holds for each record of the frontier too, so that one with a million links
- * costs no more than its share.
+ * not walked through either. The limit holds for each record of the frontier too, so that one with a million links costs
+ * no more than its share.
  */
 export async function findNeighbours(tx: TenantTx, step: Step): Promise<string[]> {
   const directions = step.direction === 'both' ? (['out', 'in'] as const) : [step.direction]
   const found = new Set<string>()
-  const erased = tx.contents.erasedBeginnings(tx.tenantId)
   for (const direction of directions) {
     const values = [tx.tenantId, step.frontier, step.visited, step.recordTypes ?? null, step.limit]
-    const { rows } = await tx.client.query<{ record_id: string }>(
-      erased.length === 0 ? neighboursSql[direction] : readableNeighboursSql(erased[0]!.length)[direction],
-      erased.length === 0 ? values : [...values, erased],
-    )
+    const { rows } = await tx.client.query<{ record_id: string }>(neighboursSql[direction], values)
     for (const row of rows) found.add(row.record_id)
   }
   return [...found].sort().slice(0, step.limit)
 }
 
-/** $6 is what the stored texts begin with that are gone. */
-function readableNeighboursSql(length: number) {
-  const text = {
-    columns: ', canonical',
-    condition: `and left(r.canonical, ${length}) <> all($6::text[])`,
-  }
-  return { out: neighboursOver('from_id', 'to_id', text), in: neighboursOver('to_id', 'from_id', text) }
-}
-
 const neighboursSql = { out: neighboursOver('from_id', 'to_id'), in: neighboursOver('to_id', 'from_id') }
 
 /** OFFSET makes look-ups of both joins, whatever the planner knows of the tenant. */
-function neighboursOver(
-  near: 'from_id' | 'to_id',
-  far: 'from_id' | 'to_id',
-  text = { columns: '', condition: '' },
-): string {
+function neighboursOver(near: 'from_id' | 'to_id', far: 'from_id' | 'to_id'): string {
   return `
     select distinct n.record_id
     from unnest($2::uuid[]) f(record_id)
@@ -64,7 +47,7 @@ function neighboursOver(
       select r.record_id
       from hub.record_links l
       cross join lateral (
-        select record_id, record_type${text.columns} from hub.records where tenant_id = $1 and record_id = l.${far} offset 0
+        select record_id, record_type from hub.records where tenant_id = $1 and record_id = l.${far} offset 0
       ) r
       left join lateral (
         select purged_at from hub.record_states where tenant_id = $1 and record_id = l.${far} offset 0
@@ -73,7 +56,6 @@ function neighboursOver(
         and s.purged_at is null
         and l.${far} <> all($3::uuid[])
         and ($4::text[] is null or r.record_type = any($4::text[]))
-        ${text.condition}
       order by l.${far}
       limit $5
     ) n

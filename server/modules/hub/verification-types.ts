@@ -11,6 +11,8 @@ export interface Verification {
     schema_version_supported: boolean
     no_active_legal_hold_violation: boolean
   }
+  /** Where the content is gone with its key: then hash and cosignature are checked against the seal alone. */
+  content?: 'unavailable'
 }
 
 /** Interface 2.5. */

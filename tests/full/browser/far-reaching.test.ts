@@ -121,10 +121,11 @@ test('content keys are destroyed once the tenant is named and a reason is given;
   expect(await keyOf()).toBeUndefined()
   const [event] = await b.events('cmek.key_destroyed')
   expect(event).toMatchObject({ details: { reason: 'The contract ended' } })
-  expect((await read(`/api/v1/hub/records/${record_id}`)).content).toBeUndefined()
+  expect((await read(`/api/v1/hub/records/${record_id}`)).content).toBe('unavailable')
   await open(`/records/${record_id}`)
   await page.getByRole('heading', { level: 1 }).waitFor()
-  await page.getByText(/is gone: the key that it was encrypted under was destroyed/).waitFor()
+  await page.getByText('The content is gone', { exact: true }).waitFor()
+  await page.getByText(/The key that it was encrypted with was destroyed/).waitFor()
   expect(await page.content()).not.toContain('Only for us.')
 
   await open('/onboarding')

@@ -5,6 +5,7 @@ import type { HubRecord } from '../../api/hub-record.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { formatBytes, formatCount, formatMs, formatUsd } from '../../ui/formats.ts'
 import { Member, Members } from '../../ui/members.tsx'
+import { Notice } from '../../ui/notice.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { ChangeList } from '../governance/change-list.tsx'
 import { SubjectLink } from '../governance/subject-link.tsx'
@@ -12,6 +13,8 @@ import { ContentValue } from './content-value.tsx'
 
 /** What a record says, by its type. */
 export function RecordContent({ record }: { record: HubRecord }) {
+  if (record.content_key_id !== undefined && record.content === 'unavailable')
+    return <ContentUnavailable record={record} />
   const text = (member: string) => {
     const value = record[member]
     return typeof value === 'string' ? value : undefined
@@ -107,6 +110,22 @@ export function RecordContent({ record }: { record: HubRecord }) {
       {(Object.hasOwn(parts, record.record_type) && parts[record.record_type]()) || (
         <Content title="Content" value={record.content} type={undefined} />
       )}
+    </Stack>
+  )
+}
+
+function ContentUnavailable({ record }: { record: HubRecord }) {
+  return (
+    <Stack gap="md" component="section" aria-label="What it says">
+      <Notice kind="warning" title="The content is gone">
+        The key that it was encrypted with was destroyed. Hash, cosignature and place in the log remain and prove that
+        the record existed.
+      </Notice>
+      <Members>
+        <Member name="Destroyed key">
+          <CopyText value={String(record.content_key_id)} label="Copy destroyed key" />
+        </Member>
+      </Members>
     </Stack>
   )
 }

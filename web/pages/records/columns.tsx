@@ -1,5 +1,5 @@
 import { Badge, Box, Group, Text } from '@mantine/core'
-import { IconCircleCheck, IconCircleX, IconShieldCheck, IconShieldX } from '@tabler/icons-react'
+import { IconCircleCheck, IconCircleX, IconShieldCheck, IconShieldOff, IconShieldX } from '@tabler/icons-react'
 import { createContext, type ReactNode, useContext } from 'react'
 import type { HubRecord } from '../../api/hub-record.ts'
 import { ActorName } from '../../components/actor-name.tsx'
@@ -191,7 +191,11 @@ function VerdictCell({ record }: { record: HubRecord }) {
     <Mark color="seal" Icon={IconShieldCheck} word="Genuine" />
   ) : (
     <span title={verdict.because}>
-      <Mark color="red" Icon={IconShieldX} word="Tampered" />
+      {verdict.isGone ? (
+        <Mark color="gray" Icon={IconShieldOff} word="Content gone" />
+      ) : (
+        <Mark color="red" Icon={IconShieldX} word="Tampered" />
+      )}
     </span>
   )
 }

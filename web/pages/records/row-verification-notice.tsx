@@ -23,9 +23,26 @@ export function RowVerificationNotice({ verification, rows }: RowVerificationNot
       </Notice>
     )
   }
-  const bad = rows.filter((row) => verdicts.get(row)?.verified === false)
+  const isGone = (row: HubRecord) => {
+    const verdict = verdicts.get(row)
+    return verdict?.verified === false && verdict.isGone === true
+  }
+  const gone = rows.filter(isGone)
+  const bad = rows.filter((row) => verdicts.get(row)?.verified === false && !isGone(row))
   const idOf = rowIdsOf(bad)
   const denied = bad.filter(({ verification: word }) => word?.verified === true)
+  if (bad.length === 0 && problems.length === 0 && gone.length > 0) {
+    return (
+      <Notice
+        kind="warning"
+        title={`${formatCount(gone.length)} of ${formatCount(verdicts.size)} rows have no content`}
+        urgent
+      >
+        Their content is gone with the key of the tenant, so this browser cannot compute their hashes. Their place in
+        the seal and its signature are good, and the other rows are genuine.
+      </Notice>
+    )
+  }
   if (bad.length === 0 && problems.length === 0) {
     return (
       <Notice kind="good" title={`All ${formatCount(verdicts.size)} rows are genuine`} urgent>
