@@ -346,7 +346,14 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
 export interface AppOptions {
   config: Pick<
     Config,
-    'environment' | 'version' | 'trustedProxies' | 'limitFactor' | 'browserUrl' | 'baseUrl' | 'operatorToken'
+    | 'environment'
+    | 'version'
+    | 'trustedProxies'
+    | 'limitFactor'
+    | 'bodySeconds'
+    | 'browserUrl'
+    | 'baseUrl'
+    | 'operatorToken'
   >
   baseUrl: () => string
   logger: FastifyBaseLogger
@@ -367,6 +374,7 @@ export async function createApp(modules: Modules, options: AppOptions): Promise<
   const app = createHttpServer({
     ...options,
     operatorToken: options.config.operatorToken,
+    bodyGraceMs: options.config.bodySeconds * 1000,
     limiter: metrics ? countDecisions(limiter, metrics) : limiter,
     access: auth.access,
     limitsOf: (slug) => tenants.directory.limitsOf(slug),

@@ -61,6 +61,10 @@ export interface Config {
   /** Multiplies every rate limit. */
   readonly limitFactor: number
   readonly drainSeconds: number
+  /** The time for the body of a request, beside what its size adds. */
+  readonly bodySeconds: number
+  /** Open connections of one address; trusted proxies may have any number. */
+  readonly connectionsPerAddress: number
   /** Where `hub serve` shows metrics, on this machine only; 0 lets the system choose, undefined means nowhere. */
   readonly metricsPort: number | undefined
   /** Whether `metricsPort` was set: then the start fails where it is taken. */
@@ -132,6 +136,12 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, overrides: Conf
     operatorToken: readOperatorToken(reader, environment),
     limitFactor: reader.factor(reader.source('HUB_LIMIT_FACTOR'), 1),
     drainSeconds: reader.integer(reader.source('HUB_DRAIN_SECONDS'), { min: 0, max: 3600 }, 25),
+    bodySeconds: reader.integer(reader.source('HUB_BODY_SECONDS'), { min: 1, max: 120 }, 20),
+    connectionsPerAddress: reader.integer(
+      reader.source('HUB_CONNECTIONS_PER_ADDRESS'),
+      { min: 1, max: 1_000_000 },
+      256,
+    ),
     metricsPort: readMetricsPort(reader),
     metricsPortConfigured: reader.text('HUB_METRICS_PORT') !== undefined,
     logLevel: reader.choice(reader.source('HUB_LOG_LEVEL'), logLevels, 'info'),

@@ -5,6 +5,7 @@ import { type Background, createBackground } from './background.ts'
 import { startCluster } from './cluster/start-cluster.ts'
 import { type Config, withListeningPort } from './config.ts'
 import { type OpenedDatabase, openDatabase } from './db/open-database.ts'
+import { createConnectionGate, guardConnections } from './http/connection-gate.ts'
 import { drainable } from './http/drain-server.ts'
 import { createLogger } from './http/request-log.ts'
 import { openLimiter } from './limits/open-limiter.ts'
@@ -61,6 +62,8 @@ async function startOn(
       closeLimiter = opened.close
       const webUi = { problem: await build.problem }
       const app = await createApp(modules, { config, baseUrl, logger: log, limiter: opened.limiter, metrics, webUi })
+      const onRefused = () => metrics?.connectionRefused()
+      guardConnections(app.server, createConnectionGate({ config, baseUrl, log, onRefused }))
       drain = drainable(app, { drainSeconds: config.drainSeconds, log })
       await explainingFailure(config, () => app.listen({ host: config.host, port: config.port }))
       listening = withListeningPort(config, (app.server.address() as AddressInfo).port)

@@ -31,6 +31,8 @@ export type FromWorker =
   | { kind: 'ready' }
   /** It has this connection, of which nothing has been read before. */
   | { kind: 'taken'; connection: number }
+  /** The connection is closed, or was lost on the way. */
+  | { kind: 'closed'; connection: number }
   /** It could not start. `fix` is there when an operator can mend it. */
   | { kind: 'failed'; message: string; fix?: string }
   | LimiterRequest

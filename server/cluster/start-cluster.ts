@@ -3,6 +3,7 @@ import { createModules, type Modules } from '../app.ts'
 import { createBackground } from '../background.ts'
 import { type Config, withListeningPort } from '../config.ts'
 import { type OpenedDatabase, openDatabase } from '../db/open-database.ts'
+import { createConnectionGate } from '../http/connection-gate.ts'
 import { openLimiter } from '../limits/open-limiter.ts'
 import { type Listener, listenForConnections } from '../listen.ts'
 import type { Metrics } from '../metrics/metrics.ts'
@@ -54,6 +55,8 @@ async function startOn(
   const modules = await createModules({ config, database, masterKey, baseUrl, log })
   const onFallback = (isAlone: boolean) => metrics?.setLimiterFallback(isAlone)
   const { limiter, close: closeLimiter } = await openLimiter({ config, masterKey, log, onFallback })
+  const onRefused = () => metrics?.connectionRefused()
+  const gate = createConnectionGate({ config, baseUrl, log, onRefused })
   let webUiProblem: string | undefined
   const pool = new WorkerPool({
     count: config.workers,
@@ -66,7 +69,10 @@ async function startOn(
   try {
     await checkStorageAtStart(modules.storage, config, log)
     webUiProblem = await webUi.problem
-    listener = await listenForConnections(config, (socket) => pool.give(socket))
+    listener = await listenForConnections(config, (socket) => {
+      const leave = gate.enter(socket)
+      if (leave) pool.give(socket, leave)
+    })
     listening = withListeningPort(config, listener.port)
     await pool.start()
     await database.announce(listening.baseUrl)

@@ -27,7 +27,15 @@ interface Place {
   shortLives: number
   restart?: NodeJS.Timeout
   /** Connections that the worker does not have yet, and whether they are on their way. */
-  inHand: Map<number, { socket: Socket; isSent: boolean }>
+  inHand: Map<number, Given & { isSent: boolean }>
+  /** Connections that the worker has, by what is called when they are closed. */
+  open: Map<number, () => void>
+}
+
+/** A connection, and what is called when it is closed. */
+interface Given {
+  socket: Socket
+  closed: () => void
 }
 
 export interface WorkerPoolOptions {
@@ -46,7 +54,7 @@ export class WorkerPool {
   readonly #metrics = new WorkerMetrics()
   /** Settle when the first worker of each place has started. */
   readonly #starts: PromiseWithResolvers<void>[]
-  #waiting: Socket[] = []
+  #waiting: Given[] = []
   #turn = 0
   #connections = 0
   #draining = false
@@ -59,6 +67,7 @@ export class WorkerPool {
       startedAtMs: 0,
       shortLives: 0,
       inHand: new Map(),
+      open: new Map(),
     }))
     this.#starts = this.#places.map(() => Promise.withResolvers<void>())
   }
@@ -85,16 +94,20 @@ export class WorkerPool {
     return this.#metrics.ask(running.map((worker) => (message) => this.#tell(worker, message)))
   }
 
-  /** Hands a connection to a worker, to each in turn. It must be paused: what has been read of it here would be lost. */
-  give(socket: Socket): void {
+  /**
+   * Hands a connection to a worker, to each in turn. It must be paused: what has been read of it here would be lost.
+   *
+   * @param closed is called once, when the connection is closed, in whichever process
+   */
+  give(socket: Socket, closed: () => void): void {
     const place = this.#nextReady()
     if (!place?.worker) {
-      if (this.#draining || this.#waiting.length >= waitingMax) socket.destroy()
-      else this.#waiting.push(socket)
+      if (this.#draining || this.#waiting.length >= waitingMax) drop({ socket, closed })
+      else this.#waiting.push({ socket, closed })
       return
     }
     const connection = ++this.#connections
-    const given = { socket, isSent: false }
+    const given = { socket, closed, isSent: false }
     place.inHand.set(connection, given)
     const message: ToWorker = { kind: 'connection', connection }
     // Kept open here until the worker has it: Node would forget it, open for ever, when the worker dies before.
@@ -109,7 +122,7 @@ export class WorkerPool {
    */
   async drain(): Promise<void> {
     this.#draining = true
-    for (const socket of this.#waiting.splice(0)) socket.destroy()
+    for (const given of this.#waiting.splice(0)) drop(given)
     await Promise.all(this.#places.map((place) => this.#drainPlace(place)))
   }
 
@@ -148,12 +161,17 @@ export class WorkerPool {
     } else if (message.kind === 'metrics-answer') {
       this.#metrics.hear(message)
     } else if (message.kind === 'taken') {
-      place.inHand.get(message.connection)?.socket.destroy()
+      const given = place.inHand.get(message.connection)
+      given?.socket.destroy()
       place.inHand.delete(message.connection)
+      if (given) place.open.set(message.connection, given.closed)
+    } else if (message.kind === 'closed') {
+      place.open.get(message.connection)?.()
+      place.open.delete(message.connection)
     } else if (message.kind === 'ready') {
       place.ready = true
       this.#startOf(place).resolve()
-      for (const socket of this.#waiting.splice(0)) this.give(socket)
+      for (const { socket, closed } of this.#waiting.splice(0)) this.give(socket, closed)
     } else {
       const { message: reason, fix } = message
       this.#options.log.error({ worker: place.number, reason }, 'a worker could not start')
@@ -184,13 +202,15 @@ export class WorkerPool {
   }
 
   /** Of a connection that was sent, the worker may have read something: nobody else can answer it. */
-  #takeBack({ inHand }: Place): void {
+  #takeBack({ inHand, open }: Place): void {
     const all = [...inHand.values()]
     inHand.clear()
-    for (const { socket, isSent } of all) {
-      if (isSent) socket.destroy()
-      else this.give(socket)
+    for (const { isSent, ...given } of all) {
+      if (isSent) drop(given)
+      else this.give(given.socket, given.closed)
     }
+    for (const closed of open.values()) closed()
+    open.clear()
   }
 
   #nextReady(): Place | undefined {
@@ -209,4 +229,9 @@ export class WorkerPool {
   #tell(worker: Worker, message: ToWorker): void {
     if (worker.isConnected()) worker.process.send(message, () => {})
   }
+}
+
+function drop({ socket, closed }: Given): void {
+  socket.destroy()
+  closed()
 }

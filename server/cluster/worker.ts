@@ -99,15 +99,22 @@ async function drain(): Promise<void> {
   end(code ?? 0)
 }
 
+function take(connection: number, socket: Socket | undefined): void {
+  tell({ kind: 'taken', connection })
+  if (socket) {
+    socket.once('close', () => tell({ kind: 'closed', connection }))
+    void serving?.then((each) => each.take(socket))
+  } else {
+    tell({ kind: 'closed', connection })
+  }
+}
+
 process.on('message', (message: ToWorker, socket: Socket | undefined) => {
   if (message.kind === 'start') void start(message)
   else if (message.kind === 'drain') void drain()
   else if (message.kind === 'limiter-answer') void serving?.then((each) => each.answer(message))
   else if (message.kind === 'metrics-request') void serving?.then((each) => each.report(message))
-  else if (socket) {
-    tell({ kind: 'taken', connection: message.connection })
-    void serving?.then((each) => each.take(socket))
-  }
+  else take(message.connection, socket)
 })
 
 // Signals are the primary's to act on: a terminal and a service manager send them to every process of the service.

@@ -1,11 +1,7 @@
-import { randomUUIDv7 } from 'node:crypto'
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { DomainError } from '../../contract/domain-error.ts'
-import { problemDocument } from './problem-document.ts'
-import { requestIdHeader } from './request-id.ts'
-
-const lingerMs = 1000
+import { endWithProblem } from './socket-answer.ts'
 
 /** Answers with problem documents, and the headers of every answer, what Node's parser refuses: it never becomes a request. */
 export function answerBrokenRequests(
@@ -26,9 +22,7 @@ export function answerBrokenRequests(
       socket.destroy()
       return
     }
-    socket.end(rawAnswer(asProblem(error), baseUrl(), headers, isHead(error)))
-    // Closing while bytes are unread would reset the connection, and the client might never see the answer.
-    setTimeout(() => socket.destroy(), lingerMs).unref()
+    endWithProblem(socket, asProblem(error), { baseUrl: baseUrl(), headers, withoutBody: isHead(error) })
   })
 }
 
@@ -54,24 +48,4 @@ function asProblem(error: NodeJS.ErrnoException): DomainError {
 /** An answer to HEAD has no body. Of what cannot be read, the first bytes may still tell the method. */
 function isHead(error: Error & { rawPacket?: Buffer }): boolean {
   return error.rawPacket?.toString('latin1', 0, 5) === 'HEAD '
-}
-
-function rawAnswer(
-  error: DomainError,
-  baseUrl: string,
-  common: Readonly<Record<string, string>>,
-  withoutBody: boolean,
-): string {
-  const requestId = randomUUIDv7()
-  const document = problemDocument(error, baseUrl, requestId)
-  const body = JSON.stringify(document)
-  const headers = {
-    ...common,
-    [requestIdHeader]: requestId,
-    'content-type': 'application/problem+json',
-    'content-length': String(Buffer.byteLength(body)),
-    connection: 'close',
-  }
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
-  return `HTTP/1.1 ${document.status} ${document.title}\r\n${lines.join('\r\n')}\r\n\r\n${withoutBody ? '' : body}`
 }

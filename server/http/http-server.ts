@@ -12,6 +12,7 @@ import type { Config } from '../config.ts'
 import { type AccessChecksOptions, admitCaller } from './access-checks.ts'
 import { checkAnswersAgainstSchemas } from './answer-check.ts'
 import { createBodyBudget } from './body-budget.ts'
+import { BodyDeadline } from './body-deadline.ts'
 import { answerBrokenRequests } from './broken-requests.ts'
 import type { Caller, Tenant } from './caller.ts'
 import { callerAddressOf } from './caller-address.ts'
@@ -39,6 +40,8 @@ export interface HttpServerOptions extends Omit<AccessChecksOptions, 'limitFacto
   logger: FastifyBaseLogger
   /** Of whoever runs the service; without it nobody gets into the operator's operations. */
   operatorToken?: string | undefined
+  /** The time for a body, beside what its size adds; 20 s by default. */
+  bodyGraceMs?: number
   /** Compares every answer with the schema of its route and fails the request when it differs: for tests. */
   checkAnswers?: boolean
 }
@@ -63,6 +66,10 @@ declare module 'fastify' {
 }
 
 const requestTimeoutMs = 120_000
+const headersTimeoutMs = 20_000
+/** Between two looks for connections that have passed one of the two. */
+const connectionsCheckedMs = 5_000
+const bodyGraceMsDefault = 20_000
 /** Of all large bodies together; parsed, they take some times as much. */
 const bodiesBytesMax = 96 * 1024 * 1024
 
@@ -92,7 +99,11 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     // The header size bounds it; a shorter limit would answer before the order of checks.
     routerOptions: { maxParamLength: 16_384, querystringParser: parseQuery },
     rewriteUrl: (raw) => plainColons(raw.url ?? '/'),
-    http: { requireHostHeader: false },
+    http: {
+      requireHostHeader: false,
+      headersTimeout: headersTimeoutMs,
+      connectionsCheckingInterval: connectionsCheckedMs,
+    },
     frameworkErrors: (error, request, reply) => sendProblem(request, reply as FastifyReply, error),
   })
   app.addHook('onRequest', (request, reply, done) => {
@@ -107,7 +118,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   app.addHook('onRoute', (route) => index.add(route))
   decorateRequests(app)
   answerBrokenRequests(app.server, baseUrl, headers)
-  replaceBodyParsers(app)
+  limitBodies(app, new BodyDeadline(options.bodyGraceMs ?? bodyGraceMsDefault))
   logRequests(app)
 
   const access = { ...options, limitFactor: config.limitFactor }
@@ -172,7 +183,8 @@ function decorateRequests(app: FastifyInstance): void {
   })
 }
 
-function replaceBodyParsers(app: FastifyInstance): void {
+/** Replaces the body parsers, and ends bodies that are too slow, read or not. */
+function limitBodies(app: FastifyInstance, deadline: BodyDeadline): void {
   const budget = createBodyBudget(bodiesBytesMax)
   app.removeAllContentTypeParsers()
   // Named ones are found at once; for those that only `*` takes, Fastify parses the header of every request anew.
@@ -180,7 +192,8 @@ function replaceBodyParsers(app: FastifyInstance): void {
   app.addContentTypeParser(mediaTypes, (request: FastifyRequest, payload: IncomingMessage) => {
     const { config } = request.routeOptions
     const kind = config.page === 'action' ? 'form' : (config.protocol?.body ?? config.route?.operation.body)
-    return readBody(request.headers, payload, {
+    const tooSlow = deadline.watch(payload)
+    const body = readBody(request.headers, payload, {
       format: config.page === 'action' ? formatOfAction(request) : (config.route?.schema.bodyFormat ?? 'json'),
       mediaType: config.protocol?.mediaType,
       // A GET or DELETE has no use for a body, and may have one.
@@ -188,6 +201,12 @@ function replaceBodyParsers(app: FastifyInstance): void {
       held: budget.bodyOf(request.rawAnswer),
       charge: request.chargeAgain,
     })
+    return tooSlow ? Promise.race([body, tooSlow]) : body
+  })
+  // A request that was answered without its body, such as a refused one.
+  app.addHook('onResponse', (request, _reply, done) => {
+    void deadline.watch(request.raw)
+    done()
   })
 }
 

@@ -36,7 +36,7 @@ export function strangerCharges(rateClass: RateClass, address: string, what: str
 }
 
 /** An IPv6 host commonly has a /64 to choose addresses from, so that counts as one. */
-function networkOf(address: string): string {
+export function networkOf(address: string): string {
   if (!address.includes(':') || address.includes('.')) return address
   const [head = '', tail] = address.split('::')
   const groups = head.split(':')

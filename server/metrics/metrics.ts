@@ -19,6 +19,7 @@ export class Metrics {
   private readonly decisions: Counter<'class' | 'outcome'>
   private readonly fallback: Gauge
   private readonly deliveries: Counter<'outcome'>
+  private readonly connectionsRefused: Counter
   private readWebhookWaits: (() => Record<'queued' | 'due', number>) | undefined
   private readDatabaseWaits: (() => DatabaseWaits) | undefined
 
@@ -62,6 +63,11 @@ export class Metrics {
       labelNames: ['outcome'],
       registers,
     })
+    this.connectionsRefused = new Counter({
+      name: 'hub_http_connections_refused_total',
+      help: 'Connections refused because their address had too many open.',
+      registers,
+    })
     const waits = new Gauge({
       name: 'hub_webhook_longest_wait_seconds',
       help: 'How long the oldest message of webhooks has waited, by stage: queued (not sorted by endpoint yet), due.',
@@ -94,6 +100,10 @@ export class Metrics {
 
   setLimiterFallback(isAlone: boolean): void {
     this.fallback.set(isAlone ? 1 : 0)
+  }
+
+  connectionRefused(): void {
+    this.connectionsRefused.inc()
   }
 
   deliveriesAttempted(outcome: 'delivered' | 'failed' | 'dead', count: number): void {

@@ -31,6 +31,8 @@ test('an empty environment is a development one on this machine', () => {
     databaseUrl: undefined,
     drainSeconds: 25,
     limitFactor: 1,
+    bodySeconds: 20,
+    connectionsPerAddress: 256,
     logLevel: 'info',
   })
   expect(config.version).toMatch(/^\d+\.\d+\.\d+/)
@@ -47,6 +49,8 @@ test('all problems are reported together, each with its variable', () => {
     HUB_DATABASE_URL: 'mysql://x',
     HUB_TRUSTED_PROXIES: '10.0.0.0/40',
     HUB_LIMIT_FACTOR: '0',
+    HUB_BODY_SECONDS: '0',
+    HUB_CONNECTIONS_PER_ADDRESS: 'many',
     HUB_DRAIN_SECONDS: 'soon',
     HUB_LOG_LEVEL: 'loud',
     HUB_METRICS_PORT: 'on',

@@ -1,3 +1,4 @@
+import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { HubClient } from '../../sdk/hub-client.ts'
@@ -52,17 +53,17 @@ test(`SIGTERM under load drops no request that any worker took, ${rounds} times`
   const dataDir = await freshDataDirectory()
   hub = await startHubProcess(dataDir, env)
   const credentials = await makeTenant(dataDir, 'drain')
-  const connect = async (url: string) => {
+  const clientOf = async (url: string) => {
     const client = new HubClient({ baseUrl: url, ...credentials })
     await client.get('/api/v1/hub/records')
     return client
   }
-  await (await connect(hub.url)).post('/api/v1/hub/records', {
+  await (await clientOf(hub.url)).post('/api/v1/hub/records', {
     body: { record_type: 'skill_definition', skill_id: 'sum-up', skill_version: '1.0.0', name: 'Sum up' },
   })
   const all: string[] = []
   for (let round = 0; round < rounds; round++) {
-    const { acknowledged, broken, ended } = ingestUntilGone(await connect(hub.url))
+    const { acknowledged, broken, ended } = ingestUntilGone(await clientOf(hub.url))
     await expect.poll(() => acknowledged.length, { interval: 5 }).toBeGreaterThan(20)
     await delay(Math.random() * 400)
     await hub.stop()
@@ -71,7 +72,7 @@ test(`SIGTERM under load drops no request that any worker took, ${rounds} times`
     all.push(...acknowledged)
     hub = await startHubProcess(dataDir, env)
   }
-  const stored = await storedIds(await connect(hub.url))
+  const stored = await storedIds(await clientOf(hub.url))
   expect(all.filter((id) => !stored.has(id))).toEqual([])
   await hub.stop()
 })
@@ -97,4 +98,40 @@ test('workers that keep dying are started again, more slowly, and that is said l
   await expect.poll(twoAgain).toBe(2)
   expect((await fetch(`${dying.url}/v1/health`)).status).toBe(200)
   await dying.stop()
+})
+
+test('an address has its connections over all workers, and a worker that dies gives back those that it had', async () => {
+  const max = 4
+  const capped = await startHubProcess(await freshDataDirectory(), {
+    ...env,
+    HUB_CONNECTIONS_PER_ADDRESS: String(max),
+  })
+  hub = capped
+  const { port } = new URL(capped.url)
+  const sockets: Socket[] = []
+  /** Status of the answer on a connection that stays open; none where it breaks. */
+  const open = () =>
+    new Promise<string | undefined>((resolve) => {
+      const socket = connect(Number(port), '127.0.0.1')
+      sockets.push(socket)
+      socket.on('data', (answer) => resolve(String(answer).split(' ')[1]))
+      socket.on('error', () => {}).on('close', () => resolve(undefined))
+      socket.write('GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    })
+  const closeAll = () => {
+    for (const socket of sockets.splice(0)) socket.destroy()
+  }
+  // Closing takes a moment to be heard of.
+  const openOneMore = async () => {
+    closeAll()
+    const statuses = []
+    for (let at = 0; at <= max; at += 1) statuses.push(await open())
+    return statuses
+  }
+  const expected = [...Array<string>(max).fill('200'), '429']
+  await expect.poll(openOneMore).toEqual(expected)
+  for (const pid of await childPids(capped.pid, 'cluster/worker.ts')) process.kill(pid, 'SIGKILL')
+  await expect.poll(openOneMore).toEqual(expected)
+  closeAll()
+  await capped.stop()
 })

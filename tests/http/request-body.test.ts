@@ -135,6 +135,60 @@ describe('a body that stalls', () => {
   })
 })
 
+describe('a body that trickles', () => {
+  const bodyGraceMs = scaled(300)
+  const head = `POST ${records} HTTP/1.1\r\nHost: localhost\r\nX-Service-Tenant: acme\r\nContent-Type: application/json\r\n`
+  const authorization = 'Authorization: Bearer acme.all\r\n'
+
+  /** Sends bytes one by one, in a JSON body that has no end, until the connection is closed. What was answered. */
+  async function trickle(port: number, lines: string): Promise<string> {
+    const socket = connect(port, '127.0.0.1')
+    let received = ''
+    socket.setEncoding('utf8').on('data', (text: string) => {
+      received += text
+    })
+    socket.on('error', () => {})
+    socket.write(`${lines}\r\n{`)
+    const sending = setInterval(() => socket.write(' '), bodyGraceMs / 10)
+    // After the rest of the body was refused, the end may come as a reset.
+    await new Promise((resolve) => socket.once('close', resolve))
+    clearInterval(sending)
+    return received
+  }
+
+  test('is cut off with a 400 that says how long it may take', async () => {
+    const slow = await startHttpLab({ bodyGraceMs })
+    onTestFinished(() => slow.close())
+    const answer = await trickle(slow.port, `${head}${authorization}Content-Length: 1000\r\n`)
+    expect(answer).toMatch(/^HTTP\/1.1 400 /)
+    expect(answer).toContain('The body did not arrive in time')
+  })
+
+  test('is cut off, too, where nobody reads it', async () => {
+    const slow = await startHttpLab({ bodyGraceMs })
+    onTestFinished(() => slow.close())
+    // Refused before its body is looked at, and an operation that has no body.
+    expect(await trickle(slow.port, `${head}Content-Length: 1000\r\n`)).toMatch(/^HTTP\/1.1 401 /)
+    const health = 'GET /v1/health HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n'
+    expect(await trickle(slow.port, health)).toMatch(/^HTTP\/1.1 200 /)
+  })
+
+  test('is waited for while enough of it comes', async () => {
+    const slow = await startHttpLab({ bodyGraceMs })
+    onTestFinished(() => slow.close())
+    const start = `${JSON.stringify(valid).slice(0, -1)},"content":"`
+    // Bytes that allow as many seconds more as the deadline is long, and a second.
+    const piece = 'x'.repeat(32 * 1024 * Math.ceil(bodyGraceMs / 1000 + 1))
+    const length = start.length + piece.length + 2
+    const socket = connect(slow.port, '127.0.0.1')
+    onTestFinished(() => void socket.destroy())
+    socket.write(`${head}${authorization}Content-Length: ${length}\r\n\r\n${start}${piece}`)
+    await delay(1.5 * bodyGraceMs)
+    socket.write('"}')
+    expect(String(await once(socket, 'data'))).toMatch(/^HTTP\/1.1 201 /)
+  })
+})
+
 test('what arrives is held before it is kept, inflated too, and let go when it is thrown away', async () => {
   const calls: (number | 'release')[] = []
   let room = 1_000_000

@@ -1,0 +1,41 @@
+import { randomUUIDv7 } from 'node:crypto'
+import type { Socket } from 'node:net'
+import type { DomainError } from '../../contract/domain-error.ts'
+import { problemDocument } from './problem-document.ts'
+import { requestIdHeader } from './request-id.ts'
+
+const lingerMs = 1000
+
+/**
+ * Writes a problem document to a connection on which there is no request to answer, and closes it.
+ *
+ * @param headers of every answer of the service
+ * @param withoutBody for a request by HEAD
+ */
+export function endWithProblem(
+  socket: Socket,
+  error: DomainError,
+  { baseUrl, headers, withoutBody = false }: { baseUrl: string; headers: CommonHeaders; withoutBody?: boolean },
+): void {
+  socket.end(rawAnswer(error, baseUrl, headers, withoutBody))
+  // Closing while bytes are unread would reset the connection, and the client might never see the answer.
+  setTimeout(() => socket.destroy(), lingerMs).unref()
+}
+
+type CommonHeaders = Readonly<Record<string, string>>
+
+function rawAnswer(error: DomainError, baseUrl: string, common: CommonHeaders, withoutBody: boolean): string {
+  const requestId = randomUUIDv7()
+  const document = problemDocument(error, baseUrl, requestId)
+  const body = JSON.stringify(document)
+  const headers = {
+    ...common,
+    [requestIdHeader]: requestId,
+    'content-type': 'application/problem+json',
+    'content-length': String(Buffer.byteLength(body)),
+    ...(error.retryAfterSeconds !== undefined && { 'retry-after': String(error.retryAfterSeconds) }),
+    connection: 'close',
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  return `HTTP/1.1 ${document.status} ${document.title}\r\n${lines.join('\r\n')}\r\n\r\n${withoutBody ? '' : body}`
+}
