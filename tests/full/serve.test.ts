@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HubClient } from '../../sdk/hub-client.ts'
@@ -12,14 +12,35 @@ let dataDir: string
 let hub: HubProcess
 let credentials: { tenant: string; clientId: string; clientSecret: string }
 
+const connectionsMax = 60
+
 beforeAll(async () => {
   dataDir = await freshDataDirectory('a folder with spaces')
-  hub = await startHubProcess(dataDir, { HUB_LIMIT_FACTOR: '1000' })
+  hub = await startHubProcess(dataDir, {
+    HUB_LIMIT_FACTOR: '1000',
+    HUB_CONNECTIONS_PER_ADDRESS: String(connectionsMax),
+  })
   credentials = await makeTenant(dataDir, 'faults')
 })
 afterAll(async () => {
   await hub.stop()
   await removeDataDirectories()
+})
+
+test('an address has a number of connections, and the next is refused', async () => {
+  const { port } = new URL(hub.url)
+  const sockets = Array.from({ length: connectionsMax + 1 }, () => connect(Number(port), '127.0.0.1'))
+  const statuses = await Promise.all(
+    sockets.map(async (socket) => {
+      const answer = once(socket, 'data')
+      socket.write('GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n')
+      return String((await answer)[0]).split(' ')[1]
+    }),
+  )
+  for (const socket of sockets) socket.destroy()
+  // Those of the tests before may still be open.
+  expect(statuses).toContain('429')
+  expect(statuses.filter((status) => status === '200').length).toBeGreaterThan(connectionsMax / 2)
 })
 
 describe('starting', () => {
