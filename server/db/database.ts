@@ -3,6 +3,7 @@ import type pg from 'pg'
 import type { WaitCounts } from './fair-queue.ts'
 import type { IngestStep } from './ingest-script.ts'
 import type { RecordContents } from './record-contents.ts'
+import type { RowProofs } from './row-proofs.ts'
 import type { RegistryTables, TenantTables } from './schema.ts'
 import type { WorkClass } from './work-classes.ts'
 
@@ -17,6 +18,8 @@ export interface TenantTx {
   readonly client: pg.ClientBase
   /** What opens contents under the tenant's own key; stores use `openText` and `openRows`. */
   readonly contents: RecordContents
+  /** Proves and verifies the rows that let somebody in. */
+  readonly proofs: RowProofs
   /** Runs once the transaction has committed; never when it rolled back. It must not throw. */
   afterCommit(work: () => void): void
 }
@@ -70,6 +73,8 @@ export interface Database {
   /** What `TenantTx.contents` is from now on, and {@link Database.contents}. */
   useContents(contents: RecordContents): void
   readonly contents: RecordContents
+  /** Sets `TenantTx.proofs` of later transactions. */
+  useProofs(proofs: RowProofs): void
   /** Resolves when the database answers, on a connection that nothing else uses. */
   ping(): Promise<void>
   /** What has waited for a connection since the start. */

@@ -4,7 +4,9 @@ import { StartupError } from '../startup-error.ts'
 import { migrationLock } from './advisory-locks.ts'
 import { migrateJobSchema } from './job-schema.ts'
 import { type Migration, readMigrations } from './migration-files.ts'
+import { proveExistingRows } from './prove-rows.ts'
 import { partitionMonthsAhead } from './record-partitions.ts'
+import type { RowProofs } from './row-proofs.ts'
 
 const migrationsDirectory = join(import.meta.dirname, 'migrations')
 
@@ -19,23 +21,25 @@ interface AppliedRow {
  * at once, one works and the others wait for it.
  *
  * @param owner a connection of the database's owner, not in a transaction
- * @returns the names of the migrations that were applied now
+ * @param options.proofs proves the rows of a database from before there were proofs
+ * @returns the names of the migrations that were applied now, and how many rows of each table were taken on trust
  * @throws StartupError when the database is newer than the program, or was migrated with other files
  */
 export async function migrate(
   owner: pg.Client,
-  options: { directory?: string | undefined } = {},
-): Promise<{ applied: string[] }> {
+  options: { directory?: string | undefined; proofs?: RowProofs } = {},
+): Promise<{ applied: string[]; proven: Record<string, number> }> {
   const migrations = await readMigrations(options.directory ?? migrationsDirectory)
   await owner.query('select pg_advisory_lock($1)', [migrationLock])
   try {
     const done = await readApplied(owner)
     checkHistory(done, migrations)
     const pending = migrations.slice(done.length)
-    for (const migration of pending) await apply(owner, migration)
+    let proven: Record<string, number> = {}
+    for (const migration of pending) proven = { ...proven, ...(await apply(owner, migration, options.proofs)) }
     await migrateJobSchema(owner)
     await owner.query('select hub.ensure_record_partitions($1)', [partitionMonthsAhead])
-    return { applied: pending.map((migration) => fileName(migration)) }
+    return { applied: pending.map((migration) => fileName(migration)), proven }
   } catch (error) {
     throw explain(error)
   } finally {
@@ -106,11 +110,20 @@ function checkHistory(done: AppliedRow[], migrations: Migration[], of: 'database
   }
 }
 
-async function apply(owner: pg.Client, migration: Migration): Promise<void> {
+/** After this migration, rows that exist are proven once; a crash leaves neither the columns nor half of the proofs. */
+const provingMigration = 'row-proofs'
+
+async function apply(
+  owner: pg.Client,
+  migration: Migration,
+  proofs: RowProofs | undefined,
+): Promise<Record<string, number>> {
   await owner.query('begin')
   try {
     await applyWithin(owner, migration)
+    const proven = proofs && migration.name === provingMigration ? await proveExistingRows(owner, proofs) : {}
     await owner.query('commit')
+    return proven
   } catch (cause) {
     await owner.query('rollback').catch(() => {})
     const { position, code } = cause as pg.DatabaseError

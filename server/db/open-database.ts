@@ -10,7 +10,8 @@ import { loadMasterKey } from './master-key.ts'
 import { migrate } from './migrate.ts'
 import { watchPartitions } from './partition-watch.ts'
 import { openPools } from './pooled-database.ts'
-import { ensureRoles, type ServiceLogins, serviceLogins } from './roles.ts'
+import { ensureRoles, serviceLogins } from './roles.ts'
+import { createRowProofs } from './row-proofs.ts'
 import { ensureSchemaAccess } from './schema-access.ts'
 import { removeServeNotice, writeServeNotice } from './serve-notice.ts'
 
@@ -75,8 +76,11 @@ async function openOn(
   options: OpenOptions,
 ): Promise<OpenedDatabase> {
   const owner = server?.owner ?? parseDatabaseUrl(config.databaseUrl ?? '')
-  const applied = await prepare(owner, serviceLogins(masterKey), options.log)
+  const { applied, proven } = await prepare(owner, masterKey, options.log)
   if (applied.length > 0) options.log?.info({ migrations: applied }, 'migrations applied')
+  if (Object.keys(proven).length > 0) {
+    options.log?.warn({ rows: proven }, 'rows that let people in were taken on trust and proven, once, by this upgrade')
+  }
   const pools = connect(owner, masterKey, config, options)
   const stopWatching = options.purpose === 'serve' && options.log ? watchPartitions(pools, options.log) : () => {}
   return {
@@ -122,18 +126,19 @@ function connect(
 /** Roles and schema, by the owner, on a connection that is closed again. */
 async function prepare(
   target: ConnectionTarget,
-  logins: ServiceLogins,
+  masterKey: Buffer,
   log: DatabaseLog | undefined,
-): Promise<string[]> {
+): ReturnType<typeof migrate> {
+  const logins = serviceLogins(masterKey)
   const owner = new pg.Client(clientConfig(target, 'hub-owner'))
   owner.on('error', () => {})
   try {
     await owner.connect()
     await checkServer(owner)
     await ensureRoles(owner, target, logins)
-    const { applied } = await migrate(owner)
+    const migrated = await migrate(owner, { proofs: createRowProofs(masterKey) })
     await ensureSchemaAccess(owner, target, logins, log)
-    return applied
+    return migrated
   } catch (cause) {
     throw explainConnection(cause, target)
   } finally {

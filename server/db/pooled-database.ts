@@ -4,6 +4,7 @@ import type { Database, DatabaseLog, Listener, RegistryTx, TenantTx, Transaction
 import { FairQueue } from './fair-queue.ts'
 import { openListener } from './listener.ts'
 import { noContents, type RecordContents } from './record-contents.ts'
+import { noRowProofs, type RowProofs } from './row-proofs.ts'
 import type { RegistryTables, TenantTables } from './schema.ts'
 import { kyselyOn } from './scoped-kysely.ts'
 import { runIngest, runTransaction, type TransactionScope, type Turn } from './transactions.ts'
@@ -34,12 +35,12 @@ export function openPools(options: PoolOptions): Database {
   const transactions = new FairQueue(shareRules(options.size))
   const ingestions = new FairQueue(shareRules(ingestSize))
   const listeners: Listener[] = []
-  const used = { contents: noContents }
+  const used = { contents: noContents, proofs: noRowProofs }
   return {
     withTenant: async (tenantId, work, mode = {}) => {
       const turn = turnOf(transactions, tenantId, workClassOf(mode))
       const opening = openingFor(tenantId, mode, turn.workClass)
-      return runTransaction(app, turn, opening, (scope) => work(tenantTx(tenantId, scope, used.contents)))
+      return runTransaction(app, turn, opening, (scope) => work(tenantTx(tenantId, scope, used)))
     },
     withRegistry: (work) =>
       runTransaction(app, turnOf(transactions, registry, 'write'), 'begin', (scope) => work(registryTx(scope))),
@@ -51,6 +52,9 @@ export function openPools(options: PoolOptions): Database {
     },
     useContents: (contents) => {
       used.contents = contents
+    },
+    useProofs: (proofs) => {
+      used.proofs = proofs
     },
     // `openDatabase` spreads this object, so a getter would be read once and for all.
     contents: contentsOf(used),
@@ -105,12 +109,17 @@ function openingFor(tenantId: string, mode: TransactionMode, workClass: WorkClas
   return `${beginOf(mode)}; select hub.set_tenant('${tenantId}')${order}${limit}`
 }
 
-function tenantTx(tenantId: string, scope: TransactionScope, contents: RecordContents): TenantTx {
+function tenantTx(
+  tenantId: string,
+  scope: TransactionScope,
+  { contents, proofs }: { contents: RecordContents; proofs: RowProofs },
+): TenantTx {
   let db: TenantTx['db'] | undefined
   return {
     tenantId,
     client: scope.client,
     contents,
+    proofs,
     afterCommit: scope.afterCommit,
     // Made when first asked for: ingest never does.
     get db() {

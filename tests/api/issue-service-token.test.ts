@@ -194,6 +194,7 @@ test('two secrets may be live at once, and one that has expired is not', async (
      from hub.service_account_secrets where client_id = $2`,
     [rotating.client_id, other.client_id],
   )
+  await hub.hub.test.proveRows()
   const swapped = await hub.requestToken({ client_id: rotating.client_id, client_secret: other.client_secret })
   expect(swapped.status).toBe(401)
   expect(
@@ -203,6 +204,7 @@ test('two secrets may be live at once, and one that has expired is not', async (
     `update hub.service_account_secrets set expires_at = now() - interval '1 second' where client_id = $1`,
     [rotating.client_id],
   )
+  await hub.hub.test.proveRows()
   const attempt = async () =>
     (await hub.requestToken({ client_id: rotating.client_id, client_secret: rotating.client_secret })).status
   await expect.poll(attempt, { interval: 200 }).toBe(401)

@@ -182,6 +182,7 @@ describe('an identity provider', () => {
     const userId = rows[0].user_id
     await superuser.query(`update hub.users set role = 'member' where tenant_id = 'acme'`)
     await superuser.query(`update hub.users set role = 'admin' where user_id = $1`, [userId])
+    await hub.test.proveRows()
     const answer = await send(hub, provider, person('deactivated', { user_name: 'chief' }))
     expect([answer.status, pointersOf(answer)]).toEqual([409, ['/data/active']])
     const { rows: after } = await superuser.query('select role, deactivated_at from hub.users where user_id = $1', [

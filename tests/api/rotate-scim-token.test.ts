@@ -39,10 +39,12 @@ test('a new token; the one before stays good for a day, the one before that ends
   ])
   const superuser = await lab.hub.superuserClient()
   await superuser.query(`update hub.scim_configurations set former_token_until = now() - interval '1 second'`)
+  await lab.hub.test.proveRows()
   // Another change lets this process look again.
   await lab.hub.call('acme', 'POST', configurePath, { body: { mode: 'push', group_archetype_map: [] } })
   const fourth = await rotate()
   await superuser.query(`update hub.scim_configurations set former_token_until = now() - interval '1 second'`)
+  await lab.hub.test.proveRows()
   expect(await admits(fourth.body.bearer_token)).toBe(true)
   expect(await admits(third.body.bearer_token)).toBe(false)
   const events = (await lab.events('acme', 'tenant.config_changed')).filter(

@@ -63,6 +63,7 @@ export async function startLinkLab(settings: Record<string, string> = {}): Promi
       const superuser = await hub.superuserClient()
       const set = 'created_at = created_at - $2::interval, expires_at = expires_at - $2::interval'
       await superuser.query(`update hub.magic_links set ${set} where tenant_id = $1`, [tenant, interval])
+      await hub.test.proveRows()
     },
     async stop() {
       await hub.stop()

@@ -40,6 +40,7 @@ async function age(interval: string): Promise<void> {
     'update hub.magic_links set created_at = created_at - $1::interval, expires_at = expires_at - $1::interval',
     [interval],
   )
+  await lab.store.proveRows()
 }
 
 describe('a link', () => {

@@ -74,6 +74,7 @@ describe('a refused token request of a known account is told to its tenant', () 
     const superuser = await hub.hub.superuserClient()
     const past = `update hub.service_accounts set expires_at = now() - interval '1 minute' where client_id = $1`
     await superuser.query(past, [fields.client_id])
+    await hub.hub.test.proveRows()
     await hub.requestToken(fields)
     expect(await refusalsOf('acme', subject)).toEqual([{ kind: 'auth.login_failed', reason: 'expired', ...written }])
   })

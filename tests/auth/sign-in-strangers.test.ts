@@ -43,6 +43,7 @@ test('a link that was there is: used, expired, or opened as one of another kind'
   for (const url of [used, asAnother]) expect((await press(url, { 'x-forwarded-for': '192.0.2.7' })).status).toBe(404)
   const superuser = await lab.hub.superuserClient()
   await superuser.query(`update hub.magic_links set expires_at = now() where tenant_id = 'acme'`)
+  await lab.hub.test.proveRows()
   expect((await press(expired, { 'x-forwarded-for': '192.0.2.8' })).status).toBe(404)
   const told = (await refusals()).map(({ subject, details }) => [
     subject,

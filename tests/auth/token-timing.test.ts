@@ -44,6 +44,7 @@ test('unknown, wrong, disabled and expired take the same statements, hashes and 
   const superuser = await hub.hub.superuserClient()
   const past = `update hub.service_accounts set expires_at = now() - interval '1 minute' where client_id = $1`
   await superuser.query(past, [expired.client_id])
+  await hub.hub.test.proveRows()
   const causes = {
     'another unknown id': unknown,
     'wrong secret of an account in use': () => refused(inUse.client_id, wrongSecret),

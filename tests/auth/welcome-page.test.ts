@@ -43,6 +43,7 @@ test('a link that is unknown, altered, another tenant’s or expired does not op
   const other = (await hub.modules.tenants.administration.welcomeLink('globex')).welcome.url
   const superuser = await hub.superuserClient()
   await superuser.query(`update hub.magic_links set expires_at = now() where tenant_id = 'globex'`)
+  await hub.test.proveRows()
   const urls = [
     `${hub.baseUrl}/welcome/nowhere/${token}`,
     `${hub.baseUrl}/welcome/globex/${token}`,

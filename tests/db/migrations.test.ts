@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, inject, test } from 'vitest'
 import { type ConnectionTarget, clientConfig, connectionUrl } from '../../server/db/connection-settings.ts'
 import { migrate } from '../../server/db/migrate.ts'
+import { linkRows, userRows } from '../../server/db/proven-rows.ts'
+import { createRowProofs } from '../../server/db/row-proofs.ts'
 import { endProcesses, openInProcess } from '../support/database-process.ts'
 
 const cluster = inject('testCluster')
@@ -50,6 +52,40 @@ test('of two processes that start at once, one migrates and both come up', async
   const ready = await Promise.all(both.map((each) => each.said('ready')))
   expect(ready.filter((each) => (each.applied as string[]).length > 0)).toHaveLength(1)
   expect(await Promise.all(both.map((each) => each.ask('ping')))).toEqual([{ ping: 'ok' }, { ping: 'ok' }])
+})
+
+test('rows from before there were proofs are proven once, and later ones are not', async () => {
+  const proofs = createRowProofs(Buffer.from(cluster.masterKey, 'base64'))
+  const files = (await readdir(folder)).sort()
+  const from = files.findIndex((file) => file.endsWith('-row-proofs.sql'))
+  for (const file of files.slice(from)) await rm(join(folder, file))
+  await migrate(owner, { directory: folder })
+  const superuser = await connect({ ...cluster.superuser, database: target.database })
+  const insert = (userId: string) =>
+    superuser.query(
+      `insert into hub.users (tenant_id, user_id, email, email_key, role, epoch, created_at, updated_at)
+       values ('acme', $1, $1, $1, 'admin', 1, now(), now())`,
+      [userId],
+    )
+  await insert('usr_before')
+  await superuser.query(
+    `insert into hub.magic_links (tenant_id, token_hash, email, purpose, created_at, expires_at)
+     values ('acme', 'hash', 'root@acme.example', 'sign_in', now(), now() + interval '1 day')`,
+  )
+  expect(await migrate(owner, { proofs })).toMatchObject({ proven: { 'hub.users': 1, 'hub.magic_links': 1 } })
+  await insert('usr_after')
+  expect(await migrate(owner, { proofs })).toEqual({ applied: [], proven: {} })
+  const users = await superuser.query('select * from hub.users order by user_id desc')
+  expect(users.rows.map((row) => [row.user_id, proofs.holds(userRows, 'acme', row)])).toEqual([
+    ['usr_before', true],
+    ['usr_after', false],
+  ])
+  const links = await superuser.query('select * from hub.magic_links')
+  expect(links.rows.map((row) => proofs.holds(linkRows, 'acme', row))).toEqual([true])
+  // What the tables are bound by is bound again.
+  const open = `select from pg_class where relnamespace = 'hub'::regnamespace and relrowsecurity and not relforcerowsecurity`
+  expect((await superuser.query(open)).rowCount).toBe(0)
+  await superuser.end()
 })
 
 test('a migration that changed after it was applied stops the start', async () => {

@@ -27,6 +27,7 @@ beforeAll(async () => {
      select 'acme', user_id, user_id, user_id, true, '{}', 1, now(), now() from made`,
     [people],
   )
+  await hub.test.proveRows()
 })
 afterAll(() => hub.stop())
 

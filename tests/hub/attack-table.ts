@@ -1,5 +1,6 @@
 import { type Attack, type Detector, detectors } from './attack-ways.ts'
 import { attacksByRollBack } from './attacks-by-roll-back.ts'
+import { attacksOnAccess } from './attacks-on-access.ts'
 import { attacksOnHolds } from './attacks-on-holds.ts'
 import { attacksOnRecords } from './attacks-on-records.ts'
 import { attacksOnTheLog } from './attacks-on-the-log.ts'
@@ -12,6 +13,7 @@ export const attacks: readonly Attack[] = [
   ...attacksOnRecords,
   ...attacksOnTheLog,
   ...attacksOnHolds,
+  ...attacksOnAccess,
   ...attacksByRollBack,
 ]
 

@@ -146,6 +146,7 @@ describe('several processes', () => {
     entriesWorth: (records) => records,
     head: async () => ({ checked: 0, failed: 0, inconsistent: 0, cost: 1 }),
     holds: () => new Promise(() => {}),
+    access: () => new Promise(() => {}),
     page: () => new Promise(() => {}),
     scan: () => new Promise(() => {}),
   }

@@ -24,6 +24,7 @@ async function people(prefix: string, count: number, title: string): Promise<str
      from made returning user_id`,
     [`usr_${prefix}`, count, title],
   )
+  await hub.test.proveRows()
   return rows.map((row) => row.user_id)
 }
 

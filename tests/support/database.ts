@@ -4,7 +4,9 @@ import { inject } from 'vitest'
 import { asRole, type ConnectionTarget, clientConfig, connectionUrl } from '../../server/db/connection-settings.ts'
 import type { Database } from '../../server/db/database.ts'
 import { openPools } from '../../server/db/pooled-database.ts'
+import { proveEveryRow } from '../../server/db/prove-rows.ts'
 import { serviceLogins } from '../../server/db/roles.ts'
+import { createRowProofs } from '../../server/db/row-proofs.ts'
 import type { TestCluster } from './cluster.ts'
 
 export interface TestDatabase {
@@ -17,6 +19,8 @@ export interface TestDatabase {
   readonly targets: { owner: ConnectionTarget; app: ConnectionTarget; ingest: ConnectionTarget }
   /** A connected client that row-level security does not bind: for tampering, and to see everything. */
   superuserClient(): Promise<pg.Client>
+  /** Proves rows that a test wrote by SQL in the place of the Hub. */
+  proveRows(): Promise<void>
   /** Closes all of it and drops the database. */
   drop(): Promise<void>
 }
@@ -39,18 +43,24 @@ export async function createTestDatabase(options: TestDatabaseOptions = {}): Pro
   const logins = serviceLogins(masterKey)
   const targets = { owner, app: asRole(owner, logins.app), ingest: asRole(owner, logins.ingest) }
   const database = openPools({ ...targets, size: options.poolSize ?? 8, onQuery: options.onQuery })
+  const proofs = createRowProofs(masterKey)
+  database.useProofs(proofs)
   const clients: pg.Client[] = []
+  async function superuserClient(): Promise<pg.Client> {
+    const client = new pg.Client(clientConfig({ ...cluster.superuser, database: name }, 'hub-test'))
+    client.on('error', () => {})
+    await client.connect()
+    clients.push(client)
+    return client
+  }
   return {
     database,
     url: connectionUrl(owner),
     masterKey,
     targets,
-    superuserClient: async () => {
-      const client = new pg.Client(clientConfig({ ...cluster.superuser, database: name }, 'hub-test'))
-      client.on('error', () => {})
-      await client.connect()
-      clients.push(client)
-      return client
+    superuserClient,
+    proveRows: async () => {
+      await proveEveryRow(await superuserClient(), proofs)
     },
     drop: async () => {
       await Promise.all([database.close(), ...clients.map((client) => client.end())])

@@ -14,6 +14,7 @@ export interface AccountTables {
     updated_at: Timestamp
     confirmed_at: Timestamp | null
     contact_email: string | null
+    proof: Buffer | null
   }
   'hub.tenant_limits': { tenant_id: string; class: string; per_token: number; per_tenant: number }
   'hub.service_accounts': {
@@ -29,6 +30,7 @@ export interface AccountTables {
     /** Networks in CIDR notation; null is anywhere. */
     allowed_addresses: string[] | null
     updated_at: Timestamp | null
+    proof: Buffer | null
   }
   'hub.service_account_secrets': {
     tenant_id: string
@@ -45,6 +47,7 @@ export interface AccountTables {
     created_at: Timestamp
     expires_at: Timestamp
     consumed_at: Timestamp | null
+    proof: Buffer | null
   }
   'hub.users': {
     tenant_id: string
@@ -63,6 +66,7 @@ export interface AccountTables {
     archetypes_by_hand: Generated<boolean>
     /** By a person: the directory does not reactivate them. */
     deactivated_by_hand: Generated<boolean>
+    proof: Buffer | null
   }
   'hub.sso_connections': {
     tenant_id: string
@@ -74,6 +78,7 @@ export interface AccountTables {
     created_at: Timestamp
     updated_at: Timestamp
     replaced_at: Timestamp | null
+    proof: Buffer | null
   }
   'hub.user_identities': {
     tenant_id: string
@@ -81,6 +86,7 @@ export interface AccountTables {
     subject: string
     user_id: string
     created_at: Timestamp
+    proof: Buffer | null
   }
   'hub.spent_logins': { tenant_id: string; state_hash: Buffer; spent_at: Timestamp }
   'hub.sessions': {

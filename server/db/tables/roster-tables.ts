@@ -18,6 +18,7 @@ export interface RosterTables {
     created_at: Timestamp
     updated_at: Timestamp
     last_request_at: Timestamp | null
+    proof: Buffer | null
   }
   'hub.directory_users': {
     tenant_id: string

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { JsonValue } from '../../../provenance/json.ts'
 import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
+import { createRowProofs, type RefusalReport } from '../../db/row-proofs.ts'
 import type { Tenant } from '../../http/caller.ts'
 import { cursorKeyPurpose } from '../../http/cursor.ts'
 import type { JobDefinition } from '../../jobs/queue.ts'
@@ -50,7 +51,7 @@ import type { SealedRecords } from './sealed-records-types.ts'
 import { createStoredVerification } from './stored-verification.ts'
 import type { Sweeper } from './sweep/sweep-types.ts'
 import { createSweeper } from './sweep/sweeper.ts'
-import { createTamperReporter } from './tamper-reporter.ts'
+import { createTamperReporter, type TamperReporter } from './tamper-reporter.ts'
 import type { ToldEvents } from './told-events.ts'
 import { createVerificationPool } from './verification-pool.ts'
 import type { StoredVerification } from './verification-types.ts'
@@ -132,6 +133,7 @@ export function createHubModule(
   const check = createRecordCheck({ ...deps, pool, holdEvidence })
   const tampering = createTamperReporter({ ...deps, check })
   const verification = createStoredVerification({ check, tampering })
+  deps.database.useProofs(createRowProofs(deps.masterKey, reportRefusedRows({ ...deps, tampering })))
   const erasure = createErasure({
     ...deps,
     holds,
@@ -174,5 +176,20 @@ export function createHubModule(
       await pool.close()
       await tampering.settled()
     },
+  }
+}
+
+/** Reports rows that would let somebody in and were refused. */
+function reportRefusedRows(deps: {
+  directory: TenantDirectory
+  tampering: TamperReporter
+  log: DatabaseLog
+}): RefusalReport {
+  return (slug, subject) => {
+    const finding = { subject, failedChecks: ['access_proven'], found: {}, service: 'access' }
+    deps.directory.find(slug, { evenSuspended: true }).then(
+      (tenant) => tenant && deps.tampering.report(tenant, [finding]),
+      (err: unknown) => deps.log.error({ err, tenant: slug, subject }, 'tampering could not be reported'),
+    )
   }
 }

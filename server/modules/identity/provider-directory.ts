@@ -7,7 +7,7 @@ import { discover } from './discovery.ts'
 import type { IdentityProviders } from './identity-types.ts'
 import { createProviderClient, type KnownProvider } from './provider-client.ts'
 import { ProviderProblem } from './provider-problem.ts'
-import { currentConnection } from './sso-store.ts'
+import { currentConnection, storedConnection } from './sso-store.ts'
 
 const rememberedMs = 10 * 60_000
 const providersMax = 1000
@@ -56,6 +56,7 @@ export function createProviderDirectory(deps: {
         },
       })
     },
-    isConfigured: async (tx) => (await currentConnection(tx)) !== undefined,
+    // An edited row keeps links for administrators only, as the connection did before.
+    isConfigured: async (tx) => (await storedConnection(tx)) !== undefined,
   }
 }

@@ -72,15 +72,16 @@ export function createSsoService(deps: {
   async function keep(tx: TenantTx, tenant: Tenant, settings: SsoSettings, actor: Actor) {
     await store.lockSso(tx)
     const current = await store.currentConnection(tx)
+    const replaced = current ?? (await store.storedConnection(tx))
     const append = (kind: GovernanceKind, connectionId: string, details: Record<string, JsonValue>) =>
       governance.append(tx, tenant, { kind, subject: `connection:${connectionId}`, details, actor })
 
     if (current?.issuer !== settings.issuer || current.client_id !== settings.client_id) {
-      const made = await makeConnection(tx, tenant, settings, current?.connection_id)
+      const made = await makeConnection(tx, tenant, settings, replaced?.connection_id)
       await append('connector.added', made.connection_id, {
         kind: 'scim_idp',
         ...describe(made),
-        ...(current && { replaces: current.connection_id }),
+        ...(replaced && { replaces: replaced.connection_id }),
       })
       return made
     }
@@ -89,7 +90,7 @@ export function createSsoService(deps: {
     const before = current.allowed_email_domains
     if (!secretChanged && before.join() === settings.allowed_email_domains.join()) return current
     const changed = await store.changeConnection(tx, {
-      connection_id: current.connection_id,
+      ...current,
       client_secret_sealed: secretChanged
         ? secrets.seal(settings.client_secret, tenant, current.connection_id)
         : current.client_secret_sealed,
@@ -125,7 +126,7 @@ export function createSsoService(deps: {
     remove: (tenant, actor) =>
       database.withTenant(tenant.slug, async (tx) => {
         await store.lockSso(tx)
-        const row = await store.currentConnection(tx)
+        const row = await store.storedConnection(tx)
         if (!row) return
         await store.replaceConnection(tx, row.connection_id, formatTimestamp(Date.now()))
         await governance.append(tx, tenant, {

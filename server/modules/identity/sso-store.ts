@@ -1,10 +1,11 @@
 import type { Selectable } from 'kysely'
 import { ssoLockClass } from '../../db/advisory-locks.ts'
 import type { TenantTx } from '../../db/database.ts'
+import { ssoRows } from '../../db/proven-rows.ts'
 import type { TenantTables } from '../../db/schema.ts'
 import { lockTenant } from '../../db/tenant-lock.ts'
 
-export type ConnectionRow = Omit<Selectable<TenantTables['hub.sso_connections']>, 'tenant_id' | 'replaced_at'>
+export type ConnectionRow = Omit<Selectable<TenantTables['hub.sso_connections']>, 'tenant_id' | 'replaced_at' | 'proof'>
 
 const columns = [
   'connection_id',
@@ -21,28 +22,33 @@ export async function lockSso(tx: TenantTx): Promise<void> {
   await lockTenant(tx, ssoLockClass)
 }
 
-export function currentConnection(tx: TenantTx): Promise<ConnectionRow | undefined> {
+/** Undefined, too, where the Hub did not write the row so: nobody signs in by it, and configuring replaces it. */
+export async function currentConnection(tx: TenantTx): Promise<ConnectionRow | undefined> {
+  return tx.proofs.sound(ssoRows, tx.tenantId, await storedConnection(tx))
+}
+
+/** As it is stored, whoever wrote it. */
+export function storedConnection(tx: TenantTx) {
   return tx.db
     .selectFrom('hub.sso_connections')
-    .select(columns)
+    .select([...columns, 'proof'])
     .where('tenant_id', '=', tx.tenantId)
     .where('replaced_at', 'is', null)
     .executeTakeFirst()
 }
 
 export async function replaceConnection(tx: TenantTx, connectionId: string, replacedAt: string): Promise<void> {
-  await tx.client.query('update hub.sso_connections set replaced_at = $3 where tenant_id = $1 and connection_id = $2', [
-    tx.tenantId,
-    connectionId,
-    replacedAt,
-  ])
+  await tx.client.query(
+    'update hub.sso_connections set replaced_at = $3, proof = null where tenant_id = $1 and connection_id = $2',
+    [tx.tenantId, connectionId, replacedAt],
+  )
 }
 
 export async function addConnection(tx: TenantTx, row: Omit<ConnectionRow, 'created_at'>): Promise<ConnectionRow> {
   const { rows } = await tx.client.query<ConnectionRow>(
     `insert into hub.sso_connections (tenant_id, connection_id, issuer, client_id, client_secret_sealed,
-       allowed_email_domains, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $7)
+       allowed_email_domains, created_at, updated_at, proof)
+     values ($1, $2, $3, $4, $5, $6, $7, $7, $8)
      returning ${columns.join(', ')}`,
     [
       tx.tenantId,
@@ -52,21 +58,27 @@ export async function addConnection(tx: TenantTx, row: Omit<ConnectionRow, 'crea
       row.client_secret_sealed,
       row.allowed_email_domains,
       row.updated_at,
+      tx.proofs.of(ssoRows, tx.tenantId, row),
     ],
   )
   return rows[0] as ConnectionRow
 }
 
-export async function changeConnection(
-  tx: TenantTx,
-  row: Pick<ConnectionRow, 'connection_id' | 'client_secret_sealed' | 'allowed_email_domains' | 'updated_at'>,
-): Promise<ConnectionRow> {
+/** @param row that of {@link currentConnection}, with its changes */
+export async function changeConnection(tx: TenantTx, row: ConnectionRow): Promise<ConnectionRow> {
   const { rows } = await tx.client.query<ConnectionRow>(
     `update hub.sso_connections
-     set client_secret_sealed = $3, allowed_email_domains = $4, updated_at = $5
+     set client_secret_sealed = $3, allowed_email_domains = $4, updated_at = $5, proof = $6
      where tenant_id = $1 and connection_id = $2
      returning ${columns.join(', ')}`,
-    [tx.tenantId, row.connection_id, row.client_secret_sealed, row.allowed_email_domains, row.updated_at],
+    [
+      tx.tenantId,
+      row.connection_id,
+      row.client_secret_sealed,
+      row.allowed_email_domains,
+      row.updated_at,
+      tx.proofs.of(ssoRows, tx.tenantId, row),
+    ],
   )
   return rows[0] as ConnectionRow
 }

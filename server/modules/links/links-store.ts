@@ -1,45 +1,61 @@
 import { mailedLinkLockClass } from '../../db/advisory-locks.ts'
 import type { TenantTx } from '../../db/database.ts'
+import { linkRows } from '../../db/proven-rows.ts'
 import type { TenantTables } from '../../db/schema.ts'
 import { lockTenant } from '../../db/tenant-lock.ts'
 
 export type LinkRow = TenantTables['hub.magic_links']
 
 /** A link that exists already stays as it is. */
-export async function insertLink(tx: TenantTx, row: Omit<LinkRow, 'tenant_id' | 'consumed_at'>): Promise<void> {
+export async function insertLink(
+  tx: TenantTx,
+  row: Omit<LinkRow, 'tenant_id' | 'consumed_at' | 'proof'>,
+): Promise<void> {
+  const proof = tx.proofs.of(linkRows, tx.tenantId, { ...row, consumed_at: null })
   await tx.db
     .insertInto('hub.magic_links')
-    .values({ ...row, tenant_id: tx.tenantId, consumed_at: null })
+    .values({ ...row, tenant_id: tx.tenantId, consumed_at: null, proof })
     .onConflict((conflict) => conflict.columns(['tenant_id', 'token_hash']).doNothing())
     .execute()
 }
 
-export function linkByHash(tx: TenantTx, tokenHash: Buffer): Promise<LinkRow | undefined> {
-  return tx.db
+/** A link that was used has no proof any more, and opens nothing. One that the Hub did not make does not exist. */
+export async function linkByHash(tx: TenantTx, tokenHash: Buffer): Promise<LinkRow | undefined> {
+  const row = await tx.db
     .selectFrom('hub.magic_links')
     .selectAll()
     .where('tenant_id', '=', tx.tenantId)
     .where('token_hash', '=', tokenHash)
     .executeTakeFirst()
+  return row === undefined || row.consumed_at !== null ? row : tx.proofs.sound(linkRows, tx.tenantId, row)
 }
 
-/** One statement, so of two at once the second waits for the first, and then finds nothing. */
-export function consumeLink(tx: TenantTx, tokenHash: Buffer, now: string): Promise<LinkRow | undefined> {
-  return tx.db
-    .updateTable('hub.magic_links')
-    .set({ consumed_at: now })
+/** Locks the link, so of two at once the second waits for the first, and then finds nothing. */
+export async function consumeLink(tx: TenantTx, tokenHash: Buffer, now: string): Promise<LinkRow | undefined> {
+  const open = await tx.db
+    .selectFrom('hub.magic_links')
+    .selectAll()
     .where('tenant_id', '=', tx.tenantId)
     .where('token_hash', '=', tokenHash)
     .where('consumed_at', 'is', null)
     .where('expires_at', '>', now)
-    .returningAll()
+    .forUpdate()
     .executeTakeFirst()
+  const link = tx.proofs.sound(linkRows, tx.tenantId, open)
+  if (!link) return undefined
+  await tx.db
+    .updateTable('hub.magic_links')
+    .set({ consumed_at: now, proof: null })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('token_hash', '=', tokenHash)
+    .execute()
+  return link
 }
 
 export async function consumeAll(tx: TenantTx, purpose: string, now: string): Promise<void> {
   await tx.db
     .updateTable('hub.magic_links')
-    .set({ consumed_at: now })
+    .set({ consumed_at: now, proof: null })
     .where('tenant_id', '=', tx.tenantId)
     .where('purpose', '=', purpose)
     .where('consumed_at', 'is', null)

@@ -77,7 +77,8 @@ export function createOperatedTenants(
     if (adminEmail !== kept.admin_email) await links.endOpen(tx, 'welcome')
     if (displayName !== kept.display_name || adminEmail !== kept.admin_email) {
       const { contact_email: contactEmail, confirmed_at: confirmedAt } = kept
-      await setDetails(tx, { displayName, adminEmail, contactEmail, confirmedAt, now })
+      const changedEmail = adminEmail === kept.admin_email ? undefined : adminEmail
+      await setDetails(tx, { displayName, adminEmail: changedEmail, contactEmail, confirmedAt, now })
     }
     for (const [name, limit] of Object.entries(changes.limits ?? {})) {
       const rateClass = name as RateClass

@@ -12,11 +12,11 @@ import { type AddressRule, readOwnAddress } from './own-address-rule.ts'
 import { addressTaken, existingTenant } from './tenant-checks.ts'
 import { asTenant } from './tenant-directory.ts'
 import {
+  adminEmailOf,
   hasTenants,
   insertTenant,
   lockSettings,
   putSettings,
-  settings,
   tenantByBaseUrl,
   tenantBySlug,
 } from './tenants-store.ts'
@@ -102,8 +102,11 @@ export function createTenantAdministration(deps: Deps): TenantAdministration {
     async welcomeLink(slug, actor = { operator: 'command-line' }) {
       const tenant = await existing(slug)
       return database.withTenant(slug, async (tx) => {
-        const adminEmail = (await settings(tx))?.admin_email
-        if (adminEmail === undefined) throw new Error(`tenant ${slug} has no settings`)
+        const adminEmail = await adminEmailOf(tx)
+        if (adminEmail === undefined) {
+          const detail = `The administrator's address of tenant ${slug} was changed outside of the Hub. Set another one first.`
+          throw new DomainError('concurrent-modification', detail)
+        }
         const welcome = await links.issue(tx, tenant, adminEmail, 'welcome')
         // Whoever has it signs in as the administrator.
         await governance.append(tx, tenant, {

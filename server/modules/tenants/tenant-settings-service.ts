@@ -44,8 +44,7 @@ export function createTenantSettings(deps: {
           confirmed_at: confirmedAt,
         }
         if (!isSame(before, after)) {
-          const { admin_email: adminEmail } = before
-          await setDetails(tx, { displayName, adminEmail, contactEmail, confirmedAt, now })
+          await setDetails(tx, { displayName, contactEmail, confirmedAt, now })
           await governance.append(tx, tenant, {
             kind: 'tenant.config_changed',
             subject: `tenant:${tenant.slug}`,

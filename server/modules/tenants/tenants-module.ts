@@ -15,7 +15,7 @@ import { createTenantDirectory } from './tenant-directory.ts'
 import { addTenantSettingsRoutes } from './tenant-settings-routes.ts'
 import { createTenantSettings } from './tenant-settings-service.ts'
 import { addTenantsRoutes } from './tenants-routes.ts'
-import { settings } from './tenants-store.ts'
+import { adminEmailOf, settings } from './tenants-store.ts'
 import type { Milestones, OperatedTenants, TenantAdministration, TenantDirectory } from './tenants-types.ts'
 
 export interface TenantsModule {
@@ -57,7 +57,7 @@ export function createTenantsModule(deps: {
     directory,
     administration,
     operated,
-    adminEmail: async (tx) => (await settings(tx))?.admin_email,
+    adminEmail: adminEmailOf,
     milestones: async (tx) => milestonesOf(await settings(tx)),
     routes: (app) => {
       addOperatorRoutes(app, { administration, operated })

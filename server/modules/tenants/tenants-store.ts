@@ -1,5 +1,6 @@
 import type { RateClass } from '../../../contract/limits.ts'
 import type { RegistryTx, TenantTx } from '../../db/database.ts'
+import { settingsRows } from '../../db/proven-rows.ts'
 import type { RegistryTables, TenantTables } from '../../db/schema.ts'
 import type { RateLimit } from './tenants-types.ts'
 
@@ -82,6 +83,11 @@ export function settings(tx: TenantTx): Promise<SettingsRow | undefined> {
   return tx.db.selectFrom('hub.tenant_settings').selectAll().where('tenant_id', '=', tx.tenantId).executeTakeFirst()
 }
 
+/** The address of who becomes the first administrator; undefined where the Hub did not write it so. */
+export async function adminEmailOf(tx: TenantTx): Promise<string | undefined> {
+  return tx.proofs.sound(settingsRows, tx.tenantId, await settings(tx))?.admin_email
+}
+
 /** Writes the settings of a tenant that is being made; a crashed attempt may have left some. */
 export async function putSettings(
   tx: TenantTx,
@@ -94,12 +100,14 @@ export async function putSettings(
       display_name: values.displayName,
       admin_email: values.adminEmail,
       updated_at: values.now,
+      proof: tx.proofs.of(settingsRows, tx.tenantId, { admin_email: values.adminEmail }),
     })
     .onConflict((conflict) =>
       conflict.column('tenant_id').doUpdateSet((excluded) => ({
         display_name: excluded.ref('excluded.display_name'),
         admin_email: excluded.ref('excluded.admin_email'),
         updated_at: excluded.ref('excluded.updated_at'),
+        proof: excluded.ref('excluded.proof'),
       })),
     )
     .execute()
@@ -107,7 +115,8 @@ export async function putSettings(
 
 export interface DetailsWrite {
   displayName: string
-  adminEmail: string
+  /** Where it changes: what is stored is not proven again. */
+  adminEmail?: string | undefined
   contactEmail: string | null
   confirmedAt: string | null
   now: string
@@ -118,10 +127,13 @@ export async function setDetails(tx: TenantTx, values: DetailsWrite): Promise<vo
     .updateTable('hub.tenant_settings')
     .set({
       display_name: values.displayName,
-      admin_email: values.adminEmail,
       contact_email: values.contactEmail,
       confirmed_at: values.confirmedAt,
       updated_at: values.now,
+      ...(values.adminEmail !== undefined && {
+        admin_email: values.adminEmail,
+        proof: tx.proofs.of(settingsRows, tx.tenantId, { admin_email: values.adminEmail }),
+      }),
     })
     .where('tenant_id', '=', tx.tenantId)
     .execute()

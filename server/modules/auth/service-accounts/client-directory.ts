@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../../../db/database.ts'
+import { accountRows } from '../../../db/proven-rows.ts'
 import { atMost } from './at-most.ts'
 import { isClientId } from './client-secrets.ts'
-import { type CredentialRow, credentialsOf, tenantOfClient } from './service-accounts-store.ts'
+import { credentialsOf, tenantOfClient } from './service-accounts-store.ts'
 
 /** How long a change that another process made may go unnoticed; the promise is 5 seconds. */
 const freshMs = 2_000
@@ -23,7 +24,7 @@ export interface KnownClient {
   /** Of access tokens; raised by whatever must end those that are about. */
   epoch: number
   lastUsedAt: string | null
-  secrets: { hash: Buffer; expiresAt: string | null }[]
+  secrets: { hash: Buffer /** Milliseconds since 1970; null is never. */; until: number | null }[]
 }
 
 /** Service accounts across tenants. */
@@ -42,10 +43,18 @@ export function createClientDirectory({ database }: { database: Database }): Cli
 
   async function read(clientId: string): Promise<KnownClient | undefined> {
     const tenantSlug = await database.withRegistry((tx) => tenantOfClient(tx, clientId))
-    const rows = await database.withTenant(tenantSlug ?? nobody, (tx) => credentialsOf(tx, clientId), {
-      readOnly: true,
-    })
-    const row = rows[0] as CredentialRow
+    const { row, isSound } = await database.withTenant(
+      tenantSlug ?? nobody,
+      async (tx) => {
+        const found = await credentialsOf(tx, clientId)
+        // An unknown account takes the same work, and is nothing to report.
+        const holds = found.is_known
+          ? tx.proofs.sound(accountRows, tx.tenantId, found) !== undefined
+          : tx.proofs.holds(accountRows, tx.tenantId, found)
+        return { row: found, isSound: holds }
+      },
+      { readOnly: true },
+    )
     const client: KnownClient = {
       clientId,
       tenantSlug: tenantSlug ?? nobody,
@@ -55,9 +64,9 @@ export function createClientDirectory({ database }: { database: Database }): Cli
       allowedAddresses: row.allowed_addresses,
       epoch: row.epoch,
       lastUsedAt: row.last_used_at,
-      secrets: rows.map((each) => ({ hash: each.secret_hash, expiresAt: each.secret_expires_at })),
+      secrets: row.secrets.map(({ hash, until }) => ({ hash: Buffer.from(hash, 'hex'), until })),
     }
-    if (tenantSlug === undefined || !row.is_known) return undefined
+    if (tenantSlug === undefined || !row.is_known || !isSound) return undefined
     memory.set(clientId, client)
     return client
   }

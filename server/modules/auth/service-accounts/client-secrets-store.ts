@@ -31,9 +31,13 @@ export async function insertSecret(tx: TenantTx, clientId: string, hash: Buffer,
 
 /**
  * Leaves the newest secret until `until`, or as long as it had anyway, and ends all older ones now. Answers when the
- * newest ends. The account is locked, so nobody else does so at the same time.
+ * newest ends, and its hash. The account is locked, so nobody else does so at the same time.
  */
-export async function outdateSecrets(tx: TenantTx, clientId: string, until: string): Promise<string> {
+export async function outdateSecrets(
+  tx: TenantTx,
+  clientId: string,
+  until: string,
+): Promise<{ ends: string; hash: string | undefined }> {
   // The newest one alone has no end: two made in one millisecond are told apart by that.
   const { rows } = await tx.client.query<Pick<SecretRow, 'secret_hash' | 'expires_at'>>(
     `select secret_hash, expires_at from hub.service_account_secrets
@@ -50,7 +54,8 @@ export async function outdateSecrets(tx: TenantTx, clientId: string, until: stri
       .where('secret_hash', '=', secret_hash)
       .execute()
   }
-  if (!newest || newest.expires_at !== null) return newest?.expires_at ?? until
+  const hash = newest?.secret_hash.toString('hex')
+  if (!newest || newest.expires_at !== null) return { ends: newest?.expires_at ?? until, hash }
   await tx.db
     .updateTable('hub.service_account_secrets')
     .set({ expires_at: until })
@@ -58,5 +63,5 @@ export async function outdateSecrets(tx: TenantTx, clientId: string, until: stri
     .where('client_id', '=', clientId)
     .where('secret_hash', '=', newest.secret_hash)
     .execute()
-  return until
+  return { ends: until, hash }
 }

@@ -4,6 +4,7 @@ import { isScope } from '../../../../contract/scopes.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
+import type { SecretFields } from '../../../db/proven-rows.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
 import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
@@ -19,7 +20,9 @@ import {
   accountNamed,
   accountsAfter,
   insertAccount,
+  type LockedAccount,
   listClient,
+  proveAccount,
   readAccount,
   readAccountToChange,
   unlistClient,
@@ -53,9 +56,12 @@ export function createServiceAccounts(deps: {
     return epoch
   }
 
-  async function addSecret(tx: TenantTx, clientId: string, now: string): Promise<string> {
+  /** Adds a secret to those that are good already, and proves the account with all of them. */
+  async function addSecret(tx: TenantTx, clientId: string, now: string, others: SecretFields[] = []): Promise<string> {
     const secret = makeClientSecret()
-    await insertSecret(tx, clientId, hashClientSecret(secretsKey, clientId, secret), now)
+    const hash = hashClientSecret(secretsKey, clientId, secret)
+    await insertSecret(tx, clientId, hash, now)
+    await proveAccount(tx, clientId, [...others, { hash: hash.toString('hex'), until: null }])
     return secret
   }
 
@@ -63,8 +69,10 @@ export function createServiceAccounts(deps: {
     const row = await enabledAccount(tx, clientId)
     tx.afterCommit(() => clients.forget(clientId))
     const nowMs = Date.now()
-    const previousEnds = await outdateSecrets(tx, clientId, formatTimestamp(nowMs + overlapMs))
-    const secret = await addSecret(tx, clientId, formatTimestamp(nowMs))
+    const { ends: previousEnds, hash } = await outdateSecrets(tx, clientId, formatTimestamp(nowMs + overlapMs))
+    const former = row.secrets.filter((each) => each.hash === hash)
+    const others = former.map((each) => ({ ...each, until: Date.parse(previousEnds) }))
+    const secret = await addSecret(tx, clientId, formatTimestamp(nowMs), others)
     const details = { change: 'service_account_secret_rotated', after: { previous_secret_expires_at: previousEnds } }
     await note(tx, tenant, clientId, details, actor)
     return { row, secret, previousEnds }
@@ -134,6 +142,7 @@ export function createServiceAccounts(deps: {
         if (!change) return answer(tx, row)
         const epoch = change.narrows ? await endTokens(tx, row) : row.epoch
         await updateAccount(tx, clientId, { ...change.set, epoch }, now)
+        await proveAccount(tx, clientId, row.secrets)
         const { before, after } = change
         await note(tx, tenant, clientId, { change: 'service_account_changed', before, after }, actor)
         return answer(tx, { ...row, ...change.set })
@@ -146,6 +155,7 @@ export function createServiceAccounts(deps: {
         const row = await accountToChange(tx, clientId)
         if (row.disabled_at !== null) return answer(tx, row)
         await updateAccount(tx, clientId, { disabled_at: now, epoch: await endTokens(tx, row) }, now)
+        await proveAccount(tx, clientId, row.secrets)
         const [before, after] = [{ disabled_at: null }, { disabled_at: now }]
         await note(tx, tenant, clientId, { change: 'service_account_disabled', before, after }, actor)
         return answer(tx, { ...row, disabled_at: now })
@@ -176,12 +186,12 @@ async function answer(tx: TenantTx, row: AccountRow) {
   return accountAnswer(row, await secretsOf(tx, [row.client_id]), formatTimestamp(Date.now()))
 }
 
-async function accountToChange(tx: TenantTx, clientId: string): Promise<AccountRow> {
+async function accountToChange(tx: TenantTx, clientId: string): Promise<LockedAccount> {
   const row = isClientId(clientId) ? await readAccountToChange(tx, clientId) : undefined
   return row ?? missing()
 }
 
-async function enabledAccount(tx: TenantTx, clientId: string): Promise<AccountRow> {
+async function enabledAccount(tx: TenantTx, clientId: string): Promise<LockedAccount> {
   const row = await accountToChange(tx, clientId)
   if (row.disabled_at === null) return row
   throw new DomainError('concurrent-modification', 'The service account is disabled for good. Create another one.')

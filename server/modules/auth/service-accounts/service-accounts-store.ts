@@ -1,8 +1,13 @@
 import type { Selectable } from 'kysely'
 import type { RegistryTx, TenantTx } from '../../../db/database.ts'
+import { type AccountFields, accountRows, type SecretFields, secretsOfAccount } from '../../../db/proven-rows.ts'
+import type { Proven } from '../../../db/row-proofs.ts'
 import type { TenantTables } from '../../../db/schema.ts'
 
-export type AccountRow = Omit<Selectable<TenantTables['hub.service_accounts']>, 'tenant_id' | 'updated_at'>
+export type AccountRow = Omit<Selectable<TenantTables['hub.service_accounts']>, 'tenant_id' | 'updated_at' | 'proof'>
+
+/** An account with the secrets that it was verified with. */
+export type LockedAccount = AccountRow & Pick<AccountFields, 'secrets'>
 
 const columns = [
   'client_id',
@@ -33,40 +38,36 @@ export async function unlistClient(tx: RegistryTx, clientId: string): Promise<vo
   await tx.db.deleteFrom('hub.client_directory').where('client_id', '=', clientId).execute()
 }
 
-/** What a token request is checked against: a row for each secret. */
-export interface CredentialRow {
+/** What a token request is checked against. */
+export interface CredentialRow extends Proven<AccountFields> {
   is_known: boolean
-  scopes: string[]
-  disabled: boolean
-  expires_at: string | null
-  allowed_addresses: string[] | null
-  epoch: number
   last_used_at: string | null
-  secret_hash: Buffer
-  secret_expires_at: string | null
 }
+
+const noSecrets: SecretFields[] = [{ hash: '00'.repeat(32), until: null }]
 
 /**
  * An account that there is not has a row of the same shape as one that there is: to read it takes as long, here and in
  * the database, so that the time of a refusal does not tell which client ids there are.
  */
-export async function credentialsOf(tx: TenantTx, clientId: string): Promise<CredentialRow[]> {
+export async function credentialsOf(tx: TenantTx, clientId: string): Promise<CredentialRow> {
   const { rows } = await tx.client.query<CredentialRow>(
-    `select a.client_id is not null as is_known,
-            coalesce(a.scopes, '{hub:read}') as scopes,
-            a.disabled_at is not null as disabled,
-            a.expires_at,
-            a.allowed_addresses,
-            coalesce(a.epoch, 0) as epoch,
-            a.last_used_at,
-            coalesce(s.secret_hash, decode(repeat('00', 32), 'hex')) as secret_hash,
-            s.expires_at as secret_expires_at
+    `select t.client_id is not null as is_known,
+            $2::text as client_id,
+            coalesce(t.scopes, '{hub:read}') as scopes,
+            t.disabled_at is not null as disabled,
+            t.expires_at,
+            t.allowed_addresses,
+            coalesce(t.epoch, 0) as epoch,
+            t.last_used_at,
+            coalesce(t.proof, decode(repeat('00', 32), 'hex')) as proof,
+            ${secretsOfAccount()} as secrets
      from (select 1) as one
-     left join hub.service_accounts a on a.tenant_id = $1 and a.client_id = $2
-     left join hub.service_account_secrets s on s.tenant_id = $1 and s.client_id = $2`,
+     left join hub.service_accounts t on t.tenant_id = $1 and t.client_id = $2`,
     [tx.tenantId, clientId],
   )
-  return rows
+  const row = rows[0]!
+  return row.is_known ? row : { ...row, secrets: noSecrets }
 }
 
 export function readAccount(tx: TenantTx, clientId: string): Promise<AccountRow | undefined> {
@@ -78,15 +79,34 @@ export function readAccount(tx: TenantTx, clientId: string): Promise<AccountRow 
     .executeTakeFirst()
 }
 
-/** Locked, so that changes of one account come one after the other. */
-export function readAccountToChange(tx: TenantTx, clientId: string): Promise<AccountRow | undefined> {
-  return tx.db
-    .selectFrom('hub.service_accounts')
-    .select(columns)
+/**
+ * Locked, so that changes of one account come one after the other. Undefined, too, for an account that the Hub did not
+ * write so: a change must not make an edit good.
+ */
+export async function readAccountToChange(tx: TenantTx, clientId: string): Promise<LockedAccount | undefined> {
+  const { rows } = await tx.client.query<AccountRow & Proven<AccountFields>>(
+    `select ${columns.map((name) => `t.${name}`).join(', ')}, t.disabled_at is not null as disabled, t.proof,
+       ${secretsOfAccount()} as secrets
+     from hub.service_accounts t where t.tenant_id = $1 and t.client_id = $2 for update`,
+    [tx.tenantId, clientId],
+  )
+  return tx.proofs.sound(accountRows, tx.tenantId, rows[0])
+}
+
+/**
+ * Proves an account that was changed, or made, in this transaction.
+ *
+ * @param secrets those that it has now, of which each is known to be its own
+ */
+export async function proveAccount(tx: TenantTx, clientId: string, secrets: SecretFields[]): Promise<void> {
+  const row = await readAccount(tx, clientId)
+  const fields = { ...row!, disabled: row!.disabled_at !== null, secrets }
+  await tx.db
+    .updateTable('hub.service_accounts')
+    .set({ proof: tx.proofs.of(accountRows, tx.tenantId, fields) })
     .where('tenant_id', '=', tx.tenantId)
     .where('client_id', '=', clientId)
-    .forUpdate()
-    .executeTakeFirst()
+    .execute()
 }
 
 /** The oldest of the enabled accounts of that name. */

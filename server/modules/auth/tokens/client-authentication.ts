@@ -38,7 +38,7 @@ export async function authenticateClient(
 
 function refusalOf(client: KnownClient | undefined, given: Buffer, address: string): ClientRefusal | undefined {
   const nowMs = Date.now()
-  const live = (client?.secrets ?? []).filter(({ expiresAt }) => !expiresAt || Date.parse(expiresAt) > nowMs)
+  const live = (client?.secrets ?? []).filter(({ until }) => until === null || until > nowMs)
   const isOwn = matchesAny(
     given,
     live.map((secret) => secret.hash),

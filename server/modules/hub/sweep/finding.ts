@@ -2,7 +2,7 @@ import type { JsonValue } from '../../../../provenance/json.ts'
 
 /** Something that does not agree with the rest of what is stored. Names of checks say what should be so. */
 export interface Finding {
-  /** `record:<id>`, `seal:<id>`, `log:<name>`, `keys:<name of the log>`, `sweep:<lane>`, `hold:<id>` or `tenant:<slug>` */
+  /** `record:<id>`, `seal:<id>`, `log:<name>`, `keys:<name of the log>`, `sweep:<lane>`, `hold:<id>`, `user:<id>`, `service_account:<id>`, `connection:<id>` or `tenant:<slug>` */
   subject: string
   failedChecks: SweepCheck[]
   /** Ids, places and counts; never contents. */
@@ -31,6 +31,8 @@ export type SweepCheck =
   | 'release_present'
   | 'release_proven'
   | 'retention_proven'
+  | 'access_proven'
+  | 'access_follows_events'
   | 'log_entries_complete'
   | 'log_tree_readable'
   | 'log_tree_matches_head'

@@ -131,12 +131,14 @@ export function createLanes(deps: SweepDeps & { clock: RecordClock }, steps: Swe
           Object.assign(row, { started_at: clock.next().createdAt, checked: 0, failed: 0 })
           count(row, await steps.head(tenant))
         }
-        for (let spent = 0; spent < turnRecords && !signal.aborted && !isOver(row); ) {
+        let spent = 0
+        // Each turn gets further, also one that is to end at once.
+        do {
           const cost = row.after_id === null ? await passPage(tenant, row) : await passScan(tenant, row)
           if (cost === undefined) return 'done'
           spent += cost
           await pace.spend(cost)
-        }
+        } while (spent < turnRecords && !signal.aborted && !isOver(row))
         return 'more'
       })
     },

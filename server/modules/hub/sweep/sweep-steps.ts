@@ -7,6 +7,7 @@ import { isAboutStoredValues } from '../stored-values.ts'
 import type { TamperReporter } from '../tamper-reporter.ts'
 import type { ToldEvents } from '../told-events.ts'
 import type { StoredVerification } from '../verification-types.ts'
+import { type AccessCursor, createAccessSweep } from './access-sweep.ts'
 import type { Finding } from './finding.ts'
 import { createHeadCheck } from './head-check.ts'
 import { createHoldSweep, firstHoldCursor, type HoldCursor, type HoldsSwept } from './hold-sweep.ts'
@@ -39,6 +40,8 @@ export interface SweepSteps {
   entriesWorth(records: number): number
   /** Some of the holds, releases and retention rules, and of the events that tell of them. */
   holds(tenant: Tenant, cursor: HoldCursor): Promise<Stepped & { cursor: HoldCursor; isRoundOver: boolean }>
+  /** Some of the rows that let people in, and of the events that tell what these may do. */
+  access(tenant: Tenant, cursor: AccessCursor): Promise<Stepped & { cursor: AccessCursor; isRoundOver: boolean }>
   /** Entries of the log from an index on; `next` is where to go on, undefined at the end. */
   page(tenant: Tenant, from: number): Promise<Stepped & { next: number | undefined }>
   /** Records by id. */
@@ -65,6 +68,7 @@ export function createSweepSteps(deps: SweepDeps): SweepSteps {
   const checkHead = createHeadCheck({ keptCheckpoints: undefined, ...deps })
   const checkKeys = createKeyCheck(deps)
   const sweepHolds = createHoldSweep(deps)
+  const sweepAccess = createAccessSweep(deps)
   const checkPage = createPageCheck(deps)
   const scanRecordsOf = createRecordScan(deps)
   /** Records of an entry, of late. */
@@ -133,6 +137,11 @@ export function createSweepSteps(deps: SweepDeps): SweepSteps {
     },
     async holds(tenant, from) {
       const { rows, findings, cursor, isRoundOver } = await sweepReadableHolds(tenant, from)
+      const inconsistent = report(tenant, findings)
+      return { checked: 0, failed: 0, inconsistent, cost: rows * holdCost + 1, cursor, isRoundOver }
+    },
+    async access(tenant, from) {
+      const { rows, findings, cursor, isRoundOver } = await sweepAccess(tenant, from)
       const inconsistent = report(tenant, findings)
       return { checked: 0, failed: 0, inconsistent, cost: rows * holdCost + 1, cursor, isRoundOver }
     },

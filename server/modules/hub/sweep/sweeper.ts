@@ -2,6 +2,7 @@ import { isUnavailable } from '../../../../contract/domain-error.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { RecordClock } from '../record-clock-types.ts'
+import { type AccessCursor, firstAccessCursor } from './access-sweep.ts'
 import { firstHoldCursor, type HoldCursor } from './hold-sweep.ts'
 import { createLanes, type Lanes } from './lanes.ts'
 import { createPace, type Pace, pause } from './pace.ts'
@@ -41,8 +42,8 @@ export const sweepPlan: SweepPlan = {
   retryMsMax: 30_000,
 }
 
-/** Of a tenant with thousands of holds at each look: 500 holds a step. */
-const holdStepsAtOnce = 5
+/** Of a tenant with thousands of holds, or people, at each look: 500 holds, or 1,000 people, a step. */
+const roundStepsAtOnce = 5
 
 /** With nothing to do. */
 const idleMs = 250
@@ -56,6 +57,9 @@ interface TenantState {
   /** Where the round over its holds goes on, and when. */
   holds: HoldCursor
   holdsAtMs: number
+  /** The same of the rows that let people in. */
+  access: AccessCursor
+  accessAtMs: number
 }
 
 /**
@@ -89,6 +93,8 @@ export function createSweeper(
           failures: 0,
           holds: firstHoldCursor,
           holdsAtMs: 0,
+          access: firstAccessCursor,
+          accessAtMs: 0,
         })
     }
   }
@@ -99,12 +105,25 @@ export function createSweeper(
   /** However long a pass takes, holds that are gone, or have changed, are to be found soon. */
   async function lookAtHolds(tenant: Tenant, state: TenantState, pace: Pace): Promise<void> {
     if (state.holdsAtMs > nowMs()) return
-    for (let at = 0; at < holdStepsAtOnce; at += 1) {
+    for (let at = 0; at < roundStepsAtOnce; at += 1) {
       const { cursor, isRoundOver, cost } = await steps.holds(tenant, state.holds)
       state.holds = cursor
       await pace.spend(cost)
       if (!isRoundOver) continue
       state.holdsAtMs = nowMs() + 2 * lookEveryMs()
+      return
+    }
+  }
+
+  /** The same of who may come in. */
+  async function lookAtAccess(tenant: Tenant, state: TenantState, pace: Pace): Promise<void> {
+    if (state.accessAtMs > nowMs()) return
+    for (let at = 0; at < roundStepsAtOnce; at += 1) {
+      const { cursor, isRoundOver, cost } = await steps.access(tenant, state.access)
+      state.access = cursor
+      await pace.spend(cost)
+      if (!isRoundOver) continue
+      state.accessAtMs = nowMs() + 2 * lookEveryMs()
       return
     }
   }
@@ -117,6 +136,7 @@ export function createSweeper(
       if (state.lookAtMs > nowMs()) continue
       await tend(slug, state, 'lookAtMs', async (tenant) => {
         await lookAtHolds(tenant, state, pace)
+        await lookAtAccess(tenant, state, pace)
         const turn = await lane.recent(tenant, { pace, signal, turnRecords: plan.turnRecords })
         isBusy ||= turn === 'more'
         state.lookAtMs = turn === 'more' ? 0 : nowMs() + lookEveryMs()

@@ -1,5 +1,6 @@
 import type { Tenant } from '../../../http/caller.ts'
 import { isAboutStoredValues } from '../stored-values.ts'
+import { firstAccessCursor } from './access-sweep.ts'
 import { firstHoldCursor } from './hold-sweep.ts'
 import { isLogDamage } from './log-damage.ts'
 import { firstId } from './record-scan.ts'
@@ -22,6 +23,8 @@ export function createWholePass(deps: Pick<SweepDeps, 'logs' | 'tampering'>, ste
     add(await steps.head(tenant))
     for (let round = { cursor: firstHoldCursor, isRoundOver: false }; !round.isRoundOver; )
       round = add(await steps.holds(tenant, round.cursor))
+    for (let round = { cursor: firstAccessCursor, isRoundOver: false }; !round.isRoundOver; )
+      round = add(await steps.access(tenant, round.cursor))
     for (let from: number | undefined = 0; from !== undefined; ) from = add(await steps.page(tenant, from)).next
     for (let after: string | undefined = firstId; after !== undefined; )
       after = add(await steps.scan(tenant, after)).next

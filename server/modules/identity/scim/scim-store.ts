@@ -1,10 +1,12 @@
 import { scimLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
+import { scimRows } from '../../../db/proven-rows.ts'
+import type { Proven } from '../../../db/row-proofs.ts'
 import type { TenantTables } from '../../../db/schema.ts'
 import { lockTenant } from '../../../db/tenant-lock.ts'
 import type { GroupMapping } from '../../roster/directory/directory-types.ts'
 
-type Columns = Omit<TenantTables['hub.scim_configurations'], 'tenant_id' | 'group_archetype_map'>
+type Columns = Omit<TenantTables['hub.scim_configurations'], 'tenant_id' | 'group_archetype_map' | 'proof'>
 
 export interface ScimRow extends Columns {
   group_archetype_map: readonly GroupMapping[]
@@ -18,25 +20,26 @@ export async function lockScim(tx: TenantTx): Promise<void> {
   await lockTenant(tx, scimLockClass)
 }
 
+/** Undefined, too, where the Hub did not write the row so. */
 export async function findScim(tx: TenantTx): Promise<ScimRow | undefined> {
-  const { rows } = await tx.client.query<ScimRow>(
-    `select ${columns} from hub.scim_configurations where tenant_id = $1`,
+  const { rows } = await tx.client.query<Proven<ScimRow>>(
+    `select ${columns}, proof from hub.scim_configurations where tenant_id = $1`,
     [tx.tenantId],
   )
-  return rows[0]
+  return tx.proofs.sound(scimRows, tx.tenantId, rows[0])
 }
 
 /** Adds the configuration, or takes the place of the one that is there; when that was made stays. */
 export async function putScim(tx: TenantTx, row: Omit<ScimRow, 'last_request_at'>): Promise<ScimRow> {
   const { rows } = await tx.client.query<ScimRow>(
     `insert into hub.scim_configurations (tenant_id, connection_id, mode, base_url, bearer_token_sealed, token_hash,
-       former_token_hash, former_token_until, group_archetype_map, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+       former_token_hash, former_token_until, group_archetype_map, created_at, updated_at, proof)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
      on conflict (tenant_id) do update set
-       mode = excluded.mode, base_url = excluded.base_url, bearer_token_sealed = excluded.bearer_token_sealed,
+       connection_id = excluded.connection_id, mode = excluded.mode, base_url = excluded.base_url, bearer_token_sealed = excluded.bearer_token_sealed,
        token_hash = excluded.token_hash, former_token_hash = excluded.former_token_hash,
        former_token_until = excluded.former_token_until, group_archetype_map = excluded.group_archetype_map,
-       updated_at = excluded.updated_at
+       updated_at = excluded.updated_at, proof = excluded.proof
      returning ${columns}`,
     [
       tx.tenantId,
@@ -50,6 +53,7 @@ export async function putScim(tx: TenantTx, row: Omit<ScimRow, 'last_request_at'
       JSON.stringify(row.group_archetype_map),
       row.created_at,
       row.updated_at,
+      tx.proofs.of(scimRows, tx.tenantId, row),
     ],
   )
   return rows[0]!

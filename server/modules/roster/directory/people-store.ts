@@ -1,4 +1,6 @@
 import type { TenantTx } from '../../../db/database.ts'
+import { userRows } from '../../../db/proven-rows.ts'
+import { changeUsers } from '../users/proven-users-store.ts'
 import type { UserRow } from '../users/users-store.ts'
 import type { PersonDetails } from './directory-names.ts'
 
@@ -52,11 +54,12 @@ export async function insertPeople(
 ): Promise<Set<string>> {
   const { rows } = await tx.client.query<{ user_id: string }>(
     `insert into hub.users (tenant_id, user_id, email, email_key, display_name, role, epoch, created_at, updated_at,
-       deactivated_at, deactivated_by_hand)
+       deactivated_at, deactivated_by_hand, proof)
      select $1, p.user_id, p.email, p.email_key, p.display_name, 'member', 1, $7::timestamptz, $7::timestamptz,
-       case when p.active then null else $7::timestamptz end, p.by_hand
-     from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::boolean[], $8::boolean[])
-       as p (user_id, email, email_key, display_name, active, by_hand)
+       case when p.active then null else $7::timestamptz end, p.by_hand, p.proof
+     from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::boolean[], $8::boolean[],
+       $9::bytea[])
+       as p (user_id, email, email_key, display_name, active, by_hand, proof)
      on conflict (tenant_id, email_key) where deactivated_at is null and email_key <> '' do nothing
      returning user_id`,
     [
@@ -68,6 +71,17 @@ export async function insertPeople(
       people.map(({ active }) => active),
       now,
       people.map(({ byHand }) => byHand),
+      people.map(({ userId, email, emailKey, active, byHand }) =>
+        tx.proofs.of(userRows, tx.tenantId, {
+          user_id: userId,
+          email,
+          email_key: emailKey,
+          role: 'member',
+          epoch: 1,
+          deactivated_at: active ? null : now,
+          deactivated_by_hand: byHand,
+        }),
+      ),
     ],
   )
   return new Set(rows.map((row) => row.user_id))
@@ -78,19 +92,23 @@ export async function updatePeople(
   people: readonly (PersonDetails & { userId: string })[],
   now: string,
 ): Promise<void> {
-  await tx.client.query(
-    `update hub.users u
-     set email = p.email, email_key = p.email_key, display_name = p.display_name, updated_at = $6::timestamptz
-     from unnest($2::text[], $3::text[], $4::text[], $5::text[]) as p (user_id, email, email_key, display_name)
-     where u.tenant_id = $1 and u.user_id = p.user_id`,
-    [
-      tx.tenantId,
-      people.map(({ userId }) => userId),
-      people.map(({ email }) => email),
-      people.map((person) => person.emailKey),
-      people.map(({ displayName }) => displayName),
-      now,
-    ],
+  const userIds = people.map(({ userId }) => userId)
+  await changeUsers(tx, userIds, (sound) =>
+    tx.client.query(
+      `update hub.users u
+       set email = p.email, email_key = p.email_key, display_name = p.display_name, updated_at = $6::timestamptz
+       from unnest($2::text[], $3::text[], $4::text[], $5::text[]) as p (user_id, email, email_key, display_name)
+       where u.tenant_id = $1 and u.user_id = p.user_id and u.user_id = any($7::text[])`,
+      [
+        tx.tenantId,
+        userIds,
+        people.map(({ email }) => email),
+        people.map((person) => person.emailKey),
+        people.map(({ displayName }) => displayName),
+        now,
+        sound,
+      ],
+    ),
   )
 }
 
@@ -109,48 +127,47 @@ export async function setDisplayNames(
 
 /** So that somebody else can have them in the same transaction. */
 export async function giveUpAddresses(tx: TenantTx, userIds: readonly string[]): Promise<void> {
-  await tx.client.query(
-    `update hub.users set email = '', email_key = '' where tenant_id = $1 and user_id = any($2::text[])`,
-    [tx.tenantId, userIds],
+  await changeUsers(tx, userIds, (sound) =>
+    tx.client.query(
+      `update hub.users set email = '', email_key = '' where tenant_id = $1 and user_id = any($2::text[])`,
+      [tx.tenantId, sound],
+    ),
   )
-}
-
-export async function activeAdministrators(tx: TenantTx): Promise<string[]> {
-  const { rows } = await tx.client.query<{ user_id: string }>(
-    `select user_id from hub.users where tenant_id = $1 and role = 'admin' and deactivated_at is null
-     order by created_at, user_id`,
-    [tx.tenantId],
-  )
-  return rows.map((row) => row.user_id)
 }
 
 /** Raises the epochs as well: no token survives. Answers those who were active. */
 export async function deactivatePeople(tx: TenantTx, userIds: readonly string[], now: string): Promise<PersonRow[]> {
-  const { rows } = await tx.client.query<PersonRow>(
-    `update hub.users set deactivated_at = $3::timestamptz, epoch = epoch + 1, updated_at = $3::timestamptz
+  const { rows } = await changeUsers(tx, userIds, (sound) =>
+    tx.client.query<PersonRow>(
+      `update hub.users set deactivated_at = $3::timestamptz, epoch = epoch + 1, updated_at = $3::timestamptz
      where tenant_id = $1 and user_id = any($2::text[]) and deactivated_at is null
      returning ${columns}`,
-    [tx.tenantId, userIds, now],
+      [tx.tenantId, sound, now],
+    ),
   )
   return rows
 }
 
 /** Answers those who were not active, and were not deactivated by a person. */
 export async function reactivatePeople(tx: TenantTx, userIds: readonly string[], now: string): Promise<PersonRow[]> {
-  const { rows } = await tx.client.query<PersonRow>(
-    `update hub.users set deactivated_at = null, epoch = epoch + 1, updated_at = $3::timestamptz
+  const { rows } = await changeUsers(tx, userIds, (sound) =>
+    tx.client.query<PersonRow>(
+      `update hub.users set deactivated_at = null, epoch = epoch + 1, updated_at = $3::timestamptz
      where tenant_id = $1 and user_id = any($2::text[]) and deactivated_at is not null
        and not deactivated_by_hand
      returning ${columns}`,
-    [tx.tenantId, userIds, now],
+      [tx.tenantId, sound, now],
+    ),
   )
   return rows
 }
 
 /** Leaves the id, and in the place of the address something that only the same address gives again. */
 export async function forgetPerson(tx: TenantTx, userId: string, formerKey: string): Promise<void> {
-  await tx.client.query(
-    `update hub.users set email = '', email_key = $3, display_name = null where tenant_id = $1 and user_id = $2`,
-    [tx.tenantId, userId, formerKey],
+  await changeUsers(tx, [userId], (sound) =>
+    tx.client.query(
+      `update hub.users set email = '', email_key = $3, display_name = null where tenant_id = $1 and user_id = any($2)`,
+      [tx.tenantId, sound, formerKey],
+    ),
   )
 }

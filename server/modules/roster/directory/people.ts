@@ -4,10 +4,9 @@ import type { TokenRevoker } from '../../auth/auth-types.ts'
 import type { Actor, GovernanceEvent } from '../../governance/governance-types.ts'
 import { now } from '../users/user-changes.ts'
 import { makeUserId } from '../users/user-ids.ts'
-import { lockRoles } from '../users/users-store.ts'
+import { activeAdministrators, lockRoles } from '../users/users-store.ts'
 import type { PersonDetails } from './directory-names.ts'
 import {
-  activeAdministrators,
   activeOwners,
   deactivatePeople,
   giveUpAddresses,

@@ -1,33 +1,30 @@
 import type { TenantTx } from '../../../db/database.ts'
+import { identityRows } from '../../../db/proven-rows.ts'
 
 export interface Identity {
   connectionId: string
   subject: string
 }
 
-/** The user behind an identity of a provider. */
+/** The user behind an identity of a provider, where the Hub linked the two. */
 export async function ownerOf(tx: TenantTx, { connectionId, subject }: Identity): Promise<string | undefined> {
   const row = await tx.db
     .selectFrom('hub.user_identities')
-    .select('user_id')
+    .select(['connection_id', 'subject', 'user_id', 'proof'])
     .where('tenant_id', '=', tx.tenantId)
     .where('connection_id', '=', connectionId)
     .where('subject', '=', subject)
     .executeTakeFirst()
-  return row?.user_id
+  return tx.proofs.sound(identityRows, tx.tenantId, row)?.user_id
 }
 
 /** Answers false when the identity has an owner, or the user another identity of the connection. */
 export async function linkIdentity(tx: TenantTx, identity: Identity, userId: string, now: string): Promise<boolean> {
+  const row = { connection_id: identity.connectionId, subject: identity.subject, user_id: userId }
+  const proof = tx.proofs.of(identityRows, tx.tenantId, row)
   const inserted = await tx.db
     .insertInto('hub.user_identities')
-    .values({
-      tenant_id: tx.tenantId,
-      connection_id: identity.connectionId,
-      subject: identity.subject,
-      user_id: userId,
-      created_at: now,
-    })
+    .values({ tenant_id: tx.tenantId, ...row, created_at: now, proof })
     .onConflict((conflict) => conflict.doNothing())
     .returning('user_id')
     .executeTakeFirst()

@@ -1,11 +1,13 @@
-import { sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Role } from '../../../../contract/roles.ts'
 import { rolesLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
+import { userRows } from '../../../db/proven-rows.ts'
 import type { TenantTables } from '../../../db/schema.ts'
 import { lockTenant } from '../../../db/tenant-lock.ts'
+import { changeUsers } from './proven-users-store.ts'
 
-export type UserRow = Omit<TenantTables['hub.users'], 'tenant_id' | 'archetypes_by_hand' | 'deactivated_by_hand'>
+export type UserRow = Omit<Selectable<TenantTables['hub.users']>, 'tenant_id' | 'archetypes_by_hand'>
 
 const columns = [
   'user_id',
@@ -18,6 +20,8 @@ const columns = [
   'updated_at',
   'deactivated_at',
   'last_sign_in_at',
+  'deactivated_by_hand',
+  'proof',
 ] as const
 
 /** Changes of who is an administrator come one after the other: each sees how many the others left. */
@@ -25,36 +29,45 @@ export async function lockRoles(tx: TenantTx): Promise<void> {
   await lockTenant(tx, rolesLockClass)
 }
 
-export function userById(tx: TenantTx, userId: string): Promise<UserRow | undefined> {
-  return tx.db
+/** Undefined, too, for a row that the Hub did not write so. */
+export async function userById(tx: TenantTx, userId: string): Promise<UserRow | undefined> {
+  const row = await tx.db
     .selectFrom('hub.users')
     .select(columns)
     .where('tenant_id', '=', tx.tenantId)
     .where('user_id', '=', userId)
     .executeTakeFirst()
+  return tx.proofs.sound(userRows, tx.tenantId, row)
 }
 
-export function activeUserAt(tx: TenantTx, emailKey: string): Promise<UserRow | undefined> {
-  return tx.db
+/** As {@link userById}. */
+export async function activeUserAt(tx: TenantTx, emailKey: string): Promise<UserRow | undefined> {
+  const row = await tx.db
     .selectFrom('hub.users')
     .select(columns)
     .where('tenant_id', '=', tx.tenantId)
     .where('email_key', '=', emailKey)
     .where('deactivated_at', 'is', null)
     .executeTakeFirst()
+  return tx.proofs.sound(userRows, tx.tenantId, row)
 }
 
-export async function hasActiveAdmin(tx: TenantTx, except = ''): Promise<boolean> {
-  const found = await tx.db
+/** The ids of those whose rows the Hub wrote so, the oldest first. */
+export async function activeAdministrators(tx: TenantTx): Promise<string[]> {
+  const rows = await tx.db
     .selectFrom('hub.users')
-    .select('user_id')
+    .select(columns)
     .where('tenant_id', '=', tx.tenantId)
     .where('role', '=', 'admin')
     .where('deactivated_at', 'is', null)
-    .where('user_id', '<>', except)
-    .limit(1)
-    .executeTakeFirst()
-  return found !== undefined
+    .orderBy('created_at')
+    .orderBy('user_id')
+    .execute()
+  return rows.filter((row) => tx.proofs.sound(userRows, tx.tenantId, row)).map((row) => row.user_id)
+}
+
+export async function hasActiveAdmin(tx: TenantTx, except?: string): Promise<boolean> {
+  return (await activeAdministrators(tx)).some((userId) => userId !== except)
 }
 
 /** Answers undefined when an active user has the address already. */
@@ -63,9 +76,11 @@ export function insertUser(
   user: Pick<UserRow, 'user_id' | 'email' | 'email_key' | 'display_name' | 'role'>,
   now: string,
 ): Promise<UserRow | undefined> {
+  const row = { ...user, epoch: 1, deactivated_at: null, deactivated_by_hand: false }
+  const proof = tx.proofs.of(userRows, tx.tenantId, row)
   return tx.db
     .insertInto('hub.users')
-    .values({ tenant_id: tx.tenantId, ...user, epoch: 1, created_at: now, updated_at: now })
+    .values({ tenant_id: tx.tenantId, ...row, created_at: now, updated_at: now, proof })
     .onConflict((conflict) =>
       conflict
         .columns(['tenant_id', 'email_key'])
@@ -80,13 +95,15 @@ export function insertUser(
 
 /** Raises the epoch as well: tokens of the old role are about. */
 export function setRole(tx: TenantTx, userId: string, role: Role, now: string): Promise<UserRow> {
-  return tx.db
-    .updateTable('hub.users')
-    .set((eb) => ({ role, epoch: eb('epoch', '+', 1), updated_at: now }))
-    .where('tenant_id', '=', tx.tenantId)
-    .where('user_id', '=', userId)
-    .returning(columns)
-    .executeTakeFirstOrThrow()
+  return changeUsers(tx, [userId], (ids) =>
+    tx.db
+      .updateTable('hub.users')
+      .set((eb) => ({ role, epoch: eb('epoch', '+', 1), updated_at: now }))
+      .where('tenant_id', '=', tx.tenantId)
+      .where('user_id', 'in', ids)
+      .returning(columns)
+      .executeTakeFirstOrThrow(),
+  )
 }
 
 /**
@@ -94,30 +111,34 @@ export function setRole(tx: TenantTx, userId: string, role: Role, now: string): 
  * deactivation that is taken back.
  */
 export function setDeactivated(tx: TenantTx, userId: string, at: string | null, now: string): Promise<UserRow> {
-  return tx.db
-    .updateTable('hub.users')
-    .set((eb) => ({
-      deactivated_at: at,
-      deactivated_by_hand: at !== null,
-      epoch: eb('epoch', '+', 1),
-      updated_at: now,
-    }))
-    .where('tenant_id', '=', tx.tenantId)
-    .where('user_id', '=', userId)
-    .returning(columns)
-    .executeTakeFirstOrThrow()
+  return changeUsers(tx, [userId], (ids) =>
+    tx.db
+      .updateTable('hub.users')
+      .set((eb) => ({
+        deactivated_at: at,
+        deactivated_by_hand: at !== null,
+        epoch: eb('epoch', '+', 1),
+        updated_at: now,
+      }))
+      .where('tenant_id', '=', tx.tenantId)
+      .where('user_id', 'in', ids)
+      .returning(columns)
+      .executeTakeFirstOrThrow(),
+  )
 }
 
 /** Of somebody who is not active already. Answers whether it was otherwise. */
 export async function keepDeactivated(tx: TenantTx, userId: string, now: string): Promise<boolean> {
-  const updated = await tx.db
-    .updateTable('hub.users')
-    .set({ deactivated_by_hand: true, updated_at: now })
-    .where('tenant_id', '=', tx.tenantId)
-    .where('user_id', '=', userId)
-    .where('deactivated_by_hand', '=', false)
-    .returning('user_id')
-    .executeTakeFirst()
+  const updated = await changeUsers(tx, [userId], (ids) =>
+    tx.db
+      .updateTable('hub.users')
+      .set({ deactivated_by_hand: true, updated_at: now })
+      .where('tenant_id', '=', tx.tenantId)
+      .where('user_id', 'in', ids)
+      .where('deactivated_by_hand', '=', false)
+      .returning('user_id')
+      .executeTakeFirst(),
+  )
   return updated !== undefined
 }
 
@@ -127,13 +148,15 @@ export function setAddress(
   address: { email: string; emailKey: string },
   now: string,
 ): Promise<UserRow> {
-  return tx.db
-    .updateTable('hub.users')
-    .set({ email: address.email, email_key: address.emailKey, updated_at: now })
-    .where('tenant_id', '=', tx.tenantId)
-    .where('user_id', '=', userId)
-    .returning(columns)
-    .executeTakeFirstOrThrow()
+  return changeUsers(tx, [userId], (ids) =>
+    tx.db
+      .updateTable('hub.users')
+      .set({ email: address.email, email_key: address.emailKey, updated_at: now })
+      .where('tenant_id', '=', tx.tenantId)
+      .where('user_id', 'in', ids)
+      .returning(columns)
+      .executeTakeFirstOrThrow(),
+  )
 }
 
 export async function setDisplayName(tx: TenantTx, userId: string, displayName: string, now: string): Promise<void> {

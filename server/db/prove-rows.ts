@@ -1,0 +1,60 @@
+import type pg from 'pg'
+import { allProvenRows, type ProvenRows } from './proven-rows.ts'
+import type { RowProofs } from './row-proofs.ts'
+
+const rowsAtOnce = 5_000
+
+interface NamedRow {
+  tenant_id: string
+  key: string
+}
+
+/**
+ * {@link proveEveryRow} by the owner of the tables, who is bound by row-level security otherwise.
+ */
+export async function proveExistingRows(owner: pg.ClientBase, proofs: RowProofs): Promise<Record<string, number>> {
+  const tables = ['hub.service_account_secrets', ...allProvenRows.map(({ table }) => table)]
+  for (const table of tables) await owner.query(`alter table ${table} no force row level security`)
+  const counts = await proveEveryRow(owner, proofs)
+  for (const table of tables) await owner.query(`alter table ${table} force row level security`)
+  return counts
+}
+
+/**
+ * Proves every row of every tenant as it stands, in the transaction of the caller: whoever calls this trusts what the
+ * database has. The migration that adds the proofs does so, once.
+ *
+ * @returns how many rows of each table were proven, for those that had any
+ */
+export async function proveEveryRow(owner: pg.ClientBase, proofs: RowProofs): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  for (const rows of allProvenRows) {
+    const count = await proveTable(owner, proofs, rows)
+    if (count > 0) counts[rows.table] = count
+  }
+  return counts
+}
+
+async function proveTable(owner: pg.ClientBase, proofs: RowProofs, rows: ProvenRows<unknown>): Promise<number> {
+  const { table, columns, key, where = 'true' } = rows
+  for (let [count, after] = [0, { tenant_id: '', key: '' }]; ; ) {
+    const found = await owner.query<NamedRow>(
+      `select ${columns('t.tenant_id')}, t.tenant_id, ${key} as key from ${table} t
+       where (t.tenant_id, ${key}) > ($1, $2) and ${where} order by t.tenant_id, ${key} limit $3`,
+      [after.tenant_id, after.key, rowsAtOnce],
+    )
+    const last = found.rows.at(-1)
+    if (last === undefined) return count
+    await owner.query(
+      `update ${table} t set proof = p.proof from unnest($1::text[], $2::text[], $3::bytea[]) as p (tenant_id, key, proof)
+       where t.tenant_id = p.tenant_id and ${key} = p.key`,
+      [
+        found.rows.map((row) => row.tenant_id),
+        found.rows.map((row) => row.key),
+        found.rows.map((row) => proofs.of(rows, row.tenant_id, row)),
+      ],
+    )
+    count += found.rows.length
+    after = { tenant_id: last.tenant_id, key: last.key }
+  }
+}

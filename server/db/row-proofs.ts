@@ -1,0 +1,66 @@
+import { AsyncResource } from 'node:async_hooks'
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { deriveKey } from '../secrets/sealing.ts'
+import type { ProvenRows } from './proven-rows.ts'
+
+/** A row of a table whose rows carry a proof. */
+export type Proven<Row> = Row & { proof: Buffer | null }
+
+/** Hears of a row that was refused. It must not throw. */
+export type RefusalReport = (tenantId: string, subject: string) => void
+
+/**
+ * Binds the fields that let somebody in to a key that the database does not have. Whoever writes to the database alone
+ * can neither insert such a row nor edit one.
+ */
+export interface RowProofs {
+  /** Returns the proof of a row, for storage beside its fields. */
+  of<Row>(rows: ProvenRows<Row>, tenantId: string, row: Row): Buffer
+  /** Returns whether the proof is the one of these fields. */
+  holds<Row>(rows: ProvenRows<Row>, tenantId: string, row: Proven<Row>): boolean
+  /** Returns the row if its proof holds. Reports it otherwise, and returns undefined as if the row did not exist. */
+  sound<Row, Given extends Proven<Row>>(
+    rows: ProvenRows<Row>,
+    tenantId: string,
+    row: Given | undefined,
+  ): Given | undefined
+}
+
+/** HMAC-SHA256 over table, tenant and fields, so that a proof is valid for one row of one tenant. */
+export function createRowProofs(masterKey: Buffer, report: RefusalReport = () => {}): RowProofs {
+  const key = deriveKey(masterKey, 'row proofs')
+  // Outside of the transaction that meets the row, so that a report may open another.
+  const refused = AsyncResource.bind(report)
+
+  function of<Row>({ table, fields }: ProvenRows<Row>, tenantId: string, row: Row): Buffer {
+    return createHmac('sha256', key)
+      .update(JSON.stringify([table, tenantId, ...fields(row)]))
+      .digest()
+  }
+
+  function holds<Row>(rows: ProvenRows<Row>, tenantId: string, row: Proven<Row>): boolean {
+    const expected = of(rows, tenantId, row)
+    return row.proof?.length === expected.length && timingSafeEqual(row.proof, expected)
+  }
+
+  return {
+    of,
+    holds,
+    sound(rows, tenantId, row) {
+      if (row === undefined || holds(rows, tenantId, row)) return row
+      refused(tenantId, rows.subject(row, tenantId))
+      return undefined
+    },
+  }
+}
+
+/** Until the process has its keys: code that reads such rows without them is wrong. */
+export const noRowProofs: RowProofs = {
+  of: unavailable,
+  holds: unavailable,
+  sound: unavailable,
+}
+
+function unavailable(): never {
+  throw new Error('row proofs are used before Database.useProofs')
+}

@@ -1,0 +1,39 @@
+import type { TenantTx } from '../../../db/database.ts'
+import type { ProvenRows } from '../../../db/proven-rows.ts'
+import type { Proven } from '../../../db/row-proofs.ts'
+
+/** The next rows by their key, with all that their proofs are of. */
+export async function findProvenRows(
+  tx: TenantTx,
+  { table, columns, key, where = 'true' }: ProvenRows<unknown>,
+  after: string,
+  count: number,
+): Promise<Proven<{ key: string }>[]> {
+  const { rows } = await tx.client.query<Proven<{ key: string }>>(
+    `select ${columns()}, t.proof, ${key} as key from ${table} t
+     where t.tenant_id = $1 and ${key} > $2 and ${where} order by ${key} limit $3`,
+    [tx.tenantId, after, count],
+  )
+  return rows
+}
+
+/**
+ * The next changes of settings, in a transaction of `inIndexOrder`: which of them tell what a person or an account may do.
+ * Members that come and go, as thousands do with a directory, are not among them.
+ */
+export async function findAccessEvents(
+  tx: TenantTx,
+  after: string,
+  count: number,
+): Promise<{ record_id: string; is_of_access: boolean }[]> {
+  const { rows } = await tx.client.query<{ record_id: string; is_of_access: boolean }>(
+    `select record_id,
+       canonical ~ '"change":"(user_role|service_account_(created|changed|disabled))"'
+         or (canonical ~ '"change":"user_(created|deactivated|reactivated)"' and strpos(canonical, '"role":"member"') = 0)
+         as is_of_access
+     from hub.records
+     where tenant_id = $1 and event_kind = 'tenant.config_changed' and record_id > $2 order by record_id limit $3`,
+    [tx.tenantId, after, count],
+  )
+  return rows
+}

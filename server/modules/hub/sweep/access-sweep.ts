@@ -1,0 +1,117 @@
+import type { Database, TenantTx } from '../../../db/database.ts'
+import { type AccountFields, accountRows, allProvenRows, type UserFields, userRows } from '../../../db/proven-rows.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import { recordIdFloor } from '../record-clock.ts'
+import type { ToldEvents } from '../told-events.ts'
+import { findAccessEvents, findProvenRows } from './access-sweep-store.ts'
+import type { Finding } from './finding.ts'
+import { firstId } from './record-scan.ts'
+import { accessOfUser, type ToldAccess, takeIn } from './told-access.ts'
+
+/** How far a round over the rows that let people in has come. */
+export interface AccessCursor {
+  /** Which of the tables, and the last row of it. */
+  table: number
+  after: string
+  /** Reading goes on from here: what events have told stays so. */
+  event: string
+  told: ToldAccess
+}
+
+export const firstAccessCursor: AccessCursor = { table: 0, after: '', event: firstId, told: new Map() }
+
+export interface AccessSwept {
+  rows: number
+  findings: Finding[]
+  cursor: AccessCursor
+  isRoundOver: boolean
+}
+
+const stepRows = 1_000
+const stepEvents = 2_000
+/** Longer than any transaction that writes an event. */
+const lateMs = 120_000
+
+/**
+ * Verifies the rows that let people in, whether or not anybody uses them, and compares what people above member and service
+ * accounts may do with the newest event that tells of it: a row set back with a proof that once was good has another one.
+ */
+export function createAccessSweep(deps: { database: Database; told: ToldEvents }) {
+  const { database } = deps
+
+  /**
+   * First, so that rows are compared with all that was told when they are read. Events of the last minute are read again
+   * each time: a transaction that is late stores one before others that were read already.
+   */
+  async function followEvents(
+    tx: TenantTx,
+    cursor: AccessCursor,
+  ): Promise<{ cursor: AccessCursor; rows: number; isUpToDate: boolean }> {
+    const floor = recordIdFloor(Date.now() - lateMs, 0)
+    const told = new Map(cursor.told)
+    let { event: settled } = cursor
+    for (let [after, rows] = [settled, 0]; ; ) {
+      const found = await findAccessEvents(tx, after, stepEvents)
+      const ids = found.flatMap(({ record_id, is_of_access }) => (is_of_access ? [record_id] : []))
+      const events = await deps.told.find(tx, ids)
+      for (const id of ids) {
+        const event = events.get(id)
+        if (event) takeIn(told, event)
+      }
+      after = found.at(-1)?.record_id ?? after
+      settled = found.findLast(({ record_id }) => record_id < floor)?.record_id ?? settled
+      rows += ids.length
+      const isUpToDate = found.length < stepEvents
+      if (isUpToDate || after < floor) return { cursor: { ...cursor, event: settled, told }, rows, isUpToDate }
+    }
+  }
+
+  async function checkRows(tx: TenantTx, cursor: AccessCursor): Promise<AccessSwept> {
+    const rows = allProvenRows[cursor.table]!
+    const found = await findProvenRows(tx, rows, cursor.after, stepRows)
+    const findings = found.flatMap((row): Finding[] => {
+      const subject = rows.subject(row, tx.tenantId)
+      if (!tx.proofs.holds(rows, tx.tenantId, row)) {
+        return [{ subject, failedChecks: ['access_proven'], found: { table: rows.table } }]
+      }
+      const stored = accessOf(rows, row)
+      const told = cursor.told.get(subject)
+      if (stored === undefined || stored === told?.access) return []
+      return [{ subject, failedChecks: ['access_follows_events'], found: { event: told?.eventId ?? null } }]
+    })
+    const isTableOver = found.length < stepRows
+    const isRoundOver = isTableOver && cursor.table === allProvenRows.length - 1
+    const place = isTableOver
+      ? { table: cursor.table + 1, after: '' }
+      : { table: cursor.table, after: found.at(-1)!.key }
+    return {
+      rows: found.length,
+      findings,
+      cursor: { ...cursor, ...(isRoundOver ? { table: 0, after: '' } : place) },
+      isRoundOver,
+    }
+  }
+
+  return ({ slug }: Tenant, cursor: AccessCursor): Promise<AccessSwept> =>
+    database.withTenant(
+      slug,
+      async (tx) => {
+        const followed = await followEvents(tx, cursor)
+        if (!followed.isUpToDate) return { ...followed, findings: [], isRoundOver: false }
+        const checked = await checkRows(tx, followed.cursor)
+        return { ...checked, rows: checked.rows + followed.rows }
+      },
+      { readOnly: true, snapshot: true, inIndexOrder: true },
+    )
+}
+
+/** What a row lets its owner do, in the words of {@link ToldAccess}; undefined for what no event is compared with. */
+function accessOf(rows: unknown, row: unknown): string | undefined {
+  if (rows === userRows) {
+    const { role, deactivated_at: deactivated } = row as UserFields
+    return accessOfUser(role, deactivated === null)
+  }
+  if (rows !== accountRows) return undefined
+  const { disabled, scopes } = row as AccountFields
+  return disabled ? undefined : scopes.join(' ')
+}

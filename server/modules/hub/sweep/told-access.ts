@@ -1,0 +1,27 @@
+import { isJsonObject, type JsonObject } from '../../../../provenance/json.ts'
+import type { ToldEvent } from '../told-events.ts'
+
+/** What events tell that a person above member, or a service account, may do now; the newest event counts. */
+export type ToldAccess = ReadonlyMap<string, { eventId: string; access: string }>
+
+/** Takes in one event after the other, in their order. Answers `undefined` in the place of access for what has none. */
+export function takeIn(access: Map<string, { eventId: string; access: string }>, event: ToldEvent): void {
+  const { eventId, subject, details } = event
+  const { after, change } = details
+  if (!isJsonObject(after) || typeof change !== 'string') return
+  const now = subject.startsWith('user:')
+    ? accessOfUser(String(after.role), after.active === true)
+    : accessOfAccount(change, after, access.get(subject)?.access)
+  if (now === undefined) access.delete(subject)
+  else access.set(subject, { eventId, access: now })
+}
+
+/** Undefined for members, whom nothing is told of here, and for who may do nothing. */
+export function accessOfUser(role: string, active: boolean): string | undefined {
+  return active && role !== 'member' ? role : undefined
+}
+
+function accessOfAccount(change: string, after: JsonObject, former: string | undefined): string | undefined {
+  if (change === 'service_account_disabled') return undefined
+  return Array.isArray(after.scopes) ? after.scopes.join(' ') : former
+}
