@@ -222,13 +222,12 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     ...shared,
     ...recordStore,
     keys: keys.provenance,
-    skills: entitlement.registry,
-    logs: tenantLog.logs,
-    directory,
+    ...{ skills: entitlement.registry, logs: tenantLog.logs, directory },
     erasureList: createErasureList(storage),
     holdList: createHoldList(storage),
     keptCheckpoints: checkpoints,
     erasureParticipants: () => [...erasures(), createExportErasure(exports.expiry)],
+    figures: () => ({ audit: rollups.audit, prices: telemetry.priceProof.read }),
   })
   const erasures = () => [rollups.erasure, entitlement.erasure, ...webhooks.erasure, views.erasure]
   const exports: ExportsModule = createExportsModule({
@@ -249,17 +248,18 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     ...{ outbound: waysOut.webhooks, wallMs: () => options.time?.wallMs() ?? Date.now() },
     windows: { eachGroup: (...asked) => telemetry.windows.eachGroup(...asked) },
   })
-  const rollups: RollupModule = createRollupModule({ database, listTenants: () => tenants.directory.slugs(), log })
+  const listTenants = () => directory.slugs()
+  const rollups: RollupModule = createRollupModule({ ...shared, ...recordStore, listTenants })
   const telemetry: TelemetryModule = createTelemetryModule({
     ...shared,
     ...recordStore,
-    archetypes: roster.bundle,
-    skills: entitlement.registry,
+    ...{ archetypes: roster.bundle, skills: entitlement.registry },
     ingested: (tenantId) => {
       rollups.folder.ingested(tenantId)
       tenantLog.sealed(tenantId)
     },
     news: webhooks,
+    ...{ told: hub.told, unproven: hub.pricesUnproven },
     findTenant: (slug) => tenants.directory.find(slug, { evenSuspended: true }),
     jobSender,
   })

@@ -109,8 +109,9 @@ describe('in the background', () => {
     isAway = false
     await expect.poll(async () => (await laneOf(hub, acme, 'all'))?.finished_at).toBeTruthy()
     await sweeper.stop()
-    // Once for each lane, however long it lasts.
-    expect(lines).toEqual(Array(2).fill('stored records are not verified anew meanwhile'))
+    // Once for each lane, and for the figures if their turn came meanwhile, however long it lasts.
+    expect(lines.length).toBeLessThanOrEqual(3)
+    expect(new Set(lines)).toEqual(new Set(['stored records are not verified anew meanwhile']))
   })
 
   test('a tenant that cannot be swept does not keep the others from it', async () => {
@@ -148,6 +149,7 @@ describe('several processes', () => {
     holds: () => new Promise(() => {}),
     access: () => new Promise(() => {}),
     page: () => new Promise(() => {}),
+    figures: () => () => new Promise(() => {}),
     scan: () => new Promise(() => {}),
   }
   const findings: object[] = []

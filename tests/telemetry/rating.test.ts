@@ -61,7 +61,16 @@ function openProcess({ rated = () => {}, nowMs, beforeEvent, errors = [] }: Proc
   const { records } = hub.modules.recordStore
   const log = createGovernanceLog(records)
   return createRatingRuns({
-    ...{ database, records, rated, prices: createTenantPrices({ database }) },
+    ...{
+      database,
+      records,
+      rated,
+      prices: createTenantPrices({
+        database,
+        proof: hub.modules.telemetry.priceProof,
+        unproven: () => expect.unreachable(),
+      }),
+    },
     governance: {
       ...log,
       append: (...event) => {

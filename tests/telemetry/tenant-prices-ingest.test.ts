@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
 import { startHub, type TestHub, type TestTenant } from '../support/hub.ts'
 import { event } from './events.ts'
@@ -6,9 +7,11 @@ import { event } from './events.ts'
 const model = 'claude-3-haiku-20240307'
 const tokens = { tokens_in: 1_000_003, tokens_out: 0 }
 let hub: TestHub
+let db: pg.Client
 
 beforeAll(async () => {
   hub = await startHub()
+  db = await hub.superuserClient()
   await prepareTelemetry(hub, 'acme', 'globex', 'cmode')
 })
 afterAll(() => hub.stop())
@@ -90,4 +93,80 @@ test('a batch is rated like its events', async () => {
   expect(body.records.map((record: { cost_usd_computed: number }) => record.cost_usd_computed)).toEqual([
     0.250001, 0.500002,
   ])
+})
+
+describe('a price list that somebody edited in the database', () => {
+  const ts = '2026-04-01T00:00:00Z'
+  const path = '/api/v1/telemetry/prices'
+  const read = async () => (await hub.call('globex', 'GET', path)).body
+  const tamperEvents = async () => {
+    const { body } = await hub.call('globex', 'GET', '/api/v1/hub/records?event_kind=hub.tamper_detected')
+    return body.records.filter((record: { subject: string }) => record.subject === 'prices:globex')
+  }
+  const insertRow = `insert into hub.price_overrides (tenant_id, override_id, llm_model, effective_from, input_usd_per_mtok,
+    output_usd_per_mtok) values ('globex', gen_random_uuid(), '${model}', '2026-03-31Z', 1000, 1000)`
+
+  test.each<[name: string, sql: string]>([
+    ['a row put in', insertRow],
+    ['a price changed', `update hub.price_overrides set input_usd_per_mtok = 7 where tenant_id = 'globex'`],
+    ['the list deleted', `delete from hub.price_overrides where tenant_id = 'globex'`],
+  ])('prices nothing until it is sent again: %s', async (_name, sql) => {
+    await put('globex', [price({ input_usd_per_mtok: 0.2 })])
+    expect((await rated('globex', { ts })).usd).toBe(0.200001)
+    expect((await db.query(sql)).rowCount).toBe(1)
+    // Each process knows a list for a second.
+    await expect.poll(() => rated('globex', { ts })).toEqual({ usd: undefined, source: undefined })
+    const { prices, verified } = await read()
+    expect(verified).toBe(false)
+    const by = { actor: { operator: 'test' }, cause: {} }
+    const globex = await hub.tenant('globex')
+    await expect(hub.modules.telemetry.rating.rate(globex, { from: '2026-03-31T00:00:00Z' }, by)).rejects.toMatchObject(
+      {
+        slug: 'hub-unavailable',
+        message: expect.stringContaining('PUT /api/v1/telemetry/prices'),
+      },
+    )
+    await expect.poll(tamperEvents).toMatchObject([{ details: { failed_checks: ['prices_proven'] } }])
+
+    // Whoever may set prices confirms what is stored, or sends what should be.
+    await put('globex', prices)
+    expect(await read()).toEqual({ prices, catalogue: expect.anything() })
+    expect((await rated('globex', { ts })).usd).toBeGreaterThan(0)
+  })
+
+  test('an earlier list put back, which an earlier event has, prices nothing either', async () => {
+    await put('globex', [price({ input_usd_per_mtok: 0.1 })])
+    await put('globex', [price({ input_usd_per_mtok: 0.2 })])
+    expect((await rated('globex', { ts })).usd).toBe(0.200001)
+    await db.query(`update hub.price_overrides set input_usd_per_mtok = 0.1 where tenant_id = 'globex'`)
+    await expect.poll(async () => (await rated('globex', { ts })).usd).toBeUndefined()
+    expect((await read()).verified).toBe(false)
+    await put('globex', [])
+    expect((await rated('globex', { ts })).usd).toBe(0.250001)
+  })
+
+  test('the sweeper finds it in a tenant that sends no events', async () => {
+    const acme = await hub.tenant('acme')
+    await put('acme', [price()])
+    expect((await hub.modules.hub.sweeper.sweep(acme)).inconsistent).toBe(0)
+    await db.query(insertRow.replace('globex', 'acme'))
+    expect((await hub.modules.hub.sweeper.sweep(acme)).inconsistent).toBe(1)
+    await put('acme', [])
+    expect((await hub.modules.hub.sweeper.sweep(acme)).inconsistent).toBe(0)
+  })
+
+  test('the event that proves the list is kept when somebody purges it', async () => {
+    await put('globex', [price({ input_usd_per_mtok: 0.3 })])
+    const { rows } = await db.query(
+      `select max(record_id::text) as id from hub.records where tenant_id = 'globex' and event_kind = 'tenant.config_changed'`,
+    )
+    const release = { reason: 'to try' }
+    await hub.call('globex', 'POST', `/api/v1/hub/records/${rows[0].id}/legal-hold-releases`, { body: release })
+    expect((await hub.call('globex', 'DELETE', `/api/v1/hub/records/${rows[0].id}?reason=x`)).status).toBe(200)
+    expect((await read()).verified).toBeUndefined()
+    const asOf = new Date(Date.now() + 40 * 86_400_000).toISOString()
+    const done = await hub.modules.hub.erasure.run(await hub.tenant('globex'), { asOf })
+    expect(done).toEqual({ erased: 0, held: 1 })
+    expect((await read()).verified).toBeUndefined()
+  })
 })

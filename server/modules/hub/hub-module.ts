@@ -49,7 +49,7 @@ import { createRetention } from './retention/retention-service.ts'
 import { sealedRecords } from './sealed-records.ts'
 import type { SealedRecords } from './sealed-records-types.ts'
 import { createStoredVerification } from './stored-verification.ts'
-import type { Sweeper } from './sweep/sweep-types.ts'
+import type { Sweeper, SweptFigures } from './sweep/sweep-types.ts'
 import { createSweeper } from './sweep/sweeper.ts'
 import { createTamperReporter, type TamperReporter } from './tamper-reporter.ts'
 import type { ToldEvents } from './told-events.ts'
@@ -79,6 +79,8 @@ export interface HubModule {
   sweeper: Sweeper
   /** Reports that a log does not continue what was kept of it elsewhere. */
   logDisagreed(tenant: Tenant, found: Record<string, JsonValue>): void
+  /** Reports that a tenant's price list is not the one of its signed event. */
+  pricesUnproven(tenantId: string, eventId: string | undefined): void
   jobs: readonly JobDefinition[]
   /** Ends threads, and resolves when the work that goes on after answers has ended; called before the database is closed. */
   settled(): Promise<void>
@@ -124,6 +126,8 @@ export function createHubModule(
     keptCheckpoints?: KeptCheckpoints
     /** Whoever else has to forget what is erased; known once all modules are made. */
     erasureParticipants: () => readonly ErasureParticipant[]
+    /** What the sweeper counts again; known once all modules are made. */
+    figures: () => SweptFigures
     log: DatabaseLog
   },
 ): HubModule {
@@ -169,6 +173,17 @@ export function createHubModule(
     logDisagreed(tenant, found) {
       const failedChecks = ['log_continues_kept_checkpoint']
       tampering.report(tenant, [{ subject: `log:${tenant.logName}`, failedChecks, found, service: 'checkpoints' }])
+    },
+    pricesUnproven(tenantId, eventId) {
+      const report = async () => {
+        const tenant = await deps.directory.find(tenantId, { evenSuspended: true })
+        const finding = { subject: `prices:${tenantId}`, failedChecks: ['prices_proven'], service: 'prices' }
+        if (tenant) tampering.report(tenant, [{ ...finding, found: { event: eventId ?? null } }])
+      }
+      // The next reading of the list, or the sweeper, reports it.
+      report().catch((error: unknown) =>
+        deps.log.error({ err: error, tenant: tenantId }, 'false prices were not reported'),
+      )
     },
     jobs: [hardDeleteJob({ ...deps, erasure })],
     forgetOldClaims: (tx) => tampering.forgetOldClaims(tx),

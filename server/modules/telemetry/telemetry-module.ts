@@ -20,6 +20,7 @@ import { createCatalogues } from './ingest/telemetry-catalogue.ts'
 import { createTenantLive } from './ingest/tenant-live-service.ts'
 import { addPricesRoutes } from './prices/prices-routes.ts'
 import { createPrices } from './prices/prices-service.ts'
+import { createPriceProof, type PriceProof, type VerifiedEvents } from './prices/proven-prices.ts'
 import { ratingJob, ratingJobData, ratingJobName } from './prices/rating-job.ts'
 import { addRatingRoutes } from './prices/rating-routes.ts'
 import { createRatingRuns } from './prices/rating-service.ts'
@@ -40,6 +41,7 @@ export interface TelemetryModule {
   catalogueChanged: CatalogueChanged
   rating: TelemetryRating
   windows: TelemetryWindows
+  priceProof: PriceProof
   /** The telemetry records that a tenant has, counted up to `max`. */
   countEvents(tx: TenantTx, max: number): Promise<number>
   /** For the job queue to do. */
@@ -59,12 +61,17 @@ export function createTelemetryModule(deps: {
   ingested: (tenantId: string) => void
   /** What other systems want to know of invocations. */
   news: InvocationNews
+  /** Reads verified governance events, which price lists are compared with. */
+  told: VerifiedEvents
+  /** Hears of tenants whose price list is not the one of its signed event. */
+  unproven(tenantId: string, eventId: string | undefined): void
   findTenant: (slug: string) => Promise<Tenant | undefined>
   jobSender: Pick<JobSender, 'send'>
   log: Pick<DatabaseLog, 'warn' | 'error'>
 }): TelemetryModule {
   const catalogues = createCatalogues(deps)
-  const tenantPrices = createTenantPrices(deps)
+  const proof = createPriceProof(deps)
+  const tenantPrices = createTenantPrices({ ...deps, proof })
   const writer = createEventWriter({ ...deps, prices: tenantPrices })
   const telemetry = createTelemetry({
     idempotency: deps.idempotency,
@@ -88,13 +95,14 @@ export function createTelemetryModule(deps: {
     catalogueChanged: catalogues.changed,
     rating: runs,
     windows: telemetryWindows,
+    priceProof: proof,
     jobs: [ratingJob({ ...deps, runs })],
     routes: (app) => {
       addTelemetryRoutes(app, telemetry)
       addSummaryRoutes(app, summaries)
       addExceptionsRoutes(app, exceptions)
       addRatingRoutes(app, runs)
-      addPricesRoutes(app, createPrices({ ...deps, tenantPrices }))
+      addPricesRoutes(app, createPrices({ ...deps, tenantPrices, proof }))
     },
   }
 }

@@ -14,6 +14,7 @@ const reasons: Record<string, string> = {
   unknown_model: 'No price is known',
   no_price_at_ts: 'There are prices, but for other times',
   no_price_for_tokens: 'A kind of token has no price',
+  prices_not_verified: 'The price list was changed in the database',
   price_known_since: 'There is a price now: rate them again',
   differs_by_more_than_2_percent: 'Reported and calculated cost differ by more than 2%',
 }

@@ -162,7 +162,8 @@ export async function findRelied(
 }
 
 /**
- * Events among the ids that a hold, a release or the retention rules rest on.
+ * Events among the ids that a hold, a release, the retention rules or the price list rest on. The newest event about
+ * prices proves the list.
  *
  * @param events `about_id` is the hold or the record that the event is about; null where it is the tenant
  */
@@ -180,7 +181,13 @@ export async function findReliedByHolds(
          select from hub.legal_hold_releases r where r.tenant_id = $1 and r.record_id = e.about_id
            and r.event_id = e.event_id)
        or exists (
-         select from hub.retention_settings s where s.tenant_id = $1 and s.event_id = e.event_id)`,
+         select from hub.retention_settings s where s.tenant_id = $1 and s.event_id = e.event_id)
+       or (e.about_id is null and exists (
+           select from hub.records r where r.tenant_id = $1 and r.record_id = e.event_id
+             and r.event_kind = 'tenant.config_changed' and strpos(r.canonical, '"change":"prices"') > 0)
+         and not exists (
+           select from hub.records n where n.tenant_id = $1 and n.record_id > e.event_id
+             and n.event_kind = 'tenant.config_changed' and strpos(n.canonical, '"change":"prices"') > 0))`,
     [tx.tenantId, events.map((event) => event.event_id), events.map((event) => event.about_id)],
   )
   return new Set(rows.map((row) => row.event_id))

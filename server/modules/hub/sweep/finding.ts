@@ -2,7 +2,10 @@ import type { JsonValue } from '../../../../provenance/json.ts'
 
 /** Something that does not agree with the rest of what is stored. Names of checks say what should be so. */
 export interface Finding {
-  /** `record:<id>`, `seal:<id>`, `log:<name>`, `keys:<name of the log>`, `sweep:<lane>`, `hold:<id>`, `user:<id>`, `service_account:<id>`, `connection:<id>` or `tenant:<slug>` */
+  /**
+   * `record:<id>`, `seal:<id>`, `log:<name>`, `keys:<name of the log>`, `sweep:<lane>`, `hold:<id>`, `tenant:<slug>`,
+   * `user:<id>`, `service_account:<id>`, `connection:<id>`, `figures:<day>` or `prices:<slug>`
+   */
   subject: string
   failedChecks: SweepCheck[]
   /** Ids, places and counts; never contents. */
@@ -33,6 +36,11 @@ export type SweepCheck =
   | 'retention_proven'
   | 'access_proven'
   | 'access_follows_events'
+  | 'figures_match_records'
+  | 'figures_views_agree'
+  | 'figures_days_agree'
+  | 'figures_readable'
+  | 'prices_proven'
   | 'log_entries_complete'
   | 'log_tree_readable'
   | 'log_tree_matches_head'

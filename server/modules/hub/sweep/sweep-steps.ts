@@ -14,7 +14,7 @@ import { createHoldSweep, firstHoldCursor, type HoldCursor, type HoldsSwept } fr
 import { createKeyCheck } from './key-check.ts'
 import { createPageCheck, type PageChecked, pageRecords } from './page-check.ts'
 import { createRecordScan } from './record-scan.ts'
-import type { Swept } from './sweep-types.ts'
+import type { Swept, SweptFigures } from './sweep-types.ts'
 
 export interface SweepDeps {
   database: Database
@@ -25,6 +25,8 @@ export interface SweepDeps {
   keptCheckpoints?: KeptCheckpoints | undefined
   tampering: TamperReporter
   told: ToldEvents
+  /** Known once all modules are made. */
+  figures: () => SweptFigures
   log: DatabaseLog
 }
 
@@ -44,6 +46,8 @@ export interface SweepSteps {
   access(tenant: Tenant, cursor: AccessCursor): Promise<Stepped & { cursor: AccessCursor; isRoundOver: boolean }>
   /** Entries of the log from an index on; `next` is where to go on, undefined at the end. */
   page(tenant: Tenant, from: number): Promise<Stepped & { next: number | undefined }>
+  /** Begins to compare aggregates with the records; its first step compares the price list with its event. */
+  figures(tenant: Tenant, range: 'newest' | 'all'): () => Promise<Stepped & { isOver: boolean }>
   /** Records by id. */
   scan(tenant: Tenant, afterId: string): Promise<Stepped & { next: string | undefined }>
 }
@@ -92,6 +96,14 @@ export function createSweepSteps(deps: SweepDeps): SweepSteps {
       log.error({ err: error, tenant: tenant.slug }, 'the head of a log cannot be read')
       return [{ subject: `log:${tenant.logName}`, failedChecks: ['readable'], found: {} }]
     }
+  }
+
+  async function checkPrices(tenant: Tenant): Promise<Finding[]> {
+    const { prices } = deps.figures()
+    const { isProven, eventId = null } = await deps.database.withTenant(tenant.slug, prices, { readOnly: true })
+    return isProven
+      ? []
+      : [{ subject: `prices:${tenant.slug}`, failedChecks: ['prices_proven'], found: { event: eventId } }]
   }
 
   /** A round that meets what cannot be read is over. */
@@ -155,6 +167,16 @@ export function createSweepSteps(deps: SweepDeps): SweepSteps {
         inconsistent: report(tenant, findings),
         cost: checked + Math.min(places, pageEntriesMax) * entryCost + 1,
         next: places === 0 ? undefined : from + places,
+      }
+    },
+    figures(tenant, range) {
+      const audit = deps.figures().audit(tenant, range)
+      let isBegun = false
+      return async () => {
+        const prices = isBegun ? [] : await checkPrices(tenant)
+        isBegun = true
+        const { findings, cost, isOver } = await audit.step()
+        return { checked: 0, failed: 0, inconsistent: report(tenant, [...prices, ...findings]), cost, isOver }
       }
     },
     async scan(tenant, afterId) {

@@ -6,7 +6,7 @@ import { type AccessCursor, firstAccessCursor } from './access-sweep.ts'
 import { firstHoldCursor, type HoldCursor } from './hold-sweep.ts'
 import { createLanes, type Lanes } from './lanes.ts'
 import { createPace, type Pace, pause } from './pace.ts'
-import { createSweepSteps, type SweepDeps } from './sweep-steps.ts'
+import { createSweepSteps, type SweepDeps, type SweepSteps } from './sweep-steps.ts'
 import type { Sweeper } from './sweep-types.ts'
 import { createWholePass } from './whole-pass.ts'
 
@@ -16,9 +16,14 @@ export interface SweepPlan {
   passRate: number
   /** Records that it verifies in a second where logs grow. */
   recentRate: number
+  /** Records that it counts again in a second, for aggregates. */
+  figureRate: number
   /** Between two passes of a tenant, and between two looks at the end of its log; more where there are many tenants. */
   passEveryMs: number
   lookEveryMs: number
+  /** Between two counts of the newest days, and between two of all days of a tenant. */
+  newestFiguresEveryMs: number
+  allFiguresEveryMs: number
   /** Passes that begin, and looks, in a second: what thousands of tenants cost that have nothing new. */
   passesPerSecond: number
   looksPerSecond: number
@@ -32,8 +37,11 @@ export interface SweepPlan {
 export const sweepPlan: SweepPlan = {
   passRate: 2_500,
   recentRate: 2_500,
+  figureRate: 2_500,
   passEveryMs: 20_000,
   lookEveryMs: 10_000,
+  newestFiguresEveryMs: 60_000,
+  allFiguresEveryMs: 600_000,
   passesPerSecond: 5,
   looksPerSecond: 100,
   turnRecords: 5_000,
@@ -60,11 +68,18 @@ interface TenantState {
   /** The same of the rows that let people in. */
   access: AccessCursor
   accessAtMs: number
+  /** Counts of aggregates that go on in their next turn. */
+  newestFigures: FigureSteps | undefined
+  newestFiguresAtMs: number
+  allFigures: FigureSteps | undefined
+  allFiguresAtMs: number
 }
 
+type FigureSteps = ReturnType<SweepSteps['figures']>
+
 /**
- * Two loops within the process, one for each lane, each doing one thing at a time. Several processes may run them: a claim
- * keeps two from the same lane of a tenant.
+ * Three loops within the process, one for each lane and one for figures, each doing one thing at a time. Several processes
+ * may run them: a claim keeps two from the same lane of a tenant. Each counts figures on its own.
  */
 export function createSweeper(
   deps: SweepDeps & { directory: Pick<TenantDirectory, 'find' | 'slugs'>; clock: RecordClock },
@@ -95,6 +110,10 @@ export function createSweeper(
           holdsAtMs: 0,
           access: firstAccessCursor,
           accessAtMs: 0,
+          newestFigures: undefined,
+          newestFiguresAtMs: 0,
+          allFigures: undefined,
+          allFiguresAtMs: 0,
         })
     }
   }
@@ -167,10 +186,49 @@ export function createSweeper(
     return due.length > 0
   }
 
+  /** Counts the newest days, and all days, of each tenant again, in turns. */
+  async function figureRound(_lane: Lanes, pace: Pace, signal: AbortSignal): Promise<boolean> {
+    let isBusy = false
+    for (const [slug, state] of [...states]) {
+      for (const range of ['newest', 'all'] as const) {
+        if (signal.aborted) return false
+        const dueAt = `${range}FiguresAtMs` as const
+        if (state[dueAt] > nowMs()) continue
+        isBusy = true
+        await tend(slug, state, dueAt, (tenant) => countFigures(tenant, state, range, pace, signal))
+      }
+      if (isBusy) await pause(1000 / plan.passesPerSecond, signal)
+    }
+    return isBusy
+  }
+
+  async function countFigures(
+    tenant: Tenant,
+    state: TenantState,
+    range: 'newest' | 'all',
+    pace: Pace,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const name = `${range}Figures` as const
+    const step = state[name] ?? steps.figures(tenant, range)
+    // After an error the count begins again.
+    state[name] = undefined
+    for (let spent = 0; spent < plan.turnRecords && !signal.aborted; ) {
+      const { cost, isOver } = await step()
+      spent += cost
+      await pace.spend(cost)
+      if (!isOver) continue
+      const everyMs = range === 'newest' ? plan.newestFiguresEveryMs : plan.allFiguresEveryMs
+      state[`${name}AtMs`] = nowMs() + Math.max(everyMs, (states.size / plan.passesPerSecond) * 1000)
+      return
+    }
+    state[name] = step
+  }
+
   async function tend(
     slug: string,
     state: TenantState,
-    dueAt: 'lookAtMs' | 'passAtMs',
+    dueAt: 'lookAtMs' | 'passAtMs' | 'newestFiguresAtMs' | 'allFiguresAtMs',
     work: (tenant: Tenant) => Promise<void>,
   ): Promise<void> {
     try {
@@ -211,7 +269,11 @@ export function createSweeper(
       if (stopping) return
       stopping = new AbortController()
       const { signal } = stopping
-      running = Promise.all([loop(lookRound, plan.recentRate, signal), loop(passRound, plan.passRate, signal)])
+      running = Promise.all([
+        loop(lookRound, plan.recentRate, signal),
+        loop(passRound, plan.passRate, signal),
+        loop(figureRound, plan.figureRate, signal),
+      ])
     },
     async stop() {
       stopping?.abort()

@@ -28,6 +28,8 @@ export function createWholePass(deps: Pick<SweepDeps, 'logs' | 'tampering'>, ste
     for (let from: number | undefined = 0; from !== undefined; ) from = add(await steps.page(tenant, from)).next
     for (let after: string | undefined = firstId; after !== undefined; )
       after = add(await steps.scan(tenant, after)).next
+    const figures = steps.figures(tenant, 'all')
+    for (let isOver = false; !isOver; ) isOver = add(await figures()).isOver
     // So that who asks for the events after the command finds them.
     await deps.tampering.settled()
     return swept

@@ -71,7 +71,8 @@ const CostException = Type.Object(
     reason: Type.String({
       description:
         'Unpriced: `no_model` (the event names none), `unknown_model` (no prices for it), `no_price_at_ts` (prices ' +
-        'for other times only), `no_price_for_tokens` (none for a kind of token that was used), or ' +
+        'for other times only), `no_price_for_tokens` (none for a kind of token that was used), `prices_not_verified` ' +
+        '(the price list is not the one of its signed event), or ' +
         '`price_known_since` (there is a price now: rate again). Divergent: `differs_by_more_than_2_percent`, or ' +
         'whatever `tolerance` is',
       examples: ['differs_by_more_than_2_percent'],

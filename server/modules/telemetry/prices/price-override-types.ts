@@ -17,6 +17,8 @@ export interface PriceOverride {
 
 export interface PriceList {
   prices: PriceOverride[]
+  /** False if the list is not the one that its signed event has: nothing is priced then. */
+  verified?: boolean
   /** Prices of everything else. */
   catalogue: { source: string; version: string }
 }

@@ -50,6 +50,14 @@ export const PricesBody = Type.Object({ prices }, { additionalProperties: false 
 export const PriceListSchema = Type.Object(
   {
     prices,
+    verified: Type.Optional(
+      Type.Boolean({
+        description:
+          'False if the list is not the one that its signed governance event has, because somebody edited the ' +
+          'database: events are stored without `cost_usd_computed` until the list is sent again with PUT. Absent otherwise',
+        examples: [false],
+      }),
+    ),
     catalogue: Type.Object(
       {
         source: Type.String({ description: 'npm package', examples: ['@pydantic/genai-prices'] }),

@@ -1,23 +1,27 @@
+import { DomainError } from '../../../../contract/domain-error.ts'
 import type { JsonObject } from '../../../../provenance/index.ts'
 import type { Database } from '../../../db/database.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { PriceOverride, Prices } from './price-override-types.ts'
 import { priceCatalogue } from './prices.ts'
 import { readPrices } from './prices-check.ts'
-import { allPrices, deletePrices, inOrder, insertPrices, lockPrices } from './prices-store.ts'
+import { deletePrices, inOrder, insertPrices, lockPrices } from './prices-store.ts'
+import { type PriceProof, pricesChange, pricesKind, samePrices } from './proven-prices.ts'
 import type { TenantPrices } from './tenant-prices.ts'
 
 export function createPrices(deps: {
   database: Database
   governance: GovernanceLog
   tenantPrices: Pick<TenantPrices, 'changed'>
+  proof: PriceProof
 }): Prices {
-  const { database, governance, tenantPrices } = deps
+  const { database, governance, tenantPrices, proof } = deps
   const catalogue = priceCatalogue()
 
   return {
     async get(tenant) {
-      return { prices: await database.withTenant(tenant.slug, allPrices, { readOnly: true }), catalogue }
+      const { prices, isProven } = await database.withTenant(tenant.slug, proof.read, { readOnly: true })
+      return { prices, ...(isProven ? {} : { verified: false }), catalogue }
     },
 
     async replace(caller, body) {
@@ -25,16 +29,18 @@ export function createPrices(deps: {
       const after = inOrder(readPrices(body))
       await database.withTenant(tenant.slug, async (tx) => {
         await lockPrices(tx)
-        const before = await allPrices(tx)
-        if (asText(before) === asText(after)) return
+        const { prices: before, isProven, eventId } = await proof.read(tx)
+        // A list that was put in by hand, and that somebody now confirms, is a change, too.
+        if (isProven && samePrices(before, after)) return
         await deletePrices(tx)
         if (after.length > 0) await insertPrices(tx, after)
-        await governance.append(tx, tenant, {
-          kind: 'tenant.config_changed',
+        const event = await governance.append(tx, tenant, {
+          kind: pricesKind,
           subject: `tenant:${tenant.slug}`,
-          details: { change: 'prices', before: { prices: asJson(before) }, after: { prices: asJson(after) } },
+          details: { change: pricesChange, before: { prices: asJson(before) }, after: { prices: asJson(after) } },
           actor: caller,
         })
+        requireNewest(event.recordId, eventId)
         tx.afterCommit(() => tenantPrices.changed(tenant.slug))
       })
       return { prices: after, catalogue }
@@ -42,17 +48,12 @@ export function createPrices(deps: {
   }
 }
 
-/** Equal for equal prices in whatever order their members were sent. */
-function asText(prices: readonly PriceOverride[]): string {
-  return JSON.stringify(
-    prices.map((price) => [
-      price.llm_platform,
-      price.llm_model,
-      price.input_usd_per_mtok,
-      price.output_usd_per_mtok,
-      price.effective_from,
-      price.effective_until,
-    ]),
+/** The newest event counts, so the events of a tenant must come in the order of the changes. */
+function requireNewest(eventId: string, before: string | undefined): void {
+  if (before === undefined || eventId > before) return
+  throw new DomainError(
+    'concurrent-modification',
+    'The clock of this process is behind that of the process that changed the prices last. Try again shortly.',
   )
 }
 

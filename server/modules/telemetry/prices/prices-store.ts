@@ -24,6 +24,21 @@ export async function allPrices(tx: TenantTx): Promise<PriceOverride[]> {
   return inOrder(rows.map(overrideOf))
 }
 
+/**
+ * The newest governance events after a record that may be about prices, the newest first.
+ *
+ * @param after a record id
+ */
+export async function findPriceEvents(tx: TenantTx, after: string, count: number): Promise<string[]> {
+  const { rows } = await tx.client.query<{ record_id: string }>(
+    `select record_id from hub.records
+     where tenant_id = $1 and event_kind = 'tenant.config_changed' and record_id > $2
+       and strpos(canonical, '"change":"prices"') > 0 order by record_id desc limit $3`,
+    [tx.tenantId, after, count],
+  )
+  return rows.map((row) => row.record_id)
+}
+
 /** Two replacements of one tenant's prices come one after the other. */
 export async function lockPrices(tx: TenantTx): Promise<void> {
   await lockTenant(tx, pricesLockClass)

@@ -11,8 +11,11 @@ interface PricedTokens {
   source: string
 }
 
-/** Why there is no price: for the model at any time, for the time, or for a kind of token that was used. */
-export type NoPrice = 'unknown_model' | 'no_price_at_ts' | 'no_price_for_tokens'
+/**
+ * Why there is no price: for the model at any time, for the time, or for a kind of token that was used; or because the
+ * tenant's own list is not the one that its signed event has.
+ */
+export type NoPrice = 'unknown_model' | 'no_price_at_ts' | 'no_price_for_tokens' | 'prices_not_verified'
 
 export interface PriceBook {
   /**

@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache'
+import { DomainError } from '../../../../contract/domain-error.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import { createBookOfOverrides } from './price-book-of-overrides.ts'
 import { createPriceBook, type PriceBook } from './prices.ts'
-import { allPrices } from './prices-store.ts'
+import type { PriceProof, ProvenPrices } from './proven-prices.ts'
 
 /** How long another process may go on with prices that have been replaced. */
 const ttlMs = 1000
@@ -10,17 +11,27 @@ const tenantsMax = 1000
 /** Of all tenants together: an entry is half a kilobyte. */
 const overridesMax = 100_000
 
-/** What the tokens of each tenant cost: its own prices, then the catalogue's. */
+/** Prices nothing: which list holds is not known, and a false cost would be sealed. */
+const noBook: PriceBook = { priceOf: () => undefined, explain: () => 'prices_not_verified' }
+
+/**
+ * What the tokens of each tenant cost: its own prices, then the catalogue's. A list that is not the one of its signed event
+ * prices nothing.
+ */
 export interface TenantPrices {
   /** Of at most a second ago, and never older than the last change made by this process. */
   bookOf(tenantId: string): Promise<PriceBook>
   /** Read from the database by a query that begins after the call. */
   freshBookOf(tenantId: string): Promise<PriceBook>
-  /** As this transaction sees them. */
+  /** As this transaction sees them. Throws `hub-unavailable` for a list that is not the one of its signed event. */
   bookWithin(tx: TenantTx): Promise<PriceBook>
   /** To be called after every commit that changed the prices of a tenant. */
   changed(tenantId: string): void
 }
+
+const notVerified =
+  'The price list of this tenant is not the one of its signed governance event, so nothing is priced by it. Check the ' +
+  'list, send it again with PUT /api/v1/telemetry/prices, then repeat this.'
 
 interface Entry {
   book: Promise<PriceBook>
@@ -30,19 +41,24 @@ interface Entry {
 
 export function createTenantPrices(deps: {
   database: Database
+  proof: PriceProof
+  /** Hears of tenants whose list is not the one of its signed event, at each reading. */
+  unproven(tenantId: string, eventId: string | undefined): void
   /** Prices of what a tenant has no price of its own for. */
   book?: PriceBook
   nowMs?: () => number
 }): TenantPrices {
-  const { database, book: catalogue = createPriceBook(), nowMs = () => performance.now() } = deps
+  const { database, proof, unproven, book: catalogue = createPriceBook(), nowMs = () => performance.now() } = deps
   const entries = new LRUCache<string, Entry>({ max: tenantsMax, maxSize: tenantsMax + overridesMax })
 
-  const bookOfAll = (overrides: Awaited<ReturnType<typeof allPrices>>) =>
-    overrides.length === 0 ? catalogue : createBookOfOverrides(overrides, catalogue)
+  const bookOfAll = ({ prices }: ProvenPrices) =>
+    prices.length === 0 ? catalogue : createBookOfOverrides(prices, catalogue)
 
   async function read(tenantId: string): Promise<{ book: PriceBook; size: number }> {
-    const overrides = await database.withTenant(tenantId, allPrices, { readOnly: true })
-    return { book: bookOfAll(overrides), size: 1 + overrides.length }
+    const proven = await database.withTenant(tenantId, proof.read, { readOnly: true })
+    if (proven.isProven) return { book: bookOfAll(proven), size: 1 + proven.prices.length }
+    unproven(tenantId, proven.eventId)
+    return { book: noBook, size: 1 }
   }
 
   function start(tenantId: string): Promise<PriceBook> {
@@ -71,7 +87,12 @@ export function createTenantPrices(deps: {
 
     freshBookOf: start,
 
-    bookWithin: async (tx) => bookOfAll(await allPrices(tx)),
+    async bookWithin(tx) {
+      const proven = await proof.read(tx)
+      if (proven.isProven) return bookOfAll(proven)
+      unproven(tx.tenantId, proven.eventId)
+      throw new DomainError('hub-unavailable', notVerified)
+    },
 
     // A reading under way began before the change was known, so its book goes only to those who asked before.
     changed: (tenantId) => void entries.delete(tenantId),

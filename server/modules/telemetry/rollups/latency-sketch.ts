@@ -42,6 +42,11 @@ export class LatencySketch {
     return this.#count
   }
 
+  /** Returns how many latencies each bin has, in any order. */
+  bins(): Iterable<readonly [bin: number, count: number]> {
+    return this.#counts
+  }
+
   /** Counts the latencies of a bin of {@link latencyBinOf}. */
   add(bin: number, count = 1): void {
     this.#order = undefined

@@ -121,7 +121,8 @@ const nothingKept: Dimensions = {
   llm_model: null,
 }
 
-function keptBy(view: View, dimensions: Dimensions): Dimensions {
+/** The dimensions with null for those that the view does not keep. */
+export function keptBy(view: View, dimensions: Dimensions): Dimensions {
   const kept: Record<Dimension, string | null> = { ...nothingKept }
   for (const dimension of viewDimensions[view]) kept[dimension] = dimensions[dimension]
   return kept

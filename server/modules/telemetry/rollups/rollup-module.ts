@@ -1,5 +1,9 @@
 import type { Database, DatabaseLog } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
 import type { ErasureParticipant } from '../../hub/erasure/erasure-types.ts'
+import type { Records } from '../../hub/hub-types.ts'
+import type { FigureAudit } from '../../hub/sweep/sweep-types.ts'
+import { createRollupAudits } from './rollup-audit.ts'
 import { createRollupErasure } from './rollup-erasure.ts'
 import { createFolder, type Folder } from './rollup-folder.ts'
 import { createRollups, type Rollups } from './rollup-service.ts'
@@ -9,14 +13,22 @@ export interface RollupModule {
   folder: Folder
   /** Keeps the sums of erased events, and forgets whose they were. */
   erasure: ErasureParticipant
+  /** Begins to compare the rollups of a tenant with its records. */
+  audit(tenant: Tenant, range: 'newest' | 'all'): FigureAudit
 }
 
 export function createRollupModule(deps: {
   database: Database
+  records: Pick<Records, 'firstIdAt'>
   /** Every tenant, read afresh. */
   listTenants: () => Promise<readonly string[]>
   log: DatabaseLog
 }): RollupModule {
   const rollups = createRollups(deps)
-  return { rollups, folder: createFolder({ ...deps, rollups }), erasure: createRollupErasure() }
+  return {
+    rollups,
+    folder: createFolder({ ...deps, rollups }),
+    erasure: createRollupErasure(),
+    audit: createRollupAudits(deps),
+  }
 }

@@ -1,0 +1,79 @@
+import type { TenantTx } from '../../../db/database.ts'
+import type { Dimensions } from './rollup-cells.ts'
+import type { FigureValues } from './rollup-rows-store.ts'
+import { quartersPerDay, type StoredGrain, type View, views } from './rollup-types.ts'
+
+const rowsPerRead = 250
+/** As `figureColumns` has them. Counts are read as floats, which never fail: somebody may have edited them. */
+const columns = `invocations::float8, failures::float8, tokens_in, tokens_out, cost_estimate_micros,
+  cost_computed_micros, unpriced::float8, latency`
+
+/** A row as it is stored, whoever wrote it. */
+export interface AuditedRow {
+  firstQuarter: number
+  dimensions: Dimensions
+  values: FigureValues
+}
+
+type Name = string | null
+type StoredRow = [string, Buffer, Name, Name, Name, Name, Name, ...FigureValues]
+
+/** Reads the rows of one grain, view and day, in pages of about 250. */
+export async function* auditedRows(
+  tx: TenantTx,
+  { grain, view, day }: { grain: StoredGrain; view: View; day: number },
+): AsyncGenerator<AuditedRow[]> {
+  let after: [string, Buffer] | undefined = [String(day * quartersPerDay), Buffer.alloc(0)]
+  while (after !== undefined) {
+    const { rows }: { rows: StoredRow[] } = await tx.client.query<StoredRow>({
+      text: `select first_quarter::text, cell, skill_id, archetype_id, user_id, llm_platform, llm_model, ${columns}
+        from hub.telemetry_rollups
+        where tenant_id = $1 and grain = $2 and view = $3 and (first_quarter, cell) >= ($4, $5) and first_quarter < $6
+        order by first_quarter, cell limit ${rowsPerRead + 1}`,
+      values: [tx.tenantId, grain, view, ...after, (day + 1) * quartersPerDay],
+      rowMode: 'array',
+    })
+    const next: StoredRow | undefined = rows.length > rowsPerRead ? rows.pop() : undefined
+    yield rows.map(([quarter, , skill_id, archetype_id, user_id, llm_platform, llm_model, ...values]) => ({
+      firstQuarter: Number(quarter),
+      dimensions: { skill_id, archetype_id, user_id, llm_platform, llm_model },
+      values,
+    }))
+    after = next === undefined ? undefined : [next[0], next[1]]
+  }
+}
+
+/** Returns the first day from `day` on, and before `end`, that has rows of any grain and view. */
+export async function nextDayWithRows(tx: TenantTx, day: number, end: number): Promise<number | undefined> {
+  const kinds = [
+    ...views.flatMap((view) => [
+      ['quarter', view],
+      ['day', view],
+    ]),
+    ['erased', 'all'],
+  ]
+  const { rows } = await tx.client.query<{ quarter: string | null }>(
+    `select min(first.first_quarter)::text as quarter
+     from unnest($2::text[], $3::text[]) as kind (grain, view),
+     lateral (select first_quarter from hub.telemetry_rollups where tenant_id = $1 and grain = kind.grain
+       and view = kind.view and first_quarter >= $4 and first_quarter < $5 order by first_quarter limit 1) as first`,
+    [
+      tx.tenantId,
+      kinds.map(([grain]) => grain),
+      kinds.map(([, view]) => view),
+      day * quartersPerDay,
+      end * quartersPerDay,
+    ],
+  )
+  const quarter = rows[0]?.quarter ?? undefined
+  return quarter === undefined ? undefined : Math.floor(Number(quarter) / quartersPerDay)
+}
+
+/** Whether the rows of the grain `day` may be missing or behind. */
+export async function isDayOpen(tx: TenantTx, day: number): Promise<boolean> {
+  const { rowCount } = await tx.client.query('select from hub.rollup_open_days where tenant_id = $1 and day = $2', [
+    tx.tenantId,
+    day,
+  ])
+  return rowCount !== 0
+}

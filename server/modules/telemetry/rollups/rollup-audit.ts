@@ -1,0 +1,226 @@
+import { eventFutureMinutesMax } from '../../../../contract/limits.ts'
+import { formatTimestamp } from '../../../../contract/timestamp.ts'
+import type { Database, TenantTx } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import { createTurn } from '../../../http/turns.ts'
+import type { Records } from '../../hub/hub-types.ts'
+import type { AuditFinding, FigureAudit } from '../../hub/sweep/sweep-types.ts'
+import { deltasAfter } from '../summary/summary-store.ts'
+import { nextDayWithRows } from './rollup-audit-store.ts'
+import { Cells } from './rollup-cells.ts'
+import { checkDay, type DayChecked, type DaySums } from './rollup-day-check.ts'
+import { type DeltaEntry, readDelta, UnreadableDelta } from './rollup-delta.ts'
+import { Fingerprint } from './rollup-fingerprint.ts'
+import { countEvent } from './rollup-rebuild.ts'
+import { eventsAfter, type StoredEvent } from './rollup-rebuild-store.ts'
+import { dayOfQuarter, quarterMs, quartersPerDay } from './rollup-types.ts'
+
+const dayMs = quarterMs * quartersPerDay
+const eventsPerPage = 1000
+/** Rows of days that are compared in one snapshot, but for the last day. */
+const rowsPerStep = 20_000
+/** The statements of a day cost as much as so many rows. */
+const rowsOfDay = 100
+/** What a row costs, in records: it has a sketch, too. */
+const rowCost = 0.5
+/** Records whose transaction may still be under way are read with the rows. A slower one is found by the recount. */
+const settledMs = 10_000
+const deltasPerRead = 64
+const noUuid = '00000000-0000-0000-0000-000000000000'
+/** Of the years that a summary may ask for. */
+const firstDay = dayOfQuarter(Date.parse('0001-01-01T00:00:00Z') / quarterMs)
+const endDay = dayOfQuarter(Date.parse('9999-12-31T00:00:00Z') / quarterMs) + 1
+
+type Days = Map<number, Fingerprint>
+
+/** Fingerprints of what events and deltas of days say, from one day on. */
+class Sums {
+  readonly days: Days = new Map()
+  readonly #isWanted: (day: number) => boolean
+
+  constructor(isWanted: (day: number) => boolean) {
+    this.#isWanted = isWanted
+  }
+
+  addCells(cells: Cells): void {
+    for (const cell of cells.values()) {
+      const day = dayOfQuarter(cell.firstQuarter)
+      if (this.#isWanted(day)) this.days.getOrInsertComputed(day, () => new Fingerprint()).add(cell)
+    }
+  }
+
+  /** What cannot be read is left out, as in a rebuild: the day differs then. */
+  addEvents(page: readonly StoredEvent[]): void {
+    const cells = new Cells()
+    for (const event of page) countEvent(cells, event)
+    this.addCells(cells)
+  }
+}
+
+/**
+ * Compares the rollups of a tenant with its records, in short steps: reads the events from the range's first day on, adds
+ * each to the fingerprint of its day, then compares day after day in a snapshot with the events that came since. An event
+ * may be of any day, however late it came, so one reading serves all days. Days that differ are counted once more, in one
+ * snapshot: an erasure or a rating between two steps changes what was read before, and must be no alarm.
+ */
+export function createRollupAudits(deps: { database: Database; records: Pick<Records, 'firstIdAt'> }) {
+  const { database, records } = deps
+  const inSnapshot = { readOnly: true, snapshot: true, inIndexOrder: true } as const
+
+  /** No event of a day was stored before: its `ts` is at most some minutes ahead of its record. */
+  const idBefore = (day: number) =>
+    day === firstDay ? noUuid : records.firstIdAt(Math.max(0, day * dayMs - eventFutureMinutesMax * 60_000), 0)
+
+  async function addRest(tx: TenantTx, sums: Sums, after: string): Promise<number> {
+    let read = 0
+    for (let position = after; ; ) {
+      const page = await eventsAfter(tx, position, eventsPerPage)
+      sums.addEvents(page)
+      read += page.length
+      if (page.length < eventsPerPage) return read
+      position = page.at(-1)!.recordId
+    }
+  }
+
+  async function addUnfolded(tx: TenantTx, sums: Sums): Promise<void> {
+    const turn = createTurn()
+    for (let last = noUuid; ; ) {
+      const deltas = await deltasAfter(tx, last, deltasPerRead)
+      for (const { entries } of deltas) {
+        const cells = new Cells()
+        for (const { quarter, dimensions, addTo } of entriesOf(entries))
+          addTo(cells.figuresOf('all', quarter, dimensions))
+        sums.addCells(cells)
+        await turn.endIfLong()
+      }
+      if (deltas.length < deltasPerRead) return
+      last = deltas.at(-1)!.delta_id
+    }
+  }
+
+  /** Reads events and deltas that the rest of a comparison needs, in its snapshot. */
+  async function readRest(tx: TenantTx, after: string, isWanted: (day: number) => boolean) {
+    const isBlind = tx.contents.erasedBeginnings(tx.tenantId).length > 0
+    const since = new Sums(isWanted)
+    const waiting = new Sums(isWanted)
+    const events = isBlind ? 0 : await addRest(tx, since, after)
+    await addUnfolded(tx, waiting)
+    return { isBlind, since: since.days, waiting: waiting.days, events }
+  }
+
+  /**
+   * Compares days in the snapshot of the transaction, until there are none or enough rows were read.
+   *
+   * @param before of the events up to `after`
+   */
+  async function compare(
+    tx: TenantTx,
+    { before, after, from, rowsMax }: { before: Days; after: string; from: number; rowsMax: number },
+  ) {
+    const { isBlind, since, waiting, events } = await readRest(tx, after, (day) => day >= from)
+    const known = [...new Set([...before.keys(), ...since.keys(), ...waiting.keys()])]
+    const findings: AuditFinding[] = []
+    const differing: number[] = []
+    let rows = 0
+    for (let day = from; ; day += 1) {
+      day = Math.min((await nextDayWithRows(tx, day, endDay)) ?? endDay, ...known.filter((one) => one >= day))
+      if (day >= endDay || rows >= rowsMax) return { findings, differing, next: day, cost: 1 + events + rows * rowCost }
+      const records = mergedOf(before.get(day), since.get(day))
+      const unfolded = mergedOf(waiting.get(day))
+      const checked = await checkReadable(tx, day, { records: isBlind ? undefined : records, unfolded })
+      rows += checked.rows + rowsOfDay
+      if (checked.failedChecks.length > 0) findings.push(findingOf(day, checked))
+      if (checked.differs) differing.push(day)
+    }
+  }
+
+  /** Counts the days once more in one snapshot, however long it takes: what it finds is exact. */
+  async function recount(tx: TenantTx, suspects: readonly number[]) {
+    const first = Math.min(...suspects)
+    const { since, waiting, events } = await readRest(tx, idBefore(first), (day) => suspects.includes(day))
+    const findings: AuditFinding[] = []
+    let rows = 0
+    for (const day of suspects) {
+      const sums = { records: mergedOf(since.get(day)), unfolded: mergedOf(waiting.get(day)) }
+      const checked = await checkReadable(tx, day, sums)
+      rows += checked.rows
+      const failedChecks: AuditFinding['failedChecks'] = checked.differs
+        ? ['figures_match_records', ...checked.failedChecks]
+        : checked.failedChecks
+      if (failedChecks.length > 0) findings.push(findingOf(day, { ...checked, failedChecks }))
+    }
+    return { findings, cost: 1 + events + rows * rowCost }
+  }
+
+  return (tenant: Tenant, range: 'newest' | 'all'): FigureAudit => {
+    const from = range === 'all' ? firstDay : Math.floor(Date.now() / dayMs) - 1
+    const sums = new Sums((day) => day >= from)
+    const suspects: number[] = []
+    let position = idBefore(from)
+    let isReading = true
+    let next = from
+
+    /** Counts outside of the transaction, which may run twice. */
+    async function read() {
+      const until = records.firstIdAt(Math.max(0, Date.now() - settledMs), 0)
+      const page = await database.withTenant(tenant.slug, (tx) => eventsAfter(tx, position, eventsPerPage), {
+        readOnly: true,
+        inIndexOrder: true,
+      })
+      const settled = page.filter(({ recordId }) => recordId < until)
+      sums.addEvents(settled)
+      position = settled.at(-1)?.recordId ?? position
+      isReading = settled.length === eventsPerPage
+      return { findings: [], cost: 1 + settled.length, isOver: false }
+    }
+
+    async function compareNext() {
+      const asked = { before: sums.days, after: position, from: next, rowsMax: rowsPerStep }
+      const compared = await database.withTenant(tenant.slug, (tx) => compare(tx, asked), inSnapshot)
+      next = compared.next
+      suspects.push(...compared.differing)
+      // What came meanwhile is read before the next part, so that no snapshot has much to read.
+      isReading = next < endDay
+      return { ...compared, isOver: next >= endDay && suspects.length === 0 }
+    }
+
+    return {
+      async step() {
+        if (isReading) return read()
+        if (next < endDay) return compareNext()
+        const recounted = await database.withTenant(tenant.slug, (tx) => recount(tx, suspects), inSnapshot)
+        return { ...recounted, isOver: true }
+      },
+    }
+  }
+}
+
+function mergedOf(...some: (Fingerprint | undefined)[]): Fingerprint {
+  const merged = new Fingerprint()
+  for (const one of some) if (one !== undefined) merged.merge(one)
+  return merged
+}
+
+/** A row that no reader can add up is tampering as well. */
+async function checkReadable(tx: TenantTx, day: number, sums: DaySums): Promise<DayChecked> {
+  try {
+    return await checkDay(tx, day, sums)
+  } catch (error) {
+    if (!(error instanceof RangeError || error instanceof SyntaxError)) throw error
+    return { rows: 1, failedChecks: ['figures_readable'], differs: false, found: {} }
+  }
+}
+
+/** A delta that cannot be read is in no figure that anybody sees. */
+function entriesOf(text: string): DeltaEntry[] {
+  try {
+    return readDelta(text)
+  } catch (error) {
+    if (error instanceof UnreadableDelta) return []
+    throw error
+  }
+}
+
+function findingOf(day: number, { failedChecks, found }: Pick<DayChecked, 'failedChecks' | 'found'>): AuditFinding {
+  return { subject: `figures:${formatTimestamp(day * dayMs).slice(0, 10)}`, failedChecks, found }
+}

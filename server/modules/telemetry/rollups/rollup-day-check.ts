@@ -1,0 +1,83 @@
+import type { TenantTx } from '../../../db/database.ts'
+import { createTurn } from '../../../http/turns.ts'
+import type { AuditFinding } from '../../hub/sweep/sweep-types.ts'
+import { usdOfExactMicros } from '../summary/summary-answer.ts'
+import { auditedRows, isDayOpen } from './rollup-audit-store.ts'
+import { type Cell, Figures, keptBy } from './rollup-cells.ts'
+import { Fingerprint, type Totals } from './rollup-fingerprint.ts'
+import { addValues } from './rollup-rows-store.ts'
+import { quartersPerDay, type StoredGrain, type View, views } from './rollup-types.ts'
+
+/** A day's sums from two sides. */
+export interface DaySums {
+  /** Of the records; undefined if they cannot be counted, because content is gone with its key. */
+  records: Fingerprint | undefined
+  /** Of deltas that are not folded yet. */
+  unfolded: Fingerprint
+}
+
+export interface DayChecked {
+  rows: number
+  /** The rows do not agree with one another: readers of one view or grain get other figures than those of another. */
+  failedChecks: AuditFinding['failedChecks']
+  /** The figures are not those of the records, as far as these were read. */
+  differs: boolean
+  found: AuditFinding['found']
+}
+
+/** Compares the rows of a day with the records and with one another. To run in a snapshot. */
+export async function checkDay(tx: TenantTx, day: number, sums: DaySums): Promise<DayChecked> {
+  const turn = createTurn()
+  let rows = 0
+
+  /** Sums up the rows of one grain and view, as rows of some views. */
+  async function sumRows(grain: StoredGrain, view: View, ways: ((cell: Cell) => Cell)[]): Promise<Fingerprint[]> {
+    const sums = ways.map(() => new Fingerprint())
+    for await (const page of auditedRows(tx, { grain, view, day })) {
+      for (const { firstQuarter, dimensions, values } of page) {
+        const figures = new Figures()
+        addValues(figures, values)
+        for (const [at, way] of ways.entries()) sums[at]!.add(way({ view, firstQuarter, dimensions, figures }))
+        rows += 1
+        await turn.endIfLong()
+      }
+    }
+    return sums
+  }
+
+  const asStored = (cell: Cell): Cell => cell
+  const ofDay = (cell: Cell): Cell => ({ ...cell, firstQuarter: day * quartersPerDay })
+  const ofView =
+    (view: View) =>
+    (cell: Cell): Cell => ({ ...cell, view, dimensions: keptBy(view, cell.dimensions) })
+  const failedChecks = new Set<AuditFinding['failedChecks'][number]>()
+
+  const [all, ...fromAll] = await sumRows('quarter', 'all', [asStored, ...views.map(ofView)])
+  const isOpen = await isDayOpen(tx, day)
+  for (const [at, view] of views.entries()) {
+    const [quarters, asDay] = await sumRows('quarter', view, [asStored, ofDay])
+    if (!quarters!.equals(fromAll[at]!)) failedChecks.add('figures_views_agree')
+    if (isOpen) continue
+    const [days] = await sumRows('day', view, [asStored])
+    if (!days!.equals(asDay!)) failedChecks.add('figures_days_agree')
+  }
+  const shown = all!
+  shown.merge(sums.unfolded)
+  if (sums.records === undefined) return { rows, failedChecks: [...failedChecks], differs: false, found: {} }
+  const [counted] = await sumRows('erased', 'all', [asStored])
+  counted!.merge(sums.records)
+  return {
+    rows,
+    failedChecks: [...failedChecks],
+    differs: !shown.equals(counted!),
+    found: { from_records: describeTotals(counted!.totals), stored: describeTotals(shown.totals) },
+  }
+}
+
+function describeTotals({ invocations, costEstimate, costComputed }: Totals) {
+  return {
+    invocations,
+    cost_usd_estimate: usdOfExactMicros(costEstimate),
+    cost_usd_computed: usdOfExactMicros(costComputed),
+  }
+}

@@ -1,0 +1,67 @@
+import { hash, randomBytes } from 'node:crypto'
+import { latencyBinMax } from './latency-sketch.ts'
+import { type Cell, type Figures, idsOf } from './rollup-cells.ts'
+
+const prime = 2n ** 61n - 1n
+const figureCount = 7
+
+const secret = randomBytes(32).toString('hex')
+const randomWeight = () => randomBytes(8).readBigUInt64BE() % prime
+const weights = Array.from({ length: figureCount }, randomWeight)
+const binWeights = Array.from({ length: latencyBinMax + 1 }, randomWeight)
+
+/** Totals of a fingerprint that a report names. Amounts are micro-dollars. */
+export interface Totals {
+  invocations: number
+  costEstimate: bigint
+  costComputed: bigint
+}
+
+/**
+ * Stands for any number of cells in constant memory. It is linear: cells may be added in parts and in any order, and two
+ * sets of cells with the same sums have the same fingerprint. Others differ, but for a chance of about 2^-60: the weights
+ * are random and known to this process only.
+ */
+export class Fingerprint {
+  #sum = 0n
+  readonly totals: Totals = { invocations: 0, costEstimate: 0n, costComputed: 0n }
+
+  add({ view, firstQuarter, dimensions, figures }: Cell): void {
+    this.#sum = (this.#sum + cellWeight(`${view} ${firstQuarter} ${idsOf(dimensions)}`) * weightedSum(figures)) % prime
+    this.totals.invocations += figures.invocations
+    this.totals.costEstimate += figures.costEstimate.value
+    this.totals.costComputed += figures.costComputed.value
+  }
+
+  merge(other: Fingerprint): void {
+    this.#sum = (this.#sum + other.#sum) % prime
+    this.totals.invocations += other.totals.invocations
+    this.totals.costEstimate += other.totals.costEstimate
+    this.totals.costComputed += other.totals.costComputed
+  }
+
+  equals(other: Fingerprint): boolean {
+    // Amounts of corrections are negative, and so may be the remainder.
+    return (this.#sum - other.#sum) % prime === 0n
+  }
+}
+
+function cellWeight(name: string): bigint {
+  return BigInt(`0x${hash('sha256', `${secret} ${name}`).slice(0, 16)}`) % prime
+}
+
+function weightedSum(figures: Figures): bigint {
+  const values = [
+    BigInt(figures.invocations),
+    BigInt(figures.failures),
+    figures.tokensIn.value,
+    figures.tokensOut.value,
+    figures.costEstimate.value,
+    figures.costComputed.value,
+    BigInt(figures.unpriced),
+  ]
+  let sum = 0n
+  for (const [at, value] of values.entries()) sum += weights[at]! * value
+  for (const [bin, count] of figures.latency.bins()) sum += (binWeights[bin] ?? 0n) * BigInt(count)
+  return sum % prime
+}
