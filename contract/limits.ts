@@ -203,6 +203,8 @@ export interface BodyBounds {
   /** After inflation. */
   bytes: number
   values: number
+  /** Of any one object: many in one cost more than in several. */
+  objectMembers: number
   /** Of one event of a batch. */
   eventValues?: number
 }
@@ -210,18 +212,18 @@ export interface BodyBounds {
 /** Bounds by kind of body. Each operation with a body names its kind in `contract/operations/`. See ADR 0052. */
 export const bodyBounds = {
   /** Forms of pages without a script. */
-  form: { bytes: pageFormBytesMax, values: 1000 },
-  signIn: { bytes: signInBodyBytesMax, values: 1000 },
-  settings: { bytes: recordBodyBytesMax, values: 2000 },
+  form: { bytes: pageFormBytesMax, values: 1000, objectMembers: 2000 },
+  signIn: { bytes: signInBodyBytesMax, values: 1000, objectMembers: 2000 },
+  settings: { bytes: recordBodyBytesMax, values: 2000, objectMembers: 2000 },
   /** 10,000 archetypes with names fit. */
-  list: { bytes: recordBodyBytesMax, values: 50_000 },
-  record: { bytes: recordBodyBytesMax, values: 50_000 },
+  list: { bytes: recordBodyBytesMax, values: 50_000, objectMembers: 2000 },
+  record: { bytes: recordBodyBytesMax, values: 50_000, objectMembers: 10_000 },
   /** The largest metadata fits: it has 1,638 members. */
-  event: { bytes: recordBodyBytesMax, values: 2000 },
-  batch: { bytes: batchBodyBytesMax, values: 200_000, eventValues: 2000 },
-  inbound: { bytes: inboundBodyBytesMax, values: 2000 },
+  event: { bytes: recordBodyBytesMax, values: 2000, objectMembers: 2000 },
+  batch: { bytes: batchBodyBytesMax, values: 200_000, objectMembers: 2000, eventValues: 2000 },
+  inbound: { bytes: inboundBodyBytesMax, values: 2000, objectMembers: 2000 },
   /** A group with 50,000 members fits, each an object with `value` and `display`. */
-  scim: { bytes: scimBodyBytesMax, values: 160_000 },
+  scim: { bytes: scimBodyBytesMax, values: 160_000, objectMembers: 1000 },
 } as const satisfies Record<string, BodyBounds>
 
 export type BodyKind = keyof typeof bodyBounds

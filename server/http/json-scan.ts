@@ -9,14 +9,14 @@ export interface JsonShape {
   depth: number
   /** The text is nested deeper than allowed. The scan ended there. */
   tooDeep: boolean
-  /** The text has more values than allowed, or one event of a batch has, at this index. The scan ended there. */
-  excess: { event: number | undefined } | undefined
+  /** The bound that the text passes, with the index of the event for one of a batch. The scan ended there. */
+  excess: { of: 'values' | 'eventValues' | 'objectMembers'; event: number } | undefined
   /** The text holds NUL, half a surrogate pair, or a number outside what a double keeps. */
   forbidden: boolean
 }
 
 /** Bounds of a text. Those that are absent do not apply. */
-export interface ScanBounds extends Partial<Pick<BodyBounds, 'values' | 'eventValues'>> {
+export interface ScanBounds extends Partial<Omit<BodyBounds, 'bytes'>> {
   depth: number
 }
 
@@ -45,7 +45,8 @@ export function* scanJson(bytes: Uint8Array, bounds: ScanBounds): Generator<void
     excess: undefined,
     forbidden: false,
   }
-  const state: ScanState = { at: 0, depth: 0, event: 0, valuesBeforeEvent: 0 }
+  const membersAt = new Uint32Array(bounds.depth + 1)
+  const state: ScanState = { at: 0, depth: 0, event: 0, valuesBeforeEvent: 0, membersAt }
   while (state.at < bytes.length && !shape.tooDeep && shape.excess === undefined) {
     scanPart(bytes, Math.min(bytes.length, state.at + bytesPerTurn), bounds, shape, state)
     yield
@@ -59,12 +60,19 @@ interface ScanState {
   /** Index of the item at {@link listDepth}, which in a batch is an event. */
   event: number
   valuesBeforeEvent: number
+  /** Members so far of the object that is open at each depth. */
+  membersAt: Uint32Array
 }
 
 /** Goes on to the first token that begins at or after `end`. */
 function scanPart(bytes: Uint8Array, end: number, bounds: ScanBounds, shape: JsonShape, state: ScanState): void {
-  const { values: valuesMax = Number.POSITIVE_INFINITY, eventValues: eventValuesMax = Number.POSITIVE_INFINITY } =
-    bounds
+  const none = Number.POSITIVE_INFINITY
+  const {
+    values: valuesMax = none,
+    eventValues: eventValuesMax = none,
+    objectMembers: objectMembersMax = none,
+  } = bounds
+  const { membersAt } = state
   let { at, depth, event, valuesBeforeEvent } = state
   let { values, members } = shape
   for (; at < end; at++) {
@@ -78,7 +86,14 @@ function scanPart(bytes: Uint8Array, end: number, bounds: ScanBounds, shape: Jso
     if (byte === colon) {
       members++
       values--
-      continue
+      // Below 0 the text is no JSON, and nothing from there on is parsed.
+      const membersOfObject = depth < 0 ? 0 : (membersAt[depth] as number) + 1
+      if (membersOfObject <= objectMembersMax) {
+        membersAt[depth] = membersOfObject
+        continue
+      }
+      shape.excess = { of: 'objectMembers', event }
+      break
     }
     const opens = byte === 0x7b || byte === 0x5b
     const closes = byte === 0x7d || byte === 0x5d
@@ -92,11 +107,11 @@ function scanPart(bytes: Uint8Array, end: number, bounds: ScanBounds, shape: Jso
       continue
     }
     if (depth >= listDepth && values - valuesBeforeEvent > eventValuesMax) {
-      shape.excess = { event }
+      shape.excess = { of: 'eventValues', event }
       break
     }
     if (values > valuesMax) {
-      shape.excess = { event: undefined }
+      shape.excess = { of: 'values', event }
       break
     }
     if (opens) {
@@ -106,6 +121,7 @@ function scanPart(bytes: Uint8Array, end: number, bounds: ScanBounds, shape: Jso
         shape.tooDeep = true
         break
       }
+      membersAt[depth] = 0
       if (depth === listDepth) event = 0
     } else if (closes) {
       depth--

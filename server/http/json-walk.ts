@@ -193,9 +193,10 @@ class Walk {
   }
 
   #afterSpace(from: number): number {
+    const text = this.#text
     let at = from
     for (;;) {
-      const unit = this.#text.charCodeAt(at)
+      const unit = text.charCodeAt(at)
       if (unit !== 0x20 && unit !== 0x0a && unit !== 0x0d && unit !== 0x09) return at
       at++
     }

@@ -3,14 +3,14 @@ import { DomainError, validationFailed } from '../../contract/domain-error.ts'
 import { type BodyBounds, jsonDepthMax } from '../../contract/limits.ts'
 import type { JsonObject, JsonValue } from '../../provenance/json.ts'
 import { placeIn } from './json-breaches.ts'
-import { scanJson } from './json-scan.ts'
+import { type JsonShape, scanJson } from './json-scan.ts'
 import { JsonSyntaxFault, JsonTooDeep, type WalkedJson, walkJson } from './json-walk.ts'
 import { atOnce, inTurns } from './turns.ts'
 
-type Bounds = Partial<Pick<BodyBounds, 'values' | 'eventValues'>> & { depth?: number }
+type Bounds = Partial<Omit<BodyBounds, 'bytes'>> & { depth?: number }
 
 /** Larger bodies are parsed in turns with other work. Smaller ones take a few milliseconds at most. */
-const atOnceBytesMax = 256 * 1024
+const atOnceBytesMax = 32 * 1024
 /** The engine's parser takes up to half a microsecond for each. */
 const parsedAtOnceMax = 50_000
 
@@ -39,7 +39,7 @@ function* parsing(bytes: Buffer, bounds: Bounds): Generator<void, JsonValue> {
   }
   const { depth = jsonDepthMax } = bounds
   const shape = yield* scanJson(bytes, { ...bounds, depth })
-  if (shape.excess) throw tooManyValues(bounds, shape.excess.event)
+  if (shape.excess) throw excessOf(bounds, shape.excess)
   const text = bytes.toString('utf8')
   yield
   if (shape.tooDeep || shape.forbidden || shape.values > parsedAtOnceMax) return soundValue(yield* walk(text, depth))
@@ -47,6 +47,7 @@ function* parsing(bytes: Buffer, bounds: Bounds): Generator<void, JsonValue> {
   try {
     value = JSON.parse(text) as JsonValue
   } catch {
+    yield
     // The engine's message quotes the body; the walk names the place.
     return soundValue(yield* walk(text, depth))
   }
@@ -62,6 +63,7 @@ function* walk(text: string, depthMax: number): Generator<void, WalkedJson> {
     return yield* walkJson(text, depthMax)
   } catch (error) {
     if (error instanceof JsonSyntaxFault) {
+      yield
       throw malformed(`The body is not JSON: ${error.message} at ${placeIn(text, error.offset)}.`)
     }
     if (!(error instanceof JsonTooDeep)) throw error
@@ -109,22 +111,18 @@ function count(value: JsonValue, tally: Tally): void {
   }
 }
 
-function tooManyValues({ values, eventValues }: Bounds, event: number | undefined): DomainError {
-  const what = 'JSON values (texts, numbers, literals, arrays and objects)'
-  if (event === undefined) {
-    const detail = `must have at most ${values} ${what}`
-    return new DomainError(
-      'payload-too-large',
-      `The body has more than the ${values} ${what} that this operation takes.`,
-      {
-        errors: [{ pointer: '', detail }],
-      },
-    )
-  }
+function excessOf(bounds: Bounds, { of, event }: NonNullable<JsonShape['excess']>): DomainError {
+  const values = 'JSON values (texts, numbers, literals, arrays and objects)'
+  const bound = {
+    values: `${bounds.values} ${values}`,
+    eventValues: `${bounds.eventValues} ${values}`,
+    objectMembers: `${bounds.objectMembers} members in one object`,
+  }[of]
+  const pointer = of === 'eventValues' ? `/events/${event}` : ''
   return new DomainError(
     'payload-too-large',
-    `The event at index ${event} has more than the ${eventValues} ${what} that an event may have.`,
-    { errors: [{ pointer: `/events/${event}`, detail: `must have at most ${eventValues} ${what}` }] },
+    `${pointer || 'The body'} has more than the ${bound} that this operation takes. Send less at a time.`,
+    { errors: [{ pointer, detail: `must have at most ${bound}` }] },
   )
 }
 

@@ -213,6 +213,8 @@ describe('what is refused, with its pointer', () => {
     expectProblem(answer, 'payload-too-large', '')
     expect(answer.body.detail).toContain('50000 JSON values')
     expectProblem(await post({ ...output, content: zeros(50_000) }), 'payload-too-large', '')
+    const members = Object.fromEntries(Array.from({ length: 10_001 }, (_, at) => [`m${at}`, 0]))
+    expectProblem(await post({ ...output, content: members }), 'payload-too-large', '')
   })
 
   test('a body over 1 MiB', async () => {

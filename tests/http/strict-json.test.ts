@@ -279,6 +279,16 @@ describe('bounds', () => {
     expect(excess(event(100), { eventValues: 10 })).toBeUndefined()
   })
 
+  test('hold for the members of any one object, however deep', () => {
+    const object = (members: number) => `{${Array.from({ length: members }, (_, at) => `"m${at}":{"n":0}`).join(',')}}`
+    for (const around of ['%', '[%]', '{"a":[{"b":%},1]}', '[{"a":1},%,{"b":2}]']) {
+      const text = (members: number) => around.replace('%', object(members))
+      expect(excess(text(10), { objectMembers: 10 })).toBeUndefined()
+      expect(excess(text(11), { objectMembers: 10 })).toEqual(tooMany(''))
+    }
+    expect(excess(`[${Array.from({ length: 50 }, () => object(10)).join(',')}]`, { objectMembers: 10 })).toBeUndefined()
+  })
+
   test('end the scan where they are passed', () => {
     let reads = 0
     const bytes = new Proxy(Buffer.from(`[${'[],'.repeat(10_000)}0]`), {
@@ -287,7 +297,7 @@ describe('bounds', () => {
         return Reflect.get(target, key)
       },
     })
-    expect(atOnce(scanJson(bytes, { depth: 64, values: 100 })).excess).toEqual({ event: undefined })
+    expect(atOnce(scanJson(bytes, { depth: 64, values: 100 })).excess).toEqual({ of: 'values', event: 0 })
     expect(reads).toBeLessThan(1000)
   })
 })

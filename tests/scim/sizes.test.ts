@@ -60,6 +60,9 @@ test('a body of more than 160,000 values is refused before it is parsed, and 50,
   const attack = await scim.post('/Groups', { displayName: 'large', members: members(55_000) })
   expect([attack.status, attack.body.status]).toEqual([413, '413'])
   expect(attack.body.detail).toContain('160000 JSON values')
+  const unknown = Object.fromEntries(Array.from({ length: 1001 }, (_, at) => [`unknown${at}`, 0]))
+  const wide = await scim.post('/Users', { userName: 'wide', ...unknown })
+  expect([wide.status, wide.body.detail]).toEqual([413, expect.stringContaining('1000 members in one object')])
   const group = await scim.post('/Groups', { displayName: 'large', members: members(50_000) })
   // None of them is known.
   expect([group.status, group.body.scimType]).toEqual([400, 'invalidValue'])
