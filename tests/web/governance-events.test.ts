@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { expect, test } from 'vitest'
 import type { HubRecord } from '../../web/api/hub-record.ts'
 import { hasOnePage } from '../../web/components/by-cursor.ts'
+import { causeOf } from '../../web/components/record-actor.ts'
 import { exportsSearch } from '../../web/pages/exports/exports-search.ts'
 import { eventInWords } from '../../web/pages/governance/event-words.ts'
 import { eventsSearch } from '../../web/pages/governance/events-search.ts'
@@ -21,6 +22,17 @@ test('who did something is taken from what the Hub wrote, and from nobody else',
     governanceEventOf({ created_by, details: { actor: 'usr_other' } } as unknown as HubRecord).actor
   expect(actorOf('service:hub')).toBe('usr_other')
   expect(actorOf('sa_writer')).toBe('sa_writer')
+})
+
+test('a record shows the person who caused it, and the Hub where none did', () => {
+  const event = (actor: unknown, created_by = 'service:hub') => causeOf({ created_by, details: { actor } })
+  expect(event('usr_ada')).toBe('usr_ada')
+  expect(event('sa_reader')).toBe('sa_reader')
+  expect(event('operator:command-line')).toBe('operator:command-line')
+  for (const actor of ['service:sweeper', 'service:hub', undefined, 7, {}]) expect(event(actor)).toBe('service:hub')
+  expect(event('usr_ada', 'sa_writer')).toBe('sa_writer')
+  expect(causeOf({ created_by: 'service:hub' })).toBe('service:hub')
+  expect(causeOf({ created_by: 'usr_ada', details: 'by usr_eve' })).toBe('usr_ada')
 })
 
 test('what an address says that is not understood is left out', () => {

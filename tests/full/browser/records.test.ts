@@ -208,6 +208,17 @@ test('a drawer that came with the address gives the focus to its row', async () 
   await expect.poll(() => page.evaluate('document.activeElement.dataset.index')).toBe('2')
 })
 
+test('a governance event names the person who caused it, in the list and on its page', async () => {
+  const page = await lab.signInAs('admin', '/records?record_type=governance_event&event_kind=auth.login')
+  const row = page.getByRole('row', { name: /auth\.login.*You/ }).first()
+  await row.waitFor()
+  expect(await page.getByRole('table').textContent()).not.toContain('The Hub')
+  await row.click()
+  const caused = page.getByText('Caused by', { exact: true })
+  await caused.waitFor()
+  expect(await caused.locator('xpath=following-sibling::*[1]').textContent()).toContain('You')
+})
+
 test('what of a link is not understood is said, and filters follow the address', async () => {
   const id = lab.world.records.decision
   await open('auditor', '/records?record_id=nonsense&record_type=decision')

@@ -3,9 +3,10 @@ import { IconShieldX } from '@tabler/icons-react'
 import { useId } from 'react'
 import { ActorName } from '../../components/actor-name.tsx'
 import { LinkButton } from '../../components/link-button.tsx'
+import { isObject } from '../../ui/is-object.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 import { meaningOf } from './failed-checks.ts'
-import { type GovernanceEvent, isObject, recordIdOf } from './governance-event.ts'
+import { type GovernanceEvent, recordIdOf } from './governance-event.ts'
 import { SubjectLink } from './subject-link.tsx'
 
 const foundHeight = 96

@@ -1,4 +1,4 @@
-import { isObject } from './governance-event.ts'
+import { isObject } from '../../ui/is-object.ts'
 
 export interface Change {
   /** Where it stands: `scopes`, `rules.0.min_days`. */

@@ -1,6 +1,6 @@
 import { formatCount } from '../../ui/formats.ts'
+import { isObject } from '../../ui/is-object.ts'
 import { formatTime } from '../../ui/time-text.tsx'
-import { isObject } from './governance-event.ts'
 
 const namedAtMost = 3
 const isSnake = /^[a-z]+(_[a-z]+)+$/

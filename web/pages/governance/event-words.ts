@@ -4,10 +4,11 @@ import { filterInWords } from '../../components/record-filter.ts'
 import { recordTypeLooks } from '../../components/record-type.tsx'
 import { capitalised } from '../../ui/capitalised.ts'
 import { formatBytes, formatCount } from '../../ui/formats.ts'
+import { isObject } from '../../ui/is-object.ts'
 import { formats } from '../exports/export-job.ts'
 import { changeInWords, inWords, listInWords, nameInWords } from './detail-words.ts'
 import { meaningOf } from './failed-checks.ts'
-import { detail, type GovernanceEvent, isObject } from './governance-event.ts'
+import { detail, type GovernanceEvent } from './governance-event.ts'
 
 type Words = (event: GovernanceEvent) => (string | undefined | false)[]
 

@@ -1,6 +1,6 @@
 import type { HubRecord } from '../../api/hub-record.ts'
-
-const theHub = 'service:hub'
+import { actorOf } from '../../components/record-actor.ts'
+import { isObject } from '../../ui/is-object.ts'
 
 /** A record of type governance_event, with the members that the Hub's own have (docs/administrator.md). */
 export interface GovernanceEvent {
@@ -15,7 +15,7 @@ export interface GovernanceEvent {
 }
 
 export function governanceEventOf(record: HubRecord): GovernanceEvent {
-  const { record_id, created_at, created_by, event_kind, subject, details } = record as HubRecord & {
+  const { record_id, created_at, event_kind, subject, details } = record as HubRecord & {
     event_kind?: unknown
     subject?: unknown
     details?: unknown
@@ -26,13 +26,9 @@ export function governanceEventOf(record: HubRecord): GovernanceEvent {
     created_at,
     event_kind: String(event_kind),
     subject: typeof subject === 'string' ? subject : undefined,
-    actor: created_by === theHub && typeof known.actor === 'string' ? known.actor : created_by,
+    actor: actorOf(record),
     details: known,
   }
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** A member of the details that is text. */

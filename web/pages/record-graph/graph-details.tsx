@@ -1,6 +1,7 @@
 import { Group, Stack } from '@mantine/core'
 import { ActorName } from '../../components/actor-name.tsx'
 import { LinkButton } from '../../components/link-button.tsx'
+import { causeOf } from '../../components/record-actor.ts'
 import { RecordTypeBadge, titleOfRecord } from '../../components/record-type.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { SidePanel } from '../../ui/dialog.tsx'
@@ -31,7 +32,7 @@ export function GraphDetails({ record, edges, onClose }: GraphDetailsProps) {
 }
 
 function Details({ record, edges }: { record: RelatedRecord; edges: Related['edges'] }) {
-  const { record_id, record_type, created_at, created_by, is_purged } = record
+  const { record_id, record_type, created_at, is_purged } = record
   const params = { recordId: record_id }
   return (
     <Stack gap="lg">
@@ -43,7 +44,7 @@ function Details({ record, edges }: { record: RelatedRecord; edges: Related['edg
           <TimeText iso={created_at} />
         </Member>
         <Member name="By">
-          <ActorName id={created_by} />
+          <ActorName id={causeOf(record)} />
         </Member>
         <Member name="Names">{edges.filter(({ from }) => from === record_id).length} records of this graph</Member>
         <Member name="Named by">{edges.filter(({ to }) => to === record_id).length} records of this graph</Member>

@@ -5,6 +5,7 @@ import { HubProblem } from '../../api/problem.ts'
 import { ActorName } from '../../components/actor-name.tsx'
 import { LinkButton } from '../../components/link-button.tsx'
 import { Loaded, SkeletonLines } from '../../components/loaded.tsx'
+import { causeOf } from '../../components/record-actor.ts'
 import { RecordLink } from '../../components/record-link.tsx'
 import { RecordTypeBadge } from '../../components/record-type.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
@@ -38,6 +39,7 @@ export function RecordDetails({ recordId }: { recordId: string }) {
 function Details({ recordId, read, onReload }: { recordId: string; read: ReadRecord; onReload(): void }) {
   const { record, json, readAt } = read
   const { may } = useMe()
+  const cause = causeOf(record)
   // Of a record that somebody made up it may be anything.
   const related = Array.isArray(record.related_records) ? record.related_records.map(String) : []
   return (
@@ -92,10 +94,10 @@ function Details({ recordId, read, onReload }: { recordId: string; read: ReadRec
                 <Member name="Created">
                   <TimeText iso={record.created_at} />
                 </Member>
-                <Member name="Written by">
+                <Member name={cause === record.created_by ? 'Written by' : 'Caused by'}>
                   {/* As a flexible item a long name is cut off; within text it would widen the page. */}
                   <Group component="span" wrap="nowrap">
-                    <ActorName id={record.created_by} />
+                    <ActorName id={cause} />
                   </Group>
                 </Member>
                 <Member name="Tenant">{record.tenant_id}</Member>

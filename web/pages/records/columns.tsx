@@ -3,6 +3,7 @@ import { IconCircleCheck, IconCircleX, IconShieldCheck, IconShieldOff, IconShiel
 import { createContext, type ReactNode, useContext } from 'react'
 import type { HubRecord } from '../../api/hub-record.ts'
 import { ActorName } from '../../components/actor-name.tsx'
+import { causeOf } from '../../components/record-actor.ts'
 import { looksOf, RecordTypeBadge, titleOfRecord } from '../../components/record-type.tsx'
 import { formatCount, formatMs, nothing } from '../../ui/formats.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
@@ -81,7 +82,7 @@ export const recordColumns = column.columns([
     meta: { from: 'xl' },
     cell: ({ getValue }) => getValue() ?? nothing,
   }),
-  column.accessor((record) => text(record, 'user_id') ?? record.created_by, {
+  column.accessor((record) => text(record, 'user_id') ?? causeOf(record), {
     id: 'who',
     header: 'Who',
     size: 225,
@@ -105,7 +106,7 @@ export const recordColumns = column.columns([
   }),
   textColumn('record_id', 'Record id', 300),
   textColumn('archetype_id', 'Archetype'),
-  column.accessor('created_by', {
+  column.accessor((record) => causeOf(record), {
     id: 'created_by',
     header: 'Written by',
     size: 180,
