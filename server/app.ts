@@ -384,7 +384,7 @@ export async function createApp(modules: Modules, options: AppOptions): Promise<
   const { connectors, distribution, webhooks } = modules
   const { keys, identity, scim, cmek, hub, log, exports, roster, entitlement, telemetry } = modules
   const parts = [
-    [createWebUiModule({ ...options, ...options.webUi, browserUrl }), modules.views],
+    [createWebUiModule({ ...options, ...options.webUi, browserUrl, tabKey: auth.sessions.tabKey }), modules.views],
     [keys, tenants, auth, identity, scim, cmek, hub, log, exports, roster, entitlement],
     [connectors, distribution, telemetry, webhooks, modules.inbound, observability],
   ].flat()

@@ -31,6 +31,12 @@ export function readCookie(request: FastifyRequest, reply: FastifyReply, kind: C
   return values[0] || undefined
 }
 
+/** Returns the value of a cookie that the request has exactly once, and changes nothing: for pages, which act by none. */
+export function peekCookie(request: FastifyRequest, kind: CookieKind): string | undefined {
+  const [value, ...others] = valuesOf(request.headers.cookie, cookies[kind].name)
+  return others.length > 0 ? undefined : value || undefined
+}
+
 /** Whether the request has a cookie of that kind that is not empty, once or more. */
 export function hasCookie(request: FastifyRequest, kind: CookieKind): boolean {
   return valuesOf(request.headers.cookie, cookies[kind].name).some((value) => value !== '')

@@ -1,6 +1,7 @@
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { expectAccessible, expectNoSidewaysScroll, startUiLab, type UiLab } from './ui-lab.ts'
+import { roleEmails } from './ui-world.ts'
 
 let lab: UiLab
 beforeAll(async () => {
@@ -58,6 +59,73 @@ test('signing out in one tab signs out the others', async () => {
   await other.waitForURL(lab.address('/sign-in?**'))
 })
 
+test('reloads and further tabs share one token, until the session ends', async () => {
+  const context = await lab.profileOf('analyst')
+  const calls = tokenCalls(context)
+  const tabs = [await context.newPage(), await context.newPage()]
+  for (let round = 0; round < 3; round += 1) {
+    for (const tab of tabs) {
+      await tab.goto(lab.address('/settings/nowhere'))
+      await heading(tab, 'Page not found').waitFor()
+    }
+  }
+  expect(calls.length).toBe(1)
+  const stored = () => tabs[1]!.evaluate(`localStorage.getItem('hub-token')`)
+  await expect.poll(stored).toMatch(/^[0-9a-f]{64,}$/)
+  await tabs[0]!.getByRole('button', { name: 'Your account' }).click()
+  await tabs[0]!.getByRole('menuitem', { name: 'Sign out' }).click()
+  await Promise.all(tabs.map((tab) => tab.waitForURL(lab.address('/sign-in?**'))))
+  expect(await stored()).toBeNull()
+  await tabs[1]!.goto(lab.address('/settings/nowhere'))
+  await tabs[1]!.getByRole('heading', { name: 'Sign in' }).waitFor()
+})
+
+test('a stored token is of no use to the next person, nor to a session that another one replaced', async () => {
+  const context = await lab.profileOf('analyst')
+  const calls = tokenCalls(context)
+  const subjects: unknown[] = []
+  context.on('request', (request) => {
+    const [, claims] = request.headers().authorization?.split('.') ?? []
+    if (claims) subjects.push(JSON.parse(Buffer.from(claims, 'base64url').toString()).sub)
+  })
+  for (const [round, role] of (['admin', 'analyst', 'analyst'] as const).entries()) {
+    const page = await context.newPage()
+    await page.goto(lab.address('/records'))
+    await heading(page, 'Records').waitFor()
+    await expect.poll(() => page.evaluate(`localStorage.getItem('hub-token')`)).not.toBeNull()
+    expect([calls.length, new Set(subjects.splice(0)).size]).toEqual([round + 1, 1])
+    await page.goto('about:blank')
+    const data = { email: roleEmails[role], tenant: 'acme' }
+    expect((await context.request.post(lab.address('/api/v1/auth/mock-login'), { data })).status()).toBe(200)
+  }
+})
+
+test('a session that was ended elsewhere is forgotten by every tab', async () => {
+  const page = await lab.signInAs('analyst', '/records')
+  const other = await page.context().newPage()
+  await other.goto(lab.address('/exports'))
+  await heading(other, 'Exports').waitFor()
+  const { sub } = JSON.parse(
+    (await page
+      .context()
+      .request.post(lab.address('/api/v1/auth/token'))
+      .then(async (answer) => {
+        const [, claims = ''] = (await answer.json()).access_token.split('.')
+        return Buffer.from(claims, 'base64url').toString()
+      })) as string,
+  )
+  await lab.hub.call('acme', 'POST', `/api/v1/roster/users/${sub}:deactivate`)
+  try {
+    for (const tab of [page, other]) {
+      await tab.reload()
+      await tab.waitForURL(lab.address('/sign-in?**'))
+      expect(await tab.evaluate(`localStorage.getItem('hub-token')`)).toBeNull()
+    }
+  } finally {
+    await lab.hub.call('acme', 'POST', `/api/v1/roster/users/${sub}:reactivate`)
+  }
+})
+
 test('no storage has a token, nor a cookie that scripts can read', async () => {
   const page = await lab.signInAs('admin')
   const kept = await page.evaluate(`Promise.all([
@@ -85,7 +153,7 @@ test('an access token is renewed before it ends, by one tab for all', async () =
     await tab.getByRole('button', { name: 'Your account' }).click()
     expect((await answered).status()).toBe(200)
   }
-  expect(calls.map((body) => JSON.parse(body ?? '{}').grant_type)).toEqual([undefined, undefined, 'refresh_token'])
+  expect(calls.map((body) => JSON.parse(body ?? '{}').grant_type)).toEqual([undefined, 'refresh_token'])
 })
 
 test('Ctrl-K finds pages, records and skills, and the keyboard goes there', async () => {

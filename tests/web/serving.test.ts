@@ -12,6 +12,7 @@ import { createApp } from '../../server/app.ts'
 import { loadConfig } from '../../server/config.ts'
 import { fillPage } from '../../server/modules/web-ui/web-page.ts'
 import { publicFiles } from '../../server/modules/web-ui/web-ui-routes.ts'
+import { cookieNames, signIn } from '../auth/people.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 
 const web = resolve(import.meta.dirname, '../../web')
@@ -87,6 +88,32 @@ describe('the page', () => {
       fillPage('<head></head>', { apiUrl: undefined, nonce: 'n', environment })
     expect(filled('development')).toContain(meta)
     expect([filled('staging'), filled('production')]).toEqual(['<head></head>', '<head></head>'])
+  })
+
+  test('has the key of a session for those who send its cookie, and is then kept nowhere', async () => {
+    const cookieOf = async () => `${cookieNames.session}=${(await signIn(hub, 'acme')).session.sessionToken}`
+    const [mine, other] = [await cookieOf(), await cookieOf()]
+    const keyOf = async (cookie: string, path = '/') => {
+      const { headers, text } = await ask(path, { headers: { cookie } })
+      const [, value] = /<meta name="hub-session" content="(ses_[\w-]+ [0-9a-f]{64})">/.exec(text) ?? []
+      expect(headers['cache-control']).toBe(value === undefined ? 'no-cache' : 'no-store')
+      expect(headers).not.toHaveProperty('set-cookie')
+      return value
+    }
+    const key = await keyOf(mine)
+    expect(key).toBeDefined()
+    expect(await keyOf(mine, '/records/x')).toBe(key)
+    expect(new Set([key, await keyOf(other)].map((value) => value?.split(' ')[1])).size).toBe(2)
+    for (const cookie of [
+      '',
+      'service_session=',
+      'service_session=x',
+      mine.slice(0, -9),
+      `${mine}; ${other}`,
+      `${mine}; ${mine}`,
+    ]) {
+      expect([cookie, await keyOf(cookie)]).toEqual([cookie, undefined])
+    }
   })
 
   test('refers to files that are there', async () => {

@@ -26,20 +26,21 @@ export type Body<Id extends keyof operations> = operations[Id] extends {
 
 let tenant: string | undefined
 
-/** Every call of a tenant's data names the tenant (interface section 4). It is known once `/auth/me` has answered. */
+/** Every call of a tenant's data names the tenant (interface section 4). It is known once there is an access token. */
 export function callAsTenant(slug: string): void {
   tenant = slug
 }
 
+const scheme = 'Bearer '
 const asTheUser: Middleware = {
   async onRequest({ request }) {
-    request.headers.set('authorization', `Bearer ${await accessToken()}`)
+    request.headers.set('authorization', `${scheme}${await accessToken()}`)
     if (tenant) request.headers.set('x-service-tenant', tenant)
     return request
   },
-  async onResponse({ response }) {
+  async onResponse({ request, response }) {
     if (response.ok) return
-    if (response.status === 401) forgetToken()
+    if (response.status === 401) forgetToken(request.headers.get('authorization')?.slice(scheme.length) ?? '')
     throw await problemOf(response)
   },
   onError({ error }) {

@@ -1,15 +1,12 @@
 import { decodeJwt } from 'jose'
 import { apiAddress } from './address.ts'
+import { type AccessToken, isOfThisSession, removeStoredToken, storeToken, takeStoredToken } from './kept-token.ts'
 import { HubProblem, HubUnreachable, problemOf } from './problem.ts'
 
-/** As tabs hand it to one another. It is kept in variables only: no storage ever holds a token. */
-interface Tokens {
-  accessToken: string
-  refreshToken: string
-  /** By the clock of this machine. */
-  renewAtMs: number
-  /** When the cookie was last sent for them: whose session it was of then is what they say, and no more. */
-  cookieSentAtMs: number
+/** As tabs hand it to one another. The refresh token is kept in variables only. */
+interface Tokens extends AccessToken {
+  /** Of the tab that asked, or renewed; a page that took a stored token has none. */
+  refreshToken?: string
 }
 
 type Message = { kind: 'tokens'; tokens: Tokens } | { kind: 'signed-out' }
@@ -26,25 +23,18 @@ let openedFor: { whom: string; scope: string } | undefined
 let leaving = false
 const tabs = new BroadcastChannel('hub-session')
 
-tabs.onmessage = ({ data }: MessageEvent<Message>) => {
-  if (data.kind === 'tokens' && isForThisPage(data.tokens)) keep(data.tokens)
+tabs.onmessage = async ({ data }: MessageEvent<Message>) => {
+  if (data.kind === 'tokens' && (await isForThisPage(data.tokens))) keep(data.tokens)
   if (data.kind === 'signed-out') leave()
 }
 
 /**
- * A page that was just opened is for whoever the cookie is of. What another tab got before, or renewed since, may be of
- * somebody else: nothing that a page can read tells whose session the cookie has. What another tab got by sending the
- * cookie after this page had come is what this page would get itself.
+ * A page that was just opened is for the person whose cookie the browser has. Another tab may have its tokens from a
+ * session before, so the page takes those of its own session only.
  */
-function isForThisPage({ renewAtMs, cookieSentAtMs }: Tokens): boolean {
-  if (openedFor === undefined && cookieSentAtMs < pageCameAtMs()) return false
-  return renewAtMs > (tokens?.renewAtMs ?? 0)
-}
-
-/** When the answer with this page began, which is after all that signing in had set. */
-function pageCameAtMs(): number {
-  const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[]
-  return navigation ? Date.now() - (performance.now() - navigation.responseStart) : Number.POSITIVE_INFINITY
+async function isForThisPage(fresh: Tokens): Promise<boolean> {
+  if (openedFor === undefined && !(await isOfThisSession(fresh))) return false
+  return fresh.renewAtMs > (tokens?.renewAtMs ?? 0)
 }
 
 function hasFresh(): boolean {
@@ -52,14 +42,14 @@ function hasFresh(): boolean {
 }
 
 /**
- * An access token that is still good for a while. One tab at a time renews it and tells the others, for the
- * Hub answers ten such calls a minute of a session. A page that was just opened asks by the session's cookie: somebody
- * else may have signed in since the others did. Of many that are opened at once one asks, and those that wait take what
- * it gets. Without a session it leads to the page `/sign-in`.
+ * Returns an access token that is still good for a while. The Hub answers ten calls a minute of a session that ask for
+ * one, so all tabs share it: a page that was just opened, or reloaded, takes the token that another page of the session
+ * stored; one tab at a time renews it and tells the others. Without a session it leads to the page `/sign-in`.
  *
  * @throws HubProblem where the Hub refuses for another reason, HubUnreachable where it does not answer
  */
 export async function accessToken(): Promise<string> {
+  if (!hasFresh()) await takeStored()
   if (tokens && hasFresh()) return tokens.accessToken
   return inTurn(async (afterAnother) => {
     if (afterAnother) await tokensOfAnother()
@@ -69,6 +59,11 @@ export async function accessToken(): Promise<string> {
   })
 }
 
+async function takeStored(): Promise<void> {
+  const stored = await takeStoredToken()
+  if (stored && !hasFresh()) keep(stored)
+}
+
 /** @param work is told whether it had to wait for another's */
 async function inTurn(work: (afterAnother: boolean) => Promise<string>): Promise<string> {
   const name = 'hub-session'
@@ -76,29 +71,23 @@ async function inTurn(work: (afterAnother: boolean) => Promise<string>): Promise
   return atOnce ?? navigator.locks.request(name, () => work(true))
 }
 
-/** Waits until another tab has handed on its tokens, but not for long: it may have got none. */
+/** Waits until another tab has handed on its tokens, but not for long: it may have got none, or another person's. */
 async function tokensOfAnother(): Promise<void> {
+  await takeStored()
   if (hasFresh()) return
-  const arrived = new AbortController()
   const { promise, resolve } = Promise.withResolvers<void>()
   setTimeout(resolve, tokensFollowMs)
-  // After the listener above, which keeps them.
-  tabs.addEventListener('message', () => hasFresh() && resolve(), { signal: arrived.signal })
+  kept.addEventListener('fresh', () => resolve(), { once: true })
   await promise
-  arrived.abort()
 }
 
 async function renew(): Promise<void> {
   const refreshToken = tokens?.refreshToken
-  let cookieSentAtMs = tokens?.cookieSentAtMs ?? Date.now()
   // It is good once: if the answer is lost, sending it again would later pass for the use of a stolen one.
   tokens = undefined
   const body = refreshToken === undefined ? undefined : { grant_type: 'refresh_token', refresh_token: refreshToken }
   let response = await post('/api/v1/auth/token', body)
-  if (response.status === 401 && body) {
-    cookieSentAtMs = Date.now()
-    response = await post('/api/v1/auth/token')
-  }
+  if (response.status === 401 && body) response = await post('/api/v1/auth/token')
   if (response.status === 401) return leave()
   if (!response.ok) throw await problemOf(response)
   const answer = await response.json()
@@ -106,11 +95,14 @@ async function renew(): Promise<void> {
     accessToken: answer.access_token,
     refreshToken: answer.refresh_token,
     renewAtMs: Date.now() + answer.expires_in * 1000 - marginMs,
-    cookieSentAtMs,
   }
   keep(renewed)
   tabs.postMessage({ kind: 'tokens', tokens: renewed } satisfies Message)
+  if (!leaving) void storeToken(renewed)
 }
+
+/** Dispatches `fresh` when this page has got tokens, from whatever tab. */
+const kept = new EventTarget()
 
 /** Dispatches `changed` where the person's rights are others than before. */
 export const rights = new EventTarget()
@@ -120,6 +112,7 @@ export const rights = new EventTarget()
  * them, the others begin anew, so that nobody sees, or sends, what was the other's.
  */
 function keep(fresh: Tokens): void {
+  if (leaving) return
   const { sub, tenant, scope } = decodeJwt<{ tenant: string; scope: string }>(fresh.accessToken)
   const whom = `${tenant} ${sub}`
   if (openedFor !== undefined && openedFor.whom !== whom) {
@@ -130,6 +123,7 @@ function keep(fresh: Tokens): void {
   const changed = openedFor !== undefined && openedFor.scope !== scope
   openedFor = { whom, scope }
   tokens = fresh
+  kept.dispatchEvent(new Event('fresh'))
   if (changed) rights.dispatchEvent(new Event('changed'))
 }
 
@@ -168,8 +162,10 @@ async function post(path: string, body?: object): Promise<Response> {
 }
 
 /** The Hub did not take the token: it was revoked, or the person has other rights since. The next call gets another. */
-export function forgetToken(): void {
+export function forgetToken(refused: string): void {
+  if (tokens?.accessToken !== refused) return
   tokens = undefined
+  removeStoredToken()
 }
 
 /** Ends the session, here or everywhere, in every tab; then shows the page `/sign-in`. */
@@ -181,6 +177,7 @@ export async function signOut({ everywhere = false } = {}): Promise<void> {
 }
 
 function leave(): void {
+  removeStoredToken()
   goTo(signInAddress())
 }
 

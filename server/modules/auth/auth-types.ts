@@ -133,8 +133,20 @@ export interface Sessions {
   open(tx: TenantTx, tenant: Tenant, signIn: SignIn): Promise<OpenedSession>
   /** Tokens for a session that was just opened, and has been committed. */
   firstToken(tenant: Tenant, session: OpenedSession): Promise<IssuedUserToken>
+  /**
+   * Returns the tab key of a session, by the value of its cookie; undefined for anything but the cookie of a session that
+   * has not expired.
+   */
+  tabKey(sessionToken: string): Promise<TabKey | undefined>
   /** Ends every session of the person, in the transaction that takes away the right to them. */
   endAll(tx: TenantTx, userId: string): Promise<void>
+}
+
+/** Lets the tabs of one session share an access token in the browser's storage, and nobody else read it. */
+export interface TabKey {
+  sessionId: string
+  /** 32 bytes in hexadecimal digits. It opens nothing but what these tabs store. */
+  key: string
 }
 
 /** Who is signed in, in the names of the answer. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Config } from '../../config.ts'
 import { html } from '../../http/page.ts'
+import type { TabKey } from '../auth/auth-types.ts'
 
 /** In the built page, where each answer has a nonce of its own; web/vite.config.ts writes it. */
 const noncePlaceholder = '__CSP_NONCE__'
@@ -40,13 +41,16 @@ export function freshNonce(): string {
 /** Values that the server writes into the built page for one answer. */
 interface PageValues extends Required<Reach> {
   environment: Config['environment']
+  /** Of the session whose cookie came with the request. */
+  tabKey?: TabKey | undefined
 }
 
 /** Returns the built page with its nonce, and with what the UI has to know of the server before its first call. */
-export function fillPage(built: string, { apiUrl, nonce, environment }: PageValues): string {
+export function fillPage(built: string, { apiUrl, nonce, environment, tabKey }: PageValues): string {
   const metas = [
     ...(environment === 'development' ? [html`<meta name="hub-environment" content="${environment}">`] : []),
     ...(apiUrl === undefined ? [] : [html`<meta name="hub-api" content="${apiUrl}">`]),
+    ...(tabKey === undefined ? [] : [html`<meta name="hub-session" content="${tabKey.sessionId} ${tabKey.key}">`]),
   ]
   const head = `${metas.map(({ text }) => text).join('')}</head>`
   return built.replaceAll(noncePlaceholder, nonce).replace('</head>', () => head)

@@ -4,7 +4,9 @@ import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { webPaths } from '../../../contract/web-paths.ts'
 import type { Config } from '../../config.ts'
+import { peekCookie } from '../../http/cookies.ts'
 import { sendPage } from '../../http/page.ts'
+import type { Sessions } from '../auth/auth-types.ts'
 import { unbuiltPage } from './unbuilt-page.ts'
 import { fillPage, freshNonce, webPolicy } from './web-page.ts'
 
@@ -15,6 +17,7 @@ export interface WebUiParts {
   reason: string | undefined
   /** Of the API for pages of the common address, where it is at another host. */
   apiUrl: () => string | undefined
+  tabKey: Sessions['tabKey']
   environment: Config['environment']
 }
 
@@ -27,22 +30,36 @@ const assetName = /^[\w-]+(\.[\w-]+)+$/
 const compressedName = /\.(br|gz)$/
 
 /** The page of the web UI at all its paths, and its files. */
-export function addWebUiRoutes(app: FastifyInstance, { dist, reason, apiUrl, environment }: WebUiParts): void {
+export function addWebUiRoutes(app: FastifyInstance, { dist, reason, apiUrl, tabKey, environment }: WebUiParts): void {
   // Only `reply.sendFile` is taken of it: what is not asked for by a route is not sent.
   app.register(fastifyStatic, { root: dist, serve: false, preCompressed: true, suppressWarning: true })
   const config = { page: true as const }
   const apiUrlOf = (request: FastifyRequest) => (request.hostTenant === null ? apiUrl() : undefined)
 
-  const sendWebPage = async (request: FastifyRequest, reply: FastifyReply) => {
+  /** Without one the page asks for a token, so whatever keeps the key from being made does not keep the page. */
+  const tabKeyOf = async (request: FastifyRequest) => {
+    const sessionToken = peekCookie(request, 'session')
+    return sessionToken === undefined ? undefined : tabKey(sessionToken).catch(() => undefined)
+  }
+
+  /** Returns the page and sets its headers; undefined where the UI is not built. */
+  const filledPage = async (request: FastifyRequest, reply: FastifyReply) => {
     const built = await readFile(join(dist, 'index.html'), 'utf8').catch(() => undefined)
-    if (built === undefined) return sendPage(unbuiltPage(reason), reply)
+    if (built === undefined) return undefined
     const reach = { apiUrl: apiUrlOf(request), nonce: freshNonce() }
-    reply.headers({
-      'cache-control': 'no-cache',
+    const key = await tabKeyOf(request)
+    reply.type('text/html; charset=utf-8').headers({
+      // The browser's cache is no place for the key of a session.
+      'cache-control': key === undefined ? 'no-cache' : 'no-store',
       'content-security-policy': webPolicy(reach),
       'referrer-policy': 'strict-origin',
     })
-    return reply.type('text/html; charset=utf-8').send(fillPage(built, { ...reach, environment }))
+    return fillPage(built, { ...reach, environment, tabKey: key })
+  }
+
+  const sendWebPage = async (request: FastifyRequest, reply: FastifyReply) => {
+    const page = await filledPage(request, reply)
+    return page === undefined ? sendPage(unbuiltPage(reason), reply) : reply.send(page)
   }
 
   const sendFile = (request: FastifyRequest, reply: FastifyReply, name: string, caching: Caching) => {

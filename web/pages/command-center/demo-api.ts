@@ -20,8 +20,9 @@ export function createDemoApi(tenant: string): DemoApi {
   async function call<T>({ method, path, body, idempotencyKey, token }: Call): Promise<T> {
     let isRenewed = false
     for (let attempt = 1; ; attempt += 1) {
+      const sent = token ?? (await accessToken())
       const headers: Record<string, string> = {
-        authorization: `Bearer ${token ?? (await accessToken())}`,
+        authorization: `Bearer ${sent}`,
         ...(token === undefined && { 'x-service-tenant': tenant }),
         ...(body !== undefined && {
           'content-type': token === undefined ? 'application/json' : 'application/scim+json',
@@ -33,7 +34,7 @@ export function createDemoApi(tenant: string): DemoApi {
       const problem = await problemOf(response)
       if (problem.status === 401 && token === undefined && !isRenewed) {
         isRenewed = true
-        forgetToken()
+        forgetToken(sent)
       } else {
         await waitOrThrow(problem, attempt)
       }

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { sessionHours } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { Config } from '../../../config.ts'
@@ -54,6 +54,7 @@ export function createSessions(deps: SessionsDeps): SessionService {
   const admission = createSessionAdmission({ ...shared, tokens })
   const exchange = createTokenExchange({ ...shared, refreshTokens })
   const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
+  const tabKeysKey = deriveKey(deps.masterKey, 'tab keys')
 
   async function open(tx: TenantTx, tenant: Tenant, signIn: SignIn): Promise<OpenedSession> {
     const { user, method, connectionId, address, requestId } = signIn
@@ -85,6 +86,13 @@ export function createSessions(deps: SessionsDeps): SessionService {
   return {
     ...createOwnSessions({ ...shared, admission, cursorKey }),
     open,
+
+    async tabKey(sessionToken) {
+      const named = await tokens.open(sessionToken, now())
+      if (named === undefined) return undefined
+      const { tenant, sessionId } = named
+      return { sessionId, key: createHmac('sha256', tabKeysKey).update(`${tenant.slug} ${sessionId}`).digest('hex') }
+    },
 
     firstToken: (tenant, { sessionId, userId }) => exchange.begin({ tenant, sessionId, userId }),
 

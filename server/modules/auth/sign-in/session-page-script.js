@@ -1,4 +1,4 @@
-// Runs on the page /session. Tokens stay in its variables: nothing of them is stored, or shown.
+// Runs on the page /session. Tokens stay in its variables: it stores and shows none of them.
 ;(() => {
   const byId = (id) => document.getElementById(id)
   const status = byId('status')
@@ -68,8 +68,13 @@
     for (const field of document.querySelectorAll('dd')) field.textContent = ''
   }
 
-  /** Tabs of the web UI leave when they hear it (web/api/session.ts). */
+  /** Tabs of the web UI leave when they hear it (web/api/session.ts), and where none is open their token goes here. */
   function tellOtherTabs() {
+    try {
+      localStorage.removeItem('hub-token')
+    } catch {
+      // Storage is switched off: nothing was stored.
+    }
     const tabs = new BroadcastChannel('hub-session')
     tabs.postMessage({ kind: 'signed-out' })
     tabs.close()
