@@ -22,6 +22,7 @@ import { refuseCrossSite } from './cross-site.ts'
 import { checkOperator } from './operator-access.ts'
 import { checkSomeCredential } from './own-credentials.ts'
 import { asDomainError } from './problem-document.ts'
+import { prefersHtml } from './problem-page.ts'
 import { problemSender } from './problem-sender.ts'
 import { parseQuery } from './query-string.ts'
 import { readBody } from './request-body.ts'
@@ -47,6 +48,10 @@ export interface HttpServerOptions extends Omit<AccessChecksOptions, 'limitFacto
 }
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** Returns the page of the web UI that says that nothing is at an address, and sets its headers; undefined without one. */
+    notFoundPage: ((request: FastifyRequest, reply: FastifyReply) => Promise<string | undefined>) | undefined
+  }
   interface FastifyRequest {
     /** The caller once admitted; `caller` throws where there is none. */
     admittedCaller: Caller | null
@@ -115,6 +120,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   if (browserUrl) admitBrowserOrigin(app, browserUrl)
   const index = new RouteIndex()
   app.decorate('hubRoutes', new Map())
+  app.decorate('notFoundPage', undefined)
   app.addHook('onRoute', (route) => index.add(route))
   decorateRequests(app)
   answerBrokenRequests(app.server, baseUrl, headers)
@@ -126,7 +132,13 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     checkHost(request)
     request.hostTenant = (await access.access.tenantAt(request.host)) ?? null
     if (config.environment === 'development') checkLoopbackHost(request.headers.host)
-    if (request.is404 || isForeignOptions(request)) throw notFound(index.methodsAt(request.url), request, reply)
+    if (request.is404 || isForeignOptions(request)) {
+      const error = notFound(index.methodsAt(request.url), request, reply)
+      const page = error.slug === 'not-found' && isOfPeople(request) && (await app.notFoundPage?.(request, reply))
+      if (!page) throw error
+      request.problemSlug = error.slug
+      return reply.code(404).send(page)
+    }
     const { route, page, protocol } = request.routeOptions.config
     if (route?.operation.access.kind === 'own' || page !== undefined || protocol) {
       const rateClass = route?.operation.rateClass ?? protocol?.rateClass ?? 'auth'
@@ -221,6 +233,15 @@ function plainColons(url: string): string {
   const path = queryAt < 0 ? url : url.slice(0, queryAt)
   if (!/%3a/i.test(path)) return url
   return path.replaceAll(/%3a/gi, ':') + (queryAt < 0 ? '' : url.slice(queryAt))
+}
+
+/** First segments of the addresses that programs call. A mistyped one is answered by a problem document, to browsers too. */
+const ofPrograms = ['api', 'v1', 'scim', '.well-known', 'assets']
+
+/** Whether a browser shows the answer to a person: an address of pages, called by a navigation. */
+function isOfPeople({ method, url, headers }: FastifyRequest): boolean {
+  const [, segment = ''] = /^\/([^/?]*)/.exec(url) ?? []
+  return (method === 'GET' || method === 'HEAD') && !ofPrograms.includes(segment) && prefersHtml(headers.accept)
 }
 
 function notFound(methods: string[], request: FastifyRequest, reply: FastifyReply): DomainError {

@@ -279,6 +279,22 @@ test('an address that leads nowhere says so, and leads back', async () => {
   await page.waitForURL(lab.address('/'))
 })
 
+test('a mistyped address says so, with the sections for people who are signed in, and to others without asking them to sign in', async () => {
+  const path = '/recordz'
+  const page = await lab.signInAs('member', '/')
+  expect((await page.goto(lab.address(path)))?.status()).toBe(404)
+  await heading(page, 'Page not found').waitFor()
+  await page.getByRole('navigation', { name: 'Sections' }).waitFor()
+  const stranger = await (await lab.profile()).newPage()
+  const calls = tokenCalls(stranger.context())
+  expect((await stranger.goto(lab.address(path)))?.status()).toBe(404)
+  await heading(stranger, 'Page not found').waitFor()
+  await expectAccessible(stranger)
+  expect([calls, stranger.url()]).toEqual([[], lab.address(path)])
+  await stranger.getByRole('link', { name: 'To the command center' }).click()
+  await stranger.waitForURL(lab.address('/sign-in?**'))
+})
+
 test('on a phone the sections are behind a button, and everyone can use them', async () => {
   const page = await lab.signInAs('admin', '/settings/nowhere', { viewport: { width: 390, height: 800 } })
   await expectNoSidewaysScroll(page)

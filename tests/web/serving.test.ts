@@ -141,6 +141,43 @@ describe('the page', () => {
     },
   )
 
+  const page = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+
+  test.each(['/recordz', '/nothing/here?x=1', '/errorz', '/API', '/index.html'])(
+    'says to a browser that nothing is at %s, with 404',
+    async (path) => {
+      const { status, headers, text } = await ask(path, { headers: page })
+      expect([status, headers['content-type']]).toEqual([404, 'text/html; charset=utf-8'])
+      expect(text).toContain('<div id="app">')
+      expect(headers['content-security-policy']).toContain("default-src 'none'")
+      expect(text).toContain(`nonce="${nonceOf(headers['content-security-policy'])}"`)
+      const head = await ask(path, { method: 'HEAD', headers: page })
+      expect([head.status, head.bytes.length]).toEqual([404, 0])
+    },
+  )
+
+  test.each([
+    ['/api/v1/nothing', page],
+    ['/api', page],
+    ['/api?x=1', page],
+    ['/v1/nothing', page],
+    ['/scim/v3/acme', page],
+    ['/.well-known/nothing', page],
+    ['/nothing', { accept: 'application/json' }],
+    ['/nothing', { accept: '*/*' }],
+    ['/nothing', { accept: 'text/html;q=0, application/json' }],
+    ['/nothing', {}],
+  ] as const)('leaves a problem document at %s for %j', async (path, headers) => {
+    const answer = await ask(path, { headers })
+    expect([answer.status, answer.headers['content-type']]).toEqual([404, 'application/problem+json; charset=utf-8'])
+    expect(JSON.parse(answer.text).type).toBe(`${hub.baseUrl}/errors/not-found`)
+  })
+
+  test('answers other methods there with a problem document', async () => {
+    const { status, headers } = await ask('/nothing', { method: 'POST', headers: page })
+    expect([status, headers['content-type']]).toEqual([404, 'application/problem+json; charset=utf-8'])
+  })
+
   test('takes nothing', async () => {
     for (const path of ['/', '/records', '/records/x', '/assets/x.js']) {
       const { status, headers } = await ask(path, { method: 'POST' })

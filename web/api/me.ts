@@ -29,10 +29,15 @@ export function useMe(): Me {
   return me
 }
 
-/** Who is signed in, before anything else is asked for. It costs no call beyond the token's own. */
-export function useSignedIn() {
+/**
+ * Who is signed in, before anything else is asked for. It costs no call beyond the token's own.
+ *
+ * @param enabled false for a page that needs nobody; otherwise it leads to the page `/sign-in` without a session
+ */
+export function useSignedIn(enabled: boolean) {
   return useQuery({
     queryKey: ['signed in'],
+    enabled,
     staleTime: 30_000,
     structuralSharing: false,
     queryFn: async (): Promise<Me> => {

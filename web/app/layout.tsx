@@ -2,6 +2,8 @@ import { AppShell, Box, Burger, Group, Loader, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Outlet, useRouterState } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useRef } from 'react'
+import { isWebPath } from '../../contract/web-paths.ts'
+import { cameWithSession } from '../api/kept-token.ts'
 import { MeProvider, useMe, useSignedIn } from '../api/me.ts'
 import { HubProblem } from '../api/problem.ts'
 import { rights, takeWord } from '../api/session.ts'
@@ -13,6 +15,7 @@ import { ForbiddenPage } from './forbidden-page.tsx'
 import styles from './layout.module.css'
 import { destinationAt, mayOpen } from './navigation.ts'
 import { NavigationLinks } from './navigation-links.tsx'
+import { NotFoundPage } from './not-found-page.tsx'
 import { PaletteButton } from './palette-button.tsx'
 import { SchemeToggle } from './scheme-toggle.tsx'
 import { SectionTabs } from './section-tabs.tsx'
@@ -20,7 +23,10 @@ import { TenantSwitcher } from './tenant-switcher.tsx'
 
 /** Everything around a page. It waits until it is known who is signed in; without a session it leads to `/sign-in`. */
 export function Layout() {
-  const { data: me, error, failureReason, refetch } = useSignedIn()
+  const isNowhere = useRouterState({ select: ({ location }) => !isWebPath(location.pathname) })
+  // A mistyped address says so to everyone, instead of asking strangers to sign in first.
+  const isAlone = isNowhere && !cameWithSession()
+  const { data: me, error, failureReason, refetch } = useSignedIn(!isAlone)
   useEffect(() => {
     const word = takeWord()
     if (word) notifyOf('You are somewhere else now', word)
@@ -39,7 +45,9 @@ export function Layout() {
   }
   return (
     <Box component="main" className={styles.alone}>
-      {error ? (
+      {isAlone ? (
+        <NotFoundPage />
+      ) : error ? (
         <ProblemNotice error={error} title="You could not be signed in" onRetry={() => void refetch()} />
       ) : (
         <Group role="status">

@@ -18,7 +18,7 @@ export function NotFoundPage() {
           </Button>
         }
       >
-        The link may be old or mistyped. Ctrl-K finds every page and record.
+        The link may be old or mistyped. In the Hub, Ctrl-K finds every page and record.
       </EmptyState>
     </>
   )

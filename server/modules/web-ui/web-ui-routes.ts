@@ -62,6 +62,9 @@ export function addWebUiRoutes(app: FastifyInstance, { dist, reason, apiUrl, tab
     return page === undefined ? sendPage(unbuiltPage(reason), reply) : reply.send(page)
   }
 
+  // The router of the UI knows which addresses lead nowhere, and says so in its own page.
+  app.notFoundPage = filledPage
+
   const sendFile = (request: FastifyRequest, reply: FastifyReply, name: string, caching: Caching) => {
     // A worker has the policy of its script.
     reply.header('content-security-policy', webPolicy({ apiUrl: apiUrlOf(request) }))

@@ -1,4 +1,4 @@
-import { webPaths } from '../../../../contract/web-paths.ts'
+import { isWebPath } from '../../../../contract/web-paths.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 
@@ -19,12 +19,7 @@ export function createLanding(deps: {
     const commonUrl = deps.directory.commonUrl()
     const baseUrl = tenant?.baseUrl ?? commonUrl
     const browserUrl = baseUrl === commonUrl ? deps.browserUrl() : baseUrl
-    return browserUrl === baseUrl || !isOfWebUi(path) ? path : `${browserUrl}${path}`
+    // All others, such as `/session`, are pages of the service itself.
+    return browserUrl === baseUrl || !isWebPath(path) ? path : `${browserUrl}${path}`
   }
-}
-
-/** All others, such as `/session`, are pages of the service itself. */
-function isOfWebUi(path: string): boolean {
-  const [, segment = ''] = /^\/([^/?#]*)/.exec(path) ?? []
-  return segment === '' || webPaths.some((each) => each === segment)
 }
