@@ -2,8 +2,11 @@ import type { TObject, TSchema } from 'typebox'
 import { operations } from '../../../contract/operations.ts'
 import { scopes } from '../../../contract/scopes.ts'
 import type { RouteDescription } from '../../http/route.ts'
+import { portablePattern, withNamedSchemas } from './openapi-components.ts'
 import { exampleOf } from './openapi-examples.ts'
 import { problemComponents, problemResponses } from './openapi-problems.ts'
+import { scimPaths, scimSchemas } from './openapi-scim.ts'
+import { tagDescriptions } from './openapi-tags.ts'
 import { describedWebhooks } from './openapi-webhooks.ts'
 
 /** An OpenAPI 3.1 document, as plain JSON. */
@@ -32,10 +35,18 @@ export function openApiDocument(routes: ReadonlyMap<string, RouteDescription>): 
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    tags: [...new Set(Object.values(operations).map((operation) => operation.tag))].map((name) => ({ name })),
+    tags: [...new Set(Object.values(operations).map((operation) => operation.tag)), 'SCIM'].map((name) => ({
+      name,
+      description: tagDescriptions[name],
+    })),
     paths: {},
     webhooks: describedWebhooks(),
-    components: { ...commonComponents, ...problemComponents, securitySchemes },
+    components: {
+      ...commonComponents,
+      ...problemComponents,
+      schemas: { ...problemComponents.schemas, ...scimSchemas },
+      securitySchemes,
+    },
   }
   for (const id of Object.keys(operations)) {
     const route = routes.get(id)
@@ -44,10 +55,14 @@ export function openApiDocument(routes: ReadonlyMap<string, RouteDescription>): 
     document.paths[path] ??= {}
     document.paths[path][method.toLowerCase()] = describeOperation(route)
   }
+  Object.assign(document.paths, scimPaths)
   // Schemas carry symbols and annotations of the validator; a reader of the document wants neither.
-  return JSON.parse(
-    JSON.stringify(document, (name, value) => (name === 'x-must-be' ? undefined : value)),
-  ) as OpenApiDocument
+  return withNamedSchemas(JSON.parse(JSON.stringify(document, forReaders)) as OpenApiDocument)
+}
+
+function forReaders(name: string, value: unknown): unknown {
+  if (name === 'x-must-be') return undefined
+  return name === 'pattern' && typeof value === 'string' ? portablePattern(value) : value
 }
 
 const securitySchemes = {
@@ -77,6 +92,7 @@ const securitySchemes = {
     description:
       '`t=<seconds since 1970>,v1=<hex>`: HMAC-SHA256 of `<t>.<raw body>`, keyed with the secret of the connection',
   },
+  scim: { type: 'http', scheme: 'bearer', description: 'The token of the SCIM configuration of a tenant' },
   clientBasic: { type: 'http', scheme: 'basic', description: 'client_id and client_secret of a service account' },
 }
 

@@ -10,7 +10,10 @@ const extensionExamples: Partial<Record<ProblemSlug, Record<string, unknown>>> =
   'insufficient-scope': { required_scopes: ['hub:read'] },
 }
 
-const slugs = Object.keys(problems) as ProblemSlug[]
+/** Answered where no operation is reached, so no description refers to them. */
+const outsideOperations: ReadonlySet<string> = new Set(['method-not-allowed', 'headers-too-large'])
+
+const slugs = (Object.keys(problems) as ProblemSlug[]).filter((slug) => !outsideOperations.has(slug))
 
 export const problemComponents = {
   schemas: {
@@ -18,6 +21,7 @@ export const problemComponents = {
       type: 'object',
       description: 'Problem document (RFC 7807). The page at `type` explains it.',
       required: ['type', 'title', 'status', 'detail', 'instance'],
+      additionalProperties: true,
       properties: {
         type: { type: 'string', format: 'uri', description: '{base_url}/errors/{slug}' },
         title: { type: 'string' },

@@ -10,6 +10,7 @@ export function describedWebhooks(): Record<string, unknown> {
 function describeMessage(message: DescribedMessage): Record<string, unknown> {
   const schema = messageSchema(message)
   return {
+    operationId: `on${message.kind.replaceAll(/(?:^|[._*]+)([a-z]|$)/g, (_, letter: string) => letter.toUpperCase())}`,
     tags: ['Webhooks'],
     summary: message.summary,
     description:

@@ -109,7 +109,7 @@ export const envelopeNames: ReadonlySet<string> = new Set(Object.keys(envelope))
 
 export const EventSchema = Type.Object(
   { ...envelope, ...extras },
-  { additionalProperties: false, description: 'A telemetry event' },
+  { additionalProperties: false, title: 'Telemetry event', description: 'A telemetry event' },
 )
 
 /** A telemetry event (interface 2.3) as it is sent. */
