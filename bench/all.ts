@@ -15,6 +15,7 @@ const figures = [
   'tokens',
   'authenticated',
   'refusals',
+  'bodies',
   'export',
   'deliveries',
   'fairness',

@@ -17,6 +17,7 @@ const figures = [
   'tokens',
   'authenticated',
   'refusals',
+  'bodies',
   'export',
   'deliveries',
   'fairness',
