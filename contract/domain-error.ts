@@ -53,6 +53,29 @@ export function isUnavailable(error: unknown): error is DomainError {
   return error instanceof DomainError && error.slug === 'hub-unavailable'
 }
 
+/** What has no space left. */
+export type FullPlace = 'database' | 'files' | 'backup'
+
+const fullWords: Record<FullPlace, string> = {
+  database: 'the disk of the database',
+  files: 'the disk of exported files',
+  backup: 'the disk that the backup is written to',
+}
+
+/** The 503 for a disk without space; `full` names what is kept on it. */
+export function storageFull(
+  full: FullPlace,
+  options: { retryAfterSeconds?: number; cause?: unknown } = {},
+): DomainError {
+  const detail = `Storage is full: ${fullWords[full]} has too little free space. Tell the operator, and try again later.`
+  return new DomainError('hub-unavailable', detail, { retryAfterSeconds: 60, ...options, extensions: { full } })
+}
+
+/** Whether somebody has to make room on a disk. */
+export function isStorageFull(error: unknown): error is DomainError {
+  return isUnavailable(error) && error.extensions.full !== undefined
+}
+
 /** The 403 for a tenant that does not exist, is not the caller's or is not served here: nobody learns which. */
 export function invalidTenant(tenantSlug: string): DomainError {
   return new DomainError('invalid-tenant', 'The tenant does not exist, or the caller has no access to it.', {

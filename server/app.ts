@@ -17,6 +17,7 @@ import { type ConnectorsModule, createConnectorsModule } from './modules/connect
 import { createDistributionModule, type DistributionModule } from './modules/distribution/distribution-module.ts'
 import { createEntitlementModule, type EntitlementModule } from './modules/entitlement/entitlement-module.ts'
 import { createExportErasure } from './modules/exports/export-erasure.ts'
+import { type ExportSettings, exportQuotaOf } from './modules/exports/export-quota.ts'
 import { createExportsModule, type ExportsModule } from './modules/exports/exports-module.ts'
 import { createGovernanceLog } from './modules/governance/governance-log.ts'
 import type { GovernanceLog, RefusalLog } from './modules/governance/governance-types.ts'
@@ -48,6 +49,7 @@ import { createWebUiModule } from './modules/web-ui/web-ui-module.ts'
 import { createWebhooksModule, type WebhooksModule } from './modules/webhooks/webhooks-module.ts'
 import type { GovernanceNews } from './modules/webhooks/webhooks-types.ts'
 import { openWaysOut } from './outbound/ways-out.ts'
+import { createDiskSpace, type DiskSettings, type DiskSpace, type FreeBytes } from './storage/disk-space.ts'
 import { openStorage } from './storage/open-storage.ts'
 import type { Storage } from './storage/storage.ts'
 
@@ -76,6 +78,7 @@ export interface Modules {
   exports: ExportsModule
   inbound: InboundModule
   storage: Storage
+  disk: DiskSpace
   observability: ReturnType<typeof createObservabilityModule>
   webhooks: WebhooksModule
   views: ViewsModule
@@ -95,19 +98,21 @@ export interface ModulesOptions {
     | 'baseUrl'
     | 'smtpUrl'
     | 'outboundAllow'
-    | 'storageUrl'
-    | 'dataDir'
     | 'checkpointSinks'
     | 'aws'
     | 'keyringDir'
     | 'vault'
     | 'keyNames'
-  >
+  > &
+    DiskSettings &
+    ExportSettings
   database: Database
   masterKey: Buffer
   /** The common address, without a trailing slash; only known once the service listens. */
   baseUrl: () => string
   log: DatabaseLog
+  /** Asks for the free space of disks; another one in tests. */
+  freeBytes?: FreeBytes
   /** Of new token keys, see the key ring; shorter in tests. */
   signingDelayMs?: number
   /** Of records, holds, buffers and exports; in tests it may be set forward. */
@@ -195,6 +200,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
   })
   const views = createViewsModule(shared)
   const storage = openStorage(config)
+  const disk = createDiskSpace(config, options.freeBytes)
   const { directory } = tenants
   const connectors = createConnectorsModule({
     ...{ ...shared, outbound, inboundSecrets, secrets: encryption.secrets },
@@ -231,17 +237,10 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
   })
   const erasures = () => [rollups.erasure, entitlement.erasure, ...webhooks.erasure, views.erasure]
   const exports: ExportsModule = createExportsModule({
-    ...shared,
-    clock: recordStore.clock,
-    storage,
-    refusals,
-    secrets: encryption.secrets,
-    keys: keys.provenance,
-    logs: tenantLog.logs,
+    ...{ ...shared, clock: recordStore.clock, storage, disk, quota: exportQuotaOf(config), refusals, directory },
+    ...{ secrets: encryption.secrets, keys: keys.provenance, logs: tenantLog.logs, jobSender },
     records: hub.sealedRecords,
     verification: hub.verification,
-    directory,
-    jobSender,
   })
   const webhooks: WebhooksModule = createWebhooksModule({
     ...{ ...shared, directory, clock: recordStore.clock, secrets: encryption.secrets, profiles: roster.profiles },
@@ -319,7 +318,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     checkpoints,
     exports,
     inbound,
-    storage,
+    ...{ storage, disk },
     observability,
     webhooks,
     views,

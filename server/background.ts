@@ -53,6 +53,8 @@ export function createBackground(parts: {
     queue,
     start: () => {
       metrics?.showDatabaseWaits(() => database.waits())
+      const { disk } = modules
+      metrics?.showDisk(async () => ({ free: await disk.free(), floorBytes: disk.floorBytes }))
       inBackground(() => {
         queue.start()
         if (config.role === 'api') return modules.log.tellOthers()

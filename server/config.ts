@@ -65,6 +65,12 @@ export interface Config {
   readonly bodySeconds: number
   /** Open connections of one address; trusted proxies may have any number. */
   readonly connectionsPerAddress: number
+  /** Exports and backups are refused while a disk has less free space than this, in MiB. */
+  readonly diskFreeMinMb: number
+  /** Exports that a tenant may order within 24 hours. */
+  readonly exportsPerDay: number
+  /** What the files of a tenant's exports may have together, in MiB. */
+  readonly exportMbKept: number
   /** Where `hub serve` shows metrics, on this machine only; 0 lets the system choose, undefined means nowhere. */
   readonly metricsPort: number | undefined
   /** Whether `metricsPort` was set: then the start fails where it is taken. */
@@ -142,6 +148,9 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, overrides: Conf
       { min: 1, max: 1_000_000 },
       256,
     ),
+    diskFreeMinMb: reader.integer(reader.source('HUB_DISK_FREE_MIN_MB'), { min: 0, max: 1_000_000 }, 512),
+    exportsPerDay: reader.integer(reader.source('HUB_EXPORTS_PER_DAY'), { min: 1, max: 1_000_000 }, 200),
+    exportMbKept: reader.integer(reader.source('HUB_EXPORT_MB_KEPT'), { min: 1, max: 1_000_000_000 }, 10_240),
     metricsPort: readMetricsPort(reader),
     metricsPortConfigured: reader.text('HUB_METRICS_PORT') !== undefined,
     logLevel: reader.choice(reader.source('HUB_LOG_LEVEL'), logLevels, 'info'),

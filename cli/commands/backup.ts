@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { packageVersion } from '../../server/config.ts'
 import { writeBackup } from '../../server/db/backup/write-backup.ts'
+import { backupSpace } from '../../server/storage/disk-space.ts'
 import { counted } from '../counted.ts'
 import { example, type OutputOptions, printResult } from '../output.ts'
 import { withDatabase } from '../services.ts'
@@ -17,7 +18,8 @@ export function addBackupCommand(program: Command): void {
     .option('--json', 'print one JSON object')
     .addHelpText('after', example('backup /var/backups/hub/'))
     .action((destination: string, options: OutputOptions) =>
-      withDatabase(async ({ database }) => {
+      withDatabase(async ({ database, config }) => {
+        await backupSpace(resolve(destination), config).requireRoom()
         const written = await writeBackup({
           owner: database.connection.owner,
           masterKey: database.masterKey,

@@ -1,10 +1,11 @@
-import { DomainError } from '../../contract/domain-error.ts'
+import { DomainError, storageFull } from '../../contract/domain-error.ts'
 import { tookTooLong, type WorkClass } from './work-classes.ts'
 
 /** Conditions that pass without anyone changing the request (PostgreSQL, appendix A). */
 const unavailableStates = /^(08...|57P0.|53...|25P03)$/
 /** The statement ran into `statement_timeout`, or an administrator cancelled it; its connection is as good as before. */
 const cancelledState = '57014'
+const diskFullState = '53100'
 const unavailableCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -40,9 +41,12 @@ export function isRetryable(error: unknown): boolean {
   return error instanceof Error && retryableStates.has((error as CodedError).code ?? '')
 }
 
-/** The error a service sees: `hub-unavailable` if the database is, or took too long; else the error itself. */
+/** The error a service sees: `hub-unavailable` if the database is, is full or took too long; else the error itself. */
 export function asServiceError(error: unknown, workClass: WorkClass = 'write'): unknown {
   if (error instanceof Error && (error as CodedError).code === cancelledState) return tookTooLong(workClass, error)
+  if (error instanceof Error && (error as CodedError).code === diskFullState) {
+    return storageFull('database', { cause: error })
+  }
   return isUnavailable(error) ? unavailable(error) : error
 }
 

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { isStorageFull, storageFull } from '../../contract/domain-error.ts'
 import { type ConnectionTarget, clientConfig, serviceTimeouts } from './connection-settings.ts'
 import type { Database, DatabaseLog, Listener, RegistryTx, TenantTx, TransactionMode } from './database.ts'
 import { FairQueue } from './fair-queue.ts'
@@ -23,6 +24,9 @@ export interface PoolOptions {
 /** The one that reads tables of no tenant waits for its turn as a tenant does. No slug is empty. */
 const registry = ''
 
+/** A disk that was full counts as full for so long: reads alone do not tell whether somebody made room. */
+const fullMs = 60_000
+
 /** Takes no turn: for the connection that only tells whether the database answers. */
 const ownTurn: Turn = { workClass: 'write', enter: () => undefined, leave: () => {} }
 
@@ -36,15 +40,24 @@ export function openPools(options: PoolOptions): Database {
   const ingestions = new FairQueue(shareRules(ingestSize))
   const listeners: Listener[] = []
   const used = { contents: noContents, proofs: noRowProofs }
+  let fullAt = Number.NEGATIVE_INFINITY
+  /** Remembers that a transaction met a full disk. */
+  const watched = <Result>(work: Promise<Result>): Promise<Result> =>
+    work.catch((error: unknown) => {
+      if (isStorageFull(error) && error.extensions.full === 'database') fullAt = performance.now()
+      throw error
+    })
   return {
     withTenant: async (tenantId, work, mode = {}) => {
       const turn = turnOf(transactions, tenantId, workClassOf(mode))
       const opening = openingFor(tenantId, mode, turn.workClass)
-      return runTransaction(app, turn, opening, (scope) => work(tenantTx(tenantId, scope, used)))
+      return watched(runTransaction(app, turn, opening, (scope) => work(tenantTx(tenantId, scope, used))))
     },
     withRegistry: (work) =>
-      runTransaction(app, turnOf(transactions, registry, 'write'), 'begin', (scope) => work(registryTx(scope))),
-    ingest: (tenantId, steps) => runIngest(ingest, turnOf(ingestions, tenantId, 'ingest'), tenantId, steps),
+      watched(
+        runTransaction(app, turnOf(transactions, registry, 'write'), 'begin', (scope) => work(registryTx(scope))),
+      ),
+    ingest: (tenantId, steps) => watched(runIngest(ingest, turnOf(ingestions, tenantId, 'ingest'), tenantId, steps)),
     listen: (channel, wake) => {
       const listener = openListener(options.app, channel, wake, options.log)
       listeners.push(listener)
@@ -61,6 +74,7 @@ export function openPools(options: PoolOptions): Database {
     ping: () =>
       runTransaction(health, ownTurn, 'begin', async ({ client }) => {
         await client.query('select 1')
+        if (performance.now() - fullAt < fullMs) throw storageFull('database')
       }),
     waits: () => ({ ...transactions.counts, ingest: ingestions.counts.ingest }),
     close: async () => {

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { DomainError } from '../../contract/domain-error.ts'
+import { type DomainError, isStorageFull } from '../../contract/domain-error.ts'
 import { acceptedTypes } from './accept-header.ts'
 import { sendPage } from './page.ts'
 import { asDomainError, problemDocument, withOAuthMembers } from './problem-document.ts'
@@ -51,8 +51,10 @@ declare module 'fastify' {
 }
 
 function logFailure(request: FastifyRequest, error: DomainError, thrown: unknown): void {
+  const isFull: boolean = isStorageFull(error)
   if (error.slug === 'internal')
     request.log.error({ err: thrown === error ? (error.cause ?? error) : thrown }, 'request failed')
+  else if (isFull) request.log.error({ err: error.cause ?? error, full: error.extensions.full }, 'storage is full')
   else if (error.status >= 500 && error.logged)
     request.log.warn({ err: error.cause ?? error }, 'request could not be served')
 }

@@ -1,5 +1,6 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { type DatabaseWaits, databaseWaitMetrics } from './database-wait-metrics.ts'
+import { type DiskFigures, diskMetrics } from './disk-metrics.ts'
 
 /** Seconds. From a cached read to an export or a full batch on a busy disk. */
 const durationBuckets = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -22,6 +23,7 @@ export class Metrics {
   private readonly connectionsRefused: Counter
   private readWebhookWaits: (() => Record<'queued' | 'due', number>) | undefined
   private readDatabaseWaits: (() => DatabaseWaits) | undefined
+  private readDisk: (() => Promise<DiskFigures>) | undefined
 
   /** @param worker tells the processes of a cluster apart: `primary` or a worker's number */
   constructor(worker?: string) {
@@ -81,6 +83,7 @@ export class Metrics {
       },
     })
     databaseWaitMetrics(this.registry, () => this.readDatabaseWaits?.())
+    diskMetrics(this.registry, () => this.readDisk?.())
     collectDefaultMetrics({ register: this.registry })
   }
 
@@ -118,6 +121,11 @@ export class Metrics {
   /** @param read asked whenever somebody looks */
   showDatabaseWaits(read: () => DatabaseWaits): void {
     this.readDatabaseWaits = read
+  }
+
+  /** @param read asked whenever somebody looks */
+  showDisk(read: () => Promise<DiskFigures>): void {
+    this.readDisk = read
   }
 
   snapshot(): Promise<MetricsSnapshot> {

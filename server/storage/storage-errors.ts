@@ -1,4 +1,4 @@
-import { DomainError } from '../../contract/domain-error.ts'
+import { DomainError, storageFull } from '../../contract/domain-error.ts'
 
 const keyPattern = /^[A-Za-z0-9_-][A-Za-z0-9_.-]*(\/[A-Za-z0-9_-][A-Za-z0-9_.-]*)*$/
 
@@ -10,6 +10,8 @@ export function checkKey(key: string): void {
 /** What a caller learns when the storage fails; where it is and why is the operator's, in the log. */
 export function storageFailed(cause: unknown): unknown {
   if (cause instanceof DomainError) return cause
+  const { code } = cause as NodeJS.ErrnoException
+  if (code === 'ENOSPC' || code === 'EDQUOT') return storageFull('files', { cause })
   return new DomainError('hub-unavailable', 'The storage of files cannot be used just now. Try again shortly.', {
     retryAfterSeconds: 10,
     cause,

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { HealthService } from '../../server/modules/observability/health-service.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { scaled } from '../support/machine-speed.ts'
@@ -88,6 +88,62 @@ describe('when the database is away', () => {
     }
     throw new Error(`/v1/health did not become ${status}`)
   }
+})
+
+describe('when the disk of the database is full', () => {
+  const records = '/api/v1/hub/records'
+  const artifact = { record_type: 'artifact', title: 'x' }
+  const health = () => hub.call('acme', 'GET', '/v1/health', { token: null })
+  let client: pg.Client
+  beforeAll(async () => {
+    client = await hub.superuserClient()
+    await client.query(`create function public.disk_is_full() returns trigger language plpgsql as $$
+      begin raise exception 'could not extend file: No space left on device' using errcode = '53100'; end $$`)
+    await client.query(
+      'create trigger full_disk before insert on hub.records for each row execute function public.disk_is_full()',
+    )
+  })
+  afterEach(() => vi.restoreAllMocks())
+
+  test.each([
+    ['a record', records, artifact],
+    ['a hold', '/api/v1/hub/legal-holds', { name: 'x', reason: 'x', all: true }],
+    ['an export', '/api/v1/hub/records:export', {}],
+  ])('writing %s is 503, and says that storage is full', async (_, path, body) => {
+    const answer = await hub.call('acme', 'POST', path, { body })
+    expect(answer.status, answer.text).toBe(503)
+    expect(answer.body).toMatchObject({
+      type: expect.stringMatching(/\/errors\/hub-unavailable$/),
+      detail: expect.stringMatching(/^Storage is full: the disk of the database/),
+      full: 'database',
+    })
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1)
+    expect(answer.text).not.toContain('extend file')
+  })
+
+  test('the log has it as an error, and health gives the reason', async () => {
+    await hub.call('acme', 'POST', records, { body: artifact })
+    const lines = hub.logLines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'storage is full')
+    expect(lines.at(-1)).toMatchObject({ level: 50, full: 'database', err: { code: '53100' } })
+    await expect.poll(async () => (await health()).status).toBe(503)
+    const { body, headers } = await health()
+    expect(body).toEqual({
+      status: 'unavailable',
+      version: expect.any(String),
+      checks: { database: { ok: false, reason: 'storage is full' } },
+    })
+    expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1)
+  })
+
+  test('reads go on, and health recovers once no write has met a full disk for a minute', async () => {
+    expect((await hub.call('acme', 'GET', records)).status).toBe(200)
+    await client.query('drop trigger full_disk on hub.records')
+    const written = await hub.call('acme', 'POST', records, { body: artifact })
+    expect(written.status, written.text).toBe(201)
+    const now = performance.now.bind(performance)
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + 61_000)
+    expect((await health()).status).toBe(200)
+  })
 })
 
 describe('the look at the database', () => {

@@ -257,10 +257,18 @@ describe('a database that is away', () => {
     await single.close()
   })
 
-  test.each(['08006', '25P03', '57P01', '57P03', '53300', '53100'])('SQLSTATE %s is hub-unavailable', (code) => {
+  test.each(['08006', '25P03', '57P01', '57P03', '53300'])('SQLSTATE %s is hub-unavailable', (code) => {
     expect(asServiceError(Object.assign(new Error('x'), { code }))).toMatchObject({
       ...unavailable,
       retryAfterSeconds: 2,
+    })
+  })
+
+  test('SQLSTATE 53100 is hub-unavailable, and says that storage is full', () => {
+    expect(asServiceError(Object.assign(new Error('x'), { code: '53100' }))).toMatchObject({
+      ...unavailable,
+      message: expect.stringMatching(/^Storage is full: the disk of the database/),
+      extensions: { full: 'database' },
     })
   })
 

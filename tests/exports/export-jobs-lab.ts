@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { createMasterKeySecrets } from '../../server/modules/cmek/master-key-secrets.ts'
+import type { ExportQuota } from '../../server/modules/exports/export-quota.ts'
 import { createExportsModule } from '../../server/modules/exports/exports-module.ts'
 import type { ExportOrder, ExportWriter } from '../../server/modules/exports/exports-types.ts'
 import { createGovernanceLog } from '../../server/modules/governance/governance-log.ts'
@@ -44,7 +45,9 @@ export interface ExportJobsLab {
 }
 
 /** The service with a writer of exports that does as it is told. */
-export async function startExportJobsLab(options: TestHubOptions = {}): Promise<ExportJobsLab> {
+export async function startExportJobsLab(
+  options: TestHubOptions & { quota?: ExportQuota } = {},
+): Promise<ExportJobsLab> {
   let content: string | undefined = 'some rows\n'
   let held: HeldWrite[] = []
   let offsetMs = 0
@@ -75,6 +78,7 @@ export async function startExportJobsLab(options: TestHubOptions = {}): Promise<
         ...modules,
         ...parts,
         secrets: createMasterKeySecrets(parts.masterKey),
+        quota: options.quota ?? { exportsPerDay: 1000, bytesKept: 10_000_000_000 },
         clock: modules.recordStore.clock,
         governance: createGovernanceLog(modules.recordStore.records),
         keys: modules.keys.provenance,

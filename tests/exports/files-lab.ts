@@ -65,13 +65,19 @@ export async function openExportLab() {
   async function write(
     tenant: Tenant,
     order: Partial<ExportOrder> = {},
-    options: { signal?: AbortSignal; onProgress?: (done: number) => Promise<void> | void; storage?: Storage } = {},
+    options: {
+      signal?: AbortSignal
+      onProgress?: (done: number) => Promise<void> | void
+      storage?: Storage
+      room?: { bytes: number; error: Error }
+    } = {},
   ): Promise<WrittenFiles> {
     const whole = orderOf(order)
     const writer = createExportWriter({ ...deps, storage: options.storage ?? storage }, { progressMs: 0 })
     const progress: [number, number][] = []
     const written = await writer.write(tenant, whole, {
       signal: options.signal ?? new AbortController().signal,
+      room: options.room,
       progress: async (done, total) => {
         progress.push([done, total])
         await options.onProgress?.(done)

@@ -67,6 +67,8 @@ export interface TestHubOptions {
   settings?: Readonly<Record<string, string>>
   /** Of records, holds, buffers and exports. */
   time?: TimeSource
+  /** Answers the free bytes of disks; by default there is room enough. */
+  freeBytes?: (path: string) => Promise<number>
   /** Puts something else in the place of a module, before anything runs. */
   adapt?: (modules: Modules, parts: { database: Database; masterKey: Buffer; log: DatabaseLog }) => void
 }
@@ -90,7 +92,16 @@ export async function startHub(options: TestHubOptions = {}): Promise<TestHub> {
   const { time } = options
   // For records of months to come.
   if (time) await (await test.superuserClient()).query('select hub.ensure_record_partitions(24)')
-  const modules = await createModules({ config, database, masterKey, baseUrl, log, ...(time ? { time } : {}) })
+  const freeBytes = options.freeBytes ?? (async () => Number.MAX_SAFE_INTEGER)
+  const modules = await createModules({
+    config,
+    database,
+    masterKey,
+    baseUrl,
+    log,
+    freeBytes,
+    ...(time ? { time } : {}),
+  })
   options.adapt?.(modules, { database, masterKey, log })
   const jobs = connectJobQueue(modules, test, log)
   for (const [slug, mode] of Object.entries(testTenants)) {

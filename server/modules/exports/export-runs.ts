@@ -2,6 +2,7 @@ import { DomainError, isUnavailable } from '../../../contract/domain-error.ts'
 import { exportHours, exportTriesMax } from '../../../contract/limits.ts'
 import type { Database, DatabaseLog } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
+import type { DiskSpace } from '../../storage/disk-space.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { RecordClock } from '../hub/record-clock-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
@@ -9,6 +10,7 @@ import { orderOf, timeAt } from './export-answer.ts'
 import { type Attempt, beginAttempt, completeExport, failExport, giveUpAttempt } from './export-attempt-store.ts'
 import type { ExportFiles } from './export-files.ts'
 import { watchProgress } from './export-progress.ts'
+import type { ExportQuotas } from './export-quota.ts'
 import { findExport } from './exports-store.ts'
 import type { ExportOrder, ExportWriter } from './exports-types.ts'
 
@@ -36,6 +38,8 @@ export function createExportRuns(deps: {
   files: ExportFiles
   governance: GovernanceLog
   directory: TenantDirectory
+  disk: Pick<DiskSpace, 'requireRoom'>
+  quotas: Pick<ExportQuotas, 'bytesLeft'>
   log: DatabaseLog
 }): ExportRuns {
   const { database, clock, writer, files, log } = deps
@@ -62,6 +66,9 @@ export function createExportRuns(deps: {
   ) {
     // What the attempt before has left; if it is still alive after all, it fails now.
     if (attempt.attempt > 1) await files.remove(tenant.slug, order)
+    await deps.disk.requireRoom()
+    const now = clock.next().micros
+    const room = await database.withTenant(tenant.slug, (tx) => deps.quotas.bytesLeft(tx, now), { readOnly: true })
     const progress = watchProgress({
       ...deps,
       tenantId: tenant.slug,
@@ -69,7 +76,7 @@ export function createExportRuns(deps: {
       lost: () => over.abort(new AttemptOver()),
     })
     try {
-      const written = await writer.write(tenant, order, { signal, progress: progress.note })
+      const written = await writer.write(tenant, order, { signal, progress: progress.note, room })
       signal.throwIfAborted()
       await progress.stop()
       const { micros } = clock.next()

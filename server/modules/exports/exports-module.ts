@@ -5,6 +5,7 @@ import type { TenantChore } from '../../jobs/housekeeping.ts'
 import type { JobSender } from '../../jobs/job-sender.ts'
 import type { JobDefinition } from '../../jobs/queue.ts'
 import { deriveKey } from '../../secrets/sealing.ts'
+import type { DiskSpace } from '../../storage/disk-space.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { TenantSecrets } from '../cmek/cmek-types.ts'
 import type { GovernanceLog, RefusalLog } from '../governance/governance-types.ts'
@@ -21,6 +22,7 @@ import { createExportCleanup } from './export-cleanup.ts'
 import { createExportEncryption } from './export-encryption.ts'
 import { createExportFiles } from './export-files.ts'
 import { exportJob, exportJobData, exportJobName } from './export-job.ts'
+import { createExportQuotas, type ExportQuota } from './export-quota.ts'
 import { createExportRuns } from './export-runs.ts'
 import { addExportsRoutes } from './exports-routes.ts'
 import { createExports } from './exports-service.ts'
@@ -43,6 +45,9 @@ export function createExportsModule(deps: {
   masterKey: Buffer
   clock: RecordClock
   storage: Storage
+  disk: Pick<DiskSpace, 'requireRoom'>
+  /** Of a tenant. */
+  quota: ExportQuota
   /** Seals the keys of files. */
   secrets: TenantSecrets
   keys: ProvenanceKeys
@@ -61,13 +66,15 @@ export function createExportsModule(deps: {
   const { writer = createExportWriter({ ...deps, encryption }) } = deps
   const urls = createDownloadUrls(deps.masterKey)
   const files = createExportFiles({ ...deps, writer })
-  const runs = createExportRuns({ ...deps, writer, files })
+  const quotas = createExportQuotas(deps.quota)
+  const runs = createExportRuns({ ...deps, quotas, writer, files })
   const exports = createExports({
     ...deps,
     cursorKey: deriveKey(deps.masterKey, cursorKeyPurpose),
     urls,
     writer,
     files,
+    quotas,
     begin: (tx, jobId) =>
       deps.jobSender.send(exportJobName, exportJobData(tx.tenantId, jobId), { tx, group: tx.tenantId }),
     stopAttempt: (jobId) => runs.stopAttempt(jobId),

@@ -21,7 +21,9 @@ export function addExportsRoutes(app: FastifyInstance, exports: Exports): void {
         'Writes the records that the filter finds, but for purged ones, into a file in the background; poll the ' +
         'address in `Location`. Needs the read scope of every type that it covers, and without `record_type` it covers ' +
         'all of them: a token that may not read all types names those that it may. ' +
-        `At most ${exportsOpenMax} exports of a tenant wait or run at a time.`,
+        `At most ${exportsOpenMax} exports of a tenant wait or run at a time. Exports within 24 hours, and the size of the ` +
+        'files that are kept, are limited for each tenant: beyond, the answer is 429. While a disk of the Hub is full, it ' +
+        'is 503, and `full` names the disk.',
       body: ExportBody,
       bodyOptional: true,
       response: { 202: CreatedExportSchema },

@@ -9,12 +9,14 @@ import type { Database, TenantTx } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
 import { openCursor, pageOf, signCursor } from '../../http/cursor.ts'
 import { randomText } from '../../secrets/random-text.ts'
+import type { DiskSpace } from '../../storage/disk-space.ts'
 import type { GovernanceLog, RefusalLog } from '../governance/governance-types.ts'
 import type { RecordClock } from '../hub/record-clock-types.ts'
 import type { TenantLogs } from '../log/log-types.ts'
 import type { DownloadUrls } from './download-url.ts'
 import { exportAnswer, isDownloadable, orderOf, timeAt } from './export-answer.ts'
 import type { ExportFiles } from './export-files.ts'
+import type { ExportQuotas } from './export-quota.ts'
 import {
   countOpen,
   type ExportPosition,
@@ -41,6 +43,8 @@ export function createExports(deps: {
   urls: DownloadUrls
   writer: Pick<ExportWriter, 'fileNames'>
   files: ExportFiles
+  disk: Pick<DiskSpace, 'requireRoom'>
+  quotas: Pick<ExportQuotas, 'requireRoom'>
   /** Has the export written, if the transaction commits. */
   begin(tx: TenantTx, jobId: string): Promise<void>
   /** Tells an attempt in this process to stop. */
@@ -120,6 +124,7 @@ export function createExports(deps: {
   return {
     async create(caller, body) {
       const order = orderFrom(caller, body)
+      await deps.disk.requireRoom()
       return database.withTenant(caller.tenant.slug, async (tx) => {
         await lockOrders(tx)
         if ((await countOpen(tx)) >= exportsOpenMax) {
@@ -129,6 +134,7 @@ export function createExports(deps: {
             { retryAfterSeconds: 30 },
           )
         }
+        await deps.quotas.requireRoom(tx, clock.next().micros)
         const row = await insertExport(tx, order, await estimate(tx))
         await governance.append(tx, caller.tenant, {
           kind: 'hub.export_created',

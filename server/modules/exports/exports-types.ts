@@ -52,7 +52,12 @@ export interface ExportWriter {
   write(
     tenant: Tenant,
     order: ExportOrder,
-    options: { signal: AbortSignal; progress: ExportProgress },
+    options: {
+      signal: AbortSignal
+      progress: ExportProgress
+      /** A longer file fails with the error. */
+      room?: { bytes: number; error: Error } | undefined
+    },
   ): Promise<WrittenExport>
   fileNames(order: Pick<ExportOrder, 'jobId' | 'format' | 'compression'>): ExportFileNames
   /** Where a file of an export is kept. */

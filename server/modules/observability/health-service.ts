@@ -1,7 +1,9 @@
+import { isStorageFull } from '../../../contract/domain-error.ts'
+
 export interface Health {
   status: 'ok' | 'unavailable'
   version: string
-  checks: { database: { ok: boolean; latency_ms?: number } }
+  checks: { database: { ok: boolean; latency_ms?: number; reason?: 'storage is full' } }
 }
 
 interface HealthOptions {
@@ -37,8 +39,9 @@ export class HealthService {
       await this.pingInTime()
       const latencyMs = Math.round((performance.now() - startedAt) * 10) / 10
       return { status: 'ok', version, checks: { database: { ok: true, latency_ms: latencyMs } } }
-    } catch {
-      return { status: 'unavailable', version, checks: { database: { ok: false } } }
+    } catch (error) {
+      const reason = isStorageFull(error) ? { reason: 'storage is full' as const } : {}
+      return { status: 'unavailable', version, checks: { database: { ok: false, ...reason } } }
     }
   }
 

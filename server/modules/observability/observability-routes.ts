@@ -16,6 +16,9 @@ function healthSchema(status: 'ok' | 'unavailable', description: string) {
         database: Type.Object({
           ok: Type.Literal(ok),
           latency_ms: Type.Optional(Type.Number({ minimum: 0, ...(ok && { examples: [0.8] }) })),
+          reason: Type.Optional(
+            Type.Literal('storage is full', { description: 'A write met a full disk of the database within a minute' }),
+          ),
         }),
       }),
     },
@@ -40,7 +43,10 @@ export function addObservabilityRoutes(
       description: 'Needs no token and no tenant header.',
       response: {
         200: healthSchema('ok', 'The service answers requests'),
-        503: healthSchema('unavailable', 'The database is away; the service recovers by itself'),
+        503: healthSchema(
+          'unavailable',
+          'The database is away, and the service recovers by itself; or its disk is full',
+        ),
       },
       responseHeaders: { 503: { 'retry-after': Type.Integer({ description: 'Seconds to wait', minimum: 1 }) } },
     },

@@ -67,7 +67,7 @@ async function writeFiles(
   deps: Omit<ExportWriterDeps, 'encryption'>,
   tenant: Tenant,
   order: ExportOrder,
-  { signal, progress }: WriteOptions,
+  { signal, progress, room }: WriteOptions,
   everyMs: number,
 ) {
   const { database, storage, logs, keys, records } = deps
@@ -100,7 +100,7 @@ async function writeFiles(
   let file: { sizeBytes: number; sha256: string }
   let sealsSha256: string | undefined
   try {
-    file = await writeFile(storage, paths.file, fileOf(order, followed(pages, tally, seals)), order, signal)
+    file = await writeFile(storage, paths.file, fileOf(order, followed(pages, tally, seals)), order, { signal, room })
     sealsSha256 = await seals?.finish()
   } catch (error) {
     await seals?.abort(error as Error)
@@ -162,7 +162,7 @@ async function writeFile(
   key: string,
   chunks: AsyncGenerator<Buffer>,
   { compression }: ExportOrder,
-  signal: AbortSignal,
+  { signal, room }: Pick<WriteOptions, 'signal' | 'room'>,
 ) {
   const digest = createHash('sha256')
   let sizeBytes = 0
@@ -170,7 +170,8 @@ async function writeFile(
     transform(chunk: Buffer, _encoding, done) {
       digest.update(chunk)
       sizeBytes += chunk.length
-      done(null, chunk)
+      if (room && sizeBytes > room.bytes) done(room.error)
+      else done(null, chunk)
     },
   })
   const source = Readable.from(chunks, { objectMode: true, highWaterMark: 1 })

@@ -1,0 +1,68 @@
+import { DomainError } from '../../../contract/domain-error.ts'
+import type { Config } from '../../config.ts'
+import type { TenantTx } from '../../db/database.ts'
+import { timeAt } from './export-answer.ts'
+import { exportUse } from './exports-store.ts'
+
+/** What a tenant may have of exports. */
+export interface ExportQuota {
+  exportsPerDay: number
+  /** Of files that can be downloaded. */
+  bytesKept: number
+}
+
+export type ExportSettings = Pick<Config, 'exportsPerDay' | 'exportMbKept'>
+
+export function exportQuotaOf({ exportsPerDay, exportMbKept }: ExportSettings): ExportQuota {
+  return { exportsPerDay, bytesKept: exportMbKept * 1024 * 1024 }
+}
+
+/** Keeps one tenant from filling the disk of all. */
+export interface ExportQuotas {
+  /** Throws `rate-limited` for a tenant that has ordered or keeps as much as it may. */
+  requireRoom(tx: TenantTx, nowMicros: number): Promise<void>
+  /** Answers the bytes that the next file may have, and what a longer one is refused with. */
+  bytesLeft(tx: TenantTx, nowMicros: number): Promise<{ bytes: number; error: DomainError }>
+}
+
+const dayMicros = 86_400_000_000
+
+export function createExportQuotas(quota: ExportQuota): ExportQuotas {
+  /** An export that is kept was ordered two days ago at most. */
+  const useAt = (tx: TenantTx, nowMicros: number) =>
+    exportUse(tx, { dayAgo: timeAt(nowMicros - dayMicros), keptSince: timeAt(nowMicros - 3 * dayMicros) })
+
+  return {
+    async requireRoom(tx, nowMicros) {
+      const { ordered, firstOrderedAt, keptBytes, firstExpiresAt } = await useAt(tx, nowMicros)
+      if (ordered >= quota.exportsPerDay) {
+        throw refused(
+          `The tenant has ordered ${ordered} exports within 24 hours, of ${quota.exportsPerDay} that it may. Wait, or ask the operator for more.`,
+          firstOrderedAt === null ? 0 : Date.parse(firstOrderedAt) * 1000 + dayMicros - nowMicros,
+        )
+      }
+      if (keptBytes >= quota.bytesKept) {
+        throw refused(
+          `The exports of the tenant keep ${keptBytes} bytes, of ${quota.bytesKept} that they may. Wait until one expires, or ask the operator for more.`,
+          firstExpiresAt === null ? 0 : Date.parse(firstExpiresAt) * 1000 - nowMicros,
+        )
+      }
+    },
+
+    async bytesLeft(tx, nowMicros) {
+      const { keptBytes } = await useAt(tx, nowMicros)
+      const bytes = Math.max(quota.bytesKept - keptBytes, 0)
+      return {
+        bytes,
+        error: refused(
+          `The file would have more than the ${bytes} bytes that are left of the ${quota.bytesKept} that exports of the tenant may keep. Export fewer records, or ask the operator for more.`,
+          0,
+        ),
+      }
+    },
+  }
+}
+
+function refused(detail: string, waitMicros: number): DomainError {
+  return new DomainError('rate-limited', detail, { retryAfterSeconds: Math.max(Math.ceil(waitMicros / 1_000_000), 60) })
+}

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createDiskSpace } from '../../server/storage/disk-space.ts'
+import { storageFailed } from '../../server/storage/storage-errors.ts'
+import { type ExportJobsLab, startExportJobsLab } from './export-jobs-lab.ts'
+import { openExportLab } from './files-lab.ts'
+
+const mebibyte = 1024 * 1024
+
+describe('the exports of a tenant', () => {
+  let lab: ExportJobsLab
+  let free = 600 * mebibyte
+  beforeAll(async () => {
+    lab = await startExportJobsLab({ quota: { exportsPerDay: 4, bytesKept: 1000 }, freeBytes: async () => free })
+  })
+  afterAll(() => lab.hub.stop())
+
+  test('are refused while the disk has less free space than the floor', async () => {
+    free = 511 * mebibyte
+    const refused = await lab.order('acme')
+    expect(refused.status, refused.text).toBe(503)
+    expect(refused.body).toMatchObject({
+      type: expect.stringMatching(/\/errors\/hub-unavailable$/),
+      detail: expect.stringMatching(/^Storage is full: the disk of the database/),
+      full: 'database',
+    })
+    expect(refused.headers['retry-after']).toBe('300')
+    free = 512 * mebibyte
+    expect((await lab.completed('acme')).status).toBe('completed')
+  })
+
+  test('that wait are not written while the disk is full, and are written once there is room', async () => {
+    const held = lab.hold()
+    const { body } = await lab.order('globex')
+    await expect.poll(() => held.length).toBe(1)
+    free = 0
+    held[0]!.fail(storageFailed(Object.assign(new Error('write'), { code: 'ENOSPC' })))
+    await lab.until('globex', body.job_id, 'queued')
+    lab.letGo()
+    free = 512 * mebibyte
+    await lab.until('globex', body.job_id, 'completed')
+  })
+
+  test('keep no more bytes than their quota, until some have expired', async () => {
+    lab.letGo('x'.repeat(1000))
+    await lab.completed('acme')
+    const refused = await lab.order('acme')
+    expect([refused.status, refused.body.detail]).toEqual([
+      429,
+      expect.stringMatching(/keep 10\d\d bytes, of 1000 that they may/),
+    ])
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(86_000)
+    expect((await lab.order('globex')).status).toBe(202)
+    lab.advance(24 * 3_600_000 + 1000)
+    await lab.runChores('acme')
+    expect((await lab.order('acme')).status).toBe(202)
+  })
+
+  test('are as many a day as their quota', async () => {
+    lab.letGo('x')
+    for (let count = 1; count < 4; count++) expect((await lab.order('acme')).status).toBe(202)
+    const refused = await lab.order('acme')
+    expect([refused.status, refused.body.detail]).toEqual([
+      429,
+      expect.stringContaining('has ordered 4 exports within 24 hours, of 4 that it may'),
+    ])
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(86_000)
+    lab.advance(24 * 3_600_000 + 1000)
+    expect((await lab.order('acme')).status).toBe(202)
+  })
+})
+
+test('a file ends where it has more bytes than are left, and nothing of it stays', async () => {
+  const lab = await openExportLab()
+  try {
+    const tenant = await lab.openTenant('acme')
+    await lab.writeRecords(tenant, { recordType: 'artifact', fields: { title: 'x'.repeat(5000) } })
+    const room = { bytes: 4000, error: new Error('no room is left') }
+    await expect(lab.export(tenant, {}, { room })).rejects.toThrow('no room is left')
+    expect(await lab.files()).toEqual([])
+    await lab.export(tenant, {}, { room: { ...room, bytes: 100_000 } })
+  } finally {
+    await lab.drop()
+  }
+})
+
+describe('free disk space', () => {
+  const settings = { dataDir: '/data', databaseUrl: undefined, storageUrl: undefined, diskFreeMinMb: 1 }
+  const enough = async () => mebibyte
+
+  test('is asked of the disks that the service itself writes to', async () => {
+    const places = async (given: Partial<typeof settings>, aws = {}) =>
+      Object.keys(await createDiskSpace({ ...settings, ...given, aws } as never, enough).free())
+    expect(await places({})).toEqual(['database', 'files'])
+    expect(await places({ databaseUrl: 'postgresql://db/hub' as never })).toEqual(['files'])
+    expect(await places({ storageUrl: 's3://bucket?region=eu-west-1' as never })).toEqual(['database'])
+    expect(await places({ storageUrl: 'file:///files' as never })).toEqual(['database', 'files'])
+  })
+
+  test('names the disk that is full, and is enough at the floor', async () => {
+    await createDiskSpace(settings, enough).requireRoom()
+    const disk = createDiskSpace({ ...settings, storageUrl: 'file:///files' as never }, async (path) =>
+      path === '/files' ? mebibyte - 1 : mebibyte,
+    )
+    await expect(disk.requireRoom()).rejects.toMatchObject({
+      slug: 'hub-unavailable',
+      extensions: { full: 'files' },
+      retryAfterSeconds: 300,
+    })
+  })
+
+  test('is that of the nearest folder that exists', async () => {
+    const { free } = createDiskSpace({ ...settings, dataDir: '/tmp/hub-no-such-folder/deep' })
+    expect((await free()).files).toBeGreaterThan(0)
+  })
+})
