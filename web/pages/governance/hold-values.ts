@@ -45,7 +45,11 @@ export function holdValuesOf(tenant: string) {
       ...common,
       ...unused,
       over: v.literal('filter'),
-      filter: v.pipe(filterValues, v.check(hasCondition, 'Name at least one condition, or choose “All records”.')),
+      // Said at the first of its fields, to which the form leads.
+      filter: v.pipe(
+        filterValues,
+        v.forward(v.check(hasCondition, 'Name at least one condition, or choose “All records”.'), ['record_type']),
+      ),
     }),
     v.object({
       ...common,

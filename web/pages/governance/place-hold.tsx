@@ -100,11 +100,7 @@ function PlaceHoldForm({ onClose, recordIds }: Omit<PlaceHoldProps, 'opened'>) {
               The hold also covers records that match and are written later. At least one condition is required.
             </Text>
             <RecordFilterFields input={(name) => form.getInputProps(`filter.${name}`)} />
-            {hasCondition(filter) ? (
-              <FilterPreview values={filter} />
-            ) : (
-              form.errors.filter && <Notice kind="danger" title={String(form.errors.filter)} urgent />
-            )}
+            {hasCondition(filter) && <FilterPreview values={filter} />}
           </>
         )}
         {over === 'all' && (
