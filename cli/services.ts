@@ -15,6 +15,7 @@ import type { ProvenanceKeyRotator, TokenKeyRotator } from '../server/modules/ke
 import type { LogAudit } from '../server/modules/log/audit/audit-types.ts'
 import { createLogAudit } from '../server/modules/log/audit/log-audit.ts'
 import type { CheckpointStore } from '../server/modules/log/kept/kept-checkpoints.ts'
+import { createLogRetirement } from '../server/modules/log/kept/log-retirement.ts'
 import { createRestoredTenants } from '../server/modules/log/kept/restored-tenants.ts'
 import type { LogModule } from '../server/modules/log/log-module.ts'
 import type { Archetypes } from '../server/modules/roster/roster-types.ts'
@@ -46,6 +47,7 @@ export interface Services {
   rating: TelemetryRating
   logAudit: LogAudit
   checkpoints: CheckpointStore
+  logRetirement: ReturnType<typeof createLogRetirement>
   restoredTenants: ReturnType<typeof createRestoredTenants>
   /** By opening the database. */
   migrationsApplied: readonly string[]
@@ -92,6 +94,13 @@ export function withServices<T>(work: (services: Services) => Promise<T>): Promi
         rating: modules.telemetry.rating,
         logAudit: createLogAudit({ database, logs: modules.log.logs, keys: modules.keys.provenance }),
         checkpoints: modules.checkpoints,
+        logRetirement: createLogRetirement({
+          database,
+          logs: modules.log.logs,
+          keys: modules.keys.provenance,
+          governance,
+          checkpoints: modules.checkpoints,
+        }),
         restoredTenants: createRestoredTenants({
           database,
           logs: modules.log.logs,

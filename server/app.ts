@@ -280,7 +280,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     ...{ connectors: connectors.connectors, telemetry: telemetry.telemetry, directory: roster.directory },
   })
   const observability = createObservabilityModule({
-    ...{ database, version: config.version, clock: recordStore.clock },
+    ...{ database, version: config.version, clock: recordStore.clock, lostLogs: () => checkpoints.lostLogs() },
     sources: {
       milestones: tenants.milestones,
       contentKey: async (tx, { mode }) => (mode === 'B' ? cmek.keyState(tx) : undefined),

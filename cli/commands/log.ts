@@ -2,9 +2,10 @@ import { access } from 'node:fs/promises'
 import type { Command } from 'commander'
 import type { LogAuditResult } from '../../server/modules/log/audit/audit-types.ts'
 import { type CheckpointSource, openCheckpointSource } from '../../server/modules/log/audit/checkpoint-source.ts'
+import type { LostLog } from '../../server/modules/log/log-types.ts'
 import { counted } from '../counted.ts'
 import { describeError, example, exitFailure, type OutputOptions, printResult } from '../output.ts'
-import { chosenTenants, type Services, tenantNamed, withServices } from '../services.ts'
+import { chosenTenants, operator, type Services, tenantNamed, withServices } from '../services.ts'
 
 interface AuditOptions extends OutputOptions {
   tenant?: string
@@ -24,9 +25,9 @@ interface AgainstResult {
 }
 
 export function addLogCommand(program: Command): void {
-  program
-    .command('log')
-    .description('The logs of tenants')
+  const group = program.command('log').description('The logs of tenants')
+  addRetire(group)
+  group
     .command('audit')
     .description(
       'Verify a log from its records up: seals, tree, signatures, and that it continues every checkpoint that was kept. ' +
@@ -60,14 +61,50 @@ async function audit(services: Services, options: AuditOptions): Promise<number>
     results.push(await services.logAudit.audit(tenant, sources))
   }
   const against = given && (await countIn(given, logNames))
-  const verified = results.every((result) => result.verified) && (against?.others.length ?? 0) === 0
-  const text = [...results.map(describe), ...(against ? describeAgainst(against) : [])].join('\n')
+  const all = await services.checkpoints.lostLogs()
+  const lost = options.tenant === undefined ? all : all.filter(({ log_name }) => logNames.has(log_name))
+  const verified =
+    results.every((result) => result.verified) && (against?.others.length ?? 0) === 0 && lost.length === 0
+  const lines = [...results.map(describe), ...lost.map(describeLost), ...(against ? describeAgainst(against) : [])]
   printResult(
     options,
-    { verified, tenants: results, ...(against && { against }) },
-    text || 'There are no tenants, so there is nothing to audit.',
+    { verified, tenants: results, ...(lost.length > 0 && { lost }), ...(against && { against }) },
+    lines.join('\n') || 'There are no tenants, so there is nothing to audit.',
   )
   return verified ? 0 : exitFailure
+}
+
+function describeLost({ log_name, problem }: LostLog): string {
+  return problem === 'no_tenant'
+    ? `FAILED: ${log_name} was kept, and has no tenant any more: the tenant was removed from the database.`
+    : `FAILED: the checkpoints that were kept of ${log_name} are gone.`
+}
+
+interface RetireOptions extends OutputOptions {
+  tenant: string
+  reason: string
+}
+
+function addRetire(group: Command): void {
+  group
+    .command('retire')
+    .description('Sign that the log of a tenant has ended, before the tenant is removed from the database')
+    .requiredOption('--tenant <slug>', 'the tenant, which should be suspended')
+    .requiredOption('--reason <text>', 'why, for whoever asks later')
+    .option('--json', 'print one JSON object')
+    .addHelpText('after', example('log retire --tenant acme --reason "contract ended"'))
+    .action((options: RetireOptions) =>
+      withServices(async (services) => {
+        const tenant = await tenantNamed(services, options.tenant)
+        const retired = await services.logRetirement.retire(tenant, options.reason, operator)
+        const { log_name, tree_size } = retired
+        printResult(
+          options,
+          retired,
+          `${log_name} has ended with ${counted(tree_size, 'entry', 'entries')}. The statement is with its checkpoints.`,
+        )
+      }),
+    )
 }
 
 async function keptSources({ checkpoints }: Services, logName: string): Promise<CheckpointSource[]> {

@@ -58,6 +58,22 @@ test('without a file it compares with what the sink has kept', async () => {
   await rm(folder, { recursive: true })
 })
 
+test('a log that was kept and has no tenant any more is a failure, by name', async () => {
+  const folder = join(directory, 'kept')
+  await openCheckpointFolder(folder).keep(openNoteMaker('orghub/log/gone').kept(7), async () => true)
+  const { code, stdout } = await audit()
+  expect([code, stdout]).toEqual([1, expect.stringContaining('FAILED: orghub/log/gone was kept, and has no tenant')])
+  expect(JSON.parse((await audit('--json')).stdout)).toMatchObject({
+    verified: false,
+    lost: [{ log_name: 'orghub/log/gone', problem: 'no_tenant' }],
+  })
+  await rm(folder, { recursive: true })
+  const retired = await runCli(['log', 'retire', '--tenant', 'globex', '--reason', 'contract ended'], env)
+  expect([retired.code, retired.stdout]).toEqual([0, expect.stringMatching(/has ended with \d+ entr/)])
+  expect((await audit()).code).toBe(0)
+  await rm(folder, { recursive: true })
+})
+
 test('what is wrong has exit code 1, and where it is', async () => {
   const superuser = await hub.superuserClient()
   await superuser.query(`delete from hub.records where tenant_id = 'acme' and record_type = 'artifact'`)

@@ -52,4 +52,12 @@ export interface KeptCheckpoints {
   newest(logName: string): Promise<{ treeSize: number; checkpoint: string } | undefined>
   /** Some that were kept before, at most so many of each place, not always the same. */
   some(logName: string, count: number): Promise<{ treeSize: number; checkpoint: string }[]>
+  /** The logs of which checkpoints were kept, and that are gone: their tenants from the database, or their files. */
+  lostLogs(): Promise<LostLog[]>
+}
+
+/** How a log that is known has gone missing. */
+export interface LostLog {
+  log_name: string
+  problem: 'no_tenant' | 'no_file'
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database } from '../../db/database.ts'
 import type { RecordClock } from '../hub/record-clock-types.ts'
+import type { KeptCheckpoints } from '../log/log-types.ts'
 import { addErrorPages } from './error-pages.ts'
 import { HealthService } from './health-service.ts'
 import { addObservabilityRoutes } from './observability-routes.ts'
@@ -19,10 +20,15 @@ export function createObservabilityModule(deps: {
   database: Pick<Database, 'ping' | 'withTenant'>
   version: string
   clock: RecordClock
+  lostLogs: KeptCheckpoints['lostLogs']
   /** What the health of a tenant is made of. */
   sources: HealthSources
 }): ObservabilityModule {
-  const health = new HealthService({ version: deps.version, pingDatabase: () => deps.database.ping() })
+  const health = new HealthService({
+    version: deps.version,
+    pingDatabase: () => deps.database.ping(),
+    areLogsLost: async () => (await deps.lostLogs()).length > 0,
+  })
   return {
     routes(app) {
       // Made when first asked for: only then have all modules added their routes.

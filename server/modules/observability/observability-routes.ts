@@ -1,30 +1,48 @@
 import type { FastifyInstance } from 'fastify'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { addRoute, rawJson } from '../../http/route.ts'
 import type { HealthService } from './health-service.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 
 const retryAfterSeconds = 2
 
-function healthSchema(status: 'ok' | 'unavailable', description: string) {
-  const ok = status === 'ok'
-  return Type.Object(
-    {
-      status: Type.Literal(status),
-      version: Type.String({ description: 'Version of the software', examples: ['0.1.0'] }),
-      checks: Type.Object({
-        database: Type.Object({
-          ok: Type.Literal(ok),
-          latency_ms: Type.Optional(Type.Number({ minimum: 0, ...(ok && { examples: [0.8] }) })),
-          reason: Type.Optional(
-            Type.Literal('storage is full', { description: 'A write met a full disk of the database within a minute' }),
-          ),
-        }),
-      }),
-    },
-    { description },
-  )
-}
+const LostLogs = Type.Object(
+  {
+    ok: Type.Literal(false),
+    reason: Type.String({ examples: ['Logs that were kept outside of the database are gone from it.'] }),
+  },
+  { description: 'Absent while every log that was kept outside of the database has its tenant and its file' },
+)
+const Version = Type.String({ description: 'Version of the software', examples: ['0.1.0'] })
+const FullStorage = Type.Optional(
+  Type.Literal('storage is full', { description: 'A write met a full disk of the database within a minute' }),
+)
+const Answering = Type.Object({
+  ok: Type.Literal(true),
+  latency_ms: Type.Optional(Type.Number({ minimum: 0, examples: [0.8] })),
+  reason: FullStorage,
+})
+const Away = Type.Object({
+  ok: Type.Literal(false),
+  latency_ms: Type.Optional(Type.Number({ minimum: 0 })),
+  reason: FullStorage,
+})
+
+const Healthy = Type.Object(
+  {
+    status: Type.Literal('ok'),
+    degraded: Type.Optional(
+      Type.Literal(true, { description: 'Requests are answered, and a check below is not ok', examples: [true] }),
+    ),
+    version: Version,
+    checks: Type.Object({ database: Answering, logs: Type.Optional(LostLogs) }),
+  },
+  { description: 'The service answers requests. `degraded` is there where logs of tenants are gone' },
+)
+const Unavailable = Type.Object(
+  { status: Type.Literal('unavailable'), version: Version, checks: Type.Object({ database: Away }) },
+  { description: 'The database is away, and the service recovers by itself; or its disk is full' },
+)
 
 const Description = Type.Object(
   { openapi: Type.String(), paths: Type.Object({}) },
@@ -42,18 +60,15 @@ export function addObservabilityRoutes(
     {
       description: 'Needs no token and no tenant header.',
       response: {
-        200: healthSchema('ok', 'The service answers requests'),
-        503: healthSchema(
-          'unavailable',
-          'The database is away, and the service recovers by itself; or its disk is full',
-        ),
+        200: Healthy,
+        503: Unavailable,
       },
       responseHeaders: { 503: { 'retry-after': Type.Integer({ description: 'Seconds to wait', minimum: 1 }) } },
     },
     async (_request, reply) => {
       const found = await health.check()
       if (found.status === 'unavailable') reply.code(503).header('retry-after', String(retryAfterSeconds))
-      return found as { status: 'ok'; version: string; checks: { database: { ok: true } } }
+      return found as Static<typeof Healthy>
     },
   )
 

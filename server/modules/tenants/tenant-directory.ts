@@ -6,7 +6,7 @@ import type { Tenant } from '../../http/caller.ts'
 import type { TenantLimits } from '../../http/rate-limit-headers.ts'
 import { remembered } from '../../remembered.ts'
 import { createOwnAddresses } from './own-addresses.ts'
-import { allSlugs, limits, type TenantRow, tenantBySlug, tenantsWithAddress } from './tenants-store.ts'
+import { allLogNames, allSlugs, limits, type TenantRow, tenantBySlug, tenantsWithAddress } from './tenants-store.ts'
 import type { TenantDirectory } from './tenants-types.ts'
 
 const foundMs = 2_000
@@ -67,6 +67,7 @@ export function createTenantDirectory(deps: {
       return row && row.suspended_at === null ? asTenant(row, baseUrl()) : undefined
     },
     slugs: () => database.withRegistry(allSlugs),
+    logNames: () => database.withRegistry(allLogNames),
     async limitsOf(slug) {
       return (await remembered(limitsBySlug, slug)) ?? {}
     },

@@ -54,6 +54,12 @@ export async function allSlugs(tx: RegistryTx): Promise<string[]> {
   return rows.map((row) => row.slug)
 }
 
+/** Of all tenants. */
+export async function allLogNames(tx: RegistryTx): Promise<string[]> {
+  const rows = await tx.db.selectFrom('hub.tenants').select('log_name').execute()
+  return rows.map((row) => row.log_name)
+}
+
 export async function hasTenants(tx: RegistryTx): Promise<boolean> {
   return (await tx.db.selectFrom('hub.tenants').select('slug').limit(1).executeTakeFirst()) !== undefined
 }

@@ -27,6 +27,8 @@ export interface TenantDirectory {
   read(slug: string): Promise<Tenant | undefined>
   /** Every tenant, read afresh: for work that goes through all of them. */
   slugs(): Promise<readonly string[]>
+  /** The names of the logs of all tenants, read afresh. */
+  logNames(): Promise<readonly string[]>
   /** The tenant's own limits of `hub tenant limits`, only the classes that were set. */
   limitsOf(slug: string): Promise<TenantLimits>
   /**

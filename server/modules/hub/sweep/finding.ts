@@ -50,6 +50,7 @@ export type SweepCheck =
   | 'sweep_readable'
   | 'kept_checkpoint_signed'
   | 'log_continues_kept_checkpoint'
+  | 'kept_checkpoints_present'
 
 /** Of a list in a finding; how many there are in all stands beside it. */
 export const listedMax = 64

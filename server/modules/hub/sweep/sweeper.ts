@@ -5,6 +5,7 @@ import type { RecordClock } from '../record-clock-types.ts'
 import { type AccessCursor, firstAccessCursor } from './access-sweep.ts'
 import { firstHoldCursor, type HoldCursor } from './hold-sweep.ts'
 import { createLanes, type Lanes } from './lanes.ts'
+import { createLostLogs } from './lost-logs.ts'
 import { createPace, type Pace, pause } from './pace.ts'
 import { createSweepSteps, type SweepDeps, type SweepSteps } from './sweep-steps.ts'
 import type { Sweeper } from './sweep-types.ts'
@@ -89,6 +90,7 @@ export function createSweeper(
   const steps = createSweepSteps(deps)
   const lanes = createLanes(deps, steps)
   const states = new Map<string, TenantState>()
+  const lostLogs = createLostLogs(deps)
   let listedAtMs = Number.NEGATIVE_INFINITY
   let stopping: AbortController | undefined
   let running: Promise<unknown> = Promise.resolve()
@@ -98,6 +100,7 @@ export function createSweeper(
     if (nowMs() - listedAtMs < plan.listEveryMs) return
     const slugs = new Set(await directory.slugs())
     listedAtMs = nowMs()
+    await lostLogs.look()
     for (const slug of states.keys()) if (!slugs.has(slug)) states.delete(slug)
     for (const slug of slugs) {
       if (!states.has(slug))

@@ -1,36 +1,67 @@
-import { type FileHandle, mkdir, open, rename } from 'node:fs/promises'
+import { mkdir, open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
+import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import { parseCheckpoint } from '../../../../provenance/index.ts'
-import { checkpointLine, readCheckpointLine } from './checkpoint-line.ts'
+import { checkpointLine } from './checkpoint-line.ts'
+import {
+  checkpointNewestIn,
+  fileNameOf,
+  newestOf,
+  openIfThere,
+  readLines,
+  readPart,
+  readTail,
+  tailBytes,
+} from './checkpoint-tail.ts'
 import { type CheckpointSink, type Continuity, type KeptCheckpoint, RolledBackError } from './kept-types.ts'
+import { type KnownLogs, openKnownLogs } from './known-logs.ts'
 
-/** Of a file's end; a line has less than a kibibyte, and lines of two processes may be out of order by a few. */
-const tailBytes = 64 * 1024
 const newline = 10
 
-/** A folder with one file for each log, to which lines are added and nothing else. */
+/** A folder with one file for each log, to which lines are added and nothing else, and the list of these logs. */
 export interface CheckpointFolder extends CheckpointSink {
   /** Of a log; it need not be there. */
   fileOf(logName: string): string
   /** Gives a log's file another name, so that the log begins anew. Undefined where there is none. */
   putAside(logName: string, mark: string): Promise<string | undefined>
+  readonly known: KnownLogs
 }
 
 /** Nothing is made before the first checkpoint is kept. */
 export function openCheckpointFolder(directory: string): CheckpointFolder {
   const fileOf = (logName: string) => join(directory, fileNameOf(logName))
+  const known = openKnownLogs(directory)
+  /** Spares reading the list each time. */
+  const listed = new Set<string>()
+
+  /** @throws Error where checkpoints of the log were kept here, and are gone: a new file would hide that */
+  async function requireFile(logName: string): Promise<void> {
+    if (await openIfThere(fileOf(logName)).then((file) => file?.close().then(() => true))) return
+    listed.delete(logName)
+    if (!(await known.isKnown(logName))) return
+    throw new Error(`the checkpoints that were kept of ${logName} are gone: put ${fileOf(logName)} back`)
+  }
+
+  async function list(logName: string): Promise<void> {
+    if (listed.has(logName)) return
+    if (!(await known.isKnown(logName))) await known.note({ log_name: logName, begun_at: formatTimestamp(Date.now()) })
+    listed.add(logName)
+  }
 
   return {
     place: directory,
     fileOf,
+    known,
     async keep(checkpoint, continues) {
       await mkdir(directory, { recursive: true, mode: 0o700 })
+      await requireFile(checkpoint.log_name)
       const file = await open(fileOf(checkpoint.log_name), 'a+', 0o600)
       try {
         const { size } = await file.stat()
         const tail = await readTail(file, size)
         const newest = newestOf(tail)
         if (newest && !(await isLater(checkpoint, newest, continues))) return
+        await list(checkpoint.log_name)
         // What a crash has cut off stays a line of its own.
         const separator = tail.length > 0 && tail.at(-1) !== newline ? '\n' : ''
         // One write at the end: lines of two processes do not mix.
@@ -41,16 +72,7 @@ export function openCheckpointFolder(directory: string): CheckpointFolder {
         await file.close()
       }
     },
-    async newest(logName) {
-      const file = await openIfThere(fileOf(logName))
-      if (file === undefined) return undefined
-      try {
-        const { size } = await file.stat()
-        return newestOf(await readTail(file, size))
-      } finally {
-        await file.close()
-      }
-    },
+    newest: (logName) => checkpointNewestIn(fileOf(logName)),
     async some(logName, count) {
       const file = await openIfThere(fileOf(logName))
       if (file === undefined) return []
@@ -74,14 +96,11 @@ export function openCheckpointFolder(directory: string): CheckpointFolder {
         throw error
       }
       await syncDirectory(directory)
+      listed.delete(logName)
+      await known.note({ log_name: logName, put_aside_at: formatTimestamp(Date.now()) })
       return aside
     },
   }
-}
-
-/** Key names have characters that file names have not. */
-function fileNameOf(logName: string): string {
-  return `${logName.replaceAll(/[^A-Za-z0-9_-]/g, (sign) => (sign === '/' ? '.' : `%${sign.codePointAt(0)?.toString(16)}`))}.jsonl`
 }
 
 /**
@@ -102,41 +121,6 @@ async function isLater(checkpoint: KeptCheckpoint, newest: KeptCheckpoint, conti
     `the log has ${checkpoint.tree_size} entries, and a state of ${newest.tree_size} that does not agree was kept at ${newest.kept_at}`,
     newest,
   )
-}
-
-function readTail(file: FileHandle, size: number): Promise<Buffer> {
-  return readPart(file, Math.max(0, size - tailBytes), Math.min(size, tailBytes))
-}
-
-async function readPart(file: FileHandle, begin: number, length: number): Promise<Buffer> {
-  const bytes = Buffer.alloc(length)
-  const { bytesRead } = await file.read(bytes, 0, length, begin)
-  return bytes.subarray(0, bytesRead)
-}
-
-/** Lines that cannot be read are passed over, such as those that a part begins or ends in: the audit reports them. */
-function readLines(part: Buffer): KeptCheckpoint[] {
-  return part
-    .toString('utf8')
-    .split('\n')
-    .flatMap((line) => readCheckpointLine(line) ?? [])
-}
-
-function newestOf(tail: Buffer): KeptCheckpoint | undefined {
-  let newest: KeptCheckpoint | undefined
-  for (const found of readLines(tail)) {
-    if (newest === undefined || found.tree_size >= newest.tree_size) newest = found
-  }
-  return newest
-}
-
-async function openIfThere(path: string): Promise<FileHandle | undefined> {
-  try {
-    return await open(path, 'r')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
 }
 
 async function syncDirectory(directory: string): Promise<void> {

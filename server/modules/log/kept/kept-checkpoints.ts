@@ -9,6 +9,7 @@ import { createCheckpointKeeper } from './checkpoint-keeper.ts'
 import { openCheckpointWebhook } from './checkpoint-webhook.ts'
 import { createContinuity } from './continuity.ts'
 import type { CheckpointKeeper, KeptCheckpoint, PutAside } from './kept-types.ts'
+import type { Retirement } from './known-logs.ts'
 
 export interface CheckpointStore extends KeptCheckpoints {
   keeper: CheckpointKeeper
@@ -21,6 +22,8 @@ export interface CheckpointStore extends KeptCheckpoints {
    * @param mark part of the new names, such as a time
    */
   putAside(logName: string, treeSize: number, mark: string): Promise<PutAside[]>
+  /** Keeps a last state, and the statement that the log ended with it. Answers how many folders have it. */
+  retire(tenant: Tenant, last: KeptCheckpoint, retirement: Retirement): Promise<number>
   close(): Promise<void>
 }
 
@@ -58,8 +61,10 @@ export function openKeptCheckpoints(deps: {
     return largest && { treeSize: largest.tree_size, checkpoint: largest.checkpoint }
   }
 
+  const continues = createContinuity(deps)
+
   return {
-    keeper: createCheckpointKeeper({ ...deps, sinks, storedHeads, continues: createContinuity(deps) }),
+    keeper: createCheckpointKeeper({ ...deps, sinks, storedHeads, continues }),
     newest,
     async some(logName, count) {
       const found = await Promise.all(folders.map((folder) => folder.some(logName, count)))
@@ -75,6 +80,18 @@ export function openKeptCheckpoints(deps: {
         if (file !== undefined) aside.push({ log_name: logName, tree_size: kept.tree_size, file })
       }
       return aside
+    },
+    async lostLogs() {
+      if (folders.length === 0) return []
+      const tenantLogs = new Set(await directory.logNames())
+      return (await Promise.all(folders.map(({ known }) => known.lost(tenantLogs)))).flat()
+    },
+    async retire(tenant, last, retirement) {
+      for (const folder of folders) {
+        await folder.keep(last, (earlier, later) => continues(tenant, earlier, later))
+        await folder.known.note(retirement)
+      }
+      return folders.length
     },
     close: async () => {
       await Promise.all(outbounds.map((outbound) => outbound.close()))

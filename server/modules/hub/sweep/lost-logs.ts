@@ -1,0 +1,48 @@
+import type { DatabaseLog } from '../../../db/database.ts'
+import type { KeptCheckpoints } from '../../log/log-types.ts'
+import type { TenantDirectory } from '../../tenants/tenants-types.ts'
+import type { TamperReporter } from '../tamper-reporter.ts'
+import type { SweepCheck } from './finding.ts'
+
+/**
+ * Reports logs that are known outside of the database and are gone. A log without its tenant has nowhere to keep an event, so
+ * the log of the service tells of it, and its health.
+ */
+export function createLostLogs(deps: {
+  directory: Pick<TenantDirectory, 'find' | 'slugs'>
+  keptCheckpoints?: Pick<KeptCheckpoints, 'lostLogs'> | undefined
+  tampering: TamperReporter
+  log: DatabaseLog
+}): { look(): Promise<void> } {
+  const { directory, keptCheckpoints, tampering, log } = deps
+  /** Those that the log of the service has told of, until they are back. */
+  let told = new Set<string>()
+
+  async function reportMissingFile(logName: string): Promise<void> {
+    for (const slug of await directory.slugs()) {
+      const tenant = await directory.find(slug, { evenSuspended: true })
+      if (tenant?.logName !== logName) continue
+      const failedChecks: SweepCheck[] = ['kept_checkpoints_present']
+      tampering.report(tenant, [{ subject: `log:${logName}`, failedChecks, found: {}, service: 'sweeper' }])
+    }
+  }
+
+  return {
+    async look() {
+      const lost = (await keptCheckpoints?.lostLogs()) ?? []
+      const fresh = lost.filter(({ log_name, problem }) => !told.has(`${problem} ${log_name}`))
+      told = new Set(lost.map(({ log_name, problem }) => `${problem} ${log_name}`))
+      for (const { log_name, problem } of fresh) {
+        if (problem === 'no_tenant') {
+          log.error(
+            { log_name },
+            'a log that was kept has no tenant any more: the tenant was removed from the database',
+          )
+        } else {
+          log.error({ log_name }, 'the checkpoints that were kept of a log are gone')
+          await reportMissingFile(log_name)
+        }
+      }
+    },
+  }
+}
