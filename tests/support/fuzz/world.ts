@@ -132,7 +132,7 @@ export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
       if (operationId === 'replaceCowork' && name === 'skill_id') return `packed-${random.int(1, 20)}`
       if (operationId === 'getDeletionCertificate' && name === 'record_id') return random.pick(governance.erased)
       // Elsewhere these are times.
-      if (operationId === 'getLogConsistency' && name === 'from') return random.int(0, 5)
+      if (operationId === 'getLogConsistency' && name === 'from') return random.int(1, 5)
       if (operationId === 'getLogConsistency' && name === 'to') return random.int(5, 20)
       if (operationId === 'releaseHold' && name === 'hold_id') return random.pick(governance.spareHolds)
       if (operationId === 'getRepublish' && name === 'job_id') return republish
