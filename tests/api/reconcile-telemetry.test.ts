@@ -67,6 +67,9 @@ test('rows have the start and the key of the summary', async () => {
       ...{ start, key, invocations, unpriced, cost_usd_computed },
     })
     expect(rows.map(shared)).toEqual(body.rows.map(shared))
+    const keys = rows.map((row: { key?: string | null }) => row.key)
+    expect(keys.includes(null)).toBe(parameters.endsWith('group_by=model'))
+    expect(keys.includes(undefined)).toBe(!parameters.includes('group_by'))
   }
 })
 

@@ -247,7 +247,7 @@ test('the longest keys fit into a cursor', async () => {
   const ofUsers = users.map((userId): CountedEvent => ({ ...events[0]!, userId, skillId: 'long', epochMs: lastMs }))
   await ingest(acme, ofUsers)
   const query: SummaryQuery = { from: '2026-04-11T00:00:00Z', skill_id: 'long', group_by: 'user', limit: 1 }
-  const keys: (string | undefined)[] = []
+  const keys: (string | null | undefined)[] = []
   let cursor: string | null = null
   do {
     const page = await summaries.summarize(acme, { ...query, ...(cursor ? { cursor } : {}) })

@@ -46,7 +46,7 @@ export function useSuggestions(enabled: boolean): Suggestions {
     { params: { query: { limit: 1000 } } },
     { enabled: enabled && me.may('listServiceAccounts'), ...kept },
   )
-  const keys = (rows: readonly { key?: string }[] = []) => rows.flatMap(({ key }) => (key ? [key] : []))
+  const keys = (rows: readonly { key?: string | null }[] = []) => rows.flatMap(({ key }) => (key ? [key] : []))
   const sorted = (values: readonly string[]) => [...new Set(values)].sort((one, other) => one.localeCompare(other))
   return {
     skill_id: sorted([...keys(bySkill.data?.rows), ...(skills.data?.items.map(({ skill_id }) => skill_id) ?? [])]),

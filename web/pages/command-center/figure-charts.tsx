@@ -20,7 +20,7 @@ import {
 import { markChanges, priceChangesOf, priceChangeText } from './price-changes.ts'
 import type { Interval, Span } from './ranges.ts'
 import { daysOf, figuresOf } from './span-text.ts'
-import { type Row, type Totals, varianceOf } from './use-figures.ts'
+import { type TimeRow, type Totals, varianceOf } from './use-figures.ts'
 
 // The library that draws is larger than the rest of the page, and figures come first.
 const Drawing = lazy(() => import('./drawing.tsx'))
@@ -28,7 +28,7 @@ const Drawing = lazy(() => import('./drawing.tsx'))
 const drawingHeight = 290
 
 interface FigureChartsProps {
-  rows: readonly Row[]
+  rows: readonly TimeRow[]
   totals: Totals
   span: Span
   filters: Filters

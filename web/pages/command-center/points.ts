@@ -3,7 +3,7 @@ import { formatCount, formatMs, formatPercent, formatUsdInColumn, nothing } from
 import { failureRate } from './changes.ts'
 import { labelsOf } from './point-labels.ts'
 import { fillGaps, type Interval, isoOf, type Span } from './ranges.ts'
-import { type Row, type Totals, varianceOf } from './use-figures.ts'
+import { type TimeRow, type Totals, varianceOf } from './use-figures.ts'
 
 /** What charts and their tables show of an hour or a day: counts and costs without events are zero, latencies are none. */
 export interface Point {
@@ -37,7 +37,7 @@ const none: Totals = {
 const shortDays = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
 const shortHours = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
 
-export function pointsOf(rows: readonly Row[], span: Span, interval: Interval): Point[] {
+export function pointsOf(rows: readonly TimeRow[], span: Span, interval: Interval): Point[] {
   const byDays = span.to - span.from > 36 * 3_600_000
   const slots = fillGaps(rows, span, interval)
   const labels = labelsOf(

@@ -112,11 +112,11 @@ export function startsOf({ from, to }: Span, interval: Interval): number[] {
  *
  * @param rows ascending, each with the time it starts at
  */
-export function fillGaps<Row extends { start?: string }>(
-  rows: readonly Row[],
+export function fillGaps<TimeRow extends { start?: string }>(
+  rows: readonly TimeRow[],
   span: Span,
   interval: Interval,
-): { start: number; row: Row | undefined }[] {
+): { start: number; row: TimeRow | undefined }[] {
   const byStart = new Map(rows.map((row) => [Date.parse(row.start ?? ''), row]))
   const starts = new Set([...startsOf(span, interval), ...byStart.keys()])
   return [...starts].sort((one, other) => one - other).map((start) => ({ start, row: byStart.get(start) }))

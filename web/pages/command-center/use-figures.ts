@@ -5,7 +5,10 @@ import { pollEvery } from './polling.ts'
 import { type Interval, isoOf, quarterMs, type Span } from './ranges.ts'
 
 export type Totals = Answer<'summarizeTelemetry'>['totals']
-export type Row = Answer<'summarizeTelemetry'>['rows'][number]
+/** A row of an hour or a day. */
+export type TimeRow = Omit<Answer<'summarizeTelemetry'>['rows'][number], 'key'>
+/** Without `key` for events that have no value of what is grouped by. */
+export type Row = TimeRow & { key?: string }
 
 /** Rows of one answer at most. */
 export const rowsPerPage = 1000
@@ -93,7 +96,7 @@ export async function readKeys(query: Query<'summarizeTelemetry'>, signal: Abort
     const params = { query: { ...query, ...(cursor && { cursor }) } }
     const { data } = await hub.GET('/api/v1/telemetry/summary', { params, signal })
     if (!data) throw new Error('The Hub answered without figures.')
-    rows.push(...data.rows)
+    rows.push(...data.rows.map(({ key, ...row }) => (key == null ? row : { ...row, key })))
     cursor = data.next_cursor ?? undefined
     if (!cursor || page === pagesMax) return { rows, totals: data.totals, complete: !cursor }
   }

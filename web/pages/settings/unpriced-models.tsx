@@ -36,8 +36,8 @@ export function UnpricedModels({ byModel, onAdd }: UnpricedModelsProps) {
               </Text>
             )
           }
-          return unpriced.map(({ key = '', unpriced: count }) => (
-            <Paper key={key} withBorder px="md" py="xs">
+          return unpriced.map(({ key, unpriced: count }) => (
+            <Paper key={key ?? ''} withBorder px="md" py="xs">
               <Group justify="space-between">
                 <Text size="sm">
                   <Text span fw={600} inherit>

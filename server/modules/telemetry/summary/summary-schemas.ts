@@ -76,8 +76,8 @@ export const rowPlace = {
     }),
   ),
   key: Type.Optional(
-    Type.String({
-      description: 'Value of what is grouped by. Absent for events that name no model, and without `group_by`',
+    Type.Union([Type.String(), Type.Null()], {
+      description: 'Value of what is grouped by. Null for events that name no model. Absent without `group_by`',
       examples: ['summarise-ticket'],
     }),
   ),
@@ -114,7 +114,7 @@ export function pageOf<Place extends TProperties, Numbers extends TProperties>(p
   return Type.Object(
     {
       rows: Type.Array(Type.Object({ ...place, ...members }, { additionalProperties: false }), {
-        description: 'Ascending by `start`, then by `key` in the order of code points, without a key first',
+        description: 'Ascending by `start`, then by `key` in the order of code points, null first',
       }),
       totals: Type.Object(members, {
         additionalProperties: false,

@@ -13,9 +13,15 @@ import type { FiguresRow } from './summary-rows.ts'
 import type { SummaryQuery } from './summary-schemas.ts'
 import type { RowPosition, SummaryRequest } from './summary-types.ts'
 
+/** `key` is null for events without a value of what is grouped by; absent if nothing is. */
+interface Place {
+  start?: string
+  key?: string | null
+}
+
 /** Rows in the order of `start` and `key`; those that are there depend on the query. */
 export interface NumbersPage<Numbers> {
-  rows: ({ start?: string; key?: string } & Numbers)[]
+  rows: (Place & Numbers)[]
   totals: Numbers
   next_cursor: string | null
 }
@@ -75,10 +81,10 @@ export function createTelemetrySummaries(deps: {
   }
 }
 
-function placeOfRow({ start, key }: FiguresRow, { interval }: SummaryQuery): { start?: string; key?: string } {
+function placeOfRow({ start, key }: FiguresRow, { interval, group_by }: SummaryQuery): Place {
   return {
     ...(interval ? { start: formatTimestamp(start * quarterMs) } : {}),
-    ...(key === '' ? {} : { key }),
+    ...(group_by === undefined ? {} : { key: key === '' ? null : key }),
   }
 }
 
