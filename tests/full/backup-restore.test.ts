@@ -70,7 +70,7 @@ const write = async (title: string) =>
 
 async function keptSizes(): Promise<number[]> {
   const [file] = (await readdir(join(shared, 'kept')).catch(() => [])).filter(
-    (name) => !name.includes('before-restore'),
+    (name) => name.endsWith('.jsonl') && !name.includes('before-restore'),
   )
   if (file === undefined) return []
   const lines = (await readFile(join(shared, 'kept', file), 'utf8')).trimEnd().split('\n')
