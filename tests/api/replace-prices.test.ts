@@ -200,7 +200,7 @@ describe('refused, all of it together', () => {
     const body = JSON.stringify({ prices: [price({ input_usd_per_mtok: 7 })] }).replace(':7', ':1e999')
     expect((await hub.call('globex', 'PUT', path, { body })).status).toBe(400)
     const many = await hub.call('globex', 'PUT', path, { body: { prices: Array(500_000).fill(1) } })
-    expectProblem(many, 'validation-failed', '/prices')
+    expectProblem(many, 'payload-too-large', '')
   })
 })
 

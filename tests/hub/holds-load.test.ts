@@ -170,7 +170,8 @@ test('freezes, and lets go, exactly what a filter matches', async () => {
   for (const [filter, count] of filters) {
     const matching = rows.rows.filter((row) => matchesFilter(filter, row, timeOfRecordId(row.record_id)))
     expect(matching).toHaveLength(count)
-    const hold = await lab.holds.place(caller, { ...matter, filter })
+    const scope = Object.keys(filter).length === 0 ? { all: true } : { filter }
+    const hold = await lab.holds.place(caller, { ...matter, ...scope })
     expect(await frozen(), JSON.stringify(filter)).toEqual(matching.map((row) => row.record_id))
     await lab.holds.release(caller, hold.hold_id, 'x')
     expect(await frozen()).toEqual([])

@@ -146,7 +146,9 @@ const placeFilter = (filter: ModelFilter, by: Subject) =>
     const { record_type, created_by, isLater } = filter
     const from = isLater ? { created_at__gte: real.hub.clock.next().createdAt } : {}
     const exact = { ...(record_type ? { record_type } : {}), ...(created_by ? { created_by } : {}) }
-    const body = { name: 'Case', reason: 'x', filter: { ...exact, ...from } }
+    const conditions = { ...exact, ...from }
+    const scope = Object.keys(conditions).length === 0 ? { all: true } : { filter: conditions }
+    const body = { name: 'Case', reason: 'x', ...scope }
     const at = model.tick()
     const { hold_id } = await real.hub.holds.place(callerAs(real, by), body)
     model.place({

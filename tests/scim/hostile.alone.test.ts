@@ -189,7 +189,8 @@ describe('PATCH with more work than a directory ever asks for', () => {
       repeated(15, () => ({ op: 'remove', path: `phoneNumbers[value ne "${'É'.repeat(8000)}"].display` })),
     'a thousand long paths': () =>
       repeated(1000, () => ({ op: 'remove', path: `phoneNumbers[not (${terms})].display` })),
-    'names without end': () => [{ op: 'add', value: Object.fromEntries(repeated(50_000, (at) => [`title${at}`, 1])) }],
+    'names without end': () =>
+      repeated(60, () => ({ op: 'add', value: Object.fromEntries(repeated(900, (at) => [`title${at}`, 1])) })),
   }
   let id: string
   beforeAll(async () => {
