@@ -20,7 +20,7 @@ const others: Readonly<Record<string, string>> = {
 const nodeModules = /^(node:)?(https?|http2|net|tls|dgram|dns|dns\/promises)$/
 const packages = /^(undici|pg|pg-boss|ioredis|nodemailer|openid-client|@aws-sdk\/client-[a-z0-9]+)$/
 /** They open nothing. */
-const harmless = new Set(['isIP', 'BlockList', 'createServer', 'getConstructionPlans', 'getMigrationPlans'])
+const harmless = new Set(['isIP', 'isIPv6', 'BlockList', 'createServer', 'getConstructionPlans', 'getMigrationPlans'])
 const globals = new Set(['fetch', 'WebSocket', 'EventSource'])
 
 function isOpening(from: string, name: string): boolean {
