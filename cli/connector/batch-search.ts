@@ -66,11 +66,11 @@ function undecided(reason: string): Finding {
   return { kind: 'undecided', reason }
 }
 
-/** An event as its record has it: times in UTC, costs rounded, `error_code: null` left out. */
+/** Writes an event as its record has it: times in UTC, costs rounded, `error_code: null` left out, ids in lower case. */
 function fingerprintOfEvent(text: string): string {
   const reading = readEvent(JSON.parse(text), Number.MAX_SAFE_INTEGER)
   if (Array.isArray(reading)) throw new Error('an event in the spool does not pass the check that it passed before')
-  return canonicalize(reading.fields)
+  return canonicalize({ ...reading.fields, related_records: reading.relatedRecords ?? [] })
 }
 
 function fingerprintOfRecord(record: JsonObject): string {

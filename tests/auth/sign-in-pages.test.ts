@@ -31,8 +31,8 @@ describe.each(['/sign-in', '/session', '/sign-in?tenant=acme'])('%s', (path) => 
     const markup = text.replace(script ?? '', '').replace(style ?? '', '')
     expect(markup.match(/<script|<style/g)).toHaveLength(2)
     expect(markup).not.toMatch(/\son\w+=|\sstyle=|javascript:|\ssrc=|https?:/)
-    // Names of tenants, and nothing else, are kept: see tests/browser/sign-in.test.ts.
-    expect(script?.replaceAll(/localStorage\.\wetItem\(knownTenants\b/g, '')).not.toMatch(
+    // Names of tenants, and nothing else, are kept: see tests/browser/sign-in.test.ts. Signing out removes the UI's token.
+    expect(script?.replaceAll(/localStorage\.(\wetItem\(knownTenants\b|removeItem\('hub-token'\))/g, '')).not.toMatch(
       /localStorage|sessionStorage|indexedDB|innerHTML|eval\(/,
     )
   })

@@ -9,11 +9,12 @@ import { userEvent } from './connector-lab.ts'
 
 let hub: TestHub
 let session: HubSession
+let skillRecord: string
 beforeAll(async () => {
   hub = await startHub()
   await hub.call('cmode', 'PUT', '/api/v1/roster/archetypes', { body: { archetypes: [{ archetype_id: 'analyst' }] } })
   const skill = { record_type: 'skill_definition', skill_id: 'sum-up', skill_version: '1.0.0', name: 'Sum up' }
-  await hub.call('cmode', 'POST', '/api/v1/hub/records', { body: skill })
+  skillRecord = (await hub.call('cmode', 'POST', '/api/v1/hub/records', { body: skill })).body.record_id
   session = await sessionWith(['telemetry:write', 'telemetry:read'])
 })
 afterAll(() => hub.stop())
@@ -48,6 +49,7 @@ const varied = (name: string) => [
   userEvent(`${name}-2`, { error_code: null }),
   userEvent(`${name}-3`, { success: false, error_code: 'timeout', ts: '2026-01-05T09:30:00.1234567Z' }),
   userEvent(`${name}-2`, { error_code: null }),
+  userEvent(`${name}-4`, { related_records: [skillRecord.toUpperCase()] }),
 ]
 
 test('a batch that the Hub has is found, whatever was normalised, and after a purge too', async () => {
