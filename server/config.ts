@@ -146,7 +146,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, overrides: Conf
     connectionsPerAddress: reader.integer(
       reader.source('HUB_CONNECTIONS_PER_ADDRESS'),
       { min: 1, max: 1_000_000 },
-      256,
+      512,
     ),
     diskFreeMinMb: reader.integer(reader.source('HUB_DISK_FREE_MIN_MB'), { min: 0, max: 1_000_000 }, 512),
     exportsPerDay: reader.integer(reader.source('HUB_EXPORTS_PER_DAY'), { min: 1, max: 1_000_000 }, 200),

@@ -32,7 +32,7 @@ test('an empty environment is a development one on this machine', () => {
     drainSeconds: 25,
     limitFactor: 1,
     bodySeconds: 20,
-    connectionsPerAddress: 256,
+    connectionsPerAddress: 512,
     logLevel: 'info',
   })
   expect(config.version).toMatch(/^\d+\.\d+\.\d+/)
