@@ -121,7 +121,7 @@ export class FakeHub {
         errors.push({ index, type, title: 'Skill not registered', status: 422, detail, pointer })
       } else {
         const record_id = `r${this.records.length}`
-        this.records.push({ record_id, record_type: 'telemetry_event', ...event })
+        this.records.push({ record_id, record_type: 'telemetry_event', related_records: [], ...event })
         records.push({ index, record_id })
       }
     }
