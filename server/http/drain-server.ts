@@ -26,7 +26,8 @@ export function drainable(
   return async () => {
     const closeIdleConnections = server.closeIdleConnections.bind(server)
     server.closeIdleConnections = () => {}
-    const idle = setTimeout(closeIdleConnections, idleGraceMs)
+    // After the next reading: where this process was busy, the request of a connection that looks idle is there already.
+    const idle = setTimeout(() => setImmediate(closeIdleConnections), idleGraceMs)
     const cut = setTimeout(() => {
       const { drainSeconds: seconds, log } = options
       log.warn({ seconds }, 'requests took longer than the drain time; closing their connections')

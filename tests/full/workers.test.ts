@@ -25,9 +25,9 @@ function ingestUntilGone(client: HubClient) {
         const receipt = await client.post<{ record_id: string }>('/api/v1/telemetry/events', { body: event() })
         acknowledged.push(receipt.record_id)
       } catch (error) {
-        // A connection that was refused took nothing; one that broke under a request would have.
-        const code = (error as { cause?: { code?: string } }).cause?.code
-        if (code !== 'ECONNREFUSED') broken.push(code ?? error)
+        // An idle connection may close while a request is on its way to it: nobody took that, and nothing is stored of it.
+        const { code } = (error as { cause?: { code?: string } }).cause ?? {}
+        if (!['ECONNREFUSED', 'ECONNRESET', 'UND_ERR_SOCKET'].includes(code ?? '')) broken.push(code ?? error)
         return
       }
     }
@@ -73,7 +73,8 @@ test(`SIGTERM under load drops no request that any worker took, ${rounds} times`
     hub = await startHubProcess(dataDir, env)
   }
   const stored = await storedIds(await clientOf(hub.url))
-  expect(all.filter((id) => !stored.has(id))).toEqual([])
+  // An event that is stored without an answer would be of a request that was taken and dropped.
+  expect([...stored].sort()).toEqual(all.sort())
   await hub.stop()
 })
 
