@@ -40,6 +40,7 @@ function complaintsAboutProblem(
   const complaints: string[] = []
   const mediaType = headers['content-type']?.split(';')[0]
   if (mediaType === 'text/html' && asksForPage(request)) return complaintsAboutPage(headers, body, hasNoBody)
+  if (mediaType === 'text/html' && status === 404 && isMistyped(request)) return complaintsAboutMarkup(body, hasNoBody)
   const isOAuth = request.operation.operationId === 'issueServiceToken'
   const mayBePlain = isOAuth && /application\/json/i.test(headerOf(request.headers, 'Accept') ?? '')
   if (mediaType !== 'application/problem+json' && !(mayBePlain && mediaType === 'application/json')) {
@@ -81,12 +82,24 @@ function asksForPage({ operation, target, headers }: GeneratedRequest): boolean 
   return isForPeople && /text\/html/i.test(headerOf(headers, 'Accept') ?? '')
 }
 
-function complaintsAboutPage(headers: WireAnswer['headers'], body: Buffer, hasNoBody: boolean): string[] {
+/** A browser gets the page of the web UI for an address that is nobody's. */
+function isMistyped({ method, target, headers }: GeneratedRequest): boolean {
+  const isOfApi = /^\/(api|v1|scim|errors|assets|\.well-known)(\/|$)/.test(target)
+  return !isOfApi && ['GET', 'HEAD'].includes(method) && /text\/html/i.test(headerOf(headers, 'Accept') ?? '')
+}
+
+function complaintsAboutMarkup(body: Buffer, hasNoBody: boolean): string[] {
   if (hasNoBody) return []
   const text = body.toString()
   const complaints = leaks.test(text) ? [`shows its inside: ${leaks.exec(text)?.[0]}`] : []
   if (!text.startsWith('<!doctype html>')) complaints.push(`no page: ${text.slice(0, 200)}`)
-  if (!text.includes(String(headers['x-service-request-id']))) complaints.push('a page without the request id')
+  return complaints
+}
+
+function complaintsAboutPage(headers: WireAnswer['headers'], body: Buffer, hasNoBody: boolean): string[] {
+  const complaints = complaintsAboutMarkup(body, hasNoBody)
+  if (!hasNoBody && !body.toString().includes(String(headers['x-service-request-id'])))
+    complaints.push('a page without the request id')
   return complaints
 }
 
