@@ -38,6 +38,13 @@ interface Subject {
   may: Set<string | null>
 }
 
+/** A receiver that asks for an hour is called again in time. */
+const asksForAnHour: Step[] = [
+  { do: 'behave', at: 0, as: 'answer 503, wait an hour' },
+  { do: 'tell', to: [0], messages: 4 },
+  { do: 'wait', ms: 80 },
+]
+
 let lab: WebhookLab
 const processes: DeliveringProcess[] = []
 const ended: DeliveringProcess[] = []
@@ -70,7 +77,7 @@ test('whatever receivers, processes and administrators do, each message is deliv
         for (const { webhook } of subjects) await lab.must('acme', 'DELETE', webhook.path)
       }
     }),
-    { numRuns: runs, endOnFailure: true },
+    { numRuns: runs, endOnFailure: true, examples: [[asksForAnHour]] },
   )
 })
 

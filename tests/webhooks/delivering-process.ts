@@ -51,8 +51,8 @@ export async function startDeliveringProcess(
       hear: (heard) => hearQueued(database, heard),
       clock: modules.recordStore.clock,
     },
-    // A test has not as long as a receiver that keeps failing is left alone.
-    { paceMsMax: 1, ...options },
+    // A test does not wait as long as a failing receiver is left alone.
+    { paceMsMax: 1, leftAloneMsMax: 100, ...options },
   )
   worker.start()
   let stopped: Promise<void> | undefined

@@ -14,8 +14,6 @@ const failingQueueMax = 8
 /** Failures in a row from which on attempts to a receiver are begun one after the other, with pauses between. */
 const failuresAtFullSpeed = 3
 const pacePerFailureMs = 25
-/** A receiver that asks to be left alone gets nothing else either, so long at most; then it is asked again. */
-const leftAloneMsMax = 60_000
 
 export type Opened = { url: string; secrets: readonly string[] } | 'key-destroyed'
 
@@ -39,6 +37,8 @@ export interface RunDeps {
   isHeld: () => boolean
   /** The longest pause between attempts to a receiver that keeps failing. */
   paceMsMax: number
+  /** How long at most a receiver that asks for a pause gets nothing else either; then it is asked again. */
+  leftAloneMsMax: number
   /** The longest time that an attempt keeps a place of the quick lane. */
   quickMsMax: number
   nowMs: () => number
@@ -240,7 +240,7 @@ export class EndpointRun {
     if (attempt.error) {
       this.#failures += 1
       this.#atOnce = atOnceMin
-      const { nowMs } = this.#deps
+      const { nowMs, leftAloneMsMax } = this.#deps
       if (retryAfterSeconds > 0) this.#beginAtMs = nowMs() + Math.min(retryAfterSeconds * 1000, leftAloneMsMax)
       if (attempt.error.code === 'gone') this.end()
     } else {

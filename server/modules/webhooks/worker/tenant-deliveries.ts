@@ -24,7 +24,8 @@ const givenUpAtOnce = 5_000
 /** More than this, and nothing is begun until some are kept. */
 const unkeptMax = 5_000
 
-export interface TenantDeliveriesDeps extends Pick<RunDeps, 'lanes' | 'budget' | 'paceMsMax' | 'quickMsMax' | 'nowMs'> {
+export interface TenantDeliveriesDeps
+  extends Pick<RunDeps, 'lanes' | 'budget' | 'paceMsMax' | 'leftAloneMsMax' | 'quickMsMax' | 'nowMs'> {
   judge: (...rest: [...Parameters<RunDeps['judge']>, url: string]) => Outcome
   database: Database
   endpoints: Pick<Endpoints, 'secretsOf' | 'disable'>

@@ -48,6 +48,8 @@ export interface WebhookWorkerDeps {
 export interface WebhookWorkerOptions {
   /** The longest pause between attempts to a receiver that keeps failing. */
   paceMsMax?: number
+  /** How long at most a receiver that asks for a pause gets nothing else either. */
+  leftAloneMsMax?: number
   /** The longest time that an attempt keeps a place of the quick lane; without room among the slow it is broken off. */
   quickMsMax?: number
   /** Deliveries that may wait for an endpoint. */
@@ -72,6 +74,7 @@ export function createWebhookWorker(deps: WebhookWorkerDeps, options: WebhookWor
     leaseSeconds,
     failingHoursMax: webhookFailingHoursMax,
     paceMsMax: options.paceMsMax ?? 500,
+    leftAloneMsMax: options.leftAloneMsMax ?? 60_000,
     quickMsMax: options.quickMsMax ?? 2_000,
     outcomeMs,
     kept: count,
