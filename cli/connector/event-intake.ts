@@ -42,7 +42,7 @@ export function createEventIntake(deps: {
   nowMs?: () => number
 }): EventIntake {
   const { hubUrl, spool, nowMs = Date.now } = deps
-  const tenant: Tenant = { slug: deps.tenant, mode: 'C', baseUrl: hubUrl, logName: '' }
+  const tenant: Tenant = { slug: deps.tenant, mode: 'C', baseUrl: hubUrl, hasOwnAddress: false, logName: '' }
 
   return {
     async takeEvent(body, idempotencyKey) {

@@ -4,7 +4,14 @@ import type { RateClass } from '../../contract/limits.ts'
 import type { Access } from '../../contract/operations.ts'
 import { admits } from '../../contract/permissions.ts'
 import type { Scope } from '../../contract/scopes.ts'
-import type { AccessControl, AccessRefusal, Caller, Tenant, TokenClaims } from './caller.ts'
+import {
+  type AccessControl,
+  type AccessRefusal,
+  type Caller,
+  isServedAt,
+  type Tenant,
+  type TokenClaims,
+} from './caller.ts'
 import {
   callerCharges,
   countRequest,
@@ -110,9 +117,8 @@ async function tenantOf(request: FastifyRequest, claims: TokenClaims, access: Ac
       },
     ])
   }
-  const served = request.hostTenant === null || request.hostTenant.slug === slug
-  const tenant = served && slug === claims.tenantSlug ? await access.findTenant(slug) : undefined
-  if (tenant !== undefined) return tenant
+  const tenant = slug === claims.tenantSlug ? await access.findTenant(slug) : undefined
+  if (tenant !== undefined && isServedAt(request.hostTenant?.slug, tenant)) return tenant
   const asked = { tenant_slug: slug.slice(0, notedSlugLengthMax) }
   noteRefusal(request, claims, access, { reason: 'wrong_tenant', asked })
   throw invalidTenant(slug)

@@ -7,8 +7,20 @@ export interface Tenant {
   mode: TenantMode
   /** Address that `type`, `iss` and links of this tenant use, without a trailing slash. */
   baseUrl: string
+  /** Is true for a Mode C tenant that is served at `baseUrl` alone. */
+  hasOwnAddress: boolean
   /** Opaque name of the tenant's log, under which its keys are published. */
   logName: string
+}
+
+/**
+ * Tells whether a tenant is served at the host of a request: one with its own address there alone, all others at the
+ * common address alone (interface section 1, rule 4).
+ *
+ * @param hostTenant slug of the tenant whose own address the host is
+ */
+export function isServedAt(hostTenant: string | undefined, tenant: Tenant): boolean {
+  return hostTenant === (tenant.hasOwnAddress ? tenant.slug : undefined)
 }
 
 /** What a verified access token says. */

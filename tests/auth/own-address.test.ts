@@ -74,6 +74,19 @@ test('a tenant’s own address serves no other tenant', async () => {
   expect(foreign).toMatchObject({ status: 403, body: { type: `${own}/errors/invalid-tenant`, tenant_slug: 'acme' } })
 })
 
+test('the common address does not serve a tenant that has its own', async () => {
+  const common = new URL(hub.url).host
+  const refused = await tokenAt(common, customer)
+  const unknown = await tokenAt(common, { ...customer, client_id: 'svc_nobody' })
+  expect([refused.status, refused.body.error]).toEqual([401, 'invalid_client'])
+  expect({ ...refused.body, instance: 0 }).toEqual({ ...unknown.body, instance: 0 })
+  const { body } = await tokenAt(host, customer)
+  const foreign = await recordsAt(common, 'customer', body.access_token)
+  const nowhere = await recordsAt(common, 'nowhere', body.access_token)
+  expect([foreign.status, foreign.body.type]).toEqual([403, `${hub.url}/errors/invalid-tenant`])
+  expect({ ...foreign.body, instance: 0, tenant_slug: 0 }).toEqual({ ...nowhere.body, instance: 0, tenant_slug: 0 })
+})
+
 test('its problems, its metadata and its links carry that address, before anyone has signed in too', async () => {
   expect(JSON.parse((await ask('/nowhere', { host })).text).type).toBe(`${own}/errors/not-found`)
   expect(JSON.parse((await ask('/api/v1/hub/records', { host })).text).type).toBe(`${own}/errors/authentication-failed`)
@@ -86,6 +99,7 @@ test('its problems, its metadata and its links carry that address, before anyone
   expect(mine.origin).toBe(own)
   expect((await ask(mine.pathname, { host })).status).toBe(200)
   expect((await ask((await link('acme')).pathname, { host })).status).toBe(404)
+  expect((await ask(mine.pathname, { host: new URL(hub.url).host })).status).toBe(404)
 })
 
 test('at a host that nobody owns, the common address is meant', async () => {

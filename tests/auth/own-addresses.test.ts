@@ -8,7 +8,13 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-const tenant = (slug: string, baseUrl: string) => ({ slug, mode: 'C' as const, baseUrl, logName: `log/${slug}` })
+const tenant = (slug: string, baseUrl: string) => ({
+  slug,
+  mode: 'C' as const,
+  baseUrl,
+  hasOwnAddress: true,
+  logName: `log/${slug}`,
+})
 const tenants = [tenant('one', 'https://one.example'), tenant('two', 'http://two.example:8080')]
 const slugs = (atHost: ReturnType<typeof createOwnAddresses>) => async (host: string) => (await atHost(host))?.slug
 

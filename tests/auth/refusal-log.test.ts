@@ -6,7 +6,13 @@ import type { GovernanceLog, Refusal } from '../../server/modules/governance/gov
 import { createRefusalLog } from '../../server/modules/governance/refusal-log.ts'
 import { quiet } from './auth-lab.ts'
 
-const tenantNamed = (slug: string): Tenant => ({ slug, mode: 'A', baseUrl: 'http://x', logName: `log/${slug}` })
+const tenantNamed = (slug: string): Tenant => ({
+  slug,
+  mode: 'A',
+  baseUrl: 'http://x',
+  hasOwnAddress: false,
+  logName: `log/${slug}`,
+})
 const acme = tenantNamed('acme')
 const refusal = (changes: Partial<Refusal> = {}): Refusal => ({
   kind: 'auth.login_failed',

@@ -36,8 +36,8 @@ export interface LabAnswer {
 }
 
 export const tenants: Record<string, Tenant> = {
-  acme: { slug: 'acme', mode: 'A', baseUrl: 'https://acme.example', logName: 'log/acme' },
-  globex: { slug: 'globex', mode: 'A', baseUrl: 'https://globex.example', logName: 'log/globex' },
+  acme: { slug: 'acme', mode: 'A', baseUrl: 'https://acme.example', hasOwnAddress: false, logName: 'log/acme' },
+  globex: { slug: 'globex', mode: 'A', baseUrl: 'https://globex.example', hasOwnAddress: false, logName: 'log/globex' },
 }
 
 /** A token is its tenant and its scopes: `acme.all`, `acme.hub-read.hub-write`; anything else is refused. */

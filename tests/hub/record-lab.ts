@@ -115,7 +115,7 @@ export async function openRecordLab(options: RecordLabOptions = {}) {
 
   async function openTenant(slug: string): Promise<Tenant> {
     const key = await database.withTenant(slug, (tx) => keys.ensureKey(tx))
-    return { slug, mode: 'A', baseUrl: 'http://hub.test', logName: key.name }
+    return { slug, mode: 'A', baseUrl: 'http://hub.test', hasOwnAddress: false, logName: key.name }
   }
 
   return {

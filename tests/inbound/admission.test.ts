@@ -21,10 +21,10 @@ let platform: Connection
 let ofCmode: Connection
 beforeAll(async () => {
   hub = await startHub({ onQuery: (text) => queries.push(text) })
-  await hub.modules.tenants.operated.update('cmode', { base_url: `http://${ownHost}` }, operator)
   provider = await addProvider(hub)
   platform = await addPlatform(hub)
   ofCmode = await addPlatform(hub, 'cmode')
+  await hub.modules.tenants.operated.update('cmode', { base_url: `http://${ownHost}` }, operator)
 })
 afterAll(() => hub.stop())
 
@@ -75,14 +75,20 @@ describe('whatever is wrong is one answer, after the same steps', () => {
     expect(wrong.steps).toHaveLength(3)
   })
 
-  test('a tenant that is suspended', async () => {
+  test('the common address, for a tenant that has its own', async () => {
     const wrong = await asked({ ...ofCmode, secret: 'whsec_wrong' })
-    expect((await send(hub, ofCmode, '{}')).status).toBe(400)
-    await hub.modules.tenants.operated.update('cmode', { suspended: true }, operator)
+    expect(await asked(ofCmode)).toEqual(wrong)
+    expect(wrong.steps).toHaveLength(3)
+  })
+
+  test('a tenant that is suspended', async () => {
+    const wrong = await asked({ ...platform, secret: 'whsec_wrong' })
+    expect((await send(hub, platform, '{}')).status).toBe(400)
+    await hub.modules.tenants.operated.update('acme', { suspended: true }, operator)
     try {
-      expect(await asked(ofCmode)).toEqual(wrong)
+      expect(await asked(platform)).toEqual(wrong)
     } finally {
-      await hub.modules.tenants.operated.update('cmode', { suspended: false }, operator)
+      await hub.modules.tenants.operated.update('acme', { suspended: false }, operator)
     }
   })
 

@@ -14,7 +14,13 @@ afterEach(async () => {
   for (const end of ending.splice(0).reverse()) await end()
 })
 
-const tenant = (slug: string): Tenant => ({ slug, mode: 'A', baseUrl: 'http://hub.test', logName: `log/${slug}` })
+const tenant = (slug: string): Tenant => ({
+  slug,
+  mode: 'A',
+  baseUrl: 'http://hub.test',
+  hasOwnAddress: false,
+  logName: `log/${slug}`,
+})
 
 /** Logs that take in what tenants have, by a function of the test. */
 function started(

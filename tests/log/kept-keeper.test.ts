@@ -14,7 +14,7 @@ import { openNoteMaker } from './checkpoint-notes.ts'
 const a = openNoteMaker('orghub/log/a')
 const b = openNoteMaker('orghub/log/b')
 const tenantOf = ({ logName }: { logName: string }): Tenant => ({
-  ...{ slug: 'acme', mode: 'A', baseUrl: 'https://hub.example' },
+  ...{ slug: 'acme', mode: 'A', hasOwnAddress: false, baseUrl: 'https://hub.example' },
   logName,
 })
 const quick = { intervalMs: 20, lookMs: 20, retryMs: 5, retryMsMax: 20, stopMs: scaled(1000) }

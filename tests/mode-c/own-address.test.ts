@@ -66,18 +66,23 @@ async function ask(method: string, url: string, sent: Sent = {}) {
 const byToken = Object.entries(operations).filter(([, { access }]) => access.kind === 'token')
 
 describe('every operation that takes a token', () => {
-  test('serves no other tenant at that address, and answers in its name', async () => {
+  test('serves no other tenant at that address, nor its tenant at the common one, and answers in its name', async () => {
     const wrong: string[] = []
+    const common = { at: new URL(hub.baseUrl).host }
     for (const [id, { method, path }] of byToken) {
       const url = path.replaceAll(/\{\w+\}/g, 'x')
       const body = method === 'GET' || method === 'DELETE' ? undefined : {}
       const foreign = await ask(method, url, { tenant: 'acme', token: acmeToken, body })
       const swapped = await ask(method, url, { token: acmeToken, body })
       const nobody = await ask(method, url, { token: null, body })
-      const seen = [foreign, swapped, nobody].map((answer) => `${answer.status} ${answer.body?.type}`)
-      const expected = ['403 invalid-tenant', '403 invalid-tenant', '401 authentication-failed'].map((each) =>
-        each.replace(' ', ` ${own}/errors/`),
-      )
+      const atCommon = await ask(method, url, { ...common, body })
+      const seen = [foreign, swapped, nobody, atCommon].map((answer) => `${answer.status} ${answer.body?.type}`)
+      const expected = [
+        ...['403 invalid-tenant', '403 invalid-tenant', '401 authentication-failed'].map((each) =>
+          each.replace(' ', ` ${own}/errors/`),
+        ),
+        `403 ${hub.baseUrl}/errors/invalid-tenant`,
+      ]
       if (JSON.stringify(seen) !== JSON.stringify(expected)) wrong.push(`${id}: ${seen.join(', ')}`)
     }
     expect(byToken.length).toBeGreaterThan(50)
@@ -146,6 +151,10 @@ describe('SCIM', () => {
     const unknown = await users(host, 'wrong', 'nobody')
     expect(foreign.status).toBe(401)
     expect([foreign.status, foreign.body]).toEqual([unknown.status, unknown.body])
+    const { body } = await ask('POST', '/api/v1/identity/scim:rotate-token', { body: {} })
+    expect((await users(host, body.bearer_token, 'customer')).status).toBe(200)
+    const atCommon = await users(common, body.bearer_token, 'customer')
+    expect([atCommon.status, atCommon.body]).toEqual([unknown.status, unknown.body])
   })
 
   test('names the address in what it answers', async () => {
@@ -165,8 +174,9 @@ describe('SCIM', () => {
   })
 })
 
-test('people of another tenant do not sign in there, and a session of theirs is none', async () => {
+test('people sign in, and have their sessions, where their tenant is served', async () => {
   const at = { 'content-type': 'application/json' }
+  const common = new URL(hub.baseUrl).host
   const logIn = (to: string, tenant: string) =>
     ask('POST', '/api/v1/auth/mock-login', {
       at: to,
@@ -176,16 +186,25 @@ test('people of another tenant do not sign in there, and a session of theirs is 
       headers: at,
     })
   expect((await logIn(host, 'acme')).status).toBe(403)
-  const signedIn = await logIn(new URL(hub.baseUrl).host, 'acme')
-  expect(signedIn.status).toBe(200)
-  const cookie = [signedIn.headers['set-cookie']]
-    .flat()
-    .map((each) => String(each).split(';')[0])
-    .join('; ')
+  expect((await logIn(common, 'customer')).status).toBe(403)
+  const cookieOf = async (to: string, tenant: string) => {
+    const signedIn = await logIn(to, tenant)
+    expect(signedIn.status).toBe(200)
+    return [signedIn.headers['set-cookie']]
+      .flat()
+      .map((each) => String(each).split(';')[0])
+      .join('; ')
+  }
+  const statusAt = async (to: string, tenant: string, path: string, cookie: string) => {
+    const answer = await ask('GET', path, { at: to, tenant, token: null, headers: { cookie } })
+    return answer.status
+  }
+  const [ofAcme, ofCustomer] = [await cookieOf(common, 'acme'), await cookieOf(host, 'customer')]
   for (const path of ['/api/v1/auth/me', '/api/v1/auth/sessions']) {
-    const answer = await ask('GET', path, { tenant: 'acme', token: null, headers: { cookie } })
-    expect([path, answer.status]).toEqual([path, 401])
-    expect(answer.body.type).toBe(`${own}/errors/authentication-failed`)
+    expect([path, await statusAt(common, 'acme', path, ofAcme)]).toEqual([path, 200])
+    expect([path, await statusAt(host, 'acme', path, ofAcme)]).toEqual([path, 401])
+    expect([path, await statusAt(host, 'customer', path, ofCustomer)]).toEqual([path, 200])
+    expect([path, await statusAt(common, 'customer', path, ofCustomer)]).toEqual([path, 401])
   }
 })
 

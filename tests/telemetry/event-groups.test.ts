@@ -10,7 +10,13 @@ import type { SoundEvent } from '../../server/modules/telemetry/telemetry-types.
 
 /** Groups as they come out, before a writer that does what the test says. */
 
-const tenantOf = (slug: string): Tenant => ({ slug, mode: 'A', baseUrl: 'http://hub.test', logName: slug })
+const tenantOf = (slug: string): Tenant => ({
+  slug,
+  mode: 'A',
+  baseUrl: 'http://hub.test',
+  hasOwnAddress: false,
+  logName: slug,
+})
 const acme = tenantOf('acme')
 
 function submission(name: string, options: { events?: number; bytes?: number; claims?: boolean } = {}): Submission {

@@ -16,7 +16,7 @@ let opened: TestDatabase
 let summaries: TelemetrySummaries
 let rollups: Rollups
 const cursorKey = Buffer.alloc(32, 7)
-const acme: Tenant = { slug: 'acme', mode: 'A', baseUrl: 'http://127.0.0.1', logName: 'log' }
+const acme: Tenant = { slug: 'acme', mode: 'A', baseUrl: 'http://127.0.0.1', hasOwnAddress: false, logName: 'log' }
 const globex: Tenant = { ...acme, slug: 'globex' }
 
 /** Two months, so that the clocks of all the zones below are set within them. */

@@ -37,7 +37,7 @@ export function addAuthRoutes(
       const origin = {
         address: request.callerAddress,
         requestId: request.id,
-        servedTenant: request.hostTenant?.slug,
+        hostTenant: request.hostTenant?.slug,
       }
       const token = await deps.tokens.issue(tokenRequest, request.credentialCharges, origin)
       // RFC 6749, section 5.1 asks for both.

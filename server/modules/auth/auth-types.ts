@@ -51,8 +51,8 @@ export interface TokenCharge {
 export interface TokenRequestOrigin {
   address: string
   requestId: string
-  /** The tenant whose own address was called: the accounts of others are unknown there. */
-  servedTenant?: string | undefined
+  /** Slug of the tenant whose own address was called: the accounts of others are unknown there. */
+  hostTenant?: string | undefined
 }
 
 export interface TokenService {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { DomainError } from '../../../contract/domain-error.ts'
 import type { Database } from '../../db/database.ts'
-import type { Tenant } from '../../http/caller.ts'
+import { isServedAt, type Tenant } from '../../http/caller.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { RecordClock } from '../hub/record-clock-types.ts'
@@ -38,9 +38,9 @@ export function createDownloads(deps: {
   async function signedExport(request: DownloadRequest, hostTenant: Tenant | null) {
     const { tenant: slug = '', expires = '', signature = '', jobId, fileName } = request
     if (!deps.urls.isSigned({ tenant: slug, jobId, fileName, expires, signature })) return undefined
-    if (hostTenant !== null && hostTenant.slug !== slug) return undefined
     const tenant = await deps.directory.find(slug)
-    const row = tenant && (await database.withTenant(slug, (tx) => findExport(tx, jobId), { readOnly: true }))
+    if (!tenant || !isServedAt(hostTenant?.slug, tenant)) return undefined
+    const row = await database.withTenant(slug, (tx) => findExport(tx, jobId), { readOnly: true })
     if (row?.status === 'expired' && row.error) throw invalidUrl(row.error.detail)
     if (!row || !isDownloadable(row, clock.next().createdAt)) return undefined
     if (row.expires_at === null || String(secondOf(row.expires_at)) !== expires) return undefined

@@ -1,6 +1,6 @@
 import { DomainError } from '../../../contract/domain-error.ts'
 import type { Database } from '../../db/database.ts'
-import type { Tenant } from '../../http/caller.ts'
+import { isServedAt, type Tenant } from '../../http/caller.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import type { InboundSecretVault } from './inbound-secrets.ts'
 import { isSigned } from './inbound-signature.ts'
@@ -46,8 +46,7 @@ export function createInboundAccess(deps: {
     async open({ connectionId, header, body, hostTenant }) {
       const slug = await database.withRegistry((tx) => tenantOfConnection(tx, connectionId))
       const found = await tenants.read(slug ?? anySlug)
-      const isServed = slug !== undefined && (hostTenant === null || hostTenant.slug === slug)
-      const tenant = isServed ? found : undefined
+      const tenant = slug !== undefined && found && isServedAt(hostTenant?.slug, found) ? found : undefined
       const secrets = await database.withTenant(
         slug ?? anySlug,
         async (tx) => {

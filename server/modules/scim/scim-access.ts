@@ -1,5 +1,5 @@
 import { DomainError } from '../../../contract/domain-error.ts'
-import type { Tenant } from '../../http/caller.ts'
+import { isServedAt, type Tenant } from '../../http/caller.ts'
 import type { ScimConnections } from '../roster/sync/sync-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
 
@@ -23,7 +23,7 @@ export function createScimAccess(deps: { tenants: TenantDirectory; connections: 
     async open(slug, token, hostTenant) {
       if (token === undefined || slug.length > slugLengthMax) return undefined
       const tenant = await deps.tenants.read(slug)
-      if (!tenant || (hostTenant !== null && hostTenant.slug !== slug)) return undefined
+      if (!tenant || !isServedAt(hostTenant?.slug, tenant)) return undefined
       const configuration = await deps.connections.admits(tenant, token)
       if (configuration?.mode !== 'push') return undefined
       deps.connections.noteRequest(tenant)

@@ -92,5 +92,8 @@ const commonHost = (() => {
 })()
 
 export function asTenant(row: Pick<TenantRow, 'slug' | 'mode' | 'base_url' | 'log_name'>, commonUrl: string): Tenant {
-  return { slug: row.slug, mode: row.mode, baseUrl: row.base_url ?? commonUrl, logName: row.log_name }
+  const { slug, mode, base_url: ownUrl, log_name: logName } = row
+  // The common address may have become that of the tenant after the tenant was created.
+  const hasOwnAddress = ownUrl !== null && new URL(ownUrl).host !== commonHost(commonUrl)
+  return { slug, mode, baseUrl: ownUrl ?? commonUrl, hasOwnAddress, logName }
 }

@@ -1,7 +1,7 @@
 import { DomainError, invalidTenant } from '../../../../contract/domain-error.ts'
 import { roles } from '../../../../contract/roles.ts'
 import type { Database } from '../../../db/database.ts'
-import type { AccessControl, Tenant } from '../../../http/caller.ts'
+import { type AccessControl, isServedAt, type Tenant } from '../../../http/caller.ts'
 import type { RefusalLog } from '../../governance/governance-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { LiveSessions } from './live-sessions.ts'
@@ -36,7 +36,7 @@ export function createSessionAdmission(deps: AdmissionDeps): SessionAdmission {
   const { database, directory, tokens, now } = deps
 
   async function ofName(call: SessionCall, session: NamedSession): Promise<LiveSession> {
-    if (!isServed(call, session.tenant)) throw new SessionOver()
+    if (!isServedAt(call.hostTenant, session.tenant)) throw new SessionOver()
     const live = await database.withTenant(session.tenant.slug, (tx) => deps.live.find(tx, session), { readOnly: true })
     if (!live) throw new SessionOver()
     return live
@@ -53,7 +53,7 @@ export function createSessionAdmission(deps: AdmissionDeps): SessionAdmission {
     const claims = await deps.authenticate(bearer, call.address)
     const tenant = await directory.find(claims.tenantSlug)
     if (!tenant) throw invalidTenant(claims.tenantSlug)
-    if (!isServed(call, tenant)) {
+    if (!isServedAt(call.hostTenant, tenant)) {
       throw new DomainError('authentication-failed', 'The bearer token is not one of a tenant that is served here.')
     }
     if (claims.sessionId === undefined) return { kind: 'account', tenant, claims }
@@ -112,11 +112,6 @@ export function createSessionAdmission(deps: AdmissionDeps): SessionAdmission {
       throw new SessionOver('The request shows no session that goes on.')
     },
   }
-}
-
-/** At a tenant's own address there are no others. */
-function isServed(call: SessionCall, tenant: Tenant): boolean {
-  return call.servedTenant === undefined || call.servedTenant === tenant.slug
 }
 
 /** The header may be left out, but not name another tenant. */

@@ -127,7 +127,7 @@ function callOf(request: FastifyRequest): SessionCall {
     address: request.callerAddress,
     requestId: request.id,
     tenantHeader: tenantHeaderOf(request),
-    servedTenant: request.hostTenant?.slug,
+    hostTenant: request.hostTenant?.slug,
     charge: request.credentialCharges,
   }
 }

@@ -16,8 +16,8 @@ export interface SessionCall {
   requestId: string
   /** `X-Service-Tenant`, which may be left out. */
   tenantHeader: string | undefined
-  /** The one tenant that is served at the host of the call, where that is a tenant's own address. */
-  servedTenant: string | undefined
+  /** Slug of the tenant whose own address was called. */
+  hostTenant: string | undefined
   charge: SessionCharge
 }
 

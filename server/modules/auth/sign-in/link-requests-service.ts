@@ -2,6 +2,7 @@ import { DomainError } from '../../../../contract/domain-error.ts'
 import { requireEmail } from '../../../../contract/email-address.ts'
 import { magicLinkHours } from '../../../../contract/limits.ts'
 import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
+import { isServedAt } from '../../../http/caller.ts'
 import type { JobSender } from '../../../jobs/job-sender.ts'
 import type { JobDefinition } from '../../../jobs/queue.ts'
 import { MailNotSent } from '../../../mail/mail-not-sent.ts'
@@ -18,8 +19,8 @@ import { defaultReturnPath, returnPath } from './return-path.ts'
 export interface LinkRequest {
   email: string
   tenant: string
-  /** The one tenant that is served where the request came in, where that is a tenant's own address. */
-  servedTenant?: string | undefined
+  /** Slug of the tenant whose own address the request came in at. */
+  hostTenant?: string | undefined
   /** Where to land, as it was asked for. */
   returnTo?: string | undefined
 }
@@ -77,9 +78,9 @@ export function createLinkRequests(deps: Deps): LinkRequests {
 
   async function carryOut(order: Order): Promise<void> {
     if (Date.now() - order.requestedAtMs > magicLinkHours * 3_600_000) return
-    const { tenant: slug, servedTenant = slug } = order
-    const tenant = servedTenant === slug ? await directory.find(slug) : undefined
-    if (!tenant) return
+    const { tenant: slug, hostTenant } = order
+    const tenant = await directory.find(slug)
+    if (!tenant || !isServedAt(hostTenant, tenant)) return
     const made = await deps.database.withTenant(slug, async (tx) => {
       const email = await recipient(tx, order.email)
       const link = email === undefined ? undefined : await links.issueForMail(tx, tenant, email, order.token)
@@ -105,9 +106,9 @@ export function createLinkRequests(deps: Deps): LinkRequests {
     async accept(request) {
       requireEmail(request.email)
       if (!mailer.available) throw noMail()
-      const { email, tenant, servedTenant } = request
+      const { email, tenant, hostTenant } = request
       const returnTo = mailedPath(request.returnTo)
-      const order: Order = { email, tenant, servedTenant, returnTo, token: links.newToken(), requestedAtMs: Date.now() }
+      const order: Order = { email, tenant, hostTenant, returnTo, token: links.newToken(), requestedAtMs: Date.now() }
       const text = Buffer.alloc(orderBytes, ' ')
       text.write(JSON.stringify(order))
       await deps.jobSender.send(jobName, { sealed: seal(key, text, sealContext).toString('base64') })

@@ -47,7 +47,7 @@ export function addLinkRoutes(
     async (request, reply) => {
       await request.credentialCharges.attempt(request.body.email)
       const { email, tenant, return_to: returnTo } = request.body
-      await deps.requests.accept({ email, tenant, returnTo, servedTenant: request.hostTenant?.slug })
+      await deps.requests.accept({ email, tenant, returnTo, hostTenant: request.hostTenant?.slug })
       reply.status(202)
       return answer
     },
@@ -89,5 +89,5 @@ function addLinkPage(
 
 function addressOf(request: FastifyRequest, purpose: LinkPurpose): LinkAddress {
   const { tenant, token } = request.params as { tenant: string; token: string }
-  return { purpose, tenant, token, servedTenant: request.hostTenant?.slug }
+  return { purpose, tenant, token, hostTenant: request.hostTenant?.slug }
 }

@@ -1,6 +1,6 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
-import type { Tenant } from '../../../http/caller.ts'
+import { isServedAt, type Tenant } from '../../../http/caller.ts'
 import type { RefusalLog } from '../../governance/governance-types.ts'
 import type { IdentityProviders } from '../../identity/identity-types.ts'
 import type { KnownLink, LinkPurpose, OpenLink, SignInLinks } from '../../links/links-types.ts'
@@ -15,8 +15,8 @@ export interface LinkAddress {
   purpose: LinkPurpose
   tenant: string
   token: string
-  /** The one tenant that is served where the link was opened, where that is a tenant's own address. */
-  servedTenant: string | undefined
+  /** Slug of the tenant whose own address the link was opened at. */
+  hostTenant: string | undefined
 }
 
 /** Who opens a link. */
@@ -57,9 +57,9 @@ export function createLinkSignIn(deps: {
 
   /** Takes as long for a tenant that does not exist as for a link that a tenant does not have. */
   async function known(address: LinkAddress): Promise<{ tenant: Tenant; link: KnownLink } | undefined> {
-    const { purpose, token, servedTenant = address.tenant } = address
-    if (servedTenant !== address.tenant) return undefined
-    const tenant = await directory.read(address.tenant)
+    const { purpose, token, hostTenant } = address
+    const found = await directory.read(address.tenant)
+    const tenant = found && isServedAt(hostTenant, found) ? found : undefined
     const look = (tx: TenantTx) => links.look(tx, token)
     const link = await database.withTenant((tenant ?? nobody).slug, look, { readOnly: true })
     return tenant && link && { tenant, link: { ...link, isOpen: link.isOpen && link.purpose === purpose } }

@@ -30,7 +30,7 @@ export function addMockLoginRoutes(app: FastifyInstance, signIn: (login: MockLog
       const { session, issued } = await signIn({
         email,
         tenant,
-        servedTenant: request.hostTenant,
+        hostTenant: request.hostTenant,
         address: request.callerAddress,
         requestId: request.id,
         userAgent: request.headers['user-agent'],

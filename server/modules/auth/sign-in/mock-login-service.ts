@@ -2,7 +2,7 @@ import { DomainError, invalidTenant, validationFailed } from '../../../../contra
 import { requireEmail } from '../../../../contract/email-address.ts'
 import type { Config } from '../../../config.ts'
 import type { Database } from '../../../db/database.ts'
-import type { Tenant } from '../../../http/caller.ts'
+import { isServedAt, type Tenant } from '../../../http/caller.ts'
 import type { RefusalLog } from '../../governance/governance-types.ts'
 import type { SignInUsers } from '../../roster/roster-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
@@ -12,7 +12,7 @@ export interface MockLogin {
   email: string
   tenant?: string | undefined
   /** The tenant of the host, where that is a tenant's own address. */
-  servedTenant: Tenant | null
+  hostTenant: Tenant | null
   address: string
   requestId: string
   userAgent?: string | undefined
@@ -36,11 +36,10 @@ export function createMockLogin(deps: {
 }): (login: MockLogin) => Promise<MockSignIn> {
   const { database, directory, users, sessions } = deps
 
-  async function tenantOf({ tenant: named, servedTenant }: MockLogin): Promise<Tenant> {
-    if (named === undefined) return servedTenant ?? tenantWithoutName()
-    const served = servedTenant === null || servedTenant.slug === named
-    const tenant = served ? await directory.find(named) : undefined
-    if (tenant) return tenant
+  async function tenantOf({ tenant: named, hostTenant }: MockLogin): Promise<Tenant> {
+    if (named === undefined) return hostTenant ?? tenantWithoutName()
+    const tenant = await directory.find(named)
+    if (tenant && isServedAt(hostTenant?.slug, tenant)) return tenant
     throw invalidTenant(named)
   }
 
@@ -50,7 +49,7 @@ export function createMockLogin(deps: {
     const hasDemo = deps.environment === 'development' && slugs.includes(demoTenant)
     const wanted = slugs.length === 1 ? slugs[0] : hasDemo ? demoTenant : undefined
     const tenant = wanted === undefined ? undefined : await directory.find(wanted)
-    if (tenant) return tenant
+    if (tenant && isServedAt(undefined, tenant)) return tenant
     throw validationFailed([
       { pointer: '/tenant', detail: 'must be there: the Hub cannot tell which of its tenants is meant' },
     ])

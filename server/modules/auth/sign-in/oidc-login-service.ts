@@ -1,7 +1,7 @@
 import { validationFailed } from '../../../../contract/domain-error.ts'
 import { loginMinutes } from '../../../../contract/limits.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
-import type { Tenant } from '../../../http/caller.ts'
+import { isServedAt, type Tenant } from '../../../http/caller.ts'
 import { isSameText } from '../../../secrets/same-text.ts'
 import type { RefusalLog } from '../../governance/governance-types.ts'
 import type { IdentityProviders, ProviderClaims } from '../../identity/identity-types.ts'
@@ -21,14 +21,15 @@ export interface LoginVisitor {
   userAgent?: string | undefined
   /** That the browser names, without a port. */
   hostname: string
-  /** The one tenant that is served at the host, where that is a tenant's own address. */
-  served: Tenant | undefined
+  /** Slug of the tenant whose own address was called. */
+  hostTenant: string | undefined
 }
 
 export interface OidcLogin {
   /**
-   * Where to send the browser, and what its cookie holds; without a cookie to the tenant's own address. Throws
-   * `invalid-tenant`, the same for an unknown tenant and one without an identity provider.
+   * Where to send the browser, and what its cookie holds; without a cookie to the same login at the name of this machine
+   * that the provider knows. Throws `invalid-tenant`, the same for an unknown tenant, one that is not served at this host
+   * and one without an identity provider.
    */
   begin(
     wanted: { tenant: string | undefined; returnTo: string | undefined },
@@ -75,13 +76,12 @@ export function createOidcLogin(deps: {
 }): OidcLogin {
   const { database, directory, providers, refusals } = deps
   const transactions = createLoginTransactions(deps.masterKey, deps.now)
-  const hasOwnAddress = (tenant: Tenant) => tenant.baseUrl !== directory.commonUrl()
 
   /** The login that the callback answers. It is over with this call, whatever comes of it. */
-  async function spend(sealed: string | undefined, callback: URL, { served }: LoginVisitor) {
+  async function spend(sealed: string | undefined, callback: URL, { hostTenant }: LoginVisitor) {
     const login = sealed === undefined ? undefined : transactions.open(sealed)
     const tenant = login && (await directory.find(login.tenant))
-    if (!login || !tenant || (served && served.slug !== tenant.slug)) {
+    if (!login || !tenant || !isServedAt(hostTenant, tenant)) {
       throw notOfThisLogin('must belong to a login that was begun in this browser less than ten minutes ago')
     }
     if (!isSameText(callback.searchParams.get('state') ?? '', login.state)) {
@@ -116,15 +116,16 @@ export function createOidcLogin(deps: {
   }
 
   return {
-    async begin({ tenant: slug = '', returnTo }, { served, hostname }) {
-      const wanted = slug || served?.slug
+    async begin({ tenant: slug = '', returnTo }, { hostTenant, hostname }) {
+      const wanted = slug || hostTenant
       if (!wanted) throw validationFailed([{ pointer: '/query/tenant', detail: 'must be there and name the tenant' }])
-      const tenant = served === undefined || served.slug === wanted ? await directory.read(wanted) : undefined
+      const found = await directory.read(wanted)
+      const tenant = found && isServedAt(hostTenant, found) ? found : undefined
       const provider = await providers.of(tenant ?? nobody)
       if (!tenant || !provider) throw noSuchLogin(wanted)
       const returnsTo = returnPath(returnTo)
       const path = `${loginPath}?${new URLSearchParams({ tenant: tenant.slug, return_to: returnsTo })}`
-      if ((!served && hasOwnAddress(tenant)) || isOtherLoopback(hostname, tenant)) {
+      if (isOtherLoopback(hostname, tenant)) {
         return { location: `${tenant.baseUrl}${path}`, tenant: tenant.slug, path }
       }
       const { connectionId } = provider

@@ -73,6 +73,6 @@ function visitorOf(request: FastifyRequest): LoginVisitor {
     requestId: request.id,
     userAgent: request.headers['user-agent'],
     hostname: request.hostname,
-    served: request.hostTenant ?? undefined,
+    hostTenant: request.hostTenant?.slug,
   }
 }

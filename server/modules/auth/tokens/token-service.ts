@@ -5,7 +5,7 @@ import { isScope, type Scope } from '../../../../contract/scopes.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { Database } from '../../../db/database.ts'
 import { notedSlugLengthMax } from '../../../http/access-checks.ts'
-import type { Tenant } from '../../../http/caller.ts'
+import { isServedAt, type Tenant } from '../../../http/caller.ts'
 import type { Refusal, RefusalLog } from '../../governance/governance-types.ts'
 import type { TokenKeys } from '../../keys/keys-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
@@ -43,14 +43,14 @@ export function createTokenService(deps: {
 
   /** The account whose secret this is, where it may have a token here and now. Throws otherwise. */
   async function authenticate(request: TokenRequest, origin: TokenRequestOrigin) {
-    const { servedTenant, address } = origin
+    const { hostTenant, address } = origin
     const { client, refusal } = await authenticateClient(deps, request, address)
     if (client && refusal) note(client, { kind: 'auth.login_failed', reason: refusal }, origin)
-    if (client === undefined || (servedTenant !== undefined && servedTenant !== client.tenantSlug)) {
-      throw invalidClient()
-    }
-    if (refusal) throw refusal === 'address' ? addressNotAllowed() : invalidClient()
+    if (client === undefined || (refusal && refusal !== 'address')) throw invalidClient()
+    // Only from here on the secret is right: the time of a lookup would show which client ids there are.
     const tenant = await directory.find(client.tenantSlug)
+    if (tenant ? !isServedAt(hostTenant, tenant) : hostTenant !== undefined) throw invalidClient()
+    if (refusal) throw addressNotAllowed()
     // Suspended by the operator: the secret is right, so it is said.
     if (tenant === undefined) throw wrongTenant(client.tenantSlug)
     if (request.tenantHeader !== undefined && request.tenantHeader !== tenant.slug) {
