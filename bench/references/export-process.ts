@@ -54,7 +54,13 @@ const writer = createExportWriter(parts, { progressMs: 50 })
 
 async function makeExport(tenantId: string, order: NonNullable<Assignment['order']>, rss: number[]) {
   const [key] = await keys.publicKeysOf(tenantId)
-  const tenant = { slug: tenantId, mode: 'A' as const, baseUrl: 'http://hub.test', hasOwnAddress: false, logName: key!.name }
+  const tenant = {
+    slug: tenantId,
+    mode: 'A' as const,
+    baseUrl: 'http://hub.test',
+    hasOwnAddress: false,
+    logName: key!.name,
+  }
   const whole = { compression: null, verify: false, includeProvenance: true, filter: {}, recordTypes, ...order }
   const { rows, sizeBytes } = await writer.write(
     tenant,
