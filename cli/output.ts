@@ -34,13 +34,15 @@ export function describeError(error: unknown): string {
 function fieldName(pointer: string): string {
   const [field = '', index] = pointer.slice(1).split('/')
   if (field === 'archetypes' && index !== undefined) return `id ${Number(index) + 1}`
-  return flags[field] ?? field.replaceAll('_', '-')
+  return flags[index ?? field] ?? field.replaceAll('_', '-')
 }
 
 const flags: Record<string, string> = {
   admin_email: '--admin-email',
   base_url: '--base-url',
+  exports_per_day: '--per-day',
   from: '--from',
+  mb_kept: '--mb-kept',
   name: '--name',
   scopes: '--scope',
   slug: 'the slug',

@@ -50,6 +50,8 @@ export const exportRunHoursMax = 24
 export const exportsOpenMax = 20
 /** Exports that one process writes side by side, in all and of one tenant. */
 export const exportsAtOnce = { all: 3, ofTenant: 2 } as const
+/** Highest quotas of exports: orders within 24 hours, and MiB of all files that a tenant keeps. */
+export const exportQuotaMax = { perDay: 1_000_000, mbKept: 1_000_000_000 } as const
 /** How often an export is begun anew after a failure that may pass, or after its process has died. */
 export const exportTriesMax = 6
 /** Entries of the map from groups to archetypes. */

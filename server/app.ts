@@ -237,7 +237,8 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
   })
   const erasures = () => [rollups.erasure, entitlement.erasure, ...webhooks.erasure, views.erasure]
   const exports: ExportsModule = createExportsModule({
-    ...{ ...shared, clock: recordStore.clock, storage, disk, quota: exportQuotaOf(config), refusals, directory },
+    ...{ ...shared, clock: recordStore.clock, storage, disk, refusals, directory },
+    ...{ quota: exportQuotaOf(config), ownQuota: tenants.exportQuota },
     ...{ secrets: encryption.secrets, keys: keys.provenance, logs: tenantLog.logs, jobSender },
     records: hub.sealedRecords,
     verification: hub.verification,

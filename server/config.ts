@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { exportQuotaMax } from '../contract/limits.ts'
 import { type CheckpointSinkSettings, readCheckpointSinks } from './config/checkpoint-sink.ts'
 import { readKeyringDirectory, readVault, type VaultSettings } from './config/customer-keys.ts'
 import { defaultDataDirectory } from './config/data-directory.ts'
@@ -149,8 +150,8 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, overrides: Conf
       512,
     ),
     diskFreeMinMb: reader.integer(reader.source('HUB_DISK_FREE_MIN_MB'), { min: 0, max: 1_000_000 }, 512),
-    exportsPerDay: reader.integer(reader.source('HUB_EXPORTS_PER_DAY'), { min: 1, max: 1_000_000 }, 200),
-    exportMbKept: reader.integer(reader.source('HUB_EXPORT_MB_KEPT'), { min: 1, max: 1_000_000_000 }, 10_240),
+    exportsPerDay: reader.integer(reader.source('HUB_EXPORTS_PER_DAY'), { min: 1, max: exportQuotaMax.perDay }, 200),
+    exportMbKept: reader.integer(reader.source('HUB_EXPORT_MB_KEPT'), { min: 1, max: exportQuotaMax.mbKept }, 10_240),
     metricsPort: readMetricsPort(reader),
     metricsPortConfigured: reader.text('HUB_METRICS_PORT') !== undefined,
     logLevel: reader.choice(reader.source('HUB_LOG_LEVEL'), logLevels, 'info'),

@@ -3,7 +3,7 @@ import { type RateClass, rateClasses } from '../../contract/limits.ts'
 import { type TenantMode, tenantModes } from '../../contract/literals.ts'
 import type { CreatedTenant } from '../../server/modules/tenants/tenants-types.ts'
 import { counted } from '../counted.ts'
-import { type OutputOptions, printResult } from '../output.ts'
+import { example, type OutputOptions, printResult } from '../output.ts'
 import { operator, withServices } from '../services.ts'
 
 interface CreateOptions extends OutputOptions {
@@ -17,6 +17,7 @@ export function addTenantCommand(program: Command): void {
   addCreate(tenant)
   addWelcomeLink(tenant)
   addLimits(tenant)
+  addExportQuota(tenant)
 }
 
 function addCreate(tenant: Command): void {
@@ -86,6 +87,35 @@ function addLimits(tenant: Command): void {
     )
 }
 
+type Quota = number | 'default'
+
+interface QuotaOptions extends OutputOptions {
+  perDay?: Quota
+  mbKept?: Quota
+}
+
+function addExportQuota(tenant: Command): void {
+  tenant
+    .command('export-quota')
+    .description('Show or set how many exports a tenant may order within 24 hours, and what their files may have')
+    .argument('<slug>', 'the tenant')
+    .option('--per-day <number>', 'exports within 24 hours, or "default"', parseQuota)
+    .option('--mb-kept <number>', 'MiB of all files that are kept, or "default"', parseQuota)
+    .option('--json', 'print one JSON object')
+    .addHelpText('after', example('tenant export-quota acme --per-day 50 --mb-kept default'))
+    .action((slug: string, options: QuotaOptions) =>
+      withServices(async ({ operated, config }) => {
+        const wanted = { exports_per_day: orNull(options.perDay), mb_kept: orNull(options.mbKept) }
+        const { export_quota: own } = await operated.update(slug, { export_quota: wanted }, operator)
+        const effective = { exports_per_day: config.exportsPerDay, mb_kept: config.exportMbKept, ...own }
+        const note = (name: keyof typeof own) => (own[name] === undefined ? 'the default' : 'its own')
+        const perDay = `${counted(effective.exports_per_day, 'export')} within 24 hours (${note('exports_per_day')})`
+        const kept = `${effective.mb_kept.toLocaleString('en-US')} MiB of files (${note('mb_kept')})`
+        printResult(options, { tenant: slug, ...effective, own }, `Tenant ${slug}: ${perDay}, ${kept}.`)
+      }),
+    )
+}
+
 function asAnswer({ tenant, adminEmail, welcome }: CreatedTenant) {
   return {
     tenant: tenant.slug,
@@ -106,4 +136,15 @@ function parseClass(text: string): RateClass {
 function parseLimit(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
   throw new InvalidArgumentError('Use a whole number of requests per minute, at least 1.')
+}
+
+function orNull(quota: Quota | undefined): number | null | undefined {
+  return quota === 'default' ? null : quota
+}
+
+/** The service checks the bounds. */
+function parseQuota(text: string): Quota {
+  if (text === 'default') return text
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('Use a whole number, or "default".')
 }

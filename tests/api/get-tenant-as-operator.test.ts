@@ -26,6 +26,7 @@ test('a tenant is shown with what the operator may change', async () => {
     created_at: expect.stringMatching(/\.\d{6}Z$/),
     suspended: false,
     limits: {},
+    export_quota: {},
   })
 })
 

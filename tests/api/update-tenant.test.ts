@@ -45,6 +45,29 @@ test('what is sent changes, once, and the tenant’s log tells of it', async () 
   expect((await lab.call('GET', ofTenant('acme'))).body).toEqual(reset.body)
 })
 
+test('own quotas of exports are set one by one, recorded, and set back to the default', async () => {
+  const before = await countEvents('acme')
+  expect((await change('acme', { export_quota: { exports_per_day: 50 } })).body.export_quota).toEqual({
+    exports_per_day: 50,
+  })
+  const both = { exports_per_day: 50, mb_kept: 2048 }
+  expect((await change('acme', { export_quota: { mb_kept: 2048 } })).body.export_quota).toEqual(both)
+  expect(await newestEvent('acme')).toMatchObject({
+    event_kind: 'tenant.config_changed',
+    details: {
+      changed: ['export_quota'],
+      before: { export_quota: { exports_per_day: 50 } },
+      after: { export_quota: both },
+      actor: 'operator:api',
+    },
+  })
+  expect((await change('acme', { export_quota: both })).body.export_quota).toEqual(both)
+  expect((await lab.call('GET', ofTenant('globex'))).body.export_quota).toEqual({})
+  const reset = await change('acme', { export_quota: { exports_per_day: null, mb_kept: null } })
+  expect(reset.body.export_quota).toEqual({})
+  expect(await countEvents('acme')).toBe(before + 3)
+})
+
 test('another administrator: links to the one before no longer open, and no address is in the log', async () => {
   const link = (await lab.call('POST', ofTenant('acme', ':welcome-link'))).body.welcome_url
   expect((await fetch(link)).status).toBe(200)
@@ -70,6 +93,11 @@ test.each<[string, unknown, string[]]>([
   ['an own address in Mode A', { base_url: 'https://a.example' }, ['/base_url']],
   ['a class that is none', { limits: { everything: null } }, ['/limits/everything']],
   ['a limit of nothing', { limits: { roster: { per_token: 0, per_tenant: 1 } } }, ['/limits/roster']],
+  ['a quota of nothing', { export_quota: { exports_per_day: 0 } }, ['/export_quota/exports_per_day']],
+  ['a quota beyond all bounds', { export_quota: { mb_kept: 1_000_000_001 } }, ['/export_quota/mb_kept']],
+  ['a quota in words', { export_quota: { mb_kept: '100' } }, ['/export_quota/mb_kept']],
+  ['a quota of something else', { export_quota: { records: 1 } }, ['/export_quota/records']],
+  ['no quotas at all', { export_quota: null }, ['/export_quota']],
   ['half a limit', { limits: { roster: { per_token: 1 } } }, ['/limits/roster']],
   ['another slug', { slug: 'other' }, ['/slug']],
   ['another mode', { mode: 'B' }, ['/mode']],

@@ -16,7 +16,12 @@ export async function walkTenants(hub: TestHub, tenant: 'acme' | 'globex'): Prom
   const { admin_email } = await operated.get(tenant)
   await operated.update(tenant, { admin_email: `new-${admin_email}`, limits: { 'hub-write': limit } }, operator)
   await operated.update(tenant, { admin_email, suspended: true, limits: { 'hub-write': null } }, operator)
-  await operated.update(tenant, { suspended: false }, operator)
+  await operated.update(
+    tenant,
+    { suspended: false, export_quota: { exports_per_day: 1_000, mb_kept: 1_000 } },
+    operator,
+  )
+  await operated.update(tenant, { export_quota: { exports_per_day: null, mb_kept: null } }, operator)
 }
 
 function expectStatus({ status, text }: { status: number; text: string }): void {

@@ -67,6 +67,28 @@ describe('the exports of a tenant', () => {
     lab.advance(24 * 3_600_000 + 1000)
     expect((await lab.order('acme')).status).toBe(202)
   })
+
+  test('have the own quotas of their tenant at once, and of no other', async () => {
+    const set = (quota: object) =>
+      lab.hub.modules.tenants.operated.update('globex', { export_quota: quota }, { operator: 'test' })
+    lab.letGo('x')
+    lab.advance(24 * 3_600_000 + 1000)
+    await set({ exports_per_day: 1 })
+    expect((await lab.order('globex')).status).toBe(202)
+    const refused = await lab.order('globex')
+    expect([refused.status, refused.body.detail]).toEqual([
+      429,
+      expect.stringContaining('has ordered 1 exports within 24 hours, of 1 that it may'),
+    ])
+    expect((await lab.order('acme')).status).toBe(202)
+    await set({ exports_per_day: null, mb_kept: 2 })
+    lab.letGo('x'.repeat(2 * mebibyte))
+    await lab.completed('globex')
+    const full = await lab.order('globex')
+    expect([full.status, full.body.detail]).toEqual([429, expect.stringMatching(/of 2097152 that they may/)])
+    await set({ mb_kept: null })
+    expect((await lab.order('globex')).body.detail).toContain('of 1000 that they may')
+  })
 })
 
 test('a file ends where it has more bytes than are left, and nothing of it stays', async () => {

@@ -78,6 +78,7 @@ export async function startExportJobsLab(
         ...modules,
         ...parts,
         secrets: createMasterKeySecrets(parts.masterKey),
+        ownQuota: modules.tenants.exportQuota,
         quota: options.quota ?? { exportsPerDay: 1000, bytesKept: 10_000_000_000 },
         clock: modules.recordStore.clock,
         governance: createGovernanceLog(modules.recordStore.records),

@@ -115,6 +115,19 @@ test('limits take a class with hyphens or underscores', async () => {
     .toEqual({ perToken: 70, perTenant: 700 })
 })
 
+test('export quotas of a tenant are shown, set, and set back to the default', async () => {
+  const standard = { tenant: 'acme', exports_per_day: 200, mb_kept: 10_240, own: {} }
+  expect(await json('tenant', 'export-quota', 'acme')).toEqual(standard)
+  expect(await json('tenant', 'export-quota', 'acme', '--per-day', '50')).toEqual({
+    ...standard,
+    exports_per_day: 50,
+    own: { exports_per_day: 50 },
+  })
+  const { stdout } = await runCli(['tenant', 'export-quota', 'acme', '--mb-kept', '2048'], env)
+  expect(stdout).toBe('Tenant acme: 50 exports within 24 hours (its own), 2,048 MiB of files (its own).\n')
+  expect(await json('tenant', 'export-quota', 'acme', '--per-day', 'default', '--mb-kept', 'default')).toEqual(standard)
+})
+
 test('a welcome link can be made again, and migrating twice does nothing', async () => {
   const link = await json('tenant', 'welcome-link', 'acme')
   expect(Object.keys(link)).toEqual(['tenant', 'mode', 'admin_email', 'welcome_url', 'welcome_expires_at'])
@@ -147,6 +160,8 @@ describe('a mistake is told with what to do, on stderr', () => {
     [['tenant', 'create', 'acme', '--mode', 'A', '--admin-email', 'a@b.example'], /exists already.*welcome-link acme/],
     [['tenant', 'create', 'Up', '--mode', 'A', '--admin-email', 'ab'], /slug must be[\s\S]*admin-email must be/],
     [['tenant', 'welcome-link', 'nowhere'], /no tenant "nowhere"[\s\S]*tenant create/],
+    [['tenant', 'export-quota', 'nowhere'], /no tenant "nowhere"[\s\S]*tenant create/],
+    [['tenant', 'export-quota', 'acme', '--per-day', '0'], /per-day must be a whole number of 1 to 1000000/],
     [['service-account', 'create', '--tenant', 'nowhere', '--name', 'x', '--scope', 'hub:read'], /no tenant "nowhere"/],
     [['service-account', 'create', '--tenant', 'acme', '--name', 'x', '--scope', 'hub:raed'], /"hub:raed".*hub:read /],
     [['archetypes', 'set', '--tenant', 'acme', 'fine', 'not fine'], /"not fine".*1 to 128 of the characters/],
@@ -162,6 +177,7 @@ describe('a mistake is told with what to do, on stderr', () => {
     [['tenant', 'create', 'x1', '--mode', 'D', '--admin-email', 'a@b.example'], /A, B, C/],
     [['tenant', 'limits', 'acme', 'everything', '1', '2'], /hub-read/],
     [['tenant', 'limits', 'acme', 'auth', 'many', '2'], /whole number/],
+    [['tenant', 'export-quota', 'acme', '--mb-kept', 'much'], /whole number, or "default"/],
     [['service-account', 'create', '--tenant', 'acme'], /--name/],
     [['archetypes', 'set', '--tenant', 'acme'], /id/],
   ])('%j is misuse', async (args, message) => {

@@ -15,6 +15,8 @@ export interface AccountTables {
     confirmed_at: Timestamp | null
     contact_email: string | null
     proof: Buffer | null
+    exports_per_day: number | null
+    export_mb_kept: number | null
   }
   'hub.tenant_limits': { tenant_id: string; class: string; per_token: number; per_tenant: number }
   'hub.service_accounts': {

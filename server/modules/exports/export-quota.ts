@@ -1,8 +1,11 @@
 import { DomainError } from '../../../contract/domain-error.ts'
 import type { Config } from '../../config.ts'
 import type { TenantTx } from '../../db/database.ts'
+import type { OwnExportQuota } from '../tenants/tenants-types.ts'
 import { timeAt } from './export-answer.ts'
 import { exportUse } from './exports-store.ts'
+
+const mebibyte = 1024 * 1024
 
 /** What a tenant may have of exports. */
 export interface ExportQuota {
@@ -14,7 +17,7 @@ export interface ExportQuota {
 export type ExportSettings = Pick<Config, 'exportsPerDay' | 'exportMbKept'>
 
 export function exportQuotaOf({ exportsPerDay, exportMbKept }: ExportSettings): ExportQuota {
-  return { exportsPerDay, bytesKept: exportMbKept * 1024 * 1024 }
+  return { exportsPerDay, bytesKept: exportMbKept * mebibyte }
 }
 
 /** Keeps one tenant from filling the disk of all. */
@@ -27,13 +30,26 @@ export interface ExportQuotas {
 
 const dayMicros = 86_400_000_000
 
-export function createExportQuotas(quota: ExportQuota): ExportQuotas {
+/**
+ * @param standard the quotas of a tenant that has none of its own
+ * @param ownQuota reads those that the operator set for the tenant
+ */
+export function createExportQuotas(
+  standard: ExportQuota,
+  ownQuota: (tx: TenantTx) => Promise<OwnExportQuota>,
+): ExportQuotas {
+  async function quotaOf(tx: TenantTx): Promise<ExportQuota> {
+    const { exports_per_day: exportsPerDay = standard.exportsPerDay, mb_kept: mbKept } = await ownQuota(tx)
+    return { exportsPerDay, bytesKept: mbKept === undefined ? standard.bytesKept : mbKept * mebibyte }
+  }
+
   /** An export that is kept was ordered two days ago at most. */
   const useAt = (tx: TenantTx, nowMicros: number) =>
     exportUse(tx, { dayAgo: timeAt(nowMicros - dayMicros), keptSince: timeAt(nowMicros - 3 * dayMicros) })
 
   return {
     async requireRoom(tx, nowMicros) {
+      const quota = await quotaOf(tx)
       const { ordered, firstOrderedAt, keptBytes, firstExpiresAt } = await useAt(tx, nowMicros)
       if (ordered >= quota.exportsPerDay) {
         throw refused(
@@ -50,6 +66,7 @@ export function createExportQuotas(quota: ExportQuota): ExportQuotas {
     },
 
     async bytesLeft(tx, nowMicros) {
+      const quota = await quotaOf(tx)
       const { keptBytes } = await useAt(tx, nowMicros)
       const bytes = Math.max(quota.bytesKept - keptBytes, 0)
       return {

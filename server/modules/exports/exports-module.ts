@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Database, DatabaseLog } from '../../db/database.ts'
+import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
 import { cursorKeyPurpose } from '../../http/cursor.ts'
 import type { TenantChore } from '../../jobs/housekeeping.ts'
 import type { JobSender } from '../../jobs/job-sender.ts'
@@ -14,7 +14,7 @@ import type { SealedRecords } from '../hub/sealed-records-types.ts'
 import type { StoredVerification } from '../hub/verification-types.ts'
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
 import type { TenantLogs } from '../log/log-types.ts'
-import type { TenantDirectory } from '../tenants/tenants-types.ts'
+import type { OwnExportQuota, TenantDirectory } from '../tenants/tenants-types.ts'
 import { addDownloadRoutes } from './download-routes.ts'
 import { createDownloads } from './download-service.ts'
 import { createDownloadUrls } from './download-url.ts'
@@ -46,8 +46,9 @@ export function createExportsModule(deps: {
   clock: RecordClock
   storage: Storage
   disk: Pick<DiskSpace, 'requireRoom'>
-  /** Of a tenant. */
+  /** The quotas of a tenant that has none of its own. */
   quota: ExportQuota
+  ownQuota(tx: TenantTx): Promise<OwnExportQuota>
   /** Seals the keys of files. */
   secrets: TenantSecrets
   keys: ProvenanceKeys
@@ -66,7 +67,7 @@ export function createExportsModule(deps: {
   const { writer = createExportWriter({ ...deps, encryption }) } = deps
   const urls = createDownloadUrls(deps.masterKey)
   const files = createExportFiles({ ...deps, writer })
-  const quotas = createExportQuotas(deps.quota)
+  const quotas = createExportQuotas(deps.quota, deps.ownQuota)
   const runs = createExportRuns({ ...deps, quotas, writer, files })
   const exports = createExports({
     ...deps,

@@ -9,7 +9,7 @@ import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
 import type { SignInLinks } from '../links/links-types.ts'
 import { type AddressRule, readOwnAddress } from './own-address-rule.ts'
 import { entryOf, operatedTenant } from './tenant-answer.ts'
-import { addressTaken, checkLimit, existingTenant } from './tenant-checks.ts'
+import { addressTaken, checkExportQuota, checkLimit, existingTenant } from './tenant-checks.ts'
 import { asTenant } from './tenant-directory.ts'
 import {
   limits,
@@ -17,7 +17,9 @@ import {
   ownEntry,
   putLimit,
   removeLimit,
+  type SettingsRow,
   setDetails,
+  setExportQuota,
   setOwnEntry,
   settings,
   type TenantRow,
@@ -59,6 +61,7 @@ export function createOperatedTenants(
     for (const [name, limit] of Object.entries(changes.limits ?? {})) {
       if (limit) checkLimit({ perToken: limit.per_token, perTenant: limit.per_tenant }, `/limits/${name}`)
     }
+    if (changes.export_quota) checkExportQuota(changes.export_quota)
     return read && 'address' in read ? { ...changes, base_url: read.address } : changes
   }
 
@@ -80,11 +83,23 @@ export function createOperatedTenants(
       const changedEmail = adminEmail === kept.admin_email ? undefined : adminEmail
       await setDetails(tx, { displayName, adminEmail: changedEmail, contactEmail, confirmedAt, now })
     }
+    await changeExportQuota(tx, kept, changes.export_quota, now)
     for (const [name, limit] of Object.entries(changes.limits ?? {})) {
       const rateClass = name as RateClass
       if (limit === null) await removeLimit(tx, rateClass)
       if (limit) await putLimit(tx, rateClass, { perToken: limit.per_token, perTenant: limit.per_tenant })
     }
+  }
+
+  async function changeExportQuota(
+    tx: TenantTx,
+    kept: SettingsRow,
+    quota: TenantChanges['export_quota'],
+    now: string,
+  ): Promise<void> {
+    const { exports_per_day: exportsPerDay = kept.exports_per_day, mb_kept: mbKept = kept.export_mb_kept } = quota ?? {}
+    if (exportsPerDay === kept.exports_per_day && mbKept === kept.export_mb_kept) return
+    await setExportQuota(tx, { exportsPerDay, mbKept, now })
   }
 
   return {
@@ -128,7 +143,7 @@ export function createOperatedTenants(
 
 /** What differs, without addresses of people: those could not be erased. Undefined when nothing does. */
 function eventDetails(before: OperatedTenant, after: OperatedTenant): Record<string, JsonValue> | undefined {
-  const names = ['display_name', 'admin_email', 'base_url', 'suspended', 'limits'] as const
+  const names = ['display_name', 'admin_email', 'base_url', 'suspended', 'limits', 'export_quota'] as const
   const changed = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
   if (changed.length === 0) return undefined
   const told = changed.filter((name) => name !== 'admin_email')

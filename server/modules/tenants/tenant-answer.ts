@@ -1,7 +1,15 @@
 import { type RateClass, rateClasses } from '../../../contract/limits.ts'
 import { limitDetails } from './tenant-checks.ts'
 import type { SettingsRow, TenantRow } from './tenants-store.ts'
-import type { Milestones, OperatedTenant, OwnLimits, RateLimit, TenantDetails, TenantEntry } from './tenants-types.ts'
+import type {
+  Milestones,
+  OperatedTenant,
+  OwnExportQuota,
+  OwnLimits,
+  RateLimit,
+  TenantDetails,
+  TenantEntry,
+} from './tenants-types.ts'
 
 export function detailsOf(entry: TenantRow, settings: SettingsRow, commonUrl: string): TenantDetails {
   return {
@@ -34,7 +42,12 @@ export function operatedTenant(
   limits: Record<string, RateLimit>,
   commonUrl: string,
 ): OperatedTenant {
-  return { ...detailsOf(entry, settings, commonUrl), ...suspension(entry), limits: ownLimits(limits) }
+  return {
+    ...detailsOf(entry, settings, commonUrl),
+    ...suspension(entry),
+    limits: ownLimits(limits),
+    export_quota: ownExportQuota(settings),
+  }
 }
 
 function suspension(row: TenantRow): { suspended: boolean; suspended_at?: string } {
@@ -45,6 +58,11 @@ function suspension(row: TenantRow): { suspended: boolean; suspended_at?: string
 function ownLimits(limits: Record<string, RateLimit>): OwnLimits {
   const known = Object.entries(limits).filter(([name]) => (rateClasses as string[]).includes(name))
   return Object.fromEntries(known.map(([name, limit]) => [name as RateClass, limitDetails(limit)]))
+}
+
+export function ownExportQuota(settings: SettingsRow | undefined): OwnExportQuota {
+  const { exports_per_day: perDay, export_mb_kept: mbKept } = settings ?? {}
+  return { ...(perDay != null && { exports_per_day: perDay }), ...(mbKept != null && { mb_kept: mbKept }) }
 }
 
 export function milestonesOf(settings: SettingsRow | undefined): Milestones {

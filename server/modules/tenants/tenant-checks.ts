@@ -1,8 +1,11 @@
 import { DomainError, validationFailed } from '../../../contract/domain-error.ts'
+import { exportQuotaMax } from '../../../contract/limits.ts'
 import { patterns } from '../../../contract/literals.ts'
 import type { Database } from '../../db/database.ts'
 import { type TenantRow, tenantBySlug } from './tenants-store.ts'
-import type { RateLimit } from './tenants-types.ts'
+import type { RateLimit, TenantChanges } from './tenants-types.ts'
+
+type ExportQuotaChange = NonNullable<TenantChanges['export_quota']>
 
 export const limitMax = 1_000_000_000
 const slugPattern = new RegExp(patterns.tenantSlug)
@@ -28,6 +31,17 @@ export function checkLimit(limit: RateLimit, pointer: string): void {
       pointer: each.pointer,
       detail: `must be a whole number of requests per minute, 1 to ${limitMax}`,
     }))
+  if (errors.length > 0) throw validationFailed(errors)
+}
+
+/** Throws `validation-failed` for a quota out of bounds. The command line has no schema that checks it. */
+export function checkExportQuota({ exports_per_day: perDay, mb_kept: mbKept }: ExportQuotaChange): void {
+  const errors = [
+    { pointer: '/export_quota/exports_per_day', value: perDay, maximum: exportQuotaMax.perDay },
+    { pointer: '/export_quota/mb_kept', value: mbKept, maximum: exportQuotaMax.mbKept },
+  ]
+    .filter(({ value, maximum }) => value != null && !(Number.isInteger(value) && value >= 1 && value <= maximum))
+    .map(({ pointer, maximum }) => ({ pointer, detail: `must be a whole number of 1 to ${maximum}` }))
   if (errors.length > 0) throw validationFailed(errors)
 }
 

@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
+import { type TInteger, Type } from 'typebox'
 import { NextCursor } from '../../../contract/answer-schemas.ts'
-import { displayNameLengthMax, rateClasses } from '../../../contract/limits.ts'
+import { displayNameLengthMax, exportQuotaMax, rateClasses } from '../../../contract/limits.ts'
 import { patterns, tenantModes } from '../../../contract/literals.ts'
 import { limitMax } from './tenant-checks.ts'
 
@@ -36,6 +36,26 @@ const OwnAddress = Type.String({
 })
 const Count = Type.Integer({ minimum: 1, maximum: limitMax, description: 'Requests per minute', examples: [1000] })
 const Limit = Type.Object({ per_token: Count, per_tenant: Count }, closed)
+
+const ExportsPerDay = Type.Integer({
+  minimum: 1,
+  maximum: exportQuotaMax.perDay,
+  description: 'Exports that the tenant may order within 24 hours',
+  examples: [50],
+})
+const MbKept = Type.Integer({
+  minimum: 1,
+  maximum: exportQuotaMax.mbKept,
+  description: 'Size of all export files that the tenant may keep at a time, in MiB',
+  examples: [2048],
+})
+
+function orDefault(quota: TInteger, maximum: number) {
+  return Type.Union([quota, Type.Null()], {
+    description: 'null: the default',
+    'x-must-be': `null, or a whole number of 1 to ${maximum}`,
+  })
+}
 
 const details = {
   tenant: Slug,
@@ -120,6 +140,10 @@ export const OperatedTenantAnswer = Type.Object(
       ...closed,
       description: 'The tenant’s own rate limits, by class; all others are the defaults',
     }),
+    export_quota: Type.Object(
+      { exports_per_day: Type.Optional(ExportsPerDay), mb_kept: Type.Optional(MbKept) },
+      { ...closed, description: 'The tenant’s own quotas of exports; absent members have the default' },
+    ),
   },
   closed,
 )
@@ -143,6 +167,15 @@ export const TenantChangesBody = Type.Object(
             ),
           ]),
         ),
+        closed,
+      ),
+    ),
+    export_quota: Type.Optional(
+      Type.Object(
+        {
+          exports_per_day: Type.Optional(orDefault(ExportsPerDay, exportQuotaMax.perDay)),
+          mb_kept: Type.Optional(orDefault(MbKept, exportQuotaMax.mbKept)),
+        },
         closed,
       ),
     ),

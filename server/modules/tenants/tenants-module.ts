@@ -10,13 +10,19 @@ import { createOperatedTenants } from './operated-tenants-service.ts'
 import { addOperatorRoutes } from './operator-routes.ts'
 import { createProvisionService } from './provision-service.ts'
 import { createTenantAdministration } from './tenant-administration-service.ts'
-import { milestonesOf } from './tenant-answer.ts'
+import { milestonesOf, ownExportQuota } from './tenant-answer.ts'
 import { createTenantDirectory } from './tenant-directory.ts'
 import { addTenantSettingsRoutes } from './tenant-settings-routes.ts'
 import { createTenantSettings } from './tenant-settings-service.ts'
 import { addTenantsRoutes } from './tenants-routes.ts'
 import { adminEmailOf, settings } from './tenants-store.ts'
-import type { Milestones, OperatedTenants, TenantAdministration, TenantDirectory } from './tenants-types.ts'
+import type {
+  Milestones,
+  OperatedTenants,
+  OwnExportQuota,
+  TenantAdministration,
+  TenantDirectory,
+} from './tenants-types.ts'
 
 export interface TenantsModule {
   directory: TenantDirectory
@@ -26,6 +32,8 @@ export interface TenantsModule {
   adminEmail(tx: TenantTx): Promise<string | undefined>
   /** What the tenant has come to. */
   milestones(tx: TenantTx): Promise<Milestones>
+  /** Reads the tenant's own quotas of exports, without a cache. */
+  exportQuota(tx: TenantTx): Promise<OwnExportQuota>
   routes(app: FastifyInstance): void
 }
 
@@ -59,6 +67,7 @@ export function createTenantsModule(deps: {
     operated,
     adminEmail: adminEmailOf,
     milestones: async (tx) => milestonesOf(await settings(tx)),
+    exportQuota: async (tx) => ownExportQuota(await settings(tx)),
     routes: (app) => {
       addOperatorRoutes(app, { administration, operated })
       addTenantSettingsRoutes(app, tenantSettings)

@@ -156,6 +156,17 @@ export async function setProvision(
     .execute()
 }
 
+export async function setExportQuota(
+  tx: TenantTx,
+  values: { exportsPerDay: number | null; mbKept: number | null; now: string },
+): Promise<void> {
+  await tx.db
+    .updateTable('hub.tenant_settings')
+    .set({ exports_per_day: values.exportsPerDay, export_mb_kept: values.mbKept, updated_at: values.now })
+    .where('tenant_id', '=', tx.tenantId)
+    .execute()
+}
+
 /** Only the classes that were set. A class of an earlier version that is no more is the reader's to skip. */
 export async function limits(tx: TenantTx): Promise<Record<string, RateLimit>> {
   const rows = await tx.db

@@ -100,10 +100,18 @@ export interface TenantDetails {
 /** In requests per minute, by class; only those that were set. */
 export type OwnLimits = Partial<Record<RateClass, { per_token: number; per_tenant: number }>>
 
+/** The tenant's own quotas of exports; absent members have the default of the deployment. */
+export interface OwnExportQuota {
+  exports_per_day?: number
+  /** In MiB. */
+  mb_kept?: number
+}
+
 export interface OperatedTenant extends TenantDetails {
   suspended: boolean
   suspended_at?: string
   limits: OwnLimits
+  export_quota: OwnExportQuota
 }
 
 /** What changes; what is left out stays. */
@@ -115,6 +123,8 @@ export interface TenantChanges {
   suspended?: boolean | undefined
   /** `null` takes the tenant's own limit of a class away. */
   limits?: { [C in RateClass]?: { per_token: number; per_tenant: number } | null | undefined } | undefined
+  /** `null` goes back to the default. */
+  export_quota?: { [Name in keyof OwnExportQuota]?: number | null | undefined } | undefined
 }
 
 /** The tenants as the operator sees and changes them. Those that name one throw `not-found` when it does not exist. */
