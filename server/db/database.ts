@@ -28,6 +28,8 @@ export interface TenantTx {
 export interface RegistryTx {
   readonly [scope]: 'registry'
   readonly db: Kysely<RegistryTables>
+  /** Proves and verifies the entries of tenants. */
+  readonly proofs: RowProofs
   readonly client: pg.ClientBase
 }
 
@@ -73,7 +75,7 @@ export interface Database {
   /** What `TenantTx.contents` is from now on, and {@link Database.contents}. */
   useContents(contents: RecordContents): void
   readonly contents: RecordContents
-  /** Sets `TenantTx.proofs` of later transactions. */
+  /** Sets the `proofs` of later transactions. */
   useProofs(proofs: RowProofs): void
   /** Resolves when the database answers, on a connection that nothing else uses. */
   ping(): Promise<void>

@@ -55,7 +55,7 @@ export function openPools(options: PoolOptions): Database {
     },
     withRegistry: (work) =>
       watched(
-        runTransaction(app, turnOf(transactions, registry, 'write'), 'begin', (scope) => work(registryTx(scope))),
+        runTransaction(app, turnOf(transactions, registry, 'write'), 'begin', (scope) => work(registryTx(scope, used))),
       ),
     ingest: (tenantId, steps) => watched(runIngest(ingest, turnOf(ingestions, tenantId, 'ingest'), tenantId, steps)),
     listen: (channel, wake) => {
@@ -143,8 +143,8 @@ function tenantTx(
   } as TenantTx
 }
 
-function registryTx(scope: TransactionScope): RegistryTx {
-  return { client: scope.client, db: kyselyOn<RegistryTables>(scope.client) } as RegistryTx
+function registryTx({ client }: TransactionScope, { proofs }: { proofs: RowProofs }): RegistryTx {
+  return { client, db: kyselyOn<RegistryTables>(client), proofs } as RegistryTx
 }
 
 function watchQueries(client: pg.ClientBase, onQuery: (text: string) => void): void {

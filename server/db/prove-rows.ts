@@ -13,7 +13,8 @@ interface NamedRow {
  * {@link proveEveryRow} by the owner of the tables, who is bound by row-level security otherwise.
  */
 export async function proveExistingRows(owner: pg.ClientBase, proofs: RowProofs): Promise<Record<string, number>> {
-  const tables = ['hub.service_account_secrets', ...allProvenRows.map(({ table }) => table)]
+  const ofTenants = allProvenRows.filter(({ tenantColumn }) => tenantColumn === undefined)
+  const tables = ['hub.service_account_secrets', ...ofTenants.map(({ table }) => table)]
   for (const table of tables) await owner.query(`alter table ${table} no force row level security`)
   const counts = await proveEveryRow(owner, proofs)
   for (const table of tables) await owner.query(`alter table ${table} force row level security`)
@@ -36,18 +37,18 @@ export async function proveEveryRow(owner: pg.ClientBase, proofs: RowProofs): Pr
 }
 
 async function proveTable(owner: pg.ClientBase, proofs: RowProofs, rows: ProvenRows<unknown>): Promise<number> {
-  const { table, columns, key, where = 'true' } = rows
+  const { table, columns, key, where = 'true', tenantColumn = 'tenant_id' } = rows
   for (let [count, after] = [0, { tenant_id: '', key: '' }]; ; ) {
     const found = await owner.query<NamedRow>(
-      `select ${columns('t.tenant_id')}, t.tenant_id, ${key} as key from ${table} t
-       where (t.tenant_id, ${key}) > ($1, $2) and ${where} order by t.tenant_id, ${key} limit $3`,
+      `select ${columns('t.tenant_id')}, t.${tenantColumn} as tenant_id, ${key} as key from ${table} t
+       where (t.${tenantColumn}, ${key}) > ($1, $2) and ${where} order by t.${tenantColumn}, ${key} limit $3`,
       [after.tenant_id, after.key, rowsAtOnce],
     )
     const last = found.rows.at(-1)
     if (last === undefined) return count
     await owner.query(
       `update ${table} t set proof = p.proof from unnest($1::text[], $2::text[], $3::bytea[]) as p (tenant_id, key, proof)
-       where t.tenant_id = p.tenant_id and ${key} = p.key`,
+       where t.${tenantColumn} = p.tenant_id and ${key} = p.key`,
       [
         found.rows.map((row) => row.tenant_id),
         found.rows.map((row) => row.key),

@@ -9,6 +9,8 @@ export interface ProvenRows<Row> {
    * @param tenant SQL of the tenant, for other tables in it; the first parameter of the statement if absent
    */
   columns(tenant?: string): string
+  /** Column of the tenant's slug; `tenant_id` if absent. */
+  tenantColumn?: string
   /** SQL of the text that names a row within its tenant, and orders rows. */
   key: string
   /** SQL that leaves out rows that let nobody in. */
@@ -181,6 +183,23 @@ export const settingsRows: ProvenRows<SettingsFields> = {
   subject: (_row, tenantId) => `tenant:${tenantId}`,
 }
 
+export interface TenantFields {
+  slug: string
+  mode: string
+  base_url: string | null
+  log_name: string
+}
+
+/** The entry of a tenant: where its links lead, and what of its content is stored and under which key. */
+export const tenantRows: ProvenRows<TenantFields> = {
+  table: 'hub.tenants',
+  columns: () => 't.slug, t.mode, t.base_url, t.log_name',
+  tenantColumn: 'slug',
+  key: 't.slug',
+  fields: (row) => [row.slug, row.mode, row.base_url, row.log_name],
+  subject: (row) => `tenant:${row.slug}`,
+}
+
 // Each is of another row type, which only its own functions see.
 export const allProvenRows = [
   userRows,
@@ -190,4 +209,5 @@ export const allProvenRows = [
   ssoRows,
   scimRows,
   settingsRows,
+  tenantRows,
 ] as unknown as readonly ProvenRows<unknown>[]

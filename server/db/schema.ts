@@ -17,6 +17,7 @@ export interface RegistryTables {
     log_name: string
     created_at: Timestamp
     suspended_at: Timestamp | null
+    proof: Buffer | null
   }
   'hub.client_directory': { client_id: string; tenant_slug: string }
   'hub.inbound_directory': { connection_id: string; tenant_slug: string }

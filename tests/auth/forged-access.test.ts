@@ -3,6 +3,7 @@ import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Tenant } from '../../server/http/caller.ts'
 import { giveUpAddresses } from '../../server/modules/roster/directory/people-store.ts'
+import { patience } from '../support/machine-speed.ts'
 import { press, sessionCookieOf } from './link-lab.ts'
 import { kim, type OidcLab, startOidcLab } from './oidc-lab.ts'
 import { cookieNames, type SignedInPerson, signIn } from './people.ts'
@@ -231,6 +232,54 @@ test('the address of the first administrator makes nobody one after it was edite
   const details = { display_name: 'Globex', contact_email: 'hello@globex.example' }
   await lab.hub.call('globex', 'PATCH', '/api/v1/tenants/current', { body: details })
   expect(await read()).toBeUndefined()
+})
+
+describe('a tenant', () => {
+  const reported = async () => {
+    const events = await lab.events('globex', 'hub.tamper_detected')
+    return events.map(({ subject, details }) => `${subject} ${details.failed_checks}`)
+  }
+  const statusOf = async () => (await lab.hub.call('globex', 'GET', '/api/v1/tenant')).status
+
+  // An address of somebody else's would get the links that are mailed; access tokens name the former as their issuer.
+  test.each([
+    ['address', `base_url = 'https://evil.example'`, 401],
+    ['mode', `mode = 'B'`, 403],
+    ['log name', `log_name = 'orghub/log/other'`, 403],
+  ])('is served to nobody after its %s was edited, and again when it is put back', async (_, change, status) => {
+    const { administration, operated } = lab.hub.modules.tenants
+    const { rows } = await db.query(`select * from hub.tenants where slug = 'globex'`)
+    expect(await statusOf()).toBe(200)
+    await db.query(`update hub.tenants set ${change} where slug = 'globex'`)
+    try {
+      await expect.poll(statusOf, patience).toBe(status)
+      await expect.poll(reported).toContain('tenant:globex access_proven')
+      const refused = { slug: 'concurrent-modification', message: expect.stringMatching(/changed outside of the Hub/) }
+      await expect(administration.welcomeLink('globex')).rejects.toMatchObject(refused)
+      const suspended = operated.update('globex', { suspended: false }, { operator: 'test' })
+      await expect(suspended).rejects.toMatchObject(refused)
+    } finally {
+      const { base_url, mode, log_name } = rows[0]
+      const back = `update hub.tenants set base_url = $1, mode = $2, log_name = $3 where slug = 'globex'`
+      await db.query(back, [base_url, mode, log_name])
+    }
+    await expect.poll(statusOf, patience).toBe(200)
+  })
+
+  test('that was inserted is none', async () => {
+    const insert = `insert into hub.tenants (slug, mode, log_name, created_at) values ('forged', 'A', 'orghub/log/forged', now())`
+    await db.query(insert)
+    expect(await lab.hub.modules.tenants.directory.find('forged')).toBeUndefined()
+    await db.query(`delete from hub.tenants where slug = 'forged'`)
+  })
+
+  test('keeps its proof through what the operator changes', async () => {
+    const { operated } = lab.hub.modules.tenants
+    for (const base_url of ['https://hub.cmode.example', null]) {
+      await operated.update('cmode', { base_url }, { operator: 'test' })
+      expect(await lab.hub.modules.tenants.directory.read('cmode')).toMatchObject({ hasOwnAddress: base_url !== null })
+    }
+  })
 })
 
 describe('the sweeper', () => {

@@ -8,4 +8,7 @@ alter table hub.user_identities add column proof bytea;
 alter table hub.sso_connections add column proof bytea;
 alter table hub.scim_configurations add column proof bytea;
 alter table hub.tenant_settings add column proof bytea;
-grant update (proof) on hub.users, hub.service_accounts, hub.magic_links, hub.sso_connections to hub_app;
+alter table hub.tenants add column proof bytea;
+-- Statistics would show values of it to other hubs of the same cluster.
+alter table hub.tenants alter column proof set statistics 0;
+grant update (proof) on hub.users, hub.service_accounts, hub.magic_links, hub.sso_connections, hub.tenants to hub_app;

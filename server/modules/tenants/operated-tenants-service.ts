@@ -9,12 +9,13 @@ import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
 import type { SignInLinks } from '../links/links-types.ts'
 import { type AddressRule, readOwnAddress } from './own-address-rule.ts'
 import { entryOf, operatedTenant } from './tenant-answer.ts'
-import { addressTaken, checkExportQuota, checkLimit, existingTenant } from './tenant-checks.ts'
+import { addressTaken, checkExportQuota, checkLimit, existingTenant, provenTenant } from './tenant-checks.ts'
 import { asTenant } from './tenant-directory.ts'
 import {
   limits,
   lockSettings,
   ownEntry,
+  provenEntry,
   putLimit,
   removeLimit,
   type SettingsRow,
@@ -70,7 +71,7 @@ export function createOperatedTenants(
     const suspendedAt = changes.suspended === true ? (entry.suspended_at ?? now) : null
     const values = { baseUrl: address, suspendedAt: changes.suspended === undefined ? entry.suspended_at : suspendedAt }
     if (values.baseUrl === entry.base_url && values.suspendedAt === entry.suspended_at) return
-    if (!(await setOwnEntry(tx, values))) throw addressTaken(values.baseUrl ?? '')
+    if (!(await setOwnEntry(tx, entry, values))) throw addressTaken(values.baseUrl ?? '')
   }
 
   async function changeSettings(tx: TenantTx, changes: TenantChanges, now: string): Promise<void> {
@@ -116,11 +117,12 @@ export function createOperatedTenants(
     },
 
     async update(slug, wanted, actor: Actor) {
-      const changes = checked(await existingTenant(database, slug), wanted)
+      const changes = checked(await provenTenant(database, slug), wanted)
       return database.withTenant(slug, async (tx) => {
         await lockSettings(tx)
         const before = await stateOf(tx)
-        const entry = (await ownEntry(tx))!
+        const entry = provenEntry(tx, await ownEntry(tx))
+        if (!entry) throw new Error(`the entry of tenant ${slug} was edited meanwhile`)
         const now = formatTimestamp(Date.now())
         await changeSettings(tx, changes, now)
         await changeEntry(tx, entry, changes, now)

@@ -9,7 +9,7 @@ import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
 import type { ProvenanceKeyMaker, ProvenanceKeys } from '../keys/keys-types.ts'
 import type { IssuedLink, SignInLinks } from '../links/links-types.ts'
 import { type AddressRule, readOwnAddress } from './own-address-rule.ts'
-import { addressTaken, existingTenant } from './tenant-checks.ts'
+import { addressTaken, provenTenant } from './tenant-checks.ts'
 import { asTenant } from './tenant-directory.ts'
 import {
   adminEmailOf,
@@ -85,7 +85,7 @@ export function createTenantAdministration(deps: Deps): TenantAdministration {
   }
 
   async function existing(slug: string): Promise<Tenant> {
-    return asTenant(await existingTenant(database, slug), deps.baseUrl())
+    return asTenant(await provenTenant(database, slug), deps.baseUrl())
   }
 
   return {

@@ -2,7 +2,7 @@ import { DomainError, validationFailed } from '../../../contract/domain-error.ts
 import { exportQuotaMax } from '../../../contract/limits.ts'
 import { patterns } from '../../../contract/literals.ts'
 import type { Database } from '../../db/database.ts'
-import { type TenantRow, tenantBySlug } from './tenants-store.ts'
+import { provenEntry, type TenantRow, tenantBySlug } from './tenants-store.ts'
 import type { RateLimit, TenantChanges } from './tenants-types.ts'
 
 type ExportQuotaChange = NonNullable<TenantChanges['export_quota']>
@@ -18,6 +18,15 @@ export async function existingTenant(database: Pick<Database, 'withRegistry'>, s
     'not-found',
     `There is no tenant ${JSON.stringify(slug)}. Make it with: POST /api/v1/operator/tenants, or npm run hub -- tenant create ${slug}`,
   )
+}
+
+/** Returns the same if the Hub wrote the entry so: nothing is issued or changed on the word of another. */
+export async function provenTenant(database: Pick<Database, 'withRegistry'>, slug: string): Promise<TenantRow> {
+  const row = await existingTenant(database, slug)
+  const proven = await database.withRegistry(async (tx) => provenEntry(tx, row))
+  if (proven) return proven
+  const detail = `The entry of tenant ${slug} was changed outside of the Hub. Put its former address, mode and log name back.`
+  throw new DomainError('concurrent-modification', detail)
 }
 
 /** @param pointer of the limit, in the body that gave it */

@@ -6,7 +6,15 @@ import type { Tenant } from '../../http/caller.ts'
 import type { TenantLimits } from '../../http/rate-limit-headers.ts'
 import { remembered } from '../../remembered.ts'
 import { createOwnAddresses } from './own-addresses.ts'
-import { allLogNames, allSlugs, limits, type TenantRow, tenantBySlug, tenantsWithAddress } from './tenants-store.ts'
+import {
+  allLogNames,
+  allSlugs,
+  limits,
+  provenEntry,
+  type TenantRow,
+  tenantBySlug,
+  tenantsWithAddress,
+} from './tenants-store.ts'
 import type { TenantDirectory } from './tenants-types.ts'
 
 const foundMs = 2_000
@@ -17,6 +25,8 @@ const slugPattern = new RegExp(patterns.tenantSlug)
 
 interface Entry {
   row: TenantRow | undefined
+  /** The Hub wrote it so. One that it did not is handled as one that is suspended. */
+  isProven: boolean
 }
 
 /** The directory, for who changes tenants in this process. */
@@ -36,9 +46,12 @@ export function createTenantDirectory(deps: {
     max: entriesMax,
     ttl: foundMs,
     fetchMethod: async (slug, _stale, { options }) => {
-      const row = await database.withRegistry((tx) => tenantBySlug(tx, slug))
-      if (!row) options.ttl = missingMs
-      return { row }
+      const entry = await database.withRegistry(async (tx) => {
+        const row = await tenantBySlug(tx, slug)
+        return { row, isProven: provenEntry(tx, row) !== undefined }
+      })
+      if (!entry.row) options.ttl = missingMs
+      return entry
     },
   })
   const limitsBySlug = new LRUCache<string, TenantLimits>({
@@ -57,13 +70,13 @@ export function createTenantDirectory(deps: {
   return {
     async find(slug, { evenSuspended = false } = {}) {
       if (!slugPattern.test(slug)) return undefined
-      const row = (await remembered(bySlug, slug))?.row
-      if (!row || (row.suspended_at !== null && !evenSuspended)) return undefined
+      const { row, isProven } = (await remembered(bySlug, slug)) ?? {}
+      if (!row || ((row.suspended_at !== null || !isProven) && !evenSuspended)) return undefined
       return asTenant(row, baseUrl())
     },
     async read(slug) {
       if (!slugPattern.test(slug)) return undefined
-      const row = await database.withRegistry((tx) => tenantBySlug(tx, slug))
+      const row = await database.withRegistry(async (tx) => provenEntry(tx, await tenantBySlug(tx, slug)))
       return row && row.suspended_at === null ? asTenant(row, baseUrl()) : undefined
     },
     slugs: () => database.withRegistry(allSlugs),

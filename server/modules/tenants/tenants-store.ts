@@ -1,6 +1,6 @@
 import type { RateClass } from '../../../contract/limits.ts'
 import type { RegistryTx, TenantTx } from '../../db/database.ts'
-import { settingsRows } from '../../db/proven-rows.ts'
+import { settingsRows, tenantRows } from '../../db/proven-rows.ts'
 import type { RegistryTables, TenantTables } from '../../db/schema.ts'
 import type { RateLimit } from './tenants-types.ts'
 
@@ -15,9 +15,15 @@ export function tenantByBaseUrl(tx: RegistryTx, baseUrl: string): Promise<Tenant
   return tx.db.selectFrom('hub.tenants').selectAll().where('base_url', '=', baseUrl).executeTakeFirst()
 }
 
+/** Returns the entry if the Hub wrote it so; reports one that was edited or inserted in the database. */
+export function provenEntry(tx: Pick<RegistryTx, 'proofs'>, row: TenantRow | undefined): TenantRow | undefined {
+  return row && tx.proofs.sound(tenantRows, row.slug, row)
+}
+
 /** The tenants with an address of their own. */
-export function tenantsWithAddress(tx: RegistryTx): Promise<TenantRow[]> {
-  return tx.db.selectFrom('hub.tenants').selectAll().where('base_url', 'is not', null).execute()
+export async function tenantsWithAddress(tx: RegistryTx): Promise<TenantRow[]> {
+  const rows = await tx.db.selectFrom('hub.tenants').selectAll().where('base_url', 'is not', null).execute()
+  return rows.filter((row) => provenEntry(tx, row))
 }
 
 /** By slug, those after one. */
@@ -34,6 +40,7 @@ export async function ownEntry(tx: TenantTx): Promise<TenantRow | undefined> {
 /** Answers false when the address is another tenant's. */
 export async function setOwnEntry(
   tx: TenantTx,
+  entry: TenantRow,
   values: { baseUrl: string | null; suspendedAt: string | null },
 ): Promise<boolean> {
   const taken = await tx.client.query('select slug from hub.tenants where base_url = $1 and slug <> $2', [
@@ -41,10 +48,11 @@ export async function setOwnEntry(
     tx.tenantId,
   ])
   if (taken.rows.length > 0) return false
-  await tx.client.query('update hub.tenants set base_url = $2, suspended_at = $3 where slug = $1', [
+  await tx.client.query('update hub.tenants set base_url = $2, suspended_at = $3, proof = $4 where slug = $1', [
     tx.tenantId,
     values.baseUrl,
     values.suspendedAt,
+    tx.proofs.of(tenantRows, tx.tenantId, { ...entry, base_url: values.baseUrl }),
   ])
   return true
 }
@@ -65,10 +73,10 @@ export async function hasTenants(tx: RegistryTx): Promise<boolean> {
 }
 
 /** Answers false when the slug, the address or the log name is taken. */
-export async function insertTenant(tx: RegistryTx, row: TenantRow): Promise<boolean> {
+export async function insertTenant(tx: RegistryTx, row: Omit<TenantRow, 'proof'>): Promise<boolean> {
   const inserted = await tx.db
     .insertInto('hub.tenants')
-    .values(row)
+    .values({ ...row, proof: tx.proofs.of(tenantRows, row.slug, row) })
     .onConflict((conflict) => conflict.doNothing())
     .returning('slug')
     .executeTakeFirst()

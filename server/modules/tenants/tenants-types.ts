@@ -16,8 +16,8 @@ export interface RateLimit {
 /** The tenants of this service as other modules see them. Look-ups are cached for a few seconds. */
 export interface TenantDirectory {
   /**
-   * A tenant that the operator has suspended is found by who asks `evenSuspended`: for work that goes on for it, such as
-   * its proofs. All others take it for one that does not exist.
+   * A tenant that the operator has suspended, or whose entry was edited in the database, is found by who asks
+   * `evenSuspended`: for work that goes on for it, such as its proofs. All others take it for one that does not exist.
    */
   find(slug: string, options?: { evenSuspended?: boolean }): Promise<Tenant | undefined>
   /**

@@ -5,13 +5,13 @@ import type { Proven } from '../../../db/row-proofs.ts'
 /** The next rows by their key, with all that their proofs are of. */
 export async function findProvenRows(
   tx: TenantTx,
-  { table, columns, key, where = 'true' }: ProvenRows<unknown>,
+  { table, columns, key, where = 'true', tenantColumn = 'tenant_id' }: ProvenRows<unknown>,
   after: string,
   count: number,
 ): Promise<Proven<{ key: string }>[]> {
   const { rows } = await tx.client.query<Proven<{ key: string }>>(
     `select ${columns()}, t.proof, ${key} as key from ${table} t
-     where t.tenant_id = $1 and ${key} > $2 and ${where} order by ${key} limit $3`,
+     where t.${tenantColumn} = $1 and ${key} > $2 and ${where} order by ${key} limit $3`,
     [tx.tenantId, after, count],
   )
   return rows
