@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDiskSpace } from '../../server/storage/disk-space.ts'
 import { storageFailed } from '../../server/storage/storage-errors.ts'
-import { type ExportJobsLab, startExportJobsLab } from './export-jobs-lab.ts'
+import { type ExportJobsLab, exportsPath, startExportJobsLab } from './export-jobs-lab.ts'
 import { openExportLab } from './files-lab.ts'
 
 const mebibyte = 1024 * 1024
@@ -68,6 +68,36 @@ describe('the exports of a tenant', () => {
     expect((await lab.order('acme')).status).toBe(202)
   })
 
+  test('that are written side by side count for each other with what they have reserved', async () => {
+    lab.advance(24 * 3_600_000 + 1000)
+    await lab.runChores('acme')
+    const held = lab.hold()
+    const start = async () => {
+      const { job_id: jobId } = (await lab.order('acme')).body
+      const write = () => held.find(({ order }) => order.jobId === jobId)
+      await expect.poll(write).toBeDefined()
+      return { jobId, write: write()!, reserve: write()!.options.reserve! }
+    }
+    const [first, second] = [await start(), await start()]
+    expect(await first.reserve(600)).toBe(615)
+    await expect(second.reserve(386)).rejects.toMatchObject({
+      slug: 'rate-limited',
+      message: expect.stringContaining('more than the 385 bytes that are left of the 1000'),
+    })
+    expect(await second.reserve(380)).toBe(385)
+    const refused = await lab.order('acme')
+    expect([refused.status, refused.body.detail]).toEqual([429, expect.stringMatching(/keep 1000 bytes, of 1000/)])
+    // A cancelled export gives its room back, and reserves no more.
+    await lab.hub.call('acme', 'POST', `${exportsPath}/${first.jobId}:cancel`)
+    await expect(first.reserve(601)).rejects.toThrow()
+    expect(await second.reserve(1000)).toBe(1000)
+    second.write.finish('x'.repeat(700))
+    await lab.until('acme', second.jobId, 'completed')
+    for (const { finish } of held) finish('x')
+    lab.letGo('x')
+    expect((await lab.order('acme')).status).toBe(202)
+  })
+
   test('have the own quotas of their tenant at once, and of no other', async () => {
     const set = (quota: object) =>
       lab.hub.modules.tenants.operated.update('globex', { export_quota: quota }, { operator: 'test' })
@@ -91,15 +121,23 @@ describe('the exports of a tenant', () => {
   })
 })
 
-test('a file ends where it has more bytes than are left, and nothing of it stays', async () => {
+test('a file reserves what it is to have, ends where nothing is left, and nothing of it stays', async () => {
   const lab = await openExportLab()
   try {
     const tenant = await lab.openTenant('acme')
     await lab.writeRecords(tenant, { recordType: 'artifact', fields: { title: 'x'.repeat(5000) } })
-    const room = { bytes: 4000, error: new Error('no room is left') }
-    await expect(lab.export(tenant, {}, { room })).rejects.toThrow('no room is left')
+    const asked: number[] = []
+    const reserveUpTo = (most: number) => async (bytes: number) => {
+      asked.push(bytes)
+      if (bytes > most) throw new Error('no room is left')
+      return lab.database.withTenant('acme', async () => bytes + 2000)
+    }
+    await expect(lab.export(tenant, {}, { reserve: reserveUpTo(4000) })).rejects.toThrow('no room is left')
     expect(await lab.files()).toEqual([])
-    await lab.export(tenant, {}, { room: { ...room, bytes: 100_000 } })
+    asked.length = 0
+    const { sizeBytes } = await lab.export(tenant, {}, { reserve: reserveUpTo(100_000) })
+    expect(asked.at(-1)! + 2000).toBeGreaterThanOrEqual(sizeBytes)
+    expect(asked.every((bytes, at) => at === 0 || bytes > asked[at - 1]! + 2000)).toBe(true)
   } finally {
     await lab.drop()
   }

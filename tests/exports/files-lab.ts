@@ -69,7 +69,7 @@ export async function openExportLab() {
       signal?: AbortSignal
       onProgress?: (done: number) => Promise<void> | void
       storage?: Storage
-      room?: { bytes: number; error: Error }
+      reserve?: (bytes: number) => Promise<number>
     } = {},
   ): Promise<WrittenFiles> {
     const whole = orderOf(order)
@@ -77,7 +77,7 @@ export async function openExportLab() {
     const progress: [number, number][] = []
     const written = await writer.write(tenant, whole, {
       signal: options.signal ?? new AbortController().signal,
-      room: options.room,
+      reserve: options.reserve,
       progress: async (done, total) => {
         progress.push([done, total])
         await options.onProgress?.(done)

@@ -17,7 +17,7 @@ export async function beginAttempt(
   const { rows } = await tx.client.query<Pick<ExportRow, 'attempt' | 'tries'>>(
     `update hub.exports
      set status = 'running', attempt = attempt + 1, tries = tries + 1, started_at = $3, done = 0, total = 0,
-       has_files = true
+       has_files = true, size_bytes = null
      where tenant_id = $1 and job_id = $2 and status in ('queued', 'running')
      returning attempt, tries`,
     [tx.tenantId, jobId, now],
@@ -35,6 +35,16 @@ export async function saveProgress(
     `update hub.exports set done = $4, total = $5, estimated_completion_at = $6
      where tenant_id = $1 and job_id = $2 and attempt = $3 and status = 'running'`,
     [tx.tenantId, jobId, attempt, progress.done, progress.total, progress.estimatedCompletionAt],
+  )
+  return rowCount === 1
+}
+
+/** Reserves room for a file of so many bytes, in place of what the attempt had. Returns whether the attempt still counts. */
+export async function reserveBytes(tx: TenantTx, { jobId, attempt }: Attempt, bytes: number): Promise<boolean> {
+  const { rowCount } = await tx.client.query(
+    `update hub.exports set size_bytes = $4
+     where tenant_id = $1 and job_id = $2 and attempt = $3 and status = 'running'`,
+    [tx.tenantId, jobId, attempt, bytes],
   )
   return rowCount === 1
 }

@@ -3,7 +3,8 @@ import type { Config } from '../../config.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { OwnExportQuota } from '../tenants/tenants-types.ts'
 import { timeAt } from './export-answer.ts'
-import { exportUse } from './exports-store.ts'
+import { type Attempt, reserveBytes } from './export-attempt-store.ts'
+import { exportUse, lockOrders } from './exports-store.ts'
 
 const mebibyte = 1024 * 1024
 
@@ -24,10 +25,18 @@ export function exportQuotaOf({ exportsPerDay, exportMbKept }: ExportSettings): 
 export interface ExportQuotas {
   /** Throws `rate-limited` for a tenant that has ordered or keeps as much as it may. */
   requireRoom(tx: TenantTx, nowMicros: number): Promise<void>
-  /** Answers the bytes that the next file may have, and what a longer one is refused with. */
-  bytesLeft(tx: TenantTx, nowMicros: number): Promise<{ bytes: number; error: DomainError }>
+  /**
+   * Reserves room for a file of at least so many bytes, so that exports written side by side count for each other.
+   * Returns the bytes that the file may have until it reserves again; undefined when the attempt no longer counts.
+   *
+   * @throws DomainError `rate-limited` when there is no room for them
+   */
+  reserve(tx: TenantTx, attempt: Attempt, bytes: number, nowMicros: number): Promise<number | undefined>
 }
 
+/** A file reserves so much ahead: few transactions for a large one, and little that others miss under a small quota. */
+const aheadBytesMax = 8 * mebibyte
+const aheadShare = 1 / 64
 const dayMicros = 86_400_000_000
 
 /**
@@ -44,8 +53,8 @@ export function createExportQuotas(
   }
 
   /** An export that is kept was ordered two days ago at most. */
-  const useAt = (tx: TenantTx, nowMicros: number) =>
-    exportUse(tx, { dayAgo: timeAt(nowMicros - dayMicros), keptSince: timeAt(nowMicros - 3 * dayMicros) })
+  const useAt = (tx: TenantTx, nowMicros: number, besides?: string) =>
+    exportUse(tx, { dayAgo: timeAt(nowMicros - dayMicros), keptSince: timeAt(nowMicros - 3 * dayMicros) }, besides)
 
   return {
     async requireRoom(tx, nowMicros) {
@@ -65,17 +74,20 @@ export function createExportQuotas(
       }
     },
 
-    async bytesLeft(tx, nowMicros) {
-      const quota = await quotaOf(tx)
-      const { keptBytes } = await useAt(tx, nowMicros)
-      const bytes = Math.max(quota.bytesKept - keptBytes, 0)
-      return {
-        bytes,
-        error: refused(
-          `The file would have more than the ${bytes} bytes that are left of the ${quota.bytesKept} that exports of the tenant may keep. Export fewer records, or ask the operator for more.`,
+    async reserve(tx, attempt, bytes, nowMicros) {
+      await lockOrders(tx)
+      const { bytesKept } = await quotaOf(tx)
+      const { keptBytes } = await useAt(tx, nowMicros, attempt.jobId)
+      const left = Math.max(bytesKept - keptBytes, 0)
+      if (bytes > left) {
+        throw refused(
+          `The file would have more than the ${left} bytes that are left of the ${bytesKept} that exports of the tenant may keep. Export fewer records, or ask the operator for more.`,
           0,
-        ),
+        )
       }
+      const ahead = Math.min(aheadBytesMax, Math.floor(bytesKept * aheadShare))
+      const reserved = Math.min(bytes + ahead, left)
+      return (await reserveBytes(tx, attempt, reserved)) ? reserved : undefined
     },
   }
 }

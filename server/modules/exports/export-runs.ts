@@ -39,7 +39,7 @@ export function createExportRuns(deps: {
   governance: GovernanceLog
   directory: TenantDirectory
   disk: Pick<DiskSpace, 'requireRoom'>
-  quotas: Pick<ExportQuotas, 'bytesLeft'>
+  quotas: Pick<ExportQuotas, 'reserve'>
   log: DatabaseLog
 }): ExportRuns {
   const { database, clock, writer, files, log } = deps
@@ -67,8 +67,12 @@ export function createExportRuns(deps: {
     // What the attempt before has left; if it is still alive after all, it fails now.
     if (attempt.attempt > 1) await files.remove(tenant.slug, order)
     await deps.disk.requireRoom()
-    const now = clock.next().micros
-    const room = await database.withTenant(tenant.slug, (tx) => deps.quotas.bytesLeft(tx, now), { readOnly: true })
+    const reserve = async (bytes: number) => {
+      const { micros } = clock.next()
+      const reserved = await database.withTenant(tenant.slug, (tx) => deps.quotas.reserve(tx, attempt, bytes, micros))
+      if (reserved === undefined) throw new AttemptOver()
+      return reserved
+    }
     const progress = watchProgress({
       ...deps,
       tenantId: tenant.slug,
@@ -76,7 +80,7 @@ export function createExportRuns(deps: {
       lost: () => over.abort(new AttemptOver()),
     })
     try {
-      const written = await writer.write(tenant, order, { signal, progress: progress.note, room })
+      const written = await writer.write(tenant, order, { signal, progress: progress.note, reserve })
       signal.throwIfAborted()
       await progress.stop()
       const { micros } = clock.next()

@@ -37,18 +37,23 @@ export async function countOpen(tx: TenantTx): Promise<number> {
   return rows[0]!.count
 }
 
-/** How many exports were ordered within a day, and what the files of those that can be downloaded have. */
+/**
+ * Returns how many exports were ordered within a day, and the bytes of files that can be downloaded or are being
+ * written. A running export has as many as it has reserved.
+ */
 export async function exportUse(
   tx: TenantTx,
   since: { dayAgo: string; keptSince: string },
+  besides = '',
 ): Promise<{ ordered: number; firstOrderedAt: string | null; keptBytes: number; firstExpiresAt: string | null }> {
   const { rows } = await tx.client.query(
     `select count(*) filter (where created_at > $2)::int as ordered,
        min(created_at) filter (where created_at > $2) as "firstOrderedAt",
-       coalesce(sum(size_bytes) filter (where has_files and status = 'completed'), 0)::float8 as "keptBytes",
+       coalesce(sum(size_bytes) filter (
+         where has_files and status in ('running', 'completed') and job_id <> $4), 0)::float8 as "keptBytes",
        min(expires_at) filter (where has_files and status = 'completed') as "firstExpiresAt"
      from hub.exports where tenant_id = $1 and created_at > $3`,
-    [tx.tenantId, since.dayAgo, since.keptSince],
+    [tx.tenantId, since.dayAgo, since.keptSince, besides],
   )
   return rows[0]!
 }

@@ -55,8 +55,8 @@ export interface ExportWriter {
     options: {
       signal: AbortSignal
       progress: ExportProgress
-      /** A longer file fails with the error. */
-      room?: { bytes: number; error: Error } | undefined
+      /** Called before the file has more bytes than it last returned. Its error fails the export. */
+      reserve?: ((bytes: number) => Promise<number>) | undefined
     },
   ): Promise<WrittenExport>
   fileNames(order: Pick<ExportOrder, 'jobId' | 'format' | 'compression'>): ExportFileNames

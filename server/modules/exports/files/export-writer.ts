@@ -67,7 +67,7 @@ async function writeFiles(
   deps: Omit<ExportWriterDeps, 'encryption'>,
   tenant: Tenant,
   order: ExportOrder,
-  { signal, progress, room }: WriteOptions,
+  { signal, progress, reserve }: WriteOptions,
   everyMs: number,
 ) {
   const { database, storage, logs, keys, records } = deps
@@ -100,7 +100,10 @@ async function writeFiles(
   let file: { sizeBytes: number; sha256: string }
   let sealsSha256: string | undefined
   try {
-    file = await writeFile(storage, paths.file, fileOf(order, followed(pages, tally, seals)), order, { signal, room })
+    file = await writeFile(storage, paths.file, fileOf(order, followed(pages, tally, seals)), order, {
+      signal,
+      reserve,
+    })
     sealsSha256 = await seals?.finish()
   } catch (error) {
     await seals?.abort(error as Error)
@@ -162,16 +165,20 @@ async function writeFile(
   key: string,
   chunks: AsyncGenerator<Buffer>,
   { compression }: ExportOrder,
-  { signal, room }: Pick<WriteOptions, 'signal' | 'room'>,
+  { signal, reserve }: Pick<WriteOptions, 'signal' | 'reserve'>,
 ) {
   const digest = createHash('sha256')
   let sizeBytes = 0
+  let reserved = 0
   const metered = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       digest.update(chunk)
       sizeBytes += chunk.length
-      if (room && sizeBytes > room.bytes) done(room.error)
-      else done(null, chunk)
+      if (reserve === undefined || sizeBytes <= reserved) return done(null, chunk)
+      reserve(sizeBytes).then((bytes) => {
+        reserved = bytes
+        done(null, chunk)
+      }, done)
     },
   })
   const source = Readable.from(chunks, { objectMode: true, highWaterMark: 1 })
