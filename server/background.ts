@@ -55,6 +55,8 @@ export function createBackground(parts: {
       metrics?.showDatabaseWaits(() => database.waits())
       const { disk } = modules
       metrics?.showDisk(async () => ({ free: await disk.free(), floorBytes: disk.floorBytes }))
+      // One process of a machine reads every tenant.
+      metrics?.showExports(() => inBackground(() => modules.exports.figures({ bytes: config.role !== 'api' })))
       inBackground(() => {
         queue.start()
         if (config.role === 'api') return modules.log.tellOthers()

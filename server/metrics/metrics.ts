@@ -1,6 +1,7 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { type DatabaseWaits, databaseWaitMetrics } from './database-wait-metrics.ts'
 import { type DiskFigures, diskMetrics } from './disk-metrics.ts'
+import { type ExportFigures, exportMetrics } from './export-metrics.ts'
 
 /** Seconds. From a cached read to an export or a full batch on a busy disk. */
 const durationBuckets = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -24,6 +25,7 @@ export class Metrics {
   private readWebhookWaits: (() => Record<'queued' | 'due', number>) | undefined
   private readDatabaseWaits: (() => DatabaseWaits) | undefined
   private readDisk: (() => Promise<DiskFigures>) | undefined
+  private readExports: (() => Promise<ExportFigures>) | undefined
 
   /** @param worker tells the processes of a cluster apart: `primary` or a worker's number */
   constructor(worker?: string) {
@@ -84,6 +86,7 @@ export class Metrics {
     })
     databaseWaitMetrics(this.registry, () => this.readDatabaseWaits?.())
     diskMetrics(this.registry, () => this.readDisk?.())
+    exportMetrics(this.registry, () => this.readExports?.())
     collectDefaultMetrics({ register: this.registry })
   }
 
@@ -126,6 +129,11 @@ export class Metrics {
   /** @param read asked whenever somebody looks */
   showDisk(read: () => Promise<DiskFigures>): void {
     this.readDisk = read
+  }
+
+  /** @param read asked whenever somebody looks */
+  showExports(read: () => Promise<ExportFigures>): void {
+    this.readExports = read
   }
 
   snapshot(): Promise<MetricsSnapshot> {

@@ -1,10 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createDiskSpace } from '../../server/storage/disk-space.ts'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { Metrics } from '../../server/metrics/metrics.ts'
+import { backupSpace, createDiskSpace } from '../../server/storage/disk-space.ts'
 import { storageFailed } from '../../server/storage/storage-errors.ts'
 import { type ExportJobsLab, exportsPath, startExportJobsLab } from './export-jobs-lab.ts'
 import { openExportLab } from './files-lab.ts'
 
 const mebibyte = 1024 * 1024
+
+/** Returns the series of the page whose name begins so. */
+async function series(metrics: Metrics, prefix: string): Promise<Record<string, number>> {
+  const lines = (await metrics.page()).split('\n').filter((line) => line.startsWith(prefix))
+  return Object.fromEntries(lines.map((line) => [line.replace(/ \S+$/, ''), Number(line.split(' ').at(-1))]))
+}
 
 describe('the exports of a tenant', () => {
   let lab: ExportJobsLab
@@ -12,6 +19,7 @@ describe('the exports of a tenant', () => {
   beforeAll(async () => {
     lab = await startExportJobsLab({ quota: { exportsPerDay: 4, bytesKept: 1000 }, freeBytes: async () => free })
   })
+  afterEach(() => vi.restoreAllMocks())
   afterAll(() => lab.hub.stop())
 
   test('are refused while the disk has less free space than the floor', async () => {
@@ -119,6 +127,41 @@ describe('the exports of a tenant', () => {
     await set({ mb_kept: null })
     expect((await lab.order('globex')).body.detail).toContain('of 1000 that they may')
   })
+
+  test('are shown by the metrics: refusals by reason, and the bytes of all tenants', async () => {
+    const metrics = new Metrics()
+    const { exports } = lab.hub.modules
+    const refused = async () => {
+      const found = await series(metrics, 'hub_export_refusals_total')
+      return ['exports_per_day', 'bytes_kept', 'disk_full'].map(
+        (reason) => found[`hub_export_refusals_total{reason="${reason}"}`],
+      )
+    }
+    metrics.showExports(() => exports.figures({ bytes: true }))
+    const before = await refused()
+    lab.advance(24 * 3_600_000 + 1000)
+    for (const tenant of ['acme', 'globex'] as const) await lab.runChores(tenant)
+    lab.letGo('x'.repeat(1000))
+    await lab.completed('acme')
+    lab.letGo('x'.repeat(500))
+    await lab.completed('globex')
+    expect((await lab.order('acme')).status).toBe(429)
+    lab.letGo('')
+    for (let count = 1; count < 4; count++) await lab.completed('globex')
+    expect((await lab.order('globex')).status).toBe(429)
+    free = 511 * mebibyte
+    expect((await lab.order('globex')).status).toBe(503)
+    free = 512 * mebibyte
+    expect(await refused()).toEqual(before.map((count) => count! + 1))
+    const now = performance.now.bind(performance)
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + 61_000)
+    expect(await series(metrics, 'hub_export_bytes_kept')).toEqual({ hub_export_bytes_kept: 1500 })
+    expect(await metrics.page()).not.toMatch(/acme|globex/)
+    // A process that only answers requests counts its refusals, and does not read every tenant.
+    const ofWorker = new Metrics()
+    ofWorker.showExports(() => exports.figures({ bytes: false }))
+    expect(await series(ofWorker, 'hub_export_bytes_kept')).toEqual({ hub_export_bytes_kept: 0 })
+  })
 })
 
 test('a file reserves what it is to have, ends where nothing is left, and nothing of it stays', async () => {
@@ -165,6 +208,30 @@ describe('free disk space', () => {
       slug: 'hub-unavailable',
       extensions: { full: 'files' },
       retryAfterSeconds: 300,
+    })
+  })
+
+  test('refuses a backup below the floor, for the same reason as an export', async () => {
+    await backupSpace('/tmp/hub-no-such-folder', { diskFreeMinMb: 0 }).requireRoom()
+    await expect(backupSpace('/tmp/hub-no-such-folder', { diskFreeMinMb: 1e12 }).requireRoom()).rejects.toMatchObject({
+      slug: 'hub-unavailable',
+      message: expect.stringMatching(/^Storage is full: the disk that the backup/),
+      extensions: { full: 'backup' },
+      retryAfterSeconds: 300,
+    })
+  })
+
+  test('is shown by the metrics, with an alarm below the floor', async () => {
+    const metrics = new Metrics()
+    const disk = createDiskSpace({ ...settings, storageUrl: 'file:///files' as never }, async (path) =>
+      path === '/files' ? mebibyte - 1 : mebibyte,
+    )
+    metrics.showDisk(async () => ({ free: await disk.free(), floorBytes: disk.floorBytes }))
+    expect(await series(metrics, 'hub_disk_')).toEqual({
+      'hub_disk_free_bytes{place="database"}': mebibyte,
+      'hub_disk_free_bytes{place="files"}': mebibyte - 1,
+      'hub_disk_full{place="database"}': 0,
+      'hub_disk_full{place="files"}': 1,
     })
   })
 

@@ -128,6 +128,13 @@ test('export quotas of a tenant are shown, set, and set back to the default', as
   expect(await json('tenant', 'export-quota', 'acme', '--per-day', 'default', '--mb-kept', 'default')).toEqual(standard)
 })
 
+test('a backup is refused while its disk has less free space than the floor', async () => {
+  // That file system has no free space, whatever the machine.
+  const { code, stderr } = await failure('backup', '/proc')
+  expect(code).toBe(1)
+  expect(stderr).toMatch(/Storage is full: the disk that the backup/)
+})
+
 test('a welcome link can be made again, and migrating twice does nothing', async () => {
   const link = await json('tenant', 'welcome-link', 'acme')
   expect(Object.keys(link)).toEqual(['tenant', 'mode', 'admin_email', 'welcome_url', 'welcome_expires_at'])

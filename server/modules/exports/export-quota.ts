@@ -15,6 +15,9 @@ export interface ExportQuota {
   bytesKept: number
 }
 
+/** Why an export is refused. */
+export type ExportRefusal = 'exports_per_day' | 'bytes_kept' | 'disk_full'
+
 export type ExportSettings = Pick<Config, 'exportsPerDay' | 'exportMbKept'>
 
 export function exportQuotaOf({ exportsPerDay, exportMbKept }: ExportSettings): ExportQuota {
@@ -32,6 +35,8 @@ export interface ExportQuotas {
    * @throws DomainError `rate-limited` when there is no room for them
    */
   reserve(tx: TenantTx, attempt: Attempt, bytes: number, nowMicros: number): Promise<number | undefined>
+  /** Returns the bytes of the files that the tenant keeps, with those that are reserved. */
+  bytesKept(tx: TenantTx, nowMicros: number): Promise<number>
 }
 
 /** A file reserves so much ahead: few transactions for a large one, and little that others miss under a small quota. */
@@ -42,10 +47,12 @@ const dayMicros = 86_400_000_000
 /**
  * @param standard the quotas of a tenant that has none of its own
  * @param ownQuota reads those that the operator set for the tenant
+ * @param onRefusal is called for each export that is refused
  */
 export function createExportQuotas(
   standard: ExportQuota,
   ownQuota: (tx: TenantTx) => Promise<OwnExportQuota>,
+  onRefusal: (reason: ExportRefusal) => void = () => {},
 ): ExportQuotas {
   async function quotaOf(tx: TenantTx): Promise<ExportQuota> {
     const { exports_per_day: exportsPerDay = standard.exportsPerDay, mb_kept: mbKept } = await ownQuota(tx)
@@ -61,12 +68,14 @@ export function createExportQuotas(
       const quota = await quotaOf(tx)
       const { ordered, firstOrderedAt, keptBytes, firstExpiresAt } = await useAt(tx, nowMicros)
       if (ordered >= quota.exportsPerDay) {
+        onRefusal('exports_per_day')
         throw refused(
           `The tenant has ordered ${ordered} exports within 24 hours, of ${quota.exportsPerDay} that it may. Wait, or ask the operator for more.`,
           firstOrderedAt === null ? 0 : Date.parse(firstOrderedAt) * 1000 + dayMicros - nowMicros,
         )
       }
       if (keptBytes >= quota.bytesKept) {
+        onRefusal('bytes_kept')
         throw refused(
           `The exports of the tenant keep ${keptBytes} bytes, of ${quota.bytesKept} that they may. Wait until one expires, or ask the operator for more.`,
           firstExpiresAt === null ? 0 : Date.parse(firstExpiresAt) * 1000 - nowMicros,
@@ -74,12 +83,15 @@ export function createExportQuotas(
       }
     },
 
+    bytesKept: async (tx, nowMicros) => (await useAt(tx, nowMicros)).keptBytes,
+
     async reserve(tx, attempt, bytes, nowMicros) {
       await lockOrders(tx)
       const { bytesKept } = await quotaOf(tx)
       const { keptBytes } = await useAt(tx, nowMicros, attempt.jobId)
       const left = Math.max(bytesKept - keptBytes, 0)
       if (bytes > left) {
+        onRefusal('bytes_kept')
         throw refused(
           `The file would have more than the ${left} bytes that are left of the ${bytesKept} that exports of the tenant may keep. Export fewer records, or ask the operator for more.`,
           0,

@@ -20,6 +20,7 @@ import { createDownloads } from './download-service.ts'
 import { createDownloadUrls } from './download-url.ts'
 import { createExportCleanup } from './export-cleanup.ts'
 import { createExportEncryption } from './export-encryption.ts'
+import { createExportFigures, type ExportFigures } from './export-figures.ts'
 import { createExportFiles } from './export-files.ts'
 import { exportJob, exportJobData, exportJobName } from './export-job.ts'
 import { createExportQuotas, type ExportQuota } from './export-quota.ts'
@@ -36,6 +37,7 @@ export interface ExportsModule {
   chores: readonly TenantChore[]
   /** Stops writing; what is unfinished is begun again by the next worker, or after the next start. */
   stop(): void
+  figures: ExportFigures['read']
   /** Resolves when no files are being deleted; called before the database is closed. */
   settled(): Promise<void>
 }
@@ -67,7 +69,8 @@ export function createExportsModule(deps: {
   const { writer = createExportWriter({ ...deps, encryption }) } = deps
   const urls = createDownloadUrls(deps.masterKey)
   const files = createExportFiles({ ...deps, writer })
-  const quotas = createExportQuotas(deps.quota, deps.ownQuota)
+  const figures: ExportFigures = createExportFigures({ ...deps, bytesKept: (tx, now) => quotas.bytesKept(tx, now) })
+  const quotas = createExportQuotas(deps.quota, deps.ownQuota, (reason) => figures.refuse(reason))
   const runs = createExportRuns({ ...deps, quotas, writer, files })
   const exports = createExports({
     ...deps,
@@ -76,6 +79,7 @@ export function createExportsModule(deps: {
     writer,
     files,
     quotas,
+    disk: figures.counted(deps.disk),
     begin: (tx, jobId) =>
       deps.jobSender.send(exportJobName, exportJobData(tx.tenantId, jobId), { tx, group: tx.tenantId }),
     stopAttempt: (jobId) => runs.stopAttempt(jobId),
@@ -88,6 +92,7 @@ export function createExportsModule(deps: {
       addDownloadRoutes(app, downloads)
     },
     jobs: [exportJob(runs)],
+    figures: figures.read,
     stop: () => runs.stop(),
     settled: () => files.settled(),
   }
