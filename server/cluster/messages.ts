@@ -25,6 +25,7 @@ export type ToWorker =
   | { kind: 'drain' }
   | LimiterAnswer
   | MetricsRequest
+  | StorageFull
 
 /** From a worker to the primary. */
 export type FromWorker =
@@ -37,6 +38,12 @@ export type FromWorker =
   | { kind: 'failed'; message: string; fix?: string }
   | LimiterRequest
   | MetricsAnswer
+  | StorageFull
+
+/** The database reported a full disk to one process. The health check of every process says so. */
+export interface StorageFull {
+  kind: 'storage-full'
+}
 
 /** The primary shows the numbers of all. */
 export interface MetricsRequest {

@@ -62,9 +62,11 @@ async function startOn(
     count: config.workers,
     drainSeconds: config.drainSeconds,
     limiter,
+    onStorageFull: () => database.noteFull(),
     log,
     startOf: (worker) => startMessage(worker, database, listening, webUiProblem),
   })
+  database.onFull(() => pool.tellStorageFull())
   let listener: Listener | undefined
   try {
     await checkStorageAtStart(modules.storage, config, log)

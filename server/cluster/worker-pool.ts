@@ -44,6 +44,8 @@ export interface WorkerPoolOptions {
   drainSeconds: number
   /** Counts for all workers. */
   limiter: RateLimiter
+  /** Called when a worker met a full disk of the database. */
+  onStorageFull(): void
   log: DatabaseLog
 }
 
@@ -92,6 +94,11 @@ export class WorkerPool {
   metrics(): Promise<MetricsSnapshot[]> {
     const running = this.#places.flatMap(({ worker, ready }) => (worker && ready ? [worker] : []))
     return this.#metrics.ask(running.map((worker) => (message) => this.#tell(worker, message)))
+  }
+
+  /** Tells every worker that a process met a full disk of the database. */
+  tellStorageFull(): void {
+    for (const { worker } of this.#places) if (worker) this.#tell(worker, { kind: 'storage-full' })
   }
 
   /**
@@ -160,6 +167,9 @@ export class WorkerPool {
       void answerWorker(this.#options.limiter, message).then((answer) => this.#tell(worker, answer))
     } else if (message.kind === 'metrics-answer') {
       this.#metrics.hear(message)
+    } else if (message.kind === 'storage-full') {
+      this.#options.onStorageFull()
+      this.tellStorageFull()
     } else if (message.kind === 'taken') {
       const given = place.inHand.get(message.connection)
       given?.socket.destroy()

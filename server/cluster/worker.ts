@@ -18,6 +18,7 @@ interface Serving {
   take(socket: Socket): void
   answer: WorkerLimiter['answer']
   report(request: MetricsRequest): Promise<void>
+  noteFull(): void
   drain(): Promise<void>
 }
 
@@ -32,6 +33,7 @@ async function startServing({ worker, config: sent, ...start }: WorkerStart): Pr
   const config = { ...sent, masterKey, role: 'api' as const }
   const log = createLogger(config).child({ worker })
   const database = joinDatabase(config, { ...start, masterKey, log })
+  database.onFull(() => tell({ kind: 'storage-full' }))
   const baseUrl = () => config.baseUrl
   const modules = await createModules({ config, database, masterKey, baseUrl, log })
   const metrics = config.metricsPort === undefined ? undefined : new Metrics(String(worker))
@@ -53,6 +55,7 @@ async function startServing({ worker, config: sent, ...start }: WorkerStart): Pr
     report: async ({ request }) => {
       tell({ kind: 'metrics-answer', request, metrics: (await metrics?.snapshot()) ?? [] })
     },
+    noteFull: () => database.noteFull(),
     take: (socket) => {
       // Lost on the way between processes; a client may end its half and still wait for the answer.
       socket.allowHalfOpen = true
@@ -114,6 +117,7 @@ process.on('message', (message: ToWorker, socket: Socket | undefined) => {
   else if (message.kind === 'drain') void drain()
   else if (message.kind === 'limiter-answer') void serving?.then((each) => each.answer(message))
   else if (message.kind === 'metrics-request') void serving?.then((each) => each.report(message))
+  else if (message.kind === 'storage-full') void serving?.then((each) => each.noteFull())
   else take(message.connection, socket)
 })
 

@@ -79,6 +79,10 @@ export interface Database {
   useProofs(proofs: RowProofs): void
   /** Resolves when the database answers, on a connection that nothing else uses. */
   ping(): Promise<void>
+  /** Calls `tell` when a transaction meets a full disk, once a second at most. */
+  onFull(tell: () => void): void
+  /** Notes that another process met a full disk: {@link Database.ping} rejects for a minute. */
+  noteFull(): void
   /** What has waited for a connection since the start. */
   waits(): Record<WorkClass, WaitCounts>
   /** Waits for running transactions, then closes every connection. */

@@ -26,6 +26,7 @@ const registry = ''
 
 /** A disk that was full counts as full for so long: reads alone do not tell whether somebody made room. */
 const fullMs = 60_000
+const tellFullMs = 1_000
 
 /** Takes no turn: for the connection that only tells whether the database answers. */
 const ownTurn: Turn = { workClass: 'write', enter: () => undefined, leave: () => {} }
@@ -41,10 +42,18 @@ export function openPools(options: PoolOptions): Database {
   const listeners: Listener[] = []
   const used = { contents: noContents, proofs: noRowProofs }
   let fullAt = Number.NEGATIVE_INFINITY
+  let tellFull = () => {}
+  let toldFullAt = Number.NEGATIVE_INFINITY
   /** Remembers that a transaction met a full disk. */
   const watched = <Result>(work: Promise<Result>): Promise<Result> =>
     work.catch((error: unknown) => {
-      if (isStorageFull(error) && error.extensions.full === 'database') fullAt = performance.now()
+      if (isStorageFull(error) && error.extensions.full === 'database') {
+        fullAt = performance.now()
+        if (fullAt - toldFullAt > tellFullMs) {
+          toldFullAt = fullAt
+          tellFull()
+        }
+      }
       throw error
     })
   return {
@@ -76,6 +85,12 @@ export function openPools(options: PoolOptions): Database {
         await client.query('select 1')
         if (performance.now() - fullAt < fullMs) throw storageFull('database')
       }),
+    onFull: (tell) => {
+      tellFull = tell
+    },
+    noteFull: () => {
+      fullAt = performance.now()
+    },
     waits: () => ({ ...transactions.counts, ingest: ingestions.counts.ingest }),
     close: async () => {
       for (const listener of listeners) listener.close()

@@ -2,6 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { HubClient } from '../../sdk/hub-client.ts'
+import { createEmptyDatabase } from '../cli/empty-database.ts'
 import { childPids, freshDataDirectory, removeDataDirectories } from '../support/data-directory.ts'
 import { type HubProcess, makeTenant, startHubProcess } from '../support/hub-process.ts'
 import { event } from '../telemetry/events.ts'
@@ -135,4 +136,41 @@ test('an address has its connections over all workers, and a worker that dies gi
   await expect.poll(openOneMore).toEqual(expected)
   closeAll()
   await capped.stop()
+})
+
+test('a full disk that one worker meets is in the health of every worker', async () => {
+  const database = await createEmptyDatabase()
+  const operatorToken = 'operator+token/of=these:tests'
+  const workers = await startHubProcess(await freshDataDirectory(), {
+    HUB_WORKERS: '2',
+    HUB_DATABASE_URL: database.url,
+    HUB_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+    HUB_OPERATOR_TOKEN: operatorToken,
+  })
+  try {
+    const health = () =>
+      Promise.all(
+        Array.from({ length: 8 }, async () => {
+          const answer = await fetch(`${workers.url}/v1/health`, { headers: { connection: 'close' } })
+          const { checks } = (await answer.json()) as { checks: { database: { reason?: string } } }
+          return [answer.status, checks.database.reason]
+        }),
+      )
+    expect(await health()).toEqual(Array(8).fill([200, undefined]))
+    await (await database.superuser()).query(`
+      create function public.disk_is_full() returns trigger language plpgsql as $$
+        begin raise exception 'could not extend file: No space left on device' using errcode = '53100'; end $$;
+      create trigger full_disk before insert on hub.tenant_settings
+        for each row execute function public.disk_is_full()`)
+    const answer = await fetch(`${workers.url}/api/v1/operator/tenants`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${operatorToken}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ slug: 'acme', mode: 'A', admin_email: 'a@acme.example' }),
+    })
+    expect(answer.status).toBe(503)
+    await expect.poll(health).toEqual(Array(8).fill([503, 'storage is full']))
+  } finally {
+    await workers.stop()
+    await database.drop()
+  }
 })
