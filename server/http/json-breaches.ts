@@ -1,8 +1,28 @@
+import type { PointedError } from '../../contract/domain-error.ts'
+
 /** Rules beyond the syntax of JSON, and the words for what breaks them. */
+
+/** Of all names of a path together; errors do not repeat longer ones. */
+const namesLengthMax = 1024
 
 /** A path as a JSON pointer (RFC 6901). */
 export function jsonPointer(path: readonly (string | number)[]): string {
   return path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+}
+
+/**
+ * Returns an error at a path. If its names are long, the error is at the place above them: a hundred pointers with a
+ * name of megabytes take more time and memory than the body.
+ */
+export function errorAt(path: readonly (string | number)[], detail: string, prefix = ''): PointedError {
+  let length = 0
+  const long = path.findIndex((step) => {
+    length += String(step).length
+    return length > namesLengthMax
+  })
+  if (long < 0) return { pointer: `${prefix}${jsonPointer(path)}`, detail }
+  const above = `${prefix}${jsonPointer(path.slice(0, long))}`
+  return { pointer: above, detail: `has a member with a long name, which ${detail}` }
 }
 
 export function breachOfText(text: string): string | undefined {

@@ -1,6 +1,6 @@
 import type { PointedError } from '../../contract/domain-error.ts'
 import type { JsonValue } from '../../provenance/json.ts'
-import { breachOfNumber, breachOfText, jsonPointer } from './json-breaches.ts'
+import { breachOfNumber, breachOfText, errorAt } from './json-breaches.ts'
 
 /** Result of a walk: the value of the text, and what makes it unacceptable. */
 export interface WalkedJson {
@@ -34,8 +34,6 @@ type Open =
   | { list?: never; members: Record<string, JsonValue>; name: string }
 
 const reportedMax = 100
-/** Longer names are not repeated in errors. */
-const nameLengthMax = 1024
 /** Takes about a millisecond. */
 const valuesPerTurn = 2000
 const endsOfScalar = new Set([',', ']', '}', ' ', '\t', '\n', '\r', undefined])
@@ -71,7 +69,7 @@ class Walk {
   step(): boolean {
     const first = this.#text[this.#at]
     if (first !== '{' && first !== '[') return this.#close(this.#scalar())
-    if (this.#open.length === this.#depthMax) throw new JsonTooDeep(jsonPointer(this.#open.map((open) => open.name)))
+    if (this.#open.length === this.#depthMax) throw new JsonTooDeep(errorAt(this.#path(), '').pointer)
     this.#skip()
     if (this.#text[this.#at] === (first === '{' ? '}' : ']')) {
       this.#at++
@@ -178,13 +176,13 @@ class Walk {
 
   #note(list: PointedError[], detail: string, name?: string): void {
     if (list.length === reportedMax) return
-    const path = this.#open.map((open) => open.name)
+    const path = this.#path()
     if (name !== undefined) path.splice(-1, 1, name)
-    // A hundred pointers with a name of megabytes would take more memory than the body.
-    const long = path.findIndex((step) => String(step).length > nameLengthMax)
-    if (long < 0) list.push({ pointer: jsonPointer(path), detail })
-    else
-      list.push({ pointer: jsonPointer(path.slice(0, long)), detail: `has a member with a long name, which ${detail}` })
+    list.push(errorAt(path, detail))
+  }
+
+  #path(): (string | number)[] {
+    return this.#open.map((open) => open.name)
   }
 
   /** Steps over one character and the space behind it. */

@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv'
 import type { PointedError } from '../../contract/domain-error.ts'
 import { patternWords } from '../../contract/literals.ts'
-import { jsonPointer } from './json-breaches.ts'
+import { errorAt } from './json-breaches.ts'
 
 interface Annotated {
   'x-must-be'?: string
@@ -16,7 +16,7 @@ interface Annotated {
  */
 export function describeSchemaError(error: ErrorObject, prefix: string): PointedError[] {
   const at = (detail: string, member?: string): PointedError[] => [
-    { pointer: `${prefix}${error.instancePath}${member === undefined ? '' : jsonPointer([member])}`, detail },
+    errorAt(member === undefined ? [] : [member], detail, `${prefix}${error.instancePath}`),
   ]
   const schema = (error.parentSchema ?? {}) as Annotated
   const params = error.params as Record<string, unknown>

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 import { DomainError } from '../../contract/domain-error.ts'
-import { jsonPointer } from '../../server/http/json-breaches.ts'
+import { errorAt, jsonPointer } from '../../server/http/json-breaches.ts'
 import { scanJson } from '../../server/http/json-scan.ts'
 import { JsonSyntaxFault, walkJson } from '../../server/http/json-walk.ts'
 import { parseStrictJson, parseStrictJsonInTurns } from '../../server/http/strict-json.ts'
@@ -332,6 +332,16 @@ test('the walk takes exactly what the engine takes, as the same value', () => {
     { numRuns: 3000, seed: 7 },
   )
   expect(taken).toBeGreaterThan(300)
+})
+
+test('repeats no long names, and points above them', () => {
+  const detail = 'has a member with a long name, which must be text'
+  expect(errorAt(['a', '~'.repeat(1024)], 'must be text')).toEqual({ pointer: '/a', detail })
+  expect(errorAt(Array(11).fill('n'.repeat(100)), 'must be text', '/query').pointer).toBe(
+    `/query${`/${'n'.repeat(100)}`.repeat(10)}`,
+  )
+  const text = `${`{"${'n'.repeat(100)}":`.repeat(60)}["\\u0000","\\u0000"]${'}'.repeat(60)}`
+  expect(refusal(text)?.pointers).toEqual(Array(2).fill(`/${'n'.repeat(100)}`.repeat(10)))
 })
 
 test('points to the place of any breach', () => {

@@ -1,7 +1,7 @@
 import { DomainError, type PointedError } from '../../../contract/domain-error.ts'
 import { type RecordType, recordTypes } from '../../../contract/literals.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../provenance/json.ts'
-import { jsonPointer } from '../../http/json-breaches.ts'
+import { errorAt } from '../../http/json-breaches.ts'
 
 /** All that a Mode C tenant writes: whatever is not named here may be content, which stays in its own cloud. */
 const envelopes: Partial<Record<RecordType, ReadonlySet<string>>> = {
@@ -37,5 +37,5 @@ function contentOf(body: JsonObject, recordType: RecordType): PointedError[] {
   return Object.keys(body)
     .filter((name) => !envelope.has(name))
     .slice(0, namedMax)
-    .map((name) => ({ pointer: jsonPointer([name]), detail: 'is not taken from a tenant in Mode C' }))
+    .map((name) => errorAt([name], 'is not taken from a tenant in Mode C'))
 }

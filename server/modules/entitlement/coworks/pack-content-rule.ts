@@ -1,6 +1,6 @@
 import { DomainError, type PointedError } from '../../../../contract/domain-error.ts'
 import { isJsonObject, type JsonValue } from '../../../../provenance/json.ts'
-import { jsonPointer } from '../../../http/json-breaches.ts'
+import { errorAt } from '../../../http/json-breaches.ts'
 
 /** As the skill_definition records of a Mode C tenant. */
 const envelope: ReadonlySet<string> = new Set(['skill_id', 'skill_version', 'name', 'owner'])
@@ -29,5 +29,5 @@ function contentOf(skill: JsonValue, index: number): PointedError[] {
   if (!isJsonObject(skill)) return []
   return Object.keys(skill)
     .filter((name) => !envelope.has(name))
-    .map((name) => ({ pointer: jsonPointer(['skills', String(index), name]), detail: 'is not taken in Mode C' }))
+    .map((name) => errorAt(['skills', String(index), name], 'is not taken in Mode C'))
 }

@@ -2,7 +2,7 @@ import { DomainError, type PointedError, validationFailed } from '../../../../co
 import { batchEventsMax } from '../../../../contract/limits.ts'
 import { isJsonObject, type JsonValue } from '../../../../provenance/index.ts'
 import type { Tenant } from '../../../http/caller.ts'
-import { jsonPointer } from '../../../http/json-breaches.ts'
+import { errorAt } from '../../../http/json-breaches.ts'
 import { contentErrors, faultsMax } from './event-check.ts'
 
 /**
@@ -22,7 +22,7 @@ export function eventsOf(tenant: Tenant, body: JsonValue): readonly JsonValue[] 
   const strangers = Object.keys(body)
     .filter((name) => name !== 'events')
     .slice(0, faultsMax)
-    .map((name) => ({ pointer: jsonPointer([name]), detail: 'is not a member of a batch' }))
+    .map((name) => errorAt([name], 'is not a member of a batch'))
   if (tenant.mode === 'C') refuseContent([...strangers, ...contentOfEvents(events)])
   const faults = [...eventsFaults(events), ...strangers]
   if (faults.length > 0) throw validationFailed(faults)

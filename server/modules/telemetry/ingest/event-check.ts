@@ -10,7 +10,7 @@ import { microsOfUsd, usdOfMicros } from '../../../../contract/money.ts'
 import { repeatedRecords } from '../../../../contract/related-records.ts'
 import { parseTimestamp, type Timestamp } from '../../../../contract/timestamp.ts'
 import { canonicalize, isJsonObject, type JsonObject, type JsonValue } from '../../../../provenance/index.ts'
-import { jsonPointer } from '../../../http/json-breaches.ts'
+import { errorAt } from '../../../http/json-breaches.ts'
 import { compileSchema } from '../../../http/request-validation.ts'
 import { EventSchema, envelopeNames, type TelemetryEvent } from '../telemetry-schemas.ts'
 import type { SoundEvent } from '../telemetry-types.ts'
@@ -37,7 +37,7 @@ export function contentErrors(event: JsonValue): PointedError[] {
   return Object.keys(event)
     .filter((name) => !envelopeNames.has(name))
     .slice(0, faultsMax)
-    .map((name) => ({ pointer: jsonPointer([name]), detail: 'is not a field of the telemetry envelope' }))
+    .map((name) => errorAt([name], 'is not a field of the telemetry envelope'))
 }
 
 /**
@@ -68,7 +68,7 @@ function excessOf(input: JsonValue): PointedError[] {
     return names
       .filter((name) => !Object.hasOwn(EventSchema.properties, name))
       .slice(0, faultsMax)
-      .map((name) => ({ pointer: jsonPointer([name]), detail: 'is not a member that this takes' }))
+      .map((name) => errorAt([name], 'is not a member that this takes'))
   }
   const { metadata, related_records, skill_version } = input
   const faults: PointedError[] = []
