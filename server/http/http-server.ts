@@ -10,6 +10,7 @@ import { DomainError } from '../../contract/domain-error.ts'
 import { bodyBounds, recordBodyBytesMax } from '../../contract/limits.ts'
 import type { Config } from '../config.ts'
 import { type AccessChecksOptions, admitCaller } from './access-checks.ts'
+import { createAnswerBudget, limitAnswers } from './answer-budget.ts'
 import { checkAnswersAgainstSchemas } from './answer-check.ts'
 import { createBodyBudget } from './body-budget.ts'
 import { BodyDeadline } from './body-deadline.ts'
@@ -70,6 +71,8 @@ declare module 'fastify' {
   }
 }
 
+/** Of answers that wait for their readers: eight pages of the largest records. */
+const answersBytesMax = 128 * 1024 * 1024
 const requestTimeoutMs = 120_000
 const headersTimeoutMs = 20_000
 /** Between two looks for connections that have passed one of the two. */
@@ -124,6 +127,12 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   app.addHook('onRoute', (route) => index.add(route))
   decorateRequests(app)
   answerBrokenRequests(app.server, baseUrl, headers)
+  limitAnswers(
+    app,
+    createAnswerBudget(answersBytesMax, () =>
+      logger.warn('a connection was closed: too much was sent that nobody reads'),
+    ),
+  )
   limitBodies(app, new BodyDeadline(options.bodyGraceMs ?? bodyGraceMsDefault))
   logRequests(app)
 

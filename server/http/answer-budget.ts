@@ -1,0 +1,74 @@
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+
+/** Smaller answers are not worth counting: the number of connections bounds them well enough. */
+const countedBytesMin = 64 * 1024
+
+/** Bounds the memory of large answers that their readers have not taken yet. */
+export interface AnswerBudget {
+  /**
+   * Holds an answer until it was handed over, or its connection is gone. If all answers are too much then, closes
+   * connections: of the reader who holds the most, those whose answers wait the longest.
+   */
+  hold(reader: string, bytes: number, answer: ServerResponse, socket: Pick<Socket, 'destroy'>): void
+}
+
+interface Held {
+  bytes: number
+  socket: Pick<Socket, 'destroy'>
+}
+
+interface Reader {
+  bytes: number
+  /** The oldest first. */
+  answers: Set<Held>
+}
+
+export function createAnswerBudget(bytesMax: number, onClosed: () => void = () => {}): AnswerBudget {
+  const readers = new Map<string, Reader>()
+  let heldOfAll = 0
+
+  function release(name: string, held: Held): void {
+    const reader = readers.get(name)
+    if (!reader?.answers.delete(held)) return
+    reader.bytes -= held.bytes
+    heldOfAll -= held.bytes
+    if (reader.answers.size === 0) readers.delete(name)
+  }
+
+  function closeOldest(): void {
+    const [largest] = [...readers].sort(([, a], [, b]) => b.bytes - a.bytes)
+    const [name, reader] = largest!
+    const [oldest] = reader.answers
+    release(name, oldest!)
+    oldest!.socket.destroy()
+    onClosed()
+  }
+
+  return {
+    hold(name, bytes, answer, socket) {
+      if (bytes < countedBytesMin || answer.closed) return
+      const held = { bytes, socket }
+      const reader = readers.get(name) ?? { bytes: 0, answers: new Set() }
+      readers.set(name, reader)
+      reader.answers.add(held)
+      reader.bytes += bytes
+      heldOfAll += bytes
+      answer.once('close', () => release(name, held))
+      while (heldOfAll > bytesMax && readers.size > 0) closeOldest()
+    },
+  }
+}
+
+/** Counts the answers of a server against a budget. Those that are streamed wait for their readers by themselves. */
+export function limitAnswers(app: FastifyInstance, budget: AnswerBudget): void {
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (typeof payload === 'string' || Buffer.isBuffer(payload)) {
+      // Bytes of a text are known only when it is written; its characters are close enough.
+      const reader = request.hubTenant?.slug ?? `address ${request.callerAddress}`
+      budget.hold(reader, payload.length, reply.raw, request.raw.socket)
+    }
+    done(null, payload)
+  })
+}
