@@ -3,6 +3,9 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { deriveKey } from '../secrets/sealing.ts'
 import type { ProvenRows } from './proven-rows.ts'
 
+/** The part of a table's rules that its proofs are made by. */
+export type ProofRules<Row> = Pick<ProvenRows<Row>, 'table' | 'fields' | 'subject'>
+
 /** A row of a table whose rows carry a proof. */
 export type Proven<Row> = Row & { proof: Buffer | null }
 
@@ -15,12 +18,12 @@ export type RefusalReport = (tenantId: string, subject: string) => void
  */
 export interface RowProofs {
   /** Returns the proof of a row, for storage beside its fields. */
-  of<Row>(rows: ProvenRows<Row>, tenantId: string, row: Row): Buffer
+  of<Row>(rows: ProofRules<Row>, tenantId: string, row: Row): Buffer
   /** Returns whether the proof is the one of these fields. */
-  holds<Row>(rows: ProvenRows<Row>, tenantId: string, row: Proven<Row>): boolean
+  holds<Row>(rows: ProofRules<Row>, tenantId: string, row: Proven<Row>): boolean
   /** Returns the row if its proof holds. Reports it otherwise, and returns undefined as if the row did not exist. */
   sound<Row, Given extends Proven<Row>>(
-    rows: ProvenRows<Row>,
+    rows: ProofRules<Row>,
     tenantId: string,
     row: Given | undefined,
   ): Given | undefined
@@ -32,13 +35,13 @@ export function createRowProofs(masterKey: Buffer, report: RefusalReport = () =>
   // Outside of the transaction that meets the row, so that a report may open another.
   const refused = AsyncResource.bind(report)
 
-  function of<Row>({ table, fields }: ProvenRows<Row>, tenantId: string, row: Row): Buffer {
+  function of<Row>({ table, fields }: ProofRules<Row>, tenantId: string, row: Row): Buffer {
     return createHmac('sha256', key)
       .update(JSON.stringify([table, tenantId, ...fields(row)]))
       .digest()
   }
 
-  function holds<Row>(rows: ProvenRows<Row>, tenantId: string, row: Proven<Row>): boolean {
+  function holds<Row>(rows: ProofRules<Row>, tenantId: string, row: Proven<Row>): boolean {
     const expected = of(rows, tenantId, row)
     return row.proof?.length === expected.length && timingSafeEqual(row.proof, expected)
   }

@@ -89,6 +89,71 @@ test.each([
   expect(report.checked).toBe(job.verification_summary.checked)
 })
 
+describe('somebody who has the database, and a token that reads telemetry,', () => {
+  let reader: { authorization: string }
+  beforeAll(async () => {
+    const tenant = (await hub.modules.tenants.directory.read(b.slug))!
+    const wanted = { name: 'reader', scopes: ['telemetry:read'] as const }
+    const account = await hub.modules.auth.serviceAccounts.create(tenant, wanted, { operator: 'test' })
+    const { client_id, client_secret } = account
+    const answer = await fetch(`${hub.baseUrl}/api/v1/oauth/token`, {
+      method: 'POST',
+      body: new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret }),
+    })
+    reader = { authorization: `Bearer ${((await answer.json()) as { access_token: string }).access_token}` }
+  })
+  const read = (path: string) => b.call('GET', path, undefined, reader)
+
+  test('gets no file of other records by editing an order', async () => {
+    const client = await hub.superuserClient()
+    const reports = async () => (await b.events('hub.tamper_detected')).map(({ subject }) => subject)
+    const own = await b.call('POST', `${records}:export`, { filter: { record_type: ['telemetry_event'] } }, reader)
+    expect(own.status, own.text).toBe(202)
+    await client.query(
+      `update hub.exports set record_types = '{artifact}', filter = filter - 'record_type' where job_id = $1`,
+      [own.body.job_id],
+    )
+    const all = await exported({ format: 'jsonl' })
+    expect((await read(`/api/v1/hub/exports/${all.job_id}`)).status).toBe(404)
+    await client.query(`update hub.exports set record_types = '{telemetry_event}' where job_id = any($1)`, [
+      [all.job_id, own.body.job_id],
+    ])
+    for (const jobId of [all.job_id, own.body.job_id]) {
+      expect((await read(`/api/v1/hub/exports/${jobId}`)).status).toBe(404)
+      await expect.poll(reports).toContain(`export:${jobId}`)
+    }
+    expect((await read('/api/v1/hub/exports')).body.items).toEqual([])
+    expect((await fetch(all.download_url)).status).toBe(403)
+  })
+
+  test('does not have other content opened by editing the type of a record', async () => {
+    const client = await hub.superuserClient()
+    const id = await write({ record_type: 'artifact', title: needle, content: [needle] })
+    const setType = (type: string) =>
+      client.query('update hub.records set record_type = $2 where record_id = $1', [id, type])
+    await setType('telemetry_event')
+    for (const path of [
+      `/${id}`,
+      `/${id}?verify=true`,
+      `?record_id=${id}`,
+      `?record_id=${id}&verify=true`,
+      `/${id}/related`,
+    ]) {
+      const { status, text } = await read(`${records}${path}`)
+      expect([status, text.includes(id), text.includes(needle)], path).toEqual([200, true, false])
+    }
+    for (const format of ['jsonl', 'csv']) {
+      const filter = { record_type: ['telemetry_event'] }
+      const { download_url } = await exported({ format, filter, include_provenance: true })
+      const text = await (await fetch(download_url)).text()
+      const line = text.split('\n').find((each) => each.includes(id))!
+      expect(line).not.toContain(needle)
+    }
+    await setType('artifact')
+    expect((await b.call('GET', `${records}/${id}?verify=true`)).body.verification.verified).toBe(true)
+  })
+})
+
 test('a text that was moved or edited is exported as tampered, and nothing is said to be verified that is not', async () => {
   const [mine, twin] = [
     await write({ record_type: 'artifact', title: 'mine' }),

@@ -3,6 +3,7 @@ import { exportsLockClass } from '../../db/advisory-locks.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { TenantTables } from '../../db/schema.ts'
 import { lockTenant } from '../../db/tenant-lock.ts'
+import { filterWithProof, type StoredExport, soundExport } from './export-proof.ts'
 import type { ExportFormat, ExportOrder, ExportStatus, WrittenExport } from './exports-types.ts'
 
 type Columns = Omit<
@@ -63,7 +64,7 @@ export async function insertExport(
   order: ExportOrder,
   estimatedCompletionAt: string,
 ): Promise<ExportRow> {
-  const { rows } = await tx.client.query<ExportRow>(
+  const { rows } = await tx.client.query<StoredExport>(
     `insert into hub.exports (tenant_id, job_id, status, format, compression, filter, record_types, verify,
        include_provenance, created_by, created_at, estimated_completion_at, attempt, tries, done, total, has_files)
      values ($1, $2, 'queued', $3, $4, $5, $6, $7, $8, $9, $10, $11, 0, 0, 0, 0, false)
@@ -73,7 +74,7 @@ export async function insertExport(
       order.jobId,
       order.format,
       order.compression,
-      JSON.stringify(order.filter),
+      filterWithProof(tx, order),
       order.recordTypes,
       order.verify,
       order.includeProvenance,
@@ -82,15 +83,15 @@ export async function insertExport(
       estimatedCompletionAt,
     ],
   )
-  return rows[0]!
+  return soundExport(tx, rows[0])!
 }
 
 export async function findExport(tx: TenantTx, jobId: string): Promise<ExportRow | undefined> {
-  const { rows } = await tx.client.query<ExportRow>(
+  const { rows } = await tx.client.query<StoredExport>(
     `select ${columns} from hub.exports where tenant_id = $1 and job_id = $2`,
     [tx.tenantId, jobId],
   )
-  return rows[0]
+  return soundExport(tx, rows[0])
 }
 
 /** `created_at` and `job_id` of the last export of the page before. */
@@ -103,13 +104,13 @@ export async function exportsBefore(
   before: ExportPosition | undefined,
   count: number,
 ): Promise<ExportRow[]> {
-  const { rows } = await tx.client.query<ExportRow>(
+  const { rows } = await tx.client.query<StoredExport>(
     `select ${columns} from hub.exports
      where tenant_id = $1 and record_types <@ $2::text[] ${before ? 'and (created_at, job_id) < ($4, $5)' : ''}
      order by created_at desc, job_id desc limit $3`,
     [tx.tenantId, recordTypes, count, ...(before ?? [])],
   )
-  return rows
+  return rows.flatMap((row) => soundExport(tx, row) ?? [])
 }
 
 /** Answers whether it was still under way. */

@@ -26,8 +26,27 @@ export function answerTextWith(tenantId: string, record: RecordText, cosign: str
   const { canonical } = record
   const members = parseCanonical(canonical)
   const added = addedText(record, cosign)
+  if (!isOfItsType(record, members)) return rewritten(tenantId, record, withoutContent(record, members), added)
   if (!isAnswerable(canonical, members)) return rewritten(tenantId, record, members, added)
   return `${canonical.slice(0, -1)},${added}}`
+}
+
+/**
+ * Returns whether a text names the type of its row. Readers see some types only, by the column: somebody who edits it
+ * must not make the Hub open the content of another type for them.
+ *
+ * @param members of {@link parseCanonical}
+ */
+export function isOfItsType({ record_type }: { record_type: string }, members: JsonObject | undefined): boolean {
+  return members === undefined || members.record_type === record_type
+}
+
+/** Members of records of every type. */
+const commonMembers = ['record_id', 'tenant_id', 'created_at', 'created_by', 'schema_version', 'related_records']
+
+function withoutContent({ record_type }: { record_type: string }, members: JsonObject | undefined): JsonObject {
+  const common = Object.entries(members ?? {}).filter(([name]) => commonMembers.includes(name))
+  return { ...Object.fromEntries(common), record_type, content: 'unavailable' }
 }
 
 /** What of a stored record its answer is made of, besides the cosignature. */

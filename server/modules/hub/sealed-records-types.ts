@@ -94,7 +94,11 @@ export interface SealedRecords {
    */
   selectedEntries(tx: TenantTx, span: LogSpan, selection: RecordSelection): Promise<SelectedEntry[]>
   /** The records of such an entry, with its seal as it is stored; undefined where they have to be read row by row. */
-  provenRecords(entry: SelectedEntry, withCosign: boolean): ProvenRecord[] | undefined
+  provenRecords(
+    entry: SelectedEntry,
+    withCosign: boolean,
+    recordTypes: RecordSelection['recordTypes'],
+  ): ProvenRecord[] | undefined
   /** The same row by row, with all that verification takes. It ends early where a page is full. */
   selectedRows(
     tx: TenantTx,

@@ -2,7 +2,7 @@ import { cosignerOfSeal } from '../../../provenance/cosign.ts'
 import { type JsonObject, ProvenanceError, sealNote } from '../../../provenance/index.ts'
 import { sealTree } from '../../../provenance/seal.ts'
 import { nodeCrypto } from './node-crypto.ts'
-import { answerTextWith, isAnswerable, parseCanonical, provenanceHashOf } from './record-answer.ts'
+import { answerTextWith, isAnswerable, isOfItsType, parseCanonical, provenanceHashOf } from './record-answer.ts'
 import { sealOf, unknownCosign } from './record-cosign.ts'
 import type { StoredSeal } from './record-query-types.ts'
 import { findRecordsOfEntries } from './sealed-records-store.ts'
@@ -25,7 +25,11 @@ export const sealedRecords: SealedRecords = {
   provenRows: (tenantId, { rows, seals }) => provenRows(tenantId, rows, seals),
 }
 
-function provenRecords({ seal, texts }: SelectedEntry, withCosign: boolean): ProvenRecord[] | undefined {
+function provenRecords(
+  { seal, texts }: SelectedEntry,
+  withCosign: boolean,
+  recordTypes: readonly string[],
+): ProvenRecord[] | undefined {
   if (texts === undefined) return undefined
   const records: ProvenRecord[] = []
   const cosign = withCosign && texts.canonical.length > 0 ? cosigner(seal) : () => unknownCosign
@@ -34,6 +38,7 @@ function provenRecords({ seal, texts }: SelectedEntry, withCosign: boolean): Pro
     const leafIndex = texts.leafIndexes[at]!
     const members = parseCanonical(canonical)
     if (!isAnswerable(canonical, members) || canonical.includes('\r')) return undefined
+    if (!recordTypes.includes(String(members.record_type))) return undefined
     const provenanceHash = `sha256:${texts.hashes.slice(hashLength * at, hashLength * (at + 1))}`
     const salt = texts.salts.subarray(saltBytes * at, saltBytes * (at + 1))
     records.push({ leafIndex, canonical, members, provenanceHash, provenanceCosign: cosign(leafIndex, salt) })
@@ -57,11 +62,13 @@ function provenRows(
     const provenance = { provenanceHash: provenanceHashOf(row), provenanceCosign: cosign(leafIndex, bytesOf(row.salt)) }
     const members = parseCanonical(canonical)
     // A canonical text has no line breaks.
-    if (row.purged_at === null && isAnswerable(canonical, members) && !/[\r\n]/.test(canonical)) {
+    const isOfType = isOfItsType(row, members)
+    if (row.purged_at === null && isOfType && isAnswerable(canonical, members) && !/[\r\n]/.test(canonical)) {
       return { leafIndex, canonical, members, ...provenance }
     }
     const answered = JSON.parse(answerTextWith(tenantId, row, provenance.provenanceCosign)) as JsonObject
-    return { leafIndex, canonical, members: answered, ...provenance, answer: JSON.stringify(answered) }
+    const answer = JSON.stringify(answered)
+    return { leafIndex, canonical: isOfType ? canonical : answer, members: answered, ...provenance, answer }
   })
 }
 

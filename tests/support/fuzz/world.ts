@@ -1,4 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { recordTypes } from '../../../contract/literals.ts'
+import { insertExport } from '../../../server/modules/exports/exports-store.ts'
 import { prepareTelemetry, registerSkill } from '../../api/telemetry-tenants.ts'
 import { addPlatform, addProvider } from '../../inbound/inbound-lab.ts'
 import { openDirectoryLab, person } from '../../roster/directory-lab.ts'
@@ -251,13 +253,12 @@ async function exportAddress(hub: TestHub, jobId: string): Promise<Governed['dow
 
 /** Orders that no worker knows of. One that was cancelled can be cancelled again, so these are few: so many may be open. */
 async function spareExports(hub: TestHub): Promise<string[]> {
-  const db = await hub.superuserClient()
   const ids = Array.from({ length: 5 }, (_, at) => `exp_${String(at).padStart(24, 'Spare')}`)
-  await db.query(
-    `insert into hub.exports select (jsonb_populate_record(null::hub.exports,
-       to_jsonb(e) || jsonb_build_object('job_id', id, 'status', 'queued', 'completed_at', null))).*
-     from (select * from hub.exports where tenant_id = 'acme' limit 1) e, unnest($1::text[]) id`,
-    [ids],
-  )
+  const order = { format: 'jsonl', compression: null, filter: {}, recordTypes, verify: false } as const
+  const createdAt = new Date().toISOString()
+  const asked = { ...order, includeProvenance: false, createdBy: 'fuzz', createdAt }
+  await hub.test.database.withTenant('acme', async (tx) => {
+    for (const jobId of ids) await insertExport(tx, { jobId, ...asked }, createdAt)
+  })
   return ids
 }

@@ -80,7 +80,7 @@ async function* textParts(deps: PartsDeps, request: PartsRequest): PartPages & A
     let leafCount = 0
     for (let logIndex = from; logIndex < to; logIndex++) {
       const entry = page.entries.get(logIndex)
-      const proven = entry ? records.provenRecords(entry, withCosign) : []
+      const proven = entry ? records.provenRecords(entry, withCosign, selection.recordTypes) : []
       if (proven === undefined) {
         yield parts
         parts = []
