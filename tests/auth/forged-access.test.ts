@@ -287,6 +287,7 @@ describe('the sweeper', () => {
     const { hub } = lab
     const { user } = await signIn(hub, 'cmode', { role: 'admin' })
     await signIn(hub, 'cmode', { role: 'admin' })
+    const { user: member } = await signIn(hub, 'cmode')
     const cmode = await hub.tenant('cmode')
     const account = await hub.modules.auth.serviceAccounts.create(
       cmode,
@@ -294,7 +295,9 @@ describe('the sweeper', () => {
       { operator: 'test' },
     )
     expect(await hub.modules.hub.sweeper.sweep(cmode)).toMatchObject({ failed: 0, inconsistent: 0 })
-    await db.query('create table former_users as select * from hub.users where user_id = $1', [user.userId])
+    await db.query('create table former_users as select * from hub.users where user_id = any($1)', [
+      [user.userId, member.userId],
+    ])
     await db.query('create table former_accounts as select * from hub.service_accounts where client_id = $1', [
       account.client_id,
     ])
@@ -302,6 +305,8 @@ describe('the sweeper', () => {
       body: { role: 'member' },
     })
     expect(role.status).toBe(200)
+    const left = await hub.call('cmode', 'POST', `/api/v1/roster/users/${member.userId}:deactivate`, { body: {} })
+    expect(left.status).toBe(200)
     await hub.modules.auth.serviceAccounts.update(
       cmode,
       account.client_id,
@@ -316,11 +321,11 @@ describe('the sweeper', () => {
       await db.query(`delete from ${table} where ${id} in (select ${id} from ${former})`)
       await db.query(`insert into ${table} select * from ${former}`)
     }
-    expect((await hub.modules.hub.sweeper.sweep(cmode)).inconsistent).toBe(2)
+    expect((await hub.modules.hub.sweeper.sweep(cmode)).inconsistent).toBe(3)
     const found = await lab.events('cmode', 'hub.tamper_detected')
     expect(found.map(({ subject, details }) => [subject, details.failed_checks]).sort()).toEqual([
       [`service_account:${account.client_id}`, ['access_follows_events']],
-      [`user:${user.userId}`, ['access_follows_events']],
+      ...[member.userId, user.userId].sort().map((id) => [`user:${id}`, ['access_follows_events']]),
     ])
   })
 })

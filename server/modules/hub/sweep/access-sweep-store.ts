@@ -19,7 +19,7 @@ export async function findProvenRows(
 
 /**
  * The next changes of settings, in a transaction of `inIndexOrder`: which of them tell what a person or an account may do.
- * Members that come and go, as thousands do with a directory, are not among them.
+ * Members that come, as thousands do with a directory, are not among them.
  */
 export async function findAccessEvents(
   tx: TenantTx,
@@ -28,8 +28,8 @@ export async function findAccessEvents(
 ): Promise<{ record_id: string; is_of_access: boolean }[]> {
   const { rows } = await tx.client.query<{ record_id: string; is_of_access: boolean }>(
     `select record_id,
-       canonical ~ '"change":"(user_role|service_account_(created|changed|disabled))"'
-         or (canonical ~ '"change":"user_(created|deactivated|reactivated)"' and strpos(canonical, '"role":"member"') = 0)
+       canonical ~ '"change":"(user_(role|deactivated|reactivated)|service_account_(created|changed|disabled))"'
+         or (strpos(canonical, '"change":"user_created"') > 0 and strpos(canonical, '"role":"member"') = 0)
          as is_of_access
      from hub.records
      where tenant_id = $1 and event_kind = 'tenant.config_changed' and record_id > $2 order by record_id limit $3`,

@@ -6,7 +6,7 @@ import type { ToldEvents } from '../told-events.ts'
 import { findAccessEvents, findProvenRows } from './access-sweep-store.ts'
 import type { Finding } from './finding.ts'
 import { firstId } from './record-scan.ts'
-import { accessOfUser, type ToldAccess, takeIn } from './told-access.ts'
+import { noAccess, type ToldAccess, takeIn } from './told-access.ts'
 
 /** How far a round over the rows that let people in has come. */
 export interface AccessCursor {
@@ -33,8 +33,8 @@ const stepEvents = 2_000
 const lateMs = 120_000
 
 /**
- * Verifies the rows that let people in, whether or not anybody uses them, and compares what people above member and service
- * accounts may do with the newest event that tells of it: a row set back with a proof that once was good has another one.
+ * Verifies the rows that let people in, whether or not anybody uses them, and compares what people and service accounts
+ * may do with the newest event that tells of it: a row set back with a proof that once was good has another one.
  */
 export function createAccessSweep(deps: { database: Database; told: ToldEvents }) {
   const { database } = deps
@@ -77,6 +77,7 @@ export function createAccessSweep(deps: { database: Database; told: ToldEvents }
       const stored = accessOf(rows, row)
       const told = cursor.told.get(subject)
       if (stored === undefined || stored === told?.access) return []
+      if (stored === 'member' && told?.access !== noAccess) return []
       return [{ subject, failedChecks: ['access_follows_events'], found: { event: told?.eventId ?? null } }]
     })
     const isTableOver = found.length < stepRows
@@ -109,7 +110,7 @@ export function createAccessSweep(deps: { database: Database; told: ToldEvents }
 function accessOf(rows: unknown, row: unknown): string | undefined {
   if (rows === userRows) {
     const { role, deactivated_at: deactivated } = row as UserFields
-    return accessOfUser(role, deactivated === null)
+    return deactivated === null ? role : undefined
   }
   if (rows !== accountRows) return undefined
   const { disabled, scopes } = row as AccountFields

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../../../provenance/json.ts'
 import type { ToldEvent } from '../told-events.ts'
 
-/** What events tell that a person above member, or a service account, may do now; the newest event counts. */
+/** What events tell that a person above member, or a service account, may do now, and who was deactivated; the newest counts. */
 export type ToldAccess = ReadonlyMap<string, { eventId: string; access: string }>
 
 /** Takes in one event after the other, in their order. Answers `undefined` in the place of access for what has none. */
@@ -16,9 +16,13 @@ export function takeIn(access: Map<string, { eventId: string; access: string }>,
   else access.set(subject, { eventId, access: now })
 }
 
-/** Undefined for members, whom nothing is told of here, and for who may do nothing. */
-export function accessOfUser(role: string, active: boolean): string | undefined {
-  return active && role !== 'member' ? role : undefined
+/** What a person who was deactivated may do. */
+export const noAccess = 'none'
+
+/** Undefined for active members, whom nothing is told of here. */
+function accessOfUser(role: string, active: boolean): string | undefined {
+  if (!active) return noAccess
+  return role === 'member' ? undefined : role
 }
 
 function accessOfAccount(change: string, after: JsonObject, former: string | undefined): string | undefined {
