@@ -68,6 +68,13 @@ test('a tenant that was removed from the database is an alarm', async () => {
   const body = await health()
   expect(body.checks.logs).toEqual({ ok: false, reason: expect.stringContaining('hub log audit') })
   expect(JSON.stringify(body)).not.toContain(tenant.logName)
+  // An entry that was left, or put in again, stands for nothing without a key.
+  await db.query(
+    `insert into hub.tenants (slug, mode, log_name, created_at, suspended_at) values ('ghost', 'A', $1, now(), now())`,
+    [tenant.logName],
+  )
+  expect(await lost()).toEqual([{ log_name: tenant.logName, problem: 'no_tenant' }])
+  await db.query(`delete from hub.tenants where slug = 'ghost'`)
   await rm(fileOf(tenant))
   // Without its file, too.
   expect(await lost()).toEqual([{ log_name: tenant.logName, problem: 'no_tenant' }])

@@ -62,9 +62,13 @@ export async function allSlugs(tx: RegistryTx): Promise<string[]> {
   return rows.map((row) => row.slug)
 }
 
-/** Of all tenants. */
+/** Of all tenants whose log has a published key. An entry without one stands for nothing: somebody may have left it, or put it in. */
 export async function allLogNames(tx: RegistryTx): Promise<string[]> {
-  const rows = await tx.db.selectFrom('hub.tenants').select('log_name').execute()
+  const rows = await tx.db
+    .selectFrom('hub.tenants')
+    .select('log_name')
+    .where('log_name', 'in', (from) => from.selectFrom('hub.published_keys').select('name'))
+    .execute()
   return rows.map((row) => row.log_name)
 }
 

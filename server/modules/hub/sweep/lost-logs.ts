@@ -36,7 +36,7 @@ export function createLostLogs(deps: {
         if (problem === 'no_tenant') {
           log.error(
             { log_name },
-            'a log that was kept has no tenant any more: the tenant was removed from the database',
+            'a log that was kept has no tenant any more: the tenant, or every key of it, was removed from the database',
           )
         } else {
           log.error({ log_name }, 'the checkpoints that were kept of a log are gone')
