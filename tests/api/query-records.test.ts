@@ -214,3 +214,25 @@ test.each([
 
 test('not without token, tenant or scope', () =>
   expectGuarded(hub, 'GET', recordsPath, { lacking: ['hub:write', 'hub:purge', 'telemetry:write'] }))
+
+test('lets a tenant read two large pages at a time, and others beside it', async () => {
+  const db = await hub.superuserClient()
+  const read = (tenant: 'acme' | 'globex', limit: number) => hub.call(tenant, 'GET', `${recordsPath}?limit=${limit}`)
+  const reading = async () => {
+    await db.query('select pg_stat_clear_snapshot()')
+    const { rows } = await db.query<{ count: number }>(
+      `select count(*)::int as count from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock' and query like '%hub.records r%'`,
+    )
+    return rows[0]!.count
+  }
+  // Nothing else looks for these tables meanwhile but what is to wait.
+  await read('globex', 1)
+  await db.query('begin; lock table hub.records in access exclusive mode')
+  const pages = [...Array.from({ length: 5 }, () => read('acme', 1000)), ...[read('globex', 201), read('acme', 200)]]
+  await expect.poll(reading).toBe(4)
+  await hub.call('acme', 'GET', '/v1/health', { token: null })
+  expect(await reading()).toBe(4)
+  await db.query('commit')
+  expect((await Promise.all(pages)).map(({ status }) => status)).toEqual(pages.map(() => 200))
+})

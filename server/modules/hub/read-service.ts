@@ -14,6 +14,7 @@ import { recordIdFloor } from './record-clock.ts'
 import type { RecordClock } from './record-clock-types.ts'
 import { recordNotFound } from './record-errors.ts'
 import { findPage, findWholePage, pageMode } from './record-page-store.ts'
+import { createPageTurns } from './record-page-turns.ts'
 import type { AnsweredRecord, PagePosition, PageRequest, RecordCriteria, RecordSort } from './record-query-types.ts'
 import { findRecord } from './record-store.ts'
 import { summaryOf } from './record-verification.ts'
@@ -39,6 +40,7 @@ export function createRecordReading(deps: {
   verification: StoredVerification
 }): RecordReading {
   const { database, clock, cursorKey, verification } = deps
+  const turns = createPageTurns()
 
   async function readOne(caller: Caller, recordId: string, verify: boolean) {
     const { row, isContentGone, check } = await database.withTenant(
@@ -114,9 +116,9 @@ export function createRecordReading(deps: {
         cursor === undefined ? undefined : (openCursor(cursorKey, binding, cursor) as unknown as PagePosition)
       const page = { sort, limit, after, now: clock.next().createdAt }
       if (criteria.recordTypes?.length === 0) return pageText([], null, verify ? summaryOf([]) : undefined)
-      const { records, hasMore, texts, summary } = verify
-        ? await readVerified(tenant, criteria, page)
-        : await readPage(tenant, criteria, page)
+      const { records, hasMore, texts, summary } = await turns.take(tenant, limit, async () =>
+        verify ? readVerified(tenant, criteria, page) : readPage(tenant, criteria, page),
+      )
       const last = records.at(-1)
       const next = hasMore && last ? signCursor(cursorKey, binding, { ...positionOf(last, sort) }) : null
       return pageText(texts, next, summary)
