@@ -40,10 +40,13 @@ test('two are live at most, however often and at once it is rotated', async () =
   const third = (await rotate()).body.client_secret
   expect([await works(client_secret), await works(second), await works(third)]).toEqual([401, 200, 200])
   const answers = await Promise.all(Array.from({ length: 5 }, rotate))
+  expect(answers.map(({ status }) => status)).toEqual(Array(5).fill(200))
   const statuses = await Promise.all(answers.map(({ body }) => works(body.client_secret)))
   expect(statuses.filter((status) => status === 200)).toHaveLength(2)
   expect(await works(third)).toBe(401)
   expect((await hub.call('acme', 'GET', path)).body.secrets).toHaveLength(2)
+  const events = await hub.events('acme')
+  expect(events.filter(({ event_kind }) => event_kind === 'hub.tamper_detected')).toEqual([])
 })
 
 test('the tenant is told, without the secret; tokens that are about stay good', async () => {

@@ -84,10 +84,15 @@ export function readAccount(tx: TenantTx, clientId: string): Promise<AccountRow 
  * write so: a change must not make an edit good.
  */
 export async function readAccountToChange(tx: TenantTx, clientId: string): Promise<LockedAccount | undefined> {
+  // A statement that waits for the lock would see the new row with the secrets of before.
+  await tx.client.query('select from hub.service_accounts where tenant_id = $1 and client_id = $2 for update', [
+    tx.tenantId,
+    clientId,
+  ])
   const { rows } = await tx.client.query<AccountRow & Proven<AccountFields>>(
     `select ${columns.map((name) => `t.${name}`).join(', ')}, t.disabled_at is not null as disabled, t.proof,
        ${secretsOfAccount()} as secrets
-     from hub.service_accounts t where t.tenant_id = $1 and t.client_id = $2 for update`,
+     from hub.service_accounts t where t.tenant_id = $1 and t.client_id = $2`,
     [tx.tenantId, clientId],
   )
   return tx.proofs.sound(accountRows, tx.tenantId, rows[0])
