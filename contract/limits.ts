@@ -207,25 +207,40 @@ export interface BodyBounds {
   values: number
   /** Of any one object: many in one cost more than in several. */
   objectMembers: number
+  /** Of the name of a member, as it is written, without its quotes. */
+  nameBytes: number
+  /** Of any one text or name, as it is written. Defaults to the bytes of the body. */
+  textBytes?: number
   /** Of one event of a batch. */
   eventValues?: number
 }
 
+/** The largest metadata has no longer name. Errors repeat names, so an answer could be as large as its body. */
+const nameBytes = 8 * 1024
+
 /** Bounds by kind of body. Each operation with a body names its kind in `contract/operations/`. See ADR 0052. */
 export const bodyBounds = {
   /** Forms of pages without a script. */
-  form: { bytes: pageFormBytesMax, values: 1000, objectMembers: 2000 },
-  signIn: { bytes: signInBodyBytesMax, values: 1000, objectMembers: 2000 },
-  settings: { bytes: recordBodyBytesMax, values: 2000, objectMembers: 2000 },
+  form: { bytes: pageFormBytesMax, values: 1000, objectMembers: 2000, nameBytes },
+  signIn: { bytes: signInBodyBytesMax, values: 1000, objectMembers: 2000, nameBytes },
+  settings: { bytes: recordBodyBytesMax, values: 2000, objectMembers: 2000, nameBytes },
   /** 10,000 archetypes with names fit. */
-  list: { bytes: recordBodyBytesMax, values: 50_000, objectMembers: 2000 },
-  record: { bytes: recordBodyBytesMax, values: 50_000, objectMembers: 10_000 },
+  list: { bytes: recordBodyBytesMax, values: 50_000, objectMembers: 2000, nameBytes },
+  record: { bytes: recordBodyBytesMax, values: 50_000, objectMembers: 10_000, nameBytes },
   /** The largest metadata fits: it has 1,638 members. */
-  event: { bytes: recordBodyBytesMax, values: 2000, objectMembers: 2000 },
-  batch: { bytes: batchBodyBytesMax, values: 200_000, objectMembers: 2000, eventValues: 2000 },
-  inbound: { bytes: inboundBodyBytesMax, values: 2000, objectMembers: 2000 },
+  event: { bytes: recordBodyBytesMax, values: 2000, objectMembers: 2000, nameBytes },
+  /** No text of an event is larger than a body of one event. */
+  batch: {
+    bytes: batchBodyBytesMax,
+    values: 200_000,
+    objectMembers: 2000,
+    nameBytes,
+    textBytes: recordBodyBytesMax,
+    eventValues: 2000,
+  },
+  inbound: { bytes: inboundBodyBytesMax, values: 2000, objectMembers: 2000, nameBytes },
   /** A group with 50,000 members fits, each an object with `value` and `display`. */
-  scim: { bytes: scimBodyBytesMax, values: 160_000, objectMembers: 1000 },
+  scim: { bytes: scimBodyBytesMax, values: 160_000, objectMembers: 1000, nameBytes },
 } as const satisfies Record<string, BodyBounds>
 
 export type BodyKind = keyof typeof bodyBounds

@@ -112,7 +112,8 @@ export const problems = {
     status: 413,
     title: 'Payload too large',
     meaning:
-      'The body has more bytes, after inflation where it is compressed, or more JSON values than this operation takes.',
+      'The body has more bytes, after inflation where it is compressed, more JSON values or a longer name or text than ' +
+      'this operation takes.',
     remedy: 'Send less at a time. `detail` names the limit.',
   },
   'unsupported-media-type': {

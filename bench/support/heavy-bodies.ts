@@ -16,9 +16,10 @@ function objectsOf(members: number, perObject: number): string {
 }
 
 /** Texts within the bounds. `{"x": …}` is no body of an operation. */
-export function shapesOf({ bytes, values, objectMembers }: BodyBounds): Record<string, string> {
+export function shapesOf({ bytes, values, objectMembers, nameBytes, textBytes }: BodyBounds): Record<string, string> {
   bodies++
   const left = values - 3
+  const text = Math.min(bytes, textBytes ?? bytes)
   // At ten bytes or so for each value, small bodies hold fewer.
   const fitting = Math.min(left, Math.floor(bytes / 24))
   return {
@@ -26,7 +27,8 @@ export function shapesOf({ bytes, values, objectMembers }: BodyBounds): Record<s
     'objects of one member': `{"x":[${list(Math.floor(fitting / 2), (at) => `{"${nameOf(at)}":0}`)}]}`,
     'unknown members': `{${list(Math.min(fitting, objectMembers), (at) => `"${nameOf(at)}":0`)}}`,
     'empty arrays': `{"x":[${list(Math.min(left, Math.floor(bytes / 4)), () => '[]')}]}`,
-    'one text of escapes': `{"x":"${'\\n'.repeat((bytes - 20) / 2)}"}`,
+    'texts of escapes': `{"x":[${list(Math.ceil(bytes / text), () => `"${'\\n'.repeat((text - 20) / 2)}"`)}]}`,
+    'long names': `{${list(Math.min(objectMembers, Math.floor(bytes / (nameBytes + 4))), (at) => `"${nameOf(at).padEnd(nameBytes, 'x')}":0`)}}`,
     'space, and no JSON': `${' '.repeat(bytes - 2)}[`,
     'repeated members': `{"x":[${list(Math.floor(fitting / 3), () => '{"a":0,"a":0}')}]}`,
   }
@@ -36,11 +38,11 @@ export function shapesOf({ bytes, values, objectMembers }: BodyBounds): Record<s
 export function batchShapes(): Record<string, string> {
   bodies++
   const nowMs = Date.now() - 60_000
-  const { bytes, values, eventValues } = bodyBounds.batch
+  const { bytes, values, eventValues, nameBytes, textBytes } = bodyBounds.batch
   const event = (at: number, metadata: object) => JSON.stringify({ ...sampleEvent(at, nowMs), metadata })
   const members = (count: number, at: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, member) => [nameOf(at * count + member), 0]))
-  const eventBytes = 420
+  const eventBytes = 500
   return {
     '1,000 events of 198 values': `{"events":[${list(1000, (at) => event(at, members(182, at)))}]}`,
     '100 events of 1,600 values': `{"events":[${list(100, (at) => event(at, members(820, at)))}]}`,
@@ -49,7 +51,8 @@ export function batchShapes(): Record<string, string> {
     'events with unknown members': `{"events":[${list(Math.floor(values / eventValues), (at) =>
       JSON.stringify(members(eventValues - 2, at)),
     )}]}`,
-    'one event with a name of 16 MB': `{"events":[{"${'x'.repeat(bytes - eventBytes)}":0}]}`,
+    'events with long names': `{"events":[${list(20, () => `{${list(Math.floor(bytes / nameBytes / 20) - 1, (at) => `"${nameOf(at).padEnd(nameBytes, 'x')}":0`)}}`)}]}`,
+    'events with texts of 1 MiB': `{"events":[${list(Math.floor(bytes / (textBytes + eventBytes)), (at) => event(at, { text: 'é'.repeat(textBytes / 2) }))}]}`,
   }
 }
 
@@ -69,6 +72,15 @@ export function eventShapes(): Record<string, string> {
   bodies++
   const metadata = Object.fromEntries(Array.from({ length: 700 }, (_, at) => [nameOf(at), 0]))
   return { 'metadata of 700 members': JSON.stringify({ ...sampleEvent(0, Date.now() - 60_000), metadata }) }
+}
+
+/** A message has the largest event that its bytes allow. */
+export function inboundShapes(): Record<string, string> {
+  bodies++
+  const metadata = Object.fromEntries(Array.from({ length: 700 }, (_, at) => [nameOf(at), 0]))
+  const { llm_platform: _, ...data } = sampleEvent(0, Date.now() - 60_000)
+  const message = { kind: 'skill.invoked', occurred_at: new Date().toISOString(), data: { ...data, metadata } }
+  return { 'metadata of 700 members': JSON.stringify({ id: `heavy-${bodies}`, ...message }) }
 }
 
 export function listShapes(): Record<string, Record<string, string>> {

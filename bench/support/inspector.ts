@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { atEnd } from './cleanup.ts'
 
-interface Inspector {
+export interface Inspector {
   /** Of an expression in the service's process; promises are awaited. */
   evaluate<Value>(expression: string): Promise<Value>
   collectGarbage(): Promise<void>

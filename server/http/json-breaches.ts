@@ -40,11 +40,15 @@ export function breachOfNumber(literal: string): string | undefined {
   return undefined
 }
 
-/** Words for a place in a text: its line and column, from 1. */
-export function placeIn(text: string, offset: number): string {
+/** Takes about a millisecond. */
+const lengthPerTurn = 512 * 1024
+
+/** Returns words for a place in a text, its line and column from 1, and yields now and then. */
+export function* placeIn(text: string, offset: number): Generator<void, string> {
   let line = 1
   let lineFrom = 0
   for (let at = 0; at < offset; at++) {
+    if (at % lengthPerTurn === 0) yield
     if (text.charCodeAt(at) !== 0x0a) continue
     line++
     lineFrom = at + 1

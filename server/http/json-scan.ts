@@ -10,7 +10,7 @@ export interface JsonShape {
   /** The text is nested deeper than allowed. The scan ended there. */
   tooDeep: boolean
   /** The bound that the text passes, with the index of the event for one of a batch. The scan ended there. */
-  excess: { of: 'values' | 'eventValues' | 'objectMembers'; event: number } | undefined
+  excess: { of: keyof Omit<BodyBounds, 'bytes'>; event: number } | undefined
   /** The text holds NUL, half a surrogate pair, or a number outside what a double keeps. */
   forbidden: boolean
 }
@@ -46,7 +46,7 @@ export function* scanJson(bytes: Uint8Array, bounds: ScanBounds): Generator<void
     forbidden: false,
   }
   const membersAt = new Uint32Array(bounds.depth + 1)
-  const state: ScanState = { at: 0, depth: 0, event: 0, valuesBeforeEvent: 0, membersAt }
+  const state: ScanState = { at: 0, depth: 0, event: 0, valuesBeforeEvent: 0, textBytes: 0, membersAt }
   while (state.at < bytes.length && !shape.tooDeep && shape.excess === undefined) {
     scanPart(bytes, Math.min(bytes.length, state.at + bytesPerTurn), bounds, shape, state)
     yield
@@ -60,6 +60,8 @@ interface ScanState {
   /** Index of the item at {@link listDepth}, which in a batch is an event. */
   event: number
   valuesBeforeEvent: number
+  /** Bytes between the quotes of the last string, which is a name where a colon follows. */
+  textBytes: number
   /** Members so far of the object that is open at each depth. */
   membersAt: Uint32Array
 }
@@ -71,21 +73,32 @@ function scanPart(bytes: Uint8Array, end: number, bounds: ScanBounds, shape: Jso
     values: valuesMax = none,
     eventValues: eventValuesMax = none,
     objectMembers: objectMembersMax = none,
+    nameBytes: nameBytesMax = none,
+    textBytes: textBytesMax = none,
   } = bounds
   const { membersAt } = state
   let { at, depth, event, valuesBeforeEvent } = state
   let { values, members } = shape
+  let { textBytes } = state
   for (; at < end; at++) {
     const byte = bytes[at] as number
     if (byte === quote) {
       // It may be a name: whatever follows a text finds out about the bounds.
-      at = endOfString(bytes, at + 1, shape)
+      const from = at + 1
+      at = endOfString(bytes, from, textBytesMax, shape)
       values++
-      continue
+      textBytes = at - from
+      if (textBytes <= textBytesMax) continue
+      shape.excess = { of: 'textBytes', event }
+      break
     }
     if (byte === colon) {
       members++
       values--
+      if (textBytes > nameBytesMax) {
+        shape.excess = { of: 'nameBytes', event }
+        break
+      }
       // Below 0 the text is no JSON, and nothing from there on is parsed.
       const membersOfObject = depth < 0 ? 0 : (membersAt[depth] as number) + 1
       if (membersOfObject <= objectMembersMax) {
@@ -137,12 +150,14 @@ function scanPart(bytes: Uint8Array, end: number, bounds: ScanBounds, shape: Jso
   state.depth = depth
   state.event = event
   state.valuesBeforeEvent = valuesBeforeEvent
+  state.textBytes = textBytes
 }
 
-/** Index of the closing quote; the length of the text when there is none. */
-function endOfString(bytes: Uint8Array, from: number, shape: JsonShape): number {
+/** Returns the index of the closing quote, or an index beyond it where the string is longer or does not end. */
+function endOfString(bytes: Uint8Array, from: number, bytesMax: number, shape: JsonShape): number {
+  const end = Math.min(bytes.length, from + bytesMax + 1)
   let at = from
-  while (at < bytes.length) {
+  while (at < end) {
     const byte = bytes[at]
     if (byte === quote) return at
     if (byte === backslash) {

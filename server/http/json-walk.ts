@@ -36,6 +36,10 @@ type Open =
 const reportedMax = 100
 /** Takes about a millisecond. */
 const valuesPerTurn = 2000
+/** Takes about as long where it is one text full of escapes. */
+const lengthPerTurn = 512 * 1024
+const shortSpace = 64
+const noSpace = /[^ \t\n\r]/g
 const endsOfScalar = new Set([',', ']', '}', ' ', '\t', '\n', '\r', undefined])
 
 /**
@@ -46,7 +50,12 @@ const endsOfScalar = new Set([',', ']', '}', ' ', '\t', '\n', '\r', undefined])
  */
 export function* walkJson(text: string, depthMax: number): Generator<void, WalkedJson> {
   const walk = new Walk(text, depthMax)
-  for (let values = 1; !walk.step(); values++) if (values % valuesPerTurn === 0) yield
+  let turnEnd = lengthPerTurn
+  for (let values = 1; !walk.step(); values++) {
+    if (values % valuesPerTurn !== 0 && walk.at < turnEnd) continue
+    turnEnd = walk.at + lengthPerTurn
+    yield
+  }
   return walk.result()
 }
 
@@ -63,6 +72,11 @@ class Walk {
     this.#text = text
     this.#depthMax = depthMax
     this.#at = this.#afterSpace(0)
+  }
+
+  /** Returns how much of the text has been read. */
+  get at(): number {
+    return this.#at
   }
 
   /** Reads one value, up to its end or its first item. Answers whether the text has ended. */
@@ -192,12 +206,13 @@ class Walk {
 
   #afterSpace(from: number): number {
     const text = this.#text
-    let at = from
-    for (;;) {
+    for (let at = from; at < from + shortSpace; at++) {
       const unit = text.charCodeAt(at)
       if (unit !== 0x20 && unit !== 0x0a && unit !== 0x0d && unit !== 0x09) return at
-      at++
     }
+    // The engine's search is three times faster over megabytes, and slower over a few characters.
+    noSpace.lastIndex = from + shortSpace
+    return noSpace.exec(text)?.index ?? text.length
   }
 }
 

@@ -16,8 +16,22 @@ export type RequestValidator = (request: FastifyRequest) => void
 /** Annotations that schemas may carry beyond JSON Schema; `x-must-be` completes "must be …" in error messages. */
 const annotations = ['x-must-be']
 
+/** The validator stops here: a body can be wrong in fifty thousand places, and each error takes a microsecond or two. */
+const consideredErrorsMax = 2000
+/** Each place is complained about a few times at most, so with fewer than these no complaint was left out. */
+const siftedPlacesMax = 400
+
+/**
+ * Makes the generated code of a validator throw its errors as soon as they are too many. Errors of a branch that does not
+ * fit count as well, so no union may have a branch that a sound body breaks in so many places.
+ */
+function stopAtMaximum(code: string): string {
+  return code.replaceAll(/vErrors\.push\((\w+)\)/g, `if(vErrors.push($1)>=${consideredErrorsMax})throw vErrors`)
+}
+
 const ajv = addFormats.default(
   new Ajv2020({
+    code: { process: stopAtMaximum },
     allErrors: true,
     strict: true,
     strictRequired: false,
@@ -32,7 +46,7 @@ const ajv = addFormats.default(
 /** A compiled check of one JSON value, as the answers of routes and the tests use it. */
 export function compileSchema(schema: TSchema): (value: unknown) => PointedError[] {
   const validate = ajv.compile(schema)
-  return (value) => (validate(value) ? [] : pointedErrors(validate, ''))
+  return (value) => pointedErrors(validate, value, '')
 }
 
 type PartCheck = (request: FastifyRequest) => PointedError[]
@@ -67,7 +81,7 @@ function bodyCheck(schema: RouteSchema): PartCheck {
       if (!isOptional) return [{ pointer: '', detail: 'must be there: send a JSON body' }]
       request.body = {}
     }
-    return validate(request.body) ? [] : pointedErrors(validate, '')
+    return pointedErrors(validate, request.body, '')
   }
 }
 
@@ -89,7 +103,7 @@ function pathCheck(schema: TObject): PartCheck {
     const params = request.params as Record<string, unknown>
     coerce(params, schema)
     const errors = nulErrors(params, '/path')
-    return validate(params) ? errors : [...errors, ...pointedErrors(validate, '/path')]
+    return [...errors, ...pointedErrors(validate, params, '/path')]
   }
 }
 
@@ -106,8 +120,7 @@ function queryCheck(schema: TObject | undefined): PartCheck {
       delete query[name]
     }
     if (schema) coerce(query, schema)
-    if (!validate(query)) errors.push(...pointedErrors(validate, '/query'))
-    return errors
+    return [...errors, ...pointedErrors(validate, query, '/query')]
   }
 }
 
@@ -123,8 +136,7 @@ function headersCheck(schema: TObject): PartCheck {
       if (countHeader(request, name) > 1) errors.push({ pointer: `/headers/${name}`, detail: 'must be there once' })
       else sent[name] = value
     }
-    if (!validate(sent)) errors.push(...pointedErrors(validate, '/headers'))
-    return errors
+    return [...errors, ...pointedErrors(validate, sent, '/headers')]
   }
 }
 
@@ -155,18 +167,24 @@ function nulErrors(values: Record<string, unknown>, prefix: string): PointedErro
     .map(([name]) => ({ pointer: `${prefix}${jsonPointer([name])}`, detail: 'must not contain the character NUL' }))
 }
 
-/** More than this from the validator is looked at no further: a body can be wrong in half a million places. */
-const consideredErrorsMax = 5000
-/** Each place is complained about a few times at most, so with fewer than these no complaint was left out. */
-const siftedPlacesMax = 1000
+function schemaErrors(validate: ValidateFunction, value: unknown): ErrorObject[] {
+  try {
+    return validate(value) ? [] : (validate.errors ?? [])
+  } catch (thrown) {
+    if (Array.isArray(thrown)) return thrown as ErrorObject[]
+    throw thrown
+  }
+}
 
-function pointedErrors(validate: ValidateFunction, prefix: string): PointedError[] {
-  const errors = (validate.errors ?? []).slice(0, consideredErrorsMax)
+function pointedErrors(validate: ValidateFunction, value: unknown, prefix: string): PointedError[] {
+  const errors = schemaErrors(validate, value)
+  if (errors.length === 0) return []
   // A union that fits nowhere is one error, not one for each of its branches.
-  const unions = errors.filter((error) => error.keyword === 'anyOf' || error.keyword === 'oneOf')
-  const isOfBranch = (error: ErrorObject) =>
-    unions.some((union) => union !== error && error.schemaPath.startsWith(`${union.schemaPath}/`))
-  const told = unions.length === 0 ? errors : errors.filter((error) => !isOfBranch(error))
+  const isUnion = ({ keyword }: ErrorObject) => keyword === 'anyOf' || keyword === 'oneOf'
+  // Thousands of items share a few places of the schema.
+  const branches = [...new Set(errors.filter(isUnion).map((union) => `${union.schemaPath}/`))]
+  const isOfBranch = (error: ErrorObject) => branches.some((branch) => error.schemaPath.startsWith(branch))
+  const told = branches.length === 0 ? errors : errors.filter((error) => !isOfBranch(error))
   return uniqueByPointer(told.flatMap((error) => describeSchemaError(error, prefix)))
 }
 

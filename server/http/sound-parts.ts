@@ -7,25 +7,42 @@ export type SoundParts<T> = T extends readonly (infer E)[]
     ? { [K in keyof T]?: SoundParts<T[K]> | undefined }
     : T
 
-/** A copy of a parsed body without the places that `faults` point at. Undefined when the body itself is one of them. */
+/**
+ * Returns a parsed body without the places that `faults` point at, and leaves the body as it is. Only the objects and
+ * arrays around those places are copied: a copy of a whole body takes up to 100 ms. Undefined when the body itself is at
+ * fault.
+ */
 export function soundPartsOf(body: unknown, faults: readonly PointedError[]): unknown {
   if (faults.some(({ pointer }) => pointer === '')) return undefined
-  const copy: unknown = structuredClone(body)
+  const copies = new Set<unknown>()
+  const copyOf = (value: unknown) => {
+    if (!isParent(value) || copies.has(value)) return value
+    const copy = Array.isArray(value) ? [...value] : { ...value }
+    copies.add(copy)
+    return copy
+  }
+  const sound = copyOf(body)
   for (const { pointer } of faults) {
     const path = pointer.split('/').slice(1).map(unescapeStep)
     const last = path.pop()
-    const parent = path.reduce<unknown>((value, step) => childOf(value, step), copy)
-    if (last === undefined || typeof parent !== 'object' || parent === null) continue
+    let parent = sound
+    for (const step of path) {
+      if (!isParent(parent) || !Object.hasOwn(parent, step)) {
+        parent = undefined
+        break
+      }
+      parent[step] = copyOf(parent[step])
+      parent = parent[step]
+    }
+    if (last === undefined || !isParent(parent)) continue
     if (Array.isArray(parent)) parent[Number(last)] = undefined
-    else delete (parent as Record<string, unknown>)[last]
+    else delete parent[last]
   }
-  return copy
+  return sound
 }
 
-function childOf(value: unknown, step: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, step)
-    ? (value as Record<string, unknown>)[step]
-    : undefined
+function isParent(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
 }
 
 /** RFC 6901, section 4. */

@@ -153,6 +153,32 @@ describe('13 JSON that two parsers may read differently', () => {
     expect(answer.text.length).toBeLessThan(4096)
   })
 
+  test.each(withBodies)('with a longer name than it takes is refused by %s', async (operationId) => {
+    const { nameBytes } = boundsOf(operationId)
+    const answer = await send(operationId, `{"${'x'.repeat(nameBytes + 1)}":0}`)
+    expect([answer.status, slugOf(answer)]).toEqual([413, 'payload-too-large'])
+    expect(answer.body.detail).toContain(`${nameBytes} bytes in the name of a member`)
+    expect(answer.text.length).toBeLessThan(2000)
+    expect((await send(operationId, `{"${'x'.repeat(nameBytes)}":0}`)).status).toBe(400)
+  })
+
+  test('with a text that an event alone could not have is refused as a batch', async () => {
+    const { textBytes } = bodyBounds.batch
+    const batchWith = (length: number) => JSON.stringify({ events: [event({ metadata: { a: 'x'.repeat(length) } })] })
+    const answer = await send('ingestBatch', batchWith(textBytes + 1))
+    expect([answer.status, slugOf(answer)]).toEqual([413, 'payload-too-large'])
+    const refused = await send('ingestBatch', batchWith(textBytes))
+    expect([refused.status, refused.body.failed]).toEqual([201, 1])
+  })
+
+  test('with long names is not answered with all of them', async () => {
+    const strangers = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`${at}`.padEnd(1000, 'x'), 1]))
+    const answer = await send('ingestBatch', JSON.stringify({ events: [event(strangers as never), event()] }))
+    expect([answer.status, answer.body.accepted, answer.body.failed]).toEqual([201, 1, 1])
+    expect(answer.body.errors[0].detail).toMatch(/is not a member that this takes; and 5 more$/)
+    expect(answer.body.errors[0].detail.length).toBeLessThan(17_000)
+  })
+
   test('means every operation that takes JSON', async () => {
     const document = (await hub.call('acme', 'GET', '/v1/openapi.json')).body
     const takesJson = Object.values(document.paths).flatMap((item) =>

@@ -113,7 +113,12 @@ describe('a body that stalls', () => {
     const stalledMs = scaled(400)
     const outcomes: Promise<unknown>[] = []
     const server = createServer((request, answer) => {
-      const rules = { format: 'json', bounds: { bytes: 1000, values: 10, objectMembers: 10 }, held, stalledMs } as const
+      const rules = {
+        format: 'json',
+        bounds: { bytes: 1000, values: 10, objectMembers: 10, nameBytes: 10 },
+        held,
+        stalledMs,
+      } as const
       const read = readBody(request.headers, request, rules)
       outcomes.push(read.catch((error) => error.message))
       void read.then((body) => setTimeout(() => answer.end(JSON.stringify(body)), 1.5 * stalledMs)).catch(() => {})
@@ -203,7 +208,7 @@ test('what arrives is held before it is kept, inflated too, and let go when it i
   const server = createServer((request, answer) => {
     const read = readBody(request.headers, request, {
       format: 'json',
-      bounds: { bytes: 1_000_000, values: 10, objectMembers: 10 },
+      bounds: { bytes: 1_000_000, values: 10, objectMembers: 10, nameBytes: 10 },
       held,
     })
     read.then(

@@ -193,6 +193,21 @@ describe('a large body', () => {
     expect(turns).toBeGreaterThan(3)
   })
 
+  test('is parsed in turns also where a few texts make it large', () => {
+    const texts = Array.from({ length: 6 }, (_, at) => `${at}${'\n'.repeat(500_000)}`)
+    const bytes = Buffer.from(JSON.stringify(texts))
+    const parse = vi.spyOn(JSON, 'parse')
+    try {
+      expect(parseStrictJson(bytes)).toEqual(texts)
+      expect(Math.max(...parse.mock.calls.map(([text]) => text.length))).toBeLessThan(1_100_000)
+    } finally {
+      parse.mockRestore()
+    }
+    let turns = 0
+    for (const work = walkJson(bytes.toString(), 64); !work.next().done; ) turns++
+    expect(turns).toBeGreaterThan(4)
+  })
+
   test('has no name of its own in a hundred errors', () => {
     const repeated = Array.from({ length: 200 }, (_, at) => `"m${at}":1,"m${at}":1`).join(',')
     const { pointers = [], detail = '' } = refusal(`{"a":{"${'x'.repeat(1_000_000)}":{${repeated}}}}`) ?? {}
@@ -287,6 +302,44 @@ describe('bounds', () => {
       expect(excess(text(11), { objectMembers: 10 })).toEqual(tooMany(''))
     }
     expect(excess(`[${Array.from({ length: 50 }, () => object(10)).join(',')}]`, { objectMembers: 10 })).toBeUndefined()
+  })
+
+  test('hold for the name of any member, as it is written', () => {
+    for (const around of ['{%:1}', '{"a":[{"b":{ % : [] }}]}', '[{"a":1},{"b":2,%:"c"}]']) {
+      const text = (name: string) => around.replace('%', `"${name}"`)
+      expect(excess(text('xxxxxxxxxx'), { nameBytes: 10 })).toBeUndefined()
+      expect(excess(text('xxxxxxxxxxx'), { nameBytes: 10 })).toEqual(tooMany(''))
+      expect(excess(text('xxxx\\u0041'), { nameBytes: 10 })).toBeUndefined()
+      expect(excess(text('xxxxx\\u0041'), { nameBytes: 10 })).toEqual(tooMany(''))
+      expect(excess(text('xxxxxéé'), { nameBytes: 8 })).toEqual(tooMany(''))
+    }
+    expect(excess(`["${'x'.repeat(20)}",{"a":"${'x'.repeat(20)}"}]`, { nameBytes: 10 })).toBeUndefined()
+    expect(excess(`{"a":"${'x'.repeat(20)}","b":1}`, { nameBytes: 10 })).toBeUndefined()
+  })
+
+  test('hold for any one text', () => {
+    for (const around of ['%', '[%]', '{"a":[1,{"b":%}]}', '{%:1}']) {
+      const text = (inner: string) => around.replace('%', `"${inner}"`)
+      expect(excess(text('xxxxxxxxxx'), { textBytes: 10 })).toBeUndefined()
+      expect(excess(text('xxxxxxxx\\n'), { textBytes: 10 })).toBeUndefined()
+      expect(excess(text('xxxxxxxxxxx'), { textBytes: 10 })).toEqual(tooMany(''))
+      expect(excess(text('xxxxxxxxx\\n'), { textBytes: 10 })).toEqual(tooMany(''))
+      expect(excess(text('\\ud83d\\ude00x'), { textBytes: 12 })).toEqual(tooMany(''))
+    }
+    expect(excess(`[${'"xxxxxxxxxx",'.repeat(50)}0]`, { textBytes: 10 })).toBeUndefined()
+  })
+
+  test('end the scan inside a text that passes them', () => {
+    const bytes = Buffer.from(`["${'x'.repeat(100_000)}"]`)
+    let reads = 0
+    const counted = new Proxy(bytes, {
+      get: (target, key) => {
+        if (typeof key === 'string' && /^\d+$/.test(key)) reads++
+        return Reflect.get(target, key)
+      },
+    })
+    expect(atOnce(scanJson(counted, { depth: 64, textBytes: 100 })).excess).toEqual({ of: 'textBytes', event: 0 })
+    expect(reads).toBeLessThan(1000)
   })
 
   test('end the scan where they are passed', () => {

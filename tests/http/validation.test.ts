@@ -1,4 +1,7 @@
+import { Type } from 'typebox'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { compileSchema } from '../../server/http/request-validation.ts'
+import { soundPartsOf } from '../../server/http/sound-parts.ts'
 import { type HttpLab, startHttpLab } from './http-lab.ts'
 
 let lab: HttpLab
@@ -47,6 +50,22 @@ test('what no schema can say is told with it, of the parts that are sound', asyn
     '/tags': 'must have at most 3 items',
     '/tags/3': 'must be text',
   })
+})
+
+test('sound parts are not copied, and the body stays as it is', () => {
+  const body = { a: { b: [{ c: 1, 'd/e': 2 }, { f: 3 }], g: { h: 4 } }, i: [{ j: 5 }], k: 6 }
+  const before = structuredClone(body)
+  const faults = ['/a/b/0/d~1e', '/a/b/1/none', '/a/b/0/c/deeper', '/k', '/i/7/x', '/a/none/x'].map((pointer) => ({
+    pointer,
+    detail: 'is wrong',
+  }))
+  const sound = soundPartsOf(body, faults) as typeof body
+  expect(sound).toEqual({ a: { b: [{ c: 1 }, { f: 3 }], g: { h: 4 } }, i: [{ j: 5 }] })
+  expect(body).toEqual(before)
+  expect(sound.a.g).toBe(body.a.g)
+  expect(sound.i[0]).toBe(body.i[0])
+  expect(soundPartsOf(body, [...faults, { pointer: '', detail: 'is wrong' }])).toBeUndefined()
+  expect(soundPartsOf([1, 2, 3], [{ pointer: '/1', detail: 'is wrong' }])).toEqual([1, undefined, 3])
 })
 
 describe('a body', () => {
@@ -128,9 +147,31 @@ test('a header is checked, and may be there once', async () => {
 })
 
 test('fifty thousand errors are not fifty thousand entries', async () => {
-  const { status, text } = await lab.call('POST', records, { body: `{"tags":[${'1,'.repeat(49_000)}1]}` })
+  const { status, text, body } = await lab.call('POST', records, { body: `{"tags":[${'1,'.repeat(49_000)}1]}` })
   expect(status).toBe(400)
   expect(text.length).toBeLessThan(200_000)
+  expect(body.errors.length).toBeLessThanOrEqual(2000)
+  expect(body.errors).toContainEqual({ pointer: '/tags/0', detail: 'must be text' })
+})
+
+test('no value is looked at after two thousand errors', () => {
+  let reads = 0
+  const items = new Proxy(
+    Array.from({ length: 50_000 }, () => ({})),
+    {
+      get: (target, key) => {
+        if (typeof key === 'string' && /^\d+$/.test(key)) reads++
+        return Reflect.get(target, key)
+      },
+    },
+  )
+  const text = Type.Object({ a: Type.String() }, { additionalProperties: false })
+  const errorsIn = compileSchema(Type.Object({ list: Type.Array(Type.Union([Type.String(), text])) }))
+  expect(errorsIn({ list: items }).at(0)?.pointer).toBe('/list/0')
+  expect(reads).toBeLessThan(5000)
+  expect(errorsIn({ list: ['x', { a: 'y' }] })).toEqual([])
+  expect(errorsIn({ list: ['x', { a: 1 }] }).map(({ pointer }) => pointer)).toEqual(['/list/1'])
+  expect(compileSchema(Type.Array(Type.Array(Type.String())))(items)).toHaveLength(2000)
 })
 
 test('an answer that its schema does not describe fails, where answers are checked', async () => {

@@ -45,7 +45,8 @@ export function addTelemetryRoutes(app: FastifyInstance, telemetry: Telemetry): 
         'Each event stands alone: those that pass are stored and have an entry in `records`, the others one in ' +
         `\`errors\`, which lists the first ${batchErrorsMax}. The body may be gzip-encoded. It has at most ` +
         `${bodyBounds.batch.bytes} bytes after inflation and ${bodyBounds.batch.values} JSON values, an event at most ` +
-        `${bodyBounds.batch.eventValues}; it counts as one request for each started ${bodyBytesPerRequest} bytes.`,
+        `${bodyBounds.batch.eventValues}, a member name at most ${bodyBounds.batch.nameBytes} bytes and a text at most ` +
+        `${bodyBounds.batch.textBytes}; it counts as one request for each started ${bodyBytesPerRequest} bytes.`,
       headers: IdempotencyHeader,
       body: BatchSchema,
       bodyChecked: 'by handler',

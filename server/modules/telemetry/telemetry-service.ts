@@ -125,8 +125,10 @@ async function readEvents(events: readonly JsonValue[], nowMs: number): Promise<
   const turn = createTurn()
   const readings: Reading[] = []
   for (const event of events) {
-    readings.push(readEvent(event, nowMs))
-    if (readings.length % eventsPerTurn === 0) await turn.endIfLong()
+    const reading = readEvent(event, nowMs)
+    readings.push(reading)
+    // One that is refused may have taken much longer.
+    if (Array.isArray(reading) || readings.length % eventsPerTurn === 0) await turn.endIfLong()
   }
   return readings
 }

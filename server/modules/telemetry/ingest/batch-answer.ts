@@ -3,6 +3,9 @@ import { problems } from '../../../../contract/problems.ts'
 import { isJsonObject, type JsonValue } from '../../../../provenance/index.ts'
 import type { BatchAnswer, BatchError, BatchFacts, IndexedReceipt, Refusal } from '../telemetry-types.ts'
 
+/** Characters that say why one event was refused. A hundred faults fit unless their names are long. */
+const detailLengthMax = 16 * 1024
+
 export function factsAsJson(facts: BatchFacts): JsonValue {
   return {
     now_ms: facts.nowMs,
@@ -53,7 +56,18 @@ function batchError(baseUrl: string, index: number, refusal: Refusal): BatchErro
     type: `${baseUrl}/errors/${refusal.slug}`,
     title,
     status,
-    detail: refusal.errors.map(({ pointer, detail }) => `${pointerOf(pointer)} ${detail}`).join('; '),
+    detail: joinedUpTo(refusal.errors.map(({ pointer, detail }) => `${pointerOf(pointer)} ${detail}`)),
     pointer: pointerOf(refusal.errors[0]!.pointer),
   }
+}
+
+/** Joins faults that fit together, but at least one, and counts the others. */
+function joinedUpTo(faults: readonly string[]): string {
+  let length = 0
+  const listed = faults.filter((fault, at) => {
+    length += fault.length
+    return at === 0 || length <= detailLengthMax
+  })
+  const others = faults.length - listed.length
+  return `${listed.join('; ')}${others > 0 ? `; and ${others} more` : ''}`
 }
