@@ -6,15 +6,7 @@ import type { Tenant } from '../../http/caller.ts'
 import type { TenantLimits } from '../../http/rate-limit-headers.ts'
 import { remembered } from '../../remembered.ts'
 import { createOwnAddresses } from './own-addresses.ts'
-import {
-  allLogNames,
-  allSlugs,
-  limits,
-  provenEntry,
-  type TenantRow,
-  tenantBySlug,
-  tenantsWithAddress,
-} from './tenants-store.ts'
+import { allLogNames, allSlugs, limits, readEntry, type TenantRow, tenantsWithAddress } from './tenants-store.ts'
 import type { TenantDirectory } from './tenants-types.ts'
 
 const foundMs = 2_000
@@ -23,11 +15,8 @@ const missingMs = 500
 const entriesMax = 10_000
 const slugPattern = new RegExp(patterns.tenantSlug)
 
-interface Entry {
-  row: TenantRow | undefined
-  /** The Hub wrote it so. One that it did not is handled as one that is suspended. */
-  isProven: boolean
-}
+/** One whose proof does not hold is handled as one that is suspended. */
+type Entry = Awaited<ReturnType<typeof readEntry>>
 
 /** The directory, for who changes tenants in this process. */
 export interface KnownTenants extends TenantDirectory {
@@ -46,10 +35,7 @@ export function createTenantDirectory(deps: {
     max: entriesMax,
     ttl: foundMs,
     fetchMethod: async (slug, _stale, { options }) => {
-      const entry = await database.withRegistry(async (tx) => {
-        const row = await tenantBySlug(tx, slug)
-        return { row, isProven: provenEntry(tx, row) !== undefined }
-      })
+      const entry = await database.withRegistry((tx) => readEntry(tx, slug))
       if (!entry.row) options.ttl = missingMs
       return entry
     },
@@ -76,8 +62,8 @@ export function createTenantDirectory(deps: {
     },
     async read(slug) {
       if (!slugPattern.test(slug)) return undefined
-      const row = await database.withRegistry(async (tx) => provenEntry(tx, await tenantBySlug(tx, slug)))
-      return row && row.suspended_at === null ? asTenant(row, baseUrl()) : undefined
+      const { row, isProven } = await database.withRegistry((tx) => readEntry(tx, slug))
+      return row && isProven && row.suspended_at === null ? asTenant(row, baseUrl()) : undefined
     },
     slugs: () => database.withRegistry(allSlugs),
     logNames: () => database.withRegistry(allLogNames),

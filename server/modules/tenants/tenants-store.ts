@@ -7,6 +7,8 @@ import type { RateLimit } from './tenants-types.ts'
 export type TenantRow = RegistryTables['hub.tenants']
 export type SettingsRow = TenantTables['hub.tenant_settings']
 
+const noProof = Buffer.alloc(32)
+
 export function tenantBySlug(tx: RegistryTx, slug: string): Promise<TenantRow | undefined> {
   return tx.db.selectFrom('hub.tenants').selectAll().where('slug', '=', slug).executeTakeFirst()
 }
@@ -18,6 +20,17 @@ export function tenantByBaseUrl(tx: RegistryTx, baseUrl: string): Promise<Tenant
 /** Returns the entry if the Hub wrote it so; reports one that was edited or inserted in the database. */
 export function provenEntry(tx: Pick<RegistryTx, 'proofs'>, row: TenantRow | undefined): TenantRow | undefined {
   return row && tx.proofs.sound(tenantRows, row.slug, row)
+}
+
+/** {@link provenEntry} of a slug. An unknown one takes the same work, so that its time does not tell which tenants exist. */
+export async function readEntry(
+  tx: RegistryTx,
+  slug: string,
+): Promise<{ row: TenantRow | undefined; isProven: boolean }> {
+  const row = await tenantBySlug(tx, slug)
+  if (row) return { row, isProven: provenEntry(tx, row) !== undefined }
+  tx.proofs.holds(tenantRows, slug, { slug, mode: 'A', base_url: null, log_name: '', proof: noProof })
+  return { row, isProven: false }
 }
 
 /** The tenants with an address of their own. */
