@@ -207,9 +207,9 @@ export interface BodyBounds {
   values: number
   /** Of any one object: many in one cost more than in several. */
   objectMembers: number
-  /** Of the name of a member, as it is written, without its quotes. */
+  /** Bounds the bytes of a member name in the body, escapes included, without its quotes. */
   nameBytes: number
-  /** Of any one text or name, as it is written. Defaults to the bytes of the body. */
+  /** Bounds the bytes of any one text or name in the body, escapes included. Defaults to the bytes of the body. */
   textBytes?: number
   /** Of one event of a batch. */
   eventValues?: number

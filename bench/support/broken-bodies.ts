@@ -3,7 +3,7 @@ import type { BodyBounds } from '../../contract/limits.ts'
 import { scanJson } from '../../server/http/json-scan.ts'
 import { atOnce } from '../../server/http/turns.ts'
 
-/** A schema as it stands in the OpenAPI document. */
+/** A JSON schema of the OpenAPI document. */
 export interface BodySchema {
   $ref?: string
   type?: string | string[]

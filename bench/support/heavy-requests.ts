@@ -18,10 +18,10 @@ import {
 } from './heavy-bodies.ts'
 
 const tenant = 'bench'
-/** Of Mode B: its content keys can be destroyed. */
+/** Names a Mode B tenant, whose content keys can be destroyed. */
 const doomed = 'doomed'
 const operatorToken = 'operator-of-this-benchmark'
-/** What the Hub must be started with. */
+/** Configures the Hub that takes the requests. */
 export const heavySettings = { HUB_OPERATOR_TOKEN: operatorToken }
 
 const fewValues = bodyBounds.settings.values
@@ -40,7 +40,7 @@ export interface HeavyRequest {
 }
 
 export interface HeavyRequests {
-  /** Of the tenant that takes all requests but one. */
+  /** Authorizes as the tenant that takes all requests but one. */
   bearer: Headers
   /** All requests of one round, each with a new body. */
   round(): AsyncGenerator<HeavyRequest>

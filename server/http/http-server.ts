@@ -71,7 +71,7 @@ declare module 'fastify' {
   }
 }
 
-/** Of answers that wait for their readers: eight pages of the largest records. */
+/** Bounds the answers that wait for their readers: eight pages of the largest records. */
 const answersBytesMax = 128 * 1024 * 1024
 const requestTimeoutMs = 120_000
 const headersTimeoutMs = 20_000

@@ -2,7 +2,7 @@ import type { PointedError } from '../../contract/domain-error.ts'
 
 /** Rules beyond the syntax of JSON, and the words for what breaks them. */
 
-/** Of all names of a path together; errors do not repeat longer ones. */
+/** Bounds all names of a path together; errors do not repeat longer ones. */
 const namesLengthMax = 1024
 
 /** A path as a JSON pointer (RFC 6901). */

@@ -184,8 +184,8 @@ function pointedErrors(validate: ValidateFunction, value: unknown, prefix: strin
   // Thousands of items share a few places of the schema.
   const branches = [...new Set(errors.filter(isUnion).map((union) => `${union.schemaPath}/`))]
   const isOfBranch = (error: ErrorObject) => branches.some((branch) => error.schemaPath.startsWith(branch))
-  const told = branches.length === 0 ? errors : errors.filter((error) => !isOfBranch(error))
-  return uniqueByPointer(told.flatMap((error) => describeSchemaError(error, prefix)))
+  const listed = branches.length === 0 ? errors : errors.filter((error) => !isOfBranch(error))
+  return uniqueByPointer(listed.flatMap((error) => describeSchemaError(error, prefix)))
 }
 
 /** The first complaint about each place says enough; one taken out as wrong is not missing besides. */

@@ -8,7 +8,7 @@ export type SoundParts<T> = T extends readonly (infer E)[]
     : T
 
 /**
- * Returns a parsed body without the places that `faults` point at, and leaves the body as it is. Only the objects and
+ * Returns a parsed body without the places that `faults` point at, and does not change the body. Only the objects and
  * arrays around those places are copied: a copy of a whole body takes up to 100 ms. Undefined when the body itself is at
  * fault.
  */

@@ -6,7 +6,7 @@ import { orderOf } from './export-answer.ts'
 import type { ExportRow } from './exports-store.ts'
 import type { ExportOrder } from './exports-types.ts'
 
-/** A row as it is stored: its filter has the proof of the order beside its own members. */
+/** A stored row. Its filter has the proof of the order beside its own members. */
 export type StoredExport = Omit<ExportRow, 'filter'> & { filter: ExportRow['filter'] & { proof?: string } }
 
 /** An order decides which records the Hub opens for a file, and who sees it. Progress and times are not bound. */

@@ -75,7 +75,7 @@ export async function allSlugs(tx: RegistryTx): Promise<string[]> {
   return rows.map((row) => row.slug)
 }
 
-/** Of all tenants whose log has a published key. An entry without one stands for nothing: somebody may have left it, or put it in. */
+/** Returns the log names of all tenants whose log has a published key. An entry without one may be a forgery or a remnant. */
 export async function allLogNames(tx: RegistryTx): Promise<string[]> {
   const rows = await tx.db
     .selectFrom('hub.tenants')

@@ -27,9 +27,9 @@ export interface LoginVisitor {
 
 export interface OidcLogin {
   /**
-   * Where to send the browser, and what its cookie holds; without a cookie to the same login at the name of this machine
-   * that the provider knows. Throws `invalid-tenant`, the same for an unknown tenant, one that is not served at this host
-   * and one without an identity provider.
+   * Returns where to send the browser, and the content of its cookie. There is no cookie where the browser used another
+   * name of this machine than the provider knows: it is sent to the same login at that name. Throws `invalid-tenant`, the
+   * same for an unknown tenant, one that is not served at this host and one without an identity provider.
    */
   begin(
     wanted: { tenant: string | undefined; returnTo: string | undefined },

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../../../provenance/json.ts'
 import type { ToldEvent } from '../told-events.ts'
 
-/** What events tell that a person above member, or a service account, may do now, and who was deactivated; the newest counts. */
+/** Lists what people above member and service accounts may do, and who was deactivated, by the newest event about each. */
 export type ToldAccess = ReadonlyMap<string, { eventId: string; access: string }>
 
 /** Takes in one event after the other, in their order. Answers `undefined` in the place of access for what has none. */
@@ -16,7 +16,7 @@ export function takeIn(access: Map<string, { eventId: string; access: string }>,
   else access.set(subject, { eventId, access: now })
 }
 
-/** What a person who was deactivated may do. */
+/** Stands for the access of a deactivated person. */
 export const noAccess = 'none'
 
 /** Undefined for active members, whom nothing is told of here. */
