@@ -1,7 +1,7 @@
 import { concatBytes, equalBytes, type Sha256 } from './bytes.ts'
-import { type AsyncCrypto, type Computation, runAsync, runSync, sha256Of } from './computation.ts'
 import { ProvenanceError } from './errors.ts'
 import { merkleRoot, requireHashes } from './merkle.ts'
+import { type AsyncCrypto, type Computation, runAsync, runSync, sha256Of } from './sync-async-runner.ts'
 
 /** Two states of one append-only tree, and the claim that the second continues the first. */
 export type ConsistencyProof = {

@@ -1,7 +1,6 @@
 import { concatBytes, equalBytes, fromBase64, utf8 } from './bytes.ts'
 import { readDeletionCertificate } from './certificate-members.ts'
 import { parseCheckpoint } from './checkpoint.ts'
-import { type AsyncCrypto, type Computation, runAsync, runSync, type SyncCrypto, sha256Of } from './computation.ts'
 import { decodeCosign } from './cosign.ts'
 import { ProvenanceError } from './errors.ts'
 import type { JsonObject, JsonValue } from './json.ts'
@@ -10,6 +9,14 @@ import { inclusionRoot } from './merkle.ts'
 import { isNoteSigned, parseNote } from './note.ts'
 import { bufferEndOf } from './purge-event.ts'
 import { parseSealNote } from './seal-note.ts'
+import {
+  type AsyncCrypto,
+  type Computation,
+  runAsync,
+  runSync,
+  type SyncCrypto,
+  sha256Of,
+} from './sync-async-runner.ts'
 import { itemOfAnswer, type VerifyResult, verifyRecords, verifyRecordsSync } from './verify.ts'
 
 /**

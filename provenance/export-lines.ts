@@ -1,6 +1,6 @@
 import { joinBytes } from './bytes.ts'
-import type { Computation } from './computation.ts'
 import type { ExportVerifier } from './export-verifier.ts'
+import type { Computation } from './sync-async-runner.ts'
 
 const lineFeed = 10
 /** Far beyond what a record may have: a file without line feeds must not be read into memory. */

@@ -1,5 +1,4 @@
 import { equalBytes, toHex } from './bytes.ts'
-import { type Computation, sha256Of } from './computation.ts'
 import { cosignBytes } from './cosign-bytes.ts'
 import { findMembers, isSupportedVersion, type RecordMembers, RowReader, recordIdAt } from './export-row.ts'
 import { Findings, type NamedRow, type VerificationFailure } from './findings.ts'
@@ -12,6 +11,7 @@ import { RangeSeals } from './range-seals.ts'
 import { leafHashInput } from './seal.ts'
 import { LooseSeals } from './seal-placement.ts'
 import type { SealCheck } from './sealed-rows.ts'
+import { type Computation, sha256Of } from './sync-async-runner.ts'
 import { UnplacedRows } from './unplaced-rows.ts'
 
 /** What was checked and what came of it. */

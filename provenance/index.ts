@@ -3,7 +3,6 @@ export type { Sha256 } from './bytes.ts'
 export { canonicalDepthMax, canonicalize } from './canonical.ts'
 export { type Checkpoint, checkpointText, parseCheckpoint } from './checkpoint.ts'
 export { joinRoots, rootOfRange, type Subtree, subtreesOf, TreeBuilder } from './compact-range.ts'
-export { type AsyncCrypto, type Computation, runAsync, runSync, type SyncCrypto } from './computation.ts'
 export {
   type ConsistencyProof,
   consistencyPath,
@@ -25,6 +24,14 @@ export { ExportLines } from './export-lines.ts'
 export { ExportVerifier, type FileDigest, type VerificationReport } from './export-verifier.ts'
 export type { VerificationFailure } from './findings.ts'
 export { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
+export {
+  type Succession,
+  type SuccessionStatement,
+  successionNote,
+  successionNoteText,
+  verifySuccession,
+  verifySuccessionSync,
+} from './key-succession.ts'
 export {
   type KeyDocument,
   type KeyDocumentEntry,
@@ -71,14 +78,7 @@ export {
   verifySkillManifestSync,
 } from './skill-manifest.ts'
 export { bufferedHash, type StreamHash } from './stream-hash.ts'
-export {
-  type Succession,
-  type SuccessionStatement,
-  successionNote,
-  successionNoteText,
-  verifySuccession,
-  verifySuccessionSync,
-} from './succession.ts'
+export { type AsyncCrypto, type Computation, runAsync, runSync, type SyncCrypto } from './sync-async-runner.ts'
 export {
   type Checks,
   type Failure,

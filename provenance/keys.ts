@@ -1,8 +1,8 @@
 import { fromBase64, type Sha256, toBase64, toHex } from './bytes.ts'
-import { type AsyncCrypto, type Computation, runAsync, runSync, sha256Of } from './computation.ts'
 import { ProvenanceError } from './errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 import { formatVkey, keyHashInput, vkeyIn } from './note.ts'
+import { type AsyncCrypto, type Computation, runAsync, runSync, sha256Of } from './sync-async-runner.ts'
 
 /** One public key of a log. */
 export type VerifierKey = {

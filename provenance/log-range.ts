@@ -1,6 +1,6 @@
 import { concatBytes, fromBase64 } from './bytes.ts'
 import { subtreesOf } from './compact-range.ts'
-import { type Computation, sha256Of } from './computation.ts'
+import { type Computation, sha256Of } from './sync-async-runner.ts'
 
 const nodePrefix = Uint8Array.of(1)
 

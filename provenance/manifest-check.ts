@@ -1,12 +1,12 @@
 import { fromBase64, toHex, utf8 } from './bytes.ts'
 import { canonicalize } from './canonical.ts'
 import { type Checkpoint, parseCheckpoint } from './checkpoint.ts'
-import { type Computation, sha256Of } from './computation.ts'
 import { ProvenanceError } from './errors.ts'
 import { type ExportManifest, exportStatementText } from './export-manifest.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 import type { KeyRing, VerifierKey } from './keys.ts'
 import { isNoteSigned, parseNote } from './note.ts'
+import { type Computation, sha256Of } from './sync-async-runner.ts'
 
 /** A manifest without its seals, which may be too many to hold. */
 export type ManifestHead = Omit<ExportManifest, 'seals'>

@@ -1,6 +1,6 @@
 import { concatBytes, type Sha256 } from './bytes.ts'
-import { type Computation, runSync, sha256Of } from './computation.ts'
 import { ProvenanceError } from './errors.ts'
+import { type Computation, runSync, sha256Of } from './sync-async-runner.ts'
 
 /**
  * The Merkle tree of RFC 6962 §2.1. Leaves are given as 32-byte leaf *hashes*. Indexes and sizes are plain numbers

@@ -1,4 +1,5 @@
 import { concatBytes, equalBytes, fromBase64, fromHex, type Sha256, toBase64, toHex, utf8 } from './bytes.ts'
+import { ProvenanceError } from './errors.ts'
 import {
   type AsyncCrypto,
   type Computation,
@@ -7,8 +8,7 @@ import {
   runSync,
   type SyncCrypto,
   sha256Of,
-} from './computation.ts'
-import { ProvenanceError } from './errors.ts'
+} from './sync-async-runner.ts'
 
 /** Signed notes, https://c2sp.org/signed-note, with Ed25519 signatures (type 0x01) only. */
 export type Note = {

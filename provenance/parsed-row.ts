@@ -1,12 +1,12 @@
 import { equalBytes, utf8 } from './bytes.ts'
 import { canonicalize } from './canonical.ts'
-import { type Computation, sha256Of } from './computation.ts'
 import { decodeCosign } from './cosign.ts'
 import { cosignBytes, decodeCosignInto } from './cosign-bytes.ts'
 import { duplicateMember } from './duplicate-members.ts'
 import { ProvenanceError } from './errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 import { parseRecordHash, recordHashInput } from './record-hash.ts'
+import { type Computation, sha256Of } from './sync-async-runner.ts'
 import { itemOfAnswer, supportedSchemaVersions, unhashedMembers } from './verify.ts'
 
 /** A row that was read member by member, and what is wrong with it so far: its place in a seal is still to be seen. */

@@ -1,12 +1,12 @@
 import { utf8 } from './bytes.ts'
 import { canonicalize } from './canonical.ts'
-import type { Computation } from './computation.ts'
 import { ProvenanceError } from './errors.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import { type ManifestHead, manifestHeadIn, sealEntryIn } from './manifest-check.ts'
 import { type ManifestSource, readManifestHead, readManifestSeals } from './manifest-reader.ts'
 import { SealIndex } from './seal-index.ts'
 import { digestOf, type StreamHash } from './stream-hash.ts'
+import type { Computation } from './sync-async-runner.ts'
 
 /** A manifest that was read once, from beginning to end; nothing of it is verified yet. */
 export type PreparedManifest = {

@@ -1,5 +1,4 @@
 import { bytesToUuid, utf8 } from './bytes.ts'
-import { type Computation, sha256Of } from './computation.ts'
 import { cosignBytes } from './cosign-bytes.ts'
 import { ProvenanceError } from './errors.ts'
 import type { JsonValue } from './json.ts'
@@ -9,6 +8,7 @@ import type { SealIndex } from './seal-index.ts'
 import { parseSealNote } from './seal-note.ts'
 import type { SealPlacement } from './seal-placement.ts'
 import { type Claim, isProven, type SealCheck, SealRows } from './sealed-rows.ts'
+import { type Computation, sha256Of } from './sync-async-runner.ts'
 
 /** Seals whose rows may still come: an order that is a little off is then told apart from rows that are not there. */
 const openSealsMax = 256

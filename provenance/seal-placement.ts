@@ -1,6 +1,6 @@
-import type { Computation } from './computation.ts'
 import { cosignBytes } from './cosign-bytes.ts'
 import { type Claim, type SealCheck, SealRows } from './sealed-rows.ts'
+import type { Computation } from './sync-async-runner.ts'
 
 /** Gathers rows by their seals and settles each seal as soon as may be. */
 export type SealPlacement = {

@@ -1,5 +1,4 @@
 import { concatBytes, equalBytes, toHex, utf8 } from './bytes.ts'
-import { type Computation, isSignedBy, sha256Of } from './computation.ts'
 import { readCosign } from './cosign.ts'
 import { cosignBytes, haveSameHead } from './cosign-bytes.ts'
 import type { Findings, NamedRow } from './findings.ts'
@@ -7,6 +6,7 @@ import type { KeyRing } from './keys.ts'
 import { sealNote } from './log.ts'
 import { inclusionRoot } from './merkle.ts'
 import { sealNoteText } from './seal.ts'
+import { type Computation, isSignedBy, sha256Of } from './sync-async-runner.ts'
 import type { UnplacedRows } from './unplaced-rows.ts'
 
 /** A row, and the leaf that its cosignature says it is. */

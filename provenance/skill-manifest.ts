@@ -1,10 +1,17 @@
 import { fromHex, type Sha256, toHex, utf8 } from './bytes.ts'
 import { canonicalize } from './canonical.ts'
-import { type AsyncCrypto, type Computation, runAsync, runSync, type SyncCrypto, sha256Of } from './computation.ts'
 import { ProvenanceError } from './errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 import type { KeyRing } from './keys.ts'
 import { formatNote, isNoteSigned, type Note, parseNote } from './note.ts'
+import {
+  type AsyncCrypto,
+  type Computation,
+  runAsync,
+  runSync,
+  type SyncCrypto,
+  sha256Of,
+} from './sync-async-runner.ts'
 
 /** What the note under a skill manifest says. */
 export type SkillManifestStatement = {

@@ -1,5 +1,5 @@
 import { joinBytes } from './bytes.ts'
-import { type Computation, sha256Of } from './computation.ts'
+import { type Computation, sha256Of } from './sync-async-runner.ts'
 
 /** SHA-256 of what comes in pieces, none of which it keeps longer than it needs to. */
 export type StreamHash = {

@@ -1,9 +1,9 @@
-import { type AsyncCrypto, runAsync } from './computation.ts'
 import { ExportLines } from './export-lines.ts'
 import { ExportVerifier, type VerificationReport } from './export-verifier.ts'
 import type { KeyRing } from './keys.ts'
 import { prepareManifest } from './prepared-manifest.ts'
 import { bufferedHash, digestOf } from './stream-hash.ts'
+import { type AsyncCrypto, runAsync } from './sync-async-runner.ts'
 
 /** An export in JSON Lines that was unpacked, in pieces of any size. */
 export type ExportInput = {

@@ -1,5 +1,12 @@
 import { equalBytes, toBase64, utf8 } from './bytes.ts'
 import { canonicalize } from './canonical.ts'
+import { type Cosign, decodeCosign } from './cosign.ts'
+import { ProvenanceError, type ProvenanceErrorCode } from './errors.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
+import type { KeyRing, VerifierKey } from './keys.ts'
+import { inclusionRoot } from './merkle.ts'
+import { parseRecordHash, recordHashInput } from './record-hash.ts'
+import { leafHashInput, sealNoteText } from './seal.ts'
 import {
   type AsyncCrypto,
   type Computation,
@@ -8,14 +15,7 @@ import {
   runSync,
   type SyncCrypto,
   sha256Of,
-} from './computation.ts'
-import { type Cosign, decodeCosign } from './cosign.ts'
-import { ProvenanceError, type ProvenanceErrorCode } from './errors.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
-import type { KeyRing, VerifierKey } from './keys.ts'
-import { inclusionRoot } from './merkle.ts'
-import { parseRecordHash, recordHashInput } from './record-hash.ts'
-import { leafHashInput, sealNoteText } from './seal.ts'
+} from './sync-async-runner.ts'
 
 export const supportedSchemaVersions: readonly string[] = ['1.0']
 

@@ -9,7 +9,7 @@ import { createConnectionGate, guardConnections } from './http/connection-gate.t
 import { drainable } from './http/drain-server.ts'
 import { createLogger } from './http/request-log.ts'
 import { openLimiter } from './limits/open-limiter.ts'
-import { explainingFailure } from './listen.ts'
+import { explainingFailure } from './listening-sockets.ts'
 import { Metrics } from './metrics/metrics.ts'
 import { openMetricsPage } from './metrics/metrics-page.ts'
 import type { RunningHub } from './running-hub.ts'

@@ -67,7 +67,17 @@ const rules: Record<string, { folders: string[]; packages?: RegExp }> = {
   'server/http': { folders: ['contract/', 'provenance/', 'server/config.ts'] },
   'server/secrets': { folders: ['server/config.ts', 'contract/'] },
   'server/db': {
-    folders: ['server/config.ts', 'server/config/', 'server/secrets/', 'contract/', 'server/startup-error.ts'],
+    folders: [
+      'server/config.ts',
+      'server/config/',
+      'server/secrets/',
+      'contract/',
+      'server/startup-error.ts',
+      'server/embedded-postgres/',
+    ],
+  },
+  'server/embedded-postgres': {
+    folders: ['server/db/', 'server/config/', 'server/secrets/', 'server/startup-error.ts'],
   },
   'server/storage': {
     folders: ['server/config.ts', 'server/config/', 'contract/', 'server/db/database.ts', 'server/startup-error.ts'],
@@ -89,7 +99,7 @@ const rules: Record<string, { folders: string[]; packages?: RegExp }> = {
       'server/secrets/',
       'server/config.ts',
       'server/startup-error.ts',
-      'server/remembered.ts',
+      'server/cached-fetch.ts',
       'server/outbound/',
       'server/mail/',
       'server/storage/',

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { recordsTransaction, type Statement } from '../bench/references/statements.ts'
+import { recordsTransaction, type Statement } from '../bench/baselines/statements.ts'
 import { AcknowledgedIds } from '../bench/support/acknowledged-ids.ts'
 import { median, quantile, spreadOf } from '../bench/support/statistics.ts'
 

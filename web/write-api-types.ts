@@ -31,7 +31,7 @@ function shapesOnly(value: Json, parent = ''): Json {
     if (name === 'headers') return false
     return !silent.has(name) || (typeof member === 'object' && parent === 'paths')
   })
-  // The client itself sends the headers that every call has, such as the tenant's (hub.ts).
+  // The client itself sends the headers that every call has, such as the tenant's (api-client.ts).
   const required = value.in === 'header' ? { required: false } : {}
   return { ...Object.fromEntries(kept.map(([name, member]) => [name, shapesOnly(member, name)])), ...required }
 }

@@ -1,7 +1,7 @@
 // Bodies that break the schema of an operation in as many places as its bounds allow, each at another kind of place.
 import type { BodyBounds } from '../../contract/limits.ts'
 import { scanJson } from '../../server/http/json-scan.ts'
-import { atOnce } from '../../server/http/turns.ts'
+import { atOnce } from '../../server/http/yield-budget.ts'
 
 /** A JSON schema of the OpenAPI document. */
 export interface BodySchema {

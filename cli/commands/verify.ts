@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { example, exitFailure, type OutputOptions, printResult } from '../output.ts'
-import { CannotCheckError } from '../verify/cannot-check.ts'
+import { CannotCheckError } from '../verify/inconclusive-error.ts'
 import { reportText } from '../verify/report-text.ts'
 import { manifestFix, type VerifyOptions, verifyFile } from '../verify/verify-file.ts'
 

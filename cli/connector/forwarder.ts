@@ -1,7 +1,7 @@
 import { batchEventsMax } from '../../contract/limits.ts'
 import { type Finding, findBatch } from './batch-search.ts'
 import { decisionsMs, keyTrustedMs, lingerMs, refusedCallerMs, retryFirstMs } from './connector-limits.ts'
-import type { Outcome } from './hub-answer.ts'
+import type { Outcome } from './hub-response.ts'
 import { type HubSession, QueryFailed } from './hub-session.ts'
 import type { SpooledBatch, SpooledBatches } from './spool-batches.ts'
 

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { requestMs, retryAfterSecondsMax } from './connector-limits.ts'
-import { describeAnswer, type Outcome, readBatchAnswer, readFailure } from './hub-answer.ts'
+import { describeAnswer, type Outcome, readBatchAnswer, readFailure } from './hub-response.ts'
 import type { SpooledBatch } from './spool-batches.ts'
 
 interface Credentials {

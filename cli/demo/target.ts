@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { HubClient, HubProblem } from '../../sdk/hub-client.ts'
 import type { Config } from '../../server/config.ts'
-import { findPostmaster } from '../../server/db/postmaster-file.ts'
-import { readServeNotice } from '../../server/db/serve-notice.ts'
+import { readServeNotice } from '../../server/embedded-postgres/instance-file.ts'
+import { findPostmaster } from '../../server/embedded-postgres/postmaster-file.ts'
 import { StartupError } from '../../server/startup-error.ts'
 
 /** The Hub that the demo is loaded into, and the account that loads it. */

@@ -1,4 +1,3 @@
-import { runSync } from '../../provenance/computation.ts'
 import { duplicateMember } from '../../provenance/duplicate-members.ts'
 import type { ExportVerifier } from '../../provenance/export-verifier.ts'
 import {
@@ -10,8 +9,9 @@ import {
   type KeyRing,
   verifyDeletionCertificateSync,
 } from '../../provenance/index.ts'
+import { runSync } from '../../provenance/sync-async-runner.ts'
 import { nodeCrypto } from '../../server/modules/hub/node-crypto.ts'
-import { CannotCheckError } from './cannot-check.ts'
+import { CannotCheckError } from './inconclusive-error.ts'
 
 /** A deletion certificate that was verified, as people are told of it. */
 export interface CheckedCertificate {

@@ -1,5 +1,5 @@
 import { isDeletionCertificate, isJsonObject, type JsonValue } from '../../provenance/index.ts'
-import { CannotCheckError } from './cannot-check.ts'
+import { CannotCheckError } from './inconclusive-error.ts'
 import type { VerifiedFile } from './verified-file.ts'
 
 /** `json` is one document: a record, an answer of the API with many, or a deletion certificate. */

@@ -2,8 +2,8 @@ import { closeSync, openSync, readSync } from 'node:fs'
 import { access } from 'node:fs/promises'
 import type { ManifestSource } from '../../provenance/manifest-reader.ts'
 import { fileProblem } from '../../server/startup-error.ts'
-import { CannotCheckError } from './cannot-check.ts'
-import { fetched, isUrl } from './fetched.ts'
+import { fetched, isUrl } from './fetch-input.ts'
+import { CannotCheckError } from './inconclusive-error.ts'
 
 export interface FoundManifest {
   /** As it was given, or the path where it was found. */

@@ -2,7 +2,7 @@ import type { VerificationReport } from '../../provenance/export-verifier.ts'
 import type { VerificationFailure } from '../../provenance/findings.ts'
 import { counted } from '../counted.ts'
 import { certificateLines, certificateTitle } from './certificate-text.ts'
-import { completenessUnknown } from './trust-sentence.ts'
+import { completenessUnknown } from './trust-summary.ts'
 import type { FileVerification } from './verify-file.ts'
 
 /** Failures that people are shown. */

@@ -14,8 +14,8 @@ import {
 import { nodeCrypto } from '../../server/modules/hub/node-crypto.ts'
 import { fileProblem } from '../../server/startup-error.ts'
 import { counted } from '../counted.ts'
-import { CannotCheckError } from './cannot-check.ts'
-import { fetched, isUrl } from './fetched.ts'
+import { fetched, isUrl } from './fetch-input.ts'
+import { CannotCheckError } from './inconclusive-error.ts'
 
 /** The keys that verification rests on, and why. */
 export interface Trust {

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import type { FileDigest } from '../../provenance/export-verifier.ts'
 import { fileProblem } from '../../server/startup-error.ts'
-import { CannotCheckError } from './cannot-check.ts'
+import { CannotCheckError } from './inconclusive-error.ts'
 
 const readBytes = 256 * 1024
 /** What a document that is not one row a line may have, unpacked. */

@@ -1,5 +1,5 @@
 import type { MetricsSnapshot } from '../metrics/metrics.ts'
-import type { MetricsAnswer, MetricsRequest } from './messages.ts'
+import type { MetricsAnswer, MetricsRequest } from './ipc-messages.ts'
 
 /** A worker that is busy for longer is left out of a page; it is there again in the next. */
 const patienceMs = 1000

@@ -5,8 +5,8 @@ import type { DatabaseLog } from '../db/database.ts'
 import type { RateLimiter } from '../http/rate-limiter.ts'
 import type { MetricsSnapshot } from '../metrics/metrics.ts'
 import { StartupError } from '../startup-error.ts'
-import type { FromWorker, ToWorker, WorkerStart } from './messages.ts'
-import { answerWorker } from './shared-limiter.ts'
+import type { FromWorker, ToWorker, WorkerStart } from './ipc-messages.ts'
+import { answerWorker } from './ipc-rate-limiter.ts'
 import { WorkerMetrics } from './worker-metrics.ts'
 
 /** A worker that lived this long and ended has nothing to do with its start. */

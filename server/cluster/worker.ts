@@ -6,8 +6,8 @@ import { drainable } from '../http/drain-server.ts'
 import { createLogger } from '../http/request-log.ts'
 import { Metrics } from '../metrics/metrics.ts'
 import { StartupError } from '../startup-error.ts'
-import type { FromWorker, MetricsRequest, ToWorker, WorkerStart } from './messages.ts'
-import { WorkerLimiter } from './shared-limiter.ts'
+import type { FromWorker, MetricsRequest, ToWorker, WorkerStart } from './ipc-messages.ts'
+import { WorkerLimiter } from './ipc-rate-limiter.ts'
 
 /*
  * A process that answers requests, started by the primary of a cluster. It gets its connections from the primary, and

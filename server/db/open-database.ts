@@ -1,11 +1,12 @@
 import pg from 'pg'
 import type { Config } from '../config.ts'
+import { removeServeNotice, writeServeNotice } from '../embedded-postgres/instance-file.ts'
+import { prepareLayout } from '../embedded-postgres/layout.ts'
+import { type EmbeddedServer, startEmbedded } from '../embedded-postgres/server.ts'
 import { StartupError } from '../startup-error.ts'
 import { asRole, type ConnectionTarget, clientConfig, parseDatabaseUrl } from './connection-settings.ts'
 import type { Database, DatabaseLog } from './database.ts'
 import { isUnavailable } from './database-errors.ts'
-import { prepareLayout } from './embedded-layout.ts'
-import { type EmbeddedServer, startEmbedded } from './embedded-server.ts'
 import { loadMasterKey } from './master-key.ts'
 import { migrate } from './migrate.ts'
 import { watchPartitions } from './partition-watch.ts'
@@ -13,7 +14,6 @@ import { openPools } from './pooled-database.ts'
 import { ensureRoles, serviceLogins } from './roles.ts'
 import { createRowProofs } from './row-proofs.ts'
 import { ensureSchemaAccess } from './schema-access.ts'
-import { removeServeNotice, writeServeNotice } from './serve-notice.ts'
 
 const serverVersionMin = 150_000
 

@@ -1,10 +1,10 @@
 import pg from 'pg'
 import type { Config } from '../config.ts'
+import { prepareLayout } from '../embedded-postgres/layout.ts'
+import { startEmbedded } from '../embedded-postgres/server.ts'
 import { StartupError } from '../startup-error.ts'
 import { clientConfig, parseDatabaseUrl } from './connection-settings.ts'
 import type { DatabaseLog } from './database.ts'
-import { prepareLayout } from './embedded-layout.ts'
-import { startEmbedded } from './embedded-server.ts'
 import { explainConnection } from './open-database.ts'
 import { ensureRoles, serviceLogins } from './roles.ts'
 

@@ -4,7 +4,7 @@ import { type ConnectionTarget, clientConfig, serviceTimeouts } from './connecti
 import type { Database, DatabaseLog, Listener, RegistryTx, TenantTx, TransactionMode } from './database.ts'
 import { FairQueue } from './fair-queue.ts'
 import { openListener } from './listener.ts'
-import { noContents, type RecordContents } from './record-contents.ts'
+import { noContents, type RecordContents } from './record-encryption.ts'
 import { noRowProofs, type RowProofs } from './row-proofs.ts'
 import type { RegistryTables, TenantTables } from './schema.ts'
 import { kyselyOn } from './scoped-kysely.ts'

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { deriveKey } from '../secrets/sealing.ts'
+import { deriveKey } from '../secrets/encryption.ts'
 import { StartupError } from '../startup-error.ts'
 import { asRole, type ConnectionTarget, clientConfig } from './connection-settings.ts'
 import { scramVerifier } from './scram.ts'

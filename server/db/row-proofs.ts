@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks'
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { deriveKey } from '../secrets/sealing.ts'
+import { deriveKey } from '../secrets/encryption.ts'
 import type { ProvenRows } from './proven-rows.ts'
 
 /** The part of a table's rules that its proofs are made by. */

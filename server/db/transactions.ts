@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { DomainError } from '../../contract/domain-error.ts'
 import { asServiceError, isRetryable, isUnavailable, unavailable } from './database-errors.ts'
+import { FetchesOfTransaction, NotAtHand } from './fetch-required.ts'
 import { type IngestStep, IngestStepRefused, runScript } from './ingest-script.ts'
-import { FetchesOfTransaction, NotAtHand } from './not-at-hand.ts'
 import type { WorkClass } from './work-classes.ts'
 
 const attemptsMax = 3

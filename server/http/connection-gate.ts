@@ -4,7 +4,7 @@ import { DomainError } from '../../contract/domain-error.ts'
 import type { Config } from '../config.ts'
 import { networkOf } from './rate-limit-headers.ts'
 import { headersOfEveryAnswer } from './security-headers.ts'
-import { endWithProblem } from './socket-answer.ts'
+import { endWithProblem } from './socket-response.ts'
 
 const retryAfterSeconds = 10
 /** Between two lines of the log about refused connections. */

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { DomainError } from '../../contract/domain-error.ts'
 import type { RateClass } from '../../contract/limits.ts'
-import type { AccessChecksOptions } from './access-checks.ts'
+import type { AccessChecksOptions } from './auth-middleware.ts'
 import { asDomainError } from './problem-document.ts'
 import {
   callerCharges,

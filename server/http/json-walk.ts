@@ -1,6 +1,6 @@
 import type { PointedError } from '../../contract/domain-error.ts'
 import type { JsonValue } from '../../provenance/json.ts'
-import { breachOfNumber, breachOfText, errorAt } from './json-breaches.ts'
+import { breachOfNumber, breachOfText, errorAt } from './json-violations.ts'
 
 /** Result of a walk: the value of the text, and what makes it unacceptable. */
 export interface WalkedJson {

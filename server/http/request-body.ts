@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { DomainError, validationFailed } from '../../contract/domain-error.ts'
 import { type BodyBounds, bodyBytesPerRequest } from '../../contract/limits.ts'
-import type { HeldBody } from './body-budget.ts'
+import type { HeldBody } from './body-memory-limit.ts'
 import type { FormBody } from './route-schema.ts'
 import { parseStrictJsonInTurns } from './strict-json.ts'
 

@@ -20,7 +20,7 @@ export interface RouteSchema {
   screenBody?: (caller: Caller, body: unknown) => void
   /**
    * What the schema of the body cannot say, to be told together with what the schemas say: asked only where these
-   * complain, for whatever they let pass is checked by the handler. It gets the body as SoundParts (sound-parts.ts),
+   * complain, for whatever they let pass is checked by the handler. It gets the body as SoundParts (valid-parts.ts),
    * without what its schema complains about.
    */
   checkBody?: (body: never, request: FastifyRequest) => PointedError[]

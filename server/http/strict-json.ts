@@ -2,10 +2,10 @@ import { isUtf8 } from 'node:buffer'
 import { DomainError, validationFailed } from '../../contract/domain-error.ts'
 import { type BodyBounds, jsonDepthMax } from '../../contract/limits.ts'
 import type { JsonObject, JsonValue } from '../../provenance/json.ts'
-import { placeIn } from './json-breaches.ts'
 import { type JsonShape, scanJson } from './json-scan.ts'
+import { placeIn } from './json-violations.ts'
 import { JsonSyntaxFault, JsonTooDeep, type WalkedJson, walkJson } from './json-walk.ts'
-import { atOnce, inTurns } from './turns.ts'
+import { atOnce, inTurns } from './yield-budget.ts'
 
 type Bounds = Partial<Omit<BodyBounds, 'bytes'>> & { depth?: number }
 

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import type { DatabaseLog } from '../db/database.ts'
 import { MemoryRateLimiter, type RateLimiter } from '../http/rate-limiter.ts'
-import { deriveKey } from '../secrets/sealing.ts'
+import { deriveKey } from '../secrets/encryption.ts'
 import { ValkeyConnection } from './valkey-connection.ts'
 import { ValkeyLimiter } from './valkey-limiter.ts'
 

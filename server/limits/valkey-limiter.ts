@@ -1,6 +1,6 @@
 import type { Charge, RateDecision, RateLimiter } from '../http/rate-limiter.ts'
 import { decisionOfNumbers } from './decision-numbers.ts'
-import { ShareLimiter } from './share-limiter.ts'
+import { ShareLimiter } from './fallback-limiter.ts'
 import type { ValkeyConnection } from './valkey-connection.ts'
 
 /**

@@ -2,7 +2,7 @@ import { createTransport } from 'nodemailer'
 import { readSmtpUrl, type SmtpSettings } from '../config/smtp-url.ts'
 import type { Config } from '../config.ts'
 import type { DatabaseLog } from '../db/database.ts'
-import { MailNotSent } from './mail-not-sent.ts'
+import { MailNotSent } from './mail-delivery-error.ts'
 
 /** One message, in plain text and in HTML with the same content. */
 export interface Mail {

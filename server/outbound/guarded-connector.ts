@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net'
 import { buildConnector } from 'undici'
 import { type AddressGuard, refusal } from './address-guard.ts'
-import type { Resolve } from './names.ts'
+import type { Resolve } from './name-resolver.ts'
 
 /**
  * Opens connections to addresses that the guard lets through. The check sits between resolving and connecting, so the

@@ -1,7 +1,7 @@
 import type { Agent, Dispatcher } from 'undici'
 import type { AddressGuard } from './address-guard.ts'
+import { unreachableWords } from './network-errors.ts'
 import { OutboundError, outboundErrorIn } from './outbound-error.ts'
-import { unreachableWords } from './unreachable.ts'
 
 /** Of the body of an answer, how much is read at all, for how long, and how much of it is kept. */
 const bodyBytesMax = 64 * 1024

@@ -2,12 +2,12 @@ import { Agent, type RequestInit as UndiciInit, fetch as undiciFetch } from 'und
 import type { Config } from '../config.ts'
 import { createAddressGuard, hostOf } from './address-guard.ts'
 import { readAllowList } from './allow-list.ts'
-import { readAnswer } from './bounded-answer.ts'
+import { readAnswer } from './bounded-response.ts'
 import { guardedConnector } from './guarded-connector.ts'
 import { createPost, type Post } from './guarded-post.ts'
-import { createNames, type Resolve } from './names.ts'
+import { createNames, type Resolve } from './name-resolver.ts'
+import { unreachableWords } from './network-errors.ts'
 import { OutboundError, outboundErrorIn } from './outbound-error.ts'
-import { unreachableWords } from './unreachable.ts'
 
 /** The way out for every address that a tenant sets: one place (decisions section 7). */
 export interface Outbound {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { steppedTime } from '../support/fake-clock.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
-import { steppedTime } from '../support/stepped-time.ts'
 import { placeHold, releaseHold } from './hold-cases.ts'
 import {
   decision,

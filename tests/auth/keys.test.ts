@@ -5,7 +5,7 @@ import { formatTimestamp } from '../../contract/timestamp.ts'
 import { createKeysModule } from '../../server/modules/keys/keys-module.ts'
 import { createProvenanceKeys } from '../../server/modules/keys/provenance-keys-service.ts'
 import { openTokenKeyRing } from '../../server/modules/keys/token-keys-service.ts'
-import { deriveKey, seal } from '../../server/secrets/sealing.ts'
+import { deriveKey, seal } from '../../server/secrets/encryption.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { quiet } from './auth-lab.ts'
 

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { reportText } from '../../cli/verify/report-text.ts'
 import { verifyFile } from '../../cli/verify/verify-file.ts'
 import { decision, pathOf, recordsPath, write } from '../api/record-cases.ts'
+import { steppedTime } from '../support/fake-clock.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
-import { steppedTime } from '../support/stepped-time.ts'
 
 const time = steppedTime()
 let hub: TestHub

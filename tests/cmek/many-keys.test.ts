@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openText } from '../../server/db/record-contents.ts'
+import { openText } from '../../server/db/record-encryption.ts'
 import { startSecondHub } from '../auth/second-hub.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { type ModeB, modeB } from './mode-b-lab.ts'

@@ -1,4 +1,4 @@
-import { createErasureList } from '../../server/modules/hub/erasure/erasure-list.ts'
+import { createErasureList } from '../../server/modules/hub/erasure/erasure-journal.ts'
 import type { TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
 

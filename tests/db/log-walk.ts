@@ -1,4 +1,4 @@
-import { createArrivalNews } from '../../server/modules/log/arrival-news.ts'
+import { createArrivalNews } from '../../server/modules/log/arrival-notifier.ts'
 import type { TestHub } from '../support/hub.ts'
 
 const log = '/api/v1/hub/log'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../server/config.ts'
 import { loadMasterKey } from '../../server/db/master-key.ts'
-import { deriveKey, seal, unseal } from '../../server/secrets/sealing.ts'
+import { deriveKey, seal, unseal } from '../../server/secrets/encryption.ts'
 
 const master = Buffer.alloc(32, 1)
 const key = deriveKey(master, 'test')

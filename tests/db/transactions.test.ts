@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { asServiceError } from '../../server/db/database-errors.ts'
-import { NotAtHand } from '../../server/db/not-at-hand.ts'
+import { NotAtHand } from '../../server/db/fetch-required.ts'
 import { openPools } from '../../server/db/pooled-database.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 

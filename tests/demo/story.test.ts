@@ -6,7 +6,7 @@ import { discount, move } from '../../demo/models.ts'
 import { demoDays, periodEnding } from '../../demo/period.ts'
 import { failingSkill, quietSkillId, skills, unusedSkillId } from '../../demo/skills.ts'
 import { parseTrace } from '../../demo/trace.ts'
-import { worseningOf } from '../../web/pages/command-center/changes.ts'
+import { worseningOf } from '../../web/pages/command-center/trends.ts'
 
 const csv = readFileSync('demo/data/azure-llm-inference-conv-2023.csv', 'utf8')
 const trace = parseTrace(csv)

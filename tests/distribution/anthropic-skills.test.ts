@@ -3,8 +3,8 @@ import type { JsonObject, JsonValue } from '../../provenance/json.ts'
 import { createAnthropicSkills } from '../../server/modules/distribution/adapters/anthropic-skills.ts'
 import { skillFolderOf } from '../../server/modules/distribution/adapters/skill-files.ts'
 import type { Delivery } from '../../server/modules/distribution/platform-adapter-types.ts'
+import { runTrial } from '../../server/outbound/connection-test.ts'
 import { createOutbound, type Outbound } from '../../server/outbound/outbound.ts'
-import { runTrial } from '../../server/outbound/trial.ts'
 import { type FakeSkillsApi, startAnthropicSkillsApi } from '../support/anthropic-skills-api.ts'
 
 let api: FakeSkillsApi

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Tenant } from '../../server/http/caller.ts'
-import type { ClaimedDelivery, Deliverer } from '../../server/modules/distribution/deliverer.ts'
-import { createPublisher, type Publisher } from '../../server/modules/distribution/publisher.ts'
+import type { ClaimedDelivery, Deliverer } from '../../server/modules/distribution/publish-executor.ts'
+import { createPublisher, type Publisher } from '../../server/modules/distribution/publish-scheduler.ts'
 
 const periodMs = 25_000
 

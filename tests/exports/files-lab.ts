@@ -9,7 +9,7 @@ import { createMasterKeySecrets } from '../../server/modules/cmek/master-key-sec
 import { createExportEncryption } from '../../server/modules/exports/export-encryption.ts'
 import type { ExportOrder } from '../../server/modules/exports/exports-types.ts'
 import { createExportWriter, type ExportWriterDeps } from '../../server/modules/exports/files/export-writer.ts'
-import { createRecordCheck } from '../../server/modules/hub/record-check.ts'
+import { createRecordCheck } from '../../server/modules/hub/record-verifier.ts'
 import { sealedRecords } from '../../server/modules/hub/sealed-records.ts'
 import { createStoredVerification } from '../../server/modules/hub/stored-verification.ts'
 import { createVerificationPool } from '../../server/modules/hub/verification-pool.ts'

@@ -13,9 +13,9 @@ import { createLogAudit } from '../../server/modules/log/audit/log-audit.ts'
 import { decisionDraft, keepCheckpoints, openScenes, type Scene, writeSealed } from '../hub/attack-scenes.ts'
 import { attacks, tableOf } from '../hub/attack-table.ts'
 import { type Attack, backUp, type Detector, detectors } from '../hub/attack-ways.ts'
+import { type SteppedTime, steppedTime } from '../support/fake-clock.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { scaled } from '../support/machine-speed.ts'
-import { type SteppedTime, steppedTime } from '../support/stepped-time.ts'
 
 const cases = attacks.flatMap((attack) =>
   Object.entries(attack.ways).map(([way, make]) => ({ attack, make, name: `${attack.name}: ${way}` })),

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Accomplishment, Assignment } from '../../bench/references/export-process.ts'
+import type { Accomplishment, Assignment } from '../../bench/baselines/export-process.ts'
 import { openRecordLab, type RecordLab, telemetry } from '../hub/record-lab.ts'
 import { scaled } from '../support/machine-speed.ts'
 
@@ -49,7 +49,7 @@ describe('a million records are exported in memory that does not grow', () => {
 })
 
 async function startProcess(): Promise<ChildProcess> {
-  const child = fork(join(import.meta.dirname, '../../bench/references/export-process.ts'), {
+  const child = fork(join(import.meta.dirname, '../../bench/baselines/export-process.ts'), {
     env: { ...process.env, HUB_DATABASE_URL: lab.url, HUB_MASTER_KEY: lab.masterKey.toString('base64') },
     execArgv: ['--expose-gc'],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

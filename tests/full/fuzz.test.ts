@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { operations } from '../../contract/operations.ts'
+import { prepareWorld } from '../support/fuzz/fuzz-fixtures.ts'
 import { fuzz } from '../support/fuzz/run.ts'
-import { prepareWorld } from '../support/fuzz/world.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 
 /** Another one in every run; a failure names it, and with it in the environment the same requests are made again. */

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parseNote } from '../../provenance/index.ts'
 import type { Tenant } from '../../server/http/caller.ts'
 import { decisionDraft, purge, writeSealed } from '../hub/attack-scenes.ts'
+import { type SteppedTime, steppedTime } from '../support/fake-clock.ts'
 import { startHub, type TestHub, type TestTenant } from '../support/hub.ts'
-import { type SteppedTime, steppedTime } from '../support/stepped-time.ts'
 
 let hub: TestHub
 let db: pg.Client

@@ -13,9 +13,9 @@ import {
   readSteps,
   runSteps,
   tourPages,
-} from '../support/tour.ts'
+} from '../support/readme-tour.ts'
 
-/** The pages say what their commands print. To write the current output: node tests/support/tour.ts --write */
+/** The pages say what their commands print. To write the current output: node tests/support/readme-tour.ts --write */
 const pages = await Promise.all(tourPages.map(readSteps))
 const [readme = [], tour = []] = pages
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { webhookAnswerSeconds } from '../../contract/limits.ts'
 import { readAllowList } from '../../server/outbound/allow-list.ts'
-import { createNames } from '../../server/outbound/names.ts'
+import { createNames } from '../../server/outbound/name-resolver.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
 import { freePort } from '../support/free-port.ts'
 import type { TestTenant } from '../support/hub.ts'

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../contract/operations.ts'
+import { type FuzzWorld, prepareWorld } from '../support/fuzz/fuzz-fixtures.ts'
 import { type GeneratedRequest, generate } from '../support/fuzz/generate.ts'
-import { complaintsAbout } from '../support/fuzz/judge.ts'
+import { complaintsAbout } from '../support/fuzz/response-oracle.ts'
 import { fuzz } from '../support/fuzz/run.ts'
 import { createSender, type WireAnswer } from '../support/fuzz/send.ts'
-import { type FuzzWorld, prepareWorld } from '../support/fuzz/world.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 
 let hub: TestHub

@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { DomainError } from '../../contract/domain-error.ts'
 import { scanJson } from '../../server/http/json-scan.ts'
 import { parseStrictJson } from '../../server/http/strict-json.ts'
-import { atOnce } from '../../server/http/turns.ts'
+import { atOnce } from '../../server/http/yield-budget.ts'
 import { countedBytes } from './counted-bytes.ts'
 
 describe('bounds', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import { answerWorker, type LimiterRequest, WorkerLimiter } from '../../server/cluster/shared-limiter.ts'
+import { answerWorker, type LimiterRequest, WorkerLimiter } from '../../server/cluster/ipc-rate-limiter.ts'
 import { type Charge, MemoryRateLimiter } from '../../server/http/rate-limiter.ts'
 
 const token = (key: string, quota: number): Charge => ({ policy: 'token', key, quota })

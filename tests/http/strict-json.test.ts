@@ -2,11 +2,11 @@ import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 import { DomainError } from '../../contract/domain-error.ts'
-import { errorAt, jsonPointer } from '../../server/http/json-breaches.ts'
 import { scanJson } from '../../server/http/json-scan.ts'
+import { errorAt, jsonPointer } from '../../server/http/json-violations.ts'
 import { JsonSyntaxFault, walkJson } from '../../server/http/json-walk.ts'
 import { parseStrictJson, parseStrictJsonInTurns } from '../../server/http/strict-json.ts'
-import { atOnce } from '../../server/http/turns.ts'
+import { atOnce } from '../../server/http/yield-budget.ts'
 import { countedBytes } from './counted-bytes.ts'
 
 function refusal(text: string | Buffer, depth = 64) {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { compileSchema } from '../../server/http/request-validation.ts'
-import { soundPartsOf } from '../../server/http/sound-parts.ts'
+import { soundPartsOf } from '../../server/http/valid-parts.ts'
 import { type HttpLab, startHttpLab } from './http-lab.ts'
 
 let lab: HttpLab

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, hash, sign } from 'node:crypto'
 import type pg from 'pg'
+import { successionNote } from '../../provenance/key-succession.ts'
 import { keyIdOf } from '../../provenance/keys.ts'
-import { successionNote } from '../../provenance/succession.ts'
 import { createRecordSealer } from '../../server/modules/hub/record-sealer.ts'
 import type { ProvenanceSigner } from '../../server/modules/keys/keys-types.ts'
 import type { TestHub } from '../support/hub.ts'

@@ -4,11 +4,11 @@ import { expect, vi } from 'vitest'
 import type { RecordType } from '../../contract/literals.ts'
 import type { JsonValue } from '../../provenance/json.ts'
 import type { Tenant } from '../../server/http/caller.ts'
-import type { CheckpointStore } from '../../server/modules/log/kept/kept-checkpoints.ts'
-import { openKeptCheckpoints } from '../../server/modules/log/kept/kept-checkpoints.ts'
+import type { CheckpointStore } from '../../server/modules/log/checkpoint-sinks/checkpoint-store.ts'
+import { openKeptCheckpoints } from '../../server/modules/log/checkpoint-sinks/checkpoint-store.ts'
+import type { SteppedTime } from '../support/fake-clock.ts'
 import type { TestHub, TestTenant } from '../support/hub.ts'
 import { patience } from '../support/machine-speed.ts'
-import type { SteppedTime } from '../support/stepped-time.ts'
 
 /** What an attack finds: records of each kind, sealed, in the log, and the log's state kept outside. */
 export interface Scene {

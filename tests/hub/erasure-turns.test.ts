@@ -3,8 +3,8 @@ import { hardDeleteJob } from '../../server/modules/hub/erasure/erasure-job.ts'
 import type { Erasure } from '../../server/modules/hub/erasure/erasure-types.ts'
 import type { TenantDirectory } from '../../server/modules/tenants/tenants-types.ts'
 import { decision, pathOf, write } from '../api/record-cases.ts'
+import { steppedTime } from '../support/fake-clock.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
-import { steppedTime } from '../support/stepped-time.ts'
 
 const slugs = ['a', 'b', 'c']
 const directory = {

@@ -2,11 +2,11 @@ import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { formatTimestamp } from '../../contract/timestamp.ts'
 import { parseKeyDocument, verifyDeletionCertificateSync } from '../../provenance/index.ts'
-import { createErasureList } from '../../server/modules/hub/erasure/erasure-list.ts'
+import { createErasureList } from '../../server/modules/hub/erasure/erasure-journal.ts'
 import { nodeCrypto } from '../../server/modules/hub/node-crypto.ts'
 import { decision, expectProblem, governanceEvent, pathOf, query, recordsPath, write } from '../api/record-cases.ts'
+import { steppedTime } from '../support/fake-clock.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
-import { steppedTime } from '../support/stepped-time.ts'
 
 const time = steppedTime()
 let hub: TestHub

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Caller, Tenant } from '../../server/http/caller.ts'
-import { microsOf, timeOfMicros } from '../../server/modules/hub/later-moment.ts'
-import { steppedTime } from '../support/stepped-time.ts'
+import { microsOf, timeOfMicros } from '../../server/modules/hub/monotonic-timestamp.ts'
+import { steppedTime } from '../support/fake-clock.ts'
 import { callerOf, decision, openRecordLab, type RecordLab } from './record-lab.ts'
 
 const time = steppedTime()

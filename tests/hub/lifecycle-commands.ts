@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import { DomainError } from '../../contract/domain-error.ts'
 import type { Caller, Tenant } from '../../server/http/caller.ts'
-import { timeOfMicros } from '../../server/modules/hub/later-moment.ts'
+import { timeOfMicros } from '../../server/modules/hub/monotonic-timestamp.ts'
 import type { RetentionRules } from '../../server/modules/hub/retention/retention-types.ts'
-import type { SteppedTime } from '../support/stepped-time.ts'
+import type { SteppedTime } from '../support/fake-clock.ts'
 import {
   bufferDays,
   type LifecycleModel,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import { steppedTime } from '../support/stepped-time.ts'
+import { steppedTime } from '../support/fake-clock.ts'
 import { lifecycleCommands } from './lifecycle-commands.ts'
 import { LifecycleModel } from './lifecycle-model.ts'
 import type { RecordLab } from './record-lab.ts'

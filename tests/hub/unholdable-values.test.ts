@@ -1,8 +1,8 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Tenant } from '../../server/http/caller.ts'
+import { type SteppedTime, steppedTime } from '../support/fake-clock.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
-import { type SteppedTime, steppedTime } from '../support/stepped-time.ts'
 import { decisionDraft, purge, writeSealed } from './attack-scenes.ts'
 
 /** Columns can hold values that JavaScript cannot. Only somebody who edits the database puts them there. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { BroadcastChannel } from 'node:worker_threads'
-import { checkRecords } from '../../server/modules/hub/verification-check.ts'
+import { checkRecords } from '../../server/modules/hub/batch-verifier.ts'
 import type { VerificationTask } from '../../server/modules/hub/verification-task.ts'
 
 /** Says that it has begun, and checks the records once the test says so. */

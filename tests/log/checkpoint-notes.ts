@@ -2,7 +2,7 @@ import { generateKeyPairSync, sign } from 'node:crypto'
 import { utf8 } from '../../provenance/bytes.ts'
 import { checkpointText, keyIdOf, signedNote } from '../../provenance/index.ts'
 import { nodeCrypto } from '../../server/modules/hub/node-crypto.ts'
-import type { KeptCheckpoint } from '../../server/modules/log/kept/kept-types.ts'
+import type { KeptCheckpoint } from '../../server/modules/log/checkpoint-sinks/checkpoint-types.ts'
 import type { LogHead } from '../../server/modules/log/log-types.ts'
 
 /** A log that signs whatever state it is told. */

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { DomainError } from '../../contract/domain-error.ts'
 import type { Tenant } from '../../server/http/caller.ts'
-import { createArrivalNews, hearArrivals } from '../../server/modules/log/arrival-news.ts'
+import { createArrivalNews, hearArrivals } from '../../server/modules/log/arrival-notifier.ts'
 import { createIntegrator } from '../../server/modules/log/integrator.ts'
 import { write } from '../api/record-cases.ts'
 import { decision } from '../hub/record-lab.ts'

@@ -3,9 +3,9 @@ import { appendFile } from 'node:fs/promises'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Tenant } from '../../server/http/caller.ts'
-import { checkpointLine } from '../../server/modules/log/kept/checkpoint-line.ts'
-import { createContinuity } from '../../server/modules/log/kept/continuity.ts'
-import type { KeptCheckpoint } from '../../server/modules/log/kept/kept-types.ts'
+import { checkpointLine } from '../../server/modules/log/checkpoint-sinks/checkpoint-line.ts'
+import type { KeptCheckpoint } from '../../server/modules/log/checkpoint-sinks/checkpoint-types.ts'
+import { createContinuity } from '../../server/modules/log/checkpoint-sinks/consistency-check.ts'
 import {
   checkpointsOfAnotherProcess,
   decisionDraft,

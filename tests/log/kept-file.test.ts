@@ -2,8 +2,8 @@ import { appendFile, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { openCheckpointFolder } from '../../server/modules/log/kept/checkpoint-file.ts'
-import type { KeptCheckpoint } from '../../server/modules/log/kept/kept-types.ts'
+import { openCheckpointFolder } from '../../server/modules/log/checkpoint-sinks/checkpoint-file.ts'
+import type { KeptCheckpoint } from '../../server/modules/log/checkpoint-sinks/checkpoint-types.ts'
 import { openNoteMaker, rootOf } from './checkpoint-notes.ts'
 
 let parent: string

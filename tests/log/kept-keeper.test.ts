@@ -3,9 +3,16 @@ import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { afterEach, expect, test, vi } from 'vitest'
 import type { Tenant } from '../../server/http/caller.ts'
-import { createCheckpointKeeper, type KeeperTimes } from '../../server/modules/log/kept/checkpoint-keeper.ts'
-import { openCheckpointWebhook } from '../../server/modules/log/kept/checkpoint-webhook.ts'
-import { type CheckpointSink, type KeptCheckpoint, RolledBackError } from '../../server/modules/log/kept/kept-types.ts'
+import {
+  createCheckpointKeeper,
+  type KeeperTimes,
+} from '../../server/modules/log/checkpoint-sinks/checkpoint-publisher.ts'
+import {
+  type CheckpointSink,
+  type KeptCheckpoint,
+  RolledBackError,
+} from '../../server/modules/log/checkpoint-sinks/checkpoint-types.ts'
+import { openCheckpointWebhook } from '../../server/modules/log/checkpoint-sinks/checkpoint-webhook.ts'
 import type { LogHead } from '../../server/modules/log/log-types.ts'
 import { createOutbound } from '../../server/outbound/outbound.ts'
 import { scaled } from '../support/machine-speed.ts'

@@ -2,7 +2,7 @@ import { access, rm } from 'node:fs/promises'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Tenant } from '../../server/http/caller.ts'
-import { createLogRetirement } from '../../server/modules/log/kept/log-retirement.ts'
+import { createLogRetirement } from '../../server/modules/log/checkpoint-sinks/log-retirement.ts'
 import { decisionDraft, writeSealed } from '../hub/attack-scenes.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 

@@ -1,6 +1,6 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterEach, describe, expect, test } from 'vitest'
-import { MailNotSent } from '../../server/mail/mail-not-sent.ts'
+import { MailNotSent } from '../../server/mail/mail-delivery-error.ts'
 import { createMailer, type Mail, type Mailer } from '../../server/mail/mailer.ts'
 import { localhostCertificate } from '../support/localhost-certificate.ts'
 import { type MailServer, type MailServerOptions, startMailServer } from '../support/mail-server.ts'

@@ -14,7 +14,7 @@ const others: Readonly<Record<string, string>> = {
   'server/storage/s3-storage.ts': 'the object store of the operator',
   'server/modules/cmek/providers/': 'Vault and AWS KMS of the operator; a tenant names a key there and no address',
   'server/modules/identity/provider-': 'openid-client, whose only way out is outbound.fetch (customFetch)',
-  'server/listen.ts': 'looks up the name that the service itself listens at',
+  'server/listening-sockets.ts': 'looks up the name that the service itself listens at',
 }
 
 const nodeModules = /^(node:)?(https?|http2|net|tls|dgram|dns|dns\/promises)$/

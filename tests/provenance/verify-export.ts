@@ -1,11 +1,11 @@
 import { utf8 } from '../../provenance/bytes.ts'
-import type { Computation } from '../../provenance/computation.ts'
-import { runAsync, runSync } from '../../provenance/computation.ts'
 import { ExportLines } from '../../provenance/export-lines.ts'
 import { ExportVerifier, type VerificationReport } from '../../provenance/export-verifier.ts'
 import type { KeyRing } from '../../provenance/index.ts'
 import { prepareManifest } from '../../provenance/prepared-manifest.ts'
 import { bufferedHash, digestOf } from '../../provenance/stream-hash.ts'
+import type { Computation } from '../../provenance/sync-async-runner.ts'
+import { runAsync, runSync } from '../../provenance/sync-async-runner.ts'
 import { nodeCrypto, webCrypto } from './node-crypto.ts'
 
 type Input = {

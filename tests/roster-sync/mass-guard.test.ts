@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { reasonToAsk } from '../../server/modules/roster/sync/sync-end.ts'
+import { reasonToAsk } from '../../server/modules/roster/sync/sync-completion.ts'
 import { firstPosition } from '../../server/modules/roster/sync/sync-state.ts'
 
 const met = { ...firstPosition('absent', 200), users: 100, groups: 5 }

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig } from '../../server/config.ts'
 import { asRole, type ConnectionTarget, connectionUrl, parseDatabaseUrl } from '../../server/db/connection-settings.ts'
-import { bootstrapOwner, embeddedAccounts } from '../../server/db/embedded-bootstrap.ts'
-import { prepareLayout } from '../../server/db/embedded-layout.ts'
-import { startEmbedded } from '../../server/db/embedded-server.ts'
 import { openDatabase } from '../../server/db/open-database.ts'
+import { bootstrapOwner, embeddedAccounts } from '../../server/embedded-postgres/bootstrap.ts'
+import { prepareLayout } from '../../server/embedded-postgres/layout.ts'
+import { startEmbedded } from '../../server/embedded-postgres/server.ts'
 
 /** Where test databases are made. */
 export interface TestCluster {

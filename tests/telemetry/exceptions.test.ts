@@ -4,7 +4,7 @@ import { scannedMax } from '../../server/modules/telemetry/exceptions/exceptions
 import type { ExceptionsQuery } from '../../server/modules/telemetry/exceptions/exceptions-schemas.ts'
 import { createCostExceptions } from '../../server/modules/telemetry/exceptions/exceptions-service.ts'
 import { type Scan, scanRecords } from '../../server/modules/telemetry/exceptions/exceptions-store.ts'
-import { createPriceBook } from '../../server/modules/telemetry/prices/prices.ts'
+import { createPriceBook } from '../../server/modules/telemetry/prices/list-price-book.ts'
 import { openRecordLab, type RecordLab } from '../hub/record-lab.ts'
 
 /** How the list finds its way through many records: each request looks at a bounded number of them. */

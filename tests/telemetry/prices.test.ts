@@ -1,7 +1,7 @@
 import { calcPrice, findProvider } from '@pydantic/genai-prices'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createPriceBook } from '../../server/modules/telemetry/prices/prices.ts'
+import { createPriceBook } from '../../server/modules/telemetry/prices/list-price-book.ts'
 
 const book = createPriceBook()
 const at = (time: string) => Date.parse(time)

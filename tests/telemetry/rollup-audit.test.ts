@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { AuditFinding } from '../../server/modules/hub/sweep/sweep-types.ts'
 import { pathOf } from '../api/record-cases.ts'
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
+import { steppedTime } from '../support/fake-clock.ts'
 import { startHub, type TestHub, type TestTenant } from '../support/hub.ts'
-import { steppedTime } from '../support/stepped-time.ts'
 import { event } from './events.ts'
 
 /** Somebody who has the database, but not the master key, changes the figures of the command center. */

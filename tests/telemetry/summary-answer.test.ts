@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { latencyBinOf } from '../../server/modules/telemetry/rollups/latency-sketch.ts'
 import { Figures } from '../../server/modules/telemetry/rollups/rollup-cells.ts'
-import { reconciliationNumbers } from '../../server/modules/telemetry/summary/reconciliation-answer.ts'
-import { summaryNumbers, usdOfExactMicros } from '../../server/modules/telemetry/summary/summary-answer.ts'
+import { reconciliationNumbers } from '../../server/modules/telemetry/summary/reconciliation-response.ts'
+import { summaryNumbers, usdOfExactMicros } from '../../server/modules/telemetry/summary/summary-response.ts'
 
 test.each([
   [0n, '0'],

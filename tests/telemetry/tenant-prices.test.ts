@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { TenantTx } from '../../server/db/database.ts'
-import { createPriceBook } from '../../server/modules/telemetry/prices/prices.ts'
+import { createPriceBook } from '../../server/modules/telemetry/prices/list-price-book.ts'
 import { allPrices, deletePrices, insertPrices } from '../../server/modules/telemetry/prices/prices-store.ts'
 import { createTenantPrices } from '../../server/modules/telemetry/prices/tenant-prices.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'

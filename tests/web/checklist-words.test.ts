@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { missingInWords, optionalInWords, wasMet } from '../../web/pages/onboarding/checklist-labels.ts'
 import type { Health } from '../../web/pages/onboarding/checklist-steps.ts'
-import { missingInWords, optionalInWords, wasMet } from '../../web/pages/onboarding/checklist-words.ts'
 
 const at = '2026-11-22T08:00:00.000000Z'
 

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { pathOf } from '../api/record-cases.ts'
 import { must } from '../api/webhook-cases.ts'
-import { steppedTime } from '../support/stepped-time.ts'
+import { steppedTime } from '../support/fake-clock.ts'
 import { type AlertLab, brief, clean, failed, startAlertLab } from './alert-lab.ts'
 import { takeTold } from './told.ts'
 

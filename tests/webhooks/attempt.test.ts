@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { messageBody } from '../../server/modules/webhooks/deliveries/message-body.ts'
-import { loggedAnswer } from '../../server/modules/webhooks/worker/answer-log.ts'
 import { attemptDelivery } from '../../server/modules/webhooks/worker/attempt.ts'
-import { messageText } from '../../server/modules/webhooks/worker/message-text.ts'
+import { messageText } from '../../server/modules/webhooks/worker/request-body.ts'
+import { loggedAnswer } from '../../server/modules/webhooks/worker/response-log.ts'
 import type { PostAnswer } from '../../server/outbound/guarded-post.ts'
 import { OutboundError } from '../../server/outbound/outbound-error.ts'
 

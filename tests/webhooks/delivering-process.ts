@@ -3,8 +3,11 @@ import { createModules } from '../../server/app.ts'
 import { loadConfig } from '../../server/config.ts'
 import type { Database } from '../../server/db/database.ts'
 import { openPools } from '../../server/db/pooled-database.ts'
-import { hearQueued } from '../../server/modules/webhooks/outbox/outbox-news.ts'
-import { createWebhookWorker, type WebhookWorkerOptions } from '../../server/modules/webhooks/worker/webhook-worker.ts'
+import { hearQueued } from '../../server/modules/webhooks/outbox/outbox-notifier.ts'
+import {
+  createWebhookWorker,
+  type WebhookWorkerOptions,
+} from '../../server/modules/webhooks/worker/webhook-dispatcher.ts'
 import { createOutbound, type OutboundOptions } from '../../server/outbound/outbound.ts'
 import type { TestHub } from '../support/hub.ts'
 import { scaled } from '../support/machine-speed.ts'

@@ -36,7 +36,7 @@ async function fill(tenant: string, id: string): Promise<void> {
   await insertDeliveries(superuser, { tenant, webhookId: id }, { count: delivered + due, values })
 }
 
-/** As the worker does it, see tenant-deliveries.ts. */
+/** As the worker does it, see tenant-dispatcher.ts. */
 const looksOf = (work: (tx: TenantTx) => Promise<unknown>) => looksOfStatements(hub, { inIndexOrder: true }, work)
 
 async function someDue(count: number): Promise<string[]> {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { JsonValue } from '../../provenance/index.ts'
-import { audienceOf } from '../../server/modules/webhooks/outbox/audience.ts'
+import { audienceOf } from '../../server/modules/webhooks/outbox/endpoint-matching.ts'
 import { prepareTelemetry, registerSkill } from '../api/telemetry-tenants.ts'
 import { addWebhook, must, webhooksPath } from '../api/webhook-cases.ts'
 import { startHub, type TestHub, type TestTenant } from '../support/hub.ts'

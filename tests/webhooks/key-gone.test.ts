@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { ownKeySecretsGoodMs } from '../../server/modules/webhooks/worker/tenant-deliveries.ts'
+import { ownKeySecretsGoodMs } from '../../server/modules/webhooks/worker/tenant-dispatcher.ts'
 import { type ModeB, modeB } from '../cmek/mode-b-lab.ts'
 import { type DeliveringProcess, startDeliveringProcess } from './delivering-process.ts'
 import { answerAfter } from './receiver-behaviours.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type QueuedMessage, readMessages, writeMessages } from '../../server/modules/webhooks/outbox/outbox-message.ts'
-import { createOutboxNews, hearQueued } from '../../server/modules/webhooks/outbox/outbox-news.ts'
+import { createOutboxNews, hearQueued } from '../../server/modules/webhooks/outbox/outbox-notifier.ts'
 import { createWebhookOutbox } from '../../server/modules/webhooks/outbox/webhook-outbox.ts'
 import type { OutgoingMessage } from '../../server/modules/webhooks/webhooks-types.ts'
 import { must, webhooksPath } from '../api/webhook-cases.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { DeliveryQueue } from '../../server/modules/webhooks/worker/delivery-queue.ts'
 import { type DueDelivery, dueDeliveries } from '../../server/modules/webhooks/worker/due-store.ts'
-import { createReadBudget } from '../../server/modules/webhooks/worker/read-budget.ts'
+import { createReadBudget } from '../../server/modules/webhooks/worker/memory-budget.ts'
 import type { TestHub } from '../support/hub.ts'
 import { addWebhook, keepDeliveries, refused, startDeliveriesHub } from './kept-deliveries.ts'
 

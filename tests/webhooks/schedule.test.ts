@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { webhookAttemptsKept, webhookPauseSeconds, webhookPauseSpread } from '../../contract/limits.ts'
 import type { DeliveryAttempt } from '../../server/modules/webhooks/delivery-types.ts'
+import { judge } from '../../server/modules/webhooks/worker/delivery-outcome.ts'
 import { pauseAfter } from '../../server/modules/webhooks/worker/delivery-schedule.ts'
 import type { DueDelivery } from '../../server/modules/webhooks/worker/due-store.ts'
-import { judge } from '../../server/modules/webhooks/worker/judge.ts'
 
 const scheduleAt = (random: number) => ({
   pauseSeconds: webhookPauseSeconds,

@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose'
 import { fromHex, toHex } from '../../provenance/bytes.ts'
-import { apiAddress } from './address.ts'
+import { apiAddress } from './api-base-url.ts'
 
 /** An access token as tabs share it. */
 export interface AccessToken {

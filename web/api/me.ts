@@ -5,7 +5,7 @@ import type { OperationId } from '../../contract/operations.ts'
 import { mayCall } from '../../contract/permissions.ts'
 import { type Role, roleNames, roles } from '../../contract/roles.ts'
 import { isScope, type Scope } from '../../contract/scopes.ts'
-import { callAsTenant } from './hub.ts'
+import { callAsTenant } from './api-client.ts'
 import { accessToken, rememberTenant } from './session.ts'
 
 /** Whoever is signed in, as the access token says. Name and address are asked for where they are shown (`getMe`). */

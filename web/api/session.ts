@@ -1,5 +1,5 @@
 import { decodeJwt } from 'jose'
-import { apiAddress } from './address.ts'
+import { apiAddress } from './api-base-url.ts'
 import { type AccessToken, isOfThisSession, removeStoredToken, storeToken, takeStoredToken } from './kept-token.ts'
 import { HubProblem, HubUnreachable, problemOf } from './problem.ts'
 

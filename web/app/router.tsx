@@ -12,10 +12,10 @@ import { graphSearch } from '../pages/record-graph/graph-search.ts'
 import { recordsSearch } from '../pages/records/records-search.ts'
 import { peopleSearch } from '../pages/settings/people-search.ts'
 import { endpointSearch } from '../pages/webhooks/endpoint-search.ts'
+import { PageFailed } from './error-page.tsx'
 import { Layout } from './layout.tsx'
 import { lazyPage } from './lazy-page.tsx'
 import { NotFoundPage } from './not-found-page.tsx'
-import { PageFailed } from './page-failed.tsx'
 import { SkeletonPage } from './skeleton-page.tsx'
 
 const root = createRootRoute({ component: Layout, notFoundComponent: NotFoundPage })
@@ -58,7 +58,7 @@ const routes = [
   createRoute({
     getParentRoute,
     path: '/governance/alarms',
-    component: lazyPage(() => import('../pages/governance/alarms-page.tsx')),
+    component: lazyPage(() => import('../pages/governance/tamper-alerts-page.tsx')),
   }),
   createRoute({
     getParentRoute,
@@ -146,7 +146,7 @@ const routes = [
   createRoute({
     getParentRoute,
     path: '/settings',
-    component: lazyPage(() => import('../pages/settings/you-page.tsx')),
+    component: lazyPage(() => import('../pages/settings/account-page.tsx')),
   }),
   createRoute({
     getParentRoute,

@@ -1,5 +1,5 @@
 import { Skeleton, Stack } from '@mantine/core'
-import { SkeletonLines } from '../components/loaded.tsx'
+import { SkeletonLines } from '../components/query-boundary.tsx'
 
 /** While the script of a page is on its way. */
 export function SkeletonPage() {

@@ -1,6 +1,6 @@
 import { Menu, UnstyledButton } from '@mantine/core'
 import { IconBuilding, IconCheck, IconChevronDown, IconPlus } from '@tabler/icons-react'
-import { apiAddress } from '../api/address.ts'
+import { apiAddress } from '../api/api-base-url.ts'
 import { useMe } from '../api/me.ts'
 import { knownTenants } from '../api/session.ts'
 import styles from './tenant-switcher.module.css'

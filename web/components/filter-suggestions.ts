@@ -1,6 +1,6 @@
 import { useMemo } from 'react'
 import { governanceKinds } from '../../contract/governance-kinds.ts'
-import { api } from '../api/hub.ts'
+import { api } from '../api/api-client.ts'
 import { useMe } from '../api/me.ts'
 
 const quarterMs = 900_000

@@ -1,5 +1,5 @@
 import { csvCell } from '../../contract/export-columns.ts'
-import type { FigureColumn } from './figures.ts'
+import type { FigureColumn } from './metric-columns.ts'
 
 /**
  * RFC 4180 with a header row, as the Hub's own exports: no text cell is a formula.

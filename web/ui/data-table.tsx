@@ -13,8 +13,8 @@ import {
   useRef,
 } from 'react'
 import styles from './data-table.module.css'
-import { fittingHeight, useFittingHeight } from './fitting-height.ts'
 import { type ColumnFrom, dataTableFeatures } from './table-columns.ts'
+import { fittingHeight, useFittingHeight } from './use-fill-height.ts'
 
 type Features = typeof dataTableFeatures
 

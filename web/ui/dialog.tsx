@@ -12,7 +12,7 @@ import {
   useSyncExternalStore,
 } from 'react'
 import styles from './dialog.module.css'
-import { useFocusBack } from './focus-back.ts'
+import { useFocusBack } from './use-return-focus.ts'
 
 /** Ids of what is open, the topmost last. Escape closes that one only. */
 let open: readonly string[] = []

@@ -1,6 +1,6 @@
 import { useMemo } from 'react'
 import { DataTable } from './data-table.tsx'
-import { type FigureColumn, figureWidth } from './figures.ts'
+import { type FigureColumn, figureWidth } from './metric-columns.ts'
 import { columnsOf } from './table-columns.ts'
 
 interface FiguresTableProps<Row extends object> {

@@ -1,5 +1,5 @@
 import { csvOf } from './csv-text.ts'
-import type { FigureColumn } from './figures.ts'
+import type { FigureColumn } from './metric-columns.ts'
 import { saveFile } from './save-file.ts'
 
 /** Saves figures as `<name>.csv`. */

@@ -1,5 +1,5 @@
 import { ProvenanceError } from '../../provenance/index.ts'
-import { historyStep } from './history-step.ts'
+import { historyStep } from './consistency-step.ts'
 import { signedCheckpoint } from './log-steps.ts'
 import { keyStep } from './record-steps.ts'
 import { type Step, type Verification, verdictOf } from './steps.ts'

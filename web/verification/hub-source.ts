@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../provenance/index.ts'
-import { hub } from '../api/hub.ts'
+import { hub } from '../api/api-client.ts'
 import { HubProblem } from '../api/problem.ts'
 import type { Source } from './verify-record.ts'
 

@@ -1,5 +1,4 @@
 import { concatBytes, fromBase64, toHex, utf8 } from '../../provenance/bytes.ts'
-import { runAsync } from '../../provenance/computation.ts'
 import {
   type AsyncCrypto,
   type Checkpoint,
@@ -9,6 +8,7 @@ import {
   verifyNote,
 } from '../../provenance/index.ts'
 import { inclusionRoot } from '../../provenance/merkle.ts'
+import { runAsync } from '../../provenance/sync-async-runner.ts'
 import type { LogKeys } from './log-keys.ts'
 import type { RecordFindings } from './record-steps.ts'
 import type { Step } from './steps.ts'

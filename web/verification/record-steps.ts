@@ -1,5 +1,4 @@
 import { toBase64, toHex, utf8 } from '../../provenance/bytes.ts'
-import { runAsync } from '../../provenance/computation.ts'
 import {
   type AsyncCrypto,
   type Cosign,
@@ -17,6 +16,7 @@ import {
 import { inclusionRoot } from '../../provenance/merkle.ts'
 import { formatRecordHash, parseRecordHash, recordHashInput } from '../../provenance/record-hash.ts'
 import { leafHashInput } from '../../provenance/seal.ts'
+import { runAsync } from '../../provenance/sync-async-runner.ts'
 import type { LogKeys } from './log-keys.ts'
 import { isPlain } from './plain-record.ts'
 import type { Step } from './steps.ts'

@@ -1,7 +1,7 @@
 import { Accordion, Code, Group, Stack, Text } from '@mantine/core'
 import { IconCircleCheck, IconCircleDashed, IconCircleX } from '@tabler/icons-react'
 import { CopyText } from '../ui/copy-text.tsx'
-import { stepWords } from './step-words.ts'
+import { stepWords } from './step-labels.ts'
 import { type Step, type StepState, stepNames } from './steps.ts'
 
 const looks: Record<StepState, { Icon: typeof IconCircleX; color: string; word: string }> = {

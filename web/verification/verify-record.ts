@@ -1,5 +1,5 @@
 import type { AsyncCrypto, JsonObject, JsonValue } from '../../provenance/index.ts'
-import { historyStep, type LogSource } from './history-step.ts'
+import { historyStep, type LogSource } from './consistency-step.ts'
 import { type LogKeys, trustedKeys } from './log-keys.ts'
 import { logStep, type ProofAnswer } from './log-steps.ts'
 import { type AskedRecord, recordSteps } from './record-steps.ts'

@@ -1,5 +1,5 @@
 import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { deriveKey } from '../../secrets/sealing.ts'
+import { deriveKey } from '../../secrets/encryption.ts'
 
 /**
  * A backup is a gzip-compressed tar archive: `backup.json` first, then the rows of each table in parts, in the text form

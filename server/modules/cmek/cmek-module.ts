@@ -7,12 +7,12 @@ import { addCmekRoutes } from './cmek-routes.ts'
 import type { ContentKeyring, TenantSecrets } from './cmek-types.ts'
 import { type ContentKeys, createContentKeys } from './content-keys.ts'
 import { contentKeys } from './content-keys-store.ts'
+import { createTenantSecrets } from './customer-key-secrets.ts'
 import { createCustomerKeys } from './customer-keys-service.ts'
 import type { DestroyedKeysList } from './destroyed-keys-list.ts'
 import { type ContentsDestroyed, createKeyDestruction, type KeyDestruction } from './destruction-service.ts'
 import { activeOf } from './key-state.ts'
 import { createMasterKeySecrets } from './master-key-secrets.ts'
-import { createTenantSecrets } from './own-key-secrets.ts'
 import { type KeyProviders, openKeyProviders } from './providers/key-providers.ts'
 
 /** What opens and seals, which the record store needs before anything else can be made. */

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
-import { sealedPrefix } from '../../db/record-contents.ts'
+import { sealedPrefix } from '../../db/record-encryption.ts'
 
 export const contentKeyBytes = 32
 const nonceBytes = 12

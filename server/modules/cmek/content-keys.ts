@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
-import { NotAtHand } from '../../db/not-at-hand.ts'
-import { type ContentSealer, type RecordContents, withoutContentKey } from '../../db/record-contents.ts'
+import { NotAtHand } from '../../db/fetch-required.ts'
+import { type ContentSealer, type RecordContents, withoutContentKey } from '../../db/record-encryption.ts'
 import { beginningOf, keyIdOf, openSealedText, recordIdOf, sealText } from './content-cipher.ts'
 import { activeKeyId, type ContentKeyRow, contentKeys, shareContentKeysLock } from './content-keys-store.ts'
-import { asUnavailable } from './key-problem.ts'
+import { asUnavailable } from './key-provider-error.ts'
 import { activeOf } from './key-state.ts'
 import { type KeyProviders, providerNamed } from './providers/key-providers.ts'
 

@@ -17,7 +17,7 @@ import {
   takeContentKeysLock,
 } from './content-keys-store.ts'
 import { mayName } from './key-names.ts'
-import { asUnavailable, KeyProblem, withoutOwnKey } from './key-problem.ts'
+import { asUnavailable, KeyProblem, withoutOwnKey } from './key-provider-error.ts'
 import { activeOf, live, stateOf } from './key-state.ts'
 import { type KeyProviders, providerNamed } from './providers/key-providers.ts'
 

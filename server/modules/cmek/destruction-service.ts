@@ -7,7 +7,7 @@ import type { ContentDestruction } from '../hub/hub-types.ts'
 import type { ContentKeys } from './content-keys.ts'
 import { type ContentKeyRow, contentKeys, forgetContentKeys, takeContentKeysLock } from './content-keys-store.ts'
 import type { DestroyedKeysList } from './destroyed-keys-list.ts'
-import { asUnavailable, withoutOwnKey } from './key-problem.ts'
+import { asUnavailable, withoutOwnKey } from './key-provider-error.ts'
 import { live } from './key-state.ts'
 import type { KeyProviders } from './providers/key-providers.ts'
 

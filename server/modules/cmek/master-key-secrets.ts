@@ -1,4 +1,4 @@
-import { deriveKey, seal, unseal } from '../../secrets/sealing.ts'
+import { deriveKey, seal, unseal } from '../../secrets/encryption.ts'
 import type { TenantSecrets } from './cmek-types.ts'
 
 const purpose = 'tenant-secrets'

@@ -1,5 +1,5 @@
 import { type PointedError, validationFailed } from '../../../contract/domain-error.ts'
-import type { SoundParts } from '../../http/sound-parts.ts'
+import type { SoundParts } from '../../http/valid-parts.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import { type KeptCredentials, originOf } from './connector-credentials.ts'
 import type { ConnectorSettings, Credentials } from './connectors-types.ts'

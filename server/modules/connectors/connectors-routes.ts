@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
-import { ConnectionTrial } from '../../../contract/answer-schemas.ts'
 import { connectorsMax, pageSizeDefault } from '../../../contract/limits.ts'
 import { PageQuery } from '../../../contract/request-schemas.ts'
+import { ConnectionTrial } from '../../../contract/response-schemas.ts'
 import { addRoute, emptyBody } from '../../http/route.ts'
-import type { SoundParts } from '../../http/sound-parts.ts'
+import type { SoundParts } from '../../http/valid-parts.ts'
 import type { ConnectorTester } from '../distribution/distribution-types.ts'
 import {
   ConnectorBody,

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import { InboundConnectionSchema, NextCursor, RotatedInboundSecretSchema } from '../../../contract/answer-schemas.ts'
 import { credentialLengthMax, credentialsMax, displayNameLengthMax } from '../../../contract/limits.ts'
 import { patterns } from '../../../contract/literals.ts'
+import { InboundConnectionSchema, NextCursor, RotatedInboundSecretSchema } from '../../../contract/response-schemas.ts'
 
 const exampleId = 'con_7Kd2mQx9RtVb4LhZs8WcNp3F'
 const exampleUrl = 'https://skills.acme.example/hub'

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../../provenance/json.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
-import type { Trial } from '../../outbound/trial.ts'
+import type { Trial } from '../../outbound/connection-test.ts'
 import type { Credentials } from '../connectors/connectors-types.ts'
 
 /** The deliveries of connectors, for whoever makes and removes connectors. */

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../../provenance/json.ts'
-import type { Step } from '../../outbound/trial.ts'
+import type { Step } from '../../outbound/connection-test.ts'
 import type { Credentials } from '../connectors/connectors-types.ts'
 
 /** What is to be delivered, and where. */

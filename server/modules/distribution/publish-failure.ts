@@ -1,7 +1,7 @@
 import { DomainError } from '../../../contract/domain-error.ts'
+import { StepFailed } from '../../outbound/connection-test.ts'
 import { OutboundError, outboundErrorIn } from '../../outbound/outbound-error.ts'
 import { retryAfterSeconds } from '../../outbound/retry-after.ts'
-import { StepFailed } from '../../outbound/trial.ts'
 import type { DeliveryError } from './distribution-types.ts'
 
 /** Longest that a receiver may ask to be left alone. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database } from '../../db/database.ts'
 import { cursorKeyPurpose } from '../../http/cursor.ts'
-import { deriveKey } from '../../secrets/sealing.ts'
+import { deriveKey } from '../../secrets/encryption.ts'
 import type { TenantSecrets } from '../cmek/cmek-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { ErasureParticipant } from '../hub/erasure/erasure-types.ts'

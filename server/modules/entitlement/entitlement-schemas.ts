@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { NextCursor } from '../../../contract/answer-schemas.ts'
 import { patterns, skillStates } from '../../../contract/literals.ts'
+import { NextCursor } from '../../../contract/response-schemas.ts'
 
 const StateSchema = Type.Enum(skillStates, {
   description: 'draft → published → deprecated → retired, and deprecated → published',

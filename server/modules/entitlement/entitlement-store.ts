@@ -1,7 +1,7 @@
 import type { SkillState } from '../../../contract/literals.ts'
 import { skillsLockClass } from '../../db/advisory-locks.ts'
 import type { TenantTx } from '../../db/database.ts'
-import { isErased, openText } from '../../db/record-contents.ts'
+import { isErased, openText } from '../../db/record-encryption.ts'
 import { lockTenant } from '../../db/tenant-lock.ts'
 import type { SkillRegistration } from './entitlement-types.ts'
 

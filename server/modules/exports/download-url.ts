@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { parseTimestamp } from '../../../contract/timestamp.ts'
 import type { Tenant } from '../../http/caller.ts'
-import { deriveKey } from '../../secrets/sealing.ts'
+import { deriveKey } from '../../secrets/encryption.ts'
 
 /** What an address is signed for. */
 interface SignedFile {

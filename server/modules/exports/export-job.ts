@@ -1,6 +1,6 @@
 import { exportRunHoursMax, exportsAtOnce } from '../../../contract/limits.ts'
 import type { JobDefinition } from '../../jobs/queue.ts'
-import type { ExportRuns } from './export-runs.ts'
+import type { ExportRuns } from './export-worker.ts'
 
 export const exportJobName = 'export'
 

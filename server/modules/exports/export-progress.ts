@@ -1,7 +1,7 @@
 import type { Database, DatabaseLog } from '../../db/database.ts'
 import type { RecordClock } from '../hub/record-clock-types.ts'
-import { timeAt } from './export-answer.ts'
 import { type Attempt, saveProgress } from './export-attempt-store.ts'
+import { timeAt } from './export-response.ts'
 import type { ExportProgress } from './exports-types.ts'
 
 const saveMs = 1000

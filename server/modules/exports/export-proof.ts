@@ -2,7 +2,7 @@ import { canonicalize } from '../../../provenance/index.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { ProofRules } from '../../db/row-proofs.ts'
-import { orderOf } from './export-answer.ts'
+import { orderOf } from './export-response.ts'
 import type { ExportRow } from './exports-store.ts'
 import type { ExportOrder } from './exports-types.ts'
 

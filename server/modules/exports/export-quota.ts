@@ -2,8 +2,8 @@ import { DomainError } from '../../../contract/domain-error.ts'
 import type { Config } from '../../config.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { OwnExportQuota } from '../tenants/tenants-types.ts'
-import { timeAt } from './export-answer.ts'
 import { type Attempt, reserveBytes } from './export-attempt-store.ts'
+import { timeAt } from './export-response.ts'
 import { exportUse, lockOrders } from './exports-store.ts'
 
 const mebibyte = 1024 * 1024

@@ -1,7 +1,7 @@
 import { type TProperties, type TSchemaOptions, Type } from 'typebox'
-import { NextCursor } from '../../../contract/answer-schemas.ts'
 import { exportHours } from '../../../contract/limits.ts'
 import { RecordFilterBody } from '../../../contract/record-filter.ts'
+import { NextCursor } from '../../../contract/response-schemas.ts'
 
 const exampleId = 'exp_7Kd2mQx9RtVb4LhZs8WcNp3F'
 const exampleFile = `${exampleId}.jsonl`

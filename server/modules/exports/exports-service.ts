@@ -14,9 +14,9 @@ import type { GovernanceLog, RefusalLog } from '../governance/governance-types.t
 import type { RecordClock } from '../hub/record-clock-types.ts'
 import type { TenantLogs } from '../log/log-types.ts'
 import type { DownloadUrls } from './download-url.ts'
-import { exportAnswer, isDownloadable, orderOf, timeAt } from './export-answer.ts'
-import type { ExportFiles } from './export-files.ts'
+import type { ExportFiles } from './export-file-store.ts'
 import type { ExportQuotas } from './export-quota.ts'
+import { exportAnswer, isDownloadable, orderOf, timeAt } from './export-response.ts'
 import {
   countOpen,
   type ExportPosition,

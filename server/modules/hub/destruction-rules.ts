@@ -3,13 +3,13 @@ import { holdsNamedMax } from '../../../contract/limits.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { TenantTx } from '../../db/database.ts'
 import { hasContentSince } from './destruction-store.ts'
-import { findEndedHolds, findHoldsInForce } from './holds/hold-ends-store.ts'
 import { tellsOfEnd } from './holds/hold-events.ts'
+import { findEndedHolds, findHoldsInForce } from './holds/hold-release-verifier-store.ts'
 import { shareHoldsLock } from './holds/holds-store.ts'
 import type { ContentDestruction } from './hub-types.ts'
 import { recordIdFloor } from './record-clock.ts'
 import { findProvenRetention } from './retention/proven-retention.ts'
-import type { ToldEvents } from './told-events.ts'
+import type { ToldEvents } from './verified-events.ts'
 
 const dayMs = 24 * 3_600_000
 

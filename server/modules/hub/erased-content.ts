@@ -2,11 +2,11 @@ import { equalBytes } from '../../../provenance/bytes.ts'
 import { leafHash, ProvenanceError } from '../../../provenance/index.ts'
 import { isSaltOfContent } from '../../db/content-salt.ts'
 import type { TenantTx } from '../../db/database.ts'
-import type { DestroyedKey } from '../../db/record-contents.ts'
+import type { DestroyedKey } from '../../db/record-encryption.ts'
 import { nodeCrypto } from './node-crypto.ts'
 import type { SealedRow } from './sealed-records-types.ts'
 import type { Finding } from './sweep/finding.ts'
-import type { ToldEvent, ToldEvents } from './told-events.ts'
+import type { ToldEvent, ToldEvents } from './verified-events.ts'
 
 /** Records whose texts are gone with their key, by id, and the verified events that tell of the destructions. */
 export interface ErasedContents {

@@ -1,11 +1,10 @@
 import type { FastifyInstance } from 'fastify'
-import { ReceiptSchema } from '../../../contract/answer-schemas.ts'
 import { operations } from '../../../contract/operations.ts'
 import { IdempotencyHeader } from '../../../contract/request-schemas.ts'
+import { ReceiptSchema } from '../../../contract/response-schemas.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
 import { namesTag } from '../../http/entity-tags.ts'
 import { addRoute, emptyBody, rawJson } from '../../http/route.ts'
-import { refuseContent } from './content-rules.ts'
 import {
   etagHeader,
   ifMatchHeader,
@@ -24,6 +23,7 @@ import {
   VerificationSchema,
   verifyQuery,
 } from './hub-schemas.ts'
+import { refuseContent } from './mode-c-policy.ts'
 import type { RecordPurger } from './purge-service.ts'
 import type { RecordReading } from './read-service.ts'
 import { RecordBody } from './record-body-schemas.ts'

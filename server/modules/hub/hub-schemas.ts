@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import { NextCursor, ProvenanceCosign, ProvenanceHash, replayedHeader } from '../../../contract/answer-schemas.ts'
 import { pageSizeDefault, pageSizeMax, relatedAnswerMax, relatedDepthMax } from '../../../contract/limits.ts'
 import { patterns, recordTypes } from '../../../contract/literals.ts'
+import { NextCursor, ProvenanceCosign, ProvenanceHash, replayedHeader } from '../../../contract/response-schemas.ts'
 
 const exampleId = '019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'
 const exampleTime = '2026-03-14T09:26:53.589793Z'

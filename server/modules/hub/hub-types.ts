@@ -2,7 +2,7 @@ import type { RecordType } from '../../../contract/literals.ts'
 import type { JsonObject, JsonValue } from '../../../provenance/json.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { IngestStep } from '../../db/ingest-script.ts'
-import type { ContentSealer } from '../../db/record-contents.ts'
+import type { ContentSealer } from '../../db/record-encryption.ts'
 import type { Tenant } from '../../http/caller.ts'
 
 /** Members that every canonical object has. */

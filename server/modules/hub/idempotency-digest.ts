@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { canonicalize, isJsonObject, type JsonValue } from '../../../provenance/index.ts'
-import { createTurn } from '../../http/turns.ts'
+import { createTurn } from '../../http/yield-budget.ts'
 
 /** Enough for the hash to take longer than the call. */
 const pieceLengthMin = 16 * 1024

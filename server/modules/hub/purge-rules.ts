@@ -4,12 +4,12 @@ import type { TenantTx } from '../../db/database.ts'
 import { heldRecordOf } from './holds/hold-check.ts'
 import { lastRelease } from './holds/holds-store.ts'
 import type { HoldCheck, HoldName, ProvenRelease } from './holds/holds-types.ts'
-import { isReleaseActive } from './holds/release-rule.ts'
-import { type Moment, momentAfter } from './later-moment.ts'
+import { isReleaseActive } from './holds/purge-release-policy.ts'
+import { type Moment, momentAfter } from './monotonic-timestamp.ts'
 import type { StoredRecord } from './record-query-types.ts'
 import { findProvenRetention } from './retention/proven-retention.ts'
 import { keptUntil } from './retention/retention-rules.ts'
-import type { ToldEvents } from './told-events.ts'
+import type { ToldEvents } from './verified-events.ts'
 
 /**
  * Decides whether the subject may purge the record now, under the lock of holds.

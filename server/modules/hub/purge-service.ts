@@ -5,14 +5,14 @@ import type { Caller } from '../../http/caller.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import { entityTagOf, requireMatch } from './entity-tag.ts'
 import type { HoldCheck } from './holds/holds-types.ts'
-import { timeOfMicros } from './later-moment.ts'
+import { timeOfMicros } from './monotonic-timestamp.ts'
 import { requirePurgeable } from './purge-rules.ts'
 import type { RecordClock } from './record-clock-types.ts'
 import { recordNotFound } from './record-errors.ts'
 import type { StoredRecord } from './record-query-types.ts'
 import { lockState, type RecordState, saveState } from './record-state-store.ts'
 import { findRecord, findRecordIds } from './record-store.ts'
-import type { ToldEvents } from './told-events.ts'
+import type { ToldEvents } from './verified-events.ts'
 
 interface PurgeAnswer {
   record_id: string

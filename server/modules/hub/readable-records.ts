@@ -1,6 +1,6 @@
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { ReadableRecords } from './hub-types.ts'
-import { parseCanonical, provenanceHashOf } from './record-answer.ts'
+import { parseCanonical, provenanceHashOf } from './record-response.ts'
 import { findRecords } from './record-store.ts'
 
 export const readableRecords: ReadableRecords = async (tx, recordIds) => {

@@ -1,6 +1,6 @@
 import { recordsAnswerBytesMax } from '../../../contract/limits.ts'
 import type { TenantTx } from '../../db/database.ts'
-import { openRows } from '../../db/record-contents.ts'
+import { openRows } from '../../db/record-encryption.ts'
 import { rowsOf } from './record-page-rows-store.ts'
 import type { AnsweredRecord, PageRequest, RecordCriteria, StoredRecord } from './record-query-types.ts'
 import { lookUpPlace, lookUpState, recordColumns } from './record-sql-store.ts'

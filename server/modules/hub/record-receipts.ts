@@ -1,7 +1,7 @@
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Records } from './hub-types.ts'
-import { provenanceHashOf } from './record-answer.ts'
 import { cosignOf } from './record-cosign.ts'
+import { provenanceHashOf } from './record-response.ts'
 import { findPlaces } from './record-store.ts'
 
 /** Rebuilds what writes were answered with, from what is stored. */

@@ -11,7 +11,7 @@ import {
 } from '../../../provenance/index.ts'
 import { contentMark, markClearSalt, markContentSalt } from '../../db/content-salt.ts'
 import type { Tenant } from '../../http/caller.ts'
-import { createTurn } from '../../http/turns.ts'
+import { createTurn } from '../../http/yield-budget.ts'
 import type { ProvenanceKeys, ProvenanceSigner } from '../keys/keys-types.ts'
 import type { CommonMembers, RecordDraft, RecordSealer, Seal, SealedRecord } from './hub-types.ts'
 import { nodeCrypto } from './node-crypto.ts'

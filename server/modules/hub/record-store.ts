@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { TenantTx } from '../../db/database.ts'
-import { openRows } from '../../db/record-contents.ts'
+import { openRows } from '../../db/record-encryption.ts'
 import type { StoredPlace, StoredRecord, StoredSeal } from './record-query-types.ts'
 import { lookUpPlace, lookUpState, recordColumns } from './record-sql-store.ts'
 

@@ -1,6 +1,6 @@
 import type { TenantTx } from '../../db/database.ts'
 import type { IngestStep } from '../../db/ingest-script.ts'
-import { type ContentSealer, contentSealer, requireContentKey } from '../../db/record-contents.ts'
+import { type ContentSealer, contentSealer, requireContentKey } from '../../db/record-encryption.ts'
 import { recordPartitionOf } from '../../db/record-partitions.ts'
 import type { RecordWriter, Seal, SealedBatch, SealedRecord } from './hub-types.ts'
 import { copyColumns, encodeRows } from './record-copy.ts'

@@ -1,10 +1,10 @@
 import { isJsonObject } from '../../../provenance/json.ts'
 import type { Database } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
-import { parseCanonical } from './record-answer.ts'
-import type { RecordCheck } from './record-check.ts'
+import { isAboutStoredValues } from './corruption-errors.ts'
+import { parseCanonical } from './record-response.ts'
 import { findRecord } from './record-store.ts'
-import { isAboutStoredValues } from './stored-values.ts'
+import type { RecordCheck } from './record-verifier.ts'
 import { findReportEvent, type ReportPlace } from './tamper-report-store.ts'
 
 /** What a claim rests on. */

@@ -1,5 +1,5 @@
 import type { TenantTx } from '../../db/database.ts'
-import { openRows } from '../../db/record-contents.ts'
+import { openRows } from '../../db/record-encryption.ts'
 import type { LogEntry } from '../log/log-types.ts'
 import { lookUpState } from './record-sql-store.ts'
 import { findSeals } from './record-store.ts'

@@ -1,7 +1,7 @@
 import type { RecordFilter } from '../../../contract/record-filter.ts'
 import { parseTimestamp } from '../../../contract/timestamp.ts'
 import type { TenantTx } from '../../db/database.ts'
-import { isErased, isSealed, openJoined, openRows } from '../../db/record-contents.ts'
+import { isErased, isSealed, openJoined, openRows } from '../../db/record-encryption.ts'
 import { recordIdFloor } from './record-clock.ts'
 import type { StoredSeal } from './record-query-types.ts'
 import { lookUpState } from './record-sql-store.ts'

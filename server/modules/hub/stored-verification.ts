@@ -1,5 +1,5 @@
-import type { RecordCheck } from './record-check.ts'
 import { failedChecks } from './record-verification.ts'
+import type { RecordCheck } from './record-verifier.ts'
 import type { TamperReporter } from './tamper-reporter.ts'
 import type { StoredVerification } from './verification-types.ts'
 

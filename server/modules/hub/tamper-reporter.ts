@@ -6,7 +6,7 @@ import type { JsonValue } from '../../../provenance/json.ts'
 import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
-import type { RecordCheck } from './record-check.ts'
+import type { RecordCheck } from './record-verifier.ts'
 import { createReportProof } from './report-proof.ts'
 import {
   claimTamperReport,

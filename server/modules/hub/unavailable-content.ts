@@ -1,7 +1,7 @@
 import { usdOfMicros } from '../../../contract/money.ts'
 import { supportedSchemaVersions } from '../../../provenance/index.ts'
 import type { TenantTx } from '../../db/database.ts'
-import { isErased } from '../../db/record-contents.ts'
+import { isErased } from '../../db/record-encryption.ts'
 import { timeOfRecordId } from './record-clock.ts'
 import type { AnsweredRecord, StoredRecord } from './record-query-types.ts'
 import { findLinks, findRecords } from './record-store.ts'

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { Piscina } from 'piscina'
 import { DomainError } from '../../../contract/domain-error.ts'
-import { checkRecords } from './verification-check.ts'
+import { checkRecords } from './batch-verifier.ts'
 import { sizeOf, type VerificationTask } from './verification-task.ts'
 
 export interface VerificationPool {

@@ -1,4 +1,4 @@
-import { checkRecords } from './verification-check.ts'
+import { checkRecords } from './batch-verifier.ts'
 
 // The entry of a verification thread: a task in, the checks of its records out.
 export default checkRecords

@@ -1,5 +1,5 @@
 import type { Tenant } from '../../http/caller.ts'
-import { deriveKey, seal, unseal } from '../../secrets/sealing.ts'
+import { deriveKey, seal, unseal } from '../../secrets/encryption.ts'
 import type { ConnectionRow } from './sso-store.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { Outbound } from '../../outbound/outbound.ts'
 import { outboundErrorIn } from '../../outbound/outbound-error.ts'
+import { ProviderProblem } from './provider-error.ts'
 import { type ProviderMetadata, readMetadata } from './provider-metadata.ts'
-import { ProviderProblem } from './provider-problem.ts'
 
 const documentPath = '/.well-known/openid-configuration'
 

@@ -14,12 +14,12 @@ import { addScimRoutes } from './scim/scim-routes.ts'
 import { createScimService } from './scim/scim-service.ts'
 import { createScimSources } from './scim/scim-source.ts'
 import type { ScimSources } from './scim/scim-source-types.ts'
+import { createScimTrial } from './scim/scim-tester.ts'
 import { createScimTokens } from './scim/scim-tokens.ts'
-import { createScimTrial } from './scim/scim-trial.ts'
 import { createSsoHealth } from './sso-health.ts'
 import { addSsoRoutes } from './sso-routes.ts'
 import { createSsoService } from './sso-service.ts'
-import { createSsoTrial } from './sso-trial.ts'
+import { createSsoTrial } from './sso-tester.ts'
 
 export interface IdentityModule {
   providers: IdentityProviders

@@ -3,8 +3,8 @@ import type { DatabaseLog } from '../../db/database.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import { domainOfEmail } from './email-domains.ts'
 import type { IdentityProvider, LoginSecrets } from './identity-types.ts'
+import { refusedCallback, refusedExchange } from './oidc-callback-errors.ts'
 import { readClaims } from './provider-claims.ts'
-import { refusedCallback, refusedExchange } from './provider-errors.ts'
 import type { ProviderMetadata } from './provider-metadata.ts'
 
 /** What is remembered of a provider between logins. */

@@ -1,6 +1,6 @@
 import type { ServerMetadata } from 'openid-client'
 import type { Outbound } from '../../outbound/outbound.ts'
-import { ProviderProblem } from './provider-problem.ts'
+import { ProviderProblem } from './provider-error.ts'
 
 /** What the Hub uses of a provider's configuration (OpenID Connect Discovery 1.0, section 3), checked. */
 export interface ProviderMetadata extends ServerMetadata {

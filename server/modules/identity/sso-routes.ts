@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { ConnectionTrial } from '../../../contract/answer-schemas.ts'
+import { ConnectionTrial } from '../../../contract/response-schemas.ts'
 import { addRoute, emptyBody } from '../../http/route.ts'
-import type { SoundParts } from '../../http/sound-parts.ts'
+import type { SoundParts } from '../../http/valid-parts.ts'
 import { SsoAnswer, SsoConfiguration } from './sso-schemas.ts'
 import type { SsoService, SsoSettings } from './sso-service.ts'
-import type { SsoTrial } from './sso-trial.ts'
+import type { SsoTrial } from './sso-tester.ts'
 
 export function addSsoRoutes(app: FastifyInstance, sso: SsoService, trial: SsoTrial): void {
   addRoute(

@@ -1,10 +1,10 @@
 import { createPublicKey, hash, verify } from 'node:crypto'
 import { keyIdOf, type SyncCrypto, type VerifierKey, verifySuccessionSync } from '../../../provenance/index.ts'
 import type { Database } from '../../db/database.ts'
-import type { GenuineKeys } from './genuine-keys.ts'
 import { type ProvenanceKeyRow, type PublishedKeyRow, provenanceKeys, publishedKeysOf } from './keys-store.ts'
 import type { KeyProblem, ProvenanceKeyAudit } from './keys-types.ts'
 import { publishedKeyOf } from './provenance-key-row.ts'
+import type { GenuineKeys } from './verified-keys.ts'
 
 /** Compares what is stored about the keys of a log with what the master key opens. */
 export function createProvenanceKeyAudit(deps: { database: Database; genuine: GenuineKeys }): ProvenanceKeyAudit {

@@ -1,9 +1,9 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, type KeyObject, sign } from 'node:crypto'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import { fromHex } from '../../../provenance/bytes.ts'
+import { successionNote } from '../../../provenance/key-succession.ts'
 import { keyIdOf } from '../../../provenance/keys.ts'
-import { successionNote } from '../../../provenance/succession.ts'
-import { seal, unseal } from '../../secrets/sealing.ts'
+import { seal, unseal } from '../../secrets/encryption.ts'
 import type { ProvenanceKeyRow } from './keys-store.ts'
 import type { ProvenanceSigner, PublishedKey } from './keys-types.ts'
 

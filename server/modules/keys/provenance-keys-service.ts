@@ -2,10 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { DomainError } from '../../../contract/domain-error.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
+import { remembered } from '../../cached-fetch.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
-import { remembered } from '../../remembered.ts'
-import { deriveKey } from '../../secrets/sealing.ts'
-import { createGenuineKeys, type GenuineKeys } from './genuine-keys.ts'
+import { deriveKey } from '../../secrets/encryption.ts'
 import {
   insertProvenanceKey,
   insertPublishedKey,
@@ -25,6 +24,7 @@ import type {
 } from './keys-types.ts'
 import { createProvenanceKeyAudit } from './provenance-key-audit.ts'
 import { makeProvenanceKeyRow, publishedKeyOf } from './provenance-key-row.ts'
+import { createGenuineKeys, type GenuineKeys } from './verified-keys.ts'
 
 /** From then on a tenant's keys are read anew beside the answer, and from `staleMs` on before it. */
 const refreshMs = 2_500

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import { calculateJwkThumbprint, type JWK } from 'jose'
-import { seal, unseal } from '../../secrets/sealing.ts'
+import { seal, unseal } from '../../secrets/encryption.ts'
 import { StartupError } from '../../startup-error.ts'
 import type { TokenKeyRow } from './keys-store.ts'
 import type { PublicTokenKey, TokenAlgorithm, TokenSigningKey } from './keys-types.ts'

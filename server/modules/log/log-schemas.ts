@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import { ProvenanceCosign, ProvenanceHash } from '../../../contract/answer-schemas.ts'
 import { pageSizeDefault, pageSizeMax } from '../../../contract/limits.ts'
 import { patterns } from '../../../contract/literals.ts'
+import { ProvenanceCosign, ProvenanceHash } from '../../../contract/response-schemas.ts'
 
 const exampleId = '019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'
 const exampleHash = 'w2jD3Bo0Wq6mYd1M0nZ0fQ5xk8Jm3bV1s9yB2g6d3vA='

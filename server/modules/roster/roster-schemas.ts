@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import { NextCursor } from '../../../contract/answer-schemas.ts'
 import { archetypesMax } from '../../../contract/limits.ts'
 import { patterns } from '../../../contract/literals.ts'
+import { NextCursor } from '../../../contract/response-schemas.ts'
 
 const ArchetypeSchema = Type.Object(
   {

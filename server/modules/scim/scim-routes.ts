@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../../../contract/domain-error.ts'
 import type { JsonObject } from '../../../provenance/json.ts'
-import { bearerToken } from '../../http/access-checks.ts'
+import { bearerToken } from '../../http/auth-middleware.ts'
 import { addProtocol, sendProtocolText } from '../../http/protocol.ts'
 import type { Query } from '../../http/query-string.ts'
 import { dialectOf } from './dialect.ts'

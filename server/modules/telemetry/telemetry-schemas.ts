@@ -1,5 +1,4 @@
 import { type Static, Type } from 'typebox'
-import { receiptMembers } from '../../../contract/answer-schemas.ts'
 import {
   batchErrorsMax,
   batchEventsMax,
@@ -10,6 +9,7 @@ import {
 } from '../../../contract/limits.ts'
 import { patterns, patternWords } from '../../../contract/literals.ts'
 import { costUsdMax } from '../../../contract/money.ts'
+import { receiptMembers } from '../../../contract/response-schemas.ts'
 
 const tokensMax = 2 ** 31 - 1
 

@@ -7,10 +7,10 @@ import type { Database, TenantTx } from '../../db/database.ts'
 import { openCursor, pageOf, signCursor } from '../../http/cursor.ts'
 import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
 import type { SignInLinks } from '../links/links-types.ts'
-import { type AddressRule, readOwnAddress } from './own-address-rule.ts'
-import { entryOf, operatedTenant } from './tenant-answer.ts'
 import { addressTaken, checkExportQuota, checkLimit, existingTenant, provenTenant } from './tenant-checks.ts'
 import { asTenant } from './tenant-directory.ts'
+import { type AddressRule, readOwnAddress } from './tenant-host-policy.ts'
+import { entryOf, operatedTenant } from './tenant-response.ts'
 import {
   limits,
   lockSettings,

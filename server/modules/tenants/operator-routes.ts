@@ -4,7 +4,7 @@ import { pageSizeDefault } from '../../../contract/limits.ts'
 import { PageQuery } from '../../../contract/request-schemas.ts'
 import { operatorOf } from '../../http/operator-access.ts'
 import { addRoute, emptyBody } from '../../http/route.ts'
-import type { SoundParts } from '../../http/sound-parts.ts'
+import type { SoundParts } from '../../http/valid-parts.ts'
 import {
   CreatedTenantAnswer,
   NewTenantBody,

@@ -4,13 +4,13 @@ import { patterns } from '../../../contract/literals.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Database } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
-import type { SoundParts } from '../../http/sound-parts.ts'
+import type { SoundParts } from '../../http/valid-parts.ts'
 import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
 import type { ProvenanceKeyMaker, ProvenanceKeys } from '../keys/keys-types.ts'
 import type { IssuedLink, SignInLinks } from '../links/links-types.ts'
-import { type AddressRule, readOwnAddress } from './own-address-rule.ts'
 import { addressTaken, provenTenant } from './tenant-checks.ts'
 import { asTenant } from './tenant-directory.ts'
+import { type AddressRule, readOwnAddress } from './tenant-host-policy.ts'
 import {
   adminEmailOf,
   hasTenants,

@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache'
 import { rateClasses } from '../../../contract/limits.ts'
 import { patterns } from '../../../contract/literals.ts'
+import { remembered } from '../../cached-fetch.ts'
 import type { Database } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { TenantLimits } from '../../http/rate-limit-headers.ts'
-import { remembered } from '../../remembered.ts'
-import { createOwnAddresses } from './own-addresses.ts'
+import { createOwnAddresses } from './tenant-hosts.ts'
 import { allLogNames, allSlugs, limits, readEntry, type TenantRow, tenantsWithAddress } from './tenants-store.ts'
 import type { TenantDirectory } from './tenants-types.ts'
 

@@ -1,7 +1,7 @@
 import { type TInteger, Type } from 'typebox'
-import { NextCursor } from '../../../contract/answer-schemas.ts'
 import { displayNameLengthMax, exportQuotaMax, rateClasses } from '../../../contract/limits.ts'
 import { patterns, tenantModes } from '../../../contract/literals.ts'
+import { NextCursor } from '../../../contract/response-schemas.ts'
 import { limitMax } from './tenant-checks.ts'
 
 const closed = { additionalProperties: false } as const

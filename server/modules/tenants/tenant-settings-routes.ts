@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { addRoute } from '../../http/route.ts'
-import type { SoundParts } from '../../http/sound-parts.ts'
+import type { SoundParts } from '../../http/valid-parts.ts'
 import { TenantDetailsAnswer, TenantDetailsBody } from './tenant-schemas.ts'
 import type { DetailsSent, TenantSettings } from './tenants-types.ts'
 

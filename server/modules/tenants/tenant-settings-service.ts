@@ -2,9 +2,9 @@ import { type PointedError, validationFailed } from '../../../contract/domain-er
 import { isEmail } from '../../../contract/email-address.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
-import type { SoundParts } from '../../http/sound-parts.ts'
+import type { SoundParts } from '../../http/valid-parts.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
-import { detailsOf } from './tenant-answer.ts'
+import { detailsOf } from './tenant-response.ts'
 import { lockSettings, ownEntry, type SettingsRow, setDetails, settings } from './tenants-store.ts'
 import type { DetailsSent, TenantDetails, TenantSettings } from './tenants-types.ts'
 

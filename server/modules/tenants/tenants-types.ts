@@ -3,7 +3,7 @@ import type { RateClass } from '../../../contract/limits.ts'
 import type { TenantMode } from '../../../contract/literals.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import type { TenantLimits } from '../../http/rate-limit-headers.ts'
-import type { SoundParts } from '../../http/sound-parts.ts'
+import type { SoundParts } from '../../http/valid-parts.ts'
 import type { Actor } from '../governance/governance-types.ts'
 import type { IssuedLink } from '../links/links-types.ts'
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database } from '../../db/database.ts'
 import { cursorKeyPurpose } from '../../http/cursor.ts'
-import { deriveKey } from '../../secrets/sealing.ts'
+import { deriveKey } from '../../secrets/encryption.ts'
 import type { ErasureParticipant } from '../hub/erasure/erasure-types.ts'
 import { viewsErasure } from './views-erasure.ts'
 import { addViewRoutes } from './views-routes.ts'

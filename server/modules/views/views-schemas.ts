@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import { NextCursor } from '../../../contract/answer-schemas.ts'
 import { viewNameLengthMax, viewQueryLengthMax } from '../../../contract/limits.ts'
 import { PageQuery } from '../../../contract/request-schemas.ts'
+import { NextCursor } from '../../../contract/response-schemas.ts'
 import { viewPages } from '../../../contract/saved-views.ts'
 
 const closed = { additionalProperties: false } as const

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../../../provenance/json.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { IngestStep } from '../../db/ingest-script.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
-import type { SoundParts } from '../../http/sound-parts.ts'
+import type { SoundParts } from '../../http/valid-parts.ts'
 
 // ── Endpoints ───────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { expectAccessible, startUiLab, type UiLab } from '../../browser/ui-lab.ts'
-import { steppedTime } from '../../support/stepped-time.ts'
+import { steppedTime } from '../../support/fake-clock.ts'
 
 const time = steppedTime()
 let lab: UiLab

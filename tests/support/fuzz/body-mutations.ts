@@ -1,7 +1,7 @@
 import { deflateSync, gzipSync } from 'node:zlib'
-import { setHeader } from './draft.ts'
 import { oddString, oddTokens, oddValue } from './odd-values.ts'
 import type { Random } from './random.ts'
+import { setHeader } from './request-builder.ts'
 import type { Mutation } from './request-mutations.ts'
 
 type Container = Record<string | number, unknown>

@@ -1,10 +1,10 @@
 import { byteMutations, textMutations, valueMutations } from './body-mutations.ts'
-import { breakOnWire } from './broken-wire.ts'
-import { type FuzzRequest, finished, validDraft } from './draft.ts'
+import type { FuzzWorld } from './fuzz-fixtures.ts'
+import { breakOnWire } from './malformed-http.ts'
 import type { Random } from './random.ts'
 import { seededRandom } from './random.ts'
+import { type FuzzRequest, finished, validDraft } from './request-builder.ts'
 import { accessMutations, addressMutations, headerMutations, type Mutation } from './request-mutations.ts'
-import type { FuzzWorld } from './world.ts'
 
 /** A request, and what it is as bytes where an HTTP library would not send it. */
 export interface GeneratedRequest extends FuzzRequest {

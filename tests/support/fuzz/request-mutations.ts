@@ -1,7 +1,7 @@
-import { type Draft, headerOf, setHeader } from './draft.ts'
+import type { FuzzWorld } from './fuzz-fixtures.ts'
 import { oddString, percentEncode } from './odd-values.ts'
 import type { Random } from './random.ts'
-import type { FuzzWorld } from './world.ts'
+import { type Draft, headerOf, setHeader } from './request-builder.ts'
 
 export type Mutation = (draft: Draft, random: Random, world: FuzzWorld) => void
 

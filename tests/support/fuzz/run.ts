@@ -1,7 +1,7 @@
+import type { FuzzWorld } from './fuzz-fixtures.ts'
 import { type GeneratedRequest, generate } from './generate.ts'
-import { complaintsAbout } from './judge.ts'
+import { complaintsAbout } from './response-oracle.ts'
 import { createSender, type WireAnswer } from './send.ts'
-import type { FuzzWorld } from './world.ts'
 
 export interface FuzzReport {
   requests: number

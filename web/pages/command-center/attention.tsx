@@ -2,8 +2,8 @@ import { SimpleGrid } from '@mantine/core'
 import { CostExceptions } from './cost-exceptions.tsx'
 import { FailingSkills } from './failing-skills.tsx'
 import { UnusedSkills } from './unused-skills.tsx'
-import type { Center } from './use-center.ts'
-import { useFiguresByKey, type useFiguresOverTime } from './use-figures.ts'
+import { useFiguresByKey, type useFiguresOverTime } from './use-metrics.ts'
+import type { Center } from './use-search-state.ts'
 
 interface AttentionProps {
   center: Center

@@ -1,8 +1,8 @@
 import { Attention } from './attention.tsx'
 import { Breakdown } from './breakdown.tsx'
 import { LiveFeed } from './live-feed.tsx'
-import type { Center } from './use-center.ts'
-import type { useFiguresOverTime } from './use-figures.ts'
+import type { useFiguresOverTime } from './use-metrics.ts'
+import type { Center } from './use-search-state.ts'
 
 interface BelowTheChartsProps {
   center: Center

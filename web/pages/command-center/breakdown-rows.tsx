@@ -1,5 +1,4 @@
 import { Progress, Text } from '@mantine/core'
-import { type FigureColumn, figureWidth } from '../../ui/figures.ts'
 import {
   formatCount,
   formatMs,
@@ -8,14 +7,15 @@ import {
   formatUsdInColumn,
   formatUsdShort,
 } from '../../ui/formats.ts'
+import { type FigureColumn, figureWidth } from '../../ui/metric-columns.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { UsdText } from '../../ui/usd-text.tsx'
 import { ChangeText } from './change-text.tsx'
-import { failureRate } from './changes.ts'
 import { dimensionOf, type Group, shownKey } from './dimensions.ts'
 import { ListPrice } from './list-price.tsx'
 import { listPriceText } from './list-price-text.ts'
-import type { Keys, Row } from './use-figures.ts'
+import { failureRate } from './trends.ts'
+import type { Keys, Row } from './use-metrics.ts'
 
 export interface BreakdownRow extends Row {
   group: Group

@@ -1,12 +1,12 @@
 import { Text } from '@mantine/core'
 import { useMemo } from 'react'
-import { Loaded, SkeletonLines } from '../../components/loaded.tsx'
+import { Loaded, SkeletonLines } from '../../components/query-boundary.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { type BreakdownRow, breakdownColumns, breakdownWidths } from './breakdown-rows.tsx'
 import { dimensionOf, nextDimension } from './dimensions.ts'
 import { NoEvents } from './no-events.tsx'
 import type { useBreakdown } from './use-breakdown.ts'
-import type { Center } from './use-center.ts'
+import type { Center } from './use-search-state.ts'
 
 const height = 'max(16rem, 60dvh)'
 const none: BreakdownRow[] = []

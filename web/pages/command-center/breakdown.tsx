@@ -8,12 +8,12 @@ import { saveCsv } from '../../ui/save-csv.ts'
 import styles from './breakdown.module.css'
 import { breakdownFigures } from './breakdown-rows.tsx'
 import { BreakdownTable } from './breakdown-table.tsx'
-import { CrossTable, crossFigures } from './cross-table.tsx'
 import { dimensions, type Group as GroupBy, recordsLabel, recordsOf } from './dimensions.ts'
+import { CrossTable, crossFigures } from './pivot-table.tsx'
 import { isoOf } from './ranges.ts'
 import { useBreakdown } from './use-breakdown.ts'
-import type { Center } from './use-center.ts'
-import { useCross } from './use-cross.ts'
+import { useCross } from './use-pivot.ts'
+import type { Center } from './use-search-state.ts'
 
 /** The figures by one dimension, or by two. */
 export function Breakdown(center: Center) {

@@ -1,7 +1,7 @@
 import { Group, Text } from '@mantine/core'
 import { IconArrowDownRight, IconArrowRight, IconArrowUpRight } from '@tabler/icons-react'
 import { formatPercent, formatPoints, nothing } from '../../ui/formats.ts'
-import { changeOf, type Direction } from './changes.ts'
+import { changeOf, type Direction } from './trends.ts'
 
 /** Whether a previous figure is known; `none` if the whole previous period has no events, which the page says once. */
 export type Earlier = 'known' | 'reading' | 'failed' | 'none'

@@ -1,7 +1,7 @@
 import { Box, Stack, Text } from '@mantine/core'
 import { lazy, Suspense, useEffect, useState } from 'react'
-import { type LoadableQuery, Loaded } from '../../components/loaded.tsx'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { type LoadableQuery, Loaded } from '../../components/query-boundary.tsx'
 import { viewQuery } from '../../components/view-query.ts'
 import { ViewsSkeleton } from '../../components/views-skeleton.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -12,10 +12,10 @@ import { useDemo } from './demo-load.ts'
 import { FilterChips } from './filter-chips.tsx'
 import { KpiRow, KpiSkeleton } from './kpi-row.tsx'
 import { RangePicker } from './range-picker.tsx'
+import { momentText, spanText } from './range-text.ts'
 import { customRangeFault, longestDays } from './ranges.ts'
-import { momentText, spanText } from './span-text.ts'
-import { type Center, useCenter } from './use-center.ts'
-import { timeZone, useFiguresByKey, useFiguresOverTime, useTotals } from './use-figures.ts'
+import { timeZone, useFiguresByKey, useFiguresOverTime, useTotals } from './use-metrics.ts'
+import { type Center, useCenter } from './use-search-state.ts'
 
 // The figures come first; what draws all else is asked for once they stand.
 const FigureCharts = lazy(() => import('./figure-charts.tsx'))

@@ -1,13 +1,13 @@
 import { Anchor, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useMe } from '../../api/me.ts'
-import { Loaded } from '../../components/loaded.tsx'
-import { together } from '../../components/together.ts'
+import { together } from '../../components/combined-query.ts'
+import { Loaded } from '../../components/query-boundary.tsx'
 import { formatCount, formatUsd } from '../../ui/formats.ts'
 import { AllWell, AttentionCard, AttentionList } from './attention-card.tsx'
-import type { Center } from './use-center.ts'
 import { type CostException, useExceptions } from './use-exceptions.ts'
-import { type Totals, type useFiguresOverTime, varianceOf } from './use-figures.ts'
+import { type Totals, type useFiguresOverTime, varianceOf } from './use-metrics.ts'
+import type { Center } from './use-search-state.ts'
 
 const reasons: Record<string, string> = {
   no_model: 'The events name no model',

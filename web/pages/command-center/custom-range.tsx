@@ -4,7 +4,7 @@ import { DatePicker, TimeInput } from '@mantine/dates'
 import { schemaResolver, useForm } from '@mantine/form'
 import * as v from 'valibot'
 import { customRange, longestDays, quarterMs, type Span } from './ranges.ts'
-import { timeZone } from './use-figures.ts'
+import { timeZone } from './use-metrics.ts'
 
 // The calendar's form of a day, YYYY-MM-DD, and that of inputs of times, HH:mm: both by the clock of the reader.
 const day = v.nullable(v.string())

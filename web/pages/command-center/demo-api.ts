@@ -1,5 +1,5 @@
 import type { DemoApi } from '../../../demo/demo-api.ts'
-import { apiAddress } from '../../api/address.ts'
+import { apiAddress } from '../../api/api-base-url.ts'
 import { type HubProblem, HubUnreachable, problemOf } from '../../api/problem.ts'
 import { accessToken, forgetToken } from '../../api/session.ts'
 

@@ -1,5 +1,5 @@
 import { Button, Code, Text } from '@mantine/core'
-import { api } from '../../api/hub.ts'
+import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { useDemo } from './demo-load.ts'
 

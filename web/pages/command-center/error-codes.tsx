@@ -1,4 +1,4 @@
-import { api } from '../../api/hub.ts'
+import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { formatCount } from '../../ui/formats.ts'
 import type { Filters } from './dimensions.ts'

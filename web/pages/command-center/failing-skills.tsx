@@ -1,13 +1,13 @@
 import { Anchor, Badge } from '@mantine/core'
-import { Loaded } from '../../components/loaded.tsx'
-import { together } from '../../components/together.ts'
+import { together } from '../../components/combined-query.ts'
+import { Loaded } from '../../components/query-boundary.tsx'
 import { formatCount, formatPercent } from '../../ui/formats.ts'
 import { AllWell, AttentionCard, AttentionList } from './attention-card.tsx'
-import { failureRate, worseningOf } from './changes.ts'
 import { ErrorCodes } from './error-codes.tsx'
 import { recentOf } from './ranges.ts'
-import type { Center } from './use-center.ts'
-import { type Keys, useFiguresByKey } from './use-figures.ts'
+import { failureRate, worseningOf } from './trends.ts'
+import { type Keys, useFiguresByKey } from './use-metrics.ts'
+import type { Center } from './use-search-state.ts'
 
 /** Skills that began to fail, or fail much more than before. A filter by skill does not apply. */
 export function FailingSkills({ center }: { center: Center }) {

@@ -1,13 +1,11 @@
 import { SimpleGrid, Skeleton } from '@mantine/core'
 import { lazy, Suspense, useMemo } from 'react'
-import { api } from '../../api/hub.ts'
+import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { ChartFrame } from '../../ui/chart-frame.tsx'
-import type { FigureColumn } from '../../ui/figures.ts'
 import { formatCount, formatMs, formatPercent, formatUsd } from '../../ui/formats.ts'
-import { failureRate } from './changes.ts'
+import type { FigureColumn } from '../../ui/metric-columns.ts'
 import type { Filters } from './dimensions.ts'
-import type { DrawingKind } from './drawing.tsx'
 import {
   costColumns,
   latencyColumns,
@@ -18,12 +16,14 @@ import {
   usageColumns,
 } from './points.ts'
 import { markChanges, priceChangesOf, priceChangeText } from './price-changes.ts'
+import { daysOf, figuresOf } from './range-text.ts'
 import type { Interval, Span } from './ranges.ts'
-import { daysOf, figuresOf } from './span-text.ts'
-import { type TimeRow, type Totals, varianceOf } from './use-figures.ts'
+import type { DrawingKind } from './trend-chart.tsx'
+import { failureRate } from './trends.ts'
+import { type TimeRow, type Totals, varianceOf } from './use-metrics.ts'
 
 // The library that draws is larger than the rest of the page, and figures come first.
-const Drawing = lazy(() => import('./drawing.tsx'))
+const Drawing = lazy(() => import('./trend-chart.tsx'))
 
 const drawingHeight = 290
 

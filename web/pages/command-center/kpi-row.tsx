@@ -9,10 +9,10 @@ import {
   nothing,
 } from '../../ui/formats.ts'
 import { ChangeText, type Earlier } from './change-text.tsx'
-import { failureRate } from './changes.ts'
 import styles from './kpi-row.module.css'
 import { isUnpriced } from './list-price-text.ts'
-import { type Totals, varianceOf } from './use-figures.ts'
+import { failureRate } from './trends.ts'
+import { type Totals, varianceOf } from './use-metrics.ts'
 
 export interface People {
   count: number

@@ -1,5 +1,5 @@
 import { formatCount, formatUsdInFull } from '../../ui/formats.ts'
-import type { Row } from './use-figures.ts'
+import type { Row } from './use-metrics.ts'
 
 export type Priced = Pick<Row, 'invocations' | 'unpriced' | 'cost_usd_computed'>
 

@@ -1,11 +1,11 @@
 import { Box, Button, Group, Paper, Text, Title } from '@mantine/core'
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react'
 import { useEffect, useState } from 'react'
-import { Loaded, SkeletonLines } from '../../components/loaded.tsx'
+import { Loaded, SkeletonLines } from '../../components/query-boundary.tsx'
 import { useNow } from '../../ui/use-now.ts'
 import { LiveRows } from './live-rows.tsx'
-import type { Center } from './use-center.ts'
 import { type LiveEvent, newest, useLiveEvents } from './use-live-events.ts'
+import type { Center } from './use-search-state.ts'
 
 /** Events as they come in. What is being read does not move: pointing at it, or the focus in it, holds the list. */
 export function LiveFeed({ search, filters, isLive }: Center) {

@@ -1,16 +1,16 @@
 import { Button, Group, Stack } from '@mantine/core'
 import { IconChartHistogram } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
-import { apiAddress } from '../../api/address.ts'
-import { api } from '../../api/hub.ts'
+import { apiAddress } from '../../api/api-base-url.ts'
+import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
-import { Loaded, SkeletonLines } from '../../components/loaded.tsx'
+import { Loaded, SkeletonLines } from '../../components/query-boundary.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { formatTime } from '../../ui/time-text.tsx'
 import { useDemo } from './demo-load.ts'
 import { DemoButton, DemoDescription } from './demo-offer.tsx'
 import { pollEvery } from './polling.ts'
-import type { Center } from './use-center.ts'
+import type { Center } from './use-search-state.ts'
 
 interface StoredEvent {
   created_at: string

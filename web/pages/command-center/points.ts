@@ -1,9 +1,9 @@
-import type { FigureColumn } from '../../ui/figures.ts'
 import { formatCount, formatMs, formatPercent, formatUsdInColumn, nothing } from '../../ui/formats.ts'
-import { failureRate } from './changes.ts'
+import type { FigureColumn } from '../../ui/metric-columns.ts'
 import { labelsOf } from './point-labels.ts'
 import { fillGaps, type Interval, isoOf, type Span } from './ranges.ts'
-import { type TimeRow, type Totals, varianceOf } from './use-figures.ts'
+import { failureRate } from './trends.ts'
+import { type TimeRow, type Totals, varianceOf } from './use-metrics.ts'
 
 /** What charts and their tables show of an hour or a day: counts and costs without events are zero, latencies are none. */
 export interface Point {

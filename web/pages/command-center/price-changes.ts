@@ -1,4 +1,4 @@
-import type { Answer } from '../../api/hub.ts'
+import type { Answer } from '../../api/api-client.ts'
 import type { Filters } from './dimensions.ts'
 import type { Span } from './ranges.ts'
 

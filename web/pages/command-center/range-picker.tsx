@@ -2,7 +2,7 @@ import { Button, Group, Popover, SegmentedControl, Skeleton, Switch } from '@man
 import { IconCalendar } from '@tabler/icons-react'
 import { lazy, Suspense, useState } from 'react'
 import { defaultPreset, isoOf, mayBeHourly, type Preset } from './ranges.ts'
-import type { Center } from './use-center.ts'
+import type { Center } from './use-search-state.ts'
 
 // The calendar comes with a library of its own.
 const CustomRange = lazy(() => import('./custom-range.tsx'))

@@ -1,13 +1,13 @@
 import { Anchor, Text } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { api } from '../../api/hub.ts'
+import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
-import { Loaded } from '../../components/loaded.tsx'
-import { together } from '../../components/together.ts'
+import { together } from '../../components/combined-query.ts'
+import { Loaded } from '../../components/query-boundary.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { AllWell, AttentionCard, AttentionList } from './attention-card.tsx'
-import type { Keys } from './use-figures.ts'
+import type { Keys } from './use-metrics.ts'
 
 interface UnusedSkillsProps {
   now: UseQueryResult<Keys, unknown>

@@ -1,7 +1,7 @@
 import { useMemo } from 'react'
 import { breakdownRows, order } from './breakdown-rows.tsx'
-import type { Center } from './use-center.ts'
-import { useFiguresByKey } from './use-figures.ts'
+import { useFiguresByKey } from './use-metrics.ts'
+import type { Center } from './use-search-state.ts'
 
 /** The figures of each key of a dimension, in the order of the address. */
 export function useBreakdown({ search, filters, range, group, isLive }: Center, enabled: boolean) {

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { type Answer, hub, type Query } from '../../api/hub.ts'
+import { type Answer, hub, type Query } from '../../api/api-client.ts'
 import type { Filters } from './dimensions.ts'
 import { aheadMs, isoOf, type Span } from './ranges.ts'
 

@@ -1,4 +1,4 @@
-import { api } from '../../api/hub.ts'
+import { api } from '../../api/api-client.ts'
 import type { HubRecord } from '../../api/hub-record.ts'
 import type { Filters } from './dimensions.ts'
 import { pollEvery } from './polling.ts'

@@ -1,5 +1,5 @@
 import type { RecordFilter } from '../../../contract/record-filter.ts'
-import type { Answer } from '../../api/hub.ts'
+import type { Answer } from '../../api/api-client.ts'
 import type { ExportsSearch } from './exports-search.ts'
 
 export type ExportJob = Answer<'getExport'>

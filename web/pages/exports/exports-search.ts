@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { known, recordId, text, time } from '../../components/search-values.ts'
+import { known, recordId, text, time } from '../../components/search-schemas.ts'
 
 /** `?create=1` opens the form with these values in it: other pages lead here with what they show. */
 export const exportsSearch = v.object({

@@ -9,7 +9,7 @@ import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 import { type ExportJob, formats, goodUntil, isUnderWay } from './export-job.ts'
 import { ExportStatus } from './export-status.tsx'
-import { type Order, useOrders } from './use-orders.ts'
+import { type Order, useOrders } from './use-export-requests.ts'
 
 const column = columnsOf<ExportJob>()
 const columns = column.columns([

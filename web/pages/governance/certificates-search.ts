@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { known, recordId } from '../../components/search-values.ts'
+import { known, recordId } from '../../components/search-schemas.ts'
 
 export const certificatesSearch = v.object({
   show: known(v.literal('purged')),

@@ -3,8 +3,8 @@ import { IconX } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useSuggestions } from '../../components/filter-suggestions.ts'
 import { FilterText } from '../../components/filter-text.tsx'
+import { MomentInput } from '../../ui/date-time-input.tsx'
 import { FoldedFilters } from '../../ui/folded-filters.tsx'
-import { MomentInput } from '../../ui/moment-input.tsx'
 import type { EventsSearch } from './events-search.ts'
 
 type Filters = Omit<EventsSearch, 'event' | 'view'>

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { recordId, text, time } from '../../components/search-values.ts'
+import { recordId, text, time } from '../../components/search-schemas.ts'
 
 export const eventsSearch = v.object({
   event_kind: text(),

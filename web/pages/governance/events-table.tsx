@@ -3,7 +3,7 @@ import { ActorName } from '../../components/actor-name.tsx'
 import { DataTable, type DataTableProps } from '../../ui/data-table.tsx'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
-import { eventInWords } from './event-words.ts'
+import { eventInWords } from './event-labels.ts'
 import type { GovernanceEvent } from './governance-event.ts'
 import { SubjectLink } from './subject-link.tsx'
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { holdNameLengthMax, holdRecordsMax } from '../../../contract/limits.ts'
 import { patterns } from '../../../contract/literals.ts'
-import type { Body } from '../../api/hub.ts'
+import type { Body } from '../../api/api-client.ts'
 import { type FilterValues, filterOf, filterValues, noFilter } from '../../components/record-filter.ts'
 
 const uuid = new RegExp(patterns.uuid)

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { known, text } from '../../components/search-values.ts'
+import { known, text } from '../../components/search-schemas.ts'
 
 export const holdsSearch = v.object({
   state: known(v.picklist(['active', 'released'])),

@@ -1,6 +1,6 @@
 import { Badge, Text } from '@mantine/core'
 import { IconLock, IconLockOpen } from '@tabler/icons-react'
-import type { Answer } from '../../api/hub.ts'
+import type { Answer } from '../../api/api-client.ts'
 import { ActorName } from '../../components/actor-name.tsx'
 import { filterInWords } from '../../components/record-filter.ts'
 import { capitalised } from '../../ui/capitalised.ts'

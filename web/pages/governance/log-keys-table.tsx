@@ -1,5 +1,5 @@
 import { Box, Paper, Stack, Table, Text, Title } from '@mantine/core'
-import { Loaded } from '../../components/loaded.tsx'
+import { Loaded } from '../../components/query-boundary.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { TimeText } from '../../ui/time-text.tsx'

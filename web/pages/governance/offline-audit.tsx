@@ -1,7 +1,7 @@
 import { Anchor, Button, Code, List, Paper, Stack, Text, Title } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
-import { apiAddress } from '../../api/address.ts'
-import type { Answer } from '../../api/hub.ts'
+import { apiAddress } from '../../api/api-base-url.ts'
+import type { Answer } from '../../api/api-client.ts'
 import { saveFile } from '../../ui/save-file.ts'
 
 /** How to check the log without this browser and this page. */

@@ -2,7 +2,7 @@ import { SegmentedControl, Stack, Text, Textarea, TextInput } from '@mantine/cor
 import { schemaResolver, useForm } from '@mantine/form'
 import { useState } from 'react'
 import { holdRecordsMax } from '../../../contract/limits.ts'
-import { api } from '../../api/hub.ts'
+import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { fieldErrors } from '../../api/problem.ts'
 import { queryClient } from '../../api/query-client.ts'

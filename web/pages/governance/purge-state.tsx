@@ -1,6 +1,6 @@
 import { Button, Group, Loader, Text, Tooltip } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { api } from '../../api/hub.ts'
+import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { HubProblem } from '../../api/problem.ts'
 import { queryClient } from '../../api/query-client.ts'

@@ -1,6 +1,6 @@
 import { List, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { hub } from '../../api/hub.ts'
+import { hub } from '../../api/api-client.ts'
 import { recordTypeLooks } from '../../components/record-type.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { Notice } from '../../ui/notice.tsx'

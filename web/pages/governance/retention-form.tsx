@@ -1,7 +1,7 @@
 import { Box, Button, Group, NumberInput, Paper, Stack, Switch, Table, Text } from '@mantine/core'
 import { schemaResolver, useForm } from '@mantine/form'
 import { useState } from 'react'
-import { api } from '../../api/hub.ts'
+import { api } from '../../api/api-client.ts'
 import { fieldErrors } from '../../api/problem.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { notifyDone } from '../../components/notify.ts'

@@ -1,6 +1,6 @@
-import { api } from '../../api/hub.ts'
+import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
-import { Loaded } from '../../components/loaded.tsx'
+import { Loaded } from '../../components/query-boundary.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { RetentionForm } from './retention-form.tsx'
 

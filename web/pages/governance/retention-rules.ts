@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { retentionDaysMax } from '../../../contract/limits.ts'
 import { type RecordType, recordTypes } from '../../../contract/literals.ts'
-import type { Answer } from '../../api/hub.ts'
+import type { Answer } from '../../api/api-client.ts'
 
 export type RetentionRules = Answer<'getRetentionRules'>
 

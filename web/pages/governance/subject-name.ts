@@ -1,4 +1,4 @@
-import { api } from '../../api/hub.ts'
+import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { useActorName } from '../../components/actor-name.tsx'
 

@@ -1,6 +1,6 @@
 import { useMemo } from 'react'
-import { api } from '../../api/hub.ts'
-import { byCursor, moreOf } from '../../components/by-cursor.ts'
+import { api } from '../../api/api-client.ts'
+import { byCursor, moreOf } from '../../components/cursor-pagination.ts'
 import { type GovernanceEvent, governanceEventOf } from './governance-event.ts'
 
 interface EventsAsked {

@@ -4,8 +4,8 @@ import { IconPlus } from '@tabler/icons-react'
 import { useState } from 'react'
 import * as v from 'valibot'
 import { patterns } from '../../../contract/literals.ts'
+import type { Archetype } from '../../components/full-lists.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
-import type { Archetype } from '../../components/whole-lists.ts'
 
 const entry = v.object({
   archetype_id: v.pipe(

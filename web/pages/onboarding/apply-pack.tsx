@@ -1,7 +1,7 @@
 import { Button, List, Stack, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { type Answer, api } from '../../api/hub.ts'
+import { type Answer, api } from '../../api/api-client.ts'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'

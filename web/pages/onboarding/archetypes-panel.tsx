@@ -2,18 +2,18 @@ import { Button, Group, List, Stack, Text } from '@mantine/core'
 import { IconIdBadge2 } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
-import { api } from '../../api/hub.ts'
+import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
-import { Loaded } from '../../components/loaded.tsx'
-import { notifyDone } from '../../components/notify.ts'
-import { ProblemNotice } from '../../components/problem-notice.tsx'
 import {
   type Archetype,
   archetypesPath,
   readArchetypes,
   useArchetypes,
   useGrants,
-} from '../../components/whole-lists.ts'
+} from '../../components/full-lists.ts'
+import { notifyDone } from '../../components/notify.ts'
+import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { Loaded } from '../../components/query-boundary.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'

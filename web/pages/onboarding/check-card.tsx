@@ -6,8 +6,8 @@ import { isDevelopment } from '../../api/environment.ts'
 import { useMe } from '../../api/me.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 import styles from './check-card.module.css'
+import { missingInWords, optionalInWords, wasMet } from './checklist-labels.ts'
 import { type CheckName, checklistSteps, type Health, type NextStep } from './checklist-steps.ts'
-import { missingInWords, optionalInWords, wasMet } from './checklist-words.ts'
 
 /** Orange is for what broke, not for what nobody has come to yet. */
 const states = {

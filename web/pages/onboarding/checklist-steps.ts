@@ -1,5 +1,5 @@
 import type { OperationId } from '../../../contract/operations.ts'
-import type { Answer } from '../../api/hub.ts'
+import type { Answer } from '../../api/api-client.ts'
 import { formatCount } from '../../ui/formats.ts'
 
 export type Health = Answer<'getTenantHealth'>

@@ -1,7 +1,7 @@
 import { Group, Radio, Select, Stack, TextInput } from '@mantine/core'
 import { schemaResolver, useForm } from '@mantine/form'
 import * as v from 'valibot'
-import { api } from '../../api/hub.ts'
+import { api } from '../../api/api-client.ts'
 import { fieldErrors } from '../../api/problem.ts'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'

@@ -1,6 +1,6 @@
 import { Badge, Group } from '@mantine/core'
 import { IconAlertTriangle, IconCheck, IconClock } from '@tabler/icons-react'
-import type { Answer } from '../../api/hub.ts'
+import type { Answer } from '../../api/api-client.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 

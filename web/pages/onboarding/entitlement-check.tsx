@@ -1,9 +1,9 @@
 import { Button, Group, Paper, Select, Stack, Text, Title } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useState } from 'react'
-import { type Answer, api } from '../../api/hub.ts'
-import { Loaded, SkeletonLines } from '../../components/loaded.tsx'
-import type { Skill } from '../../components/whole-lists.ts'
+import { type Answer, api } from '../../api/api-client.ts'
+import type { Skill } from '../../components/full-lists.ts'
+import { Loaded, SkeletonLines } from '../../components/query-boundary.tsx'
 import { Notice } from '../../ui/notice.tsx'
 
 type Check = Answer<'checkEntitlement'>

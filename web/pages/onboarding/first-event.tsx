@@ -1,9 +1,9 @@
 import { Anchor, Button, Code, CopyButton, Group, Loader, Stack, Tabs, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { apiAddress } from '../../api/address.ts'
-import { api } from '../../api/hub.ts'
+import { apiAddress } from '../../api/api-base-url.ts'
+import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
-import { Loaded, SkeletonLines } from '../../components/loaded.tsx'
+import { Loaded, SkeletonLines } from '../../components/query-boundary.tsx'
 import { Notice } from '../../ui/notice.tsx'
 
 interface Sample {

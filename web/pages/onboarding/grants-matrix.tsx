@@ -2,9 +2,9 @@ import { Text, useMatches } from '@mantine/core'
 import { IconCheck, IconPackage } from '@tabler/icons-react'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type FocusEvent, type KeyboardEvent, type MouseEvent, memo, useRef, useState } from 'react'
-import type { Archetype, Skill } from '../../components/whole-lists.ts'
-import type { GivenGrants, GrantWishes } from './grant-wishes.ts'
+import type { Archetype, Skill } from '../../components/full-lists.ts'
 import styles from './grants-matrix.module.css'
+import type { GivenGrants, GrantWishes } from './pending-grants.ts'
 
 interface GrantsMatrixProps {
   archetypes: readonly Archetype[]

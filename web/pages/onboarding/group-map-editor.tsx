@@ -13,8 +13,8 @@ import {
 } from '@mantine/core'
 import { IconPlus, IconTrash } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
-import { api } from '../../api/hub.ts'
-import { useArchetypes } from '../../components/whole-lists.ts'
+import { api } from '../../api/api-client.ts'
+import { useArchetypes } from '../../components/full-lists.ts'
 
 export interface GroupMapping {
   group: string

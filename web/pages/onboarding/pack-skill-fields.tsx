@@ -1,7 +1,7 @@
 import { ActionIcon, Autocomplete, Button, Group, Paper, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import type { UseFormReturnType } from '@mantine/form'
 import { IconPlus, IconTrash } from '@tabler/icons-react'
-import { useSkills } from '../../components/whole-lists.ts'
+import { useSkills } from '../../components/full-lists.ts'
 import type { PackSkill } from './pack-form.tsx'
 
 interface PackSkillFieldsProps {

@@ -1,9 +1,9 @@
 import { Box, CloseButton, Select, SimpleGrid, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useState } from 'react'
-import { api } from '../../api/hub.ts'
-import { roleOptions } from '../../components/role-words.ts'
-import { useArchetypes } from '../../components/whole-lists.ts'
+import { api } from '../../api/api-client.ts'
+import { useArchetypes } from '../../components/full-lists.ts'
+import { roleOptions } from '../../components/role-labels.ts'
 import { FoldedFilters } from '../../ui/folded-filters.tsx'
 import type { RosterSearch } from './roster-search.ts'
 

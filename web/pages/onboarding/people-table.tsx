@@ -1,8 +1,8 @@
 import { Badge, Group, Text } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
-import type { Answer } from '../../api/hub.ts'
+import type { Answer } from '../../api/api-client.ts'
 import { PersonCell, PersonState } from '../../components/person-cell.tsx'
-import { roleLabels } from '../../components/role-words.ts'
+import { roleLabels } from '../../components/role-labels.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 

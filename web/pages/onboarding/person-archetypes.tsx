@@ -1,12 +1,12 @@
 import { Badge, Button, Group, MultiSelect, Stack, Text, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { type Answer, api } from '../../api/hub.ts'
+import { type Answer, api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
-import { Loaded, SkeletonLines } from '../../components/loaded.tsx'
+import { archetypeChoice, useArchetypes } from '../../components/full-lists.ts'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
-import { archetypeChoice, useArchetypes } from '../../components/whole-lists.ts'
+import { Loaded, SkeletonLines } from '../../components/query-boundary.tsx'
 
 const path = '/api/v1/roster/users/{user_id}/archetypes'
 

@@ -1,7 +1,7 @@
 import { Stack, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api } from '../../api/hub.ts'
+import { api } from '../../api/api-client.ts'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { Dialog } from '../../ui/dialog.tsx'

@@ -1,6 +1,6 @@
 import { Badge } from '@mantine/core'
 import { IconArchive, IconCheck, IconCircleOff, IconPencil } from '@tabler/icons-react'
-import type { Skill } from '../../components/whole-lists.ts'
+import type { Skill } from '../../components/full-lists.ts'
 
 export type SkillState = Skill['state']
 

@@ -1,5 +1,5 @@
 import { Stack } from '@mantine/core'
-import { useSkills } from '../../components/whole-lists.ts'
+import { useSkills } from '../../components/full-lists.ts'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { PacksPanel, usePacks } from './packs-panel.tsx'
 import { LatestRepublish } from './republish.tsx'

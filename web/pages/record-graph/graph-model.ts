@@ -1,4 +1,4 @@
-import type { Answer } from '../../api/hub.ts'
+import type { Answer } from '../../api/api-client.ts'
 
 export type Related = Pick<Answer<'getRelatedRecords'>, 'root' | 'records' | 'edges'>
 export type RelatedRecord = Related['records'][number]

@@ -4,7 +4,7 @@ import { createContext, memo, useContext, useEffect, useRef } from 'react'
 import { looksOf, titleOfRecord } from '../../components/record-type.tsx'
 import styles from './graph-canvas.module.css'
 import type { ShownNode, TreeNode } from './graph-model.ts'
-import { wordsOf } from './node-words.ts'
+import { wordsOf } from './node-labels.ts'
 
 export type GraphNodeData = { shown: ShownNode; parent: TreeNode | undefined }
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { known, recordId } from '../../components/search-values.ts'
+import { known, recordId } from '../../components/search-schemas.ts'
 
 export const graphSearch = v.object({
   depth: known(v.picklist(['1', '2', '3', '4', '5'])),

@@ -1,6 +1,6 @@
 import { Button, Code, Group, Stack, Text } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
-import { apiAddress } from '../../api/address.ts'
+import { apiAddress } from '../../api/api-base-url.ts'
 import { useMe } from '../../api/me.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { saveFile } from '../../ui/save-file.ts'

@@ -1,7 +1,7 @@
 import { Button, Group, Text, TextInput } from '@mantine/core'
 import { IconArrowBackUp, IconGavel, IconLockOpen, IconTrash } from '@tabler/icons-react'
 import { useState } from 'react'
-import { api } from '../../api/hub.ts'
+import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { HubProblem } from '../../api/problem.ts'
 import { LinkText } from '../../components/link-text.tsx'

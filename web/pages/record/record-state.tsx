@@ -1,6 +1,6 @@
 import { Badge, Text } from '@mantine/core'
 import { IconGavel } from '@tabler/icons-react'
-import { api } from '../../api/hub.ts'
+import { api } from '../../api/api-client.ts'
 import type { HubRecord } from '../../api/hub-record.ts'
 import { useMe } from '../../api/me.ts'
 import { ActorName } from '../../components/actor-name.tsx'

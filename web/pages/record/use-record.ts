@@ -1,7 +1,7 @@
 import { type InfiniteData, queryOptions, useQuery } from '@tanstack/react-query'
 import { patterns } from '../../../contract/literals.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../provenance/index.ts'
-import { api, hub } from '../../api/hub.ts'
+import { api, hub } from '../../api/api-client.ts'
 import type { HubRecord } from '../../api/hub-record.ts'
 import { useMe } from '../../api/me.ts'
 import { queryClient } from '../../api/query-client.ts'

@@ -9,12 +9,14 @@ import { useSuggestions } from '../../components/filter-suggestions.ts'
 import { FilterText } from '../../components/filter-text.tsx'
 import { recordTypeLooks } from '../../components/record-type.tsx'
 import { FoldedFilters } from '../../ui/folded-filters.tsx'
-import { rangeNames } from './filter-words.ts'
+import { rangeNames } from './filter-labels.ts'
 import { activeFilters, usualSort } from './record-query.ts'
 import { type RecordsSearch, ranges, sorts } from './records-search.ts'
 
 // With its calendar it is more than the rest of the filters, and seldom wanted.
-const MomentInput = lazy(() => import('../../ui/moment-input.tsx').then((module) => ({ default: module.MomentInput })))
+const MomentInput = lazy(() =>
+  import('../../ui/date-time-input.tsx').then((module) => ({ default: module.MomentInput })),
+)
 
 interface FilterBarProps {
   search: RecordsSearch

@@ -1,5 +1,5 @@
 import { Button, Group, Pill } from '@mantine/core'
-import { filterInWords } from './filter-words.ts'
+import { filterInWords } from './filter-labels.ts'
 import { activeFilters, type FilterName } from './record-query.ts'
 import type { RecordsSearch } from './records-search.ts'
 

@@ -1,6 +1,6 @@
 import { matchesFilter, normaliseFilter } from '../../../contract/record-filter.ts'
 import type { JsonObject } from '../../../provenance/index.ts'
-import type { Query } from '../../api/hub.ts'
+import type { Query } from '../../api/api-client.ts'
 import type { RecordsSearch } from './records-search.ts'
 
 /** Newest first, as people look. */

@@ -1,14 +1,14 @@
 import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
-import { api, hub } from '../../api/hub.ts'
+import { api, hub } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { queryClient } from '../../api/query-client.ts'
-import { Loaded } from '../../components/loaded.tsx'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { Loaded } from '../../components/query-boundary.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { Member, Members } from '../../ui/description-list.tsx'
 import { formatCount } from '../../ui/formats.ts'
-import { Member, Members } from '../../ui/members.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 
 /** The key of a tenant in Mode B, which wraps the keys its content is encrypted under. */

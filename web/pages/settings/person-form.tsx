@@ -3,14 +3,14 @@ import { schemaResolver, useForm } from '@mantine/form'
 import { useState } from 'react'
 import * as v from 'valibot'
 import type { Role } from '../../../contract/roles.ts'
-import { hub } from '../../api/hub.ts'
+import { hub } from '../../api/api-client.ts'
 import { fieldErrors } from '../../api/problem.ts'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
-import { roleMeanings, roleOptions } from '../../components/role-words.ts'
+import { roleMeanings, roleOptions } from '../../components/role-labels.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { FormButtons } from '../../ui/form-buttons.tsx'
-import { refreshPeople } from './refresh-people.ts'
+import { refreshPeople } from './invalidate-people.ts'
 
 const schema = v.object({
   email: v.pipe(v.string(), v.trim(), v.email('Give a whole address, such as lee@acme.example')),

@@ -1,15 +1,15 @@
 import { Radio, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { type Role, roleNames } from '../../../contract/roles.ts'
-import { hub } from '../../api/hub.ts'
+import { hub } from '../../api/api-client.ts'
 import { HubProblem } from '../../api/problem.ts'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
-import { roleLabels, roleMeanings } from '../../components/role-words.ts'
+import { roleLabels, roleMeanings } from '../../components/role-labels.ts'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { refreshPeople } from './invalidate-people.ts'
 import type { Person } from './people-table.tsx'
-import { refreshPeople } from './refresh-people.ts'
 
 /** Gives somebody another role. */
 export function RoleDialog({ person, onClose }: { person: Person; onClose(): void }) {

@@ -1,4 +1,4 @@
-import { type Answer, hub } from '../../api/hub.ts'
+import { type Answer, hub } from '../../api/api-client.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { formatTime } from '../../ui/time-text.tsx'
 

@@ -1,6 +1,6 @@
 import { Badge, Button, Text } from '@mantine/core'
 import { useMemo } from 'react'
-import type { Answer } from '../../api/hub.ts'
+import type { Answer } from '../../api/api-client.ts'
 import { DataTable } from '../../ui/data-table.tsx'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'

@@ -1,7 +1,7 @@
 import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { pageSizeMax, summaryDaysDefault } from '../../../contract/limits.ts'
-import { api } from '../../api/hub.ts'
-import { Loaded } from '../../components/loaded.tsx'
+import { api } from '../../api/api-client.ts'
+import { Loaded } from '../../components/query-boundary.tsx'
 import { formatCount } from '../../ui/formats.ts'
 
 /** What was used of each model in the last days, and how much of it has no price. */

@@ -2,7 +2,7 @@ import { ActionIcon, Button, Fieldset, NumberInput, Paper, Select, SimpleGrid, S
 import type { UseFormReturnType } from '@mantine/form'
 import { IconPlus, IconTrash } from '@tabler/icons-react'
 import { webhookAlertsMax } from '../../../contract/limits.ts'
-import { groupLabels, metricLabels } from './alert-words.ts'
+import { groupLabels, metricLabels } from './alert-labels.ts'
 import { newRule, type WebhookValues } from './webhook-form.ts'
 
 const options = (labels: Record<string, string>) => Object.entries(labels).map(([value, label]) => ({ value, label }))

@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core'
-import type { Answer } from '../../api/hub.ts'
+import type { Answer } from '../../api/api-client.ts'
 import { DataTable, type DataTableProps } from '../../ui/data-table.tsx'
 import { formatMs, nothing } from '../../ui/formats.ts'
 import { columnsOf } from '../../ui/table-columns.ts'

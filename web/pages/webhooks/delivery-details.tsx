@@ -1,5 +1,5 @@
 import { Code, Group, Stack, Text, Title } from '@mantine/core'
-import type { Answer } from '../../api/hub.ts'
+import type { Answer } from '../../api/api-client.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { Attempts } from './attempt-details.tsx'

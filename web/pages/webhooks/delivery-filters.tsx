@@ -1,8 +1,8 @@
 import { Button, Select, SimpleGrid, Stack } from '@mantine/core'
 import { type DeliveryStatus, deliveryStatuses, wordsOf } from '../../../contract/webhook-deliveries.ts'
+import { MomentInput } from '../../ui/date-time-input.tsx'
 import { FoldedFilters } from '../../ui/folded-filters.tsx'
-import { MomentInput } from '../../ui/moment-input.tsx'
-import { statusLabels } from './delivery-words.ts'
+import { statusLabels } from './delivery-labels.ts'
 import type { EndpointSearch } from './endpoint-search.ts'
 import { deliveryKinds } from './event-kinds.ts'
 

@@ -1,7 +1,7 @@
 import { Badge } from '@mantine/core'
 import { IconCheck, IconClock, IconRefreshAlert, IconX } from '@tabler/icons-react'
 import type { DeliveryStatus } from '../../../contract/webhook-deliveries.ts'
-import { statusLabels } from './delivery-words.ts'
+import { statusLabels } from './delivery-labels.ts'
 
 const looks = {
   pending: { color: 'blue', Icon: IconClock },

@@ -1,10 +1,10 @@
 import { List, Paper, SimpleGrid, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { Member, Members } from '../../ui/description-list.tsx'
 import { nothing } from '../../ui/formats.ts'
-import { Member, Members } from '../../ui/members.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
-import { ruleInWords } from './alert-words.ts'
+import { ruleInWords } from './alert-labels.ts'
 import { formatHealthCount, HealthBadge, healthNote } from './endpoint-health.tsx'
 import { usesThreshold, type Webhook } from './webhook-form.ts'
 

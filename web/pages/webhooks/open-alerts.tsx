@@ -1,12 +1,12 @@
 import { Stack, Text, Title } from '@mantine/core'
-import { type Answer, api } from '../../api/hub.ts'
+import { type Answer, api } from '../../api/api-client.ts'
 import { LinkText } from '../../components/link-text.tsx'
-import { Loaded } from '../../components/loaded.tsx'
+import { Loaded } from '../../components/query-boundary.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
-import { formatMetric, groupLabels, metricLabels } from './alert-words.ts'
+import { formatMetric, groupLabels, metricLabels } from './alert-labels.ts'
 
 type Alert = Answer<'listWebhookAlerts'>['items'][number]
 

@@ -1,6 +1,6 @@
 import { Button, Checkbox, Group, Stack, Stepper, Text, useMatches } from '@mantine/core'
 import { useState } from 'react'
-import { api } from '../../api/hub.ts'
+import { api } from '../../api/api-client.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { Dialog } from '../../ui/dialog.tsx'

@@ -1,4 +1,4 @@
-import { api } from '../../api/hub.ts'
+import { api } from '../../api/api-client.ts'
 
 /** Most receivers answer at once; a slow one is asked after less often, for calls are limited. */
 const pollMs = { atFirst: 500, later: 2000 }

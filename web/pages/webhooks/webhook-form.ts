@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Answer, Body } from '../../api/hub.ts'
+import type { Answer, Body } from '../../api/api-client.ts'
 
 export type Webhook = Answer<'getWebhook'>
 export type Rule = NonNullable<Webhook['alerts']>[number]

@@ -1,6 +1,6 @@
 import { serviceTokenSeconds } from '../../../../contract/limits.ts'
 import type { Database, DatabaseLog, Listener } from '../../../db/database.ts'
-import { openLookout } from '../../../db/lookout.ts'
+import { openLookout } from '../../../db/snapshot-poller.ts'
 import type { Revocations } from '../auth-types.ts'
 import { deleteOldRevocations, revocationsChannel, revocationsSince, writeRevocations } from './revocations-store.ts'
 import { createRevokedEpochs } from './revoked-epochs.ts'

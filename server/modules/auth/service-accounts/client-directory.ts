@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../../../db/database.ts'
 import { accountRows } from '../../../db/proven-rows.ts'
-import { atMost } from './at-most.ts'
 import { isClientId } from './client-secrets.ts'
+import { atMost } from './concurrency-limit.ts'
 import { credentialsOf, tenantOfClient } from './service-accounts-store.ts'
 
 /** How long a change that another process made may go unnoticed; the promise is 5 seconds. */

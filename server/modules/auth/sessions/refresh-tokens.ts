@@ -1,8 +1,8 @@
 import { createHmac, hash } from 'node:crypto'
-import { isSameText } from '../../../secrets/same-text.ts'
-import { deriveKey } from '../../../secrets/sealing.ts'
+import { isSameText } from '../../../secrets/constant-time-equal.ts'
+import { deriveKey } from '../../../secrets/encryption.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
-import { createOwnTokens } from './own-tokens.ts'
+import { createOwnTokens } from './internal-tokens.ts'
 import type { NamedSession } from './session-tokens.ts'
 
 /** One of the tokens that follow from one call with the session cookie. */

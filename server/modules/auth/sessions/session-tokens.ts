@@ -1,7 +1,7 @@
 import type { Tenant } from '../../../http/caller.ts'
-import { deriveKey } from '../../../secrets/sealing.ts'
+import { deriveKey } from '../../../secrets/encryption.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
-import { createOwnTokens } from './own-tokens.ts'
+import { createOwnTokens } from './internal-tokens.ts'
 
 /** What a token says its session is. Whether that goes on is for the database to say. */
 export interface NamedSession {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { NextCursor } from '../../../../contract/answer-schemas.ts'
+import { NextCursor } from '../../../../contract/response-schemas.ts'
 import { roleNames } from '../../../../contract/roles.ts'
 import { scopeNames } from '../../../../contract/scopes.ts'
 import type { SignInMethod } from '../auth-types.ts'

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { tenantNamedBy } from '../../../http/access-checks.ts'
+import { tenantNamedBy } from '../../../http/auth-middleware.ts'
 import { setRefreshCookie, setSessionCookie } from '../../../http/cookies.ts'
 import { addRoute } from '../../../http/route.ts'
 import { UserTokenAnswer } from '../auth-schemas.ts'
-import { Email, TenantSlug } from './link-schemas.ts'
+import { Email, TenantSlug } from './magic-link-schemas.ts'
 import type { MockLogin, MockSignIn } from './mock-login-service.ts'
 
 const MockLoginBody = Type.Object({ email: Email, tenant: Type.Optional(TenantSlug) }, { additionalProperties: false })

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { clearCookie, readCookie, setLoginCookie, setSessionCookie } from '../../../http/cookies.ts'
 import { sendPage } from '../../../http/page.ts'
 import { addRoute } from '../../../http/route.ts'
-import { askFirstPage } from './ask-first-page.ts'
+import { askFirstPage } from './login-confirmation-page.ts'
 import type { LoginVisitor, OidcLogin } from './oidc-login-service.ts'
 import { AskFirstPage, CallbackQuery, LoginQuery, redirectHeaders } from './oidc-schemas.ts'
 

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
 import { loginMinutes } from '../../../../contract/limits.ts'
-import { deriveKey, seal, unseal } from '../../../secrets/sealing.ts'
+import { deriveKey, seal, unseal } from '../../../secrets/encryption.ts'
 import type { LoginSecrets } from '../../identity/identity-types.ts'
 
 /** A login between its beginning and its end. It lives in the browser's cookie only, sealed. */

@@ -1,8 +1,8 @@
 import type { Tenant } from '../../../http/caller.ts'
 import { type Html, html } from '../../../http/page.ts'
 import type { OpenLink } from '../../links/links-types.ts'
-import { type LinkPage, signInForm } from './link-pages.ts'
-import { readableTime } from './link-times.ts'
+import { type LinkPage, signInForm } from './magic-link-pages.ts'
+import { readableTime } from './magic-link-times.ts'
 
 /** What a welcome link opens: the tenant, the button that signs its administrator in, and what to do first. */
 export function welcomePage(tenant: Tenant, link: OpenLink): LinkPage {

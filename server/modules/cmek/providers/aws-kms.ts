@@ -1,6 +1,6 @@
 import { DecryptCommand, EncryptCommand, KMSClient, type KMSClientConfig } from '@aws-sdk/client-kms'
 import type { KeyContext, KeyProvider } from '../cmek-types.ts'
-import { KeyProblem } from '../key-problem.ts'
+import { KeyProblem } from '../key-provider-error.ts'
 
 export interface AwsKmsSettings {
   readonly region?: string | undefined

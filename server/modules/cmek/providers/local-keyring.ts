@@ -1,9 +1,9 @@
 import { hash, randomBytes } from 'node:crypto'
 import { link, mkdir, open, readdir, readFile, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { deriveKey, seal, unseal } from '../../../secrets/sealing.ts'
+import { deriveKey, seal, unseal } from '../../../secrets/encryption.ts'
 import type { KeyContext, KeyProvider } from '../cmek-types.ts'
-import { KeyProblem } from '../key-problem.ts'
+import { KeyProblem } from '../key-provider-error.ts'
 
 const keyBytes = 32
 

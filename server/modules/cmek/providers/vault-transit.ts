@@ -1,6 +1,6 @@
 import type { Config } from '../../../config.ts'
 import type { KeyContext, KeyProvider } from '../cmek-types.ts'
-import { KeyProblem } from '../key-problem.ts'
+import { KeyProblem } from '../key-provider-error.ts'
 
 const timeoutMs = 5_000
 const answerBytesMax = 64 * 1024

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../provenance/json.ts'
+import { addressStep } from '../../../outbound/connection-test.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
-import { addressStep } from '../../../outbound/trial.ts'
 import type { Delivery, PlatformAdapter } from '../platform-adapter-types.ts'
 import { failStep, PublishFailure } from '../publish-failure.ts'
 import { type AnthropicClient, createAnthropicClient } from './anthropic-client.ts'

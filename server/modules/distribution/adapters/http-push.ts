@@ -1,6 +1,6 @@
+import { addressStep } from '../../../outbound/connection-test.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import { signatureOf } from '../../../outbound/signature.ts'
-import { addressStep } from '../../../outbound/trial.ts'
 import type { Delivery, PlatformAdapter } from '../platform-adapter-types.ts'
 import { failStep, failureOf } from '../publish-failure.ts'
 

@@ -1,5 +1,5 @@
 import { publishedWithinSeconds } from '../../../../contract/limits.ts'
-import { StepFailed } from '../../../outbound/trial.ts'
+import { StepFailed } from '../../../outbound/connection-test.ts'
 import type { PlatformAdapter } from '../platform-adapter-types.ts'
 
 /** Seconds since a connector fetched its manifest last; undefined when it never did. */

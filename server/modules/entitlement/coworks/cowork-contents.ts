@@ -1,5 +1,5 @@
 import type { TenantTx } from '../../../db/database.ts'
-import { contentSealer } from '../../../db/record-contents.ts'
+import { contentSealer } from '../../../db/record-encryption.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { TenantSecrets } from '../../cmek/cmek-types.ts'
 import type { StoredSkill } from './coworks-store.ts'

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import { NextCursor } from '../../../../contract/answer-schemas.ts'
 import { coworkArchetypesMax, coworkSkillsMax, skillVersionLengthMax } from '../../../../contract/limits.ts'
 import { patterns } from '../../../../contract/literals.ts'
+import { NextCursor } from '../../../../contract/response-schemas.ts'
 import type { JsonObject } from '../../../../provenance/json.ts'
 
 const identifier = (example: string) => Type.String({ pattern: patterns.identifier, examples: [example] })

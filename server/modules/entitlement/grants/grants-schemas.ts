@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
-import { NextCursor } from '../../../../contract/answer-schemas.ts'
 import { archetypeSkillsMax } from '../../../../contract/limits.ts'
 import { patterns } from '../../../../contract/literals.ts'
 import { PageQuery } from '../../../../contract/request-schemas.ts'
+import { NextCursor } from '../../../../contract/response-schemas.ts'
 
 const archetypeId = Type.String({
   pattern: patterns.identifier,

@@ -6,12 +6,12 @@ import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import type { LogHead, TenantLogs } from '../../log/log-types.ts'
 import { nodeCrypto } from '../node-crypto.ts'
-import { answerText } from '../record-answer.ts'
 import { sealOf } from '../record-cosign.ts'
 import { recordNotFound } from '../record-errors.ts'
+import { answerText } from '../record-response.ts'
 import { findRecords, findSeals } from '../record-store.ts'
 import { findTombstone, findType, type Tombstone } from './erasure-store.ts'
-import { eventsStay } from './purge-evidence.ts'
+import { eventsStay } from './purge-verifier.ts'
 
 export interface DeletionCertificates {
   /**

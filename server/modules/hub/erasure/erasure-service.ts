@@ -5,13 +5,13 @@ import type { Tenant } from '../../../http/caller.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { HoldCheck } from '../holds/holds-types.ts'
 import type { RecordClock } from '../record-clock-types.ts'
-import type { ToldEvents } from '../told-events.ts'
 import type { StoredVerification } from '../verification-types.ts'
+import type { ToldEvents } from '../verified-events.ts'
 import { createErasurePart, type ErasureOrder } from './erasure-part.ts'
 import { type DueRecord, findDue, findStored } from './erasure-store.ts'
 import type { Erased, Erasure, ErasureList, ErasureParticipant, KeptErasure } from './erasure-types.ts'
-import { createOverduePurge } from './overdue-service.ts'
-import { createPurgeEvidence } from './purge-evidence.ts'
+import { createPurgeEvidence } from './purge-verifier.ts'
+import { createOverduePurge } from './retention-purge-service.ts'
 
 /** What one transaction erases at most, so that it soon ends. */
 const recordsMax = 500

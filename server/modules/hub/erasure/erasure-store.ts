@@ -1,6 +1,6 @@
 import { erasureLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
-import { openRows } from '../../../db/record-contents.ts'
+import { openRows } from '../../../db/record-encryption.ts'
 import type { TenantTables } from '../../../db/schema.ts'
 import { lockTenant } from '../../../db/tenant-lock.ts'
 import type { RecordState } from '../record-state-store.ts'

@@ -10,7 +10,7 @@ import { recordNotFound } from '../record-errors.ts'
 import { insertRelease, type Release, releasesAfter } from '../record-state-store.ts'
 import { findRecord } from '../record-store.ts'
 import { fourEyesDetails } from '../retention/proven-retention.ts'
-import type { ToldEvents } from '../told-events.ts'
+import type { ToldEvents } from '../verified-events.ts'
 import { releaseDetails, releasedKind } from './hold-events.ts'
 
 interface ReleaseAnswer {

@@ -3,7 +3,7 @@ import { canonicalize } from '../../../../provenance/index.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../provenance/json.ts'
 import { timeOfRecordId } from '../record-clock.ts'
 import type { Release } from '../record-state-store.ts'
-import type { ToldEvent } from '../told-events.ts'
+import type { ToldEvent } from '../verified-events.ts'
 import type { HoldRow } from './holds-store.ts'
 
 /**

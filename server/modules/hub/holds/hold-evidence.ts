@@ -1,8 +1,8 @@
 import type { ProvenanceKeys } from '../../keys/keys-types.ts'
-import { createToldEvents, type ToldEvents } from '../told-events.ts'
 import type { VerificationPool } from '../verification-pool.ts'
+import { createToldEvents, type ToldEvents } from '../verified-events.ts'
 import { createHoldCheck } from './hold-check.ts'
-import { createHoldEnds, type HoldEnds } from './hold-ends.ts'
+import { createHoldEnds, type HoldEnds } from './hold-release-verifier.ts'
 import type { HoldCheck } from './holds-types.ts'
 
 /** What decides about holds, over one memory of the events that it goes by. */

@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox'
-import { NextCursor } from '../../../../contract/answer-schemas.ts'
 import { holdNameLengthMax, holdRecordsAnswered, holdRecordsMax } from '../../../../contract/limits.ts'
 import { patterns } from '../../../../contract/literals.ts'
 import { recordFilterMembers } from '../../../../contract/record-filter.ts'
 import { PageQuery } from '../../../../contract/request-schemas.ts'
+import { NextCursor } from '../../../../contract/response-schemas.ts'
 
 const exampleId = '019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'
 const subject = { description: 'Subject of the token', examples: ['usr_7Kd2mQx9RtVb4LhZs8WcNp3F'] }

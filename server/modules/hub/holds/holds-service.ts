@@ -6,16 +6,14 @@ import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
-import { momentAfter } from '../later-moment.ts'
+import { momentAfter } from '../monotonic-timestamp.ts'
 import type { RecordClock } from '../record-clock-types.ts'
 import { findRecordIds } from '../record-store.ts'
 import { findProvenRetention, type ProvenRetention } from '../retention/proven-retention.ts'
 import { retentionSubject } from '../retention/retention-rules.ts'
-import type { ToldEvents } from '../told-events.ts'
-import { freeze, type HoldScope, resume } from './buffers.ts'
-import { hasFrozenOf } from './buffers-store.ts'
+import type { ToldEvents } from '../verified-events.ts'
 import { appliedDetails, appliedKind, releasedDetails, releasedKind, tellsOfEnd } from './hold-events.ts'
-import type { HoldList } from './hold-list-types.ts'
+import type { HoldList } from './hold-journal-types.ts'
 import type { PlaceHoldBody } from './holds-schemas.ts'
 import {
   countFilterHolds,
@@ -28,6 +26,8 @@ import {
   takeHoldsLock,
 } from './holds-store.ts'
 import type { HoldCheck } from './holds-types.ts'
+import { freeze, type HoldScope, resume } from './recovery-periods.ts'
+import { hasFrozenOf } from './recovery-periods-store.ts'
 import { filterOf } from './stored-filter.ts'
 
 export interface HoldAnswer {

@@ -1,7 +1,7 @@
 import { type RecordType, recordTypes } from '../../../../contract/literals.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
-import type { ToldEvent, ToldEvents } from '../told-events.ts'
+import type { ToldEvent, ToldEvents } from '../verified-events.ts'
 import { findRetention, findRetentionEvent, inOrder } from './retention-store.ts'
 import type { RetentionRule, RetentionRules } from './retention-types.ts'
 

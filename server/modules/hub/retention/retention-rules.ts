@@ -1,4 +1,4 @@
-import { microsOf, timeOfMicros } from '../later-moment.ts'
+import { microsOf, timeOfMicros } from '../monotonic-timestamp.ts'
 import { recordIdFloor } from '../record-clock.ts'
 import type { OverdueCriteria } from './retention-store.ts'
 import type { RetentionRules } from './retention-types.ts'

@@ -1,6 +1,6 @@
 import { type RecordType, recordTypes } from '../../../../contract/literals.ts'
 import type { TenantTx } from '../../../db/database.ts'
-import { microsOf } from '../later-moment.ts'
+import { microsOf } from '../monotonic-timestamp.ts'
 import { recordIdFloor, timeOfRecordId } from '../record-clock.ts'
 import { lookUpState } from '../record-sql-store.ts'
 import type { RetentionRule, RetentionRules } from './retention-types.ts'

@@ -13,7 +13,7 @@ import type { ProvenanceKeys } from '../../keys/keys-types.ts'
 import type { KeptCheckpoints, LogHead, TenantLogs } from '../../log/log-types.ts'
 import { nodeCrypto } from '../node-crypto.ts'
 import { type Finding, listed, type SweepCheck } from './finding.ts'
-import { isLogDamage } from './log-damage.ts'
+import { isLogDamage } from './log-corruption.ts'
 
 /** Besides the newest; in time all are. */
 const earlierCompared = 8

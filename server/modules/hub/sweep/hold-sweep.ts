@@ -3,7 +3,7 @@ import type { Tenant } from '../../../http/caller.ts'
 import { appliedKind, releasedKind, tellsOfEnd, tellsOfHold, tellsOfRelease } from '../holds/hold-events.ts'
 import { rulesKind, rulesToldBy, textOfRules } from '../retention/proven-retention.ts'
 import { findRetention, findRetentionEvent } from '../retention/retention-store.ts'
-import type { ToldEvent, ToldEvents } from '../told-events.ts'
+import type { ToldEvent, ToldEvents } from '../verified-events.ts'
 import type { Finding, SweepCheck } from './finding.ts'
 import {
   findConfigEvents,

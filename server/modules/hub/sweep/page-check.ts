@@ -7,11 +7,11 @@ import { checkErasedContent, type ErasedContents, findErasedContents } from '../
 import { nodeCrypto } from '../node-crypto.ts'
 import { findRecords } from '../record-store.ts'
 import type { RecordsOfEntries, SealedRecords, SealedRow } from '../sealed-records-types.ts'
-import type { ToldEvents } from '../told-events.ts'
 import type { StoredVerification, Verification } from '../verification-types.ts'
+import type { ToldEvents } from '../verified-events.ts'
 import { checkChange, checkTombstone, type ToldChange, toldChange } from './event-check.ts'
 import { type Finding, listedMax, type SweepCheck } from './finding.ts'
-import { isLogDamage } from './log-damage.ts'
+import { isLogDamage } from './log-corruption.ts'
 import { checkSeal } from './seal-check.ts'
 import {
   findLeafCounts,

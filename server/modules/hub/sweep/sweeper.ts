@@ -3,13 +3,13 @@ import type { Tenant } from '../../../http/caller.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { RecordClock } from '../record-clock-types.ts'
 import { type AccessCursor, firstAccessCursor } from './access-sweep.ts'
+import { createWholePass } from './full-scan.ts'
 import { firstHoldCursor, type HoldCursor } from './hold-sweep.ts'
-import { createLanes, type Lanes } from './lanes.ts'
 import { createLostLogs } from './lost-logs.ts'
-import { createPace, type Pace, pause } from './pace.ts'
+import { createLanes, type Lanes } from './scan-modes.ts'
 import { createSweepSteps, type SweepDeps, type SweepSteps } from './sweep-steps.ts'
 import type { Sweeper } from './sweep-types.ts'
-import { createWholePass } from './whole-pass.ts'
+import { createPace, type Pace, pause } from './throttle.ts'
 
 /** Rates and times; docs/adr/0030-sweeper.md reckons with them. */
 export interface SweepPlan {

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../../../provenance/json.ts'
-import type { ToldEvent } from '../told-events.ts'
+import type { ToldEvent } from '../verified-events.ts'
 
 /** Lists what people above member and service accounts may do, and who was deactivated, by the newest event about each. */
 export type ToldAccess = ReadonlyMap<string, { eventId: string; access: string }>

@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { ConnectionTrial } from '../../../../contract/answer-schemas.ts'
+import { ConnectionTrial } from '../../../../contract/response-schemas.ts'
 import { addRoute, emptyBody } from '../../../http/route.ts'
-import type { SoundParts } from '../../../http/sound-parts.ts'
+import type { SoundParts } from '../../../http/valid-parts.ts'
 import { RotatedSecretSchema, ScimConfigurationBody, ScimState } from './scim-schemas.ts'
 import type { ScimService } from './scim-service.ts'
 import type { ScimSettings } from './scim-settings.ts'
-import type { ScimTrial } from './scim-trial.ts'
+import type { ScimTrial } from './scim-tester.ts'
 
 export function addScimRoutes(app: FastifyInstance, scim: ScimService, trial: ScimTrial): void {
   addRoute(

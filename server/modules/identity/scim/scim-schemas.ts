@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import { InboundConnectionSchema, RotatedInboundSecretSchema } from '../../../../contract/answer-schemas.ts'
 import { scimGroupLengthMax, scimMappingsMax } from '../../../../contract/limits.ts'
 import { patterns } from '../../../../contract/literals.ts'
+import { InboundConnectionSchema, RotatedInboundSecretSchema } from '../../../../contract/response-schemas.ts'
 
 const object = <P extends Parameters<typeof Type.Object>[0]>(properties: P) =>
   Type.Object(properties, { additionalProperties: false })

@@ -1,5 +1,5 @@
 import type { PointedError } from '../../../../contract/domain-error.ts'
-import type { SoundParts } from '../../../http/sound-parts.ts'
+import type { SoundParts } from '../../../http/valid-parts.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import type { GroupMapping } from '../../roster/directory/directory-types.ts'
 

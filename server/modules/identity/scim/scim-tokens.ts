@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { Tenant } from '../../../http/caller.ts'
+import { deriveKey } from '../../../secrets/encryption.ts'
 import { randomText } from '../../../secrets/random-text.ts'
-import { deriveKey } from '../../../secrets/sealing.ts'
 
 /** 43 characters of 62 are 256 bits. */
 const secretLength = 44

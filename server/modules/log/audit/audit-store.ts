@@ -1,5 +1,5 @@
 import type { TenantTx } from '../../../db/database.ts'
-import { openRows } from '../../../db/record-contents.ts'
+import { openRows } from '../../../db/record-encryption.ts'
 import type { LogEntry } from '../log-types.ts'
 
 /** Of a stored record, without its text. Nothing is assumed of the values. */

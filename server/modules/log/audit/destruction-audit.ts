@@ -1,7 +1,7 @@
 import { leafHash } from '../../../../provenance/index.ts'
 import { isSaltOfContent } from '../../../db/content-salt.ts'
 import type { TenantTx } from '../../../db/database.ts'
-import { type DestroyedKey, isSealed } from '../../../db/record-contents.ts'
+import { type DestroyedKey, isSealed } from '../../../db/record-encryption.ts'
 import { logCrypto } from '../log-crypto.ts'
 import { findTexts, type RecordHead } from './audit-store.ts'
 

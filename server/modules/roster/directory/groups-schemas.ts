@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { NextCursor } from '../../../../contract/answer-schemas.ts'
+import { NextCursor } from '../../../../contract/response-schemas.ts'
 import { GroupId } from '../users/users-schemas.ts'
 
 export const GroupParams = Type.Object({ group_id: GroupId }, { additionalProperties: false })

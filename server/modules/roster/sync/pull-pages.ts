@@ -6,11 +6,11 @@ import {
 } from '../../../../contract/limits.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { ScimPage } from '../../identity/scim/scim-source-types.ts'
-import { applyPart } from './apply-in-parts.ts'
-import { askSource } from './source-asking.ts'
+import { applyPart } from './bisecting-apply.ts'
+import { askSource } from './source-request.ts'
 import { type SyncAttempt, takeStep } from './sync-attempt.ts'
 import { forgetSkipped, SyncFailed, type SyncPosition } from './sync-state.ts'
-import { TurnOver } from './sync-turn.ts'
+import { TurnOver } from './sync-time-slice.ts'
 import type { SyncRow } from './syncs-store.ts'
 
 const passesMax = 3

@@ -4,7 +4,7 @@ import type { Actor } from '../../governance/governance-types.ts'
 import type { ScimSource } from '../../identity/scim/scim-source-types.ts'
 import type { GroupMapping } from '../directory/directory-types.ts'
 import { SyncOver } from './sync-state.ts'
-import type { SyncTurn } from './sync-turn.ts'
+import type { SyncTurn } from './sync-time-slice.ts'
 import { lockAttempt, type SyncRow, saveSync } from './syncs-store.ts'
 
 /** One process at work on a sync. Only the last attempt that began changes it, and only while it runs. */

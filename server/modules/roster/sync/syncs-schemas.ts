@@ -1,6 +1,6 @@
 import { type TProperties, Type } from 'typebox'
-import { NextCursor } from '../../../../contract/answer-schemas.ts'
 import { massDeactivation } from '../../../../contract/limits.ts'
+import { NextCursor } from '../../../../contract/response-schemas.ts'
 
 const exampleId = 'sync_7Kd2mQx9RtVb4LhZs8WcNp3F'
 const object = <P extends TProperties>(properties: P) => Type.Object(properties, { additionalProperties: false })

@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
-import { NextCursor } from '../../../../contract/answer-schemas.ts'
 import { emailLengthMax } from '../../../../contract/email-address.ts'
 import { displayNameLengthMax, userArchetypesMax } from '../../../../contract/limits.ts'
 import { patterns } from '../../../../contract/literals.ts'
 import { PageQuery } from '../../../../contract/request-schemas.ts'
+import { NextCursor } from '../../../../contract/response-schemas.ts'
 import { roleNames } from '../../../../contract/roles.ts'
 
 const exampleId = 'usr_7Kd2mQx9RtVb4LhZs8WcNp3F'

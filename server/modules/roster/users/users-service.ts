@@ -6,9 +6,9 @@ import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
 import { lockDirectory, touchUser } from '../directory/directory-users-store.ts'
 import type { UserFilter, Users } from '../roster-types.ts'
 import { requireScopesOf } from './grant-rule.ts'
-import { userAnswer, userAnswers } from './user-answers.ts'
 import { addressTaken, isActive, now, type UserChanges } from './user-changes.ts'
 import { makeUserId } from './user-ids.ts'
+import { userAnswer, userAnswers } from './user-responses.ts'
 import {
   insertUser,
   lockRoles,

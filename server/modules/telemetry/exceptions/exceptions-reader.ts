@@ -1,8 +1,8 @@
 import type { TenantTx } from '../../../db/database.ts'
-import { createTurn } from '../../../http/turns.ts'
-import type { PriceBook } from '../prices/prices.ts'
+import { createTurn } from '../../../http/yield-budget.ts'
+import type { PriceBook } from '../prices/list-price-book.ts'
 import { type ReadEvent, readStoredEvent } from '../stored-event.ts'
-import { exceptionOf } from './exceptions-answer.ts'
+import { exceptionOf } from './exceptions-response.ts'
 import type { CostException, ExceptionsQuery } from './exceptions-schemas.ts'
 import { type ScanIndex, type ScannedRecord, scanRecords } from './exceptions-store.ts'
 

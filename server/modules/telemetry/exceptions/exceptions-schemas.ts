@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
-import { NextCursor } from '../../../../contract/answer-schemas.ts'
 import { patterns } from '../../../../contract/literals.ts'
 import { PageQuery } from '../../../../contract/request-schemas.ts'
+import { NextCursor } from '../../../../contract/response-schemas.ts'
 
 export const exceptionKinds = ['unpriced', 'divergent'] as const
 export const tolerancePercentDefault = 2

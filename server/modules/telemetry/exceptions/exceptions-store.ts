@@ -1,5 +1,5 @@
 import type { TenantTx } from '../../../db/database.ts'
-import { openText } from '../../../db/record-contents.ts'
+import { openText } from '../../../db/record-encryption.ts'
 
 /** The index that records are looked through by, and the value that they all have there. */
 export interface ScanIndex {

@@ -2,7 +2,7 @@ import { DomainError, type PointedError, validationFailed } from '../../../../co
 import { batchEventsMax } from '../../../../contract/limits.ts'
 import { isJsonObject, type JsonValue } from '../../../../provenance/index.ts'
 import type { Tenant } from '../../../http/caller.ts'
-import { errorAt } from '../../../http/json-breaches.ts'
+import { errorAt } from '../../../http/json-violations.ts'
 import { contentErrors, faultsMax } from './event-check.ts'
 
 /**

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import { DomainError } from '../../../../contract/domain-error.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
-import { createBookOfOverrides } from './price-book-of-overrides.ts'
-import { createPriceBook, type PriceBook } from './prices.ts'
+import { createPriceBook, type PriceBook } from './list-price-book.ts'
 import type { PriceProof, ProvenPrices } from './proven-prices.ts'
+import { createBookOfOverrides } from './tenant-price-book.ts'
 
 /** How long another process may go on with prices that have been replaced. */
 const ttlMs = 1000

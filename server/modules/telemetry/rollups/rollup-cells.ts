@@ -1,4 +1,4 @@
-import type { Turn } from '../../../http/turns.ts'
+import type { Turn } from '../../../http/yield-budget.ts'
 import { LatencySketch } from './latency-sketch.ts'
 import { type Dimension, type View, viewDimensions } from './rollup-types.ts'
 

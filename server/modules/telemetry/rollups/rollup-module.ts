@@ -5,7 +5,7 @@ import type { Records } from '../../hub/hub-types.ts'
 import type { FigureAudit } from '../../hub/sweep/sweep-types.ts'
 import { createRollupAudits } from './rollup-audit.ts'
 import { createRollupErasure } from './rollup-erasure.ts'
-import { createFolder, type Folder } from './rollup-folder.ts'
+import { createFolder, type Folder } from './rollup-scheduler.ts'
 import { createRollups, type Rollups } from './rollup-service.ts'
 
 export interface RollupModule {

@@ -1,5 +1,5 @@
 import type { TenantTx } from '../../../db/database.ts'
-import { openText } from '../../../db/record-contents.ts'
+import { openText } from '../../../db/record-encryption.ts'
 import type { Grain, View } from './rollup-types.ts'
 
 const rowsPerDelete = 20_000

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { DomainError } from '../../../../contract/domain-error.ts'
 import type { Database, DatabaseLog } from '../../../db/database.ts'
-import { closeDay } from './rollup-days.ts'
-import { createFolding, type Folded } from './rollup-folding.ts'
+import { closeDay } from './day-compaction.ts'
+import { createFolding, type Folded } from './rollup-aggregator.ts'
 import { type Rebuilt, rebuildRollups } from './rollup-rebuild.ts'
 import { idleOpenDays } from './rollup-store.ts'
 

@@ -1,5 +1,5 @@
 import type { TenantTx } from '../../../db/database.ts'
-import { createTurn } from '../../../http/turns.ts'
+import { createTurn } from '../../../http/yield-budget.ts'
 import { Figures } from '../rollups/rollup-cells.ts'
 import { type DeltaEntry, readDelta, UnreadableDelta } from '../rollups/rollup-delta.ts'
 import type { Dimension } from '../rollups/rollup-types.ts'

@@ -1,5 +1,5 @@
 import type { TenantTx } from '../../../db/database.ts'
-import { createTurn } from '../../../http/turns.ts'
+import { createTurn } from '../../../http/yield-budget.ts'
 import { Figures } from '../rollups/rollup-cells.ts'
 import { type Dimension, quartersPerDay, type View, viewDimensions } from '../rollups/rollup-types.ts'
 import { placeOf, readUnfolded, type Unfolded } from './summary-deltas.ts'

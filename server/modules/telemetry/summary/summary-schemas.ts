@@ -1,8 +1,8 @@
 import { type Static, type TProperties, Type } from 'typebox'
-import { NextCursor } from '../../../../contract/answer-schemas.ts'
 import { summaryDaysMax } from '../../../../contract/limits.ts'
 import { patterns } from '../../../../contract/literals.ts'
 import { PageQuery } from '../../../../contract/request-schemas.ts'
+import { NextCursor } from '../../../../contract/response-schemas.ts'
 import { type Grouping, groupings, intervals } from './summary-types.ts'
 
 const from = '2026-01-05T00:00:00Z'

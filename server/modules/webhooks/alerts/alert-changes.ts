@@ -7,10 +7,10 @@ import type { WebhookOutbox } from '../webhooks-types.ts'
 import { alertName, type Candidate, type EndpointFindings } from './alert-findings.ts'
 import { closedMessage, openedMessage } from './alert-messages.ts'
 import { nothing } from './alert-metrics.ts'
-import { rulesById } from './alert-readings.ts'
 import { afterLook } from './alert-rules.ts'
 import type { Episode } from './alert-types.ts'
 import * as store from './alerts-store.ts'
+import { rulesById } from './metric-queries.ts'
 
 /**
  * Opens and closes alerts of an endpoint by what a reading has shown, and tells it. What has come to pass since the

@@ -1,8 +1,8 @@
 import type { TenantTx } from '../../../db/database.ts'
 import type { AlertRule, WebhookOutbox } from '../webhooks-types.ts'
 import { closedMessage } from './alert-messages.ts'
-import { rulesById } from './alert-readings.ts'
 import { removeAlertsBut } from './alerts-store.ts'
+import { rulesById } from './metric-queries.ts'
 
 /** The end of alerts by what is done to their endpoint or its rules, whatever the figures are. */
 export interface AlertEnds {

@@ -1,15 +1,15 @@
 import type { Database, TenantTx } from '../../../db/database.ts'
-import { createBreath } from '../../../jobs/breath.ts'
+import { createBreath } from '../../../jobs/event-loop-yielder.ts'
 import type { RecordClock } from '../../hub/record-clock-types.ts'
 import type { TelemetryWindows } from '../../telemetry/summary/window-types.ts'
 import type { Endpoints, WebhookOutbox } from '../webhooks-types.ts'
 import { changeAlerts } from './alert-changes.ts'
 import { createAlertEnds } from './alert-ends.ts'
 import { AlertFindings, type OpenAlert } from './alert-findings.ts'
-import { type Reading, readingsOf } from './alert-readings.ts'
 import type { AlertEvaluator } from './alert-types.ts'
 import { alertWindow } from './alert-windows.ts'
 import * as store from './alerts-store.ts'
+import { type Reading, readingsOf } from './metric-queries.ts'
 
 /** Open alerts of which names are read at once. */
 const namesAtOnce = 5_000

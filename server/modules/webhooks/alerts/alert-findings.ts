@@ -4,7 +4,7 @@ import type { AlertRule } from '../webhooks-types.ts'
 import { measured } from './alert-metrics.ts'
 import { opens } from './alert-rules.ts'
 import type { Sight, Watch } from './alert-types.ts'
-import { WorstCandidates } from './worst-candidates.ts'
+import { WorstCandidates } from './top-candidates.ts'
 
 /** A group that an alert is to open for. */
 export interface Candidate extends Sight {

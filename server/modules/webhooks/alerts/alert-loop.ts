@@ -1,5 +1,5 @@
 import type { DatabaseLog } from '../../../db/database.ts'
-import { createTenantLoop, type TenantLoop } from '../../../jobs/tenant-loop.ts'
+import { createTenantLoop, type TenantLoop } from '../../../jobs/tenant-poller.ts'
 import type { AlertEvaluator } from './alert-types.ts'
 
 /** Between looks at a tenant with rules. */

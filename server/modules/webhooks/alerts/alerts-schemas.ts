@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { NextCursor } from '../../../../contract/answer-schemas.ts'
+import { NextCursor } from '../../../../contract/response-schemas.ts'
 
 const closed = { additionalProperties: false } as const
 const time = (description: string) =>

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
-import { NextCursor } from '../../../../contract/answer-schemas.ts'
 import { webhookAttemptsKept, webhookBodyCharactersKept, webhookRedeliveriesMax } from '../../../../contract/limits.ts'
 import { patterns } from '../../../../contract/literals.ts'
 import { PageQuery } from '../../../../contract/request-schemas.ts'
+import { NextCursor } from '../../../../contract/response-schemas.ts'
 import { deliveryErrors, deliveryStatuses, meaningsOf, wordsOf } from '../../../../contract/webhook-deliveries.ts'
 import { WebhookId } from '../webhook-params-schema.ts'
 

@@ -13,8 +13,8 @@ import type { DeliveryAdministration, DeliveryStatus } from '../delivery-types.t
 import { lockWebhooks } from '../webhook-lock-store.ts'
 import type { Endpoint, Endpoints, WebhookOutbox } from '../webhooks-types.ts'
 import { endpointOfDelivery, findDelivery, lockDelivery } from './deliveries-store.ts'
-import { deliveryAnswer, deliveryDetails } from './delivery-answer.ts'
 import { deliveriesBelow } from './delivery-pages-store.ts'
+import { deliveryAnswer, deliveryDetails } from './delivery-response.ts'
 import { insertDeliveries, takeSequences } from './new-deliveries-store.ts'
 import { countRequeued, requeueAll, requeueDelivery } from './requeue-store.ts'
 

@@ -1,7 +1,7 @@
 import { validationFailed } from '../../../../contract/domain-error.ts'
 import { webhookAlertReadingsMax } from '../../../../contract/limits.ts'
 import type { TenantTx } from '../../../db/database.ts'
-import { countReadings } from '../alerts/alert-readings.ts'
+import { countReadings } from '../alerts/metric-queries.ts'
 import type { WebhookState } from './webhook-changes.ts'
 import { allWebhooks } from './webhooks-store.ts'
 

@@ -1,6 +1,6 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
-import type { DescribedUrl } from '../../../secrets/described-url.ts'
+import type { DescribedUrl } from '../../../secrets/redacted-url.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { AlertRule, Endpoint, Endpoints, WebhookFilters, WebhookThresholds } from '../webhooks-types.ts'
 import type { WebhookSecrets } from './webhook-secrets.ts'

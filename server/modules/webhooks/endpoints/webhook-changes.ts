@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../../../provenance/json.ts'
-import type { DescribedUrl } from '../../../secrets/described-url.ts'
+import type { DescribedUrl } from '../../../secrets/redacted-url.ts'
 import type {
   AlertRule,
   WebhookChanges,

@@ -8,7 +8,7 @@ import {
 } from '../../../../contract/limits.ts'
 import { PageQuery } from '../../../../contract/request-schemas.ts'
 import { addRoute, emptyBody } from '../../../http/route.ts'
-import type { SoundParts } from '../../../http/sound-parts.ts'
+import type { SoundParts } from '../../../http/valid-parts.ts'
 import { WebhookParams } from '../webhook-params-schema.ts'
 import type { WebhookAdministration, WebhookSettings } from '../webhooks-types.ts'
 import {

@@ -1,5 +1,4 @@
 import { Type } from 'typebox'
-import { NextCursor } from '../../../../contract/answer-schemas.ts'
 import {
   webhookAlertsMax,
   webhookDescriptionLengthMax,
@@ -10,6 +9,7 @@ import {
   webhookOpenDeliveriesMax,
 } from '../../../../contract/limits.ts'
 import { patterns } from '../../../../contract/literals.ts'
+import { NextCursor } from '../../../../contract/response-schemas.ts'
 import { WebhookId } from '../webhook-params-schema.ts'
 import { minInvocationsDefault, thresholdDefaults } from './webhook-defaults.ts'
 

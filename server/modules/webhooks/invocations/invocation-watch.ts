@@ -1,13 +1,13 @@
 import { type InvocationEventKind, invocationEventKinds } from '../../../../contract/webhook-events.ts'
 import type { Endpoint, IngestedEvent, InvocationWatch, OutgoingMessage } from '../webhooks-types.ts'
 import { invocationData } from './invocation-data.ts'
-import { exceeds, type Floors, type Interest, interestOf } from './invocation-interest.ts'
+import { exceeds, type Floors, type Interest, interestOf } from './invocation-filter.ts'
 
 /**
  * What the enabled ones among the endpoints want of single invocations; undefined where that is nothing.
  *
  * However many endpoints there are, an event makes one message of a kind at most, where the first of them wants it;
- * whom of them it is for is found when it is relayed (`outbox/audience.ts`). Where the message may not have the figures
+ * whom of them it is for is found when it is relayed (`outbox/endpoint-matching.ts`). Where the message may not have the figures
  * that this takes, it names them.
  */
 export function invocationWatch(endpoints: readonly Endpoint[]): InvocationWatch | undefined {

@@ -5,7 +5,7 @@ import type { WebhookWord } from '../delivery-types.ts'
 import type { OutgoingMessage, WebhookOutbox } from '../webhooks-types.ts'
 import { carriedData } from './message-data.ts'
 import { type QueuedMessage, writeMessages } from './outbox-message.ts'
-import { createOutboxNews } from './outbox-news.ts'
+import { createOutboxNews } from './outbox-notifier.ts'
 import { insertOutbox, insertOutboxRow, wantedNames } from './outbox-store.ts'
 
 /** So that rows stay of a size that is relayed at once. */

@@ -6,9 +6,9 @@ import { OutboundError } from '../../../outbound/outbound-error.ts'
 import { retryAfterSeconds } from '../../../outbound/retry-after.ts'
 import { signatureOf } from '../../../outbound/signature.ts'
 import type { DeliveryAttempt, DeliveryErrorCode } from '../delivery-types.ts'
-import { loggedAnswer } from './answer-log.ts'
 import type { DueDelivery } from './due-store.ts'
-import { messageText } from './message-text.ts'
+import { messageText } from './request-body.ts'
+import { loggedAnswer } from './response-log.ts'
 
 /** An attempt that has ended. Without an error it was taken. */
 export interface Attempted {

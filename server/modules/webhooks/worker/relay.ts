@@ -1,6 +1,6 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
 import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
-import { createBreath } from '../../../jobs/breath.ts'
+import { createBreath } from '../../../jobs/event-loop-yielder.ts'
 import type { RecordClock } from '../../hub/record-clock-types.ts'
 import {
   insertDeliveries,
@@ -8,12 +8,12 @@ import {
   statementsOf,
   takeSequences,
 } from '../deliveries/new-deliveries-store.ts'
-import { audienceOf } from '../outbox/audience.ts'
+import { audienceOf } from '../outbox/endpoint-matching.ts'
 import { type QueuedMessage, readMessages, writeMessages } from '../outbox/outbox-message.ts'
 import { deleteOutboxRows, updateOutboxRow } from '../outbox/outbox-store.ts'
 import { lockWebhooks } from '../webhook-lock-store.ts'
 import type { Endpoint, Endpoints } from '../webhooks-types.ts'
-import { dueForLook } from './overflow.ts'
+import { dueForLook } from './backlog-limit.ts'
 import * as store from './relay-store.ts'
 
 /** Of one transaction: what it reads, and what it makes of that. One message at least, whatever it takes. */

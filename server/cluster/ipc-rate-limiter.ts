@@ -1,0 +1,143 @@
+import type { DatabaseLog } from '../db/database.ts'
+import type { Charge, RateDecision, RateLimiter } from '../http/rate-limiter.ts'
+import { type DecisionNumbers, decisionOfNumbers, numbersOfDecision } from '../limits/decision-numbers.ts'
+import { ShareLimiter } from '../limits/fallback-limiter.ts'
+
+/** What a worker asks of the one limiter: everything of one turn of its event loop. */
+export interface LimiterRequest {
+  kind: 'limiter-request'
+  batch: number
+  takes: (readonly Charge[])[]
+  refunds: [charges: readonly Charge[], takenAtMs: number][]
+}
+
+/** Decisions in the order of the takes. */
+export interface LimiterAnswer {
+  kind: 'limiter-answer'
+  batch: number
+  decisions: DecisionNumbers[]
+  /** Machines that share the limits; what the workers need to know when the primary does not answer. */
+  sharers: number
+}
+
+/** Counts in the primary what the workers ask for: so the limits of a machine are exact, whoever serves. */
+export async function answerWorker(limiter: RateLimiter, request: LimiterRequest): Promise<LimiterAnswer> {
+  // Begun in this order, they are done in this order.
+  const refunds = request.refunds.map(([charges, takenAtMs]) => limiter.refund(charges, takenAtMs))
+  const decisions = await Promise.all(
+    request.takes.map(async (charges) => numbersOfDecision(await limiter.take(charges))),
+  )
+  await Promise.all(refunds)
+  return { kind: 'limiter-answer', batch: request.batch, decisions, sharers: limiter.sharers ?? 1 }
+}
+
+interface Waiting {
+  charges: readonly Charge[]
+  resolve(decision: RateDecision): void
+}
+
+interface WorkerLimiterOptions {
+  send(request: LimiterRequest): void
+  /** Among how many the limits are shared while the primary does not answer. */
+  workers: number
+  log: Pick<DatabaseLog, 'warn' | 'info'>
+  /** Told when this worker begins and ceases to count alone. */
+  onFallback?: (isAlone: boolean) => void
+  /** How long an answer may take. */
+  patienceMs?: number
+}
+
+/**
+ * The limiter of a worker: asks the primary, and decides alone, within its share of each limit, while the primary does
+ * not answer in time. Then the workers together let through at most one more quota than the limit.
+ */
+export class WorkerLimiter implements RateLimiter {
+  private readonly options: Required<WorkerLimiterOptions>
+  private readonly share: ShareLimiter
+  private machines = 1
+  /** Charges that were counted here: their refund belongs here too. */
+  private readonly countedHere = new WeakSet<readonly Charge[]>()
+  private readonly sent = new Map<number, { waiting: Waiting[]; timer: NodeJS.Timeout }>()
+  private takes: Waiting[] = []
+  private refunds: LimiterRequest['refunds'] = []
+  private scheduled = false
+  private batch = 0
+  /** The batch that the primary owes an answer for; meanwhile nobody else waits for it in vain. */
+  private overdue: number | undefined
+
+  constructor(options: WorkerLimiterOptions) {
+    this.options = { patienceMs: 1000, onFallback: () => {}, ...options }
+    this.share = new ShareLimiter(() => options.workers * this.machines)
+  }
+
+  take(charges: readonly Charge[]): Promise<RateDecision> {
+    if (this.overdue !== undefined) return this.takeHere(charges)
+    return new Promise((resolve) => {
+      this.takes.push({ charges, resolve })
+      this.schedule()
+    })
+  }
+
+  async refund(charges: readonly Charge[], takenAtMs: number): Promise<void> {
+    if (this.countedHere.has(charges)) return this.share.refund(charges, takenAtMs)
+    this.refunds.push([charges, takenAtMs])
+    this.schedule()
+  }
+
+  /** To be called with each answer of the primary. One that comes late decides nothing any more. */
+  answer({ batch, decisions, sharers }: LimiterAnswer): void {
+    this.machines = sharers
+    const sent = this.sent.get(batch)
+    this.sent.delete(batch)
+    clearTimeout(sent?.timer)
+    sent?.waiting.forEach(
+      ({ charges, resolve }, index) => void resolve(decisionOfNumbers(decisions[index] ?? [], charges)),
+    )
+    if (this.overdue === undefined || batch < this.overdue) return
+    this.overdue = undefined
+    this.options.onFallback(false)
+    this.options.log.info({}, 'the primary answers again: rate limits are exact')
+  }
+
+  private schedule(): void {
+    if (this.scheduled) return
+    this.scheduled = true
+    setImmediate(() => this.flush())
+  }
+
+  private flush(): void {
+    const { takes, refunds } = this
+    const batch = ++this.batch
+    this.takes = []
+    this.refunds = []
+    this.scheduled = false
+    if (takes.length > 0) {
+      // After a turn in which this worker itself was busy, the answer may be there unread: it is read before.
+      const timer = setTimeout(() => setImmediate(() => this.giveUp(batch)), this.options.patienceMs).unref()
+      this.sent.set(batch, { waiting: takes, timer })
+    }
+    this.options.send({ kind: 'limiter-request', batch, takes: takes.map((take) => take.charges), refunds })
+  }
+
+  private giveUp(batch: number): void {
+    const sent = this.sent.get(batch)
+    if (sent === undefined) return
+    this.sent.delete(batch)
+    if (this.overdue === undefined) {
+      const { patienceMs, workers } = this.options
+      this.options.onFallback(true)
+      this.options.log.warn(
+        { patienceMs, workers },
+        'the primary does not answer: each worker allows its share of the limits',
+      )
+    }
+    this.overdue = Math.max(this.overdue ?? 0, batch)
+    for (const { charges, resolve } of sent.waiting) void this.takeHere(charges).then(resolve)
+  }
+
+  private async takeHere(charges: readonly Charge[]): Promise<RateDecision> {
+    const decision = await this.share.take(charges)
+    if (decision.allowed) this.countedHere.add(charges)
+    return decision
+  }
+}

@@ -1,0 +1,77 @@
+import type { ConnectionTarget } from '../db/connection-settings.ts'
+import type { DatabaseLog } from '../db/database.ts'
+import { isUnavailable } from '../db/database-errors.ts'
+import { StartupError } from '../startup-error.ts'
+import { arrive } from './attach.ts'
+import { findBinaries } from './binaries.ts'
+import { bootstrapOwner, embeddedAccounts, embeddedTargets } from './bootstrap.ts'
+import { ensureCluster } from './cluster.ts'
+import type { Layout } from './layout.ts'
+import { beVisitor } from './lease.ts'
+import type { Postmaster } from './postmaster-file.ts'
+import { Supervisor } from './supervisor.ts'
+
+export interface EmbeddedOptions {
+  /** Of `prepareLayout`. */
+  readonly layout: Layout
+  readonly masterKey: Buffer
+  /** `serve` wants the data directory for itself; a command works beside a running service. */
+  readonly purpose: 'serve' | 'command'
+  readonly log?: DatabaseLog | undefined
+  /** Beyond the built-in ones, such as `fsync=off` for a throwaway cluster. */
+  readonly settings?: Readonly<Record<string, string>> | undefined
+}
+
+export interface EmbeddedServer {
+  readonly superuser: ConnectionTarget
+  readonly owner: ConnectionTarget
+  /** Stops the server if this process started it. Close your connections first. */
+  stop(): Promise<void>
+}
+
+/**
+ * The embedded PostgreSQL of a data directory: starts it, or joins the one that runs. While this process lives it
+ * restarts the server when that dies; when this process dies, however it does, the server shuts down by itself.
+ *
+ * @throws StartupError with what to do, for everything an operator can mend
+ */
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
+  if (process.platform === 'win32') {
+    throw new StartupError('There is no embedded PostgreSQL on Windows.', 'Set HUB_DATABASE_URL, or use WSL.')
+  }
+  const { layout } = options
+  const binaries = await findBinaries(layout.user)
+  const targetsAt = (server: Postmaster) =>
+    embeddedTargets(options.masterKey, { directory: server.socketDirectory, port: server.port })
+  for (;;) {
+    const running = await arrive({
+      dataDir: layout.dataDir,
+      cluster: layout.cluster,
+      purpose: options.purpose,
+      superuserAt: (server) => targetsAt(server).superuser,
+    })
+    if (running) {
+      const joined = await join(targetsAt(running))
+      if (joined) return joined
+      continue
+    }
+    await ensureCluster(layout, binaries, embeddedAccounts(options.masterKey).superuser.password)
+    const supervisor = await Supervisor.start({ ...options, binaries })
+    if (supervisor) return supervisor
+  }
+}
+
+/** Undefined when the server went away under us, so that this process should look again. */
+async function join(targets: {
+  superuser: ConnectionTarget
+  owner: ConnectionTarget
+}): Promise<EmbeddedServer | undefined> {
+  try {
+    const visit = await beVisitor(targets.superuser)
+    await bootstrapOwner(targets)
+    return { ...targets, stop: () => visit.end() }
+  } catch (error) {
+    if (isUnavailable(error)) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,153 @@
+import { DomainError } from '../../../../contract/domain-error.ts'
+import { formatTimestamp } from '../../../../contract/timestamp.ts'
+import type { JsonValue } from '../../../../provenance/json.ts'
+import type { Database, TenantTx } from '../../../db/database.ts'
+import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
+import type { GovernanceLog } from '../../governance/governance-types.ts'
+import type { Me, SignInMethod, TokenRevoker } from '../auth-types.ts'
+import { webClientId } from '../tokens/token-issuer.ts'
+import type { SessionAdmission } from './session-authenticator.ts'
+import { endSession, endSessionsOf, liveSessionsOf, type SessionRow, sessionById } from './sessions-store.ts'
+import type { LiveSession, SessionCall, SessionItem, SessionService } from './sessions-types.ts'
+
+interface OwnSessionsDeps {
+  database: Database
+  governance: GovernanceLog
+  revoker: TokenRevoker
+  admission: SessionAdmission
+  cursorKey: Buffer
+  /** The name that a service account was given. */
+  accountName: (tx: TenantTx, clientId: string) => Promise<string | undefined>
+  now: () => number
+}
+
+/** What people see and do with their own sessions. */
+export function createOwnSessions(
+  deps: OwnSessionsDeps,
+): Pick<SessionService, 'me' | 'list' | 'end' | 'logOut' | 'endAll'> {
+  const { database, admission, cursorKey, now } = deps
+
+  /** Ends it in this transaction, with its access tokens. Answers whether it had not ended. */
+  async function end(tx: TenantTx, sessionId: string): Promise<boolean> {
+    if (!(await endSession(tx, sessionId, formatTimestamp(now())))) return false
+    await deps.revoker.revoke(tx, `session:${sessionId}`, 1)
+    return true
+  }
+
+  async function endAll(tx: TenantTx, userId: string): Promise<void> {
+    const ended = await endSessionsOf(tx, userId, formatTimestamp(now()))
+    const principals = ended.map((sessionId) => `session:${sessionId}` as const)
+    await deps.revoker.revokeAll(tx, principals, 1)
+  }
+
+  async function noteLogout(
+    tx: TenantTx,
+    by: LiveSession,
+    call: SessionCall,
+    details: { session_id: string; everywhere: boolean },
+  ): Promise<void> {
+    const { address, requestId } = call
+    await deps.governance.append(tx, by.tenant, {
+      kind: 'auth.logout',
+      subject: `user:${by.user.userId}`,
+      details,
+      actor: { subject: by.user.userId, clientId: webClientId, address, requestId },
+    })
+  }
+
+  return {
+    endAll,
+
+    async me(call, credentials) {
+      const signedIn = await admission.bySignIn(call, credentials)
+      if (signedIn.kind === 'person') return personOf(signedIn.session, signedIn.scopes)
+      const { tenant, claims } = signedIn
+      const name = await database.withTenant(tenant.slug, (tx) => deps.accountName(tx, claims.clientId), {
+        readOnly: true,
+      })
+      return {
+        kind: 'service_account',
+        subject: claims.subject,
+        tenant: tenant.slug,
+        scopes: [...claims.scopes],
+        client_id: claims.clientId,
+        ...(name !== undefined && { name }),
+      }
+    },
+
+    async list(call, credentials, { limit, cursor }) {
+      const signedIn = await admission.bySignIn(call, credentials)
+      if (signedIn.kind === 'account') return { items: [], next_cursor: null }
+      const { tenant, user, sessionId } = signedIn.session
+      const binding = { tenant: tenant.slug, operation: 'listSessions', query: { user: user.userId } }
+      const before = cursor === undefined ? undefined : positionOf(openCursor(cursorKey, binding, cursor))
+      const page = { now: formatTimestamp(now()), before, count: limit + 1 }
+      const rows = await database.withTenant(tenant.slug, (tx) => liveSessionsOf(tx, user.userId, page), {
+        readOnly: true,
+      })
+      const { shown, next_cursor } = pageOf(rows, limit, (last) =>
+        signCursor(cursorKey, binding, [last.created_at, last.session_id]),
+      )
+      return { items: shown.map((row) => itemOf(row, sessionId)), next_cursor }
+    },
+
+    async end(call, credentials, sessionId) {
+      const signedIn = await admission.bySignIn(call, credentials)
+      if (signedIn.kind === 'account') throw noSuchSession()
+      const by = signedIn.session
+      await database.withTenant(by.tenant.slug, async (tx) => {
+        const row = await sessionById(tx, sessionId)
+        if (row?.user_id !== by.user.userId || !(await end(tx, sessionId))) throw noSuchSession()
+        await noteLogout(tx, by, call, { session_id: sessionId, everywhere: false })
+      })
+      return { current: sessionId === by.sessionId }
+    },
+
+    async logOut(call, credentials, everywhere) {
+      for (const by of await admission.byAnything(call, credentials)) {
+        await database.withTenant(by.tenant.slug, async (tx) => {
+          if (!(await end(tx, by.sessionId))) return
+          if (everywhere) await endAll(tx, by.user.userId)
+          await noteLogout(tx, by, call, { session_id: by.sessionId, everywhere })
+        })
+      }
+    },
+  }
+}
+
+function personOf({ tenant, user, sessionId, method, createdAt, expiresAt }: LiveSession, scopes: Me['scopes']): Me {
+  return {
+    kind: 'user',
+    subject: user.userId,
+    tenant: tenant.slug,
+    scopes,
+    user_id: user.userId,
+    email: user.email,
+    ...(user.displayName !== null && { display_name: user.displayName }),
+    role: user.role,
+    session: { session_id: sessionId, method, created_at: createdAt, expires_at: expiresAt },
+  }
+}
+
+function itemOf(row: SessionRow, currentId: string): SessionItem {
+  return {
+    session_id: row.session_id,
+    method: row.method as SignInMethod,
+    created_at: row.created_at,
+    expires_at: row.expires_at,
+    address: row.address,
+    ...(row.user_agent !== null && { user_agent: row.user_agent }),
+    current: row.session_id === currentId,
+  }
+}
+
+/** Of a cursor that this service signed, so it has the shape that it was signed with. */
+function positionOf(payload: JsonValue): { created_at: string; session_id: string } {
+  const [createdAt, sessionId] = payload as [string, string]
+  return { created_at: createdAt, session_id: sessionId }
+}
+
+/** The same for a session of somebody else, and for one that has ended. */
+function noSuchSession(): DomainError {
+  return new DomainError('not-found', 'You have no session of that id that goes on.')
+}

@@ -1,0 +1,93 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { magicLinkHours } from '../../../../contract/limits.ts'
+import { setSessionCookie } from '../../../http/cookies.ts'
+import { addPage, addPageAction } from '../../../http/page.ts'
+import { addRoute } from '../../../http/route.ts'
+import type { Mailer } from '../../../mail/mailer.ts'
+import type { LinkPurpose } from '../../links/links-types.ts'
+import type { Landing } from './landing.ts'
+import { closedLinkPage, signInLinkPage } from './magic-link-pages.ts'
+import type { LinkRequests } from './magic-link-requests-service.ts'
+import { MagicLinkAnswer, MagicLinkBody } from './magic-link-schemas.ts'
+import type { LinkAddress, LinkSignIn } from './magic-link-sign-in-service.ts'
+import { askedReturnPath } from './return-path.ts'
+import { welcomePage } from './welcome-page.ts'
+
+const paths: Record<LinkPurpose, string> = {
+  welcome: '/welcome/:tenant/:token',
+  sign_in: '/sign-in/link/:tenant/:token',
+}
+const pages = { welcome: welcomePage, sign_in: signInLinkPage }
+
+const accepted = (listed: boolean) => ({
+  status: 'accepted' as const,
+  detail:
+    'If somebody with this address may sign in to this tenant by mail, a link is on its way. ' +
+    `It is good for ${magicLinkHours} hours. Links that were sent before stay good.` +
+    (listed ? ' This Hub runs in development: the link is also on the console where it was started.' : ''),
+})
+
+export function addLinkRoutes(
+  app: FastifyInstance,
+  deps: { requests: LinkRequests; signIn: LinkSignIn; landing: Landing; mailer: Pick<Mailer, 'listed'> },
+): void {
+  const answer = accepted(deps.mailer.listed)
+  addRoute(
+    app,
+    'requestMagicLink',
+    {
+      description:
+        'The answer is the same, and takes as long, whether or not there is such a person or tenant. An address is ' +
+        'sent at most twenty links an hour; those sent before stay good. While a tenant has single ' +
+        'sign-on, links are sent to its administrators only.',
+      body: MagicLinkBody,
+      response: { 202: MagicLinkAnswer },
+      problems: ['hub-unavailable'],
+    },
+    async (request, reply) => {
+      await request.credentialCharges.attempt(request.body.email)
+      const { email, tenant, return_to: returnTo } = request.body
+      await deps.requests.accept({ email, tenant, returnTo, hostTenant: request.hostTenant?.slug })
+      reply.status(202)
+      return answer
+    },
+  )
+  for (const purpose of ['welcome', 'sign_in'] as const) addLinkPage(app, purpose, deps)
+}
+
+/** GET shows what the link is for; POST, which only its button sends, uses it up. */
+function addLinkPage(
+  app: FastifyInstance,
+  purpose: LinkPurpose,
+  { signIn: links, landing }: { signIn: LinkSignIn; landing: Landing },
+): void {
+  addPage(app, paths[purpose], async (request) => {
+    const found = await links.look(addressOf(request, purpose))
+    if (found) {
+      const formLeadsTo = landing(found.tenant, askedReturnPath(request))
+      return { ...pages[purpose](found.tenant, found.link), formLeadsTo, noStore: true }
+    }
+    await request.credentialCharges.failed()
+    return { ...closedLinkPage(), noStore: true }
+  })
+  addPageAction(app, paths[purpose], async (request, reply) => {
+    const visitor = {
+      address: request.callerAddress,
+      requestId: request.id,
+      userAgent: request.headers['user-agent'],
+    }
+    const opened = await links.signIn(addressOf(request, purpose), visitor)
+    if (!opened) {
+      await request.credentialCharges.failed()
+      return { ...closedLinkPage(), noStore: true }
+    }
+    setSessionCookie(reply, opened.session)
+    reply.header('cache-control', 'no-store')
+    return reply.redirect(landing(opened.tenant, askedReturnPath(request)), 303)
+  })
+}
+
+function addressOf(request: FastifyRequest, purpose: LinkPurpose): LinkAddress {
+  const { tenant, token } = request.params as { tenant: string; token: string }
+  return { purpose, tenant, token, hostTenant: request.hostTenant?.slug }
+}

@@ -1,0 +1,120 @@
+import { DomainError } from '../../../../contract/domain-error.ts'
+import type { Database, TenantTx } from '../../../db/database.ts'
+import { isServedAt, type Tenant } from '../../../http/caller.ts'
+import type { RefusalLog } from '../../governance/governance-types.ts'
+import type { IdentityProviders } from '../../identity/identity-types.ts'
+import type { KnownLink, LinkPurpose, OpenLink, SignInLinks } from '../../links/links-types.ts'
+import type { SignInUsers, User } from '../../roster/roster-types.ts'
+import type { TenantDirectory } from '../../tenants/tenants-types.ts'
+import type { OpenedSession, Sessions, SignInMethod } from '../auth-types.ts'
+import { maySignInByLink } from './magic-link-rule.ts'
+import { nobody } from './placeholder-tenant.ts'
+
+/** A link as it stands in an address. */
+export interface LinkAddress {
+  purpose: LinkPurpose
+  tenant: string
+  token: string
+  /** Slug of the tenant whose own address the link was opened at. */
+  hostTenant: string | undefined
+}
+
+/** Who opens a link. */
+interface Visitor {
+  address: string
+  requestId: string
+  userAgent?: string | undefined
+}
+
+export interface LinkSignIn {
+  /** What the link stands for, without using it up. Undefined when it does not open, for whatever reason. */
+  look(link: LinkAddress): Promise<{ tenant: Tenant; link: OpenLink } | undefined>
+  /** Uses the link up and opens a session. Undefined when it does not open, or its owner may not sign in by it. */
+  signIn(link: LinkAddress, visitor: Visitor): Promise<{ tenant: Tenant; session: OpenedSession } | undefined>
+}
+
+const methods: Record<LinkPurpose, SignInMethod> = { welcome: 'welcome_link', sign_in: 'magic_link' }
+
+/** Undoes the transaction: a link that signs nobody in is not used up. */
+class Refused extends Error {
+  readonly reason: string
+  constructor(reason: string) {
+    super(reason)
+    this.reason = reason
+  }
+}
+
+export function createLinkSignIn(deps: {
+  database: Database
+  directory: TenantDirectory
+  links: SignInLinks
+  users: SignInUsers
+  providers: IdentityProviders
+  sessions: Sessions
+  refusals: RefusalLog
+}): LinkSignIn {
+  const { database, directory, links, users, refusals } = deps
+
+  /** Takes as long for a tenant that does not exist as for a link that a tenant does not have. */
+  async function known(address: LinkAddress): Promise<{ tenant: Tenant; link: KnownLink } | undefined> {
+    const { purpose, token, hostTenant } = address
+    const found = await directory.read(address.tenant)
+    const tenant = found && isServedAt(hostTenant, found) ? found : undefined
+    const look = (tx: TenantTx) => links.look(tx, token)
+    const link = await database.withTenant((tenant ?? nobody).slug, look, { readOnly: true })
+    return tenant && link && { tenant, link: { ...link, isOpen: link.isOpen && link.purpose === purpose } }
+  }
+
+  async function ownerOf(tx: TenantTx, tenant: Tenant, { purpose, email }: OpenLink): Promise<User> {
+    if (purpose === 'welcome') return users.ensure(tx, tenant, email, 'admin')
+    const awaited = await users.awaitedAdministrator(tx, email)
+    const user = await (awaited === undefined ? users.ofEmail(tx, email) : users.ensure(tx, tenant, email))
+    if (!user) throw new Refused('deactivated')
+    // The tenant may have got an identity provider since the link was mailed.
+    if (!(await maySignInByLink(tx, user, deps.providers))) throw new Refused('identity_provider_only')
+    return user
+  }
+
+  async function openSession(tenant: Tenant, { token }: LinkAddress, visitor: Visitor): Promise<OpenedSession> {
+    return database.withTenant(tenant.slug, async (tx) => {
+      const link = await links.consume(tx, token)
+      if (!link) throw new Refused('link_not_open')
+      const user = await ownerOf(tx, tenant, link)
+      return deps.sessions.open(tx, tenant, { user, method: methods[link.purpose], ...visitor })
+    })
+  }
+
+  return {
+    async look(address) {
+      const found = await known(address)
+      return found?.link.isOpen ? found : undefined
+    },
+
+    async signIn(address, visitor) {
+      const found = await known(address)
+      // Of a link that was never made nobody is told: anybody can make one up.
+      if (!found) return undefined
+      const { tenant, link } = found
+      try {
+        // Looked at before: who tries again and again what does not open, keeps no row locked.
+        if (!link.isOpen) throw new Refused('link_not_open')
+        return { tenant, session: await openSession(tenant, address, visitor) }
+      } catch (error) {
+        const reason = reasonOf(error)
+        if (reason === undefined) throw error
+        const { address: from, requestId } = visitor
+        const details = { method: methods[address.purpose] }
+        const subject = `tenant:${tenant.slug}`
+        refusals.note(tenant, { kind: 'auth.login_failed', subject, reason, address: from, requestId, details })
+        return undefined
+      }
+    },
+  }
+}
+
+/** Why the person may not sign in; undefined for failures of another kind. */
+function reasonOf(error: unknown): string | undefined {
+  if (error instanceof Refused) return error.reason
+  if (!(error instanceof DomainError) || error.slug !== 'authentication-failed') return undefined
+  return String(error.extensions.reason ?? 'refused')
+}

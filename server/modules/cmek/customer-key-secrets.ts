@@ -1,0 +1,35 @@
+import { deriveKey, seal, unseal } from '../../secrets/encryption.ts'
+import type { TenantSecrets } from './cmek-types.ts'
+import type { ContentKeys } from './content-keys.ts'
+
+const purpose = 'tenant-secrets'
+/** Of a secret under a content key; `seal` begins with its version, 1. Its key id follows, with its length before it. */
+const ownKeyFormat = 2
+
+/**
+ * Secrets of a Mode B tenant are sealed under its newest content key, by a key that is derived from it. What it was given
+ * before it had one, and all of other tenants, is under the master key.
+ */
+export function createTenantSecrets(deps: {
+  masterKeySecrets: TenantSecrets
+  contentKeys: ContentKeys
+}): TenantSecrets {
+  const { masterKeySecrets, contentKeys } = deps
+  return {
+    async seal(tx, tenant, plaintext, context) {
+      const active = tenant.mode === 'B' ? await contentKeys.activeKey(tx) : undefined
+      if (active === undefined) return masterKeySecrets.seal(tx, tenant, plaintext, context)
+      const keyId = Buffer.from(active.keyId)
+      const sealed = seal(deriveKey(active.key, purpose), Buffer.from(plaintext), `${tx.tenantId}/${context}`)
+      return Buffer.concat([Buffer.of(ownKeyFormat, keyId.length), keyId, sealed])
+    },
+
+    async open(tx, tenant, sealed, context) {
+      if (sealed[0] !== ownKeyFormat) return masterKeySecrets.open(tx, tenant, sealed, context)
+      const keyIdEnd = 2 + (sealed[1] ?? 0)
+      const key = contentKeys.keyOf(tx.tenantId, sealed.subarray(2, keyIdEnd).toString())
+      if (key === undefined) return undefined
+      return unseal(deriveKey(key, purpose), sealed.subarray(keyIdEnd), `${tx.tenantId}/${context}`).toString()
+    },
+  }
+}

@@ -1,0 +1,164 @@
+import type { DatabaseLog, Listener } from '../../db/database.ts'
+import type { Tenant } from '../../http/caller.ts'
+import { createTenantLoop } from '../../jobs/tenant-poller.ts'
+import { createLanes, type Lane } from '../../outbound/concurrency-pools.ts'
+import type { SkillPublisher } from '../connectors/connectors-types.ts'
+import type { Due } from './deliveries-store.ts'
+import type { ClaimedDelivery, Deliverer } from './publish-executor.ts'
+
+/** Between looks at a tenant with connectors to push to, for what nobody told of; less where one is due sooner. */
+const lookMsMax = 5_000
+/** The same at a tenant without; another process may have connected one, and its word was lost. */
+const idleLookMs = 20_000
+/** Publishes that end within so long are followed by one look. */
+const gatherMs = 20
+/** Tenants whose due times are read at once. */
+const looksAtOnce = 4
+/** Manifests that one look signs, in number and bytes: it is work of the processor, which all tenants share. */
+const claimsAtOnce = 32
+const claimedBytesAtOnce = 16 * 1024 * 1024
+/** Nobody keeps a place of the quick lane for longer. */
+const quickMsMax = 5_000
+/** One tenant alone has enough for every connector. */
+const laneSizes = { ownPlaces: 8, sharedPlaces: 512, tenantBytesMax: 64 * 1024 * 1024 }
+
+interface TenantState {
+  /** Connectors whose last publish took long. */
+  slow: Set<string>
+  /** Of a manifest, as far as is known. */
+  manifestBytes: number
+}
+
+export interface Publisher extends Pick<SkillPublisher, 'start' | 'stop'> {
+  /** Something of the tenant is due now. */
+  wake(tenantId: string): void
+  /** Breaks off what is on its way to a connector. */
+  breakOff(connectorId: string): void
+}
+
+/** Several processes may run one: what one has claimed the others leave alone. */
+export function createPublisher(deps: {
+  deliverer: Deliverer
+  findTenant: (slug: string) => Promise<Tenant | undefined>
+  listTenants: () => Promise<readonly string[]>
+  /** Hears of what other processes have changed. */
+  hear: (heard: (tenantId: string) => void) => Listener
+  log: Pick<DatabaseLog, 'warn' | 'error'>
+  nowMs?: () => number
+}): Publisher {
+  const { deliverer, findTenant, log } = deps
+  const states = new Map<string, TenantState>()
+  const runs = new Map<Promise<void>, { connectorId: string; stop: AbortController }>()
+  const lanes = createLanes(laneSizes)
+  let stopped = true
+
+  const loop = createTenantLoop({
+    ...deps,
+    look,
+    looksAtOnce,
+    words: {
+      away: 'skills are not published while the database is away',
+      failed: 'the skills of a tenant could not be published',
+      unlisted: 'the tenants could not be listed to publish their skills',
+    },
+  })
+
+  function stateOf(tenantId: string): TenantState {
+    const known = states.get(tenantId)
+    if (known) return known
+    const made = { slow: new Set<string>(), manifestBytes: 1024 * 1024 }
+    states.set(tenantId, made)
+    return made
+  }
+
+  async function look(tenantId: string): Promise<number | undefined> {
+    const tenant = await findTenant(tenantId)
+    if (!tenant) {
+      states.delete(tenantId)
+      return undefined
+    }
+    const state = stateOf(tenantId)
+    const due = await deliverer.due(tenant)
+    const ready = due.filter(({ wait_ms }) => wait_ms <= 0)
+    forget(state.slow, due)
+    const { chosen, isMore } = chooseFrom(ready, tenantId, state)
+    const claimed = chosen.length === 0 ? [] : await deliverer.claim(tenant, chosen)
+    for (const each of claimed) begin(tenant, state, each)
+    if (due.length === 0) return idleLookMs
+    const nextMs = isMore ? 0 : (due.find(({ wait_ms }) => wait_ms > 0)?.wait_ms ?? lookMsMax)
+    return Math.min(nextMs + 1, lookMsMax)
+  }
+
+  /** As many as there are places for, the longest due first. The others have their turn as soon as one is free. */
+  function chooseFrom(ready: readonly Due[], tenantId: string, state: TenantState) {
+    const room = {
+      quick: lanes.room('quick', tenantId, state.manifestBytes),
+      slow: lanes.room('slow', tenantId, state.manifestBytes),
+    }
+    const able = ready.filter((each) => {
+      const lane = laneOf(each, state)
+      room[lane] -= 1
+      return room[lane] >= 0
+    })
+    const most = Math.max(1, Math.min(claimsAtOnce, Math.floor(claimedBytesAtOnce / state.manifestBytes)))
+    return { chosen: able.slice(0, most).map(({ connector_id }) => connector_id), isMore: able.length > most }
+  }
+
+  function begin(tenant: Tenant, state: TenantState, claimed: ClaimedDelivery): void {
+    const connectorId = claimed.claim.connector_id
+    if ('text' in claimed.prepared) state.manifestBytes = Math.max(1, claimed.prepared.text.length)
+    const place = lanes.take(laneOf(claimed.claim, state), tenant.slug, state.manifestBytes)
+    const stop = new AbortController()
+    let isSlow = false
+    // Without room among the slow ones it is given back, and begins again once there is.
+    const late = setTimeout(() => {
+      isSlow = true
+      state.slow.add(connectorId)
+      if (!place.slowDown()) stop.abort()
+    }, quickMsMax).unref()
+    const run = deliverer
+      .deliver(tenant, claimed, stop.signal)
+      .catch((error: unknown) => {
+        // Its claim ends by itself.
+        log.warn({ err: error, tenant: tenant.slug }, 'how a publish went could not be kept')
+      })
+      .finally(() => {
+        clearTimeout(late)
+        if (!isSlow) state.slow.delete(connectorId)
+        place.free()
+        runs.delete(run)
+        loop.wake(tenant.slug, gatherMs)
+      })
+    runs.set(run, { connectorId, stop })
+    if (stopped) stop.abort()
+  }
+
+  return {
+    wake: (tenantId) => loop.wake(tenantId),
+    breakOff(connectorId) {
+      for (const run of runs.values()) if (run.connectorId === connectorId) run.stop.abort()
+    },
+    start() {
+      stopped = false
+      loop.start()
+    },
+    async stop() {
+      stopped = true
+      await loop.stop()
+      for (const { stop } of runs.values()) stop.abort()
+      await Promise.all(runs.keys())
+      states.clear()
+    },
+  }
+}
+
+function laneOf({ connector_id, failures }: Pick<Due, 'connector_id' | 'failures'>, { slow }: TenantState): Lane {
+  return failures > 0 || slow.has(connector_id) ? 'slow' : 'quick'
+}
+
+/** What is known of connectors that are no more. */
+function forget(slow: Set<string>, due: readonly Due[]): void {
+  if (slow.size === 0) return
+  const there = new Set(due.map(({ connector_id }) => connector_id))
+  for (const connectorId of slow) if (!there.has(connectorId)) slow.delete(connectorId)
+}

@@ -1,0 +1,199 @@
+import { DomainError, isUnavailable } from '../../../contract/domain-error.ts'
+import { exportHours, exportTriesMax } from '../../../contract/limits.ts'
+import type { Database, DatabaseLog } from '../../db/database.ts'
+import type { Tenant } from '../../http/caller.ts'
+import type { DiskSpace } from '../../storage/disk-space.ts'
+import type { GovernanceLog } from '../governance/governance-types.ts'
+import type { RecordClock } from '../hub/record-clock-types.ts'
+import type { TenantDirectory } from '../tenants/tenants-types.ts'
+import { type Attempt, beginAttempt, completeExport, failExport, giveUpAttempt } from './export-attempt-store.ts'
+import type { ExportFiles } from './export-file-store.ts'
+import { watchProgress } from './export-progress.ts'
+import type { ExportQuotas } from './export-quota.ts'
+import { orderOf, timeAt } from './export-response.ts'
+import { findExport } from './exports-store.ts'
+import type { ExportOrder, ExportWriter } from './exports-types.ts'
+
+/** The export was cancelled, has expired, or another attempt has taken it over. */
+class AttemptOver extends Error {}
+/** The worker has to stop; the export is to be begun again. */
+class WorkerStops extends Error {}
+
+const hourMicros = 3_600_000_000
+
+/** Writes exports, and keeps account of it. */
+export interface ExportRuns {
+  /** One attempt. Throws what has to be tried again. */
+  run(tenantId: string, jobId: string, signal: AbortSignal): Promise<void>
+  /** Tells the attempt in this process, if there is one, that nobody wants it any more. */
+  stopAttempt(jobId: string): void
+  /** Stops all attempts; they are tried again, here or elsewhere. */
+  stop(): void
+}
+
+export function createExportRuns(deps: {
+  database: Database
+  clock: RecordClock
+  writer: ExportWriter
+  files: ExportFiles
+  governance: GovernanceLog
+  directory: TenantDirectory
+  disk: Pick<DiskSpace, 'requireRoom'>
+  quotas: Pick<ExportQuotas, 'reserve'>
+  log: DatabaseLog
+}): ExportRuns {
+  const { database, clock, writer, files, log } = deps
+  const stopping = new AbortController()
+  const running = new Map<string, AbortController>()
+
+  async function begin(tenant: Tenant, jobId: string) {
+    return database.withTenant(tenant.slug, async (tx) => {
+      // First, as a destruction of keys does. Another process may have destroyed keys that this one still holds.
+      const destructions = await tx.contents.destructions(tx)
+      const begun = await beginAttempt(tx, jobId, clock.next().createdAt)
+      const row = begun && (await findExport(tx, jobId))
+      return row && { order: orderOf(row), attempt: row.attempt, tries: row.tries, destructions }
+    })
+  }
+
+  async function write(
+    tenant: Tenant,
+    order: ExportOrder,
+    attempt: Attempt,
+    destructions: number,
+    over: AbortController,
+    signal: AbortSignal,
+  ) {
+    // What the attempt before has left; if it is still alive after all, it fails now.
+    if (attempt.attempt > 1) await files.remove(tenant.slug, order)
+    await deps.disk.requireRoom()
+    const reserve = async (bytes: number) => {
+      const { micros } = clock.next()
+      const reserved = await database.withTenant(tenant.slug, (tx) => deps.quotas.reserve(tx, attempt, bytes, micros))
+      if (reserved === undefined) throw new AttemptOver()
+      return reserved
+    }
+    const progress = watchProgress({
+      ...deps,
+      tenantId: tenant.slug,
+      attempt,
+      lost: () => over.abort(new AttemptOver()),
+    })
+    try {
+      const written = await writer.write(tenant, order, { signal, progress: progress.note, reserve })
+      signal.throwIfAborted()
+      await progress.stop()
+      const { micros } = clock.next()
+      const completion = {
+        ...written,
+        completedAt: timeAt(micros),
+        expiresAt: timeAt(micros + exportHours * hourMicros),
+      }
+      const counted = await database.withTenant(tenant.slug, async (tx) => {
+        if ((await tx.contents.destructions(tx)) !== destructions) throw keyDestroyed()
+        return completeExport(tx, attempt, completion)
+      })
+      if (!counted) throw new AttemptOver()
+    } finally {
+      await progress.stop()
+    }
+  }
+
+  async function fail(tenant: Tenant, order: ExportOrder, attempt: Attempt, cause: unknown): Promise<void> {
+    const error = problemOf(cause)
+    const counted = await database.withTenant(tenant.slug, async (tx) => {
+      if (!(await failExport(tx, attempt, error))) return false
+      await deps.governance.append(tx, tenant, {
+        kind: 'hub.export_failed',
+        subject: `export:${order.jobId}`,
+        details: { format: order.format, error: error.slug, reason: error.detail },
+        actor: { service: 'exports' },
+      })
+      return true
+    })
+    if (!counted) return removeUnlessTaken(tenant, order, attempt)
+    log.error({ err: cause, tenant: tenant.slug, export: order.jobId }, 'an export failed')
+    await files.remove(tenant.slug, order)
+  }
+
+  /** Answers whether the attempt is to be tried again. */
+  async function settle(tenant: Tenant, order: ExportOrder, attempt: Attempt, tries: number, error: unknown) {
+    if (error instanceof AttemptOver) {
+      await removeUnlessTaken(tenant, order, attempt)
+      return false
+    }
+    const stops = error instanceof WorkerStops
+    if (!stops && (!isPassing(error) || tries >= exportTriesMax)) {
+      await fail(tenant, order, attempt, error)
+      return false
+    }
+    const waits = await database
+      .withTenant(tenant.slug, (tx) => giveUpAttempt(tx, attempt, { counts: !stops }))
+      .catch((err: unknown) => {
+        // The next attempt takes it up as it is.
+        log.warn({ err }, 'an export could not be given up')
+        return true
+      })
+    // Its files were taken away, for one, because it was cancelled.
+    if (!waits) await removeUnlessTaken(tenant, order, attempt)
+    return waits
+  }
+
+  async function removeUnlessTaken(tenant: Tenant, order: ExportOrder, { attempt }: Attempt): Promise<void> {
+    const row = await database.withTenant(tenant.slug, (tx) => findExport(tx, order.jobId), { readOnly: true })
+    if (row?.attempt === attempt) await files.remove(tenant.slug, order)
+  }
+
+  return {
+    async run(tenantId, jobId, signal) {
+      if (stopping.signal.aborted) throw new WorkerStops('the worker stops')
+      const tenant = await deps.directory.find(tenantId, { evenSuspended: true })
+      const begun = tenant && (await begin(tenant, jobId))
+      if (!tenant || !begun) return
+      const { order, attempt: number, tries, destructions } = begun
+      const attempt = { jobId, attempt: number }
+      // Its process has died too often while it was written.
+      if (tries > exportTriesMax) return fail(tenant, order, attempt, undefined)
+      const over = new AbortController()
+      running.set(jobId, over)
+      const stops = stopSignal(AbortSignal.any([signal, stopping.signal]))
+      try {
+        await write(tenant, order, attempt, destructions, over, AbortSignal.any([over.signal, stops]))
+      } catch (thrown) {
+        const error = over.signal.aborted ? over.signal.reason : stops.aborted ? stops.reason : thrown
+        if (await settle(tenant, order, attempt, tries, error)) throw error
+      } finally {
+        if (running.get(jobId) === over) running.delete(jobId)
+      }
+    },
+    stopAttempt: (jobId) => running.get(jobId)?.abort(new AttemptOver()),
+    stop: () => stopping.abort(),
+  }
+}
+
+function stopSignal(signal: AbortSignal): AbortSignal {
+  const stops = new AbortController()
+  const stop = () => stops.abort(new WorkerStops('the worker stops'))
+  if (signal.aborted) stop()
+  else signal.addEventListener('abort', stop, { once: true })
+  return stops.signal
+}
+
+/** Whether database or storage are away, rather than the export being impossible. */
+function isPassing(error: unknown): boolean {
+  return isUnavailable(error)
+}
+
+/** What was written may hold content that is gone now. */
+function keyDestroyed(): DomainError {
+  return new DomainError(
+    'concurrent-modification',
+    'A key of the tenant was destroyed meanwhile. Order the export again.',
+  )
+}
+
+function problemOf(error: unknown): { slug: string; detail: string } {
+  if (error instanceof DomainError) return { slug: error.slug, detail: error.message }
+  const detail = 'The export ended in an error that the Hub does not expect. Tell the operator the id of the export.'
+  return { slug: 'internal', detail }
+}

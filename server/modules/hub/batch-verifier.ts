@@ -1,0 +1,127 @@
+import { equalBytes } from '../../../provenance/bytes.ts'
+import {
+  canonicalize,
+  type JsonObject,
+  leafHash,
+  ProvenanceError,
+  recordHash,
+  sealNoteText,
+  supportedSchemaVersions,
+} from '../../../provenance/index.ts'
+import { sealTree } from '../../../provenance/seal.ts'
+import { nodeCrypto } from './node-crypto.ts'
+import { indexColumnsOf } from './record-columns.ts'
+import { sealOf } from './record-cosign.ts'
+import { parseCanonical } from './record-response.ts'
+import { passed, type VerificationTask } from './verification-task.ts'
+
+type Records = VerificationTask['records']
+
+/**
+ * Verifies stored records: hash and cosignature of the canonical bytes, and that every copy of something in those
+ * bytes (index columns, links, the leaf in the seal) still says the same. Each tree is built, and each signature
+ * checked, once. Never throws for what is stored.
+ *
+ * @returns for each record the sum of the checks that it passed
+ */
+export function checkRecords(task: VerificationTask): Uint8Array {
+  const leavesOfSeals = provenLeaves(task)
+  const { records } = task
+  return Uint8Array.from(records.canonical, (canonical, at) => {
+    const leaves = leavesOfSeals[records.seal[at]!]
+    const storedHash = Buffer.from(records.provenanceHash[at]!, 'hex')
+    const isCosigned = leaves !== undefined && isLeafOf(leaves, records, at, storedHash)
+    const members = parseCanonical(canonical)
+    const isHashed = equalBytes(recordHash(canonical, nodeCrypto.sha256), storedHash)
+    // What the service has hashed and signed was canonical: only then is it not worth writing anew to compare.
+    const isReadable = members !== undefined && ((isHashed && isCosigned) || isCanonical(canonical, members))
+    const isIntact = isReadable && isHashed && columnsAgree(records, at, members) && linksAgree(records, at, members)
+    return (
+      (isIntact ? passed.hash : 0) |
+      (isCosigned ? passed.cosign : 0) |
+      (isReadable && hasKnownVersion(members) ? passed.schemaVersion : 0)
+    )
+  })
+}
+
+const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1')
+
+/**
+ * The leaves of each seal whose signature is that of a known key over their root; undefined for any other. The
+ * cosignature of a record is its leaf, the path up to that root and the signature, so it verifies if, and only if,
+ * the record has its leaf there.
+ */
+function provenLeaves({ seals, keys }: VerificationTask): (readonly Uint8Array[] | undefined)[] {
+  const keyRing = new Map(keys.map((key) => [key.keyId, { name: key.name, publicKey: bytesOf(key.publicKey) }]))
+  return seals.sealId.map((sealId, at) => {
+    const key = keyRing.get(seals.keyId[at]!)
+    const upperNodes = seals.upperNodes[at]!
+    const seal = sealOf({
+      seal_id: sealId,
+      key_id: seals.keyId[at]!,
+      sealed_at: seals.sealedAt[at]!,
+      leaves: bytesOf(seals.leaves[at]!),
+      upper_nodes: upperNodes === null ? null : bytesOf(upperNodes),
+      signature: bytesOf(seals.signature[at]!),
+    })
+    if (key === undefined || seal === undefined) return undefined
+    return unlessMalformed(() => {
+      const tree = sealTree(seal, nodeCrypto.sha256)
+      // The cosignature that is answered is made of these.
+      if (upperNodes !== null && !equalBytes(bytesOf(upperNodes), tree.upperNodes)) return undefined
+      const note = sealNoteText({ ...seal, logName: key.name, leafCount: tree.leaves.length, root: tree.root })
+      const isSigned = nodeCrypto.verifyEd25519(key.publicKey, Buffer.from(note), seal.signature)
+      return isSigned ? tree.leaves : undefined
+    })
+  })
+}
+
+function isLeafOf(leaves: readonly Uint8Array[], records: Records, at: number, storedHash: Uint8Array): boolean {
+  const leaf = leaves[records.leafIndex[at]!]
+  if (leaf === undefined) return false
+  const own = unlessMalformed(() => leafHash(Buffer.from(records.salt[at]!, 'hex'), storedHash, nodeCrypto.sha256))
+  return own !== undefined && equalBytes(leaf, own)
+}
+
+/** Else a reader of the answer, who parses it and writes it anew, would come to another hash. */
+function isCanonical(text: string, members: JsonObject): boolean {
+  return unlessMalformed(() => canonicalize(members)) === text
+}
+
+function hasKnownVersion(members: JsonObject): boolean {
+  const version = Object.hasOwn(members, 'schema_version') ? members.schema_version : undefined
+  return typeof version === 'string' && supportedSchemaVersions.includes(version)
+}
+
+function columnsAgree(records: Records, at: number, members: JsonObject): boolean {
+  const type = records.recordType[at]!
+  const columns = indexColumnsOf(type, members)
+  return (
+    members.record_id === records.recordId[at] &&
+    members.record_type === type &&
+    members.tenant_id === records.tenantId[at] &&
+    members.created_by === records.createdBy[at] &&
+    columns.skillId === records.skillId[at] &&
+    columns.archetypeId === records.archetypeId[at] &&
+    columns.userId === records.userId[at] &&
+    columns.eventKind === records.eventKind[at] &&
+    (columns.costMicros === null ? null : String(columns.costMicros)) === records.costMicros[at]
+  )
+}
+
+function linksAgree(records: Records, at: number, members: JsonObject): boolean {
+  const named = members.related_records
+  const stored = records.links[at]!
+  if (!Array.isArray(named) || named.length !== stored.length) return false
+  const targets = new Set<unknown>(named)
+  return stored.every((target) => targets.has(target))
+}
+
+function unlessMalformed<Result>(compute: () => Result): Result | undefined {
+  try {
+    return compute()
+  } catch (error) {
+    if (error instanceof ProvenanceError) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,118 @@
+import { recoveryBufferDays } from '../../../../contract/limits.ts'
+import type { Database, TenantTx } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import type { GovernanceLog } from '../../governance/governance-types.ts'
+import { heldRecordOf } from '../holds/hold-check.ts'
+import { lastRelease } from '../holds/holds-store.ts'
+import type { HoldCheck } from '../holds/holds-types.ts'
+import { momentAfter, timeOfMicros } from '../monotonic-timestamp.ts'
+import { purgeDetails } from '../purge-service.ts'
+import type { RecordClock } from '../record-clock-types.ts'
+import { findProvenRetention, type ProvenRetention } from '../retention/proven-retention.ts'
+import { overdueCriteria, retentionSubject } from '../retention/retention-rules.ts'
+import { findOverdue, wereReplaced } from '../retention/retention-store.ts'
+import type { ToldEvents } from '../verified-events.ts'
+import { findHeld, lockActive, savePurges } from './overdue-store.ts'
+
+/** What one transaction purges at most. */
+const recordsMax = 500
+const dayMicros = 86_400_000_000
+
+export interface OverduePurge {
+  /** As {@link Erasure.purgeOverdue}. */
+  purge(tenant: Tenant, options?: { signal?: AbortSignal; asOf?: string }): Promise<number>
+  /** The same in parts, each done when it is asked for: how many it has purged. */
+  parts(tenant: Tenant, options?: { signal?: AbortSignal; asOf?: string }): AsyncIterable<number>
+}
+
+/** Purges what is too old by the retention rules of its tenant; the ordinary recovery buffer follows. */
+export function createOverduePurge(deps: {
+  database: Database
+  clock: RecordClock
+  governance: GovernanceLog
+  holds: HoldCheck
+  told: ToldEvents
+}): OverduePurge {
+  const { database, clock, governance, holds, told } = deps
+
+  /** Those that count: of what is stored, what a verified event tells that no later one replaces. */
+  async function findRules(tx: TenantTx): Promise<ProvenRetention> {
+    const retention = await findProvenRetention(tx, told)
+    return (await wereReplaced(tx)) ? { ...retention, rules: [] } : retention
+  }
+
+  /**
+   * The rules may have changed since the records were found. Holds cannot change any more; what is held is not locked,
+   * for it is found again every hour. With four eyes, so is what the author of the rules has released: somebody else is to
+   * purge it.
+   */
+  async function stillOverdue(tx: TenantTx, now: string, recordIds: readonly string[]) {
+    const retention = await findRules(tx)
+    const limits = overdueCriteria(retention, now)
+    const found = await findHeld(tx, recordIds)
+    const held = found.map(heldRecordOf)
+    const active = await holds.activeOver(tx, held)
+    const { author = '', four_eyes } = retention
+    const released = await holds.releasedBy(tx, author, held, four_eyes)
+    const free = found
+      .filter((_, at) => active[at]!.length + released[at]!.length === 0)
+      .map(({ record_id }) => record_id)
+    const records = await lockActive(tx, free)
+    return records.filter(({ record_type, record_id }) => {
+      const limit = limits.find(({ recordType }) => recordType === record_type)
+      return limit !== undefined && record_id < limit.beforeId
+    })
+  }
+
+  async function purgePart(tx: TenantTx, tenant: Tenant, now: string, recordIds: readonly string[]): Promise<number> {
+    await holds.lock(tx)
+    const records = await stillOverdue(tx, now, recordIds)
+    if (records.length === 0) return 0
+    const moment = momentAfter(clock.next().micros, [await lastRelease(tx)])
+    const purge = {
+      purged_at: moment.text,
+      purged_by: retentionSubject,
+      purge_reason: 'Older than the retention rule of its type allows',
+      hard_delete_after: timeOfMicros(moment.micros + recoveryBufferDays * dayMicros),
+      buffer_left_micros: null,
+    }
+    const events = await governance.appendAll(
+      tx,
+      tenant,
+      records.map(({ record_id, record_type, revision }) => ({
+        kind: 'hub.record_purged',
+        subject: `record:${record_id}`,
+        details: purgeDetails(record_type, { ...purge, revision: revision + 1, event_id: null }),
+        actor: { service: 'retention' },
+      })),
+    )
+    const eventOf = new Map(records.map(({ record_id }, at) => [record_id, events[at]!.recordId]))
+    await savePurges(tx, purge, eventOf)
+    return records.length
+  }
+
+  async function* parts(tenant: Tenant, { signal, asOf }: { signal?: AbortSignal; asOf?: string }) {
+    const now = asOf ?? clock.next().createdAt
+    const rules = await database.withTenant(tenant.slug, findRules, { readOnly: true })
+    for (const criteria of overdueCriteria(rules, now)) {
+      for (let after: string | undefined; !signal?.aborted; ) {
+        const ids = await database.withTenant(tenant.slug, (tx) => findOverdue(tx, criteria, after, recordsMax), {
+          readOnly: true,
+          inIndexOrder: true,
+        })
+        if (ids.length === 0) break
+        yield await database.withTenant(tenant.slug, (tx) => purgePart(tx, tenant, now, ids))
+        after = ids.at(-1)
+      }
+    }
+  }
+
+  return {
+    parts: (tenant, options = {}) => parts(tenant, options),
+    async purge(tenant, options = {}) {
+      let purged = 0
+      for await (const count of parts(tenant, options)) purged += count
+      return purged
+    },
+  }
+}

@@ -1,0 +1,80 @@
+import type { TenantTx } from '../../db/database.ts'
+import { findFilterPeriods, findNamedPeriods, type HoldPeriod } from './holds/hold-history-store.ts'
+import type { HoldEnds } from './holds/hold-release-verifier.ts'
+import type { HoldCheck } from './holds/holds-types.ts'
+import type { StoredRecord } from './record-query-types.ts'
+import { findStates, type Release, type StateOfRecord } from './record-state-store.ts'
+import { findRecords } from './record-store.ts'
+import type { SealedRow } from './sealed-records-types.ts'
+
+/** What verification compares the states of records with: those that have changed, and all that bears on them. */
+export interface StateEvidence {
+  states: ReadonlyMap<string, StateOfRecord>
+  /** The governance events that the states name, by id; they are verified with the records. */
+  events: ReadonlyMap<string, StoredRecord>
+  /** Of the purged governance events among the records; each has its verified event. */
+  releases: readonly Release[]
+  /** Holds that name purged ones among the records, and were in force when they were purged. */
+  naming: ReadonlyMap<string, readonly HoldPeriod[]>
+  /** Holds with a filter that were in force at one of the purges at least. */
+  filtering: readonly HoldPeriod[]
+}
+
+/** What tells ends of holds, and releases, that the service wrote from those that somebody else did. */
+export interface HoldEvidence {
+  ends: HoldEnds
+  holds: Pick<HoldCheck, 'releasesOf'>
+}
+
+/** Of records that nobody ever purged. */
+const nothing: StateEvidence = {
+  states: new Map(),
+  events: new Map(),
+  releases: [],
+  naming: new Map(),
+  filtering: [],
+}
+
+/** Events beyond their own buffer too: they stay for as long as a state rests on them. */
+const beforeAll = '0001-01-01T00:00:00.000000Z'
+
+/** Asks the database only where a record has changed its state. */
+export async function gatherStates(
+  tx: TenantTx,
+  rows: readonly SealedRow[],
+  deps: HoldEvidence,
+): Promise<StateEvidence> {
+  const changed = rows.filter((row) => row.purged_at !== null || (row.revision ?? 0) > 0)
+  if (changed.length === 0) return nothing
+  const states = await findStates(tx, idsOf(changed))
+  const events = await findRecords(tx, [...new Set(states.flatMap((state) => state.event_id ?? []))], beforeAll)
+  return {
+    ...nothing,
+    states: new Map(states.map((state) => [state.record_id, state])),
+    events: new Map(events.map((event) => [event.record_id, event])),
+    ...(await gatherHolds(tx, changed, states, deps)),
+  }
+}
+
+async function gatherHolds(
+  tx: TenantTx,
+  rows: readonly SealedRow[],
+  states: readonly StateOfRecord[],
+  { ends, holds }: HoldEvidence,
+) {
+  const times = [...new Set(states.flatMap((state) => state.purged_at ?? []))].sort()
+  if (times.length === 0) return {}
+  const purged = rows.filter((row) => row.purged_at !== null)
+  const purges = states.flatMap(({ record_id, purged_at }) => (purged_at === null ? [] : [{ record_id, purged_at }]))
+  const unended = await ends.unproven(tx, idsOf(purges))
+  const named = await findNamedPeriods(tx, purges, unended)
+  return {
+    releases: await holds.releasesOf(tx, idsOf(purged.filter((row) => row.record_type === 'governance_event'))),
+    naming: Map.groupBy(named, (hold) => hold.record_id),
+    filtering: await findFilterPeriods(tx, times, unended),
+  }
+}
+
+function idsOf(rows: readonly { record_id: string }[]): string[] {
+  return rows.map((row) => row.record_id)
+}

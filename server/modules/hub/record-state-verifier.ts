@@ -1,0 +1,64 @@
+import { matchesFilter } from '../../../contract/record-filter.ts'
+import { isJsonObject } from '../../../provenance/json.ts'
+import { heldRecordOf } from './holds/hold-check.ts'
+import type { HoldPeriod } from './holds/hold-history-store.ts'
+import { lacksRelease } from './holds/purge-release-policy.ts'
+import { never } from './holds/recovery-periods-store.ts'
+import type { StoredRecord } from './record-query-types.ts'
+import { parseCanonical } from './record-response.ts'
+import type { StateEvidence } from './record-state-evidence.ts'
+import type { SealedRow } from './sealed-records-types.ts'
+
+/**
+ * Whether the stored state of a record is what its last governance event says. Who changes the state by hand has no
+ * event for it.
+ *
+ * @param isSound of an event, whether it verifies
+ */
+export function stateAgrees(
+  { record_id }: SealedRow,
+  { states, events }: StateEvidence,
+  isSound: (event: StoredRecord) => boolean,
+): boolean {
+  const state = states.get(record_id)
+  // Never changed.
+  if (state === undefined) return true
+  const event = events.get(state.event_id ?? '')
+  if (event === undefined || !isSound(event)) return false
+  const { event_kind, created_by, subject, details } = parseCanonical(event.canonical) ?? {}
+  if (created_by !== 'service:hub' || subject !== `record:${record_id}`) return false
+  if (!isJsonObject(details) || !isAbsentOr(state.revision, details.revision)) return false
+  if (state.purged_at === null) return event_kind === 'hub.record_restored' && state.hard_delete_after === null
+  return (
+    event_kind === 'hub.record_purged' &&
+    details.purged_at === state.purged_at &&
+    details.reason === state.purge_reason &&
+    details.actor === state.purged_by &&
+    endsNotBefore(state.hard_delete_after, details.hard_delete_after) &&
+    (state.hard_delete_after !== never || state.is_frozen)
+  )
+}
+
+/** Events of an earlier version of the service say less. */
+function isAbsentOr(stored: unknown, told: unknown): boolean {
+  return told === undefined || told === stored
+}
+
+/** Holds may put the end of the buffer off. */
+function endsNotBefore(end: string | null, told: unknown): boolean {
+  return end !== null && (typeof told !== 'string' || end >= told)
+}
+
+/** Whether a record was purged although a hold was in force then, or, of a governance event, no release active. */
+export function wasPurgedUnderHold(row: SealedRow, evidence: StateEvidence): boolean {
+  const purged_at = evidence.states.get(row.record_id)?.purged_at ?? row.purged_at
+  if (purged_at === null) return false
+  if (lacksRelease({ ...row, purged_at }, evidence.releases)) return true
+  const wasInForce = (hold: HoldPeriod) =>
+    hold.created_at <= purged_at && (hold.released_at === null || purged_at < hold.released_at)
+  if (evidence.naming.get(row.record_id)?.some(wasInForce)) return true
+  const record = heldRecordOf(row)
+  return evidence.filtering.some(
+    (hold) => wasInForce(hold) && hold.filter !== null && matchesFilter(hold.filter, record, record.created_at),
+  )
+}

@@ -1,0 +1,47 @@
+import type { TenantTx } from '../../db/database.ts'
+import type { Tenant } from '../../http/caller.ts'
+import type { ProvenanceKeys } from '../keys/keys-types.ts'
+import { findErasedContents } from './erased-content.ts'
+import { createHoldEvidence } from './holds/hold-evidence.ts'
+import { gatherStates, type HoldEvidence } from './record-state-evidence.ts'
+import { findLinks, findSeals } from './record-store.ts'
+import { type Evidence, verifyStored } from './record-verification.ts'
+import type { SealedRow } from './sealed-records-types.ts'
+import type { VerificationPool } from './verification-pool.ts'
+import type { Verification } from './verification-types.ts'
+import type { ToldEvents } from './verified-events.ts'
+
+/** As {@link StoredVerification.prepare}, without a report of what fails. */
+export type RecordCheck = (
+  tx: TenantTx,
+  tenant: Tenant,
+  records: readonly SealedRow[],
+) => Promise<() => Promise<Verification[]>>
+
+export function createRecordCheck(deps: {
+  keys: ProvenanceKeys
+  pool: VerificationPool
+  holdEvidence?: HoldEvidence & { told: ToldEvents }
+}): RecordCheck {
+  const { holdEvidence = createHoldEvidence(deps) } = deps
+  return async (tx, tenant, records) => {
+    const evidence = await gather(tx, records, holdEvidence)
+    return () => verifyStored(tenant.slug, records, evidence, deps)
+  }
+}
+
+/** What verification compares besides the records' own rows. */
+async function gather(
+  tx: TenantTx,
+  rows: readonly SealedRow[],
+  holdEvidence: HoldEvidence & { told: ToldEvents },
+): Promise<Evidence> {
+  const states = await gatherStates(tx, rows, holdEvidence)
+  const all = [...rows, ...states.events.values()]
+  return {
+    seals: await findSeals(tx, [...new Set(all.map((row) => row.seal_id))]),
+    links: await findLinks(tx, [...new Set(all.map((row) => row.record_id))]),
+    states,
+    erased: await findErasedContents(tx, rows, holdEvidence.told),
+  }
+}

@@ -1,0 +1,46 @@
+import type { Tenant } from '../../../http/caller.ts'
+import { isAboutStoredValues } from '../corruption-errors.ts'
+import { firstAccessCursor } from './access-sweep.ts'
+import { firstHoldCursor } from './hold-sweep.ts'
+import { isLogDamage } from './log-corruption.ts'
+import { firstId } from './record-scan.ts'
+import type { SweepDeps, SweepSteps } from './sweep-steps.ts'
+import type { Swept } from './sweep-types.ts'
+
+/** All of a tenant at once, up to what was committed before; beside the passes of the background, which go on. */
+export function createWholePass(deps: Pick<SweepDeps, 'logs' | 'tampering'>, steps: SweepSteps) {
+  return async (tenant: Tenant, options: { signal?: AbortSignal } = {}): Promise<Swept> => {
+    const { signal } = options
+    const swept: Swept = { checked: 0, failed: 0, inconsistent: 0 }
+    const add = <Step extends Swept>(step: Step): Step => {
+      signal?.throwIfAborted()
+      swept.checked += step.checked
+      swept.failed += step.failed
+      swept.inconsistent += step.inconsistent
+      return step
+    }
+    await takeIn(deps, tenant)
+    add(await steps.head(tenant))
+    for (let round = { cursor: firstHoldCursor, isRoundOver: false }; !round.isRoundOver; )
+      round = add(await steps.holds(tenant, round.cursor))
+    for (let round = { cursor: firstAccessCursor, isRoundOver: false }; !round.isRoundOver; )
+      round = add(await steps.access(tenant, round.cursor))
+    for (let from: number | undefined = 0; from !== undefined; ) from = add(await steps.page(tenant, from)).next
+    for (let after: string | undefined = firstId; after !== undefined; )
+      after = add(await steps.scan(tenant, after)).next
+    const figures = steps.figures(tenant, 'all')
+    for (let isOver = false; !isOver; ) isOver = add(await figures()).isOver
+    // So that who asks for the events after the command finds them.
+    await deps.tampering.settled()
+    return swept
+  }
+}
+
+/** A log that was damaged takes nothing in, and is swept as it stands. */
+async function takeIn({ logs }: Pick<SweepDeps, 'logs'>, tenant: Tenant): Promise<void> {
+  try {
+    await logs.integrate(tenant)
+  } catch (error) {
+    if (!isLogDamage(error) && !isAboutStoredValues(error)) throw error
+  }
+}

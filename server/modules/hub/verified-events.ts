@@ -1,0 +1,89 @@
+import { LRUCache } from 'lru-cache'
+import { isJsonObject, type JsonObject } from '../../../provenance/json.ts'
+import type { TenantTx } from '../../db/database.ts'
+import type { ProvenanceKeys } from '../keys/keys-types.ts'
+import type { StoredRecord } from './record-query-types.ts'
+import { parseCanonical } from './record-response.ts'
+import { findLinks, findRecords, findSeals } from './record-store.ts'
+import type { VerificationPool } from './verification-pool.ts'
+import { passed, taskOf } from './verification-task.ts'
+
+/** A governance event of the service, out of a text that was verified. */
+export interface ToldEvent {
+  eventId: string
+  kind: string
+  subject: string
+  details: JsonObject
+}
+
+/** What the service's own governance events tell, which nobody can write who has only the database. */
+export interface ToldEvents {
+  /**
+   * Those among the ids that are there and verify. Once verified they are remembered: what they tell does not change.
+   *
+   * @throws DomainError `hub-unavailable` when there is too much to verify already
+   */
+  find(tx: TenantTx, eventIds: readonly (string | null)[]): Promise<ReadonlyMap<string, ToldEvent>>
+}
+
+/** Texts of remembered events, in UTF-16 units. */
+const rememberedMax = 16 * 1024 * 1024
+/** What is read and verified at once. */
+const partSize = 500
+
+/** Events beyond their own buffer count, too: they stay for as long as something rests on them. */
+const beforeAll = '0001-01-01T00:00:00.000000Z'
+const passedAll = passed.hash | passed.cosign | passed.schemaVersion
+
+export function createToldEvents(deps: {
+  keys: Pick<ProvenanceKeys, 'publicKeysOf'>
+  pool: VerificationPool
+}): ToldEvents {
+  const { keys, pool } = deps
+  const remembered = new LRUCache<string, { told: ToldEvent; size: number }>({
+    maxSize: rememberedMax,
+    sizeCalculation: ({ size }) => size,
+  })
+
+  async function verified(tx: TenantTx, ids: readonly string[]): Promise<StoredRecord[]> {
+    const events = await findRecords(tx, ids, beforeAll)
+    if (events.length === 0) return []
+    const evidence = {
+      seals: await findSeals(tx, [...new Set(events.map((event) => event.seal_id))]),
+      links: await findLinks(tx, ids),
+    }
+    const keyIds = [...new Set(evidence.seals.map((seal) => seal.key_id))]
+    const results = await pool.check(taskOf(events, evidence, await keys.publicKeysOf(tx.tenantId, keyIds, tx)))
+    return events.filter((_, at) => results[at] === passedAll)
+  }
+
+  return {
+    async find(tx, eventIds) {
+      const found = new Map<string, ToldEvent>()
+      const unknown: string[] = []
+      for (const id of new Set(eventIds)) {
+        if (id === null) continue
+        const known = remembered.get(`${tx.tenantId} ${id}`)
+        if (known) found.set(id, known.told)
+        else unknown.push(id)
+      }
+      for (let from = 0; from < unknown.length; from += partSize) {
+        for (const event of await verified(tx, unknown.slice(from, from + partSize))) {
+          const told = toldBy(event)
+          if (told === undefined) continue
+          found.set(told.eventId, told)
+          remembered.set(`${tx.tenantId} ${told.eventId}`, { told, size: event.canonical.length + 200 })
+        }
+      }
+      return found
+    },
+  }
+}
+
+/** Undefined for any other record. */
+function toldBy({ record_id, canonical }: StoredRecord): ToldEvent | undefined {
+  const { record_type, event_kind, created_by, subject, details } = parseCanonical(canonical) ?? {}
+  if (record_type !== 'governance_event' || created_by !== 'service:hub') return undefined
+  if (typeof event_kind !== 'string' || typeof subject !== 'string' || !isJsonObject(details)) return undefined
+  return { eventId: record_id, kind: event_kind, subject, details }
+}

@@ -1,0 +1,114 @@
+import type { Database } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import { addressStep, runTrial, type Step, StepFailed, type Trial } from '../../../outbound/connection-test.ts'
+import type { Outbound } from '../../../outbound/outbound.ts'
+import type { ScimConnections } from '../../roster/sync/sync-types.ts'
+import { configuredScim, scimBaseUrl } from './scim-service.ts'
+import type { ScimPage, ScimSource, ScimSourceAnswer, ScimSources } from './scim-source-types.ts'
+import type { ScimRow } from './scim-store.ts'
+
+export interface ScimTrial {
+  /** Tries the connection that is kept. Throws `not-found` when there is none. */
+  run(tenant: Tenant): Promise<Trial>
+}
+
+export function createScimTrial(deps: {
+  database: Database
+  outbound: Pick<Outbound, 'resolvedProblemOf'>
+  connections: Pick<ScimConnections, 'pullTokenOf'>
+  sources: ScimSources
+}): ScimTrial {
+  return {
+    async run(tenant) {
+      const { row, token } = await deps.database.withTenant(
+        tenant.slug,
+        async (tx) => ({ row: await configuredScim(tx), token: await deps.connections.pullTokenOf(tx, tenant) }),
+        { readOnly: true },
+      )
+      if (row.mode === 'push' || row.base_url === null) return runTrial(stepsOfPush(tenant, row))
+      if (token === undefined) return runTrial([['token', failForLostToken]])
+      return runTrial(
+        stepsOfPull(row.base_url, deps.sources.open(row.base_url, token), row.group_archetype_map, deps.outbound),
+      )
+    },
+  }
+}
+
+function failForLostToken(): never {
+  throw new StepFailed('The token is gone with the key of the tenant. Configure SCIM with it again.')
+}
+
+function stepsOfPull(
+  baseUrl: string,
+  source: ScimSource,
+  mapping: ScimRow['group_archetype_map'],
+  outbound: Pick<Outbound, 'resolvedProblemOf'>,
+): readonly Step[] {
+  let users: ScimSourceAnswer<ScimPage>
+  return [
+    addressStep(outbound, baseUrl, 'base_url'),
+    [
+      'reachable',
+      async () => {
+        users = await source.page('Users', { startIndex: 1, count: 1 })
+        const problem = users.ok ? undefined : users.problem
+        if (problem?.kind === 'unreachable' || problem?.kind === 'blocked') throw new StepFailed(problem.detail)
+        return 'The directory answers.'
+      },
+    ],
+    [
+      'token',
+      () => {
+        if (users.ok || users.problem.kind !== 'token') return 'The directory takes the bearer token.'
+        const hint = 'Make a token there that may read users and groups, and configure SCIM with it.'
+        throw new StepFailed(`${users.problem.detail} ${hint}`)
+      },
+    ],
+    ['users', () => `GET /Users: ${countOf(users, 'person', 'people')}`],
+    [
+      'groups',
+      async () => {
+        const groups = await readGroups(source)
+        const isServed = groups.ok || groups.problem.status !== 404
+        if (isServed) return `GET /Groups: ${countOf(groups, 'group', 'groups')}`
+        const words = 'GET /Groups: the directory serves no groups (404)'
+        if (mapping.length === 0) return `${words}, and group_archetype_map names none.`
+        throw new StepFailed(`${words}, and group_archetype_map names some: no archetypes come of them.`)
+      },
+    ],
+  ]
+}
+
+/** Without members, where the directory can do that: a first group may be a large one. */
+const readGroups = (source: ScimSource) => source.page('Groups', { startIndex: 1, count: 1, withoutMembers: true })
+
+function countOf(answer: ScimSourceAnswer<ScimPage>, one: string, many: string): string {
+  if (!answer.ok) throw new StepFailed(answer.problem.detail)
+  const { totalResults } = answer.value
+  if (totalResults === undefined) return `readable; it does not say how many ${many}.`
+  return `${totalResults} ${totalResults === 1 ? one : many}.`
+}
+
+function stepsOfPush(tenant: Tenant, row: ScimRow): readonly Step[] {
+  return [
+    [
+      'token',
+      () => {
+        if (row.token_hash !== null)
+          return 'A bearer token is set; if it is lost, POST /api/v1/identity/scim:rotate-token.'
+        throw new StepFailed('There is no bearer token. Make one with POST /api/v1/identity/scim:rotate-token.')
+      },
+    ],
+    ['settings', () => `At the directory, enter ${scimBaseUrl(tenant)} as the address, and the bearer token.`],
+    [
+      'last_request',
+      () => {
+        if (row.last_request_at !== null) return `The directory called last at ${row.last_request_at}.`
+        throw new StepFailed(
+          'The directory has not called yet, or not with the bearer token. Enter address and token there, and have ' +
+            'it test the connection.',
+        )
+      },
+    ],
+  ]
+}

@@ -1,0 +1,106 @@
+import type { Database } from '../../db/database.ts'
+import type { Tenant } from '../../http/caller.ts'
+import { addressStep, runTrial, type Step, StepFailed, type Trial } from '../../outbound/connection-test.ts'
+import type { Outbound } from '../../outbound/outbound.ts'
+import { outboundErrorIn } from '../../outbound/outbound-error.ts'
+import type { ConnectionSecrets } from './connection-secrets.ts'
+import { checkAddresses, checkKeys, discover } from './discovery.ts'
+import { ProviderProblem } from './provider-error.ts'
+import type { ProviderMetadata } from './provider-metadata.ts'
+import { configuredSso } from './sso-service.ts'
+import type { ConnectionRow } from './sso-store.ts'
+
+export interface SsoTrial {
+  /** Tries the connection that is kept. Throws `not-found` when there is none. */
+  run(tenant: Tenant): Promise<Trial>
+}
+
+export function createSsoTrial(deps: { database: Database; outbound: Outbound; secrets: ConnectionSecrets }): SsoTrial {
+  const { database, outbound, secrets } = deps
+
+  function stepsFor(tenant: Tenant, row: ConnectionRow): readonly Step[] {
+    let metadata: ProviderMetadata
+    return [
+      addressStep(outbound, row.issuer, 'The issuer'),
+      [
+        'discovery',
+        async () => {
+          metadata = await inWords(() => discover(row.issuer, outbound))
+          return 'The configuration of the provider was fetched; its issuer is the same byte for byte.'
+        },
+      ],
+      [
+        'endpoints',
+        async () => {
+          await inWords(() => checkAddresses(metadata, outbound))
+          return 'The Hub may connect to every endpoint that the provider names.'
+        },
+      ],
+      [
+        'keys',
+        async () => {
+          const count = await inWords(() => checkKeys(metadata.jwks_uri, outbound))
+          return `The provider publishes ${count} ${count === 1 ? 'key' : 'keys'} to verify its signatures with.`
+        },
+      ],
+      ['client', () => tryClient(metadata, row, secrets.unseal(row, tenant), redirectUri(tenant))],
+    ]
+  }
+
+  /** Shows client id and secret with a code that cannot be good: whoever knows the client complains about the code. */
+  async function tryClient(metadata: ProviderMetadata, row: ConnectionRow, secret: string, redirect: string) {
+    const body = new URLSearchParams({
+      grant_type: 'authorization_code',
+      code: 'connection-test',
+      redirect_uri: redirect,
+      code_verifier: 'connection-test-connection-test-connection-test',
+    })
+    const headers: Record<string, string> = { accept: 'application/json' }
+    if (metadata.token_endpoint_auth_methods_supported.includes('client_secret_basic')) {
+      const pair = [row.client_id, secret].map(formEncoded).join(':')
+      headers.authorization = `Basic ${Buffer.from(pair).toString('base64')}`
+    } else {
+      body.set('client_id', row.client_id)
+      body.set('client_secret', secret)
+    }
+    const answer = await inWords(() => post(metadata.token_endpoint, headers, body))
+    const { error } = ((await answer.json().catch(() => undefined)) ?? {}) as { error?: unknown }
+    if (answer.status === 401 || error === 'invalid_client' || error === 'unauthorized_client') {
+      throw new StepFailed(
+        `The token endpoint refuses the client (${answer.status}): client_id or client_secret is not what the ` +
+          'provider knows. Configure single sign-on with those that it shows.',
+      )
+    }
+    if (error === 'invalid_grant') return 'The provider knows the client and takes its secret.'
+    return `The token endpoint answered ${answer.status}; it did not refuse the client.`
+  }
+
+  async function post(url: string, headers: Record<string, string>, body: URLSearchParams): Promise<Response> {
+    try {
+      return await outbound.fetch(url, { method: 'POST', headers, body })
+    } catch (error) {
+      const failed = outboundErrorIn(error)
+      throw failed ? new ProviderProblem(`POST ${url}: the address ${failed.message}.`, { cause: failed }) : error
+    }
+  }
+
+  return {
+    async run(tenant) {
+      const row = await database.withTenant(tenant.slug, configuredSso, { readOnly: true })
+      return runTrial(stepsFor(tenant, row))
+    },
+  }
+}
+
+const redirectUri = (tenant: Tenant) => `${tenant.baseUrl}/api/v1/auth/callback`
+
+/** As user name and password of HTTP Basic are written (RFC 6749, section 2.3.1). */
+const formEncoded = (text: string) => new URLSearchParams({ '': text }).toString().slice(1)
+
+async function inWords<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw error instanceof ProviderProblem ? new StepFailed(error.message) : error
+  }
+}

@@ -1,0 +1,192 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { formatTimestamp } from '../../../../contract/timestamp.ts'
+import type { DatabaseLog } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import type { LogHead } from '../log-types.ts'
+import { type CheckpointKeeper, type CheckpointSink, type KeptCheckpoint, RolledBackError } from './checkpoint-types.ts'
+
+export interface KeeperTimes {
+  /** Between two states of one log that are kept. */
+  intervalMs: number
+  /** Between two looks at the states that other processes have signed. */
+  lookMs: number
+  /** Before a failed attempt is repeated at first; doubled each time. */
+  retryMs: number
+  retryMsMax: number
+  /** That stopping waits for what is being kept. */
+  stopMs: number
+}
+
+const usualTimes: KeeperTimes = {
+  intervalMs: 2_000,
+  lookMs: 60_000,
+  retryMs: 1_000,
+  retryMsMax: 300_000,
+  stopMs: 5_000,
+}
+
+/** Logs that are handed to one sink at once: one slow log does not hold up the others, and files stay few. */
+const atOnceMax = 8
+
+/**
+ * Hands the newest state of each log to each sink by itself, so that one that is away holds up no other. A state waits
+ * for its turn, and newer ones take its place meanwhile: memory is bounded by the number of logs.
+ */
+export function createCheckpointKeeper(deps: {
+  sinks: readonly CheckpointSink[]
+  /** The stored state of every log. */
+  storedHeads: () => AsyncIterable<{ tenant: Tenant; head: LogHead }>
+  /** Whether a state begins with another one. */
+  continues: (tenant: Tenant, earlier: KeptCheckpoint, later: KeptCheckpoint) => Promise<boolean>
+  /** Hears of a state that does not agree with what was kept. It must not throw. */
+  disagreed?: (tenant: Tenant, found: { tree_size: number; kept_tree_size: number; place: string }) => void
+  log: DatabaseLog
+  times?: Partial<KeeperTimes>
+}): CheckpointKeeper {
+  const { storedHeads, log } = deps
+  const times = { ...usualTimes, ...deps.times }
+  const lanes = deps.sinks.map((sink) => createLane(sink, times, deps))
+  let lookTimer: NodeJS.Timeout | undefined
+  let looking: Promise<void> = Promise.resolve()
+  let isStarted = false
+
+  function offer(tenant: Tenant, head: LogHead): void {
+    // Every log agrees with an empty one.
+    if (head.treeSize === 0) return
+    const kept_at = formatTimestamp(Date.now())
+    const checkpoint = { kept_at, log_name: tenant.logName, tree_size: head.treeSize, checkpoint: head.checkpoint }
+    for (const lane of lanes) lane.offer(tenant, checkpoint)
+  }
+
+  async function look(): Promise<void> {
+    try {
+      for await (const { tenant, head } of storedHeads()) {
+        if (!isStarted) return
+        offer(tenant, head)
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'the states of the logs could not be read; they will be in a minute')
+    }
+    if (isStarted) lookTimer = setTimeout(() => (looking = look()), times.lookMs).unref()
+  }
+
+  return {
+    headSigned(tenant, head) {
+      if (isStarted) offer(tenant, head)
+    },
+    start() {
+      if (isStarted || lanes.length === 0) return
+      isStarted = true
+      looking = look()
+    },
+    async stop() {
+      if (!isStarted) return
+      isStarted = false
+      clearTimeout(lookTimer)
+      await looking
+      await Promise.all(lanes.map((lane) => lane.stop()))
+    },
+  }
+}
+
+/** What one sink is to keep of one log. */
+interface Turn {
+  tenant: Tenant
+  waiting: KeptCheckpoint | undefined
+  /** Kept last, or refused for good: not offered again. */
+  done: string | undefined
+  running: boolean
+  failures: number
+  notBeforeMs: number
+}
+
+function createLane(
+  sink: CheckpointSink,
+  times: KeeperTimes,
+  { continues, disagreed, log }: Pick<Parameters<typeof createCheckpointKeeper>[0], 'continues' | 'disagreed' | 'log'>,
+) {
+  const turns = new Map<string, Turn>()
+  const running = new Set<Promise<void>>()
+  let timer: NodeJS.Timeout | undefined
+  let isStopping = false
+
+  function pump(): void {
+    clearTimeout(timer)
+    const nowMs = performance.now()
+    let nextMs = Number.POSITIVE_INFINITY
+    for (const turn of turns.values()) {
+      if (turn.waiting === undefined || turn.running) continue
+      if (turn.notBeforeMs > nowMs) nextMs = Math.min(nextMs, turn.notBeforeMs)
+      else if (running.size < atOnceMax && !isStopping) begin(turn)
+    }
+    if (nextMs < Number.POSITIVE_INFINITY) timer = setTimeout(pump, Math.max(1, nextMs - nowMs)).unref()
+  }
+
+  function begin(turn: Turn): void {
+    const work = keep(turn).finally(() => {
+      running.delete(work)
+      if (!isStopping) pump()
+    })
+    running.add(work)
+  }
+
+  async function keep(turn: Turn): Promise<void> {
+    const checkpoint = turn.waiting!
+    turn.waiting = undefined
+    turn.running = true
+    let pauseMs = times.intervalMs
+    try {
+      await sink.keep(checkpoint, (earlier, later) => continues(turn.tenant, earlier, later))
+      if (turn.failures > 0)
+        log.info({ log_name: checkpoint.log_name, place: sink.place }, 'checkpoints are kept again')
+      turn.done = checkpoint.checkpoint
+      turn.failures = 0
+    } catch (error) {
+      const { log_name, tree_size } = checkpoint
+      const details = { err: error, log_name, tree_size, place: sink.place }
+      if (error instanceof RolledBackError) {
+        log.error(details, 'the log of a tenant was set back: it disagrees with a checkpoint that was kept')
+        disagreed?.(turn.tenant, { tree_size, kept_tree_size: error.kept.tree_size, place: sink.place })
+        turn.done = checkpoint.checkpoint
+      } else {
+        pauseMs = Math.min(times.retryMsMax, times.retryMs * 2 ** turn.failures)
+        turn.failures += 1
+        // The first and then ever fewer.
+        if (Number.isInteger(Math.log2(turn.failures))) {
+          log.warn({ ...details, attempts: turn.failures }, 'a checkpoint could not be kept; it is tried again')
+        }
+        turn.waiting ??= checkpoint
+      }
+    }
+    turn.running = false
+    turn.notBeforeMs = performance.now() + pauseMs
+  }
+
+  return {
+    offer(tenant: Tenant, checkpoint: KeptCheckpoint): void {
+      const known = turns.get(checkpoint.log_name)
+      const turn = known ?? { tenant, waiting: undefined, done: undefined, running: false, failures: 0, notBeforeMs: 0 }
+      if (!known) turns.set(checkpoint.log_name, turn)
+      if (turn.done === checkpoint.checkpoint) return
+      // A look at what is stored may come after a newer state was heard of.
+      if (turn.waiting && turn.waiting.tree_size > checkpoint.tree_size) return
+      turn.waiting = checkpoint
+      if (!isStopping) pump()
+    },
+    async stop(): Promise<void> {
+      isStopping = true
+      clearTimeout(timer)
+      let isLate = false
+      const last = (async () => {
+        await Promise.all(running)
+        // Each once more, whatever its pause.
+        const waiting = [...turns].filter(([, turn]) => turn.waiting !== undefined)
+        for (let at = 0; at < waiting.length && !isLate; at += atOnceMax) {
+          await Promise.all(waiting.slice(at, at + atOnceMax).map(([, turn]) => keep(turn)))
+        }
+      })()
+      await Promise.race([last, delay(times.stopMs, undefined, { ref: false })])
+      isLate = true
+    },
+  }
+}

@@ -1,0 +1,106 @@
+import type { Config } from '../../../config.ts'
+import type { Database, DatabaseLog } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import { createOutbound, type Outbound } from '../../../outbound/outbound.ts'
+import type { TenantDirectory } from '../../tenants/tenants-types.ts'
+import type { KeptCheckpoints, LogHead, TenantLogs } from '../log-types.ts'
+import { openCheckpointFolder } from './checkpoint-file.ts'
+import { createCheckpointKeeper } from './checkpoint-publisher.ts'
+import type { CheckpointKeeper, KeptCheckpoint, PutAside } from './checkpoint-types.ts'
+import { openCheckpointWebhook } from './checkpoint-webhook.ts'
+import { createContinuity } from './consistency-check.ts'
+import type { Retirement } from './known-logs.ts'
+
+export interface CheckpointStore extends KeptCheckpoints {
+  keeper: CheckpointKeeper
+  /** The files of a log, those that are there and those that are not. */
+  filesOf(logName: string): readonly string[]
+  /**
+   * For a database that was set back on purpose: gives the files another name whose log was further than it is now, so
+   * that what follows is not taken for a forgery.
+   *
+   * @param mark part of the new names, such as a time
+   */
+  putAside(logName: string, treeSize: number, mark: string): Promise<PutAside[]>
+  /** Keeps a last state, and the statement that the log ended with it. Answers how many folders have it. */
+  retire(tenant: Tenant, last: KeptCheckpoint, retirement: Retirement): Promise<number>
+  close(): Promise<void>
+}
+
+/** Signed states of the logs apart from the database, as `HUB_CHECKPOINT_SINK` says. */
+export function openKeptCheckpoints(deps: {
+  config: Pick<Config, 'checkpointSinks' | 'environment'>
+  database: Database
+  directory: TenantDirectory
+  logs: () => TenantLogs
+  log: DatabaseLog
+  /** Hears of a log that does not agree with what was kept of it. */
+  disagreed?: (tenant: Tenant, found: { tree_size: number; kept_tree_size: number; place: string }) => void
+}): CheckpointStore {
+  const { config, database, directory, logs } = deps
+  const files = config.checkpointSinks.filter((sink) => sink.kind === 'file')
+  const folders = files.map((sink) => openCheckpointFolder(sink.directory))
+  const webhooks = config.checkpointSinks.filter((sink) => sink.kind === 'webhook')
+  const outbounds = webhooks.map((sink) => outboundTo(sink.url, config.environment))
+  const sinks = [...folders, ...webhooks.map((sink, i) => openCheckpointWebhook(sink.url, outbounds[i]!))]
+
+  async function* storedHeads(): AsyncGenerator<{ tenant: Tenant; head: LogHead }> {
+    for (const slug of await directory.slugs()) {
+      const tenant = await directory.find(slug, { evenSuspended: true })
+      const head = await database.withTenant(slug, (tx) => logs().head(tx), { readOnly: true })
+      if (tenant && head) yield { tenant, head }
+    }
+  }
+
+  async function newest(logName: string): Promise<{ treeSize: number; checkpoint: string } | undefined> {
+    const found = await Promise.all(folders.map((folder) => folder.newest(logName)))
+    const largest = found.reduce<KeptCheckpoint | undefined>(
+      (best, each) => (each && each.tree_size > (best?.tree_size ?? -1) ? each : best),
+      undefined,
+    )
+    return largest && { treeSize: largest.tree_size, checkpoint: largest.checkpoint }
+  }
+
+  const continues = createContinuity(deps)
+
+  return {
+    keeper: createCheckpointKeeper({ ...deps, sinks, storedHeads, continues }),
+    newest,
+    async some(logName, count) {
+      const found = await Promise.all(folders.map((folder) => folder.some(logName, count)))
+      return found.flat().map((kept) => ({ treeSize: kept.tree_size, checkpoint: kept.checkpoint }))
+    },
+    filesOf: (logName) => folders.map((folder) => folder.fileOf(logName)),
+    async putAside(logName, treeSize, mark) {
+      const aside: PutAside[] = []
+      for (const folder of folders) {
+        const kept = await folder.newest(logName)
+        if (kept === undefined || kept.tree_size <= treeSize) continue
+        const file = await folder.putAside(logName, mark)
+        if (file !== undefined) aside.push({ log_name: logName, tree_size: kept.tree_size, file })
+      }
+      return aside
+    },
+    async lostLogs() {
+      if (folders.length === 0) return []
+      const tenantLogs = new Set(await directory.logNames())
+      return (await Promise.all(folders.map(({ known }) => known.lost(tenantLogs)))).flat()
+    },
+    async retire(tenant, last, retirement) {
+      for (const folder of folders) {
+        await folder.keep(last, (earlier, later) => continues(tenant, earlier, later))
+        await folder.known.note(retirement)
+      }
+      return folders.length
+    },
+    close: async () => {
+      await Promise.all(outbounds.map((outbound) => outbound.close()))
+    },
+  }
+}
+
+/** The operator's own address may be anywhere, also in their own network. */
+function outboundTo(url: string, environment: Config['environment']): Outbound {
+  const host = new URL(url).hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
+  return createOutbound({ environment, outboundAllow: [host] })
+}

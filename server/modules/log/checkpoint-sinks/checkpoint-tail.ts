@@ -1,0 +1,58 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { readCheckpointLine } from './checkpoint-line.ts'
+import type { KeptCheckpoint } from './checkpoint-types.ts'
+
+/** Of a file's end; a line has less than a kibibyte, and lines of two processes may be out of order by a few. */
+export const tailBytes = 64 * 1024
+
+/** The one of the largest tree in a file; undefined where there is none. */
+export async function checkpointNewestIn(path: string): Promise<KeptCheckpoint | undefined> {
+  const file = await openIfThere(path)
+  if (file === undefined) return undefined
+  try {
+    const { size } = await file.stat()
+    return newestOf(await readTail(file, size))
+  } finally {
+    await file.close()
+  }
+}
+
+/** Key names have characters that file names have not. */
+export function fileNameOf(logName: string): string {
+  return `${logName.replaceAll(/[^A-Za-z0-9_-]/g, (sign) => (sign === '/' ? '.' : `%${sign.codePointAt(0)?.toString(16)}`))}.jsonl`
+}
+
+export function readTail(file: FileHandle, size: number): Promise<Buffer> {
+  return readPart(file, Math.max(0, size - tailBytes), Math.min(size, tailBytes))
+}
+
+export async function readPart(file: FileHandle, begin: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(length)
+  const { bytesRead } = await file.read(bytes, 0, length, begin)
+  return bytes.subarray(0, bytesRead)
+}
+
+/** Lines that cannot be read are passed over, such as those that a part begins or ends in: the audit reports them. */
+export function readLines(part: Buffer): KeptCheckpoint[] {
+  return part
+    .toString('utf8')
+    .split('\n')
+    .flatMap((line) => readCheckpointLine(line) ?? [])
+}
+
+export function newestOf(tail: Buffer): KeptCheckpoint | undefined {
+  let newest: KeptCheckpoint | undefined
+  for (const found of readLines(tail)) {
+    if (newest === undefined || found.tree_size >= newest.tree_size) newest = found
+  }
+  return newest
+}
+
+export async function openIfThere(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path, 'r')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}

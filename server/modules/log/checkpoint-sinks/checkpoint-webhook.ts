@@ -1,0 +1,33 @@
+import type { Outbound } from '../../../outbound/outbound.ts'
+import { type CheckpointSink, type KeptCheckpoint, RolledBackError } from './checkpoint-types.ts'
+
+/**
+ * Sends each checkpoint as JSON to a web address of the operator; any 2xx answer says that it is kept there. What was
+ * sent cannot be read back, so a state is held against the one that this process has sent before.
+ *
+ * @param outbound one that lets the address pass: it is the operator's, not a tenant's
+ */
+export function openCheckpointWebhook(url: string, outbound: Pick<Outbound, 'fetch'>): CheckpointSink {
+  const sent = new Map<string, KeptCheckpoint>()
+  return {
+    // The path may be a secret.
+    place: new URL(url).origin,
+    async keep(checkpoint, continues) {
+      const before = sent.get(checkpoint.log_name)
+      if (before && checkpoint.tree_size <= before.tree_size) {
+        if (!(await continues(checkpoint, before))) throw new RolledBackError('another state was sent before', before)
+      } else if (before && !(await continues(before, checkpoint))) {
+        throw new RolledBackError('it does not continue the state that was sent before', before)
+      }
+      const answer = await outbound.fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(checkpoint),
+      })
+      if (!answer.ok) throw new Error(`it answered ${answer.status}`)
+      sent.set(checkpoint.log_name, checkpoint)
+    },
+    newest: async () => undefined,
+    some: async () => [],
+  }
+}

@@ -1,0 +1,46 @@
+import type { IngestStep } from '../../../db/ingest-script.ts'
+import { createTurn } from '../../../http/yield-budget.ts'
+import type { SealedBatch } from '../../hub/hub-types.ts'
+import type { InvocationWatch, InvocationWatches, WebhookOutbox } from '../../webhooks/webhooks-types.ts'
+import type { RatedEvent } from './event-writer.ts'
+
+/** What other systems want to know of invocations, and where it is left for them. */
+export interface InvocationNews {
+  watches: Pick<InvocationWatches, 'of'>
+  outbox: Pick<WebhookOutbox, 'step' | 'queued'>
+}
+
+/** So that a row is relayed at once, and written without keeping others waiting. */
+const messagesPerStep = 250
+
+/**
+ * What of the events, in the order of the batch's records, is to be told: steps of the transaction that stores them.
+ * None where nothing is. Lets other work of the process have its turns.
+ *
+ * @param sealed whether the records are stored under a key of their tenant
+ */
+export async function newsSteps(
+  outbox: Pick<WebhookOutbox, 'step'>,
+  watch: InvocationWatch,
+  { tenantId, records }: SealedBatch,
+  events: readonly RatedEvent[],
+  sealed: boolean,
+): Promise<IngestStep[]> {
+  const turn = createTurn()
+  const steps: IngestStep[] = []
+  for (let from = 0; from < events.length; from += messagesPerStep) {
+    const some = events.slice(from, from + messagesPerStep)
+    const messages = watch.messagesOf(
+      some.map(({ draft, counted: { skillId, archetypeId, userId } }, index) => ({
+        ...{ recordId: records[from + index]!.recordId, createdAt: records[from + index]!.createdAt },
+        fields: draft.fields,
+        ...{ skillId, archetypeId, userId, sealed },
+      })),
+    )
+    for (let at = 0; at < messages.length; at += messagesPerStep) {
+      steps.push(outbox.step(tenantId, messages.slice(at, at + messagesPerStep)))
+      await turn.endIfLong()
+    }
+  }
+  return steps
+}

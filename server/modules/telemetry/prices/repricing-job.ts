@@ -1,0 +1,36 @@
+import type { DatabaseLog } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import type { JobDefinition } from '../../../jobs/queue.ts'
+import type { RatingRuns } from './repricing-service.ts'
+import type { RatingOrder } from './repricing-types.ts'
+
+export const ratingJobName = 'rate-telemetry-again'
+
+/** What the queue keeps of a run until it has ended. */
+interface RatingJobData {
+  tenant: string
+  order: RatingOrder
+}
+
+export function ratingJobData(tenant: Tenant, order: RatingOrder): RatingJobData {
+  return { tenant: tenant.slug, order }
+}
+
+/** Does runs that were asked for over HTTP. One that takes longer than a job may goes on in its next try. */
+export function ratingJob(deps: {
+  runs: Pick<RatingRuns, 'run'>
+  findTenant: (slug: string) => Promise<Tenant | undefined>
+  log: Pick<DatabaseLog, 'warn'>
+}): JobDefinition {
+  return {
+    name: ratingJobName,
+    retryLimit: 12,
+    pollingIntervalSeconds: 1,
+    handler: async ({ data, signal }) => {
+      const { tenant: slug, order } = data as RatingJobData
+      const tenant = await deps.findTenant(slug)
+      if (tenant) await deps.runs.run(tenant, order, signal)
+      else deps.log.warn({ tenant: slug, runId: order.runId }, 'a tenant that is gone is not rated again')
+    },
+  }
+}

@@ -1,0 +1,90 @@
+import type { DatabaseLog, TenantTx } from '../../../db/database.ts'
+import { isErased } from '../../../db/record-encryption.ts'
+import { createTurn } from '../../../http/yield-budget.ts'
+import { type CostDifference, deltaOfDifferences } from '../rollups/rollup-delta.ts'
+import { eventsAfter } from '../rollups/rollup-rebuild-store.ts'
+import { insertDelta } from '../rollups/rollup-store.ts'
+import { type ReadEvent, readStoredEvent } from '../stored-event.ts'
+import type { PriceBook } from './list-price-book.ts'
+import { putRatings, type Rating, type RatingRun } from './repricing-store.ts'
+import type { RatingRange } from './repricing-types.ts'
+
+const eventsPerPart = 1000
+
+/** The run after a part of it, and whether that was the last one. */
+interface RatedPart {
+  run: RatingRun
+  ended: boolean
+}
+
+/**
+ * Rates the next events of a run at the prices of the book, under `lockRatings`: each that costs something else than
+ * its last rating said gets a new one, and the numbers the difference, in this one transaction. So a run that is
+ * broken off, or done twice, changes nothing twice.
+ */
+export async function ratePart(
+  tx: TenantTx,
+  before: RatingRun,
+  {
+    range,
+    book,
+    nowText,
+    log,
+  }: { range: RatingRange; book: PriceBook; nowText: string; log: Pick<DatabaseLog, 'error'> },
+): Promise<RatedPart> {
+  const page = await eventsAfter(tx, before.position, eventsPerPart)
+  const own = page.filter(({ recordId }) => recordId < before.until_id)
+  const run = { ...before, position: own.at(-1)?.recordId ?? before.position }
+  const ratings: Rating[] = []
+  const differences: CostDifference[] = []
+  let costBefore = BigInt(run.cost_before_micros)
+  let costAfter = BigInt(run.cost_after_micros)
+  const turn = createTurn()
+  for (const stored of own) {
+    const event = readStoredEvent(stored)
+    if (!event) {
+      // Gone with its key, as it was meant to: it keeps its price, and there is nothing to look after.
+      if (isErased(tx, stored.canonical)) continue
+      run.unreadable += 1
+      const details = { tenant: tx.tenantId, recordId: stored.recordId }
+      log.error(details, 'a record is no telemetry event that can be read, so it keeps its price: verify it')
+    } else if (event.ts >= range.from && event.ts < range.to) {
+      const price = priceOf(book, event)
+      run.checked += 1
+      costBefore += BigInt(event.computedMicros ?? 0)
+      costAfter += BigInt(price?.costMicros ?? 0)
+      if (price?.costMicros !== event.computedMicros) {
+        run.changed += 1
+        ratings.push({ recordId: stored.recordId, price })
+        differences.push(differenceOf(event, price?.costMicros))
+      }
+    }
+    await turn.endIfLong()
+  }
+  if (ratings.length > 0) {
+    await putRatings(tx, ratings, nowText)
+    await insertDelta(tx, deltaOfDifferences(differences))
+  }
+  run.cost_before_micros = String(costBefore)
+  run.cost_after_micros = String(costAfter)
+  return { run, ended: own.length < eventsPerPart }
+}
+
+function priceOf(book: PriceBook, event: ReadEvent): Rating['price'] {
+  const { llm_platform, llm_model, exactMs, tokens_in, tokens_out } = event
+  return llm_model === undefined ? undefined : book.priceOf(llm_platform, llm_model, exactMs, tokens_in, tokens_out)
+}
+
+function differenceOf(event: ReadEvent, computedMicros: number | undefined): CostDifference {
+  const isUnpriced = (micros: number | undefined) => (micros === undefined ? 1 : 0)
+  return {
+    skillId: event.skill_id,
+    archetypeId: event.archetype_id,
+    userId: event.user_id,
+    platform: event.llm_platform,
+    model: event.llm_model,
+    epochMs: event.epochMs,
+    costComputedMicros: (computedMicros ?? 0) - (event.computedMicros ?? 0),
+    unpriced: isUnpriced(computedMicros) - isUnpriced(event.computedMicros),
+  }
+}

@@ -1,0 +1,131 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
+import { eventFutureMinutesMax } from '../../../../contract/limits.ts'
+import { formatTimestamp, parseTimestamp } from '../../../../contract/timestamp.ts'
+import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import type { GovernanceLog } from '../../governance/governance-types.ts'
+import type { Records } from '../../hub/hub-types.ts'
+import { usdOfExactMicros } from '../summary/summary-response.ts'
+import { ratePart } from './repricing-part.ts'
+import { findRun, insertRun, lockRatings, type RatingRun, saveRun } from './repricing-store.ts'
+import type { RatingOrder, RatingRange, RatingResult, TelemetryRating } from './repricing-types.ts'
+import type { TenantPrices } from './tenant-prices.ts'
+
+/** What comes in so long after a run has begun is rated at the new prices by every process: books are a second old at most. */
+const staleBookMsMax = 2000
+
+export interface RatingRuns extends TelemetryRating {
+  /**
+   * Does a run, or what is left of it. Repeating one that has ended changes nothing.
+   *
+   * @param signal stops it between two parts, by throwing its reason
+   */
+  run(tenant: Tenant, order: RatingOrder, signal?: AbortSignal): Promise<RatingResult>
+}
+
+export function createRatingRuns(deps: {
+  database: Database
+  prices: Pick<TenantPrices, 'bookWithin'>
+  records: Pick<Records, 'firstIdAt'>
+  governance: GovernanceLog
+  /** Queues a run for `run`. */
+  send(tenant: Tenant, order: RatingOrder): Promise<void>
+  /** Told after each commit that changed the numbers of a tenant. */
+  rated: (tenantId: string) => void
+  log: Pick<DatabaseLog, 'error'>
+  nowMs?: () => number
+  settleMs?: number
+}): RatingRuns {
+  const { database, prices, records, governance, nowMs = Date.now, settleMs = staleBookMsMax } = deps
+
+  function begin(tenant: Tenant, { runId, range }: RatingOrder): Promise<void> {
+    // An event is stored 5 minutes before its time at the earliest, so no earlier record can be in the range.
+    const firstMs = parseTimestamp(range.from)!.epochMs - eventFutureMinutesMax * 60_000
+    const position = records.firstIdAt(firstMs, 0)
+    const untilId = records.firstIdAt(nowMs() + staleBookMsMax, 0)
+    return database.withTenant(tenant.slug, (tx) => insertRun(tx, { run_id: runId, position, until_id: untilId }))
+  }
+
+  async function appendEvent(tx: TenantTx, tenant: Tenant, order: RatingOrder, run: RatingRun): Promise<void> {
+    const unreadable = run.unreadable > 0 ? { unreadable: run.unreadable } : {}
+    await governance.append(tx, tenant, {
+      kind: 'telemetry.rerated',
+      subject: `tenant:${tenant.slug}`,
+      details: { ...order.cause, ...order.range, ...resultOf(run), ...unreadable },
+      actor: order.actor,
+    })
+  }
+
+  /** Does the next part, unless another process has done the last one. Answers the run after it. */
+  async function goOn(tx: TenantTx, tenant: Tenant, order: RatingOrder): Promise<RatingRun> {
+    await lockRatings(tx)
+    const before = await findRun(tx, order.runId)
+    if (before.finished_at !== null) return before
+    // Anew for each part, and under the lock: a run that began later may have rated at newer prices meanwhile.
+    const book = await prices.bookWithin(tx)
+    const nowText = formatTimestamp(nowMs())
+    const { run, ended } = await ratePart(tx, before, { range: order.range, book, nowText, log: deps.log })
+    const after = { ...run, finished_at: ended ? nowText : null }
+    await saveRun(tx, after)
+    if (ended) await appendEvent(tx, tenant, order, after)
+    if (after.changed > before.changed) tx.afterCommit(() => deps.rated(tenant.slug))
+    return after
+  }
+
+  async function run(tenant: Tenant, order: RatingOrder, signal?: AbortSignal): Promise<RatingResult> {
+    await begin(tenant, order)
+    // Until then another process may still ingest at the prices from before, below where this run will have been.
+    await delay(settleMs, undefined, signal ? { signal } : {})
+    for (;;) {
+      signal?.throwIfAborted()
+      const after = await database.withTenant(tenant.slug, (tx) => goOn(tx, tenant, order), {
+        inIndexOrder: true,
+      })
+      if (after.finished_at !== null) return resultOf(after)
+    }
+  }
+
+  return {
+    async request(caller, times) {
+      const runId = randomUUIDv7()
+      const { subject, clientId, address, requestId, tenant } = caller
+      const actor = { subject, clientId, address, requestId }
+      await deps.send(tenant, { runId, range: rangeOf(times, nowMs()), actor, cause: { job_id: runId } })
+      return { job_id: runId, status: 'queued' }
+    },
+
+    rate: (tenant, times, by) => run(tenant, { runId: randomUUIDv7(), range: rangeOf(times, nowMs()), ...by }),
+
+    run,
+  }
+}
+
+function rangeOf(times: { from: string; to?: string }, nowMs: number): RatingRange {
+  const errors: PointedError[] = []
+  const timeOf = (pointer: string, text: string) => {
+    const time = parseTimestamp(text)
+    if (!time) errors.push({ pointer, detail: 'must be an RFC 3339 timestamp' })
+    return time?.text ?? ''
+  }
+  const range = {
+    from: timeOf('/from', times.from),
+    to: times.to === undefined ? formatTimestamp(nowMs) : timeOf('/to', times.to),
+  }
+  if (errors.length === 0 && range.from >= range.to) {
+    const detail = times.to === undefined ? 'must be in the past, without `to`' : 'must be before `to`'
+    errors.push({ pointer: '/from', detail })
+  }
+  if (errors.length > 0) throw validationFailed(errors)
+  return range
+}
+
+function resultOf(run: RatingRun): RatingResult {
+  return {
+    checked: run.checked,
+    changed: run.changed,
+    cost_usd_computed_before: usdOfExactMicros(BigInt(run.cost_before_micros)),
+    cost_usd_computed_after: usdOfExactMicros(BigInt(run.cost_after_micros)),
+  }
+}

@@ -1,0 +1,34 @@
+/**
+ * Bytes of deliveries that this process has read and not done with. Every tenant has some for itself; of the others it
+ * holds a quarter of what it leaves free at most, as `concurrency-pools.ts` shares out places: one alone has much, and many share fairly.
+ */
+export interface ReadBudget {
+  /** Bytes that a tenant may read now. */
+  room(tenantId: string): number
+  hold(tenantId: string, bytes: number): void
+  free(tenantId: string, bytes: number): void
+}
+
+export function createReadBudget({ ownBytes, sharedBytes }: { ownBytes: number; sharedBytes: number }): ReadBudget {
+  const held = new Map<string, number>()
+  let shared = 0
+  const sharedOf = (bytes: number) => Math.max(0, bytes - ownBytes)
+
+  function change(tenantId: string, by: number): void {
+    const before = held.get(tenantId) ?? 0
+    const after = before + by
+    shared += sharedOf(after) - sharedOf(before)
+    if (after === 0) held.delete(tenantId)
+    else held.set(tenantId, after)
+  }
+
+  return {
+    room(tenantId) {
+      const mine = held.get(tenantId) ?? 0
+      const more = Math.max(0, Math.floor((sharedBytes - shared - 4 * sharedOf(mine)) / 5))
+      return Math.max(0, ownBytes - mine) + more
+    },
+    hold: (tenantId, bytes) => change(tenantId, bytes),
+    free: (tenantId, bytes) => change(tenantId, -bytes),
+  }
+}

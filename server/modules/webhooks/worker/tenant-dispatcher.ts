@@ -1,0 +1,345 @@
+import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import type { Endpoints } from '../webhooks-types.ts'
+import { type DueDelivery, dueDeliveries, dueTests, type Wanted } from './due-store.ts'
+import { EndpointRun, type Opened, type RunDeps } from './endpoint-dispatcher.ts'
+import { type EndpointState, endpointStates, leaseEndpoints, releaseEndpoints } from './lease-store.ts'
+import { giveUpDeliveries, keepOutcomes, type Outcome } from './outcome-store.ts'
+import { createOutcomeWriter } from './outcome-writer.ts'
+
+/** Between looks at a tenant with endpoints, for what nobody told of; less where something is due sooner. */
+const lookMsMax = 5_000
+/** The same at a tenant without; another process may have made one, and its word was lost. */
+const idleLookMs = 20_000
+/** An endpoint without anything to do is given back after so long. */
+const idleMs = 5_000
+/** Secrets are read again so often: one that was rotated ends, and a key may be destroyed. */
+const secretsMsMax = 60_000
+/** The same under a customer's key: once it is destroyed, nothing is signed by them within five seconds. */
+const ownKeySecretsMsMax = 2_000
+export const ownKeySecretsGoodMs = 4_500
+const secretsRetryMsMin = 1_000
+const secretsRetryMsMax = 30_000
+const givenUpAtOnce = 5_000
+/** More than this, and nothing is begun until some are kept. */
+const unkeptMax = 5_000
+
+export interface TenantDeliveriesDeps
+  extends Pick<RunDeps, 'lanes' | 'budget' | 'paceMsMax' | 'leftAloneMsMax' | 'quickMsMax' | 'nowMs'> {
+  judge: (...rest: [...Parameters<RunDeps['judge']>, url: string]) => Outcome
+  database: Database
+  endpoints: Pick<Endpoints, 'secretsOf' | 'disable'>
+  send: (tenant: Tenant, ...rest: Parameters<RunDeps['send']>) => ReturnType<RunDeps['send']>
+  /** Of this process. */
+  leaseBy: string
+  leaseSeconds: number
+  failingHoursMax: number
+  outcomeMs: number
+  /** At once, or in so many milliseconds. */
+  wake: (inMs?: number) => void
+  /** After a commit. */
+  kept: (outcomes: readonly Outcome[]) => void
+  log: Pick<DatabaseLog, 'warn' | 'error'>
+}
+
+/** Delivery to the endpoints of one tenant that this process has leased. */
+export interface TenantDeliveries {
+  /** Leases what is due and free, reads what can be sent, and answers in how many milliseconds to look again. */
+  look(): Promise<number>
+  /** How long a delivery has been due, as the last look found; those to receivers that fail are not asked. */
+  readonly dueMs: number
+  /** Begins nothing more where the endpoint was, and breaks off what is on its way there. */
+  breakOff(webhookId: string): void
+  /** Something was erased: sends nothing more as it was read before. */
+  readAgain(): void
+  /** Begins nothing more. */
+  end(): void
+  /** Breaks off what is on its way, keeps what is known and gives everything back. */
+  stop(): Promise<void>
+}
+
+interface Run {
+  run: EndpointRun
+  url: string
+  version: string
+  openedAtMs: number
+}
+
+export function createTenantDeliveries(tenant: Tenant, deps: TenantDeliveriesDeps): TenantDeliveries {
+  const { database, endpoints, leaseBy, leaseSeconds, wake, nowMs, log } = deps
+  const { slug } = tenant
+  const runs = new Map<string, Run>()
+  /** Those that ended here, while something of theirs was on its way. */
+  const ended = new Set<EndpointRun>()
+  /** Endpoints that were broken off since the look that goes on has begun: what it found may be from before. */
+  const brokenOff = new Set<string>()
+  /** What the look that goes on has read may be erased by now. */
+  let isOutdated = false
+  const hasOwnKey = tenant.mode === 'B'
+  let isStopped = false
+  let dueMs = 0
+
+  /** With plans that hold however much waits, whatever PostgreSQL knows of it: it may be nothing yet. */
+  const byIndex = <T>(work: (tx: TenantTx) => Promise<T>) => database.withTenant(slug, work, { inIndexOrder: true })
+
+  const writer = createOutcomeWriter({
+    write,
+    written: (wasStuck) => {
+      for (const { run } of runs.values()) run.pump()
+      if (wasStuck) wake()
+    },
+    gatherMs: deps.outcomeMs,
+    log,
+  })
+
+  async function write(outcomes: readonly Outcome[]): Promise<void> {
+    const disabled = await byIndex(async (tx) => {
+      const { gone, failing } = await keepOutcomes(tx, outcomes, deps.failingHoursMax)
+      const unfit = [...gone, ...failing]
+      for (const webhookId of unfit) {
+        await endpoints.disable(tx, tenant, webhookId, gone.includes(webhookId) ? 'gone' : 'failing')
+        // What is left then is for the next looks.
+        await giveUpDeliveries(tx, webhookId, givenUpAtOnce)
+      }
+      return unfit.length > 0
+    })
+    deps.kept(outcomes)
+    const pauses = outcomes.flatMap(({ pauseSeconds }) => (pauseSeconds === undefined ? [] : [pauseSeconds]))
+    if (disabled) wake()
+    else if (pauses.length > 0) wake(Math.min(...pauses) * 1000 + 1)
+  }
+
+  function makeRun({ webhook_id, failures, url, version, disabled_reason }: EndpointState): Run {
+    const run = new EndpointRun(webhook_id, failures, {
+      ...deps,
+      tenantId: slug,
+      send: (...rest) => deps.send(tenant, ...rest),
+      judge: (delivery, result) => deps.judge(delivery, result, url),
+      keep: (outcome) => writer.add(outcome),
+      wake: () => wake(),
+      isHeld: () => isStopped || writer.isStuck || writer.waiting > unkeptMax,
+    })
+    run.onlyTests = disabled_reason !== null
+    const made = { run, url, version, openedAtMs: Number.NEGATIVE_INFINITY }
+    runs.set(webhook_id, made)
+    return made
+  }
+
+  /** In a transaction of its own, because a customer's key may be slow to reach. */
+  async function open(held: Run, failures = 0): Promise<void> {
+    const { run, url, version } = held
+    const isCurrent = () => !isStopped && runs.get(run.webhookId) === held && held.version === version
+    const beganMs = nowMs()
+    try {
+      const secrets = await database.withTenant(slug, async (tx) => {
+        // A key that another process has destroyed is not held for longer.
+        if (hasOwnKey) await tx.contents.destructions(tx)
+        return endpoints.secretsOf(tx, tenant, run.webhookId)
+      })
+      const opened: Opened = secrets ? { url, secrets } : 'key-destroyed'
+      if (isCurrent()) run.open(opened, hasOwnKey ? beganMs + ownKeySecretsGoodMs : undefined)
+    } catch (error) {
+      if (!isCurrent()) return
+      const retryMs = Math.min(secretsRetryMsMin * 2 ** failures, secretsRetryMsMax)
+      log.warn({ err: error, tenant: slug, webhook: run.webhookId, retryMs }, 'what to sign with could not be opened')
+      setTimeout(() => isCurrent() && void open(held, failures + 1), retryMs).unref()
+    }
+  }
+
+  function endRun(webhookId: string): void {
+    const held = runs.get(webhookId)
+    if (!held) return
+    runs.delete(webhookId)
+    held.run.end()
+    if (held.run.isIdle) return
+    ended.add(held.run)
+    for (const run of ended) if (run.isIdle) ended.delete(run)
+  }
+
+  function breakOff(webhookId: string): void {
+    brokenOff.add(webhookId)
+    const held = runs.get(webhookId)
+    endRun(webhookId)
+    // What was on its way may be read again only then.
+    void held?.run.breakOff('the endpoint was changed').then(() => wake())
+  }
+
+  /** What of each endpoint is to be leased, or given back. */
+  function plan(states: readonly EndpointState[]) {
+    const lease: string[] = []
+    const release: string[] = []
+    let nextMs = states.length === 0 ? idleLookMs : lookMsMax
+    const now = nowMs()
+    for (const state of states) {
+      const { webhook_id, leased_by, lease_ms, next_ms } = state
+      if (state.disabled_reason === null && next_ms !== null) nextMs = Math.min(nextMs, next_ms + 1)
+      const isActive = state.has_test || (state.has_due && state.disabled_reason === null)
+      const run = runs.get(webhook_id)?.run
+      if (run) {
+        const isDone = run.isIdle && (run.isEnded || (!isActive && now - run.activeAtMs > idleMs))
+        if (isDone) release.push(webhook_id)
+        else if (run.leasedUntilMs - now < (leaseSeconds * 1000 * 2) / 3) lease.push(webhook_id)
+        nextMs = Math.min(nextMs, (leaseSeconds * 1000) / 3)
+        if (hasOwnKey && !run.isIdle) nextMs = Math.min(nextMs, ownKeySecretsMsMax)
+      } else if (isActive) {
+        const isFree = leased_by === null || leased_by === leaseBy || (lease_ms ?? 0) <= 0
+        if (isFree) lease.push(webhook_id)
+        else nextMs = Math.min(nextMs, (lease_ms ?? 0) + 1)
+      }
+    }
+    return { lease, release, nextMs }
+  }
+
+  /** Adjusts what this process has to what it found. */
+  function adopt(found: Found, leasedFromMs: number): void {
+    const states = new Map(found.states.map((state) => [state.webhook_id, state]))
+    for (const [webhookId, { run, url }] of [...runs]) {
+      const state = states.get(webhookId)
+      const isDisabled = state !== undefined && state.disabled_reason !== null && !run.onlyTests
+      const isLost = found.asked.has(webhookId) && !found.leased.has(webhookId)
+      if (state?.url !== url || isDisabled) breakOff(webhookId)
+      else if (isLost || found.released.has(webhookId)) endRun(webhookId)
+    }
+    for (const webhookId of found.leased) {
+      const state = states.get(webhookId)
+      if (!state || brokenOff.has(webhookId)) continue
+      const { run } = runs.get(webhookId) ?? makeRun(state)
+      run.leasedUntilMs = leasedFromMs + leaseSeconds * 1000
+    }
+    for (const [webhookId, held] of runs) {
+      const state = states.get(webhookId) as EndpointState
+      const { run } = held
+      run.onlyTests = state.disabled_reason !== null
+      const isChanged = held.version !== state.version
+      if (isChanged) run.open(undefined)
+      if (isChanged || nowMs() - held.openedAtMs >= (hasOwnKey ? ownKeySecretsMsMax : secretsMsMax)) {
+        held.version = state.version
+        held.openedAtMs = nowMs()
+        void open(held)
+      }
+    }
+  }
+
+  return {
+    get dueMs() {
+      return dueMs
+    },
+
+    async look() {
+      const leasedFromMs = nowMs()
+      brokenOff.clear()
+      isOutdated = false
+      for (const { run } of runs.values()) run.isMissing = false
+      const found = await byIndex(async (tx): Promise<Found> => {
+        const states = await endpointStates(tx)
+        const { lease, release, nextMs } = plan(states)
+        const leased =
+          lease.length === 0
+            ? new Set<string>()
+            : await leaseEndpoints(tx, lease, { by: leaseBy, seconds: leaseSeconds })
+        if (release.length > 0) await releaseEndpoints(tx, release, leaseBy)
+        let isMore = false
+        for (const { webhook_id, disabled_reason, has_due, next_ms } of states) {
+          const isGivenUp = disabled_reason === 'gone' || disabled_reason === 'failing'
+          if (!isGivenUp || !(has_due || next_ms !== null)) continue
+          isMore = (await giveUpDeliveries(tx, webhook_id, givenUpAtOnce)) || isMore
+        }
+        const asked = new Set(lease)
+        const released = new Set(release)
+        const ours = states.filter(({ webhook_id }) => {
+          if (asked.has(webhook_id)) return leased.has(webhook_id)
+          return runs.has(webhook_id) && !released.has(webhook_id)
+        })
+        const held = [...runs.values()].flatMap(({ run }) => [...run.held])
+        for (const run of ended) held.push(...run.held)
+        const tested = ours.filter(({ has_test }) => has_test).map(({ webhook_id }) => webhook_id)
+        const tests = tested.length === 0 ? [] : await dueTests(tx, tested, held)
+        const wanted = wantedOf(ours.filter(({ has_due, disabled_reason }) => has_due && disabled_reason === null))
+        const taken = [...held, ...tests.map(({ delivery_id }) => delivery_id)]
+        const due = wanted.length === 0 ? [] : await dueDeliveries(tx, wanted, taken)
+        const wantedById = new Map(wanted.map((each) => [each.webhookId, each]))
+        const hasDue = new Set(states.filter(({ has_due }) => has_due).map(({ webhook_id }) => webhook_id))
+        return {
+          states,
+          asked,
+          leased,
+          released,
+          hasDue,
+          due: [...tests, ...due],
+          wanted: wantedById,
+          nextMs: isMore ? 0 : nextMs,
+        }
+      })
+      if (isStopped) return lookMsMax
+      const answering = found.states.filter((each) => each.disabled_reason === null && each.failures === 0)
+      dueMs = Math.max(0, ...answering.map(({ due_ms }) => due_ms ?? 0))
+      adopt(found, leasedFromMs)
+      const byEndpoint = Map.groupBy(isOutdated ? [] : found.due, ({ webhook_id }) => webhook_id)
+      for (const [webhookId, { run }] of runs) {
+        const wanted = found.wanted.get(webhookId)
+        const taken = byEndpoint.get(webhookId) ?? []
+        // Of one that has enough nothing was read: there may be more.
+        const isMore = wanted === undefined ? found.hasDue.has(webhookId) : isAllWanted(taken, wanted)
+        run.hasMore = isMore || run.isMissing || isOutdated
+        run.take(taken)
+        run.pump()
+      }
+      return found.nextMs
+    },
+
+    breakOff(webhookId) {
+      breakOff(webhookId)
+      wake()
+    },
+
+    readAgain() {
+      isOutdated = true
+      for (const { run } of runs.values()) run.readAgain()
+      wake()
+    },
+
+    end() {
+      for (const webhookId of [...runs.keys()]) endRun(webhookId)
+    },
+
+    async stop() {
+      isStopped = true
+      const held = [...runs.keys()]
+      const all = [...[...runs.values()].map(({ run }) => run), ...ended]
+      await Promise.all(all.map((run) => run.breakOff('the worker stops')))
+      await writer.close()
+      runs.clear()
+      if (held.length > 0) await database.withTenant(slug, (tx) => releaseEndpoints(tx, held, leaseBy))
+    },
+  }
+
+  /** Endpoints share what the tenant may read; each that has nothing gets one delivery at least. */
+  function wantedOf(states: readonly EndpointState[]): Wanted[] {
+    const counted = states
+      .map(({ webhook_id, failures }) => ({
+        webhookId: webhook_id,
+        count: runs.get(webhook_id)?.run.wanted ?? EndpointRun.wantedAtFirst(failures),
+      }))
+      .filter(({ count }) => count > 0)
+    const bytes = Math.floor(deps.budget.room(slug) / Math.max(1, counted.length))
+    return counted.map((each) => ({ ...each, bytes }))
+  }
+}
+
+/** Whether more may be due. */
+function isAllWanted(taken: readonly DueDelivery[], { count, bytes }: Wanted): boolean {
+  return taken.length >= count || taken.reduce((sum, each) => sum + each.bytes, 0) >= bytes
+}
+
+/** What a look found, and has done in the database. */
+interface Found {
+  states: EndpointState[]
+  asked: ReadonlySet<string>
+  leased: ReadonlySet<string>
+  released: ReadonlySet<string>
+  hasDue: ReadonlySet<string>
+  due: DueDelivery[]
+  /** Deliveries asked for, by endpoint. */
+  wanted: ReadonlyMap<string, Wanted>
+  nextMs: number
+}

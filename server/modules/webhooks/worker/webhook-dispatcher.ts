@@ -1,0 +1,219 @@
+import { randomUUID } from 'node:crypto'
+import { isUnavailable } from '../../../../contract/domain-error.ts'
+import { webhookFailingHoursMax, webhookPauseSeconds, webhookPauseSpread } from '../../../../contract/limits.ts'
+import type { Database, DatabaseLog, Listener } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import { createTenantLoop } from '../../../jobs/tenant-poller.ts'
+import { createLanes } from '../../../outbound/concurrency-pools.ts'
+import type { Outbound } from '../../../outbound/outbound.ts'
+import type { RecordClock } from '../../hub/record-clock-types.ts'
+import type { DeliveryMetrics, WebhookWord, WebhookWorker } from '../delivery-types.ts'
+import type { Endpoints } from '../webhooks-types.ts'
+import { type Attempted, attemptDelivery, unsentAttempt } from './attempt.ts'
+import { createOverflow } from './backlog-limit.ts'
+import { judge } from './delivery-outcome.ts'
+import { createReadBudget } from './memory-budget.ts'
+import type { Outcome } from './outcome-store.ts'
+import { createWaitingTimes } from './queue-age.ts'
+import { createRelay } from './relay.ts'
+import { createTenantDeliveries, type TenantDeliveries } from './tenant-dispatcher.ts'
+
+/** Tenants whose endpoints are looked at at once. */
+const looksAtOnce = 8
+const laneSizes = { ownPlaces: 32, sharedPlaces: 1024, tenantBytesMax: 64 * 1024 * 1024 }
+const readBytes = { ownBytes: 256 * 1024, sharedBytes: 64 * 1024 * 1024 }
+const stopMsMax = 5_000
+const leaseSeconds = 15
+/** Outcomes are gathered for so long. */
+const outcomeMs = 25
+const relayRetryMs = 5_000
+/** What is due does not wait for longer until more is made due. */
+const relayWaitMs = 100
+
+export interface WebhookWorkerDeps {
+  database: Database
+  endpoints: Pick<Endpoints, 'all' | 'secretsOf' | 'disable' | 'overflowed'>
+  findTenant: (slug: string) => Promise<Tenant | undefined>
+  listTenants: () => Promise<readonly string[]>
+  /** With the time that a receiver has for the head of its answer. */
+  outbound: Pick<Outbound, 'post'>
+  /** Hears of what other processes have queued. */
+  hear: (heard: (tenantId: string, word?: WebhookWord) => void) => Listener
+  /** Of the ids of deliveries. */
+  clock: Pick<RecordClock, 'next'>
+  log: DatabaseLog
+}
+
+/** For tests, which have not as long. */
+export interface WebhookWorkerOptions {
+  /** The longest pause between attempts to a receiver that keeps failing. */
+  paceMsMax?: number
+  /** How long at most a receiver that asks for a pause gets nothing else either. */
+  leftAloneMsMax?: number
+  /** The longest time that an attempt keeps a place of the quick lane; without room among the slow it is broken off. */
+  quickMsMax?: number
+  /** Deliveries that may wait for an endpoint. */
+  openMax?: number
+}
+
+/**
+ * Takes messages from the outbox, and delivers them. Several processes may run one: each endpoint is leased by one of
+ * them, which alone sends to it, and others go on where it dies.
+ */
+export function createWebhookWorker(deps: WebhookWorkerDeps, options: WebhookWorkerOptions = {}): WebhookWorker {
+  const { database, findTenant, outbound, log } = deps
+  const nowMs = () => performance.now()
+  const schedule = { pauseSeconds: webhookPauseSeconds, spread: webhookPauseSpread, random: Math.random }
+  const shared = {
+    ...{ database, endpoints: deps.endpoints, log, nowMs },
+    lanes: createLanes(laneSizes),
+    budget: createReadBudget(readBytes),
+    send,
+    judge: (...args: DropFirst<Parameters<typeof judge>>) => judge(schedule, ...args),
+    leaseBy: randomUUID(),
+    leaseSeconds,
+    failingHoursMax: webhookFailingHoursMax,
+    paceMsMax: options.paceMsMax ?? 500,
+    leftAloneMsMax: options.leftAloneMsMax ?? 60_000,
+    quickMsMax: options.quickMsMax ?? 2_000,
+    outcomeMs,
+    kept: count,
+  }
+  const relay = createRelay(deps)
+  const overflow = createOverflow(deps, options.openMax)
+  const waits = createWaitingTimes(nowMs)
+  const tenants = new Map<string, TenantDeliveries>()
+  const relaying = new Map<string, Promise<void>>()
+  let isStopped = true
+  let metrics: DeliveryMetrics | undefined
+
+  const loop = createTenantLoop({
+    look,
+    listTenants: deps.listTenants,
+    hear: () => deps.hear(wake),
+    log,
+    words: {
+      away: 'messages are not delivered while the database is away',
+      failed: 'the messages of a tenant could not be delivered',
+      unlisted: 'the tenants could not be listed to deliver their messages',
+    },
+    looksAtOnce,
+    nowMs,
+  })
+
+  function wake(tenantId: string, word?: WebhookWord): void {
+    if (word === 'erased') tenants.get(tenantId)?.readAgain()
+    loop.wake(tenantId)
+  }
+
+  async function look(tenantId: string): Promise<number | undefined> {
+    const tenant = await findTenant(tenantId)
+    if (!tenant) {
+      tenants.get(tenantId)?.end()
+      tenants.delete(tenantId)
+      waits.forget(tenantId)
+      return undefined
+    }
+    await relaySome(tenantId)
+    const deliveries = deliveriesOf(tenant)
+    const nextMs = await deliveries.look()
+    waits.seen('due', tenantId, deliveries.dueMs)
+    return nextMs
+  }
+
+  async function relayPart(tenantId: string): Promise<boolean> {
+    const { isMore, waitedMs, grown } = await relay.run(tenantId)
+    waits.seen('queued', tenantId, waitedMs)
+    const tenant = grown.length > 0 ? await findTenant(tenantId) : undefined
+    if (tenant) await overflow.check(tenant, grown)
+    return isMore
+  }
+
+  /** The first part at once, but not for long: another may hold the lock. The rest beside the delivery of what is due. */
+  async function relaySome(tenantId: string): Promise<void> {
+    if (relaying.has(tenantId)) return
+    const { promise: first, resolve: goOn } = Promise.withResolvers<void>()
+    let isBeside = false
+    const all = relayAll(tenantId, () => {
+      goOn()
+      if (isBeside) loop.wake(tenantId)
+    })
+      .catch((error: unknown) => {
+        const isAway = isUnavailable(error)
+        const details = { err: error, tenant: tenantId }
+        if (isAway) log.warn(details, 'messages wait while the database is away')
+        else log.error(details, 'messages that wait could not be made deliveries')
+        loop.wake(tenantId, relayRetryMs)
+      })
+      .finally(() => {
+        goOn()
+        relaying.delete(tenantId)
+      })
+    relaying.set(tenantId, all)
+    const timer = setTimeout(goOn, relayWaitMs)
+    await first
+    clearTimeout(timer)
+    isBeside = true
+  }
+
+  async function relayAll(tenantId: string, partIsDone: () => void): Promise<void> {
+    while (await relayPart(tenantId)) {
+      partIsDone()
+      if (isStopped) return
+    }
+    partIsDone()
+  }
+
+  function deliveriesOf(tenant: Tenant): TenantDeliveries {
+    const known = tenants.get(tenant.slug)
+    if (known) return known
+    const made = createTenantDeliveries(tenant, { ...shared, wake: (inMs) => loop.wake(tenant.slug, inMs) })
+    tenants.set(tenant.slug, made)
+    return made
+  }
+
+  async function send(tenant: Tenant, ...[delivery, { url, secrets }, stop]: SendArguments): Promise<Attempted> {
+    try {
+      return await attemptDelivery(outbound, { tenantSlug: tenant.slug, url, secrets }, delivery, stop)
+    } catch (error) {
+      if (stop.aborted) throw error
+      const { delivery_id, webhook_id } = delivery
+      log.error({ err: error, tenant: tenant.slug, webhook: webhook_id, delivery: delivery_id }, 'sending failed')
+      return { attempt: unsentAttempt(url, 'unreachable', 'The Hub failed to send it; its log has the cause.') }
+    }
+  }
+
+  function count(outcomes: readonly Outcome[]): void {
+    if (!metrics) return
+    const byStatus = Map.groupBy(outcomes, ({ status }) => status)
+    for (const [status, { length }] of byStatus) metrics.deliveriesAttempted(status, length)
+  }
+
+  return {
+    wake,
+    breakOff: (tenantId, webhookId) => tenants.get(tenantId)?.breakOff(webhookId),
+    start(shownBy) {
+      isStopped = false
+      metrics = shownBy
+      metrics?.showWebhookWaits(waits.longest)
+      loop.start()
+    },
+    async stop() {
+      isStopped = true
+      await loop.stop()
+      await Promise.all(relaying.values())
+      const stopping = [...tenants.values()].map((each) =>
+        each.stop().catch((error: unknown) => {
+          log.warn({ err: error }, 'what was being delivered is delivered again later')
+        }),
+      )
+      tenants.clear()
+      const late = Promise.withResolvers<void>()
+      const timer = setTimeout(late.resolve, stopMsMax)
+      await Promise.race([Promise.all(stopping), late.promise]).finally(() => clearTimeout(timer))
+    },
+  }
+}
+
+type DropFirst<T extends readonly unknown[]> = T extends [unknown, ...infer Rest] ? Rest : never
+type SendArguments = DropFirst<Parameters<Parameters<typeof createTenantDeliveries>[1]['send']>>

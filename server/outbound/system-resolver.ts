@@ -1,0 +1,43 @@
+import { lookup } from 'node:dns'
+import type { Resolve } from './name-resolver.ts'
+
+/** getaddrinfo: hosts file, search list, DNS. Runs on a thread of the process's pool, and cannot be called off. */
+export const resolveBySystem: Resolve = (host) =>
+  new Promise((resolve, reject) =>
+    lookup(host, { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses))),
+  )
+
+/**
+ * One name after the other, so that those who ask for many, or for slow ones, hold one thread at most. Who has no answer
+ * in time leaves the queue with EAI_AGAIN; the next one's turn comes when the look-up itself ends.
+ */
+export function oneAtATime(resolve: Resolve, timeoutMs: number): Resolve {
+  const waiting = new Set<() => void>()
+  let isBusy = false
+
+  function next(): void {
+    const [first] = waiting
+    isBusy = first !== undefined
+    if (!first) return
+    waiting.delete(first)
+    first()
+  }
+
+  return (host) =>
+    new Promise((found, failed) => {
+      const begin = () => {
+        resolve(host)
+          .then(found, failed)
+          .finally(() => {
+            clearTimeout(timer)
+            next()
+          })
+      }
+      const timer = setTimeout(() => {
+        waiting.delete(begin)
+        failed(Object.assign(new Error(`no answer about ${host} in time`), { code: 'EAI_AGAIN' }))
+      }, timeoutMs)
+      waiting.add(begin)
+      if (!isBusy) next()
+    })
+}

@@ -1,0 +1,203 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { DomainError } from '../../contract/domain-error.ts'
+import type { Caller, Tenant } from '../../server/http/caller.ts'
+import type { RecordReceipt } from '../../server/modules/hub/hub-types.ts'
+import type { Claim } from '../../server/modules/hub/idempotency-types.ts'
+import { ClaimRefused, type EventWriter, type Submission } from '../../server/modules/telemetry/ingest/event-writer.ts'
+import { createEventGroups } from '../../server/modules/telemetry/ingest/group-commit.ts'
+import type { SoundEvent } from '../../server/modules/telemetry/telemetry-types.ts'
+
+/** Groups as they come out, before a writer that does what the test says. */
+
+const tenantOf = (slug: string): Tenant => ({
+  slug,
+  mode: 'A',
+  baseUrl: 'http://hub.test',
+  hasOwnAddress: false,
+  logName: slug,
+})
+const acme = tenantOf('acme')
+
+function submission(name: string, options: { events?: number; bytes?: number; claims?: boolean } = {}): Submission {
+  const { events = 1, bytes = 100, claims = false } = options
+  const event = { skillId: name, sizeBytes: bytes } as SoundEvent
+  return {
+    caller: {} as Caller,
+    events: Array.from({ length: events }, () => event),
+    claim: claims ? ({ taken: () => new Error(`${name} is taken`) } as Claim) : undefined,
+    answerOf: () => null,
+  }
+}
+
+const namesOf = (submissions: readonly Submission[]) => submissions.map(({ events }) => events[0]!.skillId)
+const receiptsOf = (submissions: readonly Submission[]): RecordReceipt[][] =>
+  submissions.map(({ events }) =>
+    events.map((event) => ({ record_id: `of ${event.skillId}`, provenance_hash: '', provenance_cosign: '' })),
+  )
+
+/** `rule` throws what the database would; a transaction ends when `finish` is called, or at once. */
+function openGroups(rule: (names: string[], patient: boolean) => void = () => {}, options: { held?: boolean } = {}) {
+  const transactions: { tenant: string; names: string[]; patient: boolean }[] = []
+  const stored: string[] = []
+  const held: (() => void)[] = []
+  const writer: EventWriter = {
+    store: async (tenant, submissions, patient) => {
+      const names = namesOf(submissions)
+      transactions.push({ tenant: tenant.slug, names, patient })
+      if (options.held) await new Promise<void>((finish) => held.push(finish))
+      rule(names, patient)
+      return receiptsOf(submissions)
+    },
+    receipts: async () => [],
+    missing: async () => new Set(),
+  }
+  const groups = createEventGroups({ writer, stored: (tenantId) => stored.push(tenantId) })
+  const finish = async () => {
+    held.shift()!()
+    await turn()
+    await turn()
+  }
+  return { groups, transactions, stored, finish }
+}
+
+const outcome = (promise: Promise<unknown>) =>
+  promise.then(
+    () => 'stored',
+    (error: Error) => error.message,
+  )
+
+describe('a group', () => {
+  test('is what arrived in one turn of the event loop, and answers each its own receipts', async () => {
+    const { groups, transactions, stored } = openGroups()
+    const answers = await Promise.all(['a', 'b', 'c'].map((name) => groups.store(acme, submission(name))))
+    expect(transactions).toEqual([{ tenant: 'acme', names: ['a', 'b', 'c'], patient: false }])
+    expect(answers.map(([receipt]) => receipt!.record_id)).toEqual(['of a', 'of b', 'of c'])
+    expect(stored).toEqual(['acme'])
+  })
+
+  test('of a tenant that is idle waits for nothing', async () => {
+    const { groups, transactions } = openGroups(undefined, { held: true })
+    void groups.store(acme, submission('alone'))
+    await turn()
+    expect(transactions).toHaveLength(1)
+  })
+
+  test('gathers what arrives while another is being committed', async () => {
+    const { groups, transactions, finish } = openGroups(undefined, { held: true })
+    for (const name of ['first', 'second', 'third', 'fourth', 'fifth']) {
+      void groups.store(acme, submission(name))
+      await turn()
+    }
+    expect(transactions.map(({ names }) => names)).toEqual([['first']])
+    await finish()
+    expect(transactions.at(-1)!.names).toEqual(['second', 'third', 'fourth', 'fifth'])
+  })
+
+  test('of many events does not wait for another, up to four at once', async () => {
+    const { groups, transactions } = openGroups(undefined, { held: true })
+    for (let at = 0; at < 6; at++) void groups.store(acme, submission(`batch ${at}`, { events: 1000 }))
+    await turn()
+    expect(transactions).toHaveLength(4)
+  })
+
+  test('never spans tenants, and one tenant does not wait for another', async () => {
+    const { groups, transactions } = openGroups(undefined, { held: true })
+    for (const name of ['a', 'b'])
+      for (const slug of ['acme', 'globex']) void groups.store(tenantOf(slug), submission(name))
+    await turn()
+    expect(transactions.map(({ tenant, names }) => [tenant, ...names])).toEqual([
+      ['acme', 'a', 'b'],
+      ['globex', 'a', 'b'],
+    ])
+  })
+
+  test('has at most 1,000 events, or one submission', async () => {
+    const { groups, transactions } = openGroups()
+    await Promise.all([600, 400, 1, 1000, 2].map((events) => groups.store(acme, submission(`${events}`, { events }))))
+    expect(transactions.map(({ names }) => names)).toEqual([['600', '400'], ['1'], ['1000'], ['2']])
+  })
+})
+
+describe('what one member meets', () => {
+  test('a key that is taken: it learns so, and the others are stored without it', async () => {
+    const { groups, transactions } = openGroups((names) => {
+      const at = names.indexOf('taken')
+      if (at >= 0) throw new ClaimRefused(at, false)
+    })
+    const outcomes = await Promise.all(
+      ['a', 'taken', 'b'].map((name) => outcome(groups.store(acme, submission(name, { claims: true })))),
+    )
+    expect(outcomes).toEqual(['stored', 'taken is taken', 'stored'])
+    expect(transactions.map(({ names }) => names)).toEqual([
+      ['a', 'taken', 'b'],
+      ['a', 'b'],
+    ])
+  })
+
+  test('a key in flight elsewhere: it waits in a transaction of its own, and the others do not', async () => {
+    const { groups, transactions } = openGroups((names, patient) => {
+      const at = names.indexOf('busy')
+      if (at >= 0 && !patient) throw new ClaimRefused(at, true)
+    })
+    const outcomes = await Promise.all(
+      ['busy', 'a'].map((name) => outcome(groups.store(acme, submission(name, { claims: true })))),
+    )
+    expect(outcomes).toEqual(['stored', 'stored'])
+    expect(transactions).toContainEqual({ tenant: 'acme', names: ['busy'], patient: true })
+    expect(transactions).toContainEqual({ tenant: 'acme', names: ['a'], patient: false })
+  })
+
+  test('many keys that are taken: after some, those with keys go one by one', async () => {
+    const { groups, transactions } = openGroups((names) => {
+      const at = names.findIndex((name) => name.startsWith('taken'))
+      if (at >= 0) throw new ClaimRefused(at, false)
+    })
+    const names = [...Array.from({ length: 30 }, (_, at) => `taken ${at}`), 'good']
+    const outcomes = await Promise.all([
+      ...names.map((name) => outcome(groups.store(acme, submission(name, { claims: true })))),
+      outcome(groups.store(acme, submission('keyless'))),
+    ])
+    expect(outcomes.filter((each) => each === 'stored')).toHaveLength(2)
+    expect(transactions.length).toBeLessThan(40)
+  })
+
+  test('a fault of its own: halves find it, and all others are stored', async () => {
+    const { groups, transactions } = openGroups((names) => {
+      if (names.includes('bad')) throw new Error('violates a constraint')
+    })
+    const names = Array.from({ length: 64 }, (_, at) => (at === 41 ? 'bad' : `good ${at}`))
+    const outcomes = await Promise.all(names.map((name) => outcome(groups.store(acme, submission(name)))))
+    expect(outcomes.filter((each) => each !== 'stored')).toEqual(['violates a constraint'])
+    expect(outcomes[41]).toBe('violates a constraint')
+    expect(transactions.length).toBeLessThan(16)
+  })
+
+  test('a database that is away: all learn so at once', async () => {
+    const away = new DomainError('hub-unavailable', 'away')
+    const { groups, transactions } = openGroups(() => {
+      throw away
+    })
+    const outcomes = await Promise.all(['a', 'b'].map((name) => outcome(groups.store(acme, submission(name)))))
+    expect(outcomes).toEqual(['away', 'away'])
+    expect(transactions).toHaveLength(1)
+  })
+})
+
+describe('back-pressure', () => {
+  const unavailable = expect.objectContaining({ slug: 'hub-unavailable', retryAfterSeconds: 1 })
+
+  test.each([
+    ['events', { events: 1000, bytes: 1 }, 50],
+    ['bytes', { events: 1, bytes: 1024 * 1024 }, 128],
+  ])('by %s: what is more than can wait is refused, and taken again once there is room', async (_, size, fits) => {
+    const { groups, finish } = openGroups(undefined, { held: true })
+    const stored = Array.from({ length: fits }, (_, at) => groups.store(acme, submission(`${at}`, size)))
+    await turn()
+    expect(() => groups.store(acme, submission('more', size))).toThrow(unavailable)
+    expect(() => groups.store(tenantOf('globex'), submission('more', size))).toThrow(unavailable)
+    await finish()
+    await stored[0]
+    void groups.store(acme, submission('again', size))
+  })
+})

@@ -1,0 +1,181 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { DomainError } from '../../contract/domain-error.ts'
+import type { Folded } from '../../server/modules/telemetry/rollups/rollup-aggregator.ts'
+import { createFolder } from '../../server/modules/telemetry/rollups/rollup-scheduler.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+const nothing: Folded = { deltas: 0, more: false }
+
+/** A folder over tenants whose rollups are played by `fold` and `daysToClose`. */
+function openFolder(options: {
+  tenants?: string[]
+  fold?: (tenant: string) => Promise<Folded | 'busy'>
+  daysToClose?: (tenant: string) => Promise<number[]>
+  foldMs?: number
+}) {
+  const { tenants = [], fold = async () => nothing, daysToClose = async () => [], foldMs = 1 } = options
+  const seen = {
+    folds: [] as string[],
+    closed: [] as string[],
+    warnings: [] as string[],
+    errors: [] as object[],
+    lists: 0,
+    running: 0,
+  }
+  const folder = createFolder({
+    rollups: {
+      fold: async (tenant) => {
+        seen.folds.push(tenant)
+        seen.running += 1
+        expect(seen.running).toBe(1)
+        await new Promise((done) => setTimeout(done, foldMs))
+        seen.running -= 1
+        return fold(tenant)
+      },
+      daysToClose,
+      closeDay: async (tenant, day) => {
+        seen.closed.push(`${tenant} ${day}`)
+        return 'closed'
+      },
+    },
+    listTenants: async () => {
+      seen.lists += 1
+      return tenants
+    },
+    log: { warn: () => void seen.warnings.push('away'), error: (details) => void seen.errors.push(details) },
+    nowMs: () => Date.now(),
+  })
+  const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms)
+  return { folder, seen, pass, count: (tenant: string) => seen.folds.filter((one) => one === tenant).length }
+}
+
+describe('the folder', () => {
+  test('sees to a tenant within about a second of its ingest', async () => {
+    const { folder, pass, count } = openFolder({})
+    folder.start()
+    await pass(1100)
+    folder.ingested('acme')
+    expect(count('acme')).toBe(0)
+    await pass(1100)
+    expect(count('acme')).toBe(1)
+    await folder.stop()
+  })
+
+  test('finds what other processes and crashes left, without being told', async () => {
+    const { folder, seen, pass } = openFolder({ tenants: ['acme', 'globex'] })
+    folder.start()
+    await pass(1100)
+    expect(seen.folds).toEqual(['acme', 'globex'])
+    await pass(20_000)
+    expect(seen.lists).toBeGreaterThanOrEqual(3)
+    expect(seen.lists).toBeLessThanOrEqual(5)
+    await folder.stop()
+  })
+
+  test('keeps looking at a tenant that another process ingests for', async () => {
+    const { folder, seen, pass, count } = openFolder({
+      tenants: ['acme'],
+      fold: async () => ({ deltas: 3, more: false }),
+    })
+    folder.start()
+    await pass(20_500)
+    expect(count('acme')).toBeGreaterThan(15)
+    expect(seen.lists).toBeLessThan(6)
+    await folder.stop()
+  })
+
+  test('goes on at once while deltas wait, but sees to other tenants in between', async () => {
+    const { folder, seen, pass } = openFolder({
+      tenants: ['acme', 'globex'],
+      fold: async (tenant) => (tenant === 'acme' ? { deltas: 5000, more: true } : nothing),
+    })
+    folder.start()
+    await pass(1500)
+    expect(seen.folds.filter((one) => one === 'acme').length).toBe(20)
+    expect(seen.folds.at(-1)).toBe('globex')
+    await folder.stop()
+  })
+
+  test('folds the less often the more a fold costs, and never less than every few seconds', async () => {
+    const cheap = openFolder({ tenants: ['acme'], fold: async () => ({ deltas: 1, more: false }), foldMs: 2 })
+    const dear = openFolder({ tenants: ['acme'], fold: async () => ({ deltas: 1, more: false }), foldMs: 100 })
+    cheap.folder.start()
+    dear.folder.start()
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(cheap.count('acme')).toBeGreaterThan(50)
+    expect(dear.count('acme')).toBeLessThan(35)
+    expect(dear.count('acme')).toBeGreaterThan(10)
+    await Promise.all([cheap.folder.stop(), dear.folder.stop()])
+  })
+
+  test('lets one tenant fail, less and less often, while the others are seen to', async () => {
+    let heals = false
+    const { folder, seen, pass, count } = openFolder({
+      tenants: ['acme', 'globex'],
+      fold: async (tenant) => {
+        if (tenant === 'acme' && !heals) throw new Error('broken')
+        return { deltas: 1, more: false }
+      },
+    })
+    folder.start()
+    await pass(60_000)
+    expect(count('globex')).toBeGreaterThan(50)
+    expect(count('acme')).toBeLessThan(8)
+    expect(seen.errors.length).toBe(count('acme'))
+    expect(seen.errors[0]).toMatchObject({ tenant: 'acme', err: expect.any(Error) })
+    heals = true
+    await pass(61_000)
+    const before = count('acme')
+    await pass(10_000)
+    expect(count('acme')).toBeGreaterThan(before + 7)
+    await folder.stop()
+  })
+
+  test('takes a database that is away for no error of its own', async () => {
+    const { folder, seen, pass } = openFolder({
+      tenants: ['acme'],
+      fold: async () => {
+        throw new DomainError('hub-unavailable', 'away')
+      },
+    })
+    folder.start()
+    await pass(10_000)
+    expect(seen.errors).toEqual([])
+    expect(seen.warnings.length).toBeGreaterThan(1)
+    await folder.stop()
+  })
+
+  test('closes idle days, and rests long after that took long', async () => {
+    const { folder, seen, pass } = openFolder({
+      tenants: ['acme'],
+      fold: async () => ({ deltas: 1, more: false }),
+      daysToClose: async () => {
+        await new Promise((done) => setTimeout(done, 2000))
+        return [20_000, 20_001]
+      },
+    })
+    folder.start()
+    await pass(19_000)
+    expect(seen.closed).toEqual(['acme 20000', 'acme 20001'])
+    await pass(12_000)
+    expect(seen.closed.length).toBe(4)
+    await folder.stop()
+  })
+
+  test('waits for what is running when it stops, and starts nothing more', async () => {
+    const { folder, seen, pass } = openFolder({ tenants: ['acme', 'globex'], foldMs: 500 })
+    folder.start()
+    await pass(1100)
+    expect(seen.running).toBe(1)
+    const stopped = folder.stop()
+    await pass(600)
+    await stopped
+    expect(seen.running).toBe(0)
+    expect(seen.folds).toEqual(['acme'])
+    folder.ingested('globex')
+    await pass(10_000)
+    expect(seen.folds).toEqual(['acme'])
+  })
+})

@@ -1,0 +1,108 @@
+import { useQuery } from '@tanstack/react-query'
+import { type Answer, api, hub, type Query } from '../../api/api-client.ts'
+import type { Filters, Group } from './dimensions.ts'
+import { pollEvery } from './polling.ts'
+import { type Interval, isoOf, quarterMs, type Span } from './ranges.ts'
+
+export type Totals = Answer<'summarizeTelemetry'>['totals']
+/** A row of an hour or a day. */
+export type TimeRow = Omit<Answer<'summarizeTelemetry'>['rows'][number], 'key'>
+/** Without `key` for events that have no value of what is grouped by. */
+export type Row = TimeRow & { key?: string }
+
+/** Rows of one answer at most. */
+export const rowsPerPage = 1000
+/** Pages of keys that are read: beyond that a breakdown is of the first ones by name, and says so. */
+const pagesMax = 5
+const refreshMs = 5000
+
+/** The reader's own, whose days the figures are cut by. */
+export const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone
+
+interface Asked {
+  span: Span
+  filters: Filters
+  /** Reads it again every few seconds, while the page is in view. */
+  live?: boolean
+  enabled?: boolean
+}
+
+const rangeQuery = ({ span, filters }: Asked) => ({ from: isoOf(span.from), to: isoOf(span.to), ...filters })
+const refresh = ({ live = false }: Asked) => pollEvery(refreshMs, live)
+
+/** Totals and rows by hours or days, in one call. */
+export function useFiguresOverTime(asked: Asked & { interval: Interval }) {
+  const query = { ...rangeQuery(asked), interval: asked.interval, time_zone: timeZone, limit: rowsPerPage }
+  return api.useQuery(
+    'get',
+    '/api/v1/telemetry/summary',
+    { params: { query } },
+    { placeholderData: keptWhile(query), ...refresh(asked) },
+  )
+}
+
+/** Totals alone. */
+export function useTotals(asked: Asked) {
+  const query = { ...rangeQuery(asked), limit: 1 }
+  return api.useQuery(
+    'get',
+    '/api/v1/telemetry/summary',
+    { params: { query } },
+    { placeholderData: keptWhile(query), enabled: asked.enabled ?? true, staleTime: 60_000 },
+  )
+}
+
+/**
+ * What was read before stays while the same is read for a range that has moved on with the clock. Of another range or
+ * filter it would be figures under the wrong name.
+ */
+function keptWhile(query: Query<'summarizeTelemetry'>) {
+  return <Data>(previous: Data | undefined, { queryKey = [] }: { queryKey?: readonly unknown[] } = {}) => {
+    const asked = queryKey.at(-1) as { params?: { query: Query<'summarizeTelemetry'> } } & Query<'summarizeTelemetry'>
+    return asked && hasMovedOn(asked.params?.query ?? asked, query) ? previous : undefined
+  }
+}
+
+function hasMovedOn(one: Query<'summarizeTelemetry'>, other: Query<'summarizeTelemetry'>): boolean {
+  const rest = ({ from: _from, to: _to, ...query }: Query<'summarizeTelemetry'>) => JSON.stringify(query)
+  const distance = (name: 'from' | 'to') => Math.abs(Date.parse(one[name] ?? '') - Date.parse(other[name] ?? ''))
+  return rest(one) === rest(other) && distance('from') <= 86_400_000 && distance('to') <= 2 * quarterMs
+}
+
+export interface Keys {
+  rows: Row[]
+  totals: Totals
+  /** Whether those are all keys there are. */
+  complete: boolean
+}
+
+/** A row for each key of a dimension. */
+export function useFiguresByKey({ group, ...asked }: Asked & { group: Group }) {
+  const query: Query<'summarizeTelemetry'> = { ...rangeQuery(asked), group_by: group, limit: rowsPerPage }
+  return useQuery({
+    queryKey: ['figures by key', query],
+    queryFn: ({ signal }) => readKeys(query, signal),
+    placeholderData: keptWhile(query),
+    enabled: asked.enabled ?? true,
+    ...refresh(asked),
+  })
+}
+
+/** Follows the pages, since rows come in the order of keys, and only all of them can be ordered by their figures. */
+export async function readKeys(query: Query<'summarizeTelemetry'>, signal: AbortSignal): Promise<Keys> {
+  const rows: Row[] = []
+  let cursor: string | undefined
+  for (let page = 1; ; page += 1) {
+    const params = { query: { ...query, ...(cursor && { cursor }) } }
+    const { data } = await hub.GET('/api/v1/telemetry/summary', { params, signal })
+    if (!data) throw new Error('The Hub answered without figures.')
+    rows.push(...data.rows.map(({ key, ...row }) => (key == null ? row : { ...row, key })))
+    cursor = data.next_cursor ?? undefined
+    if (!cursor || page === pagesMax) return { rows, totals: data.totals, complete: !cursor }
+  }
+}
+
+/** Senders' costs less those by list prices: `variance_usd` of the reconciliation, to the same six decimals. */
+export function varianceOf({ cost_usd_estimate, cost_usd_computed }: Totals): number {
+  return Math.round((cost_usd_estimate - cost_usd_computed) * 1e6) / 1e6
+}

@@ -1,0 +1,168 @@
+import { type RecordType, recordTypes } from '../../../contract/literals.ts'
+import type { RecordFilter } from '../../../contract/record-filter.ts'
+import { filterInWords } from '../../components/record-filter.ts'
+import { recordTypeLooks } from '../../components/record-type.tsx'
+import { capitalised } from '../../ui/capitalised.ts'
+import { formatBytes, formatCount } from '../../ui/formats.ts'
+import { isObject } from '../../ui/is-object.ts'
+import { formats } from '../exports/export-job.ts'
+import { changeInWords, inWords, listInWords, nameInWords } from './detail-labels.ts'
+import { meaningOf } from './failed-checks.ts'
+import { detail, type GovernanceEvent } from './governance-event.ts'
+
+type Words = (event: GovernanceEvent) => (string | undefined | false)[]
+
+/** Changes of the tenant's configuration whose names do not say what became of what. */
+const changes = new Map([
+  ['archetypes', 'Archetypes replaced'],
+  ['cmek', 'Encryption key changed'],
+  ['cowork', 'Pack stored'],
+  ['created', 'Tenant created'],
+  ['details', 'Details changed'],
+  ['grants', 'Grants changed'],
+  ['provision', 'Provisioned again'],
+  ['sso', 'Single sign-on configured'],
+  ['sso_removed', 'Single sign-on removed'],
+  ['scim', 'Directory configured'],
+  ['scim_removed', 'Directory removed'],
+  ['welcome_link', 'Welcome link made'],
+])
+const endsInVerb = /_(added|removed|tested|created|rotated|linked|disabled|changed|redelivered|kept|deactivated)$/
+const methods = new Map([
+  ['oidc', 'Through the company'],
+  ['link', 'By a link'],
+  ['mock', 'By the login for development'],
+])
+
+function changeOf(event: GovernanceEvent): string | undefined {
+  const change = detail(event, 'change')
+  if (change === undefined) return undefined
+  const known = changes.get(change)
+  if (known) return known
+  return capitalised(nameInWords(endsInVerb.test(change) ? change : `${change} changed`))
+}
+
+function typeOf(event: GovernanceEvent): string | undefined {
+  const type = detail(event, 'record_type') as RecordType | undefined
+  return type && recordTypes.includes(type) ? recordTypeLooks[type].label : undefined
+}
+
+const number = (event: GovernanceEvent, member: string) => {
+  const value = event.details[member]
+  return typeof value === 'number' ? value : undefined
+}
+const texts = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : [])
+const quoted = (text: string | undefined) => text && `“${text}”`
+
+/** Which records, of a hold or an export. */
+function scope(event: GovernanceEvent): string | undefined {
+  const { filter } = event.details
+  if (isObject(filter)) return filterInWords(filter as RecordFilter)
+  const count = number(event, 'record_count')
+  return count === undefined ? undefined : `${formatCount(count)} ${count === 1 ? 'record' : 'records'}`
+}
+
+function grants(event: GovernanceEvent, member: 'granted' | 'revoked'): string | undefined {
+  const { [member]: given } = event.details
+  const pairs = Array.isArray(given) ? given.filter(isObject) : []
+  const count = number(event, `${member}_count`) ?? pairs.length
+  if (count === 0) return undefined
+  const verb = member === 'granted' ? 'Granted' : 'Revoked'
+  const from = member === 'granted' ? 'to' : 'from'
+  const skills = [...new Set(pairs.map(({ skill_id }) => String(skill_id)))]
+  const archetypes = [...new Set(pairs.map(({ archetype_id }) => String(archetype_id)))]
+  if (count > pairs.length || (skills.length > 1 && archetypes.length > 1)) {
+    return `${verb} ${formatCount(count)} skills ${from} archetypes`
+  }
+  return `${verb} ${listInWords(skills)} ${from} ${listInWords(archetypes)}`
+}
+
+const exported: Words = (event) => [
+  formats.find(({ value }) => value === event.details.format)?.label,
+  scope(event),
+  event.details.verify === true && 'verified',
+]
+const synced: Words = (event) => [
+  ['added', 'updated', 'deactivated', 'unmatched', 'skipped']
+    .flatMap((member) => (number(event, member) ? [`${formatCount(number(event, member))} ${member}`] : []))
+    .join(', ') || 'Nothing changed',
+  detail(event, 'reason'),
+]
+const gone: Words = (event) => [typeOf(event), detail(event, 'reason')]
+
+/** By kind, of what the Hub writes: of its own events it is known what they hold. */
+const kinds = new Map<string, Words>([
+  ['auth.login', (event) => [methods.get(detail(event, 'method') ?? '') ?? detail(event, 'method')]],
+  ['auth.logout', ({ details }) => [details.everywhere === true ? 'Everywhere' : 'In one browser']],
+  ['hub.export_created', exported],
+  ['hub.export_cancelled', exported],
+  ['connector.added', (event) => [quoted(detail(event, 'display_name')), detail(event, 'platform')]],
+  [
+    'hub.export_downloaded',
+    (event) => [
+      detail(event, 'file'),
+      number(event, 'bytes') !== undefined && formatBytes(number(event, 'bytes') ?? 0),
+    ],
+  ],
+  ['hub.export_failed', (event) => [detail(event, 'reason')]],
+  ['hub.legal_hold_applied', (event) => [quoted(detail(event, 'name')), scope(event), detail(event, 'reason')]],
+  ['hub.legal_hold_released', (event) => [quoted(detail(event, 'name')), detail(event, 'reason')]],
+  ['hub.record_purged', gone],
+  ['hub.record_hard_deleted', gone],
+  ['hub.record_restored', (event) => [typeOf(event)]],
+  [
+    'hub.tamper_detected',
+    ({ details }) => {
+      const [first, ...more] = texts(details.failed_checks)
+      return [first && meaningOf(first), more.length > 0 && `and ${formatCount(more.length)} more`]
+    },
+  ],
+  [
+    'rbac.archetype_assigned',
+    (event) => [
+      `Now ${listInWords(texts(event.details.after))}`,
+      `before ${listInWords(texts(event.details.before))}`,
+      detail(event, 'source') && `by ${detail(event, 'source')}`,
+    ],
+  ],
+  ['roster.scim_sync_completed', synced],
+  ['roster.scim_sync_confirmed', synced],
+  ['roster.scim_sync_cancelled', synced],
+  ['roster.scim_sync_failed', (event) => [detail(event, 'reason')]],
+  [
+    'skill.entitlement_changed',
+    (event) => {
+      const given = [grants(event, 'granted'), grants(event, 'revoked')]
+      const versions = texts(event.details.versions)
+      if (given.some(Boolean)) return given
+      if (versions.length === 0) return [changeOf(event), changeInWords(event.details.before, event.details.after)]
+      return [`${versions.length === 1 ? 'Version' : 'Versions'} ${listInWords(versions)}`, become(event)]
+    },
+  ],
+])
+
+/** `published, before draft` */
+function become({ details: { before, after } }: GovernanceEvent): string | undefined {
+  if (!isObject(after)) return undefined
+  return [String(after.state), isObject(before) && `before ${String(before.state)}`].filter(Boolean).join(', ')
+}
+
+/** Of every other: what changed and how, a reason, and what else it says. */
+const usual: Words = (event) => {
+  const { change: _change, reason, before, after, ...rest } = event.details
+  const changed = changeInWords(before, after)
+  return [changeOf(event), typeof reason === 'string' && nameInWords(reason), changed, !changed && inWords(rest)]
+}
+
+const lengthMax = 300
+
+/** What an event tells, on one line and in words: `Pack stored · archetype ids support-agent, 2 skills`. */
+export function eventInWords(event: GovernanceEvent): string {
+  try {
+    const words = (kinds.get(event.event_kind) ?? usual)(event).filter(Boolean).join(' · ')
+    return words.length > lengthMax ? `${words.slice(0, lengthMax)} …` : words
+  } catch {
+    // An event that somebody edited in the database may hold anything; the details show it as it is.
+    return 'It cannot be said in words'
+  }
+}

@@ -1,0 +1,56 @@
+import { Button, Stack, Text } from '@mantine/core'
+import { IconShieldCheck } from '@tabler/icons-react'
+import { useMe } from '../../api/me.ts'
+import { LinkButton } from '../../components/link-button.tsx'
+import { Loaded } from '../../components/query-boundary.tsx'
+import { EmptyState } from '../../ui/empty-state.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { AlarmCard } from './tamper-alert-card.tsx'
+import { useEvents } from './use-events.ts'
+
+export default function AlarmsPage() {
+  const me = useMe()
+  const { query, events, more } = useEvents({ event_kind: 'hub.tamper_detected' })
+  return (
+    <>
+      <PageHeader
+        title="Tamper alarms"
+        about="What a verification or the sweeper found that is not as the Hub left it. Each subject is told of once a day, for as long as it is so."
+      />
+      <Loaded query={query} what="alarms">
+        {() =>
+          events.length === 0 ? (
+            <EmptyState
+              title="Nothing was tampered with"
+              icon={IconShieldCheck}
+              action={me.may('getLogCheckpoint') && <LinkButton to="/governance/log">Check the log</LinkButton>}
+            >
+              The sweeper looks at every record, seal and hold in turn, and everything that is read with verification is
+              checked. No check has failed.
+            </EmptyState>
+          ) : (
+            <Stack gap="md">
+              <Notice kind="danger" title="What to do now">
+                <Text size="sm">
+                  Look at each one yourself: your browser verifies a record by the published keys, without the word of
+                  the Hub. Keep an export of what it should be compared with, and ask the operator for a backup from
+                  before and for the audit of the log. A record that was edited stays as it is, so that it can be looked
+                  at.
+                </Text>
+              </Notice>
+              {events.map((event) => (
+                <AlarmCard key={event.record_id} event={event} />
+              ))}
+              {more.available && (
+                <Button variant="default" onClick={more.load} loading={more.loading}>
+                  Show earlier alarms
+                </Button>
+              )}
+            </Stack>
+          )
+        }
+      </Loaded>
+    </>
+  )
+}

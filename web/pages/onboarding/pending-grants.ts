@@ -1,0 +1,56 @@
+import type { Grant } from '../../components/full-lists.ts'
+
+/** By archetype, then skill. */
+export type GivenGrants = ReadonlyMap<string, ReadonlyMap<string, Grant>>
+
+/**
+ * What is wanted and not saved yet, by archetype, then skill: true gives, false takes. It says what shall be, not what
+ * shall change: what others give or take meanwhile does not turn it round.
+ */
+export type GrantWishes = ReadonlyMap<string, ReadonlyMap<string, boolean>>
+
+export function byArchetype(grants: readonly Grant[]): GivenGrants {
+  const found = new Map<string, Map<string, Grant>>()
+  for (const grant of grants) {
+    const skills = found.get(grant.archetype_id) ?? new Map<string, Grant>()
+    found.set(grant.archetype_id, skills.set(grant.skill_id, grant))
+  }
+  return found
+}
+
+/** Wants the opposite of what the cell shows. A second toggle of the same cell takes the wish back. */
+export function toggled(wishes: GrantWishes, given: GivenGrants, archetypeId: string, skillId: string): GrantWishes {
+  const isGiven = given.get(archetypeId)?.has(skillId) ?? false
+  const ofArchetype = new Map(wishes.get(archetypeId))
+  const wanted = !(ofArchetype.get(skillId) ?? isGiven)
+  if (wanted === isGiven) ofArchetype.delete(skillId)
+  else ofArchetype.set(skillId, wanted)
+  return replaced(wishes, archetypeId, ofArchetype)
+}
+
+/** The wishes that are not fulfilled: somebody else may have given or taken the same. */
+export function unfulfilled(wishes: GrantWishes, given: GivenGrants): GrantWishes {
+  let open: GrantWishes = new Map()
+  for (const [archetypeId, skills] of wishes) {
+    const has = (skillId: string) => given.get(archetypeId)?.has(skillId) ?? false
+    open = replaced(open, archetypeId, new Map([...skills].filter(([skillId, wanted]) => wanted !== has(skillId))))
+  }
+  return open
+}
+
+/** @returns the skills of an archetype once its wishes are fulfilled, the others as they are */
+export function fulfilled(skillIds: Iterable<string>, wishes: ReadonlyMap<string, boolean>): string[] {
+  const next = new Set(skillIds)
+  for (const [skillId, wanted] of wishes) {
+    if (wanted) next.add(skillId)
+    else next.delete(skillId)
+  }
+  return [...next]
+}
+
+function replaced(wishes: GrantWishes, archetypeId: string, skills: ReadonlyMap<string, boolean>): GrantWishes {
+  const next = new Map(wishes)
+  if (skills.size > 0) next.set(archetypeId, skills)
+  else next.delete(archetypeId)
+  return next
+}

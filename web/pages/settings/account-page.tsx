@@ -1,0 +1,147 @@
+import {
+  Button,
+  Group,
+  List,
+  Paper,
+  SegmentedControl,
+  Skeleton,
+  Stack,
+  Text,
+  Title,
+  useMantineColorScheme,
+} from '@mantine/core'
+import { IconLogout } from '@tabler/icons-react'
+import { useState } from 'react'
+import { scopes } from '../../../contract/scopes.ts'
+import { api, hub } from '../../api/api-client.ts'
+import { useMe } from '../../api/me.ts'
+import { queryClient } from '../../api/query-client.ts'
+import { signOut } from '../../api/session.ts'
+import { notifyDone } from '../../components/notify.ts'
+import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { Loaded } from '../../components/query-boundary.tsx'
+import { roleLabels, roleMeanings } from '../../components/role-labels.ts'
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { CopyText } from '../../ui/copy-text.tsx'
+import { Member, Members } from '../../ui/description-list.tsx'
+import { nothing } from '../../ui/formats.ts'
+import { PageHeader } from '../../ui/page-header.tsx'
+import { type Session, SessionsTable } from './sessions-table.tsx'
+
+/** Who is signed in, what they may do, where else they are signed in, and how the pages look. */
+export default function YouPage() {
+  const person = api.useQuery('get', '/api/v1/auth/me', {}, { staleTime: Number.POSITIVE_INFINITY })
+  const failure: unknown = person.error
+  // The token says the rest at once, so that nothing below moves when the name arrives.
+  const { role, scopes: held, subject } = useMe()
+  const known = (text: string | undefined) =>
+    text ?? (person.isPending ? <Skeleton height={21} maw="14rem" /> : nothing)
+  const sessions = api.useQuery('get', '/api/v1/auth/sessions', { params: { query: { limit: 1000 } } })
+  const [ending, setEnding] = useState<Session>()
+  const [leaving, setLeaving] = useState(false)
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+
+  async function end() {
+    if (!ending) return
+    await hub.DELETE('/api/v1/auth/sessions/{session_id}', { params: { path: { session_id: ending.session_id } } })
+    notifyDone('The session has ended.')
+    await queryClient.invalidateQueries({ queryKey: ['get', '/api/v1/auth/sessions'] })
+  }
+
+  return (
+    <>
+      <PageHeader title="You" about="Your account in this tenant, and where you are signed in." />
+      <Stack gap="xl">
+        <Paper withBorder p="md" component="section" aria-label="Account">
+          <Members>
+            <Member name="Name">{known(person.data?.display_name)}</Member>
+            <Member name="Address">{known(person.data?.email)}</Member>
+            {role && (
+              <Member name="Role">
+                {roleLabels[role]}: {roleMeanings[role].toLowerCase()}
+              </Member>
+            )}
+            <Member name="Id">
+              <CopyText value={subject} label="Copy your id" />
+            </Member>
+            <Member name="You may">
+              <List size="sm" listStyleType="none" spacing={4}>
+                {[...held].map((scope) => (
+                  <List.Item key={scope}>
+                    {scopes[scope]}{' '}
+                    <Text span size="xs" c="dimmed" ff="monospace">
+                      {scope}
+                    </Text>
+                  </List.Item>
+                ))}
+              </List>
+            </Member>
+          </Members>
+          {failure !== null && (
+            <ProblemNotice error={failure} title="Your name could not be read" onRetry={() => void person.refetch()} />
+          )}
+        </Paper>
+
+        <Stack component="section" aria-labelledby="sessions" gap="sm">
+          <Group justify="space-between">
+            <Title order={2} id="sessions">
+              Sessions
+            </Title>
+            <Button
+              variant="default"
+              color="red"
+              leftSection={<IconLogout size={16} />}
+              onClick={() => setLeaving(true)}
+            >
+              Sign out everywhere
+            </Button>
+          </Group>
+          <Loaded query={sessions} what="sessions">
+            {({ items }) => <SessionsTable sessions={items} onEnd={setEnding} />}
+          </Loaded>
+        </Stack>
+
+        <Stack component="section" aria-labelledby="appearance" gap="sm" align="flex-start">
+          <Title order={2} id="appearance">
+            Appearance
+          </Title>
+          <SegmentedControl
+            aria-label="Colours"
+            value={colorScheme}
+            onChange={(value) => setColorScheme(value as typeof colorScheme)}
+            data={[
+              { value: 'light', label: 'Light' },
+              { value: 'dark', label: 'Dark' },
+              { value: 'auto', label: 'As the system' },
+            ]}
+          />
+          <Text size="sm" c="dimmed">
+            Kept in this browser.
+          </Text>
+        </Stack>
+      </Stack>
+      <ConfirmDialog
+        opened={ending !== undefined}
+        onClose={() => setEnding(undefined)}
+        title="End this session?"
+        confirmLabel="End session"
+        danger
+        onConfirm={end}
+        problem={(error) => <ProblemNotice error={error} title="The session goes on" />}
+      >
+        <Text size="sm">Whoever uses it has to sign in again; what they have open stops working within 5 seconds.</Text>
+      </ConfirmDialog>
+      <ConfirmDialog
+        opened={leaving}
+        onClose={() => setLeaving(false)}
+        title="Sign out everywhere?"
+        confirmLabel="Sign out everywhere"
+        danger
+        onConfirm={() => signOut({ everywhere: true })}
+        problem={(error) => <ProblemNotice error={error} title="You are still signed in" />}
+      >
+        <Text size="sm">All your sessions end, this one too. You can sign in again at once.</Text>
+      </ConfirmDialog>
+    </>
+  )
+}

@@ -1,0 +1,101 @@
+import { Button, Group, Loader, Paper, Stack, Text, Title } from '@mantine/core'
+import { useState } from 'react'
+import { api } from '../../api/api-client.ts'
+import { queryClient } from '../../api/query-client.ts'
+import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { MomentInput } from '../../ui/date-time-input.tsx'
+import { formatCount, formatUsd } from '../../ui/formats.ts'
+import { Notice } from '../../ui/notice.tsx'
+
+const pollMs = 2000
+
+/** What the Hub writes down when a run has ended (docs/administrator.md, "Rating stored events again"). */
+interface RunDetails {
+  job_id?: string
+  checked?: number
+  changed?: number
+  cost_usd_computed_before?: number
+  cost_usd_computed_after?: number
+}
+
+/** Rates stored events again at the prices of now, and tells what came of it. */
+export function Rerate() {
+  const [from, setFrom] = useState<string>()
+  const [to, setTo] = useState<string>()
+  const start = api.useMutation('post', '/api/v1/telemetry/prices:rerate')
+  const jobId = start.data?.job_id
+  // The end of a run is a governance event: there is no other word of it.
+  const ended = api.useQuery(
+    'get',
+    '/api/v1/hub/records',
+    { params: { query: { event_kind: 'telemetry.rerated', sort: '-created_at', limit: 20 } } },
+    {
+      enabled: jobId !== undefined,
+      staleTime: 0,
+      refetchInterval: ({ state }) => (runOf(state.data?.records, jobId) ? false : pollMs),
+    },
+  )
+  const run = runOf(ended.data?.records, jobId)
+  const failure: unknown = start.error
+  return (
+    <Paper withBorder p="md" component="section" aria-labelledby="rerate">
+      <Stack gap="sm">
+        <Title order={2} id="rerate">
+          Rate stored events again
+        </Title>
+        <Text size="sm" c="dimmed" maw="44rem">
+          A new price changes nothing about events that are stored. A run looks the price of each up anew, and numbers
+          and reconciliation follow; the records stay as they are and still verify. It may be repeated.
+        </Text>
+        <Group align="flex-end" gap="sm">
+          <MomentInput label="Events from" required w={{ base: '100%', xs: 210 }} value={from} onChange={setFrom} />
+          <MomentInput
+            label="Events until"
+            placeholder="Now"
+            w={{ base: '100%', xs: 210 }}
+            value={to}
+            onChange={setTo}
+          />
+          <Button
+            variant="default"
+            disabled={!from || (jobId !== undefined && !run)}
+            loading={start.isPending}
+            onClick={() => from && start.mutate({ body: { from, ...(to && { to }) } })}
+          >
+            Rate again
+          </Button>
+        </Group>
+        {failure !== null && <ProblemNotice error={failure} title="The run was not begun" />}
+        <div aria-live="polite">
+          {jobId && !run && (
+            <Group gap="xs">
+              <Loader size="xs" aria-hidden />
+              <Text size="sm">
+                The run is on its way, at some ten thousand events a second. You can leave this page.
+              </Text>
+            </Group>
+          )}
+          {run && (
+            <Notice
+              kind="good"
+              title="The run has ended"
+              actions={
+                <Button size="xs" variant="default" onClick={() => void queryClient.invalidateQueries()}>
+                  Read the numbers anew
+                </Button>
+              }
+            >
+              {`Of ${formatCount(run.checked)} events ${formatCount(run.changed)} have another cost. Computed costs of all: ${formatUsd(run.cost_usd_computed_before)} before, ${formatUsd(run.cost_usd_computed_after)} now.`}
+            </Notice>
+          )}
+        </div>
+      </Stack>
+    </Paper>
+  )
+}
+
+function runOf(items: readonly object[] | undefined, jobId: string | undefined): RunDetails | undefined {
+  return items
+    ?.map((item) => ('details' in item ? (item.details as RunDetails) : {}))
+    .find((details) => jobId !== undefined && details.job_id === jobId)
+}

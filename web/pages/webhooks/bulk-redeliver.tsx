@@ -1,0 +1,105 @@
+import { Anchor, Select, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { pageSizeMax, webhookRedeliveriesMax } from '../../../contract/limits.ts'
+import { hub } from '../../api/api-client.ts'
+import { notifyDone } from '../../components/notify.ts'
+import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { MomentInput } from '../../ui/date-time-input.tsx'
+import { formatCount } from '../../ui/formats.ts'
+import { refreshWebhooks } from './refresh-webhooks.ts'
+
+const choices = [
+  { value: 'missed', label: 'What was not taken: failed or given up' },
+  { value: 'dead', label: 'What was given up' },
+  { value: 'failed', label: 'What failed and is tried again anyway' },
+  { value: 'delivered', label: 'What was taken, too: those alone' },
+] as const
+type Choice = (typeof choices)[number]['value']
+
+interface RedeliverManyProps {
+  opened: boolean
+  onClose(): void
+  webhookId: string
+  from: string | undefined
+  until: string | undefined
+}
+
+/** Sends again what a receiver missed, after an outage of it. */
+export function RedeliverMany({ opened, onClose, ...rest }: RedeliverManyProps) {
+  return opened && <Dialog onClose={onClose} {...rest} />
+}
+
+function Dialog({ onClose, webhookId, from, until }: Omit<RedeliverManyProps, 'opened'>) {
+  const [choice, setChoice] = useState<Choice>('missed')
+  const [since, setSince] = useState(from ?? new Date(Date.now() - 86_400_000).toISOString())
+  const [to, setTo] = useState(until)
+  const statuses = choice === 'missed' ? (['failed', 'dead'] as const) : ([choice] as const)
+
+  const count = useQuery({
+    queryKey: ['redeliveries', webhookId, since, to, choice],
+    queryFn: async ({ signal }) => {
+      const query = { limit: pageSizeMax, created_at__gte: since, ...(to && { created_at__lt: to }) }
+      const pages = await Promise.all(
+        statuses.map((status) =>
+          hub.GET('/api/v1/webhooks/{webhook_id}/deliveries', {
+            params: { path: { webhook_id: webhookId }, query: { ...query, status } },
+            signal,
+          }),
+        ),
+      )
+      return {
+        known: pages.reduce((sum, { data }) => sum + (data?.items.length ?? 0), 0),
+        isAll: pages.every(({ data }) => !data?.next_cursor),
+      }
+    },
+  })
+
+  async function send() {
+    const { data } = await hub.POST('/api/v1/webhooks/{webhook_id}:redeliver', {
+      params: { path: { webhook_id: webhookId } },
+      body: { since, ...(to && { until: to }), ...(choice !== 'missed' && { status: choice }) },
+    })
+    notifyDone(`${formatCount(data?.queued)} deliveries are queued again.`)
+    await refreshWebhooks()
+  }
+
+  return (
+    <ConfirmDialog
+      opened
+      onClose={onClose}
+      title="Redeliver several"
+      confirmLabel="Redeliver"
+      onConfirm={send}
+      problem={(error) => <ProblemNotice error={error} title="Nothing was queued" />}
+    >
+      <Stack>
+        <MomentInput label="Queued since" clearable={false} value={since} onChange={(iso) => setSince(iso ?? since)} />
+        <MomentInput label="Until" placeholder="Now" value={to} onChange={setTo} />
+        <Select
+          label="Which"
+          data={choices}
+          allowDeselect={false}
+          value={choice}
+          onChange={(value) => setChoice((value as Choice | null) ?? 'missed')}
+        />
+        <Text size="sm" role="status">
+          {count.data
+            ? `${count.data.isAll ? '' : 'More than '}${formatCount(count.data.known)} messages will be sent again, each with its former number and id. The receiver may know some of them.`
+            : count.error
+              ? 'How many will be sent again is not known: counting them did not work. '
+              : 'Counting what will be sent …'}
+          {!count.data && count.error && (
+            <Anchor component="button" type="button" size="sm" onClick={() => void count.refetch()}>
+              Count again
+            </Anchor>
+          )}
+        </Text>
+        <Text size="sm" c="dimmed">
+          {`At most ${formatCount(webhookRedeliveriesMax)} at a time: of a range with more nothing is queued. What was queued cannot be called back, but disabling the endpoint stops it.`}
+        </Text>
+      </Stack>
+    </ConfirmDialog>
+  )
+}
