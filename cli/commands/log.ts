@@ -75,9 +75,10 @@ async function audit(services: Services, options: AuditOptions): Promise<number>
 }
 
 function describeLost({ log_name, problem }: LostLog): string {
+  if (problem === 'no_file') return `FAILED: the checkpoints that were kept of ${log_name} are gone.`
   return problem === 'no_tenant'
     ? `FAILED: ${log_name} was kept, and has no tenant any more: the tenant was removed from the database.`
-    : `FAILED: the checkpoints that were kept of ${log_name} are gone.`
+    : `FAILED: ${log_name} was kept, and the rows of its tenant were removed from the database.`
 }
 
 interface RetireOptions extends OutputOptions {

@@ -1,4 +1,4 @@
-import { access, rm } from 'node:fs/promises'
+import { access, rename, rm } from 'node:fs/promises'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Tenant } from '../../server/http/caller.ts'
@@ -43,41 +43,59 @@ async function keptTenant(slug: string): Promise<Tenant> {
   return tenant
 }
 
-/** Every row of the tenant, its entry and its published keys. */
-async function remove({ slug, logName }: Tenant): Promise<void> {
+/** Deletes every row of the tenant, and its entry and its published keys unless they are kept. */
+async function remove({ slug, logName }: Tenant, kept: { entry?: boolean; key?: boolean } = {}): Promise<void> {
   const { rows } = await db.query<{ name: string }>(
     `select c.oid::regclass::text as name from pg_class c join pg_attribute a on a.attrelid = c.oid
      where c.relnamespace = 'hub'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
        and a.attname = 'tenant_id'`,
   )
   for (const { name } of rows) await db.query(`delete from ${name} where tenant_id = $1`, [slug])
-  await db.query('delete from hub.published_keys where name = $1', [logName])
-  await db.query('delete from hub.tenants where slug = $1', [slug])
+  if (!kept.key) await db.query('delete from hub.published_keys where name = $1', [logName])
+  if (!kept.entry) await db.query('delete from hub.tenants where slug = $1', [slug])
 }
 
-test('a tenant that was removed from the database is an alarm', async () => {
-  const tenant = await keptTenant('removed')
+/** Ways to delete every row of a tenant, and the problem that each leaves. */
+const attacks = [
+  { slug: 'emptied', entry: true, key: true, problem: 'no_rows', line: 'has no head or no key any more' },
+  { slug: 'entry-left', entry: true, key: false, problem: 'no_tenant', line: 'has no tenant any more' },
+  { slug: 'key-left', entry: false, key: true, problem: 'no_tenant', line: 'has no tenant any more' },
+  { slug: 'removed', entry: false, key: false, problem: 'no_tenant', line: 'has no tenant any more' },
+] as const
+
+test('a tenant that was removed from the database is an alarm, whatever is left of it', async () => {
+  const tenants: Tenant[] = []
+  for (const { slug } of attacks) tenants.push(await keptTenant(slug))
   expect((await health()).degraded).toBeUndefined()
   expect(await lost()).toEqual([])
-  await remove(tenant)
-  expect(await lost()).toEqual([{ log_name: tenant.logName, problem: 'no_tenant' }])
-  const told = () =>
-    hub.logLines.some((line) => line.includes('has no tenant any more') && line.includes(tenant.logName))
-  await expect.poll(told).toBe(true)
-  await expect.poll(async () => (await health()).degraded).toBe(true)
+  const expected: object[] = []
+  for (const [at, attack] of attacks.entries()) {
+    await remove(tenants[at]!, attack)
+    expected.push({ log_name: tenants[at]!.logName, problem: attack.problem })
+    expect(await lost()).toEqual(expected)
+    // The first has the fewest traces.
+    if (at === 0) await expect.poll(async () => (await health()).degraded).toBe(true)
+  }
+  const hasLine = ({ line }: { line: string }, at: number) =>
+    hub.logLines.some((each) => each.includes(line) && each.includes(tenants[at]!.logName))
+  await expect.poll(() => attacks.every(hasLine)).toBe(true)
   const body = await health()
   expect(body.checks.logs).toEqual({ ok: false, reason: expect.stringContaining('hub log audit') })
-  expect(JSON.stringify(body)).not.toContain(tenant.logName)
-  // An entry that was left, or put in again, stands for nothing without a key.
+  for (const { logName } of tenants) expect(JSON.stringify(body)).not.toContain(logName)
+  // An entry that was put in again stands for nothing without a key.
   await db.query(
     `insert into hub.tenants (slug, mode, log_name, created_at, suspended_at) values ('ghost', 'A', $1, now(), now())`,
-    [tenant.logName],
+    [tenants.at(-1)!.logName],
   )
-  expect(await lost()).toEqual([{ log_name: tenant.logName, problem: 'no_tenant' }])
+  expect(await lost()).toEqual(expected)
   await db.query(`delete from hub.tenants where slug = 'ghost'`)
-  await rm(fileOf(tenant))
-  // Without its file, too.
-  expect(await lost()).toEqual([{ log_name: tenant.logName, problem: 'no_tenant' }])
+  const files = tenants.map(fileOf)
+  for (const file of files) await rename(file, `${file}.moved`)
+  expect(await lost()).toEqual(expected)
+  for (const file of files) await rename(`${file}.moved`, file)
+  // The next tests begin without an alarm.
+  for (const { logName } of tenants) await hub.modules.checkpoints.putAside(logName, 0, 'over')
+  expect(await lost()).toEqual([])
 })
 
 test('a file that was removed is an alarm, and is not begun anew', async () => {

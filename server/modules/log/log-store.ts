@@ -18,6 +18,16 @@ export async function findHead(tx: TenantTx): Promise<LogHead | undefined> {
   return rows[0]
 }
 
+/** Returns whether the tenant has a signed head and a key. */
+export async function hasHeadAndKey(tx: TenantTx): Promise<boolean> {
+  const { rows } = await tx.client.query<{ both: boolean }>(
+    `select exists (select from hub.log_heads where tenant_id = $1)
+       and exists (select from hub.provenance_keys where tenant_id = $1) as both`,
+    [tx.tenantId],
+  )
+  return rows[0]!.both
+}
+
 /** The head, and whether seals wait, as one moment shows them. */
 export async function findHeadAndWaiting(tx: TenantTx): Promise<{ head: LogHead | undefined; waiting: boolean }> {
   const { rows } = await tx.client.query<{

@@ -52,12 +52,12 @@ export interface KeptCheckpoints {
   newest(logName: string): Promise<{ treeSize: number; checkpoint: string } | undefined>
   /** Some that were kept before, at most so many of each place, not always the same. */
   some(logName: string, count: number): Promise<{ treeSize: number; checkpoint: string }[]>
-  /** The logs of which checkpoints were kept, and that are gone: their tenants from the database, or their files. */
+  /** Returns the logs that were kept and are gone: their tenants, the rows of these, or the files of the logs. */
   lostLogs(): Promise<LostLog[]>
 }
 
-/** How a log that is known has gone missing. */
+/** How a log that is known has gone missing. `no_rows`: the tenant has an entry, and no head or no key. */
 export interface LostLog {
   log_name: string
-  problem: 'no_tenant' | 'no_file'
+  problem: 'no_tenant' | 'no_rows' | 'no_file'
 }

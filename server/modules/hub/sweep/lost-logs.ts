@@ -38,6 +38,11 @@ export function createLostLogs(deps: {
             { log_name },
             'a log that was kept has no tenant any more: the tenant, or every key of it, was removed from the database',
           )
+        } else if (problem === 'no_rows') {
+          log.error(
+            { log_name },
+            'a log that was kept has no head or no key any more: the rows of its tenant were removed from the database',
+          )
         } else {
           log.error({ log_name }, 'the checkpoints that were kept of a log are gone')
           await reportMissingFile(log_name)

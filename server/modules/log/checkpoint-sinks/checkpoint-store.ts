@@ -3,12 +3,13 @@ import type { Database, DatabaseLog } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { createOutbound, type Outbound } from '../../../outbound/outbound.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
-import type { KeptCheckpoints, LogHead, TenantLogs } from '../log-types.ts'
+import type { KeptCheckpoints, LogHead, LostLog, TenantLogs } from '../log-types.ts'
 import { openCheckpointFolder } from './checkpoint-file.ts'
 import { createCheckpointKeeper } from './checkpoint-publisher.ts'
 import type { CheckpointKeeper, KeptCheckpoint, PutAside } from './checkpoint-types.ts'
 import { openCheckpointWebhook } from './checkpoint-webhook.ts'
 import { createContinuity } from './consistency-check.ts'
+import { createEmptiedLogs } from './emptied-logs.ts'
 import type { Retirement } from './known-logs.ts'
 
 export interface CheckpointStore extends KeptCheckpoints {
@@ -62,6 +63,7 @@ export function openKeptCheckpoints(deps: {
   }
 
   const continues = createContinuity(deps)
+  const emptiedLogs = createEmptiedLogs(deps)
 
   return {
     keeper: createCheckpointKeeper({ ...deps, sinks, storedHeads, continues }),
@@ -82,9 +84,16 @@ export function openKeptCheckpoints(deps: {
       return aside
     },
     async lostLogs() {
-      if (folders.length === 0) return []
+      // The lists come first: a log that is added to one meanwhile has its tenant and its rows by then.
+      const expected = (await Promise.all(folders.map(({ known }) => known.expected()))).flat()
+      if (expected.length === 0) return []
       const tenantLogs = new Set(await directory.logNames())
-      return (await Promise.all(folders.map(({ known }) => known.lost(tenantLogs)))).flat()
+      const emptied = await emptiedLogs()
+      return expected.flatMap(({ log_name, hasFile }): LostLog[] => {
+        if (!tenantLogs.has(log_name)) return [{ log_name, problem: 'no_tenant' }]
+        if (emptied.has(log_name)) return [{ log_name, problem: 'no_rows' }]
+        return hasFile ? [] : [{ log_name, problem: 'no_file' }]
+      })
     },
     async retire(tenant, last, retirement) {
       for (const folder of folders) {

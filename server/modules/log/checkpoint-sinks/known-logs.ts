@@ -2,7 +2,6 @@ import { appendFile, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseCheckpoint, parseNote, verifyNoteSync } from '../../../../provenance/index.ts'
 import { logCrypto } from '../log-crypto.ts'
-import type { LostLog } from '../log-types.ts'
 import { checkpointNewestIn, fileNameOf } from './checkpoint-tail.ts'
 
 /** A statement that a log has ended, as a line of the list. */
@@ -25,8 +24,13 @@ export interface KnownLogs {
   /** Whether checkpoints of the log were kept, and it neither ended nor began anew since. */
   isKnown(logName: string): Promise<boolean>
   note(line: Line): Promise<void>
-  /** @param tenantLogs the names of the logs of all tenants */
-  lost(tenantLogs: ReadonlySet<string>): Promise<LostLog[]>
+  /** Returns the logs that should exist: those that were neither put aside nor ended. */
+  expected(): Promise<ExpectedLog[]>
+}
+
+interface ExpectedLog {
+  log_name: string
+  hasFile: boolean
 }
 
 const listName = 'known-logs.txt'
@@ -58,16 +62,16 @@ export function openKnownLogs(directory: string): KnownLogs {
       const lines = [...before.filter(({ log_name }) => log_name !== line.log_name), line]
       await appendFile(list, lines.map((each) => `${JSON.stringify(each)}\n`).join(''), { mode: 0o600 })
     },
-    async lost(tenantLogs) {
+    async expected() {
+      const lines = await lastLines()
       const files = new Set(await namesIn(directory))
-      const lost: LostLog[] = []
-      for (const [logName, line] of await lastLines()) {
+      const expected: ExpectedLog[] = []
+      for (const [logName, line] of lines) {
         if ('put_aside_at' in line) continue
         if ('retired_at' in line && (await hasEnded(directory, line))) continue
-        if (!tenantLogs.has(logName)) lost.push({ log_name: logName, problem: 'no_tenant' })
-        else if (!files.has(fileNameOf(logName))) lost.push({ log_name: logName, problem: 'no_file' })
+        expected.push({ log_name: logName, hasFile: files.has(fileNameOf(logName)) })
       }
-      return lost
+      return expected
     },
   }
 }
