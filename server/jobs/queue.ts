@@ -141,8 +141,19 @@ function openBoss(target: ConnectionTarget, works: boolean, log: DatabaseLog): P
     schedule: works,
   })
   // Without a listener a lost connection would end the process; pg-boss goes on by itself.
-  boss.on('error', (error) => log.warn({ err: error }, 'job queue'))
+  boss.on('error', (emitted: QueueError) => {
+    log.warn({ err: asError(emitted), ...(emitted.queue && { queue: emitted.queue }) }, 'job queue')
+  })
   return boss
+}
+
+type QueueError = Partial<NodeJS.ErrnoException> & { queue?: string }
+
+/** Returns an Error, which the log describes. The queue emits most errors as plain objects with the same members. */
+function asError(emitted: QueueError): Error {
+  if (emitted instanceof Error) return emitted
+  const { message = 'unknown error', code, stack } = emitted
+  return Object.assign(new Error(message), { ...(code && { code }), ...(stack && { stack }) })
 }
 
 async function startWithRetries(

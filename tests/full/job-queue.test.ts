@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { jobSchema } from '../../server/db/job-schema.ts'
+import { createLogger } from '../../server/http/request-log.ts'
 import { JobSender } from '../../server/jobs/job-sender.ts'
 import { createJobQueue } from '../../server/jobs/queue.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
@@ -161,6 +163,41 @@ test('an api process sends before any worker has ever been there', async () => {
   worker.start()
   await expect.poll(() => seen).toEqual([{ n: 1 }])
   await worker.stop()
+})
+
+test('a look for jobs that fails is logged with its message, its code and the job', async () => {
+  const lines: string[] = []
+  const logger = createLogger(
+    { logLevel: 'info', environment: 'production' },
+    { write: (line) => void lines.push(line) },
+  )
+  const queue = createJobQueue(db.targets.app, { role: 'all', drainSeconds: 1 }, logger)
+  let isDone = false
+  queue.registerJob({
+    name: 'refused',
+    pollingIntervalSeconds: 0.5,
+    handler: async () => {
+      isDone = true
+    },
+  })
+  queue.start()
+  await queue.send('refused', {})
+  await expect.poll(() => isDone).toBe(true)
+  const client = await db.superuserClient()
+  await client.query(`revoke select, update on all tables in schema ${jobSchema} from hub_app`)
+  const found = () => lines.map((line) => JSON.parse(line)).find(({ msg, queue }) => msg === 'job queue' && queue)
+  await expect.poll(found).toMatchObject({
+    level: 40,
+    queue: 'refused',
+    err: {
+      type: 'Error',
+      code: '42501',
+      message: expect.stringContaining('permission denied'),
+      stack: expect.any(String),
+    },
+  })
+  await client.query(`grant select, update on all tables in schema ${jobSchema} to hub_app`)
+  await queue.stop()
 })
 
 test('keeps trying to start while the database is away, without ending the process', async () => {
