@@ -32,6 +32,8 @@ export const batchBodyBytesMax = 16 * 1024 * 1024
 export const skillVersionLengthMax = 128
 export const metadataBytesMax = 8 * 1024
 export const jsonDepthMax = 64
+/** Bounds the bytes of one JSON number. A double has 767 significant digits at most; the bound keeps the cost of longer ones small. */
+export const numberBytesMax = 8 * 1024
 /** Records that one legal hold may name; one with a filter is over any number. */
 export const holdRecordsMax = 10_000
 /** Holds with a filter that a tenant may have in force: each is asked about every record that is purged. */

@@ -10,7 +10,7 @@ export interface JsonShape {
   /** The text is nested deeper than allowed. The scan ended there. */
   tooDeep: boolean
   /** The bound that the text passes, with the index of the event for one of a batch. The scan ended there. */
-  excess: { of: keyof Omit<BodyBounds, 'bytes'>; event: number } | undefined
+  excess: { of: keyof Omit<ScanBounds, 'depth'>; event: number } | undefined
   /** The text holds NUL, half a surrogate pair, or a number outside what a double keeps. */
   forbidden: boolean
 }
@@ -18,6 +18,8 @@ export interface JsonShape {
 /** Bounds of a text. Those that are absent do not apply. */
 export interface ScanBounds extends Partial<Omit<BodyBounds, 'bytes'>> {
   depth: number
+  /** Of any one number. */
+  numberBytes?: number
 }
 
 const quote = 0x22
@@ -75,6 +77,7 @@ function scanPart(bytes: Uint8Array, end: number, bounds: ScanBounds, shape: Jso
     objectMembers: objectMembersMax = none,
     nameBytes: nameBytesMax = none,
     textBytes: textBytesMax = none,
+    numberBytes: numberBytesMax = none,
   } = bounds
   const { membersAt } = state
   let { at, depth, event, valuesBeforeEvent } = state
@@ -111,8 +114,13 @@ function scanPart(bytes: Uint8Array, end: number, bounds: ScanBounds, shape: Jso
     const opens = byte === 0x7b || byte === 0x5b
     const closes = byte === 0x7d || byte === 0x5d
     if (byte >= 0x30 && byte <= 0x39) {
-      at = endOfNumber(bytes, at, shape)
+      const from = at
+      at = endOfNumber(bytes, from, numberBytesMax, shape)
       values++
+      if (at - from >= numberBytesMax) {
+        shape.excess = { of: 'numberBytes', event }
+        break
+      }
     } else if (opens || byte === 0x74 || byte === 0x66 || byte === 0x6e) {
       // `true`, `false` and `null` have one of these letters each.
       values++
@@ -192,17 +200,21 @@ function hexDigit(byte: number): number {
   return (byte | 0x20) - 0x57
 }
 
-/** Index of the last byte of a number. A double holds 200 digits and exponents of two digits whatever they are. */
-function endOfNumber(bytes: Uint8Array, from: number, shape: JsonShape): number {
+/**
+ * Returns the index of the last byte of a number, or an index beyond the bound where the number is longer. A double holds
+ * 200 digits and exponents of two digits whatever they are.
+ */
+function endOfNumber(bytes: Uint8Array, from: number, bytesMax: number, shape: JsonShape): number {
+  const end = Math.min(bytes.length, from + bytesMax + 1)
   let at = from
   // Exact up to 2^53, and never below it again.
   let integer = 0
-  while (isDigit(bytes[at])) integer = integer * 10 + ((bytes[at++] as number) - 0x30)
+  while (at < end && isDigit(bytes[at])) integer = integer * 10 + ((bytes[at++] as number) - 0x30)
   let isInteger = true
   if (bytes[at] === 0x2e) {
     isInteger = false
     at++
-    while (isDigit(bytes[at])) at++
+    while (at < end && isDigit(bytes[at])) at++
   }
   let exponentDigits = 0
   if (((bytes[at] ?? 0) | 0x20) === 0x65) {
@@ -210,9 +222,10 @@ function endOfNumber(bytes: Uint8Array, from: number, shape: JsonShape): number 
     at++
     if (bytes[at] === 0x2b || bytes[at] === 0x2d) at++
     const exponentFrom = at
-    while (isDigit(bytes[at])) at++
+    while (at < end && isDigit(bytes[at])) at++
     exponentDigits = at - exponentFrom
   }
+  if (at - from > bytesMax) return at - 1
   if (
     isInteger
       ? !Number.isSafeInteger(integer)

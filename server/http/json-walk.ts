@@ -1,4 +1,5 @@
 import type { PointedError } from '../../contract/domain-error.ts'
+import { numberBytesMax } from '../../contract/limits.ts'
 import type { JsonValue } from '../../provenance/json.ts'
 import { breachOfNumber, breachOfText, errorAt } from './json-violations.ts'
 
@@ -154,7 +155,9 @@ class Walk {
       return value
     }
     const from = this.#at
-    while (!endsOfScalar.has(this.#text[this.#at])) this.#at++
+    // The scan has refused longer numbers, so a longer literal is no JSON.
+    const end = from + numberBytesMax + 1
+    while (this.#at < end && !endsOfScalar.has(this.#text[this.#at])) this.#at++
     const literal = this.#text.slice(from, this.#at)
     const value = this.#parse(literal, from, 'value expected')
     const breach = typeof value === 'number' ? breachOfNumber(literal) : undefined

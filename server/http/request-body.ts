@@ -22,7 +22,7 @@ interface BodyRules {
   bounds: BodyBounds
   /** Told of all bytes before they are kept, of the inflated ones too; it may refuse them. */
   held: HeldBody
-  /** Counts one more request. Called for each started unit of the inflated body but the first; it may refuse the body. */
+  /** Counts one more request. Called for each started unit of the inflated body but the first, of a refused body too; it may refuse the body. */
   charge?: (() => Promise<void>) | null
   stalledMs?: number
 }
@@ -46,11 +46,10 @@ export async function readBody(
     discard(stream)
     throw tooLarge(rules.bounds)
   }
+  const read: ReadBytes = { count: 0 }
   try {
-    const received = await receive(stream, rules)
-    const bytes = isGzip && received.length > 0 ? await inflate(received, rules) : received
+    const bytes = await readBytes(stream, rules, read, isGzip).finally(() => chargeFor(read, rules))
     if (bytes.length === 0) return undefined
-    for (let from = bodyBytesPerRequest; from < bytes.length; from += bodyBytesPerRequest) await rules.charge?.()
     if (rules.format === 'bytes') return bytes
     return rules.format === 'json' ? await parseStrictJsonInTurns(bytes, rules.bounds) : parseForm(bytes)
   } catch (error) {
@@ -58,6 +57,21 @@ export async function readBody(
     rules.held.release()
     throw error
   }
+}
+
+/** Counts the bytes that a body had, inflated or not, up to where it was refused. */
+interface ReadBytes {
+  count: number
+}
+
+async function readBytes(stream: IncomingMessage, rules: BodyRules, read: ReadBytes, isGzip: boolean): Promise<Buffer> {
+  const received = await receive(stream, rules, read)
+  return isGzip && received.length > 0 ? inflate(received, rules, read) : received
+}
+
+/** Counts a body that is refused as well: to inflate one that ends in an error costs as much. */
+async function chargeFor({ count }: ReadBytes, { charge }: BodyRules): Promise<void> {
+  for (let from = bodyBytesPerRequest; from < count; from += bodyBytesPerRequest) await charge?.()
 }
 
 const mediaTypes = {
@@ -94,12 +108,12 @@ function tooLarge({ bytes }: BodyBounds): DomainError {
   return new DomainError('payload-too-large', `The body is larger than the ${bytes} bytes that this operation takes.`)
 }
 
-async function receive(stream: IncomingMessage, rules: BodyRules): Promise<Buffer> {
+async function receive(stream: IncomingMessage, rules: BodyRules, read: ReadBytes): Promise<Buffer> {
   // Most bodies have arrived with their headers. (Where requests are injected, there is no connection to wait for.)
   const isWaitedFor = stream.complete === false
   if (isWaitedFor) stream.setTimeout(rules.stalledMs ?? stalledMs)
   try {
-    const received = await collect(stream, rules, 'The body ended before its announced length.')
+    const received = await collect(stream, rules, read, 'The body ended before its announced length.')
     if (isWaitedFor) stream.setTimeout(0)
     return received
   } catch (error) {
@@ -109,7 +123,7 @@ async function receive(stream: IncomingMessage, rules: BodyRules): Promise<Buffe
 }
 
 /** All of a stream, or an error as soon as it is too much. */
-function collect(stream: Readable, { bounds, held }: BodyRules, incomplete: string): Promise<Buffer> {
+function collect(stream: Readable, { bounds, held }: BodyRules, read: ReadBytes, incomplete: string): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let length = 0
@@ -122,6 +136,7 @@ function collect(stream: Readable, { bounds, held }: BodyRules, incomplete: stri
     }
     const onData = (chunk: Buffer) => {
       length += chunk.length
+      read.count = Math.max(read.count, length)
       if (length > bounds.bytes) return fail(tooLarge(bounds))
       try {
         held.hold(chunk.length)
@@ -150,11 +165,11 @@ function discard(stream: Readable): void {
 }
 
 /** Inflates on the thread pool, and stops as soon as the limit is passed. */
-async function inflate(bytes: Buffer, rules: BodyRules): Promise<Buffer> {
+async function inflate(bytes: Buffer, rules: BodyRules, read: ReadBytes): Promise<Buffer> {
   const gunzip = createGunzip({ chunkSize: inflatedChunkBytes })
   gunzip.end(bytes)
   try {
-    return await collect(gunzip, rules, 'The body is not a complete gzip stream.')
+    return await collect(gunzip, rules, read, 'The body is not a complete gzip stream.')
   } finally {
     gunzip.on('error', () => {}).destroy()
   }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { DomainError, validationFailed } from '../../contract/domain-error.ts'
-import { type BodyBounds, jsonDepthMax } from '../../contract/limits.ts'
+import { type BodyBounds, jsonDepthMax, numberBytesMax } from '../../contract/limits.ts'
 import type { JsonObject, JsonValue } from '../../provenance/json.ts'
 import { type JsonShape, scanJson } from './json-scan.ts'
 import { placeIn } from './json-violations.ts'
@@ -19,7 +19,7 @@ const parsedAtOnceBytesMax = 4 * 1024 * 1024
 /**
  * Parses JSON (RFC 8259) that can be understood in one way only, and kept as it is:
  * UTF-8 without a byte order mark, no repeated member, no `__proto__`, no NUL, no half surrogate pair, no integer
- * beyond 2^53-1, no number beyond a double, at most `depth` levels. The bounds are checked before anything is parsed.
+ * beyond 2^53-1, no number beyond a double or longer than 8 KiB, at most `depth` levels. The bounds are checked before anything is parsed.
  *
  * @throws DomainError `payload-too-large` beyond the bounds; `malformed-json` for syntax, encoding and repeated members;
  *   `validation-failed`, with pointers, for the rest
@@ -40,7 +40,7 @@ function* parsing(bytes: Buffer, bounds: Bounds): Generator<void, JsonValue> {
     throw malformed('The body begins with a byte order mark. Send UTF-8 without it.')
   }
   const { depth = jsonDepthMax } = bounds
-  const shape = yield* scanJson(bytes, { ...bounds, depth })
+  const shape = yield* scanJson(bytes, { ...bounds, depth, numberBytes: numberBytesMax })
   if (shape.excess) throw excessOf(bounds, shape.excess)
   const text = bytes.toString('utf8')
   yield
@@ -122,6 +122,7 @@ function excessOf(bounds: Bounds, { of, event }: NonNullable<JsonShape['excess']
     objectMembers: `${bounds.objectMembers} members in one object`,
     nameBytes: `${bounds.nameBytes} bytes in the name of a member`,
     textBytes: `${bounds.textBytes} bytes in one text`,
+    numberBytes: `${numberBytesMax} bytes in one number`,
   }[of]
   const pointer = of === 'eventValues' ? `/events/${event}` : ''
   return new DomainError(

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 import { DomainError } from '../../contract/domain-error.ts'
+import { numberBytesMax } from '../../contract/limits.ts'
 import { scanJson } from '../../server/http/json-scan.ts'
 import { parseStrictJson } from '../../server/http/strict-json.ts'
 import { atOnce } from '../../server/http/yield-budget.ts'
@@ -94,6 +95,33 @@ describe('bounds', () => {
       expect(excess(text('\\ud83d\\ude00x'), { textBytes: 12 })).toEqual(tooMany(''))
     }
     expect(excess(`[${'"xxxxxxxxxx",'.repeat(50)}0]`, { textBytes: 10 })).toBeUndefined()
+  })
+
+  test('hold for any one number', () => {
+    for (const around of ['%', '[%]', '{"a":[1,{"b":-%}]}', '[1,% ,2]']) {
+      for (const start of ['1', '0.', '1e', '1.5E+']) {
+        const text = (length: number) => around.replace('%', start.padEnd(length, '0'))
+        expect(excess(text(numberBytesMax + 1), {})).toEqual(tooMany(''))
+        expect(
+          atOnce(scanJson(Buffer.from(text(numberBytesMax)), { depth: 64, numberBytes: numberBytesMax })).excess,
+        ).toBe(undefined)
+      }
+    }
+  })
+
+  test('end the scan inside a number that passes them', () => {
+    const { buffer, reads } = countedBytes(`[${'1'.repeat(100_000)}]`)
+    expect(atOnce(scanJson(buffer, { depth: 64, numberBytes: 100 })).excess).toEqual({ of: 'numberBytes', event: 0 })
+    expect(reads()).toBeLessThan(1000)
+  })
+
+  test('end the reading of a word that is no value', () => {
+    const parse = vi.spyOn(JSON, 'parse')
+    expect(() => parseStrictJson(Buffer.from(`[1,${'x'.repeat(5_000_000)}]`))).toThrow(
+      'value expected at line 1, column 4',
+    )
+    expect(Math.max(...parse.mock.calls.map(([text]) => text.length))).toBeLessThan(10_000)
+    parse.mockRestore()
   })
 
   test('end the scan inside a text that passes them', () => {

@@ -53,6 +53,22 @@ test('a body counts as one request for each started MiB after inflation', async 
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
 })
 
+test.each([
+  ['is larger than its bound', 17, (body: Buffer) => body, 413],
+  ['breaks off', 16, (body: Buffer) => body.subarray(0, -4), 400],
+])('a body that inflates and then %s counts as much', async (_name, mib, altered, status) => {
+  const lab = await limitedLab({ limitsOf: async () => ({ 'telemetry-ingest': { perToken: 30, perTenant: 100 } }) })
+  const body = altered(gzipSync(Buffer.alloc(mib * 1024 * 1024, ' ')))
+  const send = () =>
+    lab.call('POST', '/api/v1/telemetry/events:batch', { body, headers: { 'content-encoding': 'gzip' } })
+  const first = await send()
+  expect([first.status, first.headers.get('ratelimit')]).toEqual([
+    status,
+    `"token";r=${30 - mib};t=60, "tenant";r=${100 - mib};t=60`,
+  ])
+  expect((await send()).status).toBe(429)
+})
+
 test('a request that fails its own checks has been counted, a refused scope or tenant has not', async () => {
   const lab = await limitedLab({ limitsOf: async () => ({ 'hub-read': { perToken: 2, perTenant: 100 } }) })
   for (let time = 0; time < 5; time++) {
