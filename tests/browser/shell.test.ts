@@ -77,7 +77,7 @@ test('reloads and further tabs share one token, until the session ends', async (
   await tabs[0]!.getByRole('menuitem', { name: 'Sign out' }).click()
   await Promise.all(tabs.map((tab) => tab.waitForURL(lab.address('/sign-in?**'))))
   expect(await stored()).toBeNull()
-  await tabs[1]!.goto(lab.address('/settings/nowhere'))
+  await tabs[1]!.goto(lab.address('/exports'))
   await tabs[1]!.getByRole('heading', { name: 'Sign in' }).waitFor()
 })
 
@@ -283,7 +283,7 @@ test('an address that leads nowhere says so, and leads back', async () => {
 })
 
 test('a mistyped address says so, with the sections for people who are signed in, and to others without asking them to sign in', async () => {
-  const path = '/recordz'
+  const path = '/settings/xyz'
   const page = await lab.signInAs('member', '/')
   expect((await page.goto(lab.address(path)))?.status()).toBe(404)
   await heading(page, 'Page not found').waitFor()

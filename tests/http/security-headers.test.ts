@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../contract/operations.ts'
-import { webPaths } from '../../contract/web-paths.ts'
+import { webPages } from '../../contract/web-paths.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 
 /** As outside development, where everything is reached by https. */
@@ -98,12 +98,11 @@ function scimRoutes(): Record<string, [address: string, headers: Headers]> {
 
 /** What is no operation: an address that the route takes, and its headers. */
 const beyondTheApi: Record<string, [address: string, headers: Headers]> = {
-  'GET /': ['/', webPage],
   ...Object.fromEntries(
-    webPaths.flatMap((segment) => [
-      [`GET /${segment}`, [`/${segment}`, webPage]],
-      [`GET /${segment}*`, [`/${segment}/below`, webPage]],
-    ]),
+    Object.values(webPages)
+      .map((page) => page.replaceAll('$', ':'))
+      .flatMap((path) => (path === '/' ? [path] : [path, `${path}/`]))
+      .map((path) => [`GET ${path}`, [path, webPage]]),
   ),
   'GET /icon.svg': ['/icon.svg', webFile],
   'GET /color-scheme.js': ['/color-scheme.js', webFile],

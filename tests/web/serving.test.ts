@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { webPaths } from '../../contract/web-paths.ts'
+import { webPages } from '../../contract/web-paths.ts'
 import { createApp } from '../../server/app.ts'
 import { loadConfig } from '../../server/config.ts'
 import { fillPage } from '../../server/modules/web-ui/web-page.ts'
@@ -47,7 +47,9 @@ async function askAsWritten(path: string) {
 const nonceOf = (policy: unknown) => /'nonce-([^']+)'/.exec(String(policy))?.[1]
 
 describe('the page', () => {
-  const paths = ['/', ...webPaths.flatMap((path) => [`/${path}`, `/${path}/a/b.c?d=e&f=g`])]
+  const paths = Object.values(webPages)
+    .map((page) => page.replaceAll(/\$\w+/g, 'a%2Fb.c'))
+    .flatMap((path) => [path, `${path}?d=e&f=g`, ...(path === '/' ? [] : [`${path}/`])])
 
   test.each(paths)('%s', async (path) => {
     const { status, headers, text } = await ask(path)
@@ -64,6 +66,12 @@ describe('the page', () => {
     expect(headers).not.toHaveProperty('vary')
     expect(text).toMatch(/^<!doctype html>/)
     expect(text).not.toContain('hub-api')
+  })
+
+  test('has a route in the router of the UI at every one of these paths, and at no other', () => {
+    const source = readFileSync(join(web, 'app/router.tsx'), 'utf8')
+    const used = [...source.matchAll(/\bpath: (.+),/g)].map(([, path]) => path)
+    expect(used).toEqual(Object.keys(webPages).map((name) => `webPages.${name}`))
   })
 
   test('has a nonce of its own in every answer, and nothing that the policy would stop', async () => {
@@ -143,18 +151,26 @@ describe('the page', () => {
 
   const page = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 
-  test.each(['/recordz', '/nothing/here?x=1', '/errorz', '/API', '/index.html'])(
-    'says to a browser that nothing is at %s, with 404',
-    async (path) => {
-      const { status, headers, text } = await ask(path, { headers: page })
-      expect([status, headers['content-type']]).toEqual([404, 'text/html; charset=utf-8'])
-      expect(text).toContain('<div id="app">')
-      expect(headers['content-security-policy']).toContain("default-src 'none'")
-      expect(text).toContain(`nonce="${nonceOf(headers['content-security-policy'])}"`)
-      const head = await ask(path, { method: 'HEAD', headers: page })
-      expect([head.status, head.bytes.length]).toEqual([404, 0])
-    },
-  )
+  test.each([
+    '/recordz',
+    '/nothing/here?x=1',
+    '/errorz',
+    '/API',
+    '/index.html',
+    '/settings/xyz',
+    '/settings/people/xyz?x=1',
+    '/records/a/b',
+    '/governance/xyz/',
+    '/usage',
+  ])('says to a browser that nothing is at %s, with 404', async (path) => {
+    const { status, headers, text } = await ask(path, { headers: page })
+    expect([status, headers['content-type']]).toEqual([404, 'text/html; charset=utf-8'])
+    expect(text).toContain('<div id="app">')
+    expect(headers['content-security-policy']).toContain("default-src 'none'")
+    expect(text).toContain(`nonce="${nonceOf(headers['content-security-policy'])}"`)
+    const head = await ask(path, { method: 'HEAD', headers: page })
+    expect([head.status, head.bytes.length]).toEqual([404, 0])
+  })
 
   test.each([
     ['/api/v1/nothing', page],

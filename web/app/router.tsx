@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter, stringifySearchWith } from '@tanstack/react-router'
+import { webPages } from '../../contract/web-paths.ts'
 import { commandCenterSearch } from '../pages/command-center/command-center-search.ts'
 import { exportsSearch } from '../pages/exports/exports-search.ts'
 import { certificatesSearch } from '../pages/governance/certificates-search.ts'
@@ -28,145 +29,145 @@ const getParentRoute = () => root
 const routes = [
   createRoute({
     getParentRoute,
-    path: '/',
+    path: webPages.commandCenter,
     validateSearch: commandCenterSearch,
     component: lazyPage(() => import('../pages/command-center/command-center-page.tsx')),
   }),
   createRoute({
     getParentRoute,
-    path: '/records',
+    path: webPages.records,
     validateSearch: recordsSearch,
     component: lazyPage(() => import('../pages/records/records-page.tsx')),
   }),
   createRoute({
     getParentRoute,
-    path: '/records/$recordId',
+    path: webPages.record,
     component: lazyPage(() => import('../pages/record/record-page.tsx')),
   }),
   createRoute({
     getParentRoute,
-    path: '/records/$recordId/graph',
+    path: webPages.recordGraph,
     validateSearch: graphSearch,
     component: lazyPage(() => import('../pages/record-graph/graph-page.tsx')),
   }),
   createRoute({
     getParentRoute,
-    path: '/governance',
+    path: webPages.governance,
     validateSearch: eventsSearch,
     component: lazyPage(() => import('../pages/governance/events-page.tsx')),
   }),
   createRoute({
     getParentRoute,
-    path: '/governance/alarms',
+    path: webPages.tamperAlerts,
     component: lazyPage(() => import('../pages/governance/tamper-alerts-page.tsx')),
   }),
   createRoute({
     getParentRoute,
-    path: '/governance/holds',
+    path: webPages.holds,
     validateSearch: holdsSearch,
     component: lazyPage(() => import('../pages/governance/holds-page.tsx')),
   }),
   createRoute({
     getParentRoute,
-    path: '/governance/certificates',
+    path: webPages.certificates,
     validateSearch: certificatesSearch,
     component: lazyPage(() => import('../pages/governance/certificates-page.tsx')),
   }),
   createRoute({
     getParentRoute,
-    path: '/governance/retention',
+    path: webPages.retention,
     component: lazyPage(() => import('../pages/governance/retention-page.tsx')),
   }),
   createRoute({
     getParentRoute,
-    path: '/governance/log',
+    path: webPages.log,
     component: lazyPage(() => import('../pages/governance/log-page.tsx')),
   }),
   createRoute({
     getParentRoute,
-    path: '/exports',
+    path: webPages.exports,
     validateSearch: exportsSearch,
     component: lazyPage(() => import('../pages/exports/exports-page.tsx')),
   }),
   createRoute({
     getParentRoute,
-    path: '/exports/$jobId',
+    path: webPages.export,
     component: lazyPage(() => import('../pages/exports/export-page.tsx')),
   }),
   createRoute({
     getParentRoute,
-    path: '/onboarding',
+    path: webPages.onboarding,
     component: lazyPage(() => import('../pages/onboarding/checklist-page.tsx')),
   }),
   createRoute({
     getParentRoute,
-    path: '/onboarding/sign-in',
+    path: webPages.signIn,
     component: lazyPage(() => import('../pages/onboarding/sso-page.tsx')),
   }),
   createRoute({
     getParentRoute,
-    path: '/onboarding/directory',
+    path: webPages.directory,
     component: lazyPage(() => import('../pages/onboarding/directory-page.tsx')),
   }),
   createRoute({
     getParentRoute,
-    path: '/onboarding/connectors',
+    path: webPages.connectors,
     validateSearch: connectorsSearch,
     component: lazyPage(() => import('../pages/onboarding/connectors-page.tsx')),
   }),
   createRoute({
     getParentRoute,
-    path: '/onboarding/roster',
+    path: webPages.roster,
     validateSearch: rosterSearch,
     component: lazyPage(() => import('../pages/onboarding/roster-page.tsx')),
   }),
   createRoute({
     getParentRoute,
-    path: '/onboarding/skills',
+    path: webPages.skills,
     validateSearch: skillsSearch,
     component: lazyPage(() => import('../pages/onboarding/skills-page.tsx')),
   }),
   createRoute({
     getParentRoute,
-    path: '/onboarding/grants',
+    path: webPages.grants,
     validateSearch: grantsSearch,
     component: lazyPage(() => import('../pages/onboarding/grants-page.tsx')),
   }),
   createRoute({
     getParentRoute,
-    path: '/webhooks',
+    path: webPages.webhooks,
     component: lazyPage(() => import('../pages/webhooks/webhooks-page.tsx')),
   }),
   createRoute({
     getParentRoute,
-    path: '/webhooks/$webhookId',
+    path: webPages.webhook,
     validateSearch: endpointSearch,
     component: lazyPage(() => import('../pages/webhooks/endpoint-page.tsx')),
   }),
   createRoute({
     getParentRoute,
-    path: '/settings',
+    path: webPages.account,
     component: lazyPage(() => import('../pages/settings/account-page.tsx')),
   }),
   createRoute({
     getParentRoute,
-    path: '/settings/tenant',
+    path: webPages.tenant,
     component: lazyPage(() => import('../pages/settings/tenant-page.tsx')),
   }),
   createRoute({
     getParentRoute,
-    path: '/settings/people',
+    path: webPages.people,
     validateSearch: peopleSearch,
     component: lazyPage(() => import('../pages/settings/people-page.tsx')),
   }),
   createRoute({
     getParentRoute,
-    path: '/settings/service-accounts',
+    path: webPages.serviceAccounts,
     component: lazyPage(() => import('../pages/settings/service-accounts-page.tsx')),
   }),
   createRoute({
     getParentRoute,
-    path: '/settings/prices',
+    path: webPages.prices,
     component: lazyPage(() => import('../pages/settings/prices-page.tsx')),
   }),
 ] as const

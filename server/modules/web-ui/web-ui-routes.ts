@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { webPaths } from '../../../contract/web-paths.ts'
+import { webPages } from '../../../contract/web-paths.ts'
 import type { Config } from '../../config.ts'
 import { peekCookie } from '../../http/cookies.ts'
 import { sendPage } from '../../http/page.ts'
@@ -71,8 +71,10 @@ export function addWebUiRoutes(app: FastifyInstance, { dist, reason, apiUrl, tab
     return reply.sendFile(name, { ...caching, acceptRanges: false, lastModified: false, index: false })
   }
 
-  for (const path of ['/', ...webPaths.flatMap((segment) => [`/${segment}`, `/${segment}/*`])]) {
+  for (const page of Object.values(webPages)) {
+    const path = page.replaceAll('$', ':')
     app.get(path, { config }, sendWebPage)
+    if (path !== '/') app.get(`${path}/`, { config }, sendWebPage)
   }
   for (const name of publicFiles) {
     app.get(`/${name}`, { config }, (request, reply) =>

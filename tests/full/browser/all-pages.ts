@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import type { Role } from '../../../contract/roles.ts'
 import type { UiLab } from '../../browser/ui-lab.ts'
@@ -50,12 +49,6 @@ export async function allPages(lab: UiLab): Promise<UiPage[]> {
     at('/settings/service-accounts', administrators),
     at('/settings/prices', everyone),
   ]
-}
-
-/** As the router's source has them. */
-export async function routesOfTheRouter(): Promise<string[]> {
-  const source = await readFile(new URL('../../../web/app/router.tsx', import.meta.url), 'utf8')
-  return [...source.matchAll(/path: '([^']+)'/g)].map(([, path]) => path!)
 }
 
 /** What holds the place of something that is on its way. */
