@@ -30,7 +30,13 @@ const schemaUnsupported: Expectation = [['schema_version_supported', 'schema-ver
 
 /** Cases around the second record (leaf 1) of a seal of five. */
 export function verificationCases(five: SealedTexts): VerificationCase[] {
-  return [...recordCases(five), ...cosignByteCases(five), ...cosignTextCases(five), ...signedTextCases()]
+  return [
+    ...recordCases(five),
+    ...unavailableCases(five),
+    ...cosignByteCases(five),
+    ...cosignTextCases(five),
+    ...signedTextCases(),
+  ]
 }
 
 function recordCases({ items, hashes }: SealedTexts): VerificationCase[] {
@@ -71,6 +77,45 @@ function recordCases({ items, hashes }: SealedTexts): VerificationCase[] {
         ['provenance_hash_matches', 'record-malformed'],
         ['schema_version_supported', 'record-malformed'],
       ],
+    },
+  ]
+}
+
+/** Answers that say that the content is gone with its key. Only an answer may say so, and it has to name the key. */
+function unavailableCases({ items }: SealedTexts): VerificationCase[] {
+  const item = items[1]!
+  const { decision_outcome: _, ...rest } = answerOf(item)
+  const left: JsonObject = { ...rest, content: 'unavailable', content_key_id: 'key_gone' }
+  const { content_key_id: __, ...keyless } = left
+  const unavailable: Expectation = [['provenance_hash_matches', 'content-unavailable']]
+  return [
+    { name: 'answer without its content', ...item, record: left, failures: unavailable },
+    {
+      name: "answer without its content, with another record's cosign",
+      ...item,
+      record: left,
+      cosign: items[2]!.cosign,
+      failures: [...unavailable, ...signatureInvalid],
+    },
+    { name: 'content unavailable, without a key', ...item, record: keyless, failures: hashMismatch },
+    {
+      name: 'content unavailable, with a key that is no text',
+      ...item,
+      record: { ...left, content_key_id: 1 },
+      failures: hashMismatch,
+    },
+    {
+      name: 'another content, with a key',
+      ...item,
+      record: { ...left, content: 'available' },
+      failures: hashMismatch,
+    },
+    { name: 'text without its content', ...item, record: canonicalize(left), failures: hashMismatch },
+    {
+      name: 'answer with its content that names a key',
+      ...item,
+      record: { ...answerOf(item), content_key_id: 'key_gone' },
+      failures: hashMismatch,
     },
   ]
 }
