@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { compileSchema } from '../../server/http/request-validation.ts'
 import { soundPartsOf } from '../../server/http/valid-parts.ts'
 import { type HttpLab, startHttpLab } from './http-lab.ts'
@@ -122,6 +122,27 @@ describe('a query', () => {
   test('is taken by no operation that does not say so', async () => {
     expect(await errorsOf('/v1/health?x=1')).toEqual({ '/query/x': 'is not a parameter of this operation' })
   })
+})
+
+test('a query has at most a hundred parameters, and more are one error', async () => {
+  const send = (count: number) =>
+    lab.call('GET', `/api/v1/hub/records?${Array.from({ length: count }, (_, at) => `p${at}`).join('&')}`)
+  expect((await send(100)).body.errors).toHaveLength(100)
+  expect((await send(101)).body.errors).toEqual([{ pointer: '/query', detail: 'must have at most 100 parameters' }])
+})
+
+test.each(['date-time', 'date', 'uuid', 'uri', 'email'])('a long text is not checked for the format %s', (format) => {
+  const check = compileSchema(Type.String({ format }))
+  const looks = [
+    vi.spyOn(String.prototype, 'split'),
+    vi.spyOn(RegExp.prototype, 'exec'),
+    vi.spyOn(RegExp.prototype, 'test'),
+  ]
+  const faults = check('t'.repeat(100_000))
+  const looked = looks.flatMap(({ mock }) => [...mock.contexts, ...mock.calls.flat()])
+  for (const look of looks) look.mockRestore()
+  expect(faults).toHaveLength(1)
+  expect(looked.filter((each) => typeof each === 'string' && each.length > 8192)).toEqual([])
 })
 
 test('a path parameter is checked', async () => {

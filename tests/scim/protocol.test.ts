@@ -62,6 +62,62 @@ describe('who is let in', () => {
   })
 })
 
+test('every path and method that the OpenAPI document describes is served', async () => {
+  const { body: document } = await hub.call('acme', 'GET', '/v1/openapi.json', { token: null })
+  const user = await scim.user('described@acme.example')
+  const group = await scim.group('Described')
+  const ids: Record<string, string> = {
+    Users: user.id,
+    Groups: group.id,
+    ResourceTypes: 'User',
+    Schemas: userSchema,
+  }
+  const bodies: Record<string, object> = {
+    'POST Users': { schemas: [userSchema], userName: 'posted@acme.example' },
+    'PUT Users': { schemas: [userSchema], userName: 'described@acme.example' },
+    'POST Groups': { schemas: [groupSchema], displayName: 'Posted' },
+    'PUT Groups': { schemas: [groupSchema], displayName: 'Described' },
+  }
+  const described = Object.entries<Record<string, { responses: Record<string, { content?: object }> }>>(document.paths)
+    .filter(([path]) => path.startsWith('/scim/v2/{tenant}/'))
+    .flatMap(([path, item]) => Object.entries(item).map(([method, { responses }]) => ({ path, method, responses })))
+    // A resource is deleted last.
+    .sort((a, b) => Number(a.method === 'delete') - Number(b.method === 'delete'))
+  expect(described.length).toBeGreaterThanOrEqual(19)
+  for (const { path, method, responses } of described) {
+    const [endpoint = '', last] = path.replace('/scim/v2/{tenant}/', '').split('/')
+    const served = `/${endpoint}${last === undefined ? '' : `/${last.replace('{id}', ids[endpoint] ?? '')}`}`
+    const verb = method.toUpperCase()
+    const operations = [{ op: 'replace', path: 'displayName', value: 'Changed' }]
+    const body =
+      last === '.search'
+        ? {}
+        : verb === 'PATCH'
+          ? { schemas: [patchSchema], Operations: operations }
+          : bodies[`${verb} ${endpoint}`]
+    const answer = await scim.call(verb, served, body === undefined ? {} : { body })
+    const [success = ''] = Object.keys(responses).filter((status) => status.startsWith('2'))
+    expect([verb, path, answer.status], answer.text).toEqual([verb, path, Number(success)])
+  }
+  // The document leaves no method out.
+  for (const path of new Set(described.map((each) => each.path))) {
+    const [endpoint = '', last] = path.replace('/scim/v2/{tenant}/', '').split('/')
+    const served = `/${endpoint}${last === undefined ? '' : `/${last.replace('{id}', 'none')}`}`
+    const { status, headers } = await scim.call(methodMissingAt(document.paths[path]), served)
+    expect([path, status]).toEqual([path, 405])
+    expect(String(headers.allow).split(', ').sort()).toEqual(
+      Object.keys(document.paths[path])
+        .map((method) => method.toUpperCase())
+        .sort(),
+    )
+  }
+})
+
+/** Returns a method that the item of a path does not describe. */
+function methodMissingAt(item: object): string {
+  return ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].find((method) => !(method.toLowerCase() in item))!
+}
+
 describe('what the server says of itself', () => {
   test('ServiceProviderConfig', async () => {
     const { body } = await scim.get('/ServiceProviderConfig')

@@ -45,9 +45,9 @@ test('a page that a link of another site opened has no cookie of its own, and sh
   })
   for (let opened = 0; opened < 3; opened += 1) {
     const page = await context.newPage()
-    await page.setContent(`<a href="${lab.address('/settings/prices')}">The Hub</a>`)
+    await page.setContent(`<a href="${lab.address('/exports')}">The Hub</a>`)
     await page.getByRole('link').click()
-    await page.getByRole('heading', { name: 'Prices' }).waitFor()
+    await page.getByRole('heading', { name: 'Exports', level: 1 }).waitFor()
     await expect.poll(() => page.evaluate(`localStorage.getItem('hub-token')`)).not.toBeNull()
   }
   expect(asked.length).toBe(1)
