@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { freshDataDirectory } from '../tests/support/data-directory.ts'
 import { atEnd, cleanUp } from './support/cleanup.ts'
-import { say } from './support/progress.ts'
+import { logProgress } from './support/progress.ts'
 
 /** In this order: what comes later leaves more behind in the datasets. */
 const figures = [
@@ -59,7 +59,7 @@ function argumentsOf(name: string, directories: { small: string; large: string }
 }
 
 async function run(name: string, args: string[]): Promise<boolean> {
-  say(`── ${name} ${args.join(' ')}`)
+  logProgress(`── ${name} ${args.join(' ')}`)
   const child = spawn(process.execPath, [join(import.meta.dirname, 'figures', `${name}.ts`), ...args], {
     stdio: ['ignore', 'inherit', 'inherit'],
   })

@@ -2,14 +2,14 @@ import { pino } from 'pino'
 import { createModules } from '../server/app.ts'
 import { type Config, loadConfig } from '../server/config.ts'
 import { type OpenedDatabase, openDatabase } from '../server/db/open-database.ts'
-import { readServeNotice } from '../server/embedded-postgres/instance-file.ts'
+import { readInstanceFile } from '../server/embedded-postgres/instance-file.ts'
 import type { Tenant } from '../server/http/caller.ts'
 import type { ServiceAccounts } from '../server/modules/auth/auth-types.ts'
 import type { Actor } from '../server/modules/governance/governance-types.ts'
 import { createServiceEvents } from '../server/modules/governance/service-events.ts'
-import { createErasureList } from '../server/modules/hub/erasure/erasure-journal.ts'
+import { createErasureJournal } from '../server/modules/hub/erasure/erasure-journal.ts'
 import type { Erasure } from '../server/modules/hub/erasure/erasure-types.ts'
-import { createHoldList } from '../server/modules/hub/holds/hold-journal.ts'
+import { createHoldJournal } from '../server/modules/hub/holds/hold-journal.ts'
 import type { Sweeper } from '../server/modules/hub/sweep/sweep-types.ts'
 import type { ProvenanceKeyRotator, TokenKeyRotator } from '../server/modules/keys/keys-types.ts'
 import type { LogAudit } from '../server/modules/log/audit/audit-types.ts'
@@ -19,7 +19,7 @@ import { createLogRetirement } from '../server/modules/log/checkpoint-sinks/log-
 import { createRestoredTenants } from '../server/modules/log/checkpoint-sinks/restored-tenants.ts'
 import type { LogModule } from '../server/modules/log/log-module.ts'
 import type { Archetypes } from '../server/modules/roster/roster-types.ts'
-import type { TelemetryRating } from '../server/modules/telemetry/prices/repricing-types.ts'
+import type { TelemetryRepricing } from '../server/modules/telemetry/prices/repricing-types.ts'
 import type { Rollups } from '../server/modules/telemetry/rollups/rollup-service.ts'
 import type { OperatedTenants, TenantAdministration, TenantDirectory } from '../server/modules/tenants/tenants-types.ts'
 import { StartupError } from '../server/startup-error.ts'
@@ -44,7 +44,7 @@ export interface Services {
   log: Pick<LogModule, 'takeIn'>
   erasure: Erasure
   sweeper: Sweeper
-  rating: TelemetryRating
+  rating: TelemetryRepricing
   logAudit: LogAudit
   checkpoints: CheckpointStore
   logRetirement: ReturnType<typeof createLogRetirement>
@@ -105,9 +105,9 @@ export function withServices<T>(work: (services: Services) => Promise<T>): Promi
           database,
           logs: modules.log.logs,
           erasure: modules.hub.erasure,
-          erasureList: createErasureList(modules.storage),
+          erasureList: createErasureJournal(modules.storage),
           holds: modules.hub.holdsAfterRestore,
-          holdList: createHoldList(modules.storage),
+          holdList: createHoldJournal(modules.storage),
           checkpoints: modules.checkpoints,
           governance,
           destroyKeysAgain: (tenant, actor) => modules.cmek.destruction.reapply(tenant, actor),
@@ -139,5 +139,5 @@ export async function chosenTenants(services: Services, slug: string | undefined
 /** Of the server that runs with this data directory, which may have been told its port on its command line. */
 export function addressOf(config: Config): string {
   if (config.baseUrlConfigured) return config.baseUrl
-  return readServeNotice(config.dataDir)?.url ?? config.baseUrl
+  return readInstanceFile(config.dataDir)?.url ?? config.baseUrl
 }

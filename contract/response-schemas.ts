@@ -22,7 +22,7 @@ export const NextCursor = Type.Union([Type.String(), Type.Null()], {
 })
 
 /** What trying a connection found, step by step. */
-export const ConnectionTrial = Type.Object(
+export const ConnectionTestResult = Type.Object(
   {
     ok: Type.Boolean({ description: 'Whether every step went well' }),
     steps: Type.Array(

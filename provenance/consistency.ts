@@ -1,7 +1,7 @@
 import { concatBytes, equalBytes, type Sha256 } from './bytes.ts'
 import { ProvenanceError } from './errors.ts'
 import { merkleRoot, requireHashes } from './merkle.ts'
-import { type AsyncCrypto, type Computation, runAsync, runSync, sha256Of } from './sync-async-runner.ts'
+import { type AsyncCrypto, runAsync, runSync, type SyncAsyncTask, sha256Of } from './sync-async-runner.ts'
 
 /** Two states of one append-only tree, and the claim that the second continues the first. */
 export type ConsistencyProof = {
@@ -43,7 +43,7 @@ export function verifyConsistencyAsync(proof: ConsistencyProof, sha256: AsyncCry
   return runAsync(consistency(proof), { sha256, verifyEd25519: async () => false })
 }
 
-function* consistency(proof: ConsistencyProof): Computation<boolean> {
+function* consistency(proof: ConsistencyProof): SyncAsyncTask<boolean> {
   const { firstSize, secondSize, firstRoot, secondRoot, path } = proof
   if (!Number.isSafeInteger(firstSize) || !Number.isSafeInteger(secondSize)) {
     throw new ProvenanceError('proof-malformed', 'a tree size is not a whole number')
@@ -77,6 +77,6 @@ function* consistency(proof: ConsistencyProof): Computation<boolean> {
   return last === 0 && equalBytes(first, firstRoot) && equalBytes(second, secondRoot)
 }
 
-function hashOfNode(left: Uint8Array, right: Uint8Array): Computation<Uint8Array> {
+function hashOfNode(left: Uint8Array, right: Uint8Array): SyncAsyncTask<Uint8Array> {
   return sha256Of(concatBytes(Uint8Array.of(1), left, right))
 }

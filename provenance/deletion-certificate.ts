@@ -11,9 +11,9 @@ import { bufferEndOf } from './purge-event.ts'
 import { parseSealNote } from './seal-note.ts'
 import {
   type AsyncCrypto,
-  type Computation,
   runAsync,
   runSync,
+  type SyncAsyncTask,
   type SyncCrypto,
   sha256Of,
 } from './sync-async-runner.ts'
@@ -112,7 +112,7 @@ function* verification(
   certificate: DeletionCertificate,
   keys: KeyRing,
   events: readonly VerifyResult[],
-): Computation<CertificateResult> {
+): SyncAsyncTask<CertificateResult> {
   const seal = read(() => parseSealNote(certificate.seal_note))
   const logName = typeof seal === 'string' ? '' : seal.logName
   const problems: [keyof CertificateChecks, Problem][] = [
@@ -134,7 +134,12 @@ function* problemWithSeal({ seal_note, seal_id, leaf_index }: DeletionCertificat
   return yield* problemWithSignature(seal_note, seal.logName, keys)
 }
 
-function* problemWithLeaf({ seal_note, leaf_index, leaf_hash, leaf_path }: DeletionCertificate): Computation<Problem> {
+function* problemWithLeaf({
+  seal_note,
+  leaf_index,
+  leaf_hash,
+  leaf_path,
+}: DeletionCertificate): SyncAsyncTask<Problem> {
   const seal = read(() => parseSealNote(seal_note))
   if (typeof seal === 'string') return seal
   const path = read(() => leaf_path.map(fromBase64))
@@ -144,7 +149,7 @@ function* problemWithLeaf({ seal_note, leaf_index, leaf_hash, leaf_path }: Delet
   return yield* problemWithPath(leaf_index, seal.leafCount, leaf, path, seal.root, 'the leaf', 'the seal')
 }
 
-function* problemWithLog(certificate: DeletionCertificate, keys: KeyRing, logName: string): Computation<Problem> {
+function* problemWithLog(certificate: DeletionCertificate, keys: KeyRing, logName: string): SyncAsyncTask<Problem> {
   const { seal_note, checkpoint: note, log_index, tree_size, inclusion_path } = certificate
   const checkpoint = read(() => parseCheckpoint(note))
   if (typeof checkpoint === 'string') return checkpoint
@@ -159,7 +164,7 @@ function* problemWithLog(certificate: DeletionCertificate, keys: KeyRing, logNam
   return yield* problemWithPath(log_index, tree_size, leaf, path, checkpoint.root, 'the seal', 'the log')
 }
 
-function* problemWithSignature(source: string, logName: string, keys: KeyRing): Computation<Problem> {
+function* problemWithSignature(source: string, logName: string, keys: KeyRing): SyncAsyncTask<Problem> {
   const ofLog = [...keys.values()].filter((key) => key.name === logName)
   if (ofLog.length === 0) return `no key of the log ${logName} is known`
   const note = read(() => parseNote(source))
@@ -175,7 +180,7 @@ function* problemWithPath(
   root: Uint8Array,
   what: string,
   where: string,
-): Computation<Problem> {
+): SyncAsyncTask<Problem> {
   try {
     const reached = yield* inclusionRoot(index, size, leaf, path)
     return equalBytes(reached, root) ? undefined : `${what} does not lead to the root of ${where}`

@@ -1,6 +1,6 @@
 import { joinBytes } from './bytes.ts'
 import type { ExportVerifier } from './export-verifier.ts'
-import type { Computation } from './sync-async-runner.ts'
+import type { SyncAsyncTask } from './sync-async-runner.ts'
 
 const lineFeed = 10
 /** Far beyond what a record may have: a file without line feeds must not be read into memory. */
@@ -20,7 +20,7 @@ export class ExportLines {
   }
 
   /** @param chunk is kept until the line ends that it ends in */
-  *chunk(chunk: Uint8Array): Computation<void> {
+  *chunk(chunk: Uint8Array): SyncAsyncTask<void> {
     let from = 0
     while (!this.#isGivenUp) {
       const to = chunk.indexOf(lineFeed, from)
@@ -41,11 +41,11 @@ export class ExportLines {
   }
 
   /** The last line, if it does not end in a line feed. */
-  *end(): Computation<void> {
+  *end(): SyncAsyncTask<void> {
     if (this.#parts.length > 0) yield* this.#row(new Uint8Array(0))
   }
 
-  *#row(rest: Uint8Array): Computation<void> {
+  *#row(rest: Uint8Array): SyncAsyncTask<void> {
     let row = rest
     if (this.#parts.length > 0) {
       row = joinBytes([...this.#parts, rest])

@@ -11,7 +11,7 @@ import { RangeSeals } from './range-seals.ts'
 import { leafHashInput } from './seal.ts'
 import { LooseSeals } from './seal-placement.ts'
 import type { SealCheck } from './sealed-rows.ts'
-import { type Computation, sha256Of } from './sync-async-runner.ts'
+import { type SyncAsyncTask, sha256Of } from './sync-async-runner.ts'
 import { UnplacedRows } from './unplaced-rows.ts'
 
 /** What was checked and what came of it. */
@@ -48,7 +48,7 @@ export type FileDigest = { readonly sizeBytes: number; readonly sha256: Uint8Arr
 
 /**
  * Verifies an export, row by row and in bounded memory, with or without its manifest. The same for Node, the command
- * line and browsers: each method is a {@link Computation} for `runSync` or `runAsync`.
+ * line and browsers: each method is a {@link SyncAsyncTask} for `runSync` or `runAsync`.
  *
  * `line` is where failures say that a row is: the 1-based line in JSONL and CSV, the 1-based row in Parquet.
  */
@@ -80,7 +80,7 @@ export class ExportVerifier {
   }
 
   /** A row of JSON, without its line feed. */
-  *jsonRow(line: number, row: Uint8Array): Computation<void> {
+  *jsonRow(line: number, row: Uint8Array): SyncAsyncTask<void> {
     this.#begin(line)
     const reader = this.#reader
     if (this.#placement === undefined) return
@@ -91,7 +91,7 @@ export class ExportVerifier {
   }
 
   /** A record as the API answers it, out of a document that has no member twice (`duplicateMember`). */
-  *record(line: number, record: JsonObject): Computation<void> {
+  *record(line: number, record: JsonObject): SyncAsyncTask<void> {
     this.#begin(line)
     if (this.#placement !== undefined) yield* this.#parsed(line, yield* parsedRecord(record))
   }
@@ -105,7 +105,7 @@ export class ExportVerifier {
     line: number,
     { canonical, hash, cosign }: { canonical: string; hash: string; cosign: string },
     compare: (record: JsonObject) => readonly string[],
-  ): Computation<void> {
+  ): SyncAsyncTask<void> {
     this.#begin(line)
     if (this.#placement === undefined) return
     const { record, ...parsed } = yield* parseCanonical(canonical, hash, cosign)
@@ -146,7 +146,7 @@ export class ExportVerifier {
    *
    * @param file undefined where what was read is not the file that the manifest is about
    */
-  *finish(file: FileDigest | undefined): Computation<VerificationReport> {
+  *finish(file: FileDigest | undefined): SyncAsyncTask<VerificationReport> {
     const { findings } = this.#check
     yield* this.#placement?.finish(this.#lastLine + 1) ?? nothing()
     const manifest = this.#manifest && (yield* this.#checkManifest(this.#manifest, file))
@@ -175,7 +175,7 @@ export class ExportVerifier {
     cosign: Uint8Array,
     isPurged: boolean,
     problems: string[],
-  ): Computation<void> {
+  ): SyncAsyncTask<void> {
     const { canonical } = this.#reader
     findMembers(canonical, this.#members)
     const recordId = recordIdAt(canonical, this.#members.recordIdAt)
@@ -185,7 +185,7 @@ export class ExportVerifier {
     yield* this.#place({ line, recordId, hasFailed: false }, hash, cosign.slice(), isPurged, problems)
   }
 
-  *#parsed(line: number, { recordId, hash, cosign, isPurged, isPlain, problems }: ParsedRow): Computation<void> {
+  *#parsed(line: number, { recordId, hash, cosign, isPurged, isPlain, problems }: ParsedRow): SyncAsyncTask<void> {
     const row = { line, recordId, hasFailed: false }
     if (hash !== undefined && cosign !== undefined) return yield* this.#place(row, hash, cosign, isPurged, problems)
     if (isPlain) this.#withoutProvenance++
@@ -199,7 +199,7 @@ export class ExportVerifier {
     cosign: Uint8Array,
     isPurged: boolean,
     problems: readonly string[],
-  ): Computation<void> {
+  ): SyncAsyncTask<void> {
     const salt = cosign.subarray(cosignBytes.salt, cosignBytes.signature)
     const leaf = yield* sha256Of(leafHashInput(salt, hash))
     const claim = { line: row.line, recordId: row.recordId, hasFailed: false, leaf, cosign }
@@ -213,7 +213,7 @@ export class ExportVerifier {
   *#checkManifest(
     { head, members, seals }: PreparedManifest,
     file: FileDigest | undefined,
-  ): Computation<NonNullable<VerificationReport['manifest']>> {
+  ): SyncAsyncTask<NonNullable<VerificationReport['manifest']>> {
     const { findings } = this.#check
     const { problems, checkpoint } = yield* checkManifest(members, this.#keys, seals)
     for (const problem of problems) findings.whole(problem)
@@ -261,4 +261,4 @@ export class ExportVerifier {
   }
 }
 
-function* nothing(): Computation<void> {}
+function* nothing(): SyncAsyncTask<void> {}

@@ -78,7 +78,7 @@ export {
   verifySkillManifestSync,
 } from './skill-manifest.ts'
 export { bufferedHash, type StreamHash } from './stream-hash.ts'
-export { type AsyncCrypto, type Computation, runAsync, runSync, type SyncCrypto } from './sync-async-runner.ts'
+export { type AsyncCrypto, runAsync, runSync, type SyncAsyncTask, type SyncCrypto } from './sync-async-runner.ts'
 export {
   type Checks,
   type Failure,

@@ -2,7 +2,7 @@ import { equalBytes, fromHex, type Sha256, utf8 } from './bytes.ts'
 import { ProvenanceError } from './errors.ts'
 import type { KeyRing, VerifierKey } from './keys.ts'
 import { formatNote, formatVkey, isNoteSigned, type NoteKey, parseNote, vkeyIn } from './note.ts'
-import { type AsyncCrypto, type Computation, runAsync, runSync, type SyncCrypto } from './sync-async-runner.ts'
+import { type AsyncCrypto, runAsync, runSync, type SyncAsyncTask, type SyncCrypto } from './sync-async-runner.ts'
 
 /**
  * How the keys of a log follow one another: a new key is introduced by a note that the key before has signed. Whoever
@@ -62,7 +62,7 @@ export function verifySuccession(keys: KeyRing, pinned: Iterable<string>, crypto
   return runAsync(succession(keys, pinned), crypto)
 }
 
-function* succession(keys: KeyRing, pinned: Iterable<string>): Computation<Succession> {
+function* succession(keys: KeyRing, pinned: Iterable<string>): SyncAsyncTask<Succession> {
   const trusted = new Set([...pinned].filter((keyId) => keys.has(keyId)))
   const logs = new Set([...trusted].map((keyId) => keys.get(keyId)!.name))
   const distrusted = new Map<string, string>()
@@ -99,7 +99,7 @@ function predecessorIn(key: VerifierKey): { keyId: string } | { problem: string 
   return logName === key.name ? { keyId: from } : { problem: 'its succession is of another log' }
 }
 
-function* problemWith(key: VerifierKey, from: VerifierKey): Computation<string | undefined> {
+function* problemWith(key: VerifierKey, from: VerifierKey): SyncAsyncTask<string | undefined> {
   const note = parseNote(key.succession!)
   if (from.name !== key.name) return 'the key that introduces it is of another log'
   const introduced = yield* keyIn(statementPattern.exec(note.text)?.[3] ?? '')
@@ -110,7 +110,7 @@ function* problemWith(key: VerifierKey, from: VerifierKey): Computation<string |
   return isSigned ? undefined : `key ${from.keyId} did not sign its succession`
 }
 
-function* keyIn(vkey: string): Computation<NoteKey | undefined> {
+function* keyIn(vkey: string): SyncAsyncTask<NoteKey | undefined> {
   try {
     return yield* vkeyIn(vkey)
   } catch (error) {

@@ -2,7 +2,7 @@ import { fromBase64, type Sha256, toBase64, toHex } from './bytes.ts'
 import { ProvenanceError } from './errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 import { formatVkey, keyHashInput, vkeyIn } from './note.ts'
-import { type AsyncCrypto, type Computation, runAsync, runSync, sha256Of } from './sync-async-runner.ts'
+import { type AsyncCrypto, runAsync, runSync, type SyncAsyncTask, sha256Of } from './sync-async-runner.ts'
 
 /** One public key of a log. */
 export type VerifierKey = {
@@ -65,7 +65,7 @@ export function parseKeyDocumentAsync(json: JsonValue, sha256: AsyncCrypto['sha2
   return runAsync(keyRingIn(json), { sha256, verifyEd25519: async () => false })
 }
 
-function* keyRingIn(json: JsonValue): Computation<KeyRing> {
+function* keyRingIn(json: JsonValue): SyncAsyncTask<KeyRing> {
   const entries = isJsonObject(json) ? json.keys : undefined
   if (!Array.isArray(entries)) throw new ProvenanceError('key-malformed', '/keys is not an array')
   const ring = new Map<string, VerifierKey>()
@@ -79,7 +79,7 @@ function* keyRingIn(json: JsonValue): Computation<KeyRing> {
   return ring
 }
 
-function* keyIn(entry: JsonObject, at: string): Computation<VerifierKey> {
+function* keyIn(entry: JsonObject, at: string): SyncAsyncTask<VerifierKey> {
   const name = text(entry, 'name', at)
   if (text(entry, 'algorithm', at) !== 'Ed25519')
     throw new ProvenanceError('key-malformed', `${at}/algorithm is unknown`)

@@ -1,6 +1,6 @@
 import { concatBytes, fromBase64 } from './bytes.ts'
 import { subtreesOf } from './compact-range.ts'
-import { type Computation, sha256Of } from './sync-async-runner.ts'
+import { type SyncAsyncTask, sha256Of } from './sync-async-runner.ts'
 
 const nodePrefix = Uint8Array.of(1)
 
@@ -25,7 +25,7 @@ export class LogRange {
   }
 
   /** @param leaf undefined where it is not known, and so no root can be */
-  *append(leaf: Uint8Array | undefined): Computation<void> {
+  *append(leaf: Uint8Array | undefined): SyncAsyncTask<void> {
     if (leaf === undefined) this.#isKnown = false
     else if (this.#isKnown) yield* this.#append(leaf, 0)
   }
@@ -34,7 +34,7 @@ export class LogRange {
    * @param right the roots, in base64, of the subtrees behind the range
    * @returns undefined where a leaf was not known, or there are more or fewer roots than that takes
    */
-  *root(right: readonly string[], treeSize: number): Computation<Uint8Array | undefined> {
+  *root(right: readonly string[], treeSize: number): SyncAsyncTask<Uint8Array | undefined> {
     const subtrees = this.#size <= treeSize ? subtreesOf(this.#size, treeSize) : []
     if (!this.#isKnown || this.#size > treeSize || subtrees.length !== right.length) return undefined
     for (const [i, { height }] of subtrees.entries()) yield* this.#append(fromBase64(right[i]!), height)
@@ -43,7 +43,7 @@ export class LogRange {
     return root
   }
 
-  *#append(hash: Uint8Array, height: number): Computation<void> {
+  *#append(hash: Uint8Array, height: number): SyncAsyncTask<void> {
     let joined = { height, hash }
     this.#size += 2 ** height
     for (let left = this.#roots.at(-1); left?.height === joined.height; left = this.#roots.at(-1)) {
@@ -54,6 +54,6 @@ export class LogRange {
   }
 }
 
-function parent(left: Uint8Array, right: Uint8Array): Computation<Uint8Array> {
+function parent(left: Uint8Array, right: Uint8Array): SyncAsyncTask<Uint8Array> {
   return sha256Of(concatBytes(nodePrefix, left, right))
 }

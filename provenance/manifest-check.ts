@@ -6,7 +6,7 @@ import { type ExportManifest, exportStatementText } from './export-manifest.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 import type { KeyRing, VerifierKey } from './keys.ts'
 import { isNoteSigned, parseNote } from './note.ts'
-import { type Computation, sha256Of } from './sync-async-runner.ts'
+import { type SyncAsyncTask, sha256Of } from './sync-async-runner.ts'
 
 /** A manifest without its seals, which may be too many to hold. */
 export type ManifestHead = Omit<ExportManifest, 'seals'>
@@ -83,7 +83,7 @@ export function* checkManifest(
   members: JsonObject,
   keys: KeyRing,
   seals: { readonly count: number; readonly sha256: Uint8Array } | undefined,
-): Computation<ManifestFindings> {
+): SyncAsyncTask<ManifestFindings> {
   const head = manifestHeadIn(members)
   const problems: string[] = []
   const { statement: _signed, seals: _seals, ...stated } = members
@@ -116,7 +116,7 @@ function* signedCheckpoint(
   { log }: ManifestHead,
   keys: readonly VerifierKey[],
   problems: string[],
-): Computation<Checkpoint | undefined> {
+): SyncAsyncTask<Checkpoint | undefined> {
   let checkpoint: Checkpoint
   try {
     checkpoint = parseCheckpoint(log.checkpoint)
@@ -140,7 +140,7 @@ export function* problemWithNote(
   source: string,
   keys: readonly VerifierKey[],
   problemWithText: (text: string) => string | undefined,
-): Computation<string | undefined> {
+): SyncAsyncTask<string | undefined> {
   try {
     const note = parseNote(source)
     const problem = problemWithText(note.text)

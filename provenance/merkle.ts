@@ -1,6 +1,6 @@
 import { concatBytes, type Sha256 } from './bytes.ts'
 import { ProvenanceError } from './errors.ts'
-import { type Computation, runSync, sha256Of } from './sync-async-runner.ts'
+import { runSync, type SyncAsyncTask, sha256Of } from './sync-async-runner.ts'
 
 /**
  * The Merkle tree of RFC 6962 §2.1. Leaves are given as 32-byte leaf *hashes*. Indexes and sizes are plain numbers
@@ -76,7 +76,7 @@ export function* inclusionRoot(
   treeSize: number,
   leaf: Uint8Array,
   path: readonly Uint8Array[],
-): Computation<Uint8Array> {
+): SyncAsyncTask<Uint8Array> {
   if (path.length !== inclusionPathLength(leafIndex, treeSize)) {
     throw new ProvenanceError('proof-malformed', `inclusion path has ${path.length} hashes`)
   }

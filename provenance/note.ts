@@ -2,10 +2,10 @@ import { concatBytes, equalBytes, fromBase64, fromHex, type Sha256, toBase64, to
 import { ProvenanceError } from './errors.ts'
 import {
   type AsyncCrypto,
-  type Computation,
   isSignedBy,
   runAsync,
   runSync,
+  type SyncAsyncTask,
   type SyncCrypto,
   sha256Of,
 } from './sync-async-runner.ts'
@@ -54,7 +54,7 @@ export function parseVkey(vkey: string, sha256: Sha256): NoteKey {
 }
 
 /** {@link parseVkey} for any runtime. */
-export function* vkeyIn(vkey: string): Computation<NoteKey> {
+export function* vkeyIn(vkey: string): SyncAsyncTask<NoteKey> {
   const [, name, hash, encoded] = /^([^+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/=]+)$/.exec(vkey) ?? []
   if (name === undefined || hash === undefined || encoded === undefined) {
     throw new ProvenanceError('key-malformed', 'a verifier key is <name>+<hash>+<key>')
@@ -114,7 +114,7 @@ export function verifyNote(note: Note, keys: readonly NoteKey[], crypto: AsyncCr
 }
 
 /** {@link verifyNoteSync} for any runtime. */
-export function* isNoteSigned(note: Note, keys: readonly NoteKey[]): Computation<boolean> {
+export function* isNoteSigned(note: Note, keys: readonly NoteKey[]): SyncAsyncTask<boolean> {
   const message = utf8(note.text)
   let isSigned = false
   for (const key of keys) {

@@ -6,7 +6,7 @@ import { duplicateMember } from './duplicate-members.ts'
 import { ProvenanceError } from './errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 import { parseRecordHash, recordHashInput } from './record-hash.ts'
-import { type Computation, sha256Of } from './sync-async-runner.ts'
+import { type SyncAsyncTask, sha256Of } from './sync-async-runner.ts'
 import { itemOfAnswer, supportedSchemaVersions, unhashedMembers } from './verify.ts'
 
 /** A row that was read member by member, and what is wrong with it so far: its place in a seal is still to be seen. */
@@ -24,7 +24,7 @@ export type ParsedRow = {
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Reads the JSON of a record as the API answers it, whatever its spaces and the order of its members. */
-export function* parseRow(row: Uint8Array): Computation<ParsedRow> {
+export function* parseRow(row: Uint8Array): SyncAsyncTask<ParsedRow> {
   let text: string
   let value: JsonValue
   try {
@@ -46,7 +46,7 @@ export function* parseRow(row: Uint8Array): Computation<ParsedRow> {
 }
 
 /** {@link parseRow} of a record that is parsed already. */
-export function* parsedRecord(record: JsonObject): Computation<ParsedRow> {
+export function* parsedRecord(record: JsonObject): SyncAsyncTask<ParsedRow> {
   if (isPlainRow(record)) return plain(record)
   const item = itemOfAnswer(record)
   const problems: string[] = []
@@ -66,7 +66,7 @@ export function* parseCanonical(
   canonical: string,
   hash: string,
   cosign: string,
-): Computation<ParsedRow & { readonly record: JsonObject | undefined }> {
+): SyncAsyncTask<ParsedRow & { readonly record: JsonObject | undefined }> {
   let record: JsonValue
   try {
     record = JSON.parse(canonical) as JsonValue

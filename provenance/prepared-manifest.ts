@@ -6,7 +6,7 @@ import { type ManifestHead, manifestHeadIn, sealEntryIn } from './manifest-check
 import { type ManifestSource, readManifestHead, readManifestSeals } from './manifest-reader.ts'
 import { SealIndex } from './seal-index.ts'
 import { digestOf, type StreamHash } from './stream-hash.ts'
-import type { Computation } from './sync-async-runner.ts'
+import type { SyncAsyncTask } from './sync-async-runner.ts'
 
 /** A manifest that was read once, from beginning to end; nothing of it is verified yet. */
 export type PreparedManifest = {
@@ -24,7 +24,7 @@ export type PreparedManifest = {
  *
  * @param hash a new one, which is used up
  */
-export function* prepareManifest(source: ManifestSource, hash: StreamHash): Computation<PreparedManifest> {
+export function* prepareManifest(source: ManifestSource, hash: StreamHash): SyncAsyncTask<PreparedManifest> {
   const index = new SealIndex()
   let count = 0
   const members = readManifestHead(source, (seal) => {

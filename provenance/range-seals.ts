@@ -8,7 +8,7 @@ import type { SealIndex } from './seal-index.ts'
 import { parseSealNote } from './seal-note.ts'
 import type { SealPlacement } from './seal-placement.ts'
 import { type Claim, isProven, type SealCheck, SealRows } from './sealed-rows.ts'
-import { type Computation, sha256Of } from './sync-async-runner.ts'
+import { type SyncAsyncTask, sha256Of } from './sync-async-runner.ts'
 
 /** Seals whose rows may still come: an order that is a little off is then told apart from rows that are not there. */
 const openSealsMax = 256
@@ -64,7 +64,7 @@ export class RangeSeals implements SealPlacement {
     this.#range = new LogRange(head.log.from, head.log.left)
   }
 
-  *place(claim: Claim): Computation<void> {
+  *place(claim: Claim): SyncAsyncTask<void> {
     const current = this.#current
     if (current?.entry.rows.isHeadOf(claim.cosign)) {
       this.#checkOrder(claim, current.ordinal)
@@ -96,18 +96,18 @@ export class RangeSeals implements SealPlacement {
     if (entry.rows.isComplete) yield* this.#settle(ordinal, entry)
   }
 
-  *finish(line: number): Computation<void> {
+  *finish(line: number): SyncAsyncTask<void> {
     while (yield* this.#pull(line));
     for (const [ordinal, entry] of this.#open) yield* this.#close(ordinal, entry)
   }
 
   /** After {@link finish}: the root of the log that the range leads to; undefined where a seal is not known. */
-  root({ log }: ManifestHead): Computation<Uint8Array | undefined> {
+  root({ log }: ManifestHead): SyncAsyncTask<Uint8Array | undefined> {
     return this.#range.root(log.right, log.tree_size)
   }
 
   /** Takes the next seal of the manifest. False when there is none. */
-  *#pull(line: number): Computation<boolean> {
+  *#pull(line: number): SyncAsyncTask<boolean> {
     const { value, done } = this.#seals.next()
     if (done || value === undefined) return false
     const seal = sealEntryIn(value, this.#logIndex - this.#from)
@@ -117,7 +117,7 @@ export class RangeSeals implements SealPlacement {
     return true
   }
 
-  *#openEntry(seal: SealEntry & { kind: 'rows' }, index: number, line: number): Computation<void> {
+  *#openEntry(seal: SealEntry & { kind: 'rows' }, index: number, line: number): SyncAsyncTask<void> {
     const { sealId, blinded } = seal
     const rows = new SealRows(blinded)
     const entry: Entry = { index, sealId, blinded, rows, line, isSettled: false, logLeaf: undefined }
@@ -137,7 +137,7 @@ export class RangeSeals implements SealPlacement {
   }
 
   /** A seal of which no row is in the file. */
-  *#passEntry(seal: SealEntry & { kind: 'note' | 'lost' }, index: number, line: number): Computation<void> {
+  *#passEntry(seal: SealEntry & { kind: 'note' | 'lost' }, index: number, line: number): SyncAsyncTask<void> {
     let logLeaf: Uint8Array
     if (seal.kind === 'lost') {
       logLeaf = seal.leaf
@@ -169,7 +169,7 @@ export class RangeSeals implements SealPlacement {
     }
   }
 
-  *#keepAhead(claim: Claim, ordinal: number): Computation<void> {
+  *#keepAhead(claim: Claim, ordinal: number): SyncAsyncTask<void> {
     this.#checkOrder(claim, ordinal)
     this.#ahead.set(ordinal, [...(this.#ahead.get(ordinal) ?? []), claim])
     this.#aheadRows++
@@ -178,7 +178,7 @@ export class RangeSeals implements SealPlacement {
     while (this.#ordinal <= next && (yield* this.#pull(claim.line)));
   }
 
-  *#settle(ordinal: number, entry: Entry): Computation<void> {
+  *#settle(ordinal: number, entry: Entry): SyncAsyncTask<void> {
     const { logLeaf, failed } = yield* entry.rows.settle(this.#check)
     if (logLeaf === undefined) {
       // Its rows are perhaps still to come, and these are of another seal, whatever they say.
@@ -190,7 +190,7 @@ export class RangeSeals implements SealPlacement {
   }
 
   /** Settles what can no longer become complete. */
-  *#close(ordinal: number, entry: Entry): Computation<void> {
+  *#close(ordinal: number, entry: Entry): SyncAsyncTask<void> {
     if (entry.rows.hasRows) yield* this.#settle(ordinal, entry)
     if (entry.isSettled) return
     if (this.#check.unplaced.take(entry.line - 64, entry.line + 64, 1) === 0) {
@@ -200,7 +200,7 @@ export class RangeSeals implements SealPlacement {
     yield* this.#done(ordinal, entry, undefined)
   }
 
-  *#done(ordinal: number, entry: Entry, logLeaf: Uint8Array | undefined): Computation<void> {
+  *#done(ordinal: number, entry: Entry, logLeaf: Uint8Array | undefined): SyncAsyncTask<void> {
     entry.isSettled = true
     entry.logLeaf = logLeaf
     // Nothing else of it is needed while it waits for its place in the log.
@@ -210,7 +210,7 @@ export class RangeSeals implements SealPlacement {
     yield* this.#appendSettled()
   }
 
-  *#appendSettled(): Computation<void> {
+  *#appendSettled(): SyncAsyncTask<void> {
     while (this.#waiting[0]?.isSettled) yield* this.#range.append(this.#waiting.shift()!.logLeaf)
   }
 
@@ -223,7 +223,7 @@ export class RangeSeals implements SealPlacement {
     this.#last = { ordinal, leafIndex, line: claim.line }
   }
 
-  *#fail(claim: Claim, reason: string): Computation<void> {
+  *#fail(claim: Claim, reason: string): SyncAsyncTask<void> {
     this.#check.findings.row(claim, reason)
     // What is proven to be of another seal stands for no leaf of this export; what is damaged may.
     if (!(yield* isProven(claim, this.#check))) this.#check.unplaced.add(claim.line)

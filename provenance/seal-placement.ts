@@ -1,12 +1,12 @@
 import { cosignBytes } from './cosign-bytes.ts'
 import { type Claim, type SealCheck, SealRows } from './sealed-rows.ts'
-import type { Computation } from './sync-async-runner.ts'
+import type { SyncAsyncTask } from './sync-async-runner.ts'
 
 /** Gathers rows by their seals and settles each seal as soon as may be. */
 export type SealPlacement = {
-  place(claim: Claim): Computation<void>
+  place(claim: Claim): SyncAsyncTask<void>
   /** @param line behind the last row */
-  finish(line: number): Computation<void>
+  finish(line: number): SyncAsyncTask<void>
 }
 
 /** Seals whose rows may still come, where nothing says which there are. */
@@ -24,7 +24,7 @@ export class LooseSeals implements SealPlacement {
     this.#check = check
   }
 
-  *place(claim: Claim): Computation<void> {
+  *place(claim: Claim): SyncAsyncTask<void> {
     if (this.#current?.isHeadOf(claim.cosign)) this.#current.add(claim, true)
     else {
       // All that the rows of a seal have in common: what differs in it is another seal.
@@ -48,11 +48,11 @@ export class LooseSeals implements SealPlacement {
     this.#current = undefined
   }
 
-  *finish(): Computation<void> {
+  *finish(): SyncAsyncTask<void> {
     for (const [head, rows] of this.#open) yield* this.#settle(head, rows)
   }
 
-  *#settle(head: string, rows: SealRows): Computation<void> {
+  *#settle(head: string, rows: SealRows): SyncAsyncTask<void> {
     this.#open.delete(head)
     yield* rows.settle(this.#check)
   }

@@ -6,7 +6,7 @@ import type { KeyRing } from './keys.ts'
 import { sealNote } from './log.ts'
 import { inclusionRoot } from './merkle.ts'
 import { sealNoteText } from './seal.ts'
-import { type Computation, isSignedBy, sha256Of } from './sync-async-runner.ts'
+import { isSignedBy, type SyncAsyncTask, sha256Of } from './sync-async-runner.ts'
 import type { UnplacedRows } from './unplaced-rows.ts'
 
 /** A row, and the leaf that its cosignature says it is. */
@@ -77,7 +77,7 @@ export class SealRows {
     }
   }
 
-  *settle(check: SealCheck): Computation<Settled> {
+  *settle(check: SealCheck): SyncAsyncTask<Settled> {
     const head = this.#head
     if (head === undefined) return { logLeaf: undefined, failed: [] }
     if (this.isComplete && this.#isUniform && this.#others.length === 0) {
@@ -88,7 +88,7 @@ export class SealRows {
   }
 
   /** Computes the tree once for all rows. Undefined where something does not fit: then each is looked at by itself. */
-  *#settleWhole(head: Uint8Array, check: SealCheck): Computation<Uint8Array | undefined> {
+  *#settleWhole(head: Uint8Array, check: SealCheck): SyncAsyncTask<Uint8Array | undefined> {
     const leaves: Uint8Array[] = []
     for (let index = 0; index < head[cosignBytes.leafCount]!; index++) {
       const claim = this.#claims[index]
@@ -108,7 +108,7 @@ export class SealRows {
     return yield* sha256Of(statement.logLeafInput)
   }
 
-  *#settleEach(check: SealCheck): Computation<Settled> {
+  *#settleEach(check: SealCheck): SyncAsyncTask<Settled> {
     const verified: (Claim | undefined)[] = []
     const failed: Claim[] = []
     const memo = new Map<string, boolean>()
@@ -170,7 +170,7 @@ export class SealRows {
     verified: readonly (Claim | undefined)[],
     blinded: ReadonlyMap<number, Uint8Array>,
     { findings }: SealCheck,
-  ): Computation<void> {
+  ): SyncAsyncTask<void> {
     const { sealId, leafCount } = readCosign(first.claim.cosign)
     const leaves = Array.from({ length: leafCount }, (_, i) => verified[i]?.leaf ?? blinded.get(i)!)
     const isWhole = [...blinded.keys()].every((index) => index < leafCount)
@@ -182,7 +182,7 @@ export class SealRows {
 
 type Proof = { readonly root: Uint8Array; readonly logLeaf: Uint8Array } | { readonly problem: string }
 
-function* proofOf(claim: Claim, check: SealCheck, memo: Map<string, boolean>): Computation<Proof> {
+function* proofOf(claim: Claim, check: SealCheck, memo: Map<string, boolean>): SyncAsyncTask<Proof> {
   const { leafIndex, leafCount, path, sealId } = readCosign(claim.cosign)
   const root = yield* inclusionRoot(leafIndex, leafCount, claim.leaf, path)
   const statement = statementOf(claim.cosign, root, check)
@@ -200,7 +200,7 @@ function* proofOf(claim: Claim, check: SealCheck, memo: Map<string, boolean>): C
 }
 
 /** Whether a row is proven by its own cosignature, in whatever log. */
-export function* isProven(claim: Claim, check: SealCheck): Computation<boolean> {
+export function* isProven(claim: Claim, check: SealCheck): SyncAsyncTask<boolean> {
   return 'root' in (yield* proofOf(claim, { ...check, logName: undefined }, new Map()))
 }
 
@@ -235,7 +235,7 @@ function statementOf(head: Uint8Array, root: Uint8Array, check: SealCheck): Sign
 const nodeScratch = Uint8Array.of(1, ...new Uint8Array(64))
 
 /** All levels of the tree over one leaf or more, leaves first. */
-function* levelsOf(leaves: readonly Uint8Array[]): Computation<Uint8Array[][]> {
+function* levelsOf(leaves: readonly Uint8Array[]): SyncAsyncTask<Uint8Array[][]> {
   const levels = [[...leaves]]
   let level = levels[0]!
   while (level.length > 1) {

@@ -6,9 +6,9 @@ import type { KeyRing } from './keys.ts'
 import { formatNote, isNoteSigned, type Note, parseNote } from './note.ts'
 import {
   type AsyncCrypto,
-  type Computation,
   runAsync,
   runSync,
+  type SyncAsyncTask,
   type SyncCrypto,
   sha256Of,
 } from './sync-async-runner.ts'
@@ -97,7 +97,7 @@ function* manifestCheck(
   manifest: JsonValue,
   keys: KeyRing,
   expected: SkillManifestExpectation,
-): Computation<SkillManifestResult> {
+): SyncAsyncTask<SkillManifestResult> {
   try {
     return yield* checked(manifest, keys, expected)
   } catch (error) {
@@ -110,7 +110,7 @@ function* checked(
   manifest: JsonValue,
   keys: KeyRing,
   expected: SkillManifestExpectation,
-): Computation<SkillManifestResult> {
+): SyncAsyncTask<SkillManifestResult> {
   if (!isJsonObject(manifest) || typeof manifest.signature !== 'string') return no('it has no signature')
   const { signature, ...unsigned } = manifest
   const note = parseNote(signature)
@@ -133,7 +133,7 @@ function* checked(
   return { verified: true, timeMicros, keyId }
 }
 
-function* signerIn(note: Note, logName: string, timeMicros: number, keys: KeyRing): Computation<string | undefined> {
+function* signerIn(note: Note, logName: string, timeMicros: number, keys: KeyRing): SyncAsyncTask<string | undefined> {
   const timeMs = timeMicros / 1000
   for (const key of keys.values()) {
     if (key.name !== logName) continue

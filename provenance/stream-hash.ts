@@ -1,13 +1,13 @@
 import { joinBytes } from './bytes.ts'
-import { type Computation, sha256Of } from './sync-async-runner.ts'
+import { type SyncAsyncTask, sha256Of } from './sync-async-runner.ts'
 
 /** SHA-256 of what comes in pieces, none of which it keeps longer than it needs to. */
 export type StreamHash = {
   update(bytes: Uint8Array): void
-  digest(): Uint8Array | Computation<Uint8Array>
+  digest(): Uint8Array | SyncAsyncTask<Uint8Array>
 }
 
-export function* digestOf(hash: StreamHash): Computation<Uint8Array> {
+export function* digestOf(hash: StreamHash): SyncAsyncTask<Uint8Array> {
   const digest = hash.digest()
   return digest instanceof Uint8Array ? digest : yield* digest
 }

@@ -11,7 +11,7 @@ type CryptoRequest =
       readonly signature: Uint8Array
     }
 
-export type Computation<Result> = Generator<CryptoRequest, Result, Uint8Array | boolean>
+export type SyncAsyncTask<Result> = Generator<CryptoRequest, Result, Uint8Array | boolean>
 
 /** `publicKey` is the raw 32 bytes, `signature` the raw 64 (RFC 8032). A malformed key is `false`, not an exception. */
 export type SyncCrypto = {
@@ -25,15 +25,15 @@ export type AsyncCrypto = {
   readonly verifyEd25519: (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => Promise<boolean>
 }
 
-export function* sha256Of(bytes: Uint8Array): Computation<Uint8Array> {
+export function* sha256Of(bytes: Uint8Array): SyncAsyncTask<Uint8Array> {
   return (yield { kind: 'sha256', bytes }) as Uint8Array
 }
 
-export function* isSignedBy(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): Computation<boolean> {
+export function* isSignedBy(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): SyncAsyncTask<boolean> {
   return (yield { kind: 'ed25519', publicKey, message, signature }) as boolean
 }
 
-export function runSync<Result>(computation: Computation<Result>, crypto: SyncCrypto): Result {
+export function runSync<Result>(computation: SyncAsyncTask<Result>, crypto: SyncCrypto): Result {
   let step = computation.next()
   while (!step.done) {
     const request = step.value
@@ -46,7 +46,7 @@ export function runSync<Result>(computation: Computation<Result>, crypto: SyncCr
   return step.value
 }
 
-export async function runAsync<Result>(computation: Computation<Result>, crypto: AsyncCrypto): Promise<Result> {
+export async function runAsync<Result>(computation: SyncAsyncTask<Result>, crypto: AsyncCrypto): Promise<Result> {
   let step = computation.next()
   while (!step.done) {
     const request = step.value

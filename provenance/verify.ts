@@ -9,10 +9,10 @@ import { parseRecordHash, recordHashInput } from './record-hash.ts'
 import { leafHashInput, sealNoteText } from './seal.ts'
 import {
   type AsyncCrypto,
-  type Computation,
   isSignedBy,
   runAsync,
   runSync,
+  type SyncAsyncTask,
   type SyncCrypto,
   sha256Of,
 } from './sync-async-runner.ts'
@@ -93,14 +93,14 @@ export function itemOfAnswer(record: JsonObject): VerifyItem {
 /** Results of signature checks already made in this call, by everything they depend on. */
 type SignatureMemo = Map<string, boolean>
 
-function* verifications(items: Iterable<VerifyItem>, keys: KeyRing): Computation<VerifyResult[]> {
+function* verifications(items: Iterable<VerifyItem>, keys: KeyRing): SyncAsyncTask<VerifyResult[]> {
   const memo: SignatureMemo = new Map()
   const results: VerifyResult[] = []
   for (const item of items) results.push(yield* verification(item, keys, memo))
   return results
 }
 
-function* verification(item: VerifyItem, keys: KeyRing, memo: SignatureMemo): Computation<VerifyResult> {
+function* verification(item: VerifyItem, keys: KeyRing, memo: SignatureMemo): SyncAsyncTask<VerifyResult> {
   const failures: Failure[] = []
   const record = checked(() => readRecord(item.record))
   const storedHash = checked(() => parseRecordHash(item.hash))
@@ -133,7 +133,7 @@ type ReadRecord = {
   readonly lostKeyId?: string | undefined
 }
 
-function* problemWithHash(record: Checked<ReadRecord>, storedHash: Checked<Uint8Array>): Computation<Problem | null> {
+function* problemWithHash(record: Checked<ReadRecord>, storedHash: Checked<Uint8Array>): SyncAsyncTask<Problem | null> {
   if (!record.ok) return record.problem
   if (!storedHash.ok) return storedHash.problem
   const { canonical, lostKeyId } = record.value
@@ -149,7 +149,7 @@ function* problemWithCosign(
   storedHash: Checked<Uint8Array>,
   keys: KeyRing,
   memo: SignatureMemo,
-): Computation<Problem | null> {
+): SyncAsyncTask<Problem | null> {
   const cosign = checked(() => decodeCosign(text))
   if (!cosign.ok) return cosign.problem
   if (!storedHash.ok) return storedHash.problem
@@ -163,7 +163,12 @@ function* problemWithCosign(
     : { code: 'signature-invalid', detail: `key ${key.keyId} did not sign this hash in seal ${cosign.value.sealId}` }
 }
 
-function* isSealSigned(cosign: Cosign, root: Uint8Array, key: VerifierKey, memo: SignatureMemo): Computation<boolean> {
+function* isSealSigned(
+  cosign: Cosign,
+  root: Uint8Array,
+  key: VerifierKey,
+  memo: SignatureMemo,
+): SyncAsyncTask<boolean> {
   const { sealId, leafCount, timeMicros, signature } = cosign
   const noteText = sealNoteText({ logName: key.name, sealId, leafCount, timeMicros, root })
   const memoKey = `${key.keyId} ${toBase64(signature)} ${noteText}`

@@ -19,11 +19,11 @@ import { createEntitlementModule, type EntitlementModule } from './modules/entit
 import { createExportErasure } from './modules/exports/export-erasure.ts'
 import { type ExportSettings, exportQuotaOf } from './modules/exports/export-quota.ts'
 import { createExportsModule, type ExportsModule } from './modules/exports/exports-module.ts'
-import { createRefusalLog } from './modules/governance/denial-log.ts'
+import { createDenialLog } from './modules/governance/denial-log.ts'
 import { createGovernanceLog } from './modules/governance/governance-log.ts'
 import type { GovernanceLog, RefusalLog } from './modules/governance/governance-types.ts'
-import { createErasureList } from './modules/hub/erasure/erasure-journal.ts'
-import { createHoldList } from './modules/hub/holds/hold-journal.ts'
+import { createErasureJournal } from './modules/hub/erasure/erasure-journal.ts'
+import { createHoldJournal } from './modules/hub/holds/hold-journal.ts'
 import { createHubModule, createRecordStore, type HubModule, type RecordStore } from './modules/hub/hub-module.ts'
 import { createRecordClock } from './modules/hub/record-clock.ts'
 import type { TimeSource } from './modules/hub/record-clock-types.ts'
@@ -35,7 +35,7 @@ import type { ProvenanceKeyRotator } from './modules/keys/keys-types.ts'
 import { createProvenanceKeyRotation } from './modules/keys/provenance-key-rotation.ts'
 import { createSignInLinks } from './modules/links/links-service.ts'
 import type { SignInLinks } from './modules/links/links-types.ts'
-import { type CheckpointStore, openKeptCheckpoints } from './modules/log/checkpoint-sinks/checkpoint-store.ts'
+import { type CheckpointStore, openCheckpointStore } from './modules/log/checkpoint-sinks/checkpoint-store.ts'
 import { createLogModule, type LogModule } from './modules/log/log-module.ts'
 import { createObservabilityModule } from './modules/observability/observability-module.ts'
 import { createRosterModule, type RosterModule } from './modules/roster/roster-module.ts'
@@ -48,7 +48,7 @@ import { createViewsModule, type ViewsModule } from './modules/views/views-modul
 import { createWebUiModule } from './modules/web-ui/web-ui-module.ts'
 import { createWebhooksModule, type WebhooksModule } from './modules/webhooks/webhooks-module.ts'
 import type { GovernanceNews } from './modules/webhooks/webhooks-types.ts'
-import { openWaysOut } from './outbound/outbound-clients.ts'
+import { createOutboundClients } from './outbound/outbound-clients.ts'
 import { createDiskSpace, type DiskSettings, type DiskSpace, type FreeBytes } from './storage/disk-space.ts'
 import { openStorage } from './storage/open-storage.ts'
 import type { Storage } from './storage/storage.ts'
@@ -139,8 +139,8 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
   const jobSender = new JobSender()
   const { environment } = config
   const revocations = await openRevocations({ database, log })
-  const refusals = createRefusalLog(shared)
-  const waysOut = openWaysOut(config)
+  const refusals = createDenialLog(shared)
+  const waysOut = createOutboundClients(config)
   const outbound = waysOut.common
   const mailer = createMailer(config, log)
   const links = createSignInLinks()
@@ -211,7 +211,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     grants: entitlement.grants,
     credentials: connectors.credentials,
   })
-  const checkpoints = openKeptCheckpoints({
+  const checkpoints = openCheckpointStore({
     ...{ config, database, directory, log },
     logs: () => tenantLog.logs,
     disagreed: (tenant, found) => hub.logDisagreed(tenant, found),
@@ -229,8 +229,8 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     ...recordStore,
     keys: keys.provenance,
     ...{ skills: entitlement.registry, logs: tenantLog.logs, directory },
-    erasureList: createErasureList(storage),
-    holdList: createHoldList(storage),
+    erasureList: createErasureJournal(storage),
+    holdList: createHoldJournal(storage),
     keptCheckpoints: checkpoints,
     erasureParticipants: () => [...erasures(), createExportErasure(exports.expiry)],
     figures: () => ({ audit: rollups.audit, prices: telemetry.priceProof.read }),

@@ -6,7 +6,7 @@ import { exportQuotaMax } from '../contract/limits.ts'
 import { type CheckpointSinkSettings, readCheckpointSinks } from './config/checkpoint-sink.ts'
 import { readKeyringDirectory, readVault, type VaultSettings } from './config/customer-keys.ts'
 import { defaultDataDirectory } from './config/data-directory.ts'
-import { type KeyNames, readKeyNames } from './config/key-name-rules.ts'
+import { type KeyNameRules, readKeyNameRules } from './config/key-name-rules.ts'
 import { SettingReader } from './config/setting-reader.ts'
 import { readSmtpUrl } from './config/smtp-url.ts'
 import { type AwsSettings, readAwsSettings, readStorageUrl } from './config/storage-url.ts'
@@ -54,7 +54,7 @@ export interface Config {
   /** Whose transit engine has keys of Mode B tenants; undefined means that none do. */
   readonly vault: VaultSettings | undefined
   /** Which keys tenants may name. */
-  readonly keyNames: KeyNames
+  readonly keyNames: KeyNameRules
   /** Where signed states of the logs are kept apart from the database; a folder of the data directory by default. */
   readonly checkpointSinks: readonly CheckpointSinkSettings[]
   readonly smtpUrl: string | undefined
@@ -137,7 +137,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, overrides: Conf
     aws: readAwsSettings((variable) => reader.text(variable)),
     keyringDir: readKeyringDirectory(reader),
     vault: readVault(reader, environment),
-    keyNames: readKeyNames(reader),
+    keyNames: readKeyNameRules(reader),
     checkpointSinks: checkedCheckpointSinks(reader, environment, dataDir),
     smtpUrl: checkedSmtpUrl(reader),
     operatorToken: readOperatorToken(reader, environment),

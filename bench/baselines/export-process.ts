@@ -10,7 +10,7 @@ import { createMasterKeySecrets } from '../../server/modules/cmek/master-key-sec
 import { createExportEncryption } from '../../server/modules/exports/export-encryption.ts'
 import { createExportWriter } from '../../server/modules/exports/files/export-writer.ts'
 import { createRecordClock } from '../../server/modules/hub/record-clock.ts'
-import { createRecordCheck } from '../../server/modules/hub/record-verifier.ts'
+import { createRecordVerifier } from '../../server/modules/hub/record-verifier.ts'
 import { sealedRecords } from '../../server/modules/hub/sealed-records.ts'
 import { createStoredVerification } from '../../server/modules/hub/stored-verification.ts'
 import { createVerificationPool } from '../../server/modules/hub/verification-pool.ts'
@@ -48,7 +48,7 @@ const storage = openStorage({ storageUrl: `file://${directory}`, dataDir: direct
 const pool = createVerificationPool()
 // What is found is of no interest here.
 const tampering = { report: () => {}, settled: async () => {}, forgetOldClaims: async () => false }
-const verification = createStoredVerification({ check: createRecordCheck({ keys, pool }), tampering })
+const verification = createStoredVerification({ check: createRecordVerifier({ keys, pool }), tampering })
 const secrets = createMasterKeySecrets(database.masterKey)
 const encryption = createExportEncryption({ database, secrets })
 const parts = { database, storage, encryption, logs, keys, records: sealedRecords, verification, clock }

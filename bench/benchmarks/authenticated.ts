@@ -6,7 +6,7 @@ import { type Load, sendSingles } from '../support/closed-loop.ts'
 import { type CpuShares, cpuShares, cpuTimes } from '../support/cpu-times.ts'
 import { type Outcome, type Row, type Run, runFigure } from '../support/figure.ts'
 import { startProfile } from '../support/profile.ts'
-import { say } from '../support/progress.ts'
+import { logProgress } from '../support/progress.ts'
 import { sampleBatches } from '../support/sample-events.ts'
 import { median, rounded, spreadOf } from '../support/statistics.ts'
 
@@ -60,7 +60,7 @@ async function measure(run: Run) {
     return { load, cpu: cpuShares(before, cpuTimes(processes), load.answered) }
   }
 
-  say(`warming up each for ${run.warmUpSeconds / 4} s`)
+  logProgress(`warming up each for ${run.warmUpSeconds / 4} s`)
   for (const handler of handlers) for (const way of ways) await send(handler, way, run.warmUpSeconds / 4)
   const phases = new Map(handlers.map(({ name }) => [name, { open: [] as Phase[], authenticated: [] as Phase[] }]))
   profile.begin()
@@ -70,7 +70,7 @@ async function measure(run: Run) {
       const order = round % 2 === 1 ? ways : ways.toReversed()
       for (const way of order) phases.get(handler.name)![way].push(await send(handler, way, run.seconds))
     }
-    say(`round ${round} of ${run.rounds}`)
+    logProgress(`round ${round} of ${run.rounds}`)
   }
   profile.end()
   await server.stop()

@@ -7,7 +7,7 @@ import { type CpuShares, cpuShares, cpuTimes } from '../support/cpu-times.ts'
 import { type Outcome, type Run, runFigure } from '../support/figure.ts'
 import { keyChoices } from '../support/key-choices.ts'
 import { startProfile } from '../support/profile.ts'
-import { say } from '../support/progress.ts'
+import { logProgress } from '../support/progress.ts'
 import { sampleBatches } from '../support/sample-events.ts'
 import { median, rounded, spreadOf } from '../support/statistics.ts'
 import { checkEvents } from '../support/summary.ts'
@@ -64,7 +64,7 @@ async function measure(run: Run) {
   }
 
   const variants = keyChoices(run)
-  say(`warming up for ${run.warmUpSeconds} s`)
+  logProgress(`warming up for ${run.warmUpSeconds} s`)
   await ingest(run.warmUpSeconds, variants[0]!.keys)
   const copy = await prepareRawCopy(hub.database, { tenantId: tenant.slug, clients: copyClients })
   const copies: number[] = []
@@ -73,11 +73,11 @@ async function measure(run: Run) {
   for (let round = 1; round <= run.rounds; round++) {
     const { rows, seconds } = await copy.measure(newBatches(), run.seconds)
     copies.push(rows / seconds)
-    say(`round ${round}: raw COPY ${Math.round(rows / seconds)} rows/s (${rows} rows)`)
+    logProgress(`round ${round}: raw COPY ${Math.round(rows / seconds)} rows/s (${rows} rows)`)
     for (const { name, keys } of variants) {
       const measured = await ingest(run.seconds, keys)
       ingests.get(name)!.push({ ...measured, ratio: (measured.perSecond * seconds) / rows })
-      say(`round ${round}: batch ingest, ${name}: ${Math.round(measured.perSecond)} events/s`)
+      logProgress(`round ${round}: batch ingest, ${name}: ${Math.round(measured.perSecond)} events/s`)
     }
   }
   profile.end()

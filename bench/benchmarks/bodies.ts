@@ -7,7 +7,7 @@ import { type Row, type Run, runFigure } from '../support/figure.ts'
 import { type HeavyRequest, heavySettings, prepareHeavyRequests } from '../support/heavy-requests.ts'
 import { underHostileBodies } from '../support/hostile-bodies.ts'
 import { freePort, inspectProcess } from '../support/inspector.ts'
-import { say } from '../support/progress.ts'
+import { logProgress } from '../support/progress.ts'
 import { median, rounded } from '../support/statistics.ts'
 import { watchTurns } from '../support/turn-watch.ts'
 
@@ -45,7 +45,7 @@ async function measure(run: Run) {
   await turns.begin()
   await new Promise((resolve) => setTimeout(resolve, idleMs))
   const idle = rounded(await turns.end())
-  say(`at rest the longest turn takes ${idle} ms, load average ${loads()}`)
+  logProgress(`at rest the longest turn takes ${idle} ms, load average ${loads()}`)
 
   const only = run.flag('operation')?.split(',')
   const requests = await prepareHeavyRequests(hub, send)
@@ -66,7 +66,7 @@ async function measure(run: Run) {
         throw new Error(`${key}: answered ${answer.status} ${answer.body}`)
       }
     }
-    say(`round ${round + 1}: load average ${loads()}`)
+    logProgress(`round ${round + 1}: load average ${loads()}`)
   }
   const measured = [...found.values()].map(rowOf).sort((a, b) => b['block ms'] - a['block ms'])
   const worst = [...Map.groupBy(measured, ({ operation }) => operation).values()].map(([first]) => first!)

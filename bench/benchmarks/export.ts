@@ -7,7 +7,7 @@ import type { Accomplishment, Assignment } from '../baselines/export-process.ts'
 import { durability } from '../support/bench-hub.ts'
 import { atEnd } from '../support/cleanup.ts'
 import { type Outcome, type Row, type Run, runFigure } from '../support/figure.ts'
-import { say } from '../support/progress.ts'
+import { logProgress } from '../support/progress.ts'
 import { median, rounded, spreadOf } from '../support/statistics.ts'
 import { openFilled } from '../support/two-sizes.ts'
 
@@ -53,7 +53,7 @@ async function measure(run: Run) {
       copyRates.push(copyRate)
       rates.push(rate)
       ratios.push(rate / copyRate)
-      say(`${name}: ${Math.round(rate)} rows/s, COPY ${Math.round(copyRate)}, up to ${mb(last.rssMax)} MB`)
+      logProgress(`${name}: ${Math.round(rate)} rows/s, COPY ${Math.round(copyRate)}, up to ${mb(last.rssMax)} MB`)
     }
     exporting.disconnect()
     measured.set(name, { rates, ratios, last: last! })

@@ -4,7 +4,7 @@ import { Pool } from 'undici'
 import { type BenchTenant, durability } from '../support/bench-hub.ts'
 import { type Load, sendInTurn } from '../support/closed-loop.ts'
 import { type Outcome, type Row, type Run, runFigure } from '../support/figure.ts'
-import { say } from '../support/progress.ts'
+import { logProgress } from '../support/progress.ts'
 import { median, quantile, rounded, spreadOf } from '../support/statistics.ts'
 import { lastDays, summaryPath } from '../support/summary.ts'
 import { openFilled } from '../support/two-sizes.ts'
@@ -46,7 +46,7 @@ async function measure(run: Run) {
     await sleep(500)
     beside.push(await read(run.seconds))
     crowds.push(await crowd.stop())
-    say(`round ${round} of ${run.rounds}: p95 ${p95(alone.at(-1)!)} ms alone, ${p95(beside.at(-1)!)} ms beside`)
+    logProgress(`round ${round} of ${run.rounds}: p95 ${p95(alone.at(-1)!)} ms alone, ${p95(beside.at(-1)!)} ms beside`)
   }
   const oneMs = await timeOf(hub.url, path, tenant)
   await hub.stop()

@@ -4,7 +4,7 @@ import { durability } from '../support/bench-hub.ts'
 import { sendInTurn } from '../support/closed-loop.ts'
 import { type Outcome, type Row, type Run, runFigure, type StoreCheck } from '../support/figure.ts'
 import { type PageQuery, pageQueries, writeOwnEvents } from '../support/page-queries.ts'
-import { say } from '../support/progress.ts'
+import { logProgress } from '../support/progress.ts'
 import { sampleBatches } from '../support/sample-events.ts'
 import { median, quantile, rounded, spreadOf } from '../support/statistics.ts'
 import { checkEvents } from '../support/summary.ts'
@@ -102,7 +102,9 @@ async function measurePages(run: Run, hubs: Record<Size, FilledHub>): Promise<Re
       }
       if (round === 0) continue
       measured[size].push(pages)
-      say(`round ${round}: pages with ${hubs[size].records} stored: p99 ${rounded(quantile(pages.all, 0.99))} ms`)
+      logProgress(
+        `round ${round}: pages with ${hubs[size].records} stored: p99 ${rounded(quantile(pages.all, 0.99))} ms`,
+      )
     }
   }
   return measured
@@ -123,7 +125,9 @@ async function measureIngest(run: Run, large: FilledHub) {
     await small.hub.stop()
     rates.large.push(await ingestRate(large, run.seconds, acknowledgedByLarge))
     const of = (size: Size) => `${Math.round(rates[size].at(-1)!)} events/s`
-    say(`round ${round}: ingest with ${small.records} stored ${of('small')}, with ${large.records} ${of('large')}`)
+    logProgress(
+      `round ${round}: ingest with ${small.records} stored ${of('small')}, with ${large.records} ${of('large')}`,
+    )
   }
   checks.push(await checkEvents(large.hub, large.tenant, acknowledgedByLarge))
   return { ...rates, checks }

@@ -5,7 +5,7 @@ import { sendSingles } from '../support/closed-loop.ts'
 import { type Outcome, type Row, type Run, runFigure } from '../support/figure.ts'
 import { keyChoices } from '../support/key-choices.ts'
 import { type RateLoad, sendAtRate } from '../support/open-loop.ts'
-import { say } from '../support/progress.ts'
+import { logProgress } from '../support/progress.ts'
 import { sampleSingles } from '../support/sample-events.ts'
 import { median, rounded, spreadOf } from '../support/statistics.ts'
 import { checkEvents } from '../support/summary.ts'
@@ -37,7 +37,7 @@ async function measure(run: Run) {
     acknowledged,
   })
 
-  say(`warming up for ${run.warmUpSeconds} s`)
+  logProgress(`warming up for ${run.warmUpSeconds} s`)
   await sendSingles(bodies, await options(true, closedConnections, run.warmUpSeconds))
   const rounds = new Map<string, Round[]>(variants.map(({ name }) => [name, []]))
   for (let round = 1; round <= run.rounds; round++) {
@@ -48,7 +48,9 @@ async function measure(run: Run) {
         perSecond: highest / 2,
       })
       rounds.get(name)!.push({ highest, load })
-      say(`round ${round}, ${name}: highest ${Math.round(highest)}/s; at half of it p99 ${load.latencyMs.p99} ms`)
+      logProgress(
+        `round ${round}, ${name}: highest ${Math.round(highest)}/s; at half of it p99 ${load.latencyMs.p99} ms`,
+      )
     }
   }
   const check = await checkEvents(hub, tenant, acknowledged)

@@ -6,7 +6,7 @@ import { type BenchHub, type BenchTenant, durability, startBenchHub } from '../s
 import { sendInTurn, sendSingles } from '../support/closed-loop.ts'
 import { type Run, runFigure } from '../support/figure.ts'
 import { freePort, inspectProcess } from '../support/inspector.ts'
-import { say } from '../support/progress.ts'
+import { logProgress } from '../support/progress.ts'
 import { sampleBatches, sampleSingles } from '../support/sample-events.ts'
 import { median, rounded } from '../support/statistics.ts'
 import { checkEvents } from '../support/summary.ts'
@@ -59,7 +59,7 @@ async function measure(run: Run) {
       rssMib: Math.round(await rssMib(hub.pid)),
     }
     samples.push(sample)
-    say(`${sample.second} s: heap ${sample.heapMib} MiB after collection, RSS ${sample.rssMib} MiB`)
+    logProgress(`${sample.second} s: heap ${sample.heapMib} MiB after collection, RSS ${sample.rssMib} MiB`)
     await Promise.race([sleep(sampleSeconds * 1000), finished])
   }
   await Promise.all([finished, watching])

@@ -9,7 +9,7 @@ import { fillDataset, prepareDataset } from '../support/dataset.ts'
 import { type Outcome, type Row, type Run, runFigure } from '../support/figure.ts'
 import { freePort, inspectProcess } from '../support/inspector.ts'
 import { type PageQuery, pageQueries, writeOwnEvents } from '../support/page-queries.ts'
-import { say } from '../support/progress.ts'
+import { logProgress } from '../support/progress.ts'
 import { median, rounded, spreadOf } from '../support/statistics.ts'
 import { recordsOf, sizeFlags } from '../support/two-sizes.ts'
 
@@ -52,7 +52,9 @@ async function measure(run: Run) {
         if (round > 0) rates[subject].push(load.perSecond)
       }
     }
-    say(`${name}: ${Math.round(median(rates.hub))} pages/s, bare handler ${Math.round(median(rates.reference))}`)
+    logProgress(
+      `${name}: ${Math.round(median(rates.hub))} pages/s, bare handler ${Math.round(median(rates.reference))}`,
+    )
   }
   await reference.stop()
 

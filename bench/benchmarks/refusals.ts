@@ -4,7 +4,7 @@ import { Agent, request } from 'undici'
 import { durability, startBenchHub } from '../support/bench-hub.ts'
 import { compareTimes } from '../support/compare-times.ts'
 import { type Outcome, type Row, type Run, runFigure } from '../support/figure.ts'
-import { say } from '../support/progress.ts'
+import { logProgress } from '../support/progress.ts'
 import { rounded } from '../support/statistics.ts'
 
 /**
@@ -56,7 +56,7 @@ async function measure(run: Run) {
       { control, noiseMax, threshold, roundsMax: run.quick ? 100 : 2_000 },
     )
     const percentOf = (share: number | undefined) => rounded((share ?? Number.NaN) * 100)
-    say(`${name}: ${percentOf(differences.known)} % of ${rounded(baseMs)} ms, after ${rounds} rounds`)
+    logProgress(`${name}: ${percentOf(differences.known)} % of ${rounded(baseMs)} ms, after ${rounds} rounds`)
     rows.push({
       what: name,
       'ms of an unknown one': rounded(baseMs),

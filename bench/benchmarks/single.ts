@@ -9,7 +9,7 @@ import { type CpuShares, cpuShares, cpuTimes } from '../support/cpu-times.ts'
 import { type Outcome, type Row, type Run, runFigure } from '../support/figure.ts'
 import { keyChoices } from '../support/key-choices.ts'
 import { startProfile } from '../support/profile.ts'
-import { say } from '../support/progress.ts'
+import { logProgress } from '../support/progress.ts'
 import { sampleSingles } from '../support/sample-events.ts'
 import { median, rounded, spreadOf } from '../support/statistics.ts'
 import { checkEvents } from '../support/summary.ts'
@@ -63,7 +63,7 @@ async function measure(run: Run) {
     })),
   ]
 
-  say(`warming up each for ${run.warmUpSeconds} s`)
+  logProgress(`warming up each for ${run.warmUpSeconds} s`)
   for (const { send } of subjects) await send(run.warmUpSeconds)
   const loads = new Map<string, { load: Load; cpu: CpuShares }[]>(subjects.map(({ name }) => [name, []]))
   profile.begin()
@@ -73,7 +73,7 @@ async function measure(run: Run) {
       const before = cpuTimes(processes)
       const load = await send(run.seconds)
       loads.get(name)!.push({ load, cpu: cpuShares(before, cpuTimes(processes), load.answered) })
-      say(`round ${round}: ${name}: ${Math.round(load.perSecond)} requests/s, p99 ${load.latencyMs.p99} ms`)
+      logProgress(`round ${round}: ${name}: ${Math.round(load.perSecond)} requests/s, p99 ${load.latencyMs.p99} ms`)
     }
   }
   profile.end()

@@ -3,7 +3,7 @@ import { AcknowledgedIds } from '../support/acknowledged-ids.ts'
 import { durability } from '../support/bench-hub.ts'
 import { sendInTurn } from '../support/closed-loop.ts'
 import { type Outcome, type Row, type Run, runFigure } from '../support/figure.ts'
-import { say } from '../support/progress.ts'
+import { logProgress } from '../support/progress.ts'
 import { sampleBatches, sampleEvent } from '../support/sample-events.ts'
 import { median, quantile, rounded, spreadOf } from '../support/statistics.ts'
 import { checkEvents, lastDays, readSummary, summaryPath } from '../support/summary.ts'
@@ -41,7 +41,7 @@ async function measure(run: Run) {
       }
     }
     const of = (size: Size) => `${rounded(median(latencies[size].p50))} ms`
-    say(`summary ${name}: ${of('small')} with ${small.records} events, ${of('large')} with ${large.records}`)
+    logProgress(`summary ${name}: ${of('small')} with ${small.records} events, ${of('large')} with ${large.records}`)
   }
   const visibility = await measureVisibility(small, run)
   checks.push(visibility.check)
@@ -112,7 +112,7 @@ async function measureVisibility({ hub, tenant }: FilledHub, run: Run) {
   const acknowledged = new AcknowledgedIds()
   const seconds = run.quick ? run.seconds : Math.max(run.seconds, 20)
   const headers = await tenant.headers()
-  say(`single events under batch ingest, and a summary after each, for ${seconds} s`)
+  logProgress(`single events under batch ingest, and a summary after each, for ${seconds} s`)
   const background = sendInTurn(sampleBatches(64, 1000), {
     url: hub.url,
     path: '/api/v1/telemetry/events:batch',

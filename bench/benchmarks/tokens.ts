@@ -5,7 +5,7 @@ import { type Load, sendSingles } from '../support/closed-loop.ts'
 import { type CpuShares, cpuShares, cpuTimes } from '../support/cpu-times.ts'
 import { type Row, type Run, runFigure } from '../support/figure.ts'
 import { startProfile } from '../support/profile.ts'
-import { say } from '../support/progress.ts'
+import { logProgress } from '../support/progress.ts'
 import { median, rounded, spreadOf } from '../support/statistics.ts'
 import { keptOneIn, sampleTokens } from '../support/token-sample.ts'
 
@@ -52,7 +52,7 @@ async function measure(run: Run) {
     return { load, cpu: cpuShares(before, cpuTimes(processes), load.answered) }
   }
 
-  say(`warming up each for ${run.warmUpSeconds} s`)
+  logProgress(`warming up each for ${run.warmUpSeconds} s`)
   for (const subject of subjects) await send(subject, run.warmUpSeconds)
   const loads = new Map<string, { load: Load; cpu: CpuShares }[]>(subjects.map(({ name }) => [name, []]))
   profile.begin()
@@ -60,7 +60,7 @@ async function measure(run: Run) {
     for (const subject of subjects) {
       const measured = await send(subject, run.seconds)
       loads.get(subject.name)!.push(measured)
-      say(`round ${round}: ${subject.name}: ${Math.round(measured.load.perSecond)}/s`)
+      logProgress(`round ${round}: ${subject.name}: ${Math.round(measured.load.perSecond)}/s`)
     }
   }
   profile.end()
@@ -68,7 +68,7 @@ async function measure(run: Run) {
     hub: await samples.hub.verify({ jwksUri: `${hub.url}/.well-known/jwks.json`, scope: scopes }),
     provider: await samples.provider.verify({ jwksUri: `${provider.url}/jwks`, scope: scopes }),
   }
-  say(`verified ${verified.hub} tokens of the Hub and ${verified.provider} of oidc-provider`)
+  logProgress(`verified ${verified.hub} tokens of the Hub and ${verified.provider} of oidc-provider`)
   await hub.stop()
   await profile.show(hub.pid)
 

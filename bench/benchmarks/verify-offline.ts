@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { verifyFile } from '../../cli/verify/verify-file.ts'
 import { atEnd } from '../support/cleanup.ts'
 import { type Run, runFigure } from '../support/figure.ts'
-import { say } from '../support/progress.ts'
+import { logProgress } from '../support/progress.ts'
 import { writeSignedExport } from '../support/signed-export.ts'
 import { median, rounded, spreadOf } from '../support/statistics.ts'
 
@@ -25,7 +25,7 @@ async function measure(run: Run) {
   const directory = await mkdtemp(join(tmpdir(), 'hub-bench-'))
   atEnd(() => rm(directory, { recursive: true, force: true }))
   const path = join(directory, 'export.jsonl')
-  say(`writing an export of ${records} records`)
+  logProgress(`writing an export of ${records} records`)
   writeSignedExport(path, records)
   const megabytes = (await stat(path)).size / 1e6
 
@@ -41,7 +41,7 @@ async function measure(run: Run) {
       // The first is to warm up.
       if (round > 0) times.get(name)!.push(timed)
       memoryMb = Math.max(memoryMb, process.memoryUsage().rss / 1e6)
-      say(`round ${round}: ${name}: ${Math.round(records / timed.cpuS)} records/s of one core`)
+      logProgress(`round ${round}: ${name}: ${Math.round(records / timed.cpuS)} records/s of one core`)
     }
   }
   const perCore = (name: string) => times.get(name)!.map(({ cpuS }) => records / cpuS)

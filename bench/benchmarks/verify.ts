@@ -3,7 +3,7 @@ import { type BenchHub, type BenchTenant, durability, startBenchHub } from '../s
 import { sendInTurn } from '../support/closed-loop.ts'
 import { type Row, type Run, runFigure } from '../support/figure.ts'
 import { freePort, inspectProcess } from '../support/inspector.ts'
-import { say } from '../support/progress.ts'
+import { logProgress } from '../support/progress.ts'
 import { sampleBatches, sampleSingles } from '../support/sample-events.ts'
 import { median, quantile, rounded, spreadOf } from '../support/statistics.ts'
 
@@ -57,7 +57,7 @@ async function measure(run: Run) {
       }
     }
     const [plain, verified] = [median(pages.plainMs), median(pages.verifiedMs)]
-    say(`${subject.name}, ${subject.seals} seals: ${rounded(plain)} ms, verified ${rounded(verified)} ms`)
+    logProgress(`${subject.name}, ${subject.seals} seals: ${rounded(plain)} ms, verified ${rounded(verified)} ms`)
   }
   watch.close()
 
@@ -114,7 +114,7 @@ async function prepare(hub: BenchHub, run: Run): Promise<Subject[]> {
   const batched = await hub.tenant('batched')
   const singly = await hub.tenant('singly')
   const batches = sampleBatches(run.quick ? 4 : 64, pageSize)
-  say(`writing ${batches.length} batches, and ${pageSize} events one after another`)
+  logProgress(`writing ${batches.length} batches, and ${pageSize} events one after another`)
   for (const [tenant, path, bodies] of [
     [batched, '/api/v1/telemetry/events:batch', batches],
     [singly, '/api/v1/telemetry/events', sampleSingles(pageSize).map((body) => Buffer.from(body))],

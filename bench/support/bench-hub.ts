@@ -4,7 +4,7 @@ import { type OpenedDatabase, openDatabase } from '../../server/db/open-database
 import { freshDataDirectory, serverPid } from '../../tests/support/data-directory.ts'
 import { hubCommand, makeTenant, startHubProcess } from '../../tests/support/hub-process.ts'
 import { atEnd } from './cleanup.ts'
-import { say } from './progress.ts'
+import { logProgress } from './progress.ts'
 import { archetypeIds, skillIds, skillVersion } from './sample-events.ts'
 
 /** Raised so far that no benchmark meets a limit; they are counted all the same. */
@@ -151,7 +151,7 @@ export async function durability(database: OpenedDatabase): Promise<Record<strin
     if (settings.fsync !== 'on' || settings.synchronous_commit !== 'on') {
       throw new Error(`the server does not wait for the disk: ${JSON.stringify(settings)}`)
     }
-    say(`PostgreSQL ${settings.server_version}, fsync and synchronous_commit on`)
+    logProgress(`PostgreSQL ${settings.server_version}, fsync and synchronous_commit on`)
     return { ...settings }
   })
 }

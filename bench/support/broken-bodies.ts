@@ -1,7 +1,7 @@
 // Bodies that break the schema of an operation in as many places as its bounds allow, each at another kind of place.
 import type { BodyBounds } from '../../contract/limits.ts'
 import { scanJson } from '../../server/http/json-scan.ts'
-import { atOnce } from '../../server/http/yield-budget.ts'
+import { runToEnd } from '../../server/http/yield-budget.ts'
 
 /** A JSON schema of the OpenAPI document. */
 export interface BodySchema {
@@ -64,7 +64,7 @@ export function brokenBodies(
         const share = { values: valuesOfEach, bytes: Math.floor((bytes * valuesOfEach) / values) - 1 }
         const item = make(share)
         const bytesOfItem = Buffer.byteLength(item) + 1
-        const { values: valuesOfItem } = atOnce(scanJson(Buffer.from(item), { depth: 100 }))
+        const { values: valuesOfItem } = runToEnd(scanJson(Buffer.from(item), { depth: 100 }))
         return `[${list(Math.floor(Math.min(values / valuesOfItem, bytes / bytesOfItem)), () => item)}]`
       },
     })

@@ -1,5 +1,5 @@
 import { removeDataDirectories } from '../../tests/support/data-directory.ts'
-import { say } from './progress.ts'
+import { logProgress } from './progress.ts'
 
 const tasks: (() => Promise<void>)[] = []
 let cleaning: Promise<void> | undefined
@@ -17,14 +17,14 @@ export function cleanUp(): Promise<void> {
 
 async function stopAll(): Promise<void> {
   for (let task = tasks.pop(); task; task = tasks.pop()) {
-    await task().catch((error: unknown) => say(`cleaning up: ${error}`))
+    await task().catch((error: unknown) => logProgress(`cleaning up: ${error}`))
   }
   await removeDataDirectories()
 }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
-    say(`${signal}: stopping servers, removing their data`)
+    logProgress(`${signal}: stopping servers, removing their data`)
     process.exitCode = 1
     void cleanUp().finally(() => process.exit(1))
   })

@@ -9,7 +9,7 @@ import { Pool } from 'undici'
 import { clientConfig } from '../../server/db/connection-settings.ts'
 import { hubCommand } from '../../tests/support/hub-process.ts'
 import type { BenchHub, BenchTenant } from './bench-hub.ts'
-import { say } from './progress.ts'
+import { logProgress } from './progress.ts'
 import { sampleEvent } from './sample-events.ts'
 
 const eventsPerBatch = 1000
@@ -74,7 +74,9 @@ export async function fillDataset(hub: BenchHub, { manifest, parts }: Dataset): 
   const total = parts.reduce((sum, { records }) => sum + records, 0)
   const present = parts.reduce((sum, { stored }) => sum + stored, 0)
   if (present >= total) return { seconds: 0 }
-  say(`dataset of ${total} events over ${parts.length} tenants${present > 0 ? `, of which ${present} are there` : ''}`)
+  logProgress(
+    `dataset of ${total} events over ${parts.length} tenants${present > 0 ? `, of which ${present} are there` : ''}`,
+  )
   const began = performance.now()
   const batches = batchesOf(parts)
   let sent = 0
@@ -82,7 +84,7 @@ export async function fillDataset(hub: BenchHub, { manifest, parts }: Dataset): 
   const progress = setInterval(() => {
     const rate = sent / ((performance.now() - began) / 1000)
     const left = Math.max(0, Math.round((total - present - sent) / rate))
-    say(`${Math.min(total, present + sent)} of ${total} events, ${Math.round(rate)}/s, ${left} s left`)
+    logProgress(`${Math.min(total, present + sent)} of ${total} events, ${Math.round(rate)}/s, ${left} s left`)
   }, 10_000)
   async function work(): Promise<void> {
     for (const batch of batches) {
@@ -97,9 +99,9 @@ export async function fillDataset(hub: BenchHub, { manifest, parts }: Dataset): 
     await pool.close()
   }
   const seconds = (performance.now() - began) / 1000
-  say(`${sent} events in ${Math.round(seconds)} s, ${Math.round(sent / seconds)}/s`)
+  logProgress(`${sent} events in ${Math.round(seconds)} s, ${Math.round(sent / seconds)}/s`)
   await waitForFolding(hub, parts)
-  say('writing the rows of whole days, as each day would have been at its end')
+  logProgress('writing the rows of whole days, as each day would have been at its end')
   await hubCommand(hub.dataDir, 'jobs', 'run', 'fold-rollups')
   await vacuum(hub)
   return { seconds }
@@ -179,10 +181,10 @@ async function waitForFolding(hub: BenchHub, parts: Dataset['parts']): Promise<v
     for (const { tenant } of parts) left += await countDeltas(hub, tenant.slug)
     if (left === 0) break
     if (seconds() > foldSecondsMax) throw new Error(`${left} deltas are not folded after ${foldSecondsMax} s`)
-    if (checks % 20 === 0) say(`${left} deltas are not folded into the rollups yet`)
+    if (checks % 20 === 0) logProgress(`${left} deltas are not folded into the rollups yet`)
     await sleep(500)
   }
-  say(`rollups took ${seconds()} s more to take in the last deltas`)
+  logProgress(`rollups took ${seconds()} s more to take in the last deltas`)
 }
 
 function countDeltas(hub: BenchHub, slug: string): Promise<number> {

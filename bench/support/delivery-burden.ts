@@ -3,7 +3,7 @@ import { AcknowledgedIds } from './acknowledged-ids.ts'
 import type { BenchHub, BenchTenant } from './bench-hub.ts'
 import { sendInTurn } from './closed-loop.ts'
 import type { Outcome, Row, Run, StoreCheck } from './figure.ts'
-import { say } from './progress.ts'
+import { logProgress } from './progress.ts'
 import { sampleBatches } from './sample-events.ts'
 import { median, rounded, spreadOf } from './statistics.ts'
 import { checkEvents } from './summary.ts'
@@ -49,7 +49,7 @@ export async function measureBurden(
   ]
   const outcomes: Outcome[] = []
   const rows: Row[] = []
-  say(`warming up for ${run.warmUpSeconds} s`)
+  logProgress(`warming up for ${run.warmUpSeconds} s`)
   await ingest(run.warmUpSeconds)
   for (const { name, url } of dead) {
     const waitingBefore = await stage.pending([tenant.slug])
@@ -68,7 +68,7 @@ export async function measureBurden(
     for (let round = 1; round <= run.rounds; round++) {
       // The order turns around: whichever comes second finds a fuller store.
       for (const enabled of round % 2 === 1 ? [false, true] : [true, false]) await measure(enabled)
-      say(
+      logProgress(
         `round ${round}: ${Math.round(without.at(-1)!)} events/s, ${Math.round(beside.at(-1)!)} beside a receiver ${name}`,
       )
     }

@@ -1,7 +1,7 @@
 // How long messages take to a healthy endpoint, alone and beside many dead ones.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Outcome, Row, Run } from './figure.ts'
-import { say } from './progress.ts'
+import { logProgress } from './progress.ts'
 import { median, quantile, rounded } from './statistics.ts'
 import type { WebhookStage } from './webhook-stage.ts'
 
@@ -70,7 +70,9 @@ export async function measureIsolation(
     await tellSteadily(run.warmUpSeconds)
     beside.push(await tellSteadily(run.seconds))
     const p99 = (all: number[]) => rounded(quantile(all, 0.99))
-    say(`round ${round}: p99 ${p99(alone.at(-1)!)} ms alone, ${p99(beside.at(-1)!)} ms beside ${dead.length} dead ones`)
+    logProgress(
+      `round ${round}: p99 ${p99(alone.at(-1)!)} ms alone, ${p99(beside.at(-1)!)} ms beside ${dead.length} dead ones`,
+    )
   }
   await setAll(false)
   // Of all rounds together: a single one has too few for its slowest hundredth.

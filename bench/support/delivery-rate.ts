@@ -5,7 +5,7 @@ import type { BenchHub } from './bench-hub.ts'
 import { type CpuShares, cpuShares, cpuTimes, processMicros } from './cpu-times.ts'
 import type { Outcome, Row, Run } from './figure.ts'
 import type { Profile } from './profile.ts'
-import { say } from './progress.ts'
+import { logProgress } from './progress.ts'
 import { median, rounded, spreadOf } from './statistics.ts'
 import { sampleData, type WebhookStage } from './webhook-stage.ts'
 
@@ -60,7 +60,7 @@ export async function measureRate(
     return withCpu(count, () => postPlainly(stage, messages))
   }
 
-  say('warming up')
+  logProgress('warming up')
   await deliver(Math.ceil(messages / 4))
   await postAll(Math.ceil(messages / 4))
   const rounds: Round[] = []
@@ -68,7 +68,9 @@ export async function measureRate(
   for (let round = 1; round <= run.rounds; round++) {
     const plain = await postAll(messages)
     const delivered = await deliver(messages)
-    say(`round ${round}: ${Math.round(delivered.perSecond)} deliveries/s, ${Math.round(plain.perSecond)} plain posts/s`)
+    logProgress(
+      `round ${round}: ${Math.round(delivered.perSecond)} deliveries/s, ${Math.round(plain.perSecond)} plain posts/s`,
+    )
     rounds.push({ plain, delivered })
   }
   profile.end()

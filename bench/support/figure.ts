@@ -4,7 +4,7 @@ import { availableParallelism, cpus, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { cleanUp } from './cleanup.ts'
-import { say } from './progress.ts'
+import { logProgress } from './progress.ts'
 import { rounded, type Spread } from './statistics.ts'
 
 export type Row = Record<string, string | number | boolean>
@@ -84,7 +84,7 @@ export async function runFigure(figure: Figure): Promise<void> {
   const began = performance.now()
   try {
     const run = readFlags(figure)
-    say(`${figure.name}: ${figure.title}`)
+    logProgress(`${figure.name}: ${figure.title}`)
     const measured = await figure.measure(run)
     const result: FigureResult = {
       figure: figure.name,
@@ -185,9 +185,9 @@ export function isMet({ value, bound, target }: Outcome): boolean {
 /** A missed target is a finding; a lost or miscounted event makes the run worthless. */
 function isSound(result: FigureResult): boolean {
   for (const check of result.checks ?? []) {
-    if (check.missing > 0) say(`${check.missing} acknowledged records are not stored`)
+    if (check.missing > 0) logProgress(`${check.missing} acknowledged records are not stored`)
     if (check.summary_invocations !== check.stored_events) {
-      say(`the summary counts ${check.summary_invocations} events, ${check.stored_events} are stored`)
+      logProgress(`the summary counts ${check.summary_invocations} events, ${check.stored_events} are stored`)
     }
   }
   return (result.checks ?? []).every(

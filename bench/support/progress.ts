@@ -1,4 +1,4 @@
 /** Progress goes to stderr: the last line of stdout is the result. */
-export function say(text: string): void {
+export function logProgress(text: string): void {
   process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${text}\n`)
 }

@@ -1,7 +1,7 @@
 import { AcknowledgedIds } from './acknowledged-ids.ts'
 import type { BenchHub, BenchTenant } from './bench-hub.ts'
 import type { StoreCheck } from './figure.ts'
-import { say } from './progress.ts'
+import { logProgress } from './progress.ts'
 import { checkStored } from './stored-check.ts'
 
 const quarterMs = 15 * 60_000
@@ -38,7 +38,7 @@ export async function checkEvents(
   tenant: BenchTenant,
   acknowledged = new AcknowledgedIds(),
 ): Promise<StoreCheck> {
-  say(`looking for each of the ${acknowledged.count} acknowledged records`)
+  logProgress(`looking for each of the ${acknowledged.count} acknowledged records`)
   const { missing, storedEvents } = await checkStored(hub.database, tenant.slug, acknowledged)
   const { totals } = await readSummary(hub, tenant, { ...lastDays(40), group_by: 'skill' })
   return {

@@ -8,7 +8,7 @@ import type { OutgoingMessage } from '../../server/modules/webhooks/webhooks-typ
 import { hubCommand } from '../../tests/support/hub-process.ts'
 import { startReference } from '../baselines/start-reference.ts'
 import { accessToken, type BenchHub, type Credentials } from './bench-hub.ts'
-import { say } from './progress.ts'
+import { logProgress } from './progress.ts'
 import { sampleEvent } from './sample-events.ts'
 
 /** So that the service may deliver to this machine. */
@@ -59,7 +59,7 @@ export async function openWebhookStage(hub: BenchHub): Promise<WebhookStage> {
     database: hub.database,
     clock: createRecordClock(),
     wake: () => {},
-    log: { warn: (_details, message) => say(message) },
+    log: { warn: (_details, message) => logProgress(message) },
   })
   let made = 0
 

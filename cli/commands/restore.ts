@@ -5,7 +5,7 @@ import { type Config, loadConfig } from '../../server/config.ts'
 import { type RestoredBackup, readBackupHead, restoreBackup } from '../../server/db/backup/restore-backup.ts'
 import { findMasterKey } from '../../server/db/master-key.ts'
 import { withOwnerAlone } from '../../server/db/open-owner.ts'
-import { createErasureList } from '../../server/modules/hub/erasure/erasure-journal.ts'
+import { createErasureJournal } from '../../server/modules/hub/erasure/erasure-journal.ts'
 import type { FollowedUp, Restore } from '../../server/modules/log/checkpoint-sinks/restored-tenants.ts'
 import { StartupError } from '../../server/startup-error.ts'
 import { checkStorage, openStorage } from '../../server/storage/open-storage.ts'
@@ -70,7 +70,7 @@ async function load(file: string, options: RestoreOptions): Promise<RestoredBack
 async function requireErasureList(config: Config, { tenants, tombstones }: RestoredBackup): Promise<void> {
   if (tombstones === 0) return
   const storage = openStorage(config)
-  const list = createErasureList(storage)
+  const list = createErasureJournal(storage)
   for (const tenant of tenants) for await (const _ of list.read(tenant)) return
   throw new StartupError(
     `The backup knows of ${counted(tombstones, 'erased record')}, but there is no list of erasures in ${storage.place}: what was erased after the backup would be back.`,

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { SumsWouldBeLost } from '../../server/modules/telemetry/rollups/rollup-rebuild.ts'
+import { AggregateLossError } from '../../server/modules/telemetry/rollups/rollup-rebuild.ts'
 import { counted } from '../counted.ts'
 import { exitFailure, type OutputOptions, printResult } from '../output.ts'
 import { chosenTenants, type Services, withServices } from '../services.ts'
@@ -51,7 +51,7 @@ async function rebuild(services: Services, tenant: string, mayLose: boolean): Pr
   try {
     return { tenant, ...(await services.rollups.rebuild(tenant, { mayLose })) }
   } catch (error) {
-    if (error instanceof SumsWouldBeLost) return { tenant, kept: 'content-destroyed' }
+    if (error instanceof AggregateLossError) return { tenant, kept: 'content-destroyed' }
     throw error
   }
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { example, exitFailure, type OutputOptions, printResult } from '../output.ts'
-import { CannotCheckError } from '../verify/inconclusive-error.ts'
+import { InconclusiveError } from '../verify/inconclusive-error.ts'
 import { reportText } from '../verify/report-text.ts'
 import { manifestFix, type VerifyOptions, verifyFile } from '../verify/verify-file.ts'
 
@@ -38,7 +38,7 @@ export function addVerifyCommand(program: Command): void {
           process.stderr.write(`hub: The manifest ${manifest?.place} cannot be read.\n${manifestFix}\n`)
         }
       } catch (error) {
-        const text = error instanceof CannotCheckError ? `${error.message}\n${error.fix}` : unexpected(error)
+        const text = error instanceof InconclusiveError ? `${error.message}\n${error.fix}` : unexpected(error)
         process.stderr.write(`hub: ${text}\n`)
         process.exitCode = exitUnchecked
       }

@@ -8,14 +8,14 @@ import Fastify, {
 } from 'fastify'
 import { DomainError, invalidTenant, validationFailed } from '../../contract/domain-error.ts'
 import { bodyBounds } from '../../contract/limits.ts'
-import { createBodyBudget } from '../../server/http/body-memory-limit.ts'
-import { answerBrokenRequests } from '../../server/http/malformed-requests.ts'
+import { createBodyMemoryLimit } from '../../server/http/body-memory-limit.ts'
+import { handleMalformedRequests } from '../../server/http/malformed-requests.ts'
 import { problemSender } from '../../server/http/problem-sender.ts'
 import { readBody } from '../../server/http/request-body.ts'
 import { checkLoopbackHost, countHeader } from '../../server/http/request-headers.ts'
 import { requestIdHeader, requestIdOf } from '../../server/http/request-id.ts'
 import { apiHeaders } from '../../server/http/security-headers.ts'
-import { isSameText } from '../../server/secrets/constant-time-equal.ts'
+import { constantTimeEqual } from '../../server/secrets/constant-time-equal.ts'
 import type { ConnectorConfig } from './connector-config.ts'
 import type { ConnectorStatus } from './connector-status.ts'
 import { batchPath, bodyOf, type EventIntake, eventPath } from './event-intake.ts'
@@ -56,7 +56,7 @@ export function createConnectorServer(deps: {
   app.decorateRequest('hubTenant', null)
   app.decorateRequest('hostTenant', null)
   app.decorateRequest('rawAnswer')
-  answerBrokenRequests(app.server, hubUrl, apiHeaders)
+  handleMalformedRequests(app.server, hubUrl, apiHeaders)
   readBodies(app)
 
   app.addHook('onRequest', async (request, reply) => {
@@ -96,7 +96,7 @@ function answerKept(reply: FastifyReply, { answer, replayed }: Kept): FastifyRep
 
 function checkProducer(request: FastifyRequest, { sharedSecret, tenant }: RoutesConfig): void {
   const [scheme, secret = ''] = (request.headers.authorization ?? '').split(' ', 2)
-  if (sharedSecret !== undefined && (scheme?.toLowerCase() !== 'bearer' || !isSameText(secret, sharedSecret))) {
+  if (sharedSecret !== undefined && (scheme?.toLowerCase() !== 'bearer' || !constantTimeEqual(secret, sharedSecret))) {
     throw new DomainError('authentication-failed', 'Send the shared secret of this connector as a bearer token.')
   }
   const named = request.headers['x-service-tenant']
@@ -112,7 +112,7 @@ function keyOf(request: FastifyRequest): string | undefined {
 }
 
 function readBodies(app: FastifyInstance): void {
-  const budget = createBodyBudget(bodiesBytesMax)
+  const budget = createBodyMemoryLimit(bodiesBytesMax)
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(['application/json', '*'], (request: FastifyRequest, payload: IncomingMessage) =>
     readBody(request.headers, payload, {

@@ -55,7 +55,7 @@ const detailLengthMax = 1000
  * Reads the answer to a batch. Only the Hub's own words count as a refusal: a proxy between, a captive portal or another
  * service at the address refuses nothing for good.
  */
-export function readBatchAnswer(answer: Answer, eventCount: number): Outcome {
+export function readBatchResponse(answer: Answer, eventCount: number): Outcome {
   const { status, body, retryAfterMs } = answer
   if (status === 201) {
     const refusals = refusalsOf(body, eventCount)
@@ -81,7 +81,7 @@ export function readBatchAnswer(answer: Answer, eventCount: number): Outcome {
 }
 
 /** A line about an answer that is an error. */
-export function describeAnswer({ status, body }: Answer): string {
+export function describeResponse({ status, body }: Answer): string {
   return describe(status, problemOf(body))
 }
 

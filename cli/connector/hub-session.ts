@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { requestMs, retryAfterSecondsMax } from './connector-limits.ts'
-import { describeAnswer, type Outcome, readBatchAnswer, readFailure } from './hub-response.ts'
+import { describeResponse, type Outcome, readBatchResponse, readFailure } from './hub-response.ts'
 import type { SpooledBatch } from './spool-batches.ts'
 
 interface Credentials {
@@ -95,7 +95,7 @@ export function createHubSession(credentials: Credentials): HubSession {
         return { kind: 'barred', message: 'The service account has no scope telemetry:write.' }
       }
       const { retryAfterMs } = answer
-      const message = `No token: ${describeAnswer(answer)}`
+      const message = `No token: ${describeResponse(answer)}`
       const passes = answer.status === 429 || answer.status >= 500
       return passes ? { kind: 'not-taken', message, retryAfterMs } : { kind: 'barred', message, retryAfterMs }
     } catch (error) {
@@ -127,7 +127,7 @@ export function createHubSession(credentials: Credentials): HubSession {
       const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip', 'idempotency-key': key }
       try {
         const answer = await askWithToken('/api/v1/telemetry/events:batch', { method: 'POST', headers, body })
-        return readBatchAnswer(answer, events.length)
+        return readBatchResponse(answer, events.length)
       } catch (error) {
         return readFailure(error)
       }
@@ -143,7 +143,7 @@ export function createHubSession(credentials: Credentials): HubSession {
         throw new QueryFailed(readFailure(error))
       }
       const { records, next_cursor } = (answer.body ?? {}) as Record<string, unknown>
-      if (answer.status !== 200 || !Array.isArray(records)) throw new QueryFailed(readBatchAnswer(answer, 0))
+      if (answer.status !== 200 || !Array.isArray(records)) throw new QueryFailed(readBatchResponse(answer, 0))
       return { records, next_cursor: typeof next_cursor === 'string' ? next_cursor : null }
     },
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { HubClient, HubProblem } from '../../sdk/hub-client.ts'
 import type { Config } from '../../server/config.ts'
-import { readServeNotice } from '../../server/embedded-postgres/instance-file.ts'
+import { readInstanceFile } from '../../server/embedded-postgres/instance-file.ts'
 import { findPostmaster } from '../../server/embedded-postgres/postmaster-file.ts'
 import { StartupError } from '../../server/startup-error.ts'
 
@@ -81,7 +81,7 @@ export function refuseOtherProgram(baseUrl: string): never {
  */
 export async function requireOwnHub({ databaseUrl, dataDir }: Config, baseUrl: string): Promise<void> {
   if (databaseUrl !== undefined) return
-  if (readServeNotice(dataDir) && (await findPostmaster(join(dataDir, 'pg')))) return
+  if (readInstanceFile(dataDir) && (await findPostmaster(join(dataDir, 'pg')))) return
   throw new StartupError(
     `A Hub answers at ${baseUrl}, and it does not use the data directory of this command, ${dataDir}.`,
     otherHubRemedy,

@@ -11,7 +11,7 @@ import {
 } from '../../provenance/index.ts'
 import { runSync } from '../../provenance/sync-async-runner.ts'
 import { nodeCrypto } from '../../server/modules/hub/node-crypto.ts'
-import { CannotCheckError } from './inconclusive-error.ts'
+import { InconclusiveError } from './inconclusive-error.ts'
 
 /** A deletion certificate that was verified, as people are told of it. */
 export interface CheckedCertificate {
@@ -64,7 +64,7 @@ function recordsIn(json: JsonValue): readonly JsonObject[] {
     return isJsonObject(item.record ?? null) ? [item.record as JsonObject] : item.erased === true ? [] : [item]
   })
   if (records.length > 0 && records.every((record) => isRecord(record))) return records
-  throw new CannotCheckError(
+  throw new InconclusiveError(
     'There is no record in this document, nor is it a deletion certificate.',
     'Give what the API answers for a record, a query, the entries of the log, or a deletion certificate.',
   )
@@ -79,6 +79,6 @@ function parse(text: string): JsonValue {
   try {
     return JSON.parse(text) as JsonValue
   } catch (error) {
-    throw new CannotCheckError('The document is not JSON.', 'Give the file as it was downloaded.', { cause: error })
+    throw new InconclusiveError('The document is not JSON.', 'Give the file as it was downloaded.', { cause: error })
   }
 }

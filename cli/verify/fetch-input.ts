@@ -1,5 +1,5 @@
 import { fileProblem } from '../../server/startup-error.ts'
-import { CannotCheckError } from './inconclusive-error.ts'
+import { InconclusiveError } from './inconclusive-error.ts'
 
 const timeoutMs = 60_000
 /** Of keys and manifests, which are kept in memory. */
@@ -13,26 +13,26 @@ export function isUrl(place: string): boolean {
  * Fetches what an address on the command line names. Throws CannotCheckError: for http beyond this machine, where
  * anyone on the way could put in keys of their own, and for any answer but 200.
  */
-export async function fetched(address: string): Promise<Uint8Array[]> {
+export async function fetchInput(address: string): Promise<Uint8Array[]> {
   const url = new URL(address)
   if (url.protocol !== 'https:' && !['localhost', '127.0.0.1', '[::1]'].includes(url.hostname)) {
-    throw new CannotCheckError(`${address} is not fetched: http can be changed on the way.`, 'Use an https address.')
+    throw new InconclusiveError(`${address} is not fetched: http can be changed on the way.`, 'Use an https address.')
   }
   const fix = 'Fetch it yourself, and give the file instead.'
   try {
     const answer = await fetch(url, { signal: AbortSignal.timeout(timeoutMs), redirect: 'error' })
-    if (answer.status !== 200) throw new CannotCheckError(`${address} answers ${answer.status}.`, fix)
+    if (answer.status !== 200) throw new InconclusiveError(`${address} answers ${answer.status}.`, fix)
     const chunks: Uint8Array[] = []
     let size = 0
     for await (const chunk of answer.body ?? []) {
       chunks.push(chunk)
       size += chunk.length
-      if (size > bytesMax) throw new CannotCheckError(`${address} answers more than ${bytesMax} bytes.`, fix)
+      if (size > bytesMax) throw new InconclusiveError(`${address} answers more than ${bytesMax} bytes.`, fix)
     }
     return chunks
   } catch (error) {
-    if (error instanceof CannotCheckError) throw error
+    if (error instanceof InconclusiveError) throw error
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-    throw new CannotCheckError(`${address} cannot be fetched: ${fileProblem(cause)}.`, fix, { cause: error })
+    throw new InconclusiveError(`${address} cannot be fetched: ${fileProblem(cause)}.`, fix, { cause: error })
   }
 }

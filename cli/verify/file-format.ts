@@ -1,5 +1,5 @@
 import { isDeletionCertificate, isJsonObject, type JsonValue } from '../../provenance/index.ts'
-import { CannotCheckError } from './inconclusive-error.ts'
+import { InconclusiveError } from './inconclusive-error.ts'
 import type { VerifiedFile } from './verified-file.ts'
 
 /** `json` is one document: a record, an answer of the API with many, or a deletion certificate. */
@@ -13,7 +13,7 @@ export async function formatOf(file: VerifiedFile): Promise<FileFormat> {
   if (head.startsWith('record_id,') || name.endsWith('.csv')) return 'csv'
   if (/^\s*[{[]/.test(head)) return (await isDocument(file, head)) ? 'json' : 'jsonl'
   if (/\.(jsonl|ndjson|json)$/.test(name)) return 'jsonl'
-  throw new CannotCheckError(
+  throw new InconclusiveError(
     `${file.path} ${head === '' ? 'is empty' : 'is neither JSON, CSV nor Parquet'}.`,
     'Give a file of an export, or a record, a page of records or a deletion certificate as the API answers it.',
   )

@@ -1,5 +1,5 @@
 /** Nothing can be said of what was given, good or bad. `fix` tells what to do about it. */
-export class CannotCheckError extends Error {
+export class InconclusiveError extends Error {
   override readonly name = 'CannotCheckError'
   readonly fix: string
 

@@ -2,8 +2,8 @@ import { closeSync, openSync, readSync } from 'node:fs'
 import { access } from 'node:fs/promises'
 import type { ManifestSource } from '../../provenance/manifest-reader.ts'
 import { fileProblem } from '../../server/startup-error.ts'
-import { fetched, isUrl } from './fetch-input.ts'
-import { CannotCheckError } from './inconclusive-error.ts'
+import { fetchInput, isUrl } from './fetch-input.ts'
+import { InconclusiveError } from './inconclusive-error.ts'
 
 export interface FoundManifest {
   /** As it was given, or the path where it was found. */
@@ -27,14 +27,14 @@ export async function findManifest(file: string, given: string | undefined): Pro
 
 async function sourceOf(place: string): Promise<ManifestSource> {
   if (isUrl(place)) {
-    const chunks = await fetched(place)
+    const chunks = await fetchInput(place)
     return () => chunks
   }
   try {
     closeSync(openSync(place, 'r'))
     return () => chunksOf(place)
   } catch (error) {
-    throw new CannotCheckError(
+    throw new InconclusiveError(
       `The manifest ${place} cannot be read: ${fileProblem(error)}.`,
       'See that --manifest is right.',
     )

@@ -11,7 +11,7 @@ interface Verified {
 }
 
 /** What verification rests on, and how far that reaches. */
-export function trustSentence(basis: string, verified: Verified): string {
+export function trustSummary(basis: string, verified: Verified): string {
   return [basis, ...reach(verified), ...(verified.hasOldKeys ? [newerKeys] : [])].join('; ')
 }
 

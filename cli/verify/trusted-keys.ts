@@ -14,8 +14,8 @@ import {
 import { nodeCrypto } from '../../server/modules/hub/node-crypto.ts'
 import { fileProblem } from '../../server/startup-error.ts'
 import { counted } from '../counted.ts'
-import { fetched, isUrl } from './fetch-input.ts'
-import { CannotCheckError } from './inconclusive-error.ts'
+import { fetchInput, isUrl } from './fetch-input.ts'
+import { InconclusiveError } from './inconclusive-error.ts'
 
 /** The keys that verification rests on, and why. */
 export interface Trust {
@@ -31,19 +31,19 @@ export async function readKeys(place: string): Promise<KeyRing> {
   const fix = 'Give what /.well-known/provenance-keys.json of the Hub answers, or a line <name>+<hash>+<key>.'
   let text: string
   try {
-    text = Buffer.concat(isUrl(place) ? await fetched(place) : [await readFile(place)]).toString()
+    text = Buffer.concat(isUrl(place) ? await fetchInput(place) : [await readFile(place)]).toString()
   } catch (error) {
-    if (error instanceof CannotCheckError) throw error
-    throw new CannotCheckError(`The keys ${place} cannot be read: ${fileProblem(error)}.`, fix)
+    if (error instanceof InconclusiveError) throw error
+    throw new InconclusiveError(`The keys ${place} cannot be read: ${fileProblem(error)}.`, fix)
   }
   try {
     const keys = text.trimStart().startsWith('{') ? keysInJson(JSON.parse(text)) : keysInLines(text)
     if (keys.size > 0) return keys
   } catch (error) {
     if (!(error instanceof ProvenanceError || error instanceof SyntaxError)) throw error
-    throw new CannotCheckError(`${place} has no keys that can be used: ${error.message}.`, fix)
+    throw new InconclusiveError(`${place} has no keys that can be used: ${error.message}.`, fix)
   }
-  throw new CannotCheckError(`${place} has no keys.`, fix)
+  throw new InconclusiveError(`${place} has no keys.`, fix)
 }
 
 /** A key document, or a manifest, which has one. */

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import type { FileDigest } from '../../provenance/export-verifier.ts'
 import { fileProblem } from '../../server/startup-error.ts'
-import { CannotCheckError } from './inconclusive-error.ts'
+import { InconclusiveError } from './inconclusive-error.ts'
 
 const readBytes = 256 * 1024
 /** What a document that is not one row a line may have, unpacked. */
@@ -42,7 +42,7 @@ export class VerifiedFile {
       const raw = new VerifiedFile(path, size, isGzip, bytes.subarray(0, bytesRead))
       return isGzip ? new VerifiedFile(path, size, true, await firstUnpacked(raw)) : raw
     } catch (error) {
-      throw new CannotCheckError(`${path} cannot be read: ${fileProblem(error)}.`, 'See that the name is right.')
+      throw new InconclusiveError(`${path} cannot be read: ${fileProblem(error)}.`, 'See that the name is right.')
     }
   }
 

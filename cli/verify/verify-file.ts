@@ -10,10 +10,10 @@ import { verifyCsvRows } from './csv-rows.ts'
 import { type CheckedCertificate, verifyDocument } from './document.ts'
 import { isUrl } from './fetch-input.ts'
 import { type FileFormat, formatOf } from './file-format.ts'
-import { CannotCheckError } from './inconclusive-error.ts'
+import { InconclusiveError } from './inconclusive-error.ts'
 import { type FoundManifest, findManifest } from './manifest-file.ts'
 import { verifyParquetRows } from './parquet-rows.ts'
-import { isKeyUnknown, trustSentence } from './trust-summary.ts'
+import { isKeyUnknown, trustSummary } from './trust-summary.ts'
 import { readKeys, type Trust, trustOnFirstUse, trustPinned } from './trusted-keys.ts'
 import { DamagedFileError, Digest, documentBytesMax, VerifiedFile } from './verified-file.ts'
 
@@ -68,7 +68,7 @@ export async function verifyFile(path: string, options: VerifyOptions): Promise<
     : problem !== undefined && report.failureCount === 1
       ? 'unchecked'
       : 'failed'
-  const sentence = trustSentence(trust.basis, {
+  const sentence = trustSummary(trust.basis, {
     manifest,
     isDocument: format === 'json',
     records: certificate ? 0 : report.checked,
@@ -105,7 +105,7 @@ function requireRows(path: string, report: VerificationReport, manifestProblem: 
   const { checked, withoutProvenance, failureCount } = report
   const rowFailures = failureCount - (manifestProblem === undefined ? 0 : 1)
   if (rowFailures === 0 && checked === 0) {
-    throw new CannotCheckError(
+    throw new InconclusiveError(
       `${path} has no records.`,
       'Give the manifest of the export, which tells how many it has.',
     )
@@ -114,7 +114,7 @@ function requireRows(path: string, report: VerificationReport, manifestProblem: 
   if (withoutProvenance === 0 || withoutProvenance !== checked || withoutProvenance !== rowFailures) return
   const manifestText =
     manifestProblem === undefined ? '' : `, and the manifest cannot be used (${detailOf(manifestProblem)})`
-  throw new CannotCheckError(
+  throw new InconclusiveError(
     `${path}: these rows carry no provenance (exported without include_provenance), so that none can be verified by itself${manifestText}.`,
     'Give the manifest of the export with --manifest: it is signed, and about the whole file. Or export again with include_provenance: true.',
   )
@@ -135,7 +135,7 @@ async function verifyContent(
     return { certificate: verifyDocument((await textOf(file.content())) ?? '', verifier, trust.keys) }
   }
   if (format === 'parquet') {
-    if (file.isGzip) throw new CannotCheckError(`${file.path} is Parquet inside gzip.`, 'Unpack it with gunzip first.')
+    if (file.isGzip) throw new InconclusiveError(`${file.path} is Parquet inside gzip.`, 'Unpack it with gunzip first.')
     await verifyParquetRows(file, verifier, parquetGroupMs)
     return { digest: await file.digest() }
   }
@@ -184,16 +184,16 @@ function streamHash(): StreamHash {
   return { update: (bytes) => void hash.update(bytes), digest: () => hash.digest() }
 }
 
-function noKeys(path: string): CannotCheckError {
-  return new CannotCheckError(
+function noKeys(path: string): InconclusiveError {
+  return new InconclusiveError(
     `There are no keys to verify ${path} with: it has no manifest beside it (${path}.manifest.json).`,
     'Give the manifest with --manifest, or public keys with --keys: what /.well-known/provenance-keys.json of the Hub answers.',
   )
 }
 
 /** What it says may be anything: nothing follows from it, not even that the file is bad. */
-function unusableManifest(place: string, problem: string): CannotCheckError {
-  return new CannotCheckError(`The manifest ${place} cannot be used: ${detailOf(problem)}.`, manifestFix)
+function unusableManifest(place: string, problem: string): InconclusiveError {
+  return new InconclusiveError(`The manifest ${place} cannot be used: ${detailOf(problem)}.`, manifestFix)
 }
 
 /** Without its code. */

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import type { ConnectionTarget } from '../db/connection-settings.ts'
 import type { MetricsSnapshot } from '../metrics/metrics.ts'
-import type { LimiterAnswer, LimiterRequest } from './ipc-rate-limiter.ts'
+import type { LimiterRequest, LimiterResponse } from './ipc-rate-limiter.ts'
 
 /** Everything a worker needs, over the channel that only primary and worker have: it holds secrets. */
 export interface WorkerStart {
@@ -23,7 +23,7 @@ export type ToWorker =
   | WorkerStart
   | { kind: 'connection'; connection: number }
   | { kind: 'drain' }
-  | LimiterAnswer
+  | LimiterResponse
   | MetricsRequest
   | StorageFull
 
@@ -37,7 +37,7 @@ export type FromWorker =
   /** It could not start. `fix` is there when an operator can mend it. */
   | { kind: 'failed'; message: string; fix?: string }
   | LimiterRequest
-  | MetricsAnswer
+  | MetricsResponse
   | StorageFull
 
 /** The database reported a full disk to one process. The health check of every process says so. */
@@ -51,7 +51,7 @@ export interface MetricsRequest {
   request: number
 }
 
-export interface MetricsAnswer {
+export interface MetricsResponse {
   kind: 'metrics-answer'
   request: number
   metrics: MetricsSnapshot

@@ -1,7 +1,7 @@
 import type { DatabaseLog } from '../db/database.ts'
 import type { Charge, RateDecision, RateLimiter } from '../http/rate-limiter.ts'
 import { type DecisionNumbers, decisionOfNumbers, numbersOfDecision } from '../limits/decision-numbers.ts'
-import { ShareLimiter } from '../limits/fallback-limiter.ts'
+import { FallbackLimiter } from '../limits/fallback-limiter.ts'
 
 /** What a worker asks of the one limiter: everything of one turn of its event loop. */
 export interface LimiterRequest {
@@ -12,7 +12,7 @@ export interface LimiterRequest {
 }
 
 /** Decisions in the order of the takes. */
-export interface LimiterAnswer {
+export interface LimiterResponse {
   kind: 'limiter-answer'
   batch: number
   decisions: DecisionNumbers[]
@@ -21,7 +21,7 @@ export interface LimiterAnswer {
 }
 
 /** Counts in the primary what the workers ask for: so the limits of a machine are exact, whoever serves. */
-export async function answerWorker(limiter: RateLimiter, request: LimiterRequest): Promise<LimiterAnswer> {
+export async function respondToWorker(limiter: RateLimiter, request: LimiterRequest): Promise<LimiterResponse> {
   // Begun in this order, they are done in this order.
   const refunds = request.refunds.map(([charges, takenAtMs]) => limiter.refund(charges, takenAtMs))
   const decisions = await Promise.all(
@@ -53,7 +53,7 @@ interface WorkerLimiterOptions {
  */
 export class WorkerLimiter implements RateLimiter {
   private readonly options: Required<WorkerLimiterOptions>
-  private readonly share: ShareLimiter
+  private readonly share: FallbackLimiter
   private machines = 1
   /** Charges that were counted here: their refund belongs here too. */
   private readonly countedHere = new WeakSet<readonly Charge[]>()
@@ -67,7 +67,7 @@ export class WorkerLimiter implements RateLimiter {
 
   constructor(options: WorkerLimiterOptions) {
     this.options = { patienceMs: 1000, onFallback: () => {}, ...options }
-    this.share = new ShareLimiter(() => options.workers * this.machines)
+    this.share = new FallbackLimiter(() => options.workers * this.machines)
   }
 
   take(charges: readonly Charge[]): Promise<RateDecision> {
@@ -85,7 +85,7 @@ export class WorkerLimiter implements RateLimiter {
   }
 
   /** To be called with each answer of the primary. One that comes late decides nothing any more. */
-  answer({ batch, decisions, sharers }: LimiterAnswer): void {
+  answer({ batch, decisions, sharers }: LimiterResponse): void {
     this.machines = sharers
     const sent = this.sent.get(batch)
     this.sent.delete(batch)

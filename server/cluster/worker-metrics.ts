@@ -1,5 +1,5 @@
 import type { MetricsSnapshot } from '../metrics/metrics.ts'
-import type { MetricsAnswer, MetricsRequest } from './ipc-messages.ts'
+import type { MetricsRequest, MetricsResponse } from './ipc-messages.ts'
 
 /** A worker that is busy for longer is left out of a page; it is there again in the next. */
 const patienceMs = 1000
@@ -15,7 +15,7 @@ export class WorkerMetrics {
     return (await Promise.all(asked)).filter((each) => each !== undefined)
   }
 
-  hear({ request, metrics }: MetricsAnswer): void {
+  hear({ request, metrics }: MetricsResponse): void {
     this.waiting.get(request)?.(metrics)
   }
 

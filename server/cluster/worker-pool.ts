@@ -6,7 +6,7 @@ import type { RateLimiter } from '../http/rate-limiter.ts'
 import type { MetricsSnapshot } from '../metrics/metrics.ts'
 import { StartupError } from '../startup-error.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './ipc-messages.ts'
-import { answerWorker } from './ipc-rate-limiter.ts'
+import { respondToWorker } from './ipc-rate-limiter.ts'
 import { WorkerMetrics } from './worker-metrics.ts'
 
 /** A worker that lived this long and ended has nothing to do with its start. */
@@ -164,7 +164,7 @@ export class WorkerPool {
 
   #hear(place: Place, worker: Worker, message: FromWorker): void {
     if (message.kind === 'limiter-request') {
-      void answerWorker(this.#options.limiter, message).then((answer) => this.#tell(worker, answer))
+      void respondToWorker(this.#options.limiter, message).then((answer) => this.#tell(worker, answer))
     } else if (message.kind === 'metrics-answer') {
       this.#metrics.hear(message)
     } else if (message.kind === 'storage-full') {

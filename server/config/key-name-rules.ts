@@ -9,7 +9,7 @@ export interface KeyNameRule {
 }
 
 /** By provider. Those of the local keyring are the tenant's own in any case. */
-export interface KeyNames {
+export interface KeyNameRules {
   readonly vault: readonly KeyNameRule[]
   readonly 'aws-kms': readonly KeyNameRule[]
 }
@@ -20,7 +20,7 @@ const defaults = {
 }
 
 /** HUB_VAULT_KEYS and HUB_KMS_KEYS. */
-export function readKeyNames(reader: SettingReader): KeyNames {
+export function readKeyNameRules(reader: SettingReader): KeyNameRules {
   return Object.freeze({
     vault: readRules(reader, 'HUB_VAULT_KEYS', defaults.vault, (pattern) =>
       pattern.slice(0, pattern.lastIndexOf('/') + 1).includes('*') ? 'has a * in the path of the engine' : undefined,

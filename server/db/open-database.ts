@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Config } from '../config.ts'
-import { removeServeNotice, writeServeNotice } from '../embedded-postgres/instance-file.ts'
+import { removeInstanceFile, writeInstanceFile } from '../embedded-postgres/instance-file.ts'
 import { prepareLayout } from '../embedded-postgres/layout.ts'
 import { type EmbeddedServer, startEmbedded } from '../embedded-postgres/server.ts'
 import { StartupError } from '../startup-error.ts'
@@ -87,11 +87,11 @@ async function openOn(
     ...pools,
     migrationsApplied: applied,
     connection: { ...pools.connection, embedded: server !== undefined, owner },
-    announce: (url) => writeServeNotice(config.dataDir, url),
+    announce: (url) => writeInstanceFile(config.dataDir, url),
     stop: async () => {
       stopWatching()
       await pools.close()
-      await removeServeNotice(config.dataDir)
+      await removeInstanceFile(config.dataDir)
       await server?.stop()
     },
   }

@@ -5,11 +5,11 @@ import type { TenantTx } from './database.ts'
  * Content at rest under a tenant's own key: a text that stands in the place of the one that it was made of, as
  * `omhe1.<key id>.<record id>.<base64url of nonce, ciphertext and tag>`. No JSON begins like it.
  */
-export const sealedPrefix = 'omhe1.'
-const firstCode = sealedPrefix.charCodeAt(0)
+export const ciphertextPrefix = 'omhe1.'
+const firstCode = ciphertextPrefix.charCodeAt(0)
 
 /** Seals the contents of one tenant under its newest key. Good until the transaction, or the call, ends. */
-export interface ContentSealer {
+export interface ContentEncryptor {
   readonly keyId: string
   /** @param recordId the record that the text belongs to: nowhere else does it open */
   seal(recordId: string, text: string): string
@@ -46,18 +46,18 @@ export interface RecordContents {
   /**
    * Seals under the tenant's active key, which stays so until the transaction ends. Undefined for a tenant without one.
    */
-  sealer(tx: TenantTx): Promise<ContentSealer | undefined>
+  sealer(tx: TenantTx): Promise<ContentEncryptor | undefined>
   /**
    * The same outside of a transaction, for the steps of `Database.ingest`: the first of them has to be
    * {@link requireContentKey}. Throws DomainError `hub-not-provisioned` for a tenant without a key.
    *
    * @param fresh reads which key it is anew
    */
-  outside(tenantId: string, fresh?: boolean): Promise<ContentSealer>
+  outside(tenantId: string, fresh?: boolean): Promise<ContentEncryptor>
 }
 
 /** Of an ingest transaction: refuses, with SQLSTATE {@link contentKeyChanged}, when another key has become the active one. */
-export function requireContentKey(tenantId: string, { keyId }: ContentSealer) {
+export function requireContentKey(tenantId: string, { keyId }: ContentEncryptor) {
   return { statement: requireKeyStatement, values: [tenantId, keyId] }
 }
 
@@ -66,27 +66,27 @@ const requireKeyStatement = { name: 'hub_require_content_key', text: 'select hub
 export const contentKeyChanged = '9K001'
 
 /** Cheap, and false for every text of a tenant in mode A or C. */
-export function isSealed(stored: string): boolean {
+export function isCiphertext(stored: string): boolean {
   return stored.charCodeAt(0) === firstCode
 }
 
 /** The text of a row, see {@link RecordContents.open}. */
-export function openText(tx: TenantTx, recordId: string, stored: string): string {
-  return isSealed(stored) ? tx.contents.open(tx.tenantId, recordId, stored) : stored
+export function decryptContent(tx: TenantTx, recordId: string, stored: string): string {
+  return isCiphertext(stored) ? tx.contents.open(tx.tenantId, recordId, stored) : stored
 }
 
 /** The text of one of several rows that were joined, see {@link RecordContents.openJoined}. */
-export function openJoined(tx: TenantTx, stored: string): string {
-  return isSealed(stored) ? tx.contents.openJoined(tx.tenantId, stored) : stored
+export function decryptJoined(tx: TenantTx, stored: string): string {
+  return isCiphertext(stored) ? tx.contents.openJoined(tx.tenantId, stored) : stored
 }
 
-/** {@link openText} for rows that have their id and text under these names; changes the rows. */
-export function openRows<Row extends { record_id: string; canonical: string | null }>(
+/** {@link decryptContent} for rows that have their id and text under these names; changes the rows. */
+export function decryptRows<Row extends { record_id: string; canonical: string | null }>(
   tx: TenantTx,
   rows: readonly Row[],
 ): void {
   for (const row of rows) {
-    if (row.canonical !== null && isSealed(row.canonical)) {
+    if (row.canonical !== null && isCiphertext(row.canonical)) {
       row.canonical = tx.contents.open(tx.tenantId, row.record_id, row.canonical)
     }
   }
@@ -94,11 +94,11 @@ export function openRows<Row extends { record_id: string; canonical: string | nu
 
 /** Whether a text, opened or as it is stored, is gone with the key that it was sealed under. */
 export function isErased(tx: TenantTx, text: string | null): boolean {
-  return text !== null && isSealed(text) && tx.contents.destroyedKeyOf(tx.tenantId, text) !== undefined
+  return text !== null && isCiphertext(text) && tx.contents.destroyedKeyOf(tx.tenantId, text) !== undefined
 }
 
 /** The active key of a tenant in Mode B. Throws DomainError `hub-not-provisioned` for a tenant without one. */
-export async function contentSealer(tx: TenantTx): Promise<ContentSealer> {
+export async function contentEncryptor(tx: TenantTx): Promise<ContentEncryptor> {
   const sealer = await tx.contents.sealer(tx)
   if (sealer === undefined) throw withoutContentKey()
   return sealer

@@ -10,7 +10,7 @@ const lookMsMax = 10_000
 const looksApartMs = 50
 
 /** Keeps what a process has in memory true to the database. */
-export interface Lookout {
+export interface SnapshotPoller {
   /** Whether the last look is recent enough to answer from. It is asked for every request. */
   isFresh(): boolean
   /** Looks first, unless it is fresh. Throws `hub-unavailable` when the database does not answer within two seconds. */
@@ -25,7 +25,7 @@ export interface Lookout {
   close(): Promise<void>
 }
 
-export interface LookoutOptions<Found> {
+export interface SnapshotPollerOptions<Found> {
   database: Pick<Database, 'withRegistry'>
   log: DatabaseLog
   /** What is looked at, for the log. */
@@ -40,7 +40,7 @@ export interface LookoutOptions<Found> {
   now?: (() => number) | undefined
 }
 
-export function openLookout<Found>(options: LookoutOptions<Found>): Lookout {
+export function createSnapshotPoller<Found>(options: SnapshotPollerOptions<Found>): SnapshotPoller {
   const { database, log, subject, everyMs, freshMs, read, take } = options
   // One of them stands still while the machine sleeps, the other one may be set.
   const steadyNow = options.now ?? (() => performance.now())

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { DomainError } from '../../contract/domain-error.ts'
 import { asServiceError, isRetryable, isUnavailable, unavailable } from './database-errors.ts'
-import { FetchesOfTransaction, NotAtHand } from './fetch-required.ts'
+import { FetchRequiredError, TransactionFetches } from './fetch-required.ts'
 import { type IngestStep, IngestStepRefused, runScript } from './ingest-script.ts'
 import type { WorkClass } from './work-classes.ts'
 
@@ -97,12 +97,12 @@ export async function runTransaction<T>(
   work: (scope: TransactionScope) => Promise<T>,
 ): Promise<T> {
   requireNoTransaction()
-  const fetches = new FetchesOfTransaction()
+  const fetches = new TransactionFetches()
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await runInTurn(pool, turn, opening, work)
     } catch (error) {
-      if (error instanceof NotAtHand && fetches.allows(error)) {
+      if (error instanceof FetchRequiredError && fetches.allows(error)) {
         attempt -= 1
         await error.fetch()
         continue

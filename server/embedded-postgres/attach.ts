@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { ConnectionTarget } from '../db/connection-settings.ts'
 import { isUnavailable } from '../db/database-errors.ts'
 import { StartupError } from '../startup-error.ts'
-import { readServeNotice } from './instance-file.ts'
+import { readInstanceFile } from './instance-file.ts'
 import { findHolder, type Holder } from './lease.ts'
 import { findPostmaster, type Postmaster } from './postmaster-file.ts'
 
@@ -11,7 +11,7 @@ const transitionMsMax = 120_000
 /** A starter takes its lease within this time of its server's first breath. */
 const leaseMsMax = 2_000
 
-export interface ArrivalOptions {
+export interface AttachOptions {
   readonly dataDir: string
   readonly cluster: string
   readonly purpose: 'serve' | 'command'
@@ -26,7 +26,7 @@ export interface ArrivalOptions {
  *
  * @throws StartupError when another `hub serve` has this data directory
  */
-export async function arrive(options: ArrivalOptions): Promise<Postmaster | undefined> {
+export async function attachToServer(options: AttachOptions): Promise<Postmaster | undefined> {
   const began = Date.now()
   let unheldSince: number | undefined
   for (;;) {
@@ -48,7 +48,7 @@ export async function arrive(options: ArrivalOptions): Promise<Postmaster | unde
   }
 }
 
-async function holderOf(options: ArrivalOptions, server: Postmaster): Promise<Holder | 'changing' | undefined> {
+async function holderOf(options: AttachOptions, server: Postmaster): Promise<Holder | 'changing' | undefined> {
   try {
     return await findHolder(options.superuserAt(server))
   } catch (cause) {
@@ -75,8 +75,8 @@ function stopOrphan(server: Postmaster): void {
   }
 }
 
-function alreadyServed(options: ArrivalOptions, holder: Holder): StartupError {
-  const notice = readServeNotice(options.dataDir)
+function alreadyServed(options: AttachOptions, holder: Holder): StartupError {
+  const notice = readInstanceFile(options.dataDir)
   const where = notice?.pid === holder.pid ? ` at ${notice.url}` : ''
   return new StartupError(
     `The Hub is already being served from the data directory ${options.dataDir}, by process ${holder.pid}${where}.`,
@@ -84,14 +84,14 @@ function alreadyServed(options: ArrivalOptions, holder: Holder): StartupError {
   )
 }
 
-function inUse(options: ArrivalOptions, holder: Holder): StartupError {
+function inUse(options: AttachOptions, holder: Holder): StartupError {
   return new StartupError(
     `Another hub command, process ${holder.pid}, is using the database in ${options.dataDir}.`,
     'Wait until it has finished, and start again.',
   )
 }
 
-function stuck(options: ArrivalOptions, server: Postmaster): StartupError {
+function stuck(options: AttachOptions, server: Postmaster): StartupError {
   return new StartupError(
     `The PostgreSQL server of ${options.dataDir} (process ${server.pid}) has been ${server.status} for two minutes.`,
     `Look into ${options.dataDir}/postgresql.log; when that process is gone, start again.`,

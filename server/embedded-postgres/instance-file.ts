@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** Who serves with a data directory: for commands beside the service, and the message that a second start gives. */
-export interface ServeNotice {
+export interface InstanceFile {
   readonly pid: number
   readonly url: string
   readonly startedAt: string
@@ -12,19 +12,19 @@ export interface ServeNotice {
 const fileIn = (dataDir: string) => join(dataDir, 'serve.json')
 
 /** Does nothing where there is no data directory: with a database and a key from elsewhere none is needed. */
-export async function writeServeNotice(dataDir: string, url: string): Promise<void> {
-  const notice: ServeNotice = { pid: process.pid, url, startedAt: new Date().toISOString() }
+export async function writeInstanceFile(dataDir: string, url: string): Promise<void> {
+  const notice: InstanceFile = { pid: process.pid, url, startedAt: new Date().toISOString() }
   if (existsSync(dataDir)) await writeFile(fileIn(dataDir), `${JSON.stringify(notice)}\n`, { mode: 0o600 })
 }
 
-export async function removeServeNotice(dataDir: string): Promise<void> {
-  if (readServeNotice(dataDir)?.pid === process.pid) await rm(fileIn(dataDir), { force: true })
+export async function removeInstanceFile(dataDir: string): Promise<void> {
+  if (readInstanceFile(dataDir)?.pid === process.pid) await rm(fileIn(dataDir), { force: true })
 }
 
 /** Undefined where there is none, or none that can be read. It may be left over from a process that was killed. */
-export function readServeNotice(dataDir: string): ServeNotice | undefined {
+export function readInstanceFile(dataDir: string): InstanceFile | undefined {
   try {
-    return JSON.parse(readFileSync(fileIn(dataDir), 'utf8')) as ServeNotice
+    return JSON.parse(readFileSync(fileIn(dataDir), 'utf8')) as InstanceFile
   } catch {
     return undefined
   }

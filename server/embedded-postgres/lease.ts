@@ -27,7 +27,7 @@ export async function takeLease(superuser: ConnectionTarget, purpose: 'serve' | 
 }
 
 /** Makes this process count as a client between its statements too, so that whoever started the server waits for it. */
-export async function beVisitor(superuser: ConnectionTarget): Promise<pg.Client> {
+export async function joinAsClient(superuser: ConnectionTarget): Promise<pg.Client> {
   const client = new pg.Client(clientConfig(superuser, `hub-visitor ${process.pid}`))
   client.on('error', () => {})
   await client.connect()

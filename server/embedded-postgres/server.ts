@@ -2,12 +2,12 @@ import type { ConnectionTarget } from '../db/connection-settings.ts'
 import type { DatabaseLog } from '../db/database.ts'
 import { isUnavailable } from '../db/database-errors.ts'
 import { StartupError } from '../startup-error.ts'
-import { arrive } from './attach.ts'
+import { attachToServer } from './attach.ts'
 import { findBinaries } from './binaries.ts'
 import { bootstrapOwner, embeddedAccounts, embeddedTargets } from './bootstrap.ts'
 import { ensureCluster } from './cluster.ts'
 import type { Layout } from './layout.ts'
-import { beVisitor } from './lease.ts'
+import { joinAsClient } from './lease.ts'
 import type { Postmaster } from './postmaster-file.ts'
 import { Supervisor } from './supervisor.ts'
 
@@ -44,7 +44,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
   const targetsAt = (server: Postmaster) =>
     embeddedTargets(options.masterKey, { directory: server.socketDirectory, port: server.port })
   for (;;) {
-    const running = await arrive({
+    const running = await attachToServer({
       dataDir: layout.dataDir,
       cluster: layout.cluster,
       purpose: options.purpose,
@@ -67,7 +67,7 @@ async function join(targets: {
   owner: ConnectionTarget
 }): Promise<EmbeddedServer | undefined> {
   try {
-    const visit = await beVisitor(targets.superuser)
+    const visit = await joinAsClient(targets.superuser)
     await bootstrapOwner(targets)
     return { ...targets, stop: () => visit.end() }
   } catch (error) {

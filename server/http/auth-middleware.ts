@@ -13,12 +13,12 @@ import {
   type TokenClaims,
 } from './caller.ts'
 import {
-  callerCharges,
+  anonymousCharges,
+  authenticatedCharges,
   countRequest,
   quotasOf,
   rateLimited,
   setRateLimitHeaders,
-  strangerCharges,
   type TenantLimits,
 } from './rate-limit-headers.ts'
 import type { RateLimiter } from './rate-limiter.ts'
@@ -28,7 +28,7 @@ export const tenantHeader = 'x-service-tenant'
 /** Of a slug that a caller made up. */
 export const notedSlugLengthMax = 63
 
-export interface AccessChecksOptions {
+export interface AuthMiddlewareOptions {
   access: AccessControl
   limiter: RateLimiter
   /** The limits that the tenant was given instead of the defaults. */
@@ -40,11 +40,11 @@ export interface AccessChecksOptions {
  * Lets a request of a `token` operation in, or throws. In this order: credential 401, tenant header 400, tenant 403,
  * scope 403, rate limit 429. It runs before anything of the body is read.
  */
-export async function admitCaller(
+export async function authenticateCaller(
   request: FastifyRequest,
   reply: FastifyReply,
   operation: { access: Access & { kind: 'token' }; rateClass: RateClass | null },
-  options: AccessChecksOptions,
+  options: AuthMiddlewareOptions,
 ): Promise<Caller> {
   const claims = await authenticate(request, reply, operation.rateClass, options)
   const tenant = await tenantOf(request, claims, options.access)
@@ -67,7 +67,11 @@ export async function admitCaller(
   if (operation.rateClass) {
     const own = await options.limitsOf(tenant.slug)
     const quotas = quotasOf(operation.rateClass, own, options.limitFactor)
-    const charges = callerCharges(operation.rateClass, { token: caller.tokenId, tenantSlug: tenant.slug }, quotas)
+    const charges = authenticatedCharges(
+      operation.rateClass,
+      { token: caller.tokenId, tenantSlug: tenant.slug },
+      quotas,
+    )
     request.chargeAgain = () => countRequest(options.limiter, charges, reply)
     await request.chargeAgain()
   }
@@ -78,13 +82,13 @@ async function authenticate(
   request: FastifyRequest,
   reply: FastifyReply,
   rateClass: RateClass | null,
-  { access, limiter, limitFactor }: AccessChecksOptions,
+  { access, limiter, limitFactor }: AuthMiddlewareOptions,
 ): Promise<TokenClaims> {
   try {
     return await access.authenticate(bearerToken(request), request.callerAddress)
   } catch (error) {
     if (!(error instanceof DomainError) || error.slug !== 'authentication-failed' || !rateClass) throw error
-    const decision = await limiter.take(strangerCharges(rateClass, request.callerAddress, '', limitFactor))
+    const decision = await limiter.take(anonymousCharges(rateClass, request.callerAddress, '', limitFactor))
     setRateLimitHeaders(reply, decision)
     if (!decision.allowed) throw rateLimited(decision)
     throw error

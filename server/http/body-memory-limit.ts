@@ -5,7 +5,7 @@ import { DomainError } from '../../contract/domain-error.ts'
 const countedBytesMin = 16 * 1024
 
 /** Bounds the memory of large bodies: what has arrived of those that have not been answered, inflated or not. */
-export interface BodyBudget {
+export interface BodyMemoryLimit {
   /** For the body of one request. What it holds is held until the request is answered, or its connection is gone. */
   bodyOf(answer: ServerResponse): HeldBody
 }
@@ -21,7 +21,7 @@ export interface HeldBody {
   release(): void
 }
 
-export function createBodyBudget(bytesMax: number): BodyBudget {
+export function createBodyMemoryLimit(bytesMax: number): BodyMemoryLimit {
   let heldOfAll = 0
   return {
     bodyOf(answer) {

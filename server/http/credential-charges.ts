@@ -2,15 +2,15 @@ import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { DomainError } from '../../contract/domain-error.ts'
 import type { RateClass } from '../../contract/limits.ts'
-import type { AccessChecksOptions } from './auth-middleware.ts'
+import type { AuthMiddlewareOptions } from './auth-middleware.ts'
 import { asDomainError } from './problem-document.ts'
 import {
-  callerCharges,
+  anonymousCharges,
+  authenticatedCharges,
   countRequest,
   quotasOf,
   rateLimited,
   setRateLimitHeaders,
-  strangerCharges,
 } from './rate-limit-headers.ts'
 import type { Charge, RateDecision } from './rate-limiter.ts'
 
@@ -51,7 +51,7 @@ export interface CredentialCharges {
 export function credentialCharges(
   request: FastifyRequest,
   reply: FastifyReply,
-  { limiter, limitsOf, limitFactor }: AccessChecksOptions,
+  { limiter, limitsOf, limitFactor }: AuthMiddlewareOptions,
   rateClass: RateClass = 'auth',
 ): CredentialCharges {
   let isCounted = false
@@ -75,7 +75,7 @@ export function credentialCharges(
     await refund()
     const own = tenantSlug === undefined ? {} : await limitsOf(tenantSlug)
     const quotas = quotasOf(rateClass, own, limitFactor)
-    const ofBoth = callerCharges(rateClass, { token: id, tenantSlug: tenantSlug ?? '' }, quotas)
+    const ofBoth = authenticatedCharges(rateClass, { token: id, tenantSlug: tenantSlug ?? '' }, quotas)
     const taken = tenantSlug === undefined ? ofBoth.slice(0, 1) : ofBoth
     request.chargeAgain = () => countRequest(limiter, taken, reply)
     const decision = await limiter.take(taken)
@@ -113,11 +113,11 @@ type StrangerKind = 'attempts' | 'failures'
 /** What an address tries with one id. The id is anybody's text, or somebody's e-mail address: its hash is kept. */
 function guesses(rateClass: RateClass, kind: StrangerKind, address: string, id: string, factor: number): Charge[] {
   const hashed = id === '' ? '' : hash('sha256', id, 'base64url').slice(0, 22)
-  return strangerCharges(rateClass, address, `${kind} ${hashed}`, factor)
+  return anonymousCharges(rateClass, address, `${kind} ${hashed}`, factor)
 }
 
 /** What an address tries with all ids together. */
 function everyone(rateClass: RateClass, kind: StrangerKind, address: string, factor: number): Charge {
-  const [charge] = strangerCharges(rateClass, address, `${kind} all`, factor)
+  const [charge] = anonymousCharges(rateClass, address, `${kind} all`, factor)
   return { ...(charge as Charge), quota: quotasOf(rateClass, {}, factor).perTenant }
 }

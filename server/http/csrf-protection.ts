@@ -16,7 +16,7 @@ const ofThisHost = ['same-origin', 'none']
  * @param browserUrl address of the web UI where it is at another host of the same site
  * @throws DomainError `cross-site-request`
  */
-export function refuseCrossSite(request: FastifyRequest, own: string, browserUrl?: string): void {
+export function rejectCrossSite(request: FastifyRequest, own: string, browserUrl?: string): void {
   const { origin } = request.headers
   const from = request.headers['sec-fetch-site']
   const ui = browserUrl === undefined ? undefined : originOf(browserUrl)

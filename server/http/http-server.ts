@@ -10,15 +10,15 @@ import { DomainError } from '../../contract/domain-error.ts'
 import { bodyBounds, recordBodyBytesMax } from '../../contract/limits.ts'
 import type { Config } from '../config.ts'
 import { createAnswerBudget, limitAnswers } from './answer-budget.ts'
-import { type AccessChecksOptions, admitCaller } from './auth-middleware.ts'
+import { type AuthMiddlewareOptions, authenticateCaller } from './auth-middleware.ts'
 import { BodyDeadline } from './body-deadline.ts'
-import { createBodyBudget } from './body-memory-limit.ts'
+import { createBodyMemoryLimit } from './body-memory-limit.ts'
 import type { Caller, Tenant } from './caller.ts'
 import { callerAddressOf } from './caller-address.ts'
 import { admitBrowserOrigin, isForeignOptions } from './cors.ts'
 import { type CredentialCharges, credentialCharges } from './credential-charges.ts'
-import { refuseCrossSite } from './csrf-protection.ts'
-import { answerBrokenRequests } from './malformed-requests.ts'
+import { rejectCrossSite } from './csrf-protection.ts'
+import { handleMalformedRequests } from './malformed-requests.ts'
 import { checkOperator } from './operator-access.ts'
 import { checkSomeCredential } from './own-credentials.ts'
 import { asDomainError } from './problem-document.ts'
@@ -29,11 +29,11 @@ import { readBody } from './request-body.ts'
 import { checkHost, checkLoopbackHost, checkVersion } from './request-headers.ts'
 import { requestIdHeader, requestIdOf } from './request-id.ts'
 import { logRequests } from './request-log.ts'
-import { checkAnswersAgainstSchemas } from './response-validation.ts'
+import { validateResponses } from './response-validation.ts'
 import { RouteIndex } from './route-index.ts'
 import { headersOfEveryAnswer } from './security-headers.ts'
 
-export interface HttpServerOptions extends Omit<AccessChecksOptions, 'limitFactor'> {
+export interface HttpServerOptions extends Omit<AuthMiddlewareOptions, 'limitFactor'> {
   config: Pick<Config, 'environment' | 'trustedProxies' | 'limitFactor'>
   /** Asked at each use, for it is settled only when the port is. Without a trailing slash. */
   baseUrl: () => string
@@ -126,7 +126,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   app.decorate('notFoundPage', undefined)
   app.addHook('onRoute', (route) => index.add(route))
   decorateRequests(app)
-  answerBrokenRequests(app.server, baseUrl, headers)
+  handleMalformedRequests(app.server, baseUrl, headers)
   limitAnswers(
     app,
     createAnswerBudget(answersBytesMax, () =>
@@ -154,7 +154,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
       request.credentialCharges = credentialCharges(request, reply, access, rateClass)
     }
     checkVersion(request.headers.accept)
-    if (route?.operation.sameSiteOnly || page === 'action') refuseCrossSite(request, baseUrl(), browserUrl?.())
+    if (route?.operation.sameSiteOnly || page === 'action') rejectCrossSite(request, baseUrl(), browserUrl?.())
     await admit(request, reply, access)
   })
   // Everything of the request together; a route's own `schema` would stop at its first part.
@@ -162,7 +162,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     request.routeOptions.config.route?.validate(request)
     done()
   })
-  if (options.checkAnswers) checkAnswersAgainstSchemas(app)
+  if (options.checkAnswers) validateResponses(app)
   app.setErrorHandler(async (error, request, reply) => {
     // Every refusal of what takes a credential of its own is counted here, whoever refused it.
     const charges = request.credentialCharges as CredentialCharges | undefined
@@ -176,7 +176,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
 async function admit(
   request: FastifyRequest,
   reply: FastifyReply,
-  options: AccessChecksOptions & Pick<HttpServerOptions, 'operatorToken'>,
+  options: AuthMiddlewareOptions & Pick<HttpServerOptions, 'operatorToken'>,
 ): Promise<void> {
   const { route, protocol } = request.routeOptions.config
   await protocol?.admit(request)
@@ -185,7 +185,7 @@ async function admit(
   if (access.kind === 'own') checkSomeCredential(request, reply, route.schema.credentials)
   if (route.schema.credentials?.includes('operator')) await checkOperator(request, options.operatorToken)
   if (access.kind !== 'token') return
-  request.admittedCaller = await admitCaller(request, reply, { access, rateClass }, options)
+  request.admittedCaller = await authenticateCaller(request, reply, { access, rateClass }, options)
 }
 
 function decorateRequests(app: FastifyInstance): void {
@@ -206,7 +206,7 @@ function decorateRequests(app: FastifyInstance): void {
 
 /** Replaces the body parsers, and ends bodies that are too slow, read or not. */
 function limitBodies(app: FastifyInstance, deadline: BodyDeadline): void {
-  const budget = createBodyBudget(bodiesBytesMax)
+  const budget = createBodyMemoryLimit(bodiesBytesMax)
   app.removeAllContentTypeParsers()
   // Named ones are found at once; for those that only `*` takes, Fastify parses the header of every request anew.
   const mediaTypes = ['application/json', 'application/x-www-form-urlencoded', '*']

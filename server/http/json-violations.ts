@@ -25,14 +25,14 @@ export function errorAt(path: readonly (string | number)[], detail: string, pref
   return { pointer: above, detail: `has a member with a long name, which ${detail}` }
 }
 
-export function breachOfText(text: string): string | undefined {
+export function textViolation(text: string): string | undefined {
   if (text.includes('\0')) return 'must not contain the character NUL (U+0000)'
   if (!text.isWellFormed()) return 'must not contain half of a surrogate pair'
   return undefined
 }
 
 /** @param literal as it stands in the text */
-export function breachOfNumber(literal: string): string | undefined {
+export function numberViolation(literal: string): string | undefined {
   if (!Number.isFinite(Number(literal))) return 'must be a number that fits a double'
   if (/^-?\d+$/.test(literal) && !Number.isSafeInteger(Number(literal))) {
     return 'must be an integer between -9007199254740991 and 9007199254740991 (send larger ones as text)'

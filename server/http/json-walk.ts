@@ -1,7 +1,7 @@
 import type { PointedError } from '../../contract/domain-error.ts'
 import { numberBytesMax } from '../../contract/limits.ts'
 import type { JsonValue } from '../../provenance/json.ts'
-import { breachOfNumber, breachOfText, errorAt } from './json-violations.ts'
+import { errorAt, numberViolation, textViolation } from './json-violations.ts'
 
 /** Result of a walk: the value of the text, and what makes it unacceptable. */
 export interface WalkedJson {
@@ -142,7 +142,7 @@ class Walk {
     if (this.#text[this.#at] !== ':') throw new JsonSyntaxFault('colon expected', this.#at)
     this.#skip()
     if (members && Object.hasOwn(members, name)) this.#note(this.#duplicates, 'is there more than once', name)
-    const breach = name === '__proto__' ? 'is a name that is not allowed' : breachOfText(name)
+    const breach = name === '__proto__' ? 'is a name that is not allowed' : textViolation(name)
     if (breach) this.#note(this.#breaches, breach, name)
     return name
   }
@@ -150,7 +150,7 @@ class Walk {
   #scalar(): JsonValue {
     if (this.#text[this.#at] === '"') {
       const value = this.#string()
-      const breach = breachOfText(value)
+      const breach = textViolation(value)
       if (breach) this.#note(this.#breaches, breach)
       return value
     }
@@ -160,7 +160,7 @@ class Walk {
     while (this.#at < end && !endsOfScalar.has(this.#text[this.#at])) this.#at++
     const literal = this.#text.slice(from, this.#at)
     const value = this.#parse(literal, from, 'value expected')
-    const breach = typeof value === 'number' ? breachOfNumber(literal) : undefined
+    const breach = typeof value === 'number' ? numberViolation(literal) : undefined
     if (breach) this.#note(this.#breaches, breach)
     return value
   }

@@ -4,7 +4,7 @@ import { DomainError } from '../../contract/domain-error.ts'
 import { endWithProblem } from './socket-response.ts'
 
 /** Answers with problem documents, and the headers of every answer, what Node's parser refuses: it never becomes a request. */
-export function answerBrokenRequests(
+export function handleMalformedRequests(
   server: Server,
   baseUrl: () => string,
   headers: Readonly<Record<string, string>>,

@@ -14,7 +14,7 @@ export function quotasOf(rateClass: RateClass, own: TenantLimits, factor: number
 }
 
 /** What a request with a valid credential counts against. `token` is the jti; in class `auth` the client id. */
-export function callerCharges(
+export function authenticatedCharges(
   rateClass: RateClass,
   caller: { token: string; tenantSlug: string },
   quotas: { perToken: number; perTenant: number },
@@ -30,7 +30,7 @@ export function callerCharges(
  *
  * @param what tells counters of one address apart
  */
-export function strangerCharges(rateClass: RateClass, address: string, what: string, factor: number): Charge[] {
+export function anonymousCharges(rateClass: RateClass, address: string, what: string, factor: number): Charge[] {
   const { perToken } = quotasOf(rateClass, {}, factor)
   return [{ policy: 'address', key: `${rateClass} address ${networkOf(address)} ${what}`, quota: perToken }]
 }

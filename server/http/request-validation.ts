@@ -7,7 +7,7 @@ import { jsonPointer } from './json-violations.ts'
 import { malformed, type Query } from './query-string.ts'
 import { countHeader } from './request-headers.ts'
 import type { RouteSchema } from './route-schema.ts'
-import { soundPartsOf } from './valid-parts.ts'
+import { withoutInvalidParts } from './valid-parts.ts'
 import { describeSchemaError } from './validation-messages.ts'
 
 /** Checks all parts of a request. Throws DomainError `validation-failed` with everything that is wrong. */
@@ -110,7 +110,7 @@ function furtherFaults(
   faults: readonly PointedError[],
 ): PointedError[] {
   // Of a body that is wrong in so many places not all were looked at, and nobody knows which parts are sound.
-  const sound = faults.length < siftedPlacesMax ? soundPartsOf(request.body, faults) : undefined
+  const sound = faults.length < siftedPlacesMax ? withoutInvalidParts(request.body, faults) : undefined
   return sound === undefined ? [] : check(sound as never, request)
 }
 

@@ -7,7 +7,7 @@ import type { RouteSchema } from './route-schema.ts'
 type Check = (value: unknown) => PointedError[]
 
 /** Fails every answer that its route's schema does not describe. Costs a second parse, so only tests turn it on. */
-export function checkAnswersAgainstSchemas(app: FastifyInstance): void {
+export function validateResponses(app: FastifyInstance): void {
   const compiled = new WeakMap<RouteSchema, Map<number, Check>>()
   app.addHook('onSend', async (request, reply, payload) => {
     const route = request.routeOptions.config.route

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../../provenance/json.ts'
 import { type JsonShape, scanJson } from './json-scan.ts'
 import { placeIn } from './json-violations.ts'
 import { JsonSyntaxFault, JsonTooDeep, type WalkedJson, walkJson } from './json-walk.ts'
-import { atOnce, inTurns } from './yield-budget.ts'
+import { runToEnd, runYielding } from './yield-budget.ts'
 
 type Bounds = Partial<Omit<BodyBounds, 'bytes'>> & { depth?: number }
 
@@ -25,13 +25,13 @@ const parsedAtOnceBytesMax = 4 * 1024 * 1024
  *   `validation-failed`, with pointers, for the rest
  */
 export function parseStrictJson(bytes: Buffer, bounds: Bounds = {}): JsonValue {
-  return atOnce(parsing(bytes, bounds))
+  return runToEnd(parsing(bytes, bounds))
 }
 
 /** Parses as {@link parseStrictJson} does, a large text in turns with other work. */
 export async function parseStrictJsonInTurns(bytes: Buffer, bounds: Bounds = {}): Promise<JsonValue> {
   const work = parsing(bytes, bounds)
-  return bytes.length <= atOnceBytesMax ? atOnce(work) : inTurns(work)
+  return bytes.length <= atOnceBytesMax ? runToEnd(work) : runYielding(work)
 }
 
 function* parsing(bytes: Buffer, bounds: Bounds): Generator<void, JsonValue> {

@@ -1,10 +1,10 @@
 import type { PointedError } from '../../contract/domain-error.ts'
 
 /** A JSON value that may lack whatever was at fault: members are absent, entries of lists undefined in their place. */
-export type SoundParts<T> = T extends readonly (infer E)[]
-  ? readonly (SoundParts<E> | undefined)[]
+export type ValidParts<T> = T extends readonly (infer E)[]
+  ? readonly (ValidParts<E> | undefined)[]
   : T extends object
-    ? { [K in keyof T]?: SoundParts<T[K]> | undefined }
+    ? { [K in keyof T]?: ValidParts<T[K]> | undefined }
     : T
 
 /**
@@ -12,7 +12,7 @@ export type SoundParts<T> = T extends readonly (infer E)[]
  * arrays around those places are copied: a copy of a whole body takes up to 100 ms. Undefined when the body itself is at
  * fault.
  */
-export function soundPartsOf(body: unknown, faults: readonly PointedError[]): unknown {
+export function withoutInvalidParts(body: unknown, faults: readonly PointedError[]): unknown {
   if (faults.some(({ pointer }) => pointer === '')) return undefined
   const copies = new Set<unknown>()
   const copyOf = (value: unknown) => {

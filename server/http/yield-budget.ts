@@ -4,12 +4,12 @@ import { setImmediate } from 'node:timers/promises'
 const turnMsMaxDefault = 5
 
 /** Lets other work of the process have its turn in the middle of long work. */
-export interface Turn {
+export interface YieldBudget {
   endIfLong(): Promise<void>
 }
 
 /** @param turnMsMax how long others may wait; a request comes by several turns */
-export function createTurn(turnMsMax = turnMsMaxDefault): Turn {
+export function createYieldBudget(turnMsMax = turnMsMaxDefault): YieldBudget {
   let beganMs = performance.now()
   return {
     async endIfLong(): Promise<void> {
@@ -22,8 +22,8 @@ export function createTurn(turnMsMax = turnMsMaxDefault): Turn {
 }
 
 /** Runs work that yields now and then, in turns with other work of the process. */
-export async function inTurns<Result>(work: Generator<void, Result>): Promise<Result> {
-  const turn = createTurn()
+export async function runYielding<Result>(work: Generator<void, Result>): Promise<Result> {
+  const turn = createYieldBudget()
   for (;;) {
     const step = work.next()
     if (step.done) return step.value
@@ -32,7 +32,7 @@ export async function inTurns<Result>(work: Generator<void, Result>): Promise<Re
 }
 
 /** Runs work that yields now and then to its end. */
-export function atOnce<Result>(work: Generator<void, Result>): Result {
+export function runToEnd<Result>(work: Generator<void, Result>): Result {
   for (;;) {
     const step = work.next()
     if (step.done) return step.value

@@ -9,7 +9,7 @@ const tickMs = 50
 const retryMsMin = 500
 const retryMsMax = 15_000
 
-export interface TenantLoop {
+export interface TenantPoller {
   /** There is something to do for the tenant, at once or in so many milliseconds. */
   wake(tenantId: string, inMs?: number): void
   start(): void
@@ -17,7 +17,7 @@ export interface TenantLoop {
   stop(): Promise<void>
 }
 
-export interface TenantLoopDeps {
+export interface TenantPollerDeps {
   /**
    * Does what is due for a tenant, one look at a time for each, and answers in how many milliseconds to look again;
    * undefined for a tenant that is no more. One that throws is repeated after pauses that grow.
@@ -47,7 +47,7 @@ interface TenantState {
  * Looks at every tenant again and again, and at once at those that are woken: a loop within the process, because a job
  * queue polls more slowly. Several processes may run one; that they do not get into each other's way is for `look`.
  */
-export function createTenantLoop(deps: TenantLoopDeps): TenantLoop {
+export function createTenantPoller(deps: TenantPollerDeps): TenantPoller {
   const { look, listTenants, hear, log, words, looksAtOnce, sweepMs = sweepMsDefault } = deps
   const { nowMs = () => performance.now() } = deps
   const states = new Map<string, TenantState>()

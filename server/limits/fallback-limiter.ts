@@ -4,7 +4,7 @@ import { type Charge, MemoryRateLimiter, type RateDecision, type RateLimiter } f
  * Lets this process have its share of each limit, while the counter that all of them ask does not answer. Together they
  * let through no more than one further quota, rounded up for each process.
  */
-export class ShareLimiter implements RateLimiter {
+export class FallbackLimiter implements RateLimiter {
   private readonly counters = new MemoryRateLimiter()
   private readonly sharersNow: () => number
 

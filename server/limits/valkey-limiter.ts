@@ -1,6 +1,6 @@
 import type { Charge, RateDecision, RateLimiter } from '../http/rate-limiter.ts'
 import { decisionOfNumbers } from './decision-numbers.ts'
-import { ShareLimiter } from './fallback-limiter.ts'
+import { FallbackLimiter } from './fallback-limiter.ts'
 import type { ValkeyConnection } from './valkey-connection.ts'
 
 /**
@@ -9,11 +9,11 @@ import type { ValkeyConnection } from './valkey-connection.ts'
  */
 export class ValkeyLimiter implements RateLimiter {
   private readonly valkey: Pick<ValkeyConnection, 'isUp' | 'call' | 'processes'>
-  private readonly share: ShareLimiter
+  private readonly share: FallbackLimiter
 
   constructor(valkey: Pick<ValkeyConnection, 'isUp' | 'call' | 'processes'>) {
     this.valkey = valkey
-    this.share = new ShareLimiter(() => valkey.processes)
+    this.share = new FallbackLimiter(() => valkey.processes)
   }
 
   get sharers(): number {
@@ -32,7 +32,7 @@ export class ValkeyLimiter implements RateLimiter {
 
   /** What cannot be given back, because Valkey went away meanwhile, leaves the window after a minute. */
   async refund(charges: readonly Charge[], takenAtMs: number): Promise<void> {
-    if (ShareLimiter.hasCounted(takenAtMs)) return this.share.refund(charges, takenAtMs)
+    if (FallbackLimiter.hasCounted(takenAtMs)) return this.share.refund(charges, takenAtMs)
     if (this.valkey.isUp) await this.valkey.call('refund', keysOf(charges), [takenAtMs]).catch(() => {})
   }
 }

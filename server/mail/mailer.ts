@@ -2,7 +2,7 @@ import { createTransport } from 'nodemailer'
 import { readSmtpUrl, type SmtpSettings } from '../config/smtp-url.ts'
 import type { Config } from '../config.ts'
 import type { DatabaseLog } from '../db/database.ts'
-import { MailNotSent } from './mail-delivery-error.ts'
+import { MailDeliveryError } from './mail-delivery-error.ts'
 
 /** One message, in plain text and in HTML with the same content. */
 export interface Mail {
@@ -19,7 +19,7 @@ export interface Mailer {
   readonly available: boolean
   /** Whether every message is listed on the console of this Hub: in development. */
   readonly listed: boolean
-  /** Throws {@link MailNotSent} when the server does not take the message. */
+  /** Throws {@link MailDeliveryError} when the server does not take the message. */
   send(mail: Mail): Promise<void>
   close(): void
 }
@@ -47,7 +47,7 @@ export function createMailer(
     listed,
     async send(mail) {
       if (listed) print(mail.consoleLine.replaceAll(/\p{Cc}/gu, ' '))
-      else if (!smtp) throw new MailNotSent('no mail server is configured', { permanent: true })
+      else if (!smtp) throw new MailDeliveryError('no mail server is configured', { permanent: true })
       await smtp?.send(mail)
       if (smtp) log.info({ subject: mail.subject }, 'mail sent')
     },
@@ -82,7 +82,7 @@ function smtpSender(settings: SmtpSettings, config: Pick<Config, 'baseUrl'>) {
           headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
         })
       } catch (error) {
-        throw MailNotSent.because(error)
+        throw MailDeliveryError.because(error)
       }
     },
     close: () => transport.close(),

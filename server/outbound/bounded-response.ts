@@ -6,7 +6,7 @@ const redirects = new Set([301, 302, 303, 307, 308])
 const withoutBody = new Set([204, 205, 304])
 
 /** The answer with its whole body in memory. Throws OutboundError for a redirect, and for more than `bytesMax`. */
-export async function readAnswer(answer: UndiciResponse, bytesMax: number): Promise<Response> {
+export async function readBoundedResponse(answer: UndiciResponse, bytesMax: number): Promise<Response> {
   if (redirects.has(answer.status)) {
     await answer.body?.cancel()
     throw new OutboundError('redirect', `answered with a redirect (${answer.status}), which the Hub does not follow`)

@@ -2,10 +2,10 @@
  * Calls wait for their receivers, so many go on at once. `quick` is for those that are expected to end soon, `slow` for
  * those that took longer, or failed, last.
  */
-export type Lane = 'quick' | 'slow'
+export type ConcurrencyPool = 'quick' | 'slow'
 
 /** In this process. */
-export interface LaneSizes {
+export interface PoolSizes {
   /** Places of each lane that every tenant has for itself. */
   ownPlaces: number
   /** Places of each lane that all share beyond those. */
@@ -15,18 +15,18 @@ export interface LaneSizes {
 }
 
 /** What one call holds. */
-export interface Place {
-  readonly lane: Lane
+export interface PoolSlot {
+  readonly lane: ConcurrencyPool
   /** Goes over to the slow lane; answers false where that has no room, and then stays. */
   slowDown(): boolean
   free(): void
 }
 
-export interface Lanes {
+export interface ConcurrencyPools {
   /** How many more calls a tenant may begin. @param bytes what each of them keeps in memory */
-  room(lane: Lane, tenantId: string, bytes: number): number
+  room(lane: ConcurrencyPool, tenantId: string, bytes: number): number
   /** Whether there is room or not. */
-  take(lane: Lane, tenantId: string, bytes: number): Place
+  take(lane: ConcurrencyPool, tenantId: string, bytes: number): PoolSlot
 }
 
 /**
@@ -34,21 +34,21 @@ export interface Lanes {
  * own are called. Of the shared ones a tenant holds a quarter of what it leaves free at most, as switches share out
  * their buffers (dynamic thresholds; Choudhury and Hahne 1998): one alone has many, and many share fairly.
  */
-export function createLanes({ ownPlaces, sharedPlaces, tenantBytesMax }: LaneSizes): Lanes {
-  const shared: Record<Lane, number> = { quick: 0, slow: 0 }
-  const held: Record<Lane, Map<string, number>> = { quick: new Map(), slow: new Map() }
+export function createConcurrencyPools({ ownPlaces, sharedPlaces, tenantBytesMax }: PoolSizes): ConcurrencyPools {
+  const shared: Record<ConcurrencyPool, number> = { quick: 0, slow: 0 }
+  const held: Record<ConcurrencyPool, Map<string, number>> = { quick: new Map(), slow: new Map() }
 
-  const heldBy = (lane: Lane, tenantId: string) => held[lane].get(tenantId) ?? 0
+  const heldBy = (lane: ConcurrencyPool, tenantId: string) => held[lane].get(tenantId) ?? 0
   const sharedOf = (count: number) => Math.max(0, count - ownPlaces)
 
-  function change(lane: Lane, tenantId: string, by: 1 | -1): void {
+  function change(lane: ConcurrencyPool, tenantId: string, by: 1 | -1): void {
     const before = heldBy(lane, tenantId)
     shared[lane] += sharedOf(before + by) - sharedOf(before)
     if (before + by === 0) held[lane].delete(tenantId)
     else held[lane].set(tenantId, before + by)
   }
 
-  function room(lane: Lane, tenantId: string, bytes: number): number {
+  function room(lane: ConcurrencyPool, tenantId: string, bytes: number): number {
     const mine = heldBy(lane, tenantId)
     const free = sharedPlaces - shared[lane]
     // As many more as leave it with a quarter of what is free then.

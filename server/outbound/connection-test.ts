@@ -2,13 +2,13 @@ import { hostOf } from './address-guard.ts'
 import type { Outbound } from './outbound.ts'
 
 /** What trying a connection found. */
-export interface Trial {
+export interface ConnectionTestResult {
   /** Every step went well. */
   ok: boolean
-  steps: TrialStep[]
+  steps: TestStep[]
 }
 
-export interface TrialStep {
+export interface TestStep {
   name: string
   ok: boolean
   /** In words: what was found, or what is wrong and what to do. No secret, nothing of the networks behind the Hub. */
@@ -16,16 +16,16 @@ export interface TrialStep {
 }
 
 /** A step that found what is wrong; the message says it. */
-export class StepFailed extends Error {
+export class TestStepError extends Error {
   override readonly name = 'StepFailed'
 }
 
-/** Does one thing, and answers what it found. Throws {@link StepFailed}. */
+/** Does one thing, and answers what it found. Throws {@link TestStepError}. */
 export type Step = readonly [name: string, run: () => Promise<string> | string]
 
 /** Does steps one after the other, up to the first that fails: those after it rest on it. */
-export async function runTrial(steps: readonly Step[]): Promise<Trial> {
-  const done: TrialStep[] = []
+export async function runConnectionTest(steps: readonly Step[]): Promise<ConnectionTestResult> {
+  const done: TestStep[] = []
   let failed: string | undefined
   for (const [name, run] of steps) {
     if (failed !== undefined) {
@@ -35,7 +35,7 @@ export async function runTrial(steps: readonly Step[]): Promise<Trial> {
     try {
       done.push({ name, ok: true, detail: await run() })
     } catch (error) {
-      if (!(error instanceof StepFailed)) throw error
+      if (!(error instanceof TestStepError)) throw error
       failed = name
       done.push({ name, ok: false, detail: error.message })
     }
@@ -49,7 +49,7 @@ export function addressStep(outbound: Pick<Outbound, 'resolvedProblemOf'>, url: 
     'address',
     async () => {
       const problem = await outbound.resolvedProblemOf(url)
-      if (problem !== undefined) throw new StepFailed(`${what} ${problem}.`)
+      if (problem !== undefined) throw new TestStepError(`${what} ${problem}.`)
       return `The Hub may connect to ${hostOf(new URL(url))}.`
     },
   ]

@@ -1,6 +1,6 @@
 import type { Agent, Dispatcher } from 'undici'
 import type { AddressGuard } from './address-guard.ts'
-import { unreachableWords } from './network-errors.ts'
+import { describeNetworkError } from './network-errors.ts'
 import { OutboundError, outboundErrorIn } from './outbound-error.ts'
 
 /** Of the body of an answer, how much is read at all, for how long, and how much of it is kept. */
@@ -115,7 +115,9 @@ class Call implements Dispatcher.DispatchHandler {
     // With a head it has been taken, or not: how its body ends says nothing of that.
     if (this.#head) this.#answer({ cutOff: false })
     else
-      this.fail(outboundErrorIn(error) ?? new OutboundError('unreachable', unreachableWords(error), { cause: error }))
+      this.fail(
+        outboundErrorIn(error) ?? new OutboundError('unreachable', describeNetworkError(error), { cause: error }),
+      )
   }
 
   fail(error: unknown): void {

@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns'
 import { isIP } from 'node:net'
 import type { AllowList } from './allow-list.ts'
 import { type DnsOptions, resolveByDns } from './dns-resolver.ts'
-import { oneAtATime, resolveBySystem } from './system-resolver.ts'
+import { limitToOne, resolveBySystem } from './system-resolver.ts'
 
 /**
  * Every address of a name, at least one. Rejects with the code of `dns.lookup`: ENOTFOUND where the name has none,
@@ -10,7 +10,7 @@ import { oneAtATime, resolveBySystem } from './system-resolver.ts'
  */
 export type Resolve = (host: string) => Promise<LookupAddress[]>
 
-export interface NamesOptions {
+export interface NameResolverOptions {
   dns?: DnsOptions
   /** The resolver of the operating system. */
   system?: Resolve
@@ -29,10 +29,10 @@ export interface NamesOptions {
  *
  * Look-ups of one name at the same moment are one look-up; nothing is remembered after it.
  */
-export function createNames(allow: AllowList, options: NamesOptions = {}): Resolve {
+export function createNameResolver(allow: AllowList, options: NameResolverOptions = {}): Resolve {
   const { system = resolveBySystem, systemMs = 5_000 } = options
   const byDns = resolveByDns(options.dns)
-  const bySystemInTurn = oneAtATime(system, systemMs)
+  const bySystemInTurn = limitToOne(system, systemMs)
 
   async function find(name: string): Promise<LookupAddress[]> {
     const family = isIP(name)

@@ -14,7 +14,7 @@ const systemWords: Readonly<Record<string, string>> = {
 }
 
 /** What went wrong below HTTP, to follow an address: the words of its innermost known code. */
-export function unreachableWords(error: unknown): string {
+export function describeNetworkError(error: unknown): string {
   let code: string | undefined
   for (let inner = error, depth = 0; depth < 8 && inner instanceof Error; inner = inner.cause, depth += 1) {
     code = (inner as NodeJS.ErrnoException).code ?? code

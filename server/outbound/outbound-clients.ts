@@ -6,11 +6,11 @@ import {
 } from '../../contract/limits.ts'
 import type { Config } from '../config.ts'
 import { readAllowList } from './allow-list.ts'
-import { createNames } from './name-resolver.ts'
+import { createNameResolver } from './name-resolver.ts'
 import { createOutbound, type Outbound } from './outbound.ts'
 
 /** One guard and one resolver of names for all, and for each what its receivers have: time, and the size of an answer. */
-export interface WaysOut {
+export interface OutboundClients {
   /** To whatever answers soon and shortly. */
   common: Outbound
   /** A page of a company's directory takes longer, and is larger, than what else is fetched. */
@@ -20,8 +20,8 @@ export interface WaysOut {
   close(): Promise<void>
 }
 
-export function openWaysOut(config: Pick<Config, 'environment' | 'outboundAllow'>): WaysOut {
-  const resolve = createNames(readAllowList(config.outboundAllow))
+export function createOutboundClients(config: Pick<Config, 'environment' | 'outboundAllow'>): OutboundClients {
+  const resolve = createNameResolver(readAllowList(config.outboundAllow))
   const ways = {
     common: createOutbound(config, { resolve }),
     directory: createOutbound(config, {

@@ -2,11 +2,11 @@ import { Agent, type RequestInit as UndiciInit, fetch as undiciFetch } from 'und
 import type { Config } from '../config.ts'
 import { createAddressGuard, hostOf } from './address-guard.ts'
 import { readAllowList } from './allow-list.ts'
-import { readAnswer } from './bounded-response.ts'
+import { readBoundedResponse } from './bounded-response.ts'
 import { guardedConnector } from './guarded-connector.ts'
 import { createPost, type Post } from './guarded-post.ts'
-import { createNames, type Resolve } from './name-resolver.ts'
-import { unreachableWords } from './network-errors.ts'
+import { createNameResolver, type Resolve } from './name-resolver.ts'
+import { describeNetworkError } from './network-errors.ts'
 import { OutboundError, outboundErrorIn } from './outbound-error.ts'
 
 /** The way out for every address that a tenant sets: one place (decisions section 7). */
@@ -30,7 +30,7 @@ export interface Outbound {
 }
 
 export interface OutboundOptions {
-  /** Of all names; those of {@link createNames} when left out. */
+  /** Of all names; those of {@link createNameResolver} when left out. */
   resolve?: Resolve
   /** For all of a call: name, connection, answer and body. */
   timeoutMs?: number
@@ -43,7 +43,7 @@ export function createOutbound(
   options: OutboundOptions = {},
 ): Outbound {
   const allow = readAllowList(config.outboundAllow)
-  const { resolve = createNames(allow), timeoutMs = 10_000, answerBytesMax = 1024 * 1024 } = options
+  const { resolve = createNameResolver(allow), timeoutMs = 10_000, answerBytesMax = 1024 * 1024 } = options
   const guard = createAddressGuard(allow, { httpsOnly: config.environment !== 'development' })
   const agent = new Agent({ connect: guardedConnector(guard, resolve, timeoutMs), maxHeaderSize: 16 * 1024 })
 
@@ -61,12 +61,12 @@ export function createOutbound(
         signal,
         dispatcher: agent,
       })
-      return await readAnswer(answer, answerBytesMax)
+      return await readBoundedResponse(answer, answerBytesMax)
     } catch (error) {
       if (init.signal?.aborted) throw init.signal.reason
       if (outOfTime.aborted)
         throw new OutboundError('timeout', `did not answer within ${timeoutMs / 1000} s`, { cause: error })
-      throw outboundErrorIn(error) ?? new OutboundError('unreachable', unreachableWords(error), { cause: error })
+      throw outboundErrorIn(error) ?? new OutboundError('unreachable', describeNetworkError(error), { cause: error })
     }
   }
 
@@ -79,7 +79,7 @@ export function createOutbound(
       try {
         return guard.problemOfAddresses(host, await inTime(resolve(host), timeoutMs))
       } catch (error) {
-        return unreachableWords(error)
+        return describeNetworkError(error)
       }
     },
     fetch: guardedFetch as typeof globalThis.fetch,

@@ -11,7 +11,7 @@ export const resolveBySystem: Resolve = (host) =>
  * One name after the other, so that those who ask for many, or for slow ones, hold one thread at most. Who has no answer
  * in time leaves the queue with EAI_AGAIN; the next one's turn comes when the look-up itself ends.
  */
-export function oneAtATime(resolve: Resolve, timeoutMs: number): Resolve {
+export function limitToOne(resolve: Resolve, timeoutMs: number): Resolve {
   const waiting = new Set<() => void>()
   let isBusy = false
 

@@ -19,7 +19,7 @@ export function deriveKey(masterKey: Buffer, purpose: string): Buffer {
  * @param context names what the secret belongs to (such as its tenant and key id); unsealing needs the same, so
  *   that a sealed value moved to another row does not open there
  */
-export function seal(key: Buffer, plaintext: Buffer, context: string): Buffer {
+export function encryptSecret(key: Buffer, plaintext: Buffer, context: string): Buffer {
   const nonce = randomBytes(nonceBytes)
   const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes })
   cipher.setAAD(associatedData(context))
@@ -31,7 +31,7 @@ export function seal(key: Buffer, plaintext: Buffer, context: string): Buffer {
  *
  * @throws Error when the key or the context is not the one it was sealed with, or a byte was changed
  */
-export function unseal(key: Buffer, sealed: Buffer, context: string): Buffer {
+export function decryptSecret(key: Buffer, sealed: Buffer, context: string): Buffer {
   if (sealed[0] !== version || sealed.length < 1 + nonceBytes + tagBytes) {
     throw new Error(`sealed secret of ${context} has an unknown format`)
   }

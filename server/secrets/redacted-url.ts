@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { deriveKey } from './encryption.ts'
 
 /** What a governance event says of an address, under the names of its members. */
-export type DescribedUrl = { url: string; url_digest?: string }
+export type RedactedUrl = { url: string; url_digest?: string }
 
 /**
  * Addresses as events tell of them. Many receivers have their secret in the path or the query, and events stay for ever.
@@ -10,7 +10,7 @@ export type DescribedUrl = { url: string; url_digest?: string }
  * @returns the origin, and where something follows it a digest of the whole, of 16 hex digits: the same for the same
  * address of the tenant, so that a change is seen. Who has no key cannot try out what it may be of.
  */
-export function createUrlDescriber(masterKey: Buffer): (tenantId: string, url: string) => DescribedUrl {
+export function createUrlRedactor(masterKey: Buffer): (tenantId: string, url: string) => RedactedUrl {
   const key = deriveKey(masterKey, 'addresses in governance events')
   return (tenantId, url) => {
     const { origin = '', href = '' } = URL.parse(url) ?? {}

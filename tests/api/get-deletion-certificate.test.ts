@@ -10,11 +10,11 @@ import {
 import { nodeCrypto } from '../../server/modules/hub/node-crypto.ts'
 import { writeSealed } from '../hub/attack-scenes.ts'
 import { telemetry } from '../hub/record-lab.ts'
-import { steppedTime } from '../support/fake-clock.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { decision, expectGuarded, expectProblem, governanceEvent, pathOf, unknownId, write } from './record-cases.ts'
 
-const time = steppedTime()
+const time = fakeClock()
 let hub: TestHub
 /** Erased. */
 let id: string

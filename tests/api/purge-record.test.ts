@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { steppedTime } from '../support/fake-clock.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { placeHold, releaseHold } from './hold-cases.ts'
 import {
@@ -14,7 +14,7 @@ import {
   write,
 } from './record-cases.ts'
 
-const time = steppedTime()
+const time = fakeClock()
 let hub: TestHub
 
 beforeAll(async () => {

@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { atMost } from '../../server/modules/auth/service-accounts/concurrency-limit.ts'
+import { limitConcurrency } from '../../server/modules/auth/service-accounts/concurrency-limit.ts'
 
 test('so much runs at a time, in the order it came, and a failure gives its place on', async () => {
-  const inTurn = atMost(3)
+  const inTurn = limitConcurrency(3)
   const begun: number[] = []
   let running = 0
   let most = 0

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Tenant } from '../../server/http/caller.ts'
-import { giveUpAddresses } from '../../server/modules/roster/directory/people-store.ts'
+import { releaseAddresses } from '../../server/modules/roster/directory/people-store.ts'
 import { patience } from '../support/machine-speed.ts'
 import { press, sessionCookieOf } from './link-lab.ts'
 import { kim, type OidcLab, startOidcLab } from './oidc-lab.ts'
@@ -136,7 +136,7 @@ describe('a person', () => {
       lab.hub.call('acme', 'POST', `${path}:reactivate`),
     ])
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404])
-    await lab.hub.test.database.withTenant('acme', (tx) => giveUpAddresses(tx, [userId]))
+    await lab.hub.test.database.withTenant('acme', (tx) => releaseAddresses(tx, [userId]))
     expect(await answerOf(person)).toBe(401)
     await db.query('delete from hub.users where user_id = $1', [userId])
   })

@@ -5,7 +5,7 @@ import { formatTimestamp } from '../../contract/timestamp.ts'
 import { createKeysModule } from '../../server/modules/keys/keys-module.ts'
 import { createProvenanceKeys } from '../../server/modules/keys/provenance-keys-service.ts'
 import { openTokenKeyRing } from '../../server/modules/keys/token-keys-service.ts'
-import { deriveKey, seal } from '../../server/secrets/encryption.ts'
+import { deriveKey, encryptSecret } from '../../server/secrets/encryption.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { quiet } from './auth-lab.ts'
 
@@ -28,7 +28,7 @@ async function addRsaKey(createdAtMs: number): Promise<string> {
     key_id: keyId,
     algorithm: 'RS256',
     public_jwk: '{}',
-    private_key_sealed: seal(deriveKey(store.masterKey, 'token keys'), pkcs8, `token key ${keyId}`),
+    private_key_sealed: encryptSecret(deriveKey(store.masterKey, 'token keys'), pkcs8, `token key ${keyId}`),
     created_at: formatTimestamp(createdAtMs),
     retired_at: null,
   }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createOwnAddresses } from '../../server/modules/tenants/tenant-hosts.ts'
+import { createTenantHosts } from '../../server/modules/tenants/tenant-hosts.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] })
@@ -16,17 +16,17 @@ const tenant = (slug: string, baseUrl: string) => ({
   logName: `log/${slug}`,
 })
 const tenants = [tenant('one', 'https://one.example'), tenant('two', 'http://two.example:8080')]
-const slugs = (atHost: ReturnType<typeof createOwnAddresses>) => async (host: string) => (await atHost(host))?.slug
+const slugs = (atHost: ReturnType<typeof createTenantHosts>) => async (host: string) => (await atHost(host))?.slug
 
 test('a host is found in any case, with the scheme’s own port or without', async () => {
-  const slugAt = slugs(createOwnAddresses(async () => tenants))
+  const slugAt = slugs(createTenantHosts(async () => tenants))
   const hosts = ['one.example', 'ONE.example:443', 'two.example:8080', 'one.example:80', 'two.example', '']
   expect(await Promise.all(hosts.map(slugAt))).toEqual(['one', 'one', 'two', undefined, undefined, undefined])
 })
 
 test('many requests at once read once, and a new address is known at once, a changed one soon', async () => {
   const read = vi.fn(async () => tenants.slice(0, 1))
-  const slugAt = slugs(createOwnAddresses(read))
+  const slugAt = slugs(createTenantHosts(read))
   await Promise.all(Array.from({ length: 50 }, (_, each) => slugAt(`made-up-${each}.example`)))
   expect(read).toHaveBeenCalledTimes(1)
   read.mockResolvedValue(tenants)
@@ -42,7 +42,7 @@ test('many requests at once read once, and a new address is known at once, a cha
 
 test('a database that fails or never answers leaves what was known, and holds nobody up for long', async () => {
   const read = vi.fn(async () => tenants)
-  const slugAt = slugs(createOwnAddresses(read))
+  const slugAt = slugs(createTenantHosts(read))
   expect(await slugAt('one.example')).toBe('one')
 
   read.mockRejectedValueOnce(new Error('away'))

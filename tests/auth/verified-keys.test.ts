@@ -6,7 +6,7 @@ import { keyIdOf } from '../../provenance/keys.ts'
 import type { ProvenanceKeyRow } from '../../server/modules/keys/keys-store.ts'
 import { makeProvenanceKeyRow } from '../../server/modules/keys/provenance-key-row.ts'
 import { createProvenanceKeys } from '../../server/modules/keys/provenance-keys-service.ts'
-import { createGenuineKeys } from '../../server/modules/keys/verified-keys.ts'
+import { createVerifiedKeys } from '../../server/modules/keys/verified-keys.ts'
 import { deriveKey } from '../../server/secrets/encryption.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
@@ -151,7 +151,7 @@ describe('keys that the service made', () => {
   test('are opened once, as long as no byte of them changes', () => {
     const sealingKey = deriveKey(store.masterKey, 'provenance keys')
     const row = { ...makeProvenanceKeyRow(sealingKey, { tenantId: slug, name: logName }), tenant_id: slug }
-    const genuine = createGenuineKeys(sealingKey)
+    const genuine = createVerifiedKeys(sealingKey)
     const signer = genuine.open(row)
     expect(signer).toBeDefined()
     expect(genuine.open({ ...row })).toBe(signer)

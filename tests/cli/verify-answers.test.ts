@@ -6,10 +6,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { reportText } from '../../cli/verify/report-text.ts'
 import { verifyFile } from '../../cli/verify/verify-file.ts'
 import { decision, pathOf, recordsPath, write } from '../api/record-cases.ts'
-import { steppedTime } from '../support/fake-clock.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 
-const time = steppedTime()
+const time = fakeClock()
 let hub: TestHub
 let directory: string
 let keys: string

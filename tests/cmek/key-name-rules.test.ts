@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadConfig } from '../../server/config.ts'
 import type { KeyChoice } from '../../server/modules/cmek/cmek-types.ts'
-import { mayName } from '../../server/modules/cmek/key-names.ts'
+import { mayUseKey } from '../../server/modules/cmek/key-names.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { type KeyService, startVault } from './key-services.ts'
 import { type ModeB, modeB, provisionPath } from './mode-b-lab.ts'
@@ -36,7 +36,7 @@ describe('which names a tenant may use', () => {
     [false, 'acme', 'vault', 'acme.main', own],
   ]
   test.each(cases)('%s: %s names %s %s', (isAllowed, tenant, provider, key_ref, names = loadConfig({}).keyNames) =>
-    expect(mayName(names, tenant, { provider, key_ref })).toBe(isAllowed),
+    expect(mayUseKey(names, tenant, { provider, key_ref })).toBe(isAllowed),
   )
 })
 

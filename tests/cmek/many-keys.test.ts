@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openText } from '../../server/db/record-encryption.ts'
+import { decryptContent } from '../../server/db/record-encryption.ts'
 import { startSecondHub } from '../auth/second-hub.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { type ModeB, modeB } from './mode-b-lab.ts'
@@ -31,7 +31,7 @@ test('a process without any key reads, in one transaction, texts of more keys th
         "select record_id, canonical from hub.records where tenant_id = $1 and canonical like 'omhe1.%'",
         ['rotor'],
       )
-      return rows.map((row) => openText(tx, row.record_id, row.canonical))
+      return rows.map((row) => decryptContent(tx, row.record_id, row.canonical))
     })
     for (let i = 0; i < rotations; i += 1) expect(texts.join()).toContain(`Title ${i}`)
     // Which keys there are, the first of those rotated away (and with it the others), and the active one.
@@ -46,7 +46,7 @@ test('texts with made-up key ids do not keep the others from being read', async 
   const recordId = page.body.records[0].record_id
   const madeUp = (n: number) => `omhe1.ck_${n.toString(16).padStart(24, '0')}.${recordId}.AAAA`
   const opened = await hub.test.database.withTenant('rotor', async (tx) =>
-    Array.from({ length: 20 }, (_, n) => openText(tx, recordId, madeUp(n))),
+    Array.from({ length: 20 }, (_, n) => decryptContent(tx, recordId, madeUp(n))),
   )
   expect(opened).toEqual(Array.from({ length: 20 }, (_, n) => madeUp(n)))
 })

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { writeMessages } from '../../server/modules/webhooks/outbox/outbox-message.ts'
 import { updateOutboxRow } from '../../server/modules/webhooks/outbox/outbox-store.ts'
-import { createOverflow } from '../../server/modules/webhooks/worker/backlog-limit.ts'
-import { giveUpDeliveries, keepOutcomes } from '../../server/modules/webhooks/worker/outcome-store.ts'
+import { createBacklogLimit } from '../../server/modules/webhooks/worker/backlog-limit.ts'
+import { giveUpDeliveries, saveOutcomes } from '../../server/modules/webhooks/worker/outcome-store.ts'
 import type { TestHub } from '../support/hub.ts'
 import { scaled } from '../support/machine-speed.ts'
 import { keepDeliveries, taken } from '../webhooks/kept-deliveries.ts'
@@ -35,7 +35,7 @@ export async function walkDelivery(hub: TestHub, tenant: 'acme' | 'globex'): Pro
     // As of a row of which a part was relayed, and of a delivery that was changed while it was on its way.
     await updateOutboxRow(tx, randomUUID(), writeMessages([]))
     const delivery = { delivery_id: randomUUID(), webhook_id: id, tries: 0, attempt_count: 0 }
-    await keepOutcomes(tx, [{ delivery, status: 'delivered', attempts: [taken], counts: true, isGone: false }], 120)
+    await saveOutcomes(tx, [{ delivery, status: 'delivered', attempts: [taken], counts: true, isGone: false }], 120)
   })
   await tellTooMuch(hub, tenant, id)
   // For the next worker.
@@ -45,6 +45,6 @@ export async function walkDelivery(hub: TestHub, tenant: 'acme' | 'globex'): Pro
 /** More waits than may; then it does not. */
 async function tellTooMuch(hub: TestHub, tenant: 'acme' | 'globex', webhookId: string): Promise<void> {
   await keepDeliveries(hub, tenant, webhookId, [{ status: 'failed' }])
-  const overflow = createOverflow({ database: hub.test.database, endpoints: hub.modules.webhooks.endpoints }, 0)
+  const overflow = createBacklogLimit({ database: hub.test.database, endpoints: hub.modules.webhooks.endpoints }, 0)
   for (let looks = 0; looks < 2; looks += 1) await overflow.check(await hub.tenant(tenant), [webhookId])
 }

@@ -1,4 +1,4 @@
-import { createErasureList } from '../../server/modules/hub/erasure/erasure-journal.ts'
+import { createErasureJournal } from '../../server/modules/hub/erasure/erasure-journal.ts'
 import type { TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
 
@@ -52,5 +52,5 @@ export async function walkErasure(hub: TestHub, tenant: 'acme' | 'globex'): Prom
   await call('POST', telemetry, event())
   await call('GET', `${records}/${old}/deletion-certificate`)
   await hub.call(tenant, 'GET', `${records}/${events[0].record_id}/deletion-certificate`)
-  await erasure.reapply(found, createErasureList(hub.modules.storage).read(tenant))
+  await erasure.reapply(found, createErasureJournal(hub.modules.storage).read(tenant))
 }

@@ -1,4 +1,4 @@
-import { createArrivalNews } from '../../server/modules/log/arrival-notifier.ts'
+import { createArrivalNotifier } from '../../server/modules/log/arrival-notifier.ts'
 import type { TestHub } from '../support/hub.ts'
 
 const log = '/api/v1/hub/log'
@@ -30,7 +30,7 @@ export async function walkLog(hub: TestHub, tenant: 'acme' | 'globex'): Promise<
     await logs.leaves(tx, 0, grown)
     await logs.rangeProof(tx, 1, grown - 1, grown)
   })
-  const news = createArrivalNews(hub.test.database)
+  const news = createArrivalNotifier(hub.test.database)
   news.tell(tenant)
   await news.close()
   await decision()

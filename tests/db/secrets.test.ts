@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../server/config.ts'
 import { loadMasterKey } from '../../server/db/master-key.ts'
-import { deriveKey, seal, unseal } from '../../server/secrets/encryption.ts'
+import { decryptSecret, deriveKey, encryptSecret } from '../../server/secrets/encryption.ts'
 
 const master = Buffer.alloc(32, 1)
 const key = deriveKey(master, 'test')
@@ -18,22 +18,22 @@ test('derived keys are 32 bytes, stable, and different for each purpose', () => 
 
 test('what is sealed opens with the same key and context only', () => {
   const secret = Buffer.from('a private key')
-  const sealed = seal(key, secret, 'tenant/key')
-  expect(unseal(key, sealed, 'tenant/key')).toEqual(secret)
+  const sealed = encryptSecret(key, secret, 'tenant/key')
+  expect(decryptSecret(key, sealed, 'tenant/key')).toEqual(secret)
   expect(sealed.includes(secret)).toBe(false)
-  expect(seal(key, secret, 'tenant/key')).not.toEqual(sealed)
-  expect(() => unseal(key, sealed, 'tenant/other')).toThrow(/does not open/)
-  expect(() => unseal(deriveKey(master, 'other'), sealed, 'tenant/key')).toThrow(/does not open/)
+  expect(encryptSecret(key, secret, 'tenant/key')).not.toEqual(sealed)
+  expect(() => decryptSecret(key, sealed, 'tenant/other')).toThrow(/does not open/)
+  expect(() => decryptSecret(deriveKey(master, 'other'), sealed, 'tenant/key')).toThrow(/does not open/)
 })
 
 test('no byte of a sealed secret can be changed', () => {
-  const sealed = seal(key, Buffer.from('x'), 'c')
+  const sealed = encryptSecret(key, Buffer.from('x'), 'c')
   for (let index = 0; index < sealed.length; index += 1) {
     const changed = Buffer.from(sealed)
     changed[index] = (changed[index] ?? 0) ^ 1
-    expect(() => unseal(key, changed, 'c')).toThrow()
+    expect(() => decryptSecret(key, changed, 'c')).toThrow()
   }
-  expect(() => unseal(key, sealed.subarray(0, 20), 'c')).toThrow(/unknown format/)
+  expect(() => decryptSecret(key, sealed.subarray(0, 20), 'c')).toThrow(/unknown format/)
 })
 
 test('the master key file is made once, private, and read by every later start', async () => {

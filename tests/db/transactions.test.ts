@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { asServiceError } from '../../server/db/database-errors.ts'
-import { NotAtHand } from '../../server/db/fetch-required.ts'
+import { FetchRequiredError } from '../../server/db/fetch-required.ts'
 import { openPools } from '../../server/db/pooled-database.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
@@ -296,14 +296,14 @@ test('a transaction runs again for each thing that it has not asked for before, 
   const fetched = new Set<number>()
   const many = db.database.withTenant('fetch', async () => {
     const missing = Array.from({ length: 30 }, (_, n) => n).find((n) => !fetched.has(n))
-    if (missing !== undefined) throw new NotAtHand(`number ${missing}`, async () => void fetched.add(missing))
+    if (missing !== undefined) throw new FetchRequiredError(`number ${missing}`, async () => void fetched.add(missing))
     return fetched.size
   })
   expect(await many).toBe(30)
   let runs = 0
   const inVain = db.database.withTenant('fetch', async () => {
     runs += 1
-    throw new NotAtHand('what never comes', async () => {})
+    throw new FetchRequiredError('what never comes', async () => {})
   })
   await expect(inVain).rejects.toThrow('what never comes')
   expect(runs).toBe(10)

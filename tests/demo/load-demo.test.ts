@@ -4,7 +4,7 @@ import { scopeNames } from '../../contract/scopes.ts'
 import type { DemoApi, DemoProgress } from '../../demo/demo-api.ts'
 import { loadDemo } from '../../demo/load-demo.ts'
 import { HubClient } from '../../sdk/hub-client.ts'
-import { audienceOf } from '../../server/modules/webhooks/outbox/endpoint-matching.ts'
+import { matchEndpoints } from '../../server/modules/webhooks/outbox/endpoint-matching.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { scaled } from '../support/machine-speed.ts'
 import { outboxRows } from '../webhooks/told.ts'
@@ -116,7 +116,7 @@ test('the webhook endpoint gets tens of messages, of the failures of one skill a
   // No worker runs here, so what becomes deliveries waits in the outbox.
   const messages = (await outboxRows(hub, 'acme')).flat()
   const endpoints = await hub.test.database.withTenant('acme', (tx) => hub.modules.webhooks.endpoints.all(tx))
-  const audience = audienceOf(endpoints)
+  const audience = matchEndpoints(endpoints)
   const counts = new Map<string, number>()
   for (const message of messages) {
     for (const _ of audience(message)) counts.set(message.kind, (counts.get(message.kind) ?? 0) + 1)

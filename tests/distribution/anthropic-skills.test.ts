@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../../provenance/json.ts'
 import { createAnthropicSkills } from '../../server/modules/distribution/adapters/anthropic-skills.ts'
 import { skillFolderOf } from '../../server/modules/distribution/adapters/skill-files.ts'
 import type { Delivery } from '../../server/modules/distribution/platform-adapter-types.ts'
-import { runTrial } from '../../server/outbound/connection-test.ts'
+import { runConnectionTest } from '../../server/outbound/connection-test.ts'
 import { createOutbound, type Outbound } from '../../server/outbound/outbound.ts'
 import { type FakeSkillsApi, startAnthropicSkillsApi } from '../support/anthropic-skills-api.ts'
 
@@ -107,7 +107,7 @@ test.each([
 ])('says in words what %s means, in a test too', async (status, words) => {
   api.fault = () => status
   await expect(publish(skill('a', 'A'))).rejects.toThrow(words)
-  const { steps } = await runTrial(createAnthropicSkills(outbound).test(deliveryOf([])))
+  const { steps } = await runConnectionTest(createAnthropicSkills(outbound).test(deliveryOf([])))
   expect(steps.map(({ name, ok }) => [name, ok])).toEqual([
     ['address', true],
     ['credentials', false],
@@ -116,7 +116,7 @@ test.each([
 })
 
 test('a test with a good key says so, and uploads nothing', async () => {
-  const { ok } = await runTrial(createAnthropicSkills(outbound).test(deliveryOf([skill('a', 'A')])))
+  const { ok } = await runConnectionTest(createAnthropicSkills(outbound).test(deliveryOf([skill('a', 'A')])))
   expect(ok).toBe(true)
   expect(api.calls).toEqual(['GET /v1/skills'])
 })

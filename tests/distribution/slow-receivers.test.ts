@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Tenant } from '../../server/http/caller.ts'
-import type { ClaimedDelivery, Deliverer } from '../../server/modules/distribution/publish-executor.ts'
-import { createPublisher, type Publisher } from '../../server/modules/distribution/publish-scheduler.ts'
+import type { ClaimedPublish, PublishExecutor } from '../../server/modules/distribution/publish-executor.ts'
+import { createPublishScheduler, type PublishScheduler } from '../../server/modules/distribution/publish-scheduler.ts'
 
 const periodMs = 25_000
 
@@ -17,11 +17,11 @@ interface FakeConnector {
 }
 
 let connectors: FakeConnector[]
-let publisher: Publisher
+let publisher: PublishScheduler
 beforeEach(() => {
   vi.useFakeTimers()
   connectors = []
-  publisher = createPublisher({
+  publisher = createPublishScheduler({
     deliverer: fakeDeliverer(),
     findTenant: async (slug) => ({ slug }) as Tenant,
     listTenants: async () => [...new Set(connectors.map(({ tenant }) => tenant))],
@@ -36,7 +36,7 @@ afterEach(async () => {
 })
 
 /** Claims as the real one does: the next time is set from the claim on. */
-function fakeDeliverer(): Deliverer {
+function fakeDeliverer(): PublishExecutor {
   const ofTenant = ({ slug }: Tenant) => connectors.filter(({ tenant }) => tenant === slug)
   return {
     async due(tenant) {
@@ -48,7 +48,7 @@ function fakeDeliverer(): Deliverer {
       const claimed = ofTenant(tenant).filter(({ id, claimed }) => ids.includes(id) && !claimed)
       for (const each of claimed) Object.assign(each, { claimed: true, dueAtMs: Date.now() + periodMs })
       return claimed.map(
-        ({ id }) => ({ claim: { connector_id: id, failures: 0 }, prepared: { text: '{}' } }) as ClaimedDelivery,
+        ({ id }) => ({ claim: { connector_id: id, failures: 0 }, prepared: { text: '{}' } }) as ClaimedPublish,
       )
     },
     async deliver(_tenant, { claim }, stop) {

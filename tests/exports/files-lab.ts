@@ -9,7 +9,7 @@ import { createMasterKeySecrets } from '../../server/modules/cmek/master-key-sec
 import { createExportEncryption } from '../../server/modules/exports/export-encryption.ts'
 import type { ExportOrder } from '../../server/modules/exports/exports-types.ts'
 import { createExportWriter, type ExportWriterDeps } from '../../server/modules/exports/files/export-writer.ts'
-import { createRecordCheck } from '../../server/modules/hub/record-verifier.ts'
+import { createRecordVerifier } from '../../server/modules/hub/record-verifier.ts'
 import { sealedRecords } from '../../server/modules/hub/sealed-records.ts'
 import { createStoredVerification } from '../../server/modules/hub/stored-verification.ts'
 import { createVerificationPool } from '../../server/modules/hub/verification-pool.ts'
@@ -41,7 +41,7 @@ export async function openExportLab() {
   const directory = await mkdtemp(join(tmpdir(), 'hub-exports-'))
   const storage = openStorage({ storageUrl: `file://${directory}`, dataDir: directory })
   const pool = createVerificationPool()
-  const verification = createStoredVerification({ ...lab, check: createRecordCheck({ ...lab, pool }) })
+  const verification = createStoredVerification({ ...lab, check: createRecordVerifier({ ...lab, pool }) })
   const encryption = createExportEncryption({ ...lab, secrets: createMasterKeySecrets(lab.masterKey) })
   const deps: ExportWriterDeps = { ...lab, verification, records: sealedRecords, storage, encryption }
   let jobs = 0

@@ -13,7 +13,7 @@ import { createLogAudit } from '../../server/modules/log/audit/log-audit.ts'
 import { decisionDraft, keepCheckpoints, openScenes, type Scene, writeSealed } from '../hub/attack-scenes.ts'
 import { attacks, tableOf } from '../hub/attack-table.ts'
 import { type Attack, backUp, type Detector, detectors } from '../hub/attack-ways.ts'
-import { type SteppedTime, steppedTime } from '../support/fake-clock.ts'
+import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { scaled } from '../support/machine-speed.ts'
 
@@ -30,7 +30,7 @@ let scenes: Map<string, Scene>
 let keyFile: string
 
 beforeAll(async () => {
-  const time: SteppedTime = steppedTime()
+  const time: FakeClock = fakeClock()
   hub = await startHub({ time })
   db = await hub.superuserClient()
   scenes = await openScenes(hub, db, time, [untouched, swapped, ...cases.map((each) => each.name)])

@@ -6,7 +6,7 @@ import pg from 'pg'
 import { extract, pack } from 'tar-stream'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { loadConfig } from '../../server/config.ts'
-import { type BackupManifest, manifestName, sealManifest } from '../../server/db/backup/backup-format.ts'
+import { type BackupManifest, manifestName, signManifest } from '../../server/db/backup/backup-format.ts'
 import { makeRecordPartitions } from '../../server/db/backup/backup-tables.ts'
 import { restoreBackup } from '../../server/db/backup/restore-backup.ts'
 import { writeBackup } from '../../server/db/backup/write-backup.ts'
@@ -234,7 +234,7 @@ describe('nothing at all is loaded', () => {
       /manifest was changed/,
       (entries) => {
         const manifest: BackupManifest = JSON.parse(entries.get(manifestName)!.toString())
-        entries.set(manifestName, Buffer.from(JSON.stringify(sealManifest(manifest, Buffer.alloc(32)))))
+        entries.set(manifestName, Buffer.from(JSON.stringify(signManifest(manifest, Buffer.alloc(32)))))
       },
     ],
     ['its end is missing', /it was cut off/, (entries) => void entries.delete(manifestName)],

@@ -10,7 +10,7 @@ import { nodeCrypto } from '../../server/modules/hub/node-crypto.ts'
 import { createLogAudit } from '../../server/modules/log/audit/log-audit.ts'
 import { pathOf, recordsPath } from '../api/record-cases.ts'
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
-import { steppedTime } from '../support/fake-clock.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
@@ -22,7 +22,7 @@ import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
  */
 const needle = `zq${randomBytes(12).toString('hex')}`
 const user = `user:${needle}@example.com`
-const time = steppedTime()
+const time = fakeClock()
 let hub: TestHub
 let client: pg.Client
 let receiver: Receiver

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { operations } from '../../contract/operations.ts'
-import { prepareWorld } from '../support/fuzz/fuzz-fixtures.ts'
+import { prepareFixtures } from '../support/fuzz/fuzz-fixtures.ts'
 import { fuzz } from '../support/fuzz/run.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 
@@ -27,7 +27,7 @@ const needsMore = [
 
 test(`${requestsMin} malformed requests, seed ${seed}`, async () => {
   const began = performance.now()
-  const report = await fuzz(await prepareWorld(hub), { seed, count: requestsMin })
+  const report = await fuzz(await prepareFixtures(hub), { seed, count: requestsMin })
   const { failures, byStatus, byOperation, byMutation, withoutAnswer } = report
   console.log(
     JSON.stringify({ seed, seconds: Math.round((performance.now() - began) / 1000), byStatus, withoutAnswer }),

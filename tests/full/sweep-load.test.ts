@@ -3,16 +3,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parseNote } from '../../provenance/index.ts'
 import type { Tenant } from '../../server/http/caller.ts'
 import { decisionDraft, purge, writeSealed } from '../hub/attack-scenes.ts'
-import { type SteppedTime, steppedTime } from '../support/fake-clock.ts'
+import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 import { startHub, type TestHub, type TestTenant } from '../support/hub.ts'
 
 let hub: TestHub
 let db: pg.Client
-let time: SteppedTime
+let time: FakeClock
 const slugs: TestTenant[] = ['acme', 'globex']
 
 beforeAll(async () => {
-  time = steppedTime()
+  time = fakeClock()
   hub = await startHub({ time, poolSize: 12 })
   db = await hub.superuserClient()
 })

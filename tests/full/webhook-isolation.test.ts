@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { webhookAnswerSeconds } from '../../contract/limits.ts'
 import { readAllowList } from '../../server/outbound/allow-list.ts'
-import { createNames } from '../../server/outbound/name-resolver.ts'
+import { createNameResolver } from '../../server/outbound/name-resolver.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
 import { freePort } from '../support/free-port.ts'
 import type { TestTenant } from '../support/hub.ts'
@@ -28,7 +28,7 @@ let worker: DeliveringProcess
 beforeAll(async () => {
   lab = await startWebhookLab({ start: false })
   dns = await startDnsServer((name) => (name.startsWith('silent') ? 'hang' : ['127.0.0.1']))
-  const resolve = createNames(readAllowList(['127.0.0.1']), { dns: { servers: [dns.address] } })
+  const resolve = createNameResolver(readAllowList(['127.0.0.1']), { dns: { servers: [dns.address] } })
   // As in earnest, but for the DNS server.
   worker = await startDeliveringProcess(lab.hub, {}, { paceMsMax: 500 }, { resolve, timeoutMs: answerMs })
 })

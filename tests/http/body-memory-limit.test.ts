@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createBodyBudget } from '../../server/http/body-memory-limit.ts'
+import { createBodyMemoryLimit } from '../../server/http/body-memory-limit.ts'
 import { freshDataDirectory, removeDataDirectories } from '../support/data-directory.ts'
 import { type HubProcess, makeTenant, startHubProcess } from '../support/hub-process.ts'
 
@@ -12,7 +12,7 @@ const answer = () => Object.assign(new EventEmitter(), { closed: false }) as unk
 const unavailable = expect.objectContaining({ slug: 'hub-unavailable', retryAfterSeconds: 1 })
 
 test('holds what has arrived until the answers are closed', () => {
-  const budget = createBodyBudget(10 * mebibyte)
+  const budget = createBodyMemoryLimit(10 * mebibyte)
   const first = answer()
   const [one, other] = [budget.bodyOf(first), budget.bodyOf(answer())]
   for (let count = 0; count < 6; count++) one.hold(mebibyte)
@@ -25,7 +25,7 @@ test('holds what has arrived until the answers are closed', () => {
 })
 
 test('takes any body when it holds none, small ones always, and counts nothing for a connection that is gone', () => {
-  const budget = createBodyBudget(mebibyte)
+  const budget = createBodyMemoryLimit(mebibyte)
   budget.bodyOf(Object.assign(answer(), { closed: true })).hold(mebibyte)
   const only = budget.bodyOf(answer())
   for (let count = 0; count < 5; count++) only.hold(mebibyte)
@@ -36,7 +36,7 @@ test('takes any body when it holds none, small ones always, and counts nothing f
 })
 
 test('holds nothing of a body that was thrown away, once or twice', () => {
-  const budget = createBodyBudget(2 * mebibyte)
+  const budget = createBodyMemoryLimit(2 * mebibyte)
   const thrownAway = answer()
   const body = budget.bodyOf(thrownAway)
   body.hold(mebibyte)

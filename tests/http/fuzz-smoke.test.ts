@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../contract/operations.ts'
-import { type FuzzWorld, prepareWorld } from '../support/fuzz/fuzz-fixtures.ts'
+import { type FuzzFixtures, prepareFixtures } from '../support/fuzz/fuzz-fixtures.ts'
 import { type GeneratedRequest, generate } from '../support/fuzz/generate.ts'
-import { complaintsAbout } from '../support/fuzz/response-oracle.ts'
+import { checkResponse } from '../support/fuzz/response-oracle.ts'
 import { fuzz } from '../support/fuzz/run.ts'
 import { createSender, type WireAnswer } from '../support/fuzz/send.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 
 let hub: TestHub
-let world: FuzzWorld
+let world: FuzzFixtures
 beforeAll(async () => {
   hub = await startHub()
-  world = await prepareWorld(hub)
+  world = await prepareFixtures(hub)
 })
 afterAll(() => hub.stop())
 
@@ -48,7 +48,7 @@ describe('the judge', () => {
     ;[refused] = (await sender.send({ ...request, target: `${operation.path}?limit=0` })) as [WireAnswer]
     sender.close()
   })
-  const judged = (answer: WireAnswer) => complaintsAbout(request, answer, hub.baseUrl).join('; ')
+  const judged = (answer: WireAnswer) => checkResponse(request, answer, hub.baseUrl).join('; ')
   const withMembers = (answer: WireAnswer, members: object): WireAnswer => ({
     ...answer,
     body: Buffer.from(JSON.stringify({ ...JSON.parse(answer.body.toString()), ...members })),

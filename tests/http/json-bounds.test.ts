@@ -4,7 +4,7 @@ import { DomainError } from '../../contract/domain-error.ts'
 import { numberBytesMax } from '../../contract/limits.ts'
 import { scanJson } from '../../server/http/json-scan.ts'
 import { parseStrictJson } from '../../server/http/strict-json.ts'
-import { atOnce } from '../../server/http/yield-budget.ts'
+import { runToEnd } from '../../server/http/yield-budget.ts'
 import { countedBytes } from './counted-bytes.ts'
 
 describe('bounds', () => {
@@ -45,7 +45,7 @@ describe('bounds', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), fc.constantFrom(undefined, 2), (value, indent) => {
         const bytes = Buffer.from(JSON.stringify(value, undefined, indent))
-        expect(atOnce(scanJson(bytes, { depth: 64 })).values).toBe(valuesIn(value))
+        expect(runToEnd(scanJson(bytes, { depth: 64 })).values).toBe(valuesIn(value))
       }),
       { numRuns: 500, seed: 7 },
     )
@@ -126,13 +126,13 @@ describe('bounds', () => {
 
   test('end the scan inside a text that passes them', () => {
     const { buffer, reads } = countedBytes(`["${'x'.repeat(100_000)}"]`)
-    expect(atOnce(scanJson(buffer, { depth: 64, textBytes: 100 })).excess).toEqual({ of: 'textBytes', event: 0 })
+    expect(runToEnd(scanJson(buffer, { depth: 64, textBytes: 100 })).excess).toEqual({ of: 'textBytes', event: 0 })
     expect(reads()).toBeLessThan(1000)
   })
 
   test('end the scan where they are passed', () => {
     const { buffer, reads } = countedBytes(`[${'[],'.repeat(10_000)}0]`)
-    expect(atOnce(scanJson(buffer, { depth: 64, values: 100 })).excess).toEqual({ of: 'values', event: 0 })
+    expect(runToEnd(scanJson(buffer, { depth: 64, values: 100 })).excess).toEqual({ of: 'values', event: 0 })
     expect(reads()).toBeLessThan(1000)
   })
 })

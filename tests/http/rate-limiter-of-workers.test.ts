@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import { answerWorker, type LimiterRequest, WorkerLimiter } from '../../server/cluster/ipc-rate-limiter.ts'
+import { type LimiterRequest, respondToWorker, WorkerLimiter } from '../../server/cluster/ipc-rate-limiter.ts'
 import { type Charge, MemoryRateLimiter } from '../../server/http/rate-limiter.ts'
 
 const token = (key: string, quota: number): Charge => ({ policy: 'token', key, quota })
@@ -22,7 +22,7 @@ function cluster(workers: number, patienceMs = 40) {
         // As on the way between processes.
         const copy = JSON.parse(JSON.stringify(request)) as LimiterRequest
         const deliver = async () => {
-          const answer = JSON.parse(JSON.stringify(await answerWorker(limiter, copy)))
+          const answer = JSON.parse(JSON.stringify(await respondToWorker(limiter, copy)))
           setImmediate(() => worker.answer(answer))
         }
         if (channel.held) backlog.push(deliver)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { callerCharges, quotasOf, strangerCharges } from '../../server/http/rate-limit-headers.ts'
+import { anonymousCharges, authenticatedCharges, quotasOf } from '../../server/http/rate-limit-headers.ts'
 import { type Charge, MemoryRateLimiter } from '../../server/http/rate-limiter.ts'
 
 function limiterAt(startMs = 12_345) {
@@ -122,12 +122,12 @@ describe('quotas', () => {
   test('are apart for each class, token, tenant and address; IPv6 neighbours count as one', () => {
     const quotas = { perToken: 1, perTenant: 1 }
     const keys = [
-      ...callerCharges('hub-read', { token: 'a', tenantSlug: 'a' }, quotas),
-      ...callerCharges('hub-write', { token: 'a', tenantSlug: 'a' }, quotas),
-      ...strangerCharges('auth', '10.0.0.1', 'a', 1),
-      ...strangerCharges('auth', '10.0.0.1', '', 1),
-      ...strangerCharges('auth', '2001:db8:0:1::1', '', 1),
-      ...strangerCharges('auth', '2001:db8::1:0:0:0:1', '', 1),
+      ...authenticatedCharges('hub-read', { token: 'a', tenantSlug: 'a' }, quotas),
+      ...authenticatedCharges('hub-write', { token: 'a', tenantSlug: 'a' }, quotas),
+      ...anonymousCharges('auth', '10.0.0.1', 'a', 1),
+      ...anonymousCharges('auth', '10.0.0.1', '', 1),
+      ...anonymousCharges('auth', '2001:db8:0:1::1', '', 1),
+      ...anonymousCharges('auth', '2001:db8::1:0:0:0:1', '', 1),
     ].map((each) => each.key)
     expect(new Set(keys).size).toBe(keys.length - 1)
     expect(keys.at(-1)).toBe(keys.at(-2))

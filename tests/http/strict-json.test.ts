@@ -6,7 +6,7 @@ import { scanJson } from '../../server/http/json-scan.ts'
 import { errorAt, jsonPointer } from '../../server/http/json-violations.ts'
 import { JsonSyntaxFault, walkJson } from '../../server/http/json-walk.ts'
 import { parseStrictJson, parseStrictJsonInTurns } from '../../server/http/strict-json.ts'
-import { atOnce } from '../../server/http/yield-budget.ts'
+import { runToEnd } from '../../server/http/yield-budget.ts'
 import { countedBytes } from './counted-bytes.ts'
 
 function refusal(text: string | Buffer, depth = 64) {
@@ -220,7 +220,7 @@ describe('a large body', () => {
     const readsOf = (count: number) => {
       const text = `[${one.repeat(count)}"\\\\ \\u0041 \\ud83d\\ude00",1e+99,0]`
       const bytes = countedBytes(text)
-      atOnce(scanJson(bytes.buffer, { depth: 64 }))
+      runToEnd(scanJson(bytes.buffer, { depth: 64 }))
       return bytes.reads() / text.length
     }
     expect(readsOf(100)).toBeLessThan(2.5)
@@ -258,8 +258,8 @@ test('the walk takes exactly what the engine takes, as the same value', () => {
       } catch {
         isJson = false
       }
-      if (isJson) expect(atOnce(walkJson(text, 64)).value).toEqual(expected)
-      else expect(() => atOnce(walkJson(text, 64))).toThrow(JsonSyntaxFault)
+      if (isJson) expect(runToEnd(walkJson(text, 64)).value).toEqual(expected)
+      else expect(() => runToEnd(walkJson(text, 64))).toThrow(JsonSyntaxFault)
     }),
     { numRuns: 3000, seed: 7 },
   )

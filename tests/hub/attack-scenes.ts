@@ -5,8 +5,8 @@ import type { RecordType } from '../../contract/literals.ts'
 import type { JsonValue } from '../../provenance/json.ts'
 import type { Tenant } from '../../server/http/caller.ts'
 import type { CheckpointStore } from '../../server/modules/log/checkpoint-sinks/checkpoint-store.ts'
-import { openKeptCheckpoints } from '../../server/modules/log/checkpoint-sinks/checkpoint-store.ts'
-import type { SteppedTime } from '../support/fake-clock.ts'
+import { openCheckpointStore } from '../../server/modules/log/checkpoint-sinks/checkpoint-store.ts'
+import type { FakeClock } from '../support/fake-clock.ts'
 import type { TestHub, TestTenant } from '../support/hub.ts'
 import { patience } from '../support/machine-speed.ts'
 
@@ -85,7 +85,7 @@ async function sealOf(db: pg.Client, recordId: string): Promise<string> {
 export async function openScenes(
   hub: TestHub,
   db: pg.Client,
-  time: SteppedTime,
+  time: FakeClock,
   names: readonly string[],
 ): Promise<Map<string, Scene>> {
   const opened: Omit<Scene, 'hold' | 'purged' | 'restored'>[] = []
@@ -159,7 +159,7 @@ export async function keepCheckpoints(hub: TestHub, scenes: Iterable<Pick<Scene,
 export function checkpointsOfAnotherProcess(hub: TestHub, slugs: readonly string[]): CheckpointStore {
   const { checkpoints, tenants, log, hub: hubModule } = hub.modules
   const directory = dirname(checkpoints.filesOf('any')[0]!)
-  return openKeptCheckpoints({
+  return openCheckpointStore({
     config: { checkpointSinks: [{ kind: 'file', directory }], environment: 'development' },
     database: hub.test.database,
     directory: { ...tenants.directory, slugs: async () => slugs },

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DomainError } from '../../contract/domain-error.ts'
 import type { Erased } from '../../server/modules/hub/erasure/erasure-types.ts'
 import { decision, pathOf, query, write } from '../api/record-cases.ts'
-import { steppedTime } from '../support/fake-clock.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 
-const time = steppedTime()
+const time = fakeClock()
 let hub: TestHub
 
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { hardDeleteJob } from '../../server/modules/hub/erasure/erasure-job.ts'
 import type { Erasure } from '../../server/modules/hub/erasure/erasure-types.ts'
 import type { TenantDirectory } from '../../server/modules/tenants/tenants-types.ts'
 import { decision, pathOf, write } from '../api/record-cases.ts'
-import { steppedTime } from '../support/fake-clock.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 
 const slugs = ['a', 'b', 'c']
@@ -58,7 +58,7 @@ test('it ends between two parts, and has an hour until then', async () => {
 })
 
 let hub: TestHub
-const time = steppedTime()
+const time = fakeClock()
 beforeAll(async () => {
   hub = await startHub({ time })
 })

@@ -2,13 +2,13 @@ import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { formatTimestamp } from '../../contract/timestamp.ts'
 import { parseKeyDocument, verifyDeletionCertificateSync } from '../../provenance/index.ts'
-import { createErasureList } from '../../server/modules/hub/erasure/erasure-journal.ts'
+import { createErasureJournal } from '../../server/modules/hub/erasure/erasure-journal.ts'
 import { nodeCrypto } from '../../server/modules/hub/node-crypto.ts'
 import { decision, expectProblem, governanceEvent, pathOf, query, recordsPath, write } from '../api/record-cases.ts'
-import { steppedTime } from '../support/fake-clock.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 
-const time = steppedTime()
+const time = fakeClock()
 let hub: TestHub
 let client: pg.Client
 
@@ -288,7 +288,7 @@ test('erasures are done again after a backup was restored', async () => {
   expect((await hub.call('acme', 'GET', pathOf(plain))).body.is_purged).toBe(false)
   await hold(held)
 
-  const list = createErasureList(hub.modules.storage)
+  const list = createErasureJournal(hub.modules.storage)
   const acme = await hub.tenant('acme')
   expect(await hub.modules.hub.erasure.reapply(acme, list.read('acme'))).toBe(2)
   expect([await isStored(plain), await isStored(held), await isStored(released)]).toEqual([false, true, false])

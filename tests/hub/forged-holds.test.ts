@@ -4,20 +4,20 @@ import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Caller, Tenant } from '../../server/http/caller.ts'
 import { createHoldSweep, firstHoldCursor } from '../../server/modules/hub/sweep/hold-sweep.ts'
-import { type SteppedTime, steppedTime } from '../support/fake-clock.ts'
+import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 import { callerOf, decision, openRecordLab, type RecordLab } from './record-lab.ts'
 
 /** Holds, releases and rules that somebody writes into the database: what keeps records counts, what lets them go does not. */
 
 let lab: RecordLab
 let db: pg.Client
-let time: SteppedTime
+let time: FakeClock
 let tenant: Tenant
 let caller: Caller
 let count = 0
 
 beforeAll(async () => {
-  time = steppedTime()
+  time = fakeClock()
   lab = await openRecordLab({ time })
   db = await lab.superuserClient()
 })

@@ -3,18 +3,18 @@ import { join } from 'node:path'
 import type pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Tenant } from '../../server/http/caller.ts'
-import { createHoldList } from '../../server/modules/hub/holds/hold-journal.ts'
-import { type SteppedTime, steppedTime } from '../support/fake-clock.ts'
+import { createHoldJournal } from '../../server/modules/hub/holds/hold-journal.ts'
+import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { decisionDraft, purge, tenantTables, writeSealed } from './attack-scenes.ts'
 
 let hub: TestHub
 let superuser: pg.Client
 let acme: Tenant
-let time: SteppedTime
+let time: FakeClock
 
 beforeEach(async () => {
-  time = steppedTime()
+  time = fakeClock()
   hub = await startHub({ time })
   superuser = await hub.superuserClient()
   acme = await hub.tenant('acme')
@@ -44,7 +44,7 @@ async function restore(): Promise<void> {
 }
 
 const reapply = () =>
-  hub.modules.hub.holdsAfterRestore.reapply(acme, createHoldList(hub.modules.storage), { operator: 'test' })
+  hub.modules.hub.holdsAfterRestore.reapply(acme, createHoldJournal(hub.modules.storage), { operator: 'test' })
 
 test('what was held after the backup is held again, even where its buffer is over meanwhile', async () => {
   const [named, matching, free] = await writeSealed(hub, acme, ...['a', 'b', 'c'].map(decisionDraft))

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Caller, Tenant } from '../../server/http/caller.ts'
 import { microsOf, timeOfMicros } from '../../server/modules/hub/monotonic-timestamp.ts'
-import { steppedTime } from '../support/fake-clock.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 import { callerOf, decision, openRecordLab, type RecordLab } from './record-lab.ts'
 
-const time = steppedTime()
+const time = fakeClock()
 const dayMicros = 86_400_000_000
 
 let lab: RecordLab

@@ -4,7 +4,7 @@ import { DomainError } from '../../contract/domain-error.ts'
 import type { Caller, Tenant } from '../../server/http/caller.ts'
 import { timeOfMicros } from '../../server/modules/hub/monotonic-timestamp.ts'
 import type { RetentionRules } from '../../server/modules/hub/retention/retention-types.ts'
-import type { SteppedTime } from '../support/fake-clock.ts'
+import type { FakeClock } from '../support/fake-clock.ts'
 import {
   bufferDays,
   type LifecycleModel,
@@ -22,7 +22,7 @@ import { callerOf, type RecordLab } from './record-lab.ts'
 export interface RealHub {
   hub: ReturnType<RecordLab['openProcess']>
   tenant: Tenant
-  time: SteppedTime
+  time: FakeClock
 }
 
 type Command = fc.AsyncCommand<LifecycleModel, RealHub>

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import { steppedTime } from '../support/fake-clock.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 import { lifecycleCommands } from './lifecycle-commands.ts'
 import { LifecycleModel } from './lifecycle-model.ts'
 import type { RecordLab } from './record-lab.ts'
@@ -14,7 +14,7 @@ export async function checkLifecycles(
   let runs = 0
   const property = fc.asyncProperty(lifecycleCommands(maxCommands), async (commands) => {
     runs += 1
-    const time = steppedTime()
+    const time = fakeClock()
     const tenant = await lab.openTenant(`run-${runs}`)
     const hub = lab.openProcess(time)
     await fc.asyncModelRun(() => ({ model: new LifecycleModel(), real: { hub, tenant, time } }), commands)

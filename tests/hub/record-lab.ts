@@ -4,10 +4,10 @@ import { type Scope, scopeNames } from '../../contract/scopes.ts'
 import type { Caller, Tenant } from '../../server/http/caller.ts'
 import { createGovernanceLog } from '../../server/modules/governance/governance-log.ts'
 import { createErasure } from '../../server/modules/hub/erasure/erasure-service.ts'
-import type { ErasureList } from '../../server/modules/hub/erasure/erasure-types.ts'
+import type { ErasureJournal } from '../../server/modules/hub/erasure/erasure-types.ts'
 import { createEventReleases } from '../../server/modules/hub/holds/event-releases.ts'
 import { createHoldEvidence } from '../../server/modules/hub/holds/hold-evidence.ts'
-import type { HoldList } from '../../server/modules/hub/holds/hold-journal-types.ts'
+import type { HoldJournal } from '../../server/modules/hub/holds/hold-journal-types.ts'
 import { createHolds } from '../../server/modules/hub/holds/holds-service.ts'
 import { createRecordStore } from '../../server/modules/hub/hub-module.ts'
 import type { RecordDraft } from '../../server/modules/hub/hub-types.ts'
@@ -15,7 +15,7 @@ import { createRecordPurger } from '../../server/modules/hub/purge-service.ts'
 import { createRecordReading } from '../../server/modules/hub/read-service.ts'
 import { createRecordClock } from '../../server/modules/hub/record-clock.ts'
 import type { TimeSource } from '../../server/modules/hub/record-clock-types.ts'
-import { createRecordCheck } from '../../server/modules/hub/record-verifier.ts'
+import { createRecordVerifier } from '../../server/modules/hub/record-verifier.ts'
 import { createRecordRelations } from '../../server/modules/hub/relation-service.ts'
 import { createRetention } from '../../server/modules/hub/retention/retention-service.ts'
 import { createStoredVerification } from '../../server/modules/hub/stored-verification.ts'
@@ -45,8 +45,8 @@ export async function openRecordLab(options: RecordLabOptions = {}) {
     info: () => {},
     warn: () => {},
   }
-  const erasureList: ErasureList = { keep: async () => {}, read: () => expect.unreachable() }
-  const holdList: HoldList = {
+  const erasureList: ErasureJournal = { keep: async () => {}, read: () => expect.unreachable() }
+  const holdList: HoldJournal = {
     keep: async () => {},
     keepEnd: async () => {},
     read: () => expect.unreachable(),
@@ -55,7 +55,7 @@ export async function openRecordLab(options: RecordLabOptions = {}) {
   const pool = createVerificationPool(entry ? { entry } : {})
   const holdEvidence = createHoldEvidence({ keys, pool })
   const { holds, told } = holdEvidence
-  const check = createRecordCheck({ keys, holdEvidence, pool })
+  const check = createRecordVerifier({ keys, holdEvidence, pool })
 
   /** The services of a process: nothing is shared with another one but what is stored. */
   function openProcess(time?: TimeSource) {

@@ -1,21 +1,21 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Tenant } from '../../server/http/caller.ts'
-import { createLanes } from '../../server/modules/hub/sweep/scan-modes.ts'
+import { createScanModes } from '../../server/modules/hub/sweep/scan-modes.ts'
 import type { SweepDeps, SweepSteps } from '../../server/modules/hub/sweep/sweep-steps.ts'
-import { createPace } from '../../server/modules/hub/sweep/throttle.ts'
-import { type SteppedTime, steppedTime } from '../support/fake-clock.ts'
+import { createThrottle } from '../../server/modules/hub/sweep/throttle.ts'
+import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { decisionDraft, writeSealed } from './attack-scenes.ts'
 import { away, laneOf, sweeperOf } from './sweep-lab.ts'
 
 let hub: TestHub
 let db: pg.Client
-let time: SteppedTime
+let time: FakeClock
 let acme: Tenant
 
 beforeAll(async () => {
-  time = steppedTime()
+  time = fakeClock()
   hub = await startHub({ time })
   db = await hub.superuserClient()
   acme = await hub.tenant('acme')
@@ -142,7 +142,7 @@ describe('in the background', () => {
 })
 
 describe('several processes', () => {
-  const turn = { pace: createPace(1_000_000, new AbortController().signal), signal: new AbortController().signal }
+  const turn = { pace: createThrottle(1_000_000, new AbortController().signal), signal: new AbortController().signal }
   const never: SweepSteps = {
     entriesWorth: (records) => records,
     head: async () => ({ checked: 0, failed: 0, inconsistent: 0, cost: 1 }),
@@ -160,7 +160,7 @@ describe('several processes', () => {
       logs: hub.modules.log.logs,
       clock: hub.modules.recordStore.clock,
     } as unknown as SweepDeps & { clock: TestHub['modules']['recordStore']['clock'] }
-    return createLanes(deps, steps)
+    return createScanModes(deps, steps)
   }
   const quick: SweepSteps = {
     ...never,
@@ -274,7 +274,7 @@ test('the pace is kept, and nothing is saved up for later', async () => {
   const stopped = new AbortController()
   const waits: number[] = []
   // A timer that is not waited for: what the pace asks for is all that counts.
-  const pace = createPace(
+  const pace = createThrottle(
     1_000,
     stopped.signal,
     () => nowMs,
@@ -292,7 +292,7 @@ test('the pace is kept, and nothing is saved up for later', async () => {
 
 test('who waits for the pace does not keep anybody from stopping', async () => {
   const stopping = new AbortController()
-  const spent = createPace(0.001, stopping.signal).spend(1)
+  const spent = createThrottle(0.001, stopping.signal).spend(1)
   stopping.abort()
   await spent
 })

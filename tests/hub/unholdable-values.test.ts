@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Tenant } from '../../server/http/caller.ts'
-import { type SteppedTime, steppedTime } from '../support/fake-clock.ts'
+import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { decisionDraft, purge, writeSealed } from './attack-scenes.ts'
 
@@ -10,11 +10,11 @@ const noTime = [`'infinity'`, `'-infinity'`, `'0044-03-15 BC'`, `'294000-01-01Z'
 
 let hub: TestHub
 let db: pg.Client
-let time: SteppedTime
+let time: FakeClock
 let acme: Tenant
 
 beforeAll(async () => {
-  time = steppedTime()
+  time = fakeClock()
   hub = await startHub({ time })
   db = await hub.superuserClient()
   acme = await hub.tenant('acme')

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { DomainError } from '../../contract/domain-error.ts'
-import { createTenantLoop, type TenantLoopDeps } from '../../server/jobs/tenant-poller.ts'
+import { createTenantPoller, type TenantPollerDeps } from '../../server/jobs/tenant-poller.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -12,12 +12,12 @@ const tickMs = 50
 type Look = (tenantId: string) => Promise<number | undefined>
 
 /** Tenants that take `look`, and when each was looked at, in milliseconds since the beginning. */
-function openLoop(tenants: string[], look: Look, options: Partial<TenantLoopDeps> = {}) {
+function openLoop(tenants: string[], look: Look, options: Partial<TenantPollerDeps> = {}) {
   const looks: [tenantId: string, atMs: number][] = []
   const logged: string[] = []
   const others = { heard: (_: string) => {}, isClosed: false }
   const beganMs = Date.now()
-  const loop = createTenantLoop({
+  const loop = createTenantPoller({
     look: (tenantId) => {
       looks.push([tenantId, Date.now() - beganMs])
       return look(tenantId)

@@ -2,7 +2,7 @@ import { generateKeyPairSync, sign } from 'node:crypto'
 import { utf8 } from '../../provenance/bytes.ts'
 import { checkpointText, keyIdOf, signedNote } from '../../provenance/index.ts'
 import { nodeCrypto } from '../../server/modules/hub/node-crypto.ts'
-import type { KeptCheckpoint } from '../../server/modules/log/checkpoint-sinks/checkpoint-types.ts'
+import type { StoredCheckpoint } from '../../server/modules/log/checkpoint-sinks/checkpoint-types.ts'
 import type { LogHead } from '../../server/modules/log/log-types.ts'
 
 /** A log that signs whatever state it is told. */
@@ -17,7 +17,7 @@ export function openNoteMaker(logName = 'orghub/log/AAAAAAAAAAAAAAAAAAAAAA') {
     return { treeSize, root, checkpoint }
   }
 
-  function kept(treeSize: number, root?: Uint8Array): KeptCheckpoint {
+  function kept(treeSize: number, root?: Uint8Array): StoredCheckpoint {
     const { checkpoint } = head(treeSize, root)
     return { kept_at: '2026-01-01T00:00:00.000000Z', log_name: logName, tree_size: treeSize, checkpoint }
   }

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { DomainError } from '../../contract/domain-error.ts'
 import type { Tenant } from '../../server/http/caller.ts'
-import { createArrivalNews, hearArrivals } from '../../server/modules/log/arrival-notifier.ts'
+import { createArrivalNotifier, listenForArrivals } from '../../server/modules/log/arrival-notifier.ts'
 import { createIntegrator } from '../../server/modules/log/integrator.ts'
 import { write } from '../api/record-cases.ts'
 import { decision } from '../hub/record-lab.ts'
@@ -129,13 +129,13 @@ describe('on a database', () => {
         logs,
         findTenant: async () => acme,
         listTenants: async () => [],
-        hear: (heard) => hearArrivals(lab.database, heard),
+        hear: (heard) => listenForArrivals(lab.database, heard),
         log: console,
       })
       integrator.start()
       ending.push(() => integrator.stop())
     }
-    const news = createArrivalNews(lab.database)
+    const news = createArrivalNotifier(lab.database)
     ending.push(() => news.close())
     const superuser = await lab.superuserClient()
     await vi.waitFor(async () => {
@@ -156,7 +156,7 @@ describe('on a database', () => {
     ending.push(() => hub.stop())
     const acme = await hub.tenant('acme')
     const heard: string[] = []
-    const listener = hearArrivals(hub.test.database, (tenantId) => heard.push(tenantId))
+    const listener = listenForArrivals(hub.test.database, (tenantId) => heard.push(tenantId))
     const superuser = await hub.superuserClient()
     await vi.waitFor(async () => {
       const listening = `select from pg_stat_activity where query ilike 'listen%' and datname = current_database()`

@@ -4,8 +4,8 @@ import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Tenant } from '../../server/http/caller.ts'
 import { checkpointLine } from '../../server/modules/log/checkpoint-sinks/checkpoint-line.ts'
-import type { KeptCheckpoint } from '../../server/modules/log/checkpoint-sinks/checkpoint-types.ts'
-import { createContinuity } from '../../server/modules/log/checkpoint-sinks/consistency-check.ts'
+import type { StoredCheckpoint } from '../../server/modules/log/checkpoint-sinks/checkpoint-types.ts'
+import { createConsistencyCheck } from '../../server/modules/log/checkpoint-sinks/consistency-check.ts'
 import {
   checkpointsOfAnotherProcess,
   decisionDraft,
@@ -19,7 +19,7 @@ let hub: TestHub
 let superuser: pg.Client
 let acme: Tenant
 /** As many entries as the log had then. */
-const kept = new Map<number, KeptCheckpoint>()
+const kept = new Map<number, StoredCheckpoint>()
 
 beforeAll(async () => {
   hub = await startHub()
@@ -28,14 +28,14 @@ beforeAll(async () => {
 })
 afterAll(() => hub.stop())
 
-async function grow(entries: number): Promise<KeptCheckpoint> {
+async function grow(entries: number): Promise<StoredCheckpoint> {
   for (let at = 0; at < entries; at += 1) await writeSealed(hub, acme, decisionDraft(randomBytes(4).toString('hex')))
   const { treeSize, checkpoint } = await hub.modules.log.logs.integrate(acme)
   return { kept_at: '2026-01-01T00:00:00.000000Z', log_name: acme.logName, tree_size: treeSize, checkpoint }
 }
 
-const continues = (earlier: KeptCheckpoint, later: KeptCheckpoint) =>
-  createContinuity({ database: hub.test.database, logs: () => hub.modules.log.logs })(acme, earlier, later)
+const continues = (earlier: StoredCheckpoint, later: StoredCheckpoint) =>
+  createConsistencyCheck({ database: hub.test.database, logs: () => hub.modules.log.logs })(acme, earlier, later)
 
 const findings = async () =>
   (
@@ -57,7 +57,7 @@ test('each state of a log begins with every one before it', async () => {
 })
 
 test('a tree that was edited proves nothing', async () => {
-  const [first, last] = [...kept.values()].slice(-2) as [KeptCheckpoint, KeptCheckpoint]
+  const [first, last] = [...kept.values()].slice(-2) as [StoredCheckpoint, StoredCheckpoint]
   await superuser.query(
     `update hub.log_tiles set hashes = set_byte(hashes, 0, 255 - get_byte(hashes, 0)) where tenant_id = 'acme' and level = 1`,
   )

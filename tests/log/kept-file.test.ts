@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openCheckpointFolder } from '../../server/modules/log/checkpoint-sinks/checkpoint-file.ts'
-import type { KeptCheckpoint } from '../../server/modules/log/checkpoint-sinks/checkpoint-types.ts'
+import type { StoredCheckpoint } from '../../server/modules/log/checkpoint-sinks/checkpoint-types.ts'
 import { openNoteMaker, rootOf } from './checkpoint-notes.ts'
 
 let parent: string
@@ -65,7 +65,7 @@ test.each([
 test('both are compared in their order, and one that another process has kept a later one of is passed over', async () => {
   const folder = folderOf()
   const compared: number[][] = []
-  const compare = async (earlier: KeptCheckpoint, later: KeptCheckpoint) => {
+  const compare = async (earlier: StoredCheckpoint, later: StoredCheckpoint) => {
     compared.push([earlier.tree_size, later.tree_size])
     return true
   }

@@ -4,13 +4,13 @@ import { json } from 'node:stream/consumers'
 import { afterEach, expect, test, vi } from 'vitest'
 import type { Tenant } from '../../server/http/caller.ts'
 import {
-  createCheckpointKeeper,
-  type KeeperTimes,
+  createCheckpointPublisher,
+  type PublisherTimes,
 } from '../../server/modules/log/checkpoint-sinks/checkpoint-publisher.ts'
 import {
   type CheckpointSink,
-  type KeptCheckpoint,
-  RolledBackError,
+  LogRollbackError,
+  type StoredCheckpoint,
 } from '../../server/modules/log/checkpoint-sinks/checkpoint-types.ts'
 import { openCheckpointWebhook } from '../../server/modules/log/checkpoint-sinks/checkpoint-webhook.ts'
 import type { LogHead } from '../../server/modules/log/log-types.ts'
@@ -32,7 +32,7 @@ afterEach(async () => {
 })
 
 /** A place in memory, which does with a checkpoint what it is told first. */
-function memorySink(before: (checkpoint: KeptCheckpoint) => unknown = () => {}) {
+function memorySink(before: (checkpoint: StoredCheckpoint) => unknown = () => {}) {
   const kept: [string, number][] = []
   const sink: CheckpointSink = {
     place: 'memory',
@@ -49,7 +49,7 @@ function memorySink(before: (checkpoint: KeptCheckpoint) => unknown = () => {}) 
 function startKeeper(
   sinks: CheckpointSink[],
   options: {
-    times?: Partial<KeeperTimes>
+    times?: Partial<PublisherTimes>
     continues?: (tenant: Tenant) => Promise<boolean>
     stored?: () => { tenant: Tenant; head: LogHead }[]
   } = {},
@@ -57,7 +57,7 @@ function startKeeper(
   const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() }
   const disagreed = vi.fn()
   const continues = options.continues ?? (async () => true)
-  const keeper = createCheckpointKeeper({
+  const keeper = createCheckpointPublisher({
     sinks,
     log,
     continues,
@@ -121,7 +121,7 @@ test('a log that was set back is an error in the log, and is not tried for ever'
   let tries = 0
   const { sink } = memorySink(() => {
     tries += 1
-    throw new RolledBackError('later was kept', a.kept(8))
+    throw new LogRollbackError('later was kept', a.kept(8))
   })
   let looks = 0
   const stored = () => {
@@ -148,7 +148,7 @@ test('the empty log is not kept, and nothing is before the start or after the en
   const { sink, kept } = memorySink()
   const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() }
   const continues = async () => true
-  const keeper = createCheckpointKeeper({
+  const keeper = createCheckpointPublisher({
     sinks: [sink],
     log,
     continues,

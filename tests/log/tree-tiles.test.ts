@@ -4,7 +4,14 @@ import { toHex } from '../../provenance/bytes.ts'
 import { consistencyPath, inclusionPath, joinRoots, merkleRoot, subtreesOf } from '../../provenance/index.ts'
 import { logCrypto } from '../../server/modules/log/log-crypto.ts'
 import { consistencyRanges, inclusionRanges, type LeafRange } from '../../server/modules/log/proof-ranges.ts'
-import { edgeTiles, LogDamage, type Tile, Tiles, TreeEdge, tilesUnder } from '../../server/modules/log/tree-tiles.ts'
+import {
+  edgeTiles,
+  LogCorruptionError,
+  type Tile,
+  Tiles,
+  TreeEdge,
+  tilesUnder,
+} from '../../server/modules/log/tree-tiles.ts'
 
 const { sha256 } = logCrypto
 const leafOf = (index: number) => sha256(Buffer.from(`leaf ${index}`))
@@ -87,9 +94,9 @@ describe('tiles', () => {
   test('that are missing or cut are no proof', () => {
     const { tiles } = grown([300])
     tiles.delete('0/0')
-    expect(() => hashesOf(tiles, [{ begin: 0, end: 2 }])).toThrow(LogDamage)
+    expect(() => hashesOf(tiles, [{ begin: 0, end: 2 }])).toThrow(LogCorruptionError)
     tiles.set('0/1', { level: 0, tileIndex: 1, hashes: new Uint8Array(32) })
-    expect(() => hashesOf(tiles, [{ begin: 256, end: 258 }])).toThrow(LogDamage)
+    expect(() => hashesOf(tiles, [{ begin: 256, end: 258 }])).toThrow(LogCorruptionError)
   })
 
   test('are few for a proof, beyond 32 bits too', () => {

@@ -1,6 +1,6 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterEach, describe, expect, test } from 'vitest'
-import { MailNotSent } from '../../server/mail/mail-delivery-error.ts'
+import { MailDeliveryError } from '../../server/mail/mail-delivery-error.ts'
 import { createMailer, type Mail, type Mailer } from '../../server/mail/mailer.ts'
 import { localhostCertificate } from '../support/localhost-certificate.ts'
 import { type MailServer, type MailServerOptions, startMailServer } from '../support/mail-server.ts'
@@ -45,12 +45,12 @@ async function lab(
   return { server, mailer, printed, logged }
 }
 
-async function failureOf(sending: Promise<void>): Promise<MailNotSent> {
+async function failureOf(sending: Promise<void>): Promise<MailDeliveryError> {
   const error = await sending.then(
     () => undefined,
     (thrown: unknown) => thrown,
   )
-  if (!(error instanceof MailNotSent)) throw new Error(`not refused: ${error}`)
+  if (!(error instanceof MailDeliveryError)) throw new Error(`not refused: ${error}`)
   return error
 }
 

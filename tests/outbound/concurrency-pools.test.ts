@@ -1,19 +1,23 @@
 import { describe, expect, test } from 'vitest'
 import { connectorsMax } from '../../contract/limits.ts'
-import { createLanes, type Lane, type Lanes } from '../../server/outbound/concurrency-pools.ts'
+import {
+  type ConcurrencyPool,
+  type ConcurrencyPools,
+  createConcurrencyPools,
+} from '../../server/outbound/concurrency-pools.ts'
 
 const small = 1024
 const sizes = { ownPlaces: 8, sharedPlaces: 512, tenantBytesMax: 64 * 1024 * 1024 }
-const create = () => createLanes(sizes)
+const create = () => createConcurrencyPools(sizes)
 
 /** Takes all that a tenant gets. */
-function takeAll(lanes: Lanes, lane: Lane, tenant: string, bytes = small): number {
+function takeAll(lanes: ConcurrencyPools, lane: ConcurrencyPool, tenant: string, bytes = small): number {
   let held = 0
   for (; lanes.room(lane, tenant, bytes) > 0; held += 1) lanes.take(lane, tenant, bytes)
   return held
 }
 
-describe.each<Lane>(['quick', 'slow'])('of the lane %s', (lane) => {
+describe.each<ConcurrencyPool>(['quick', 'slow'])('of the lane %s', (lane) => {
   test('one tenant has enough for all its connectors', () => {
     expect(takeAll(create(), lane, 'only')).toBeGreaterThanOrEqual(connectorsMax)
   })

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readAllowList } from '../../server/outbound/allow-list.ts'
-import { createNames, type NamesOptions, type Resolve } from '../../server/outbound/name-resolver.ts'
+import { createNameResolver, type NameResolverOptions, type Resolve } from '../../server/outbound/name-resolver.ts'
 import { createOutbound } from '../../server/outbound/outbound.ts'
 import { type DnsAnswer, type DnsServer, startDnsServer } from '../support/dns-server.ts'
 import { scaled } from '../support/machine-speed.ts'
@@ -35,9 +35,9 @@ beforeEach(() => {
   systemAsked = []
 })
 
-function namesOf(allow: string[] = [], { dns: dnsOptions, ...options }: NamesOptions = {}): Resolve {
+function namesOf(allow: string[] = [], { dns: dnsOptions, ...options }: NameResolverOptions = {}): Resolve {
   const quick = { servers: [dns.address], tryMs: scaled(150), timeoutMs: scaled(600), otherFamilyMs: scaled(150) }
-  return createNames(readAllowList(allow), { dns: { ...quick, ...dnsOptions }, system: hostsFile, ...options })
+  return createNameResolver(readAllowList(allow), { dns: { ...quick, ...dnsOptions }, system: hostsFile, ...options })
 }
 const addressesOf = async (found: ReturnType<Resolve>) => (await found).map(({ address }) => address)
 

@@ -4,7 +4,7 @@ import { ExportVerifier, type VerificationReport } from '../../provenance/export
 import type { KeyRing } from '../../provenance/index.ts'
 import { prepareManifest } from '../../provenance/prepared-manifest.ts'
 import { bufferedHash, digestOf } from '../../provenance/stream-hash.ts'
-import type { Computation } from '../../provenance/sync-async-runner.ts'
+import type { SyncAsyncTask } from '../../provenance/sync-async-runner.ts'
 import { runAsync, runSync } from '../../provenance/sync-async-runner.ts'
 import { nodeCrypto, webCrypto } from './node-crypto.ts'
 
@@ -17,7 +17,7 @@ type Input = {
 }
 
 /** The whole of a verification of JSONL, as one computation. */
-export function* verification({ file, manifest, keys, chunkBytes = 1000 }: Input): Computation<VerificationReport> {
+export function* verification({ file, manifest, keys, chunkBytes = 1000 }: Input): SyncAsyncTask<VerificationReport> {
   const bytes = typeof file === 'string' ? utf8(file) : file
   const source = manifest === undefined ? undefined : utf8(manifest)
   const prepared = source && (yield* prepareManifest(() => piecesOf(source, chunkBytes), bufferedHash()))

@@ -1,11 +1,11 @@
 import type { TimeSource } from '../../server/modules/hub/record-clock-types.ts'
 
-export interface SteppedTime extends TimeSource {
+export interface FakeClock extends TimeSource {
   step(by: { days?: number; ms?: number }): void
 }
 
 /** The time of this machine, which a test sets forward. */
-export function steppedTime(): SteppedTime {
+export function fakeClock(): FakeClock {
   let aheadMs = 0
   return {
     wallMs: () => Date.now() + aheadMs,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { PointedError } from '../../contract/domain-error.ts'
 import type { JsonValue } from '../../provenance/index.ts'
 import { contentErrors, missesTotal, readEvent } from '../../server/modules/telemetry/ingest/event-check.ts'
-import type { SoundEvent } from '../../server/modules/telemetry/telemetry-types.ts'
+import type { ValidEvent } from '../../server/modules/telemetry/telemetry-types.ts'
 import { event } from './events.ts'
 
 const nowMs = Date.parse('2026-01-05T12:00:00Z')
@@ -15,7 +15,7 @@ function faultsOf(input: JsonValue): PointedError[] {
 
 const pointersOf = (input: JsonValue) => faultsOf(input).map((fault) => fault.pointer)
 
-function fieldsOf(input: JsonValue): SoundEvent['fields'] {
+function fieldsOf(input: JsonValue): ValidEvent['fields'] {
   const reading = readEvent(input, nowMs)
   if (Array.isArray(reading)) throw new Error(JSON.stringify(reading))
   return reading.fields

@@ -5,8 +5,8 @@ import type { Caller, Tenant } from '../../server/http/caller.ts'
 import type { RecordReceipt } from '../../server/modules/hub/hub-types.ts'
 import type { Claim } from '../../server/modules/hub/idempotency-types.ts'
 import { ClaimRefused, type EventWriter, type Submission } from '../../server/modules/telemetry/ingest/event-writer.ts'
-import { createEventGroups } from '../../server/modules/telemetry/ingest/group-commit.ts'
-import type { SoundEvent } from '../../server/modules/telemetry/telemetry-types.ts'
+import { createGroupCommit } from '../../server/modules/telemetry/ingest/group-commit.ts'
+import type { ValidEvent } from '../../server/modules/telemetry/telemetry-types.ts'
 
 /** Groups as they come out, before a writer that does what the test says. */
 
@@ -21,7 +21,7 @@ const acme = tenantOf('acme')
 
 function submission(name: string, options: { events?: number; bytes?: number; claims?: boolean } = {}): Submission {
   const { events = 1, bytes = 100, claims = false } = options
-  const event = { skillId: name, sizeBytes: bytes } as SoundEvent
+  const event = { skillId: name, sizeBytes: bytes } as ValidEvent
   return {
     caller: {} as Caller,
     events: Array.from({ length: events }, () => event),
@@ -52,7 +52,7 @@ function openGroups(rule: (names: string[], patient: boolean) => void = () => {}
     receipts: async () => [],
     missing: async () => new Set(),
   }
-  const groups = createEventGroups({ writer, stored: (tenantId) => stored.push(tenantId) })
+  const groups = createGroupCommit({ writer, stored: (tenantId) => stored.push(tenantId) })
   const finish = async () => {
     held.shift()!()
     await turn()

@@ -5,7 +5,7 @@ import { formatTimestamp } from '../../contract/timestamp.ts'
 import { createPriceBook } from '../../server/modules/telemetry/prices/list-price-book.ts'
 import type { PriceOverride } from '../../server/modules/telemetry/prices/price-override-types.ts'
 import { exactMs } from '../../server/modules/telemetry/prices/prices-arithmetic.ts'
-import { createBookOfOverrides } from '../../server/modules/telemetry/prices/tenant-price-book.ts'
+import { createTenantPriceBook } from '../../server/modules/telemetry/prices/tenant-price-book.ts'
 
 const catalogue = createPriceBook()
 const model = 'claude-3-haiku-20240307'
@@ -19,7 +19,7 @@ const own = (changes: Partial<PriceOverride> = {}): PriceOverride => ({
 const at = (time: string) => Date.parse(time)
 
 describe('which price', () => {
-  const book = createBookOfOverrides(
+  const book = createTenantPriceBook(
     [
       own({ input_usd_per_mtok: 30, effective_from: '2026-03-01T00:00:00.000000Z' }),
       own({ input_usd_per_mtok: 10, effective_until: '2026-02-01T00:00:00.000000Z' }),
@@ -52,7 +52,7 @@ describe('which price', () => {
   })
 
   test('an end beyond the next beginning is no end of the next', () => {
-    const overlapping = createBookOfOverrides(
+    const overlapping = createTenantPriceBook(
       [
         own({ effective_until: '2026-12-01T00:00:00.000000Z' }),
         own({
@@ -74,7 +74,7 @@ describe('which price', () => {
   })
 
   test('begins and ends at the microsecond', () => {
-    const span = createBookOfOverrides(
+    const span = createTenantPriceBook(
       [own({ effective_from: '2026-01-01T00:00:00.000500Z', effective_until: '2026-01-01T00:00:00.000502Z' })],
       catalogue,
     )
@@ -87,7 +87,7 @@ describe('which price', () => {
 })
 
 test('why there is no price', () => {
-  const book = createBookOfOverrides(
+  const book = createTenantPriceBook(
     [
       own({ llm_model: 'home-grown', llm_platform: 'slack', effective_until: '2026-02-01T00:00:00.000000Z' }),
       own({ llm_model: 'text-embedding-3-small', effective_until: '2026-02-01T00:00:00.000000Z' }),
@@ -128,7 +128,7 @@ describe('arithmetic', () => {
     fc.assert(
       fc.property(units, units, tokens, tokens, (input, output, tokensIn, tokensOut) => {
         const prices = { input_usd_per_mtok: Number(textOf(input)), output_usd_per_mtok: Number(textOf(output)) }
-        const book = createBookOfOverrides([own(prices)], catalogue)
+        const book = createTenantPriceBook([own(prices)], catalogue)
         const sum = BigInt(tokensIn) * trillionths(input) + BigInt(tokensOut) * trillionths(output)
         const whole = sum / 10n ** 12n
         const expected = sum % 10n ** 12n >= 5n * 10n ** 11n ? whole + 1n : whole
@@ -140,7 +140,7 @@ describe('arithmetic', () => {
   })
 
   test('the largest cost survives as dollars', () => {
-    const book = createBookOfOverrides(
+    const book = createTenantPriceBook(
       [own({ input_usd_per_mtok: 999_999.999999, output_usd_per_mtok: 1_000_000 })],
       catalogue,
     )
@@ -160,7 +160,7 @@ describe('arithmetic', () => {
     const timeOf = (seconds: number) => formatTimestamp(seconds * 1000)
     fc.assert(
       fc.property(spans, fc.integer({ min: 0, max: 20 }), (list, now) => {
-        const book = createBookOfOverrides(
+        const book = createTenantPriceBook(
           list.map(({ from, length, platform }) =>
             own({
               ...(platform ? { llm_platform: 'claude' } : {}),

@@ -2,9 +2,9 @@ import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Tenant } from '../../server/http/caller.ts'
 import { createGovernanceLog } from '../../server/modules/governance/governance-log.ts'
-import { ratingJob, ratingJobData } from '../../server/modules/telemetry/prices/repricing-job.ts'
-import { createRatingRuns } from '../../server/modules/telemetry/prices/repricing-service.ts'
-import type { RatingOrder } from '../../server/modules/telemetry/prices/repricing-types.ts'
+import { repricingJob, repricingJobData } from '../../server/modules/telemetry/prices/repricing-job.ts'
+import { createRepricingRuns } from '../../server/modules/telemetry/prices/repricing-service.ts'
+import type { RepricingRequest } from '../../server/modules/telemetry/prices/repricing-types.ts'
 import { createTenantPrices } from '../../server/modules/telemetry/prices/tenant-prices.ts'
 import { query } from '../api/record-cases.ts'
 import { send } from '../api/summary-cases.ts'
@@ -43,7 +43,7 @@ beforeEach(raisePrice)
 
 const costAt = (usdPerMtok: number, events = eventsStored) => (events * 1200 * usdPerMtok) / 1e6
 
-const orderOf = (): RatingOrder => ({
+const orderOf = (): RepricingRequest => ({
   ...{ runId: randomUUIDv7(), range, actor: { operator: 'test' } },
   cause: { command: `test at ${price}` },
 })
@@ -60,7 +60,7 @@ function openProcess({ rated = () => {}, nowMs, beforeEvent, errors = [] }: Proc
   const { database } = hub.test
   const { records } = hub.modules.recordStore
   const log = createGovernanceLog(records)
-  return createRatingRuns({
+  return createRepricingRuns({
     ...{
       database,
       records,
@@ -236,13 +236,13 @@ test('records that cannot be read keep their price, and are named in the log and
 
 test('the job does what the queue kept, and leaves a tenant alone that is gone', async () => {
   const warnings: string[] = []
-  const job = ratingJob({
+  const job = repricingJob({
     runs: openProcess(),
     findTenant: async (slug) => (slug === 'acme' ? tenant : undefined),
     log: { warn: (_, message) => void warnings.push(message) },
   })
   const { signal } = new AbortController()
-  const asStored = (of: Tenant) => JSON.parse(JSON.stringify(ratingJobData(of, orderOf())))
+  const asStored = (of: Tenant) => JSON.parse(JSON.stringify(repricingJobData(of, orderOf())))
   await job.handler({ data: asStored(tenant), signal })
   await expectTotals(costAt(price))
   expect(await reports()).toHaveLength(1)

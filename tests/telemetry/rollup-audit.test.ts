@@ -3,13 +3,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { AuditFinding } from '../../server/modules/hub/sweep/sweep-types.ts'
 import { pathOf } from '../api/record-cases.ts'
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
-import { steppedTime } from '../support/fake-clock.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 import { startHub, type TestHub, type TestTenant } from '../support/hub.ts'
 import { event } from './events.ts'
 
 /** Somebody who has the database, but not the master key, changes the figures of the command center. */
 
-const time = steppedTime()
+const time = fakeClock()
 const model = 'claude-3-haiku-20240307'
 let hub: TestHub
 let db: pg.Client

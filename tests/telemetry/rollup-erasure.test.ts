@@ -4,12 +4,12 @@ import { renamedDelta } from '../../server/modules/telemetry/rollups/rollup-delt
 import { cellDigest } from '../../server/modules/telemetry/rollups/rollup-rows-store.ts'
 import { pathOf } from '../api/record-cases.ts'
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
-import { steppedTime } from '../support/fake-clock.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 import { startHub, type TestHub, type TestTenant } from '../support/hub.ts'
 import { event } from './events.ts'
 import { inSnapshot, type Rows, storedDays, storedQuarters } from './rollup-oracle.ts'
 
-const time = steppedTime()
+const time = fakeClock()
 let hub: TestHub
 let client: pg.Client
 

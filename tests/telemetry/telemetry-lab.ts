@@ -6,15 +6,15 @@ import type { GovernanceLog } from '../../server/modules/governance/governance-t
 import { createIdempotency } from '../../server/modules/hub/idempotency-service.ts'
 import { archetypeIds } from '../../server/modules/roster/roster-store.ts'
 import { createEventWriter } from '../../server/modules/telemetry/ingest/event-writer.ts'
-import { createEventGroups } from '../../server/modules/telemetry/ingest/group-commit.ts'
-import type { InvocationNews } from '../../server/modules/telemetry/ingest/invocation-outbox.ts'
+import { createGroupCommit } from '../../server/modules/telemetry/ingest/group-commit.ts'
+import type { InvocationOutbox } from '../../server/modules/telemetry/ingest/invocation-outbox.ts'
 import { createCatalogues } from '../../server/modules/telemetry/ingest/telemetry-catalogue.ts'
 import { createTenantLive } from '../../server/modules/telemetry/ingest/tenant-live-service.ts'
 import { createPriceBook } from '../../server/modules/telemetry/prices/list-price-book.ts'
 import { createTelemetry } from '../../server/modules/telemetry/telemetry-service.ts'
 import { callerOf, openRecordLab } from '../hub/record-lab.ts'
 
-const nobodyListens: InvocationNews = {
+const nobodyListens: InvocationOutbox = {
   watches: { of: async () => undefined },
   outbox: {
     step: () => {
@@ -49,7 +49,7 @@ export async function openTelemetryLab() {
       idempotency,
       catalogues,
       writer,
-      groups: createEventGroups({ writer, stored: () => {} }),
+      groups: createGroupCommit({ writer, stored: () => {} }),
       live: createTenantLive({ database, governance, log: { warn: (_, message) => warnings.push(message) } }),
     })
     return { telemetry, warnings }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { missingInWords, optionalInWords, wasMet } from '../../web/pages/onboarding/checklist-labels.ts'
+import { describeMissing, describeOptional, wasMet } from '../../web/pages/onboarding/checklist-labels.ts'
 import type { Health } from '../../web/pages/onboarding/checklist-steps.ts'
 
 const at = '2026-11-22T08:00:00.000000Z'
@@ -53,19 +53,21 @@ describe('what was met before and is not now', () => {
 })
 
 test('people are missing in words that also hold for who is added by hand', () => {
-  expect(missingInWords('roster', healthOf())).toContain('nobody added by hand has an archetype')
-  expect(missingInWords('roster', healthOf({ roster: { users: 25, unmatched: 1 } }))).toContain('1 of 25 people has no')
-  expect(missingInWords('roster', healthOf({ roster: { ok: true, users: 25 } }))).toBe('')
+  expect(describeMissing('roster', healthOf())).toContain('nobody added by hand has an archetype')
+  expect(describeMissing('roster', healthOf({ roster: { users: 25, unmatched: 1 } }))).toContain(
+    '1 of 25 people has no',
+  )
+  expect(describeMissing('roster', healthOf({ roster: { ok: true, users: 25 } }))).toBe('')
 })
 
 describe('a trial does without', () => {
   const names = ['identity', 'platforms', 'hub', 'roster', 'skills', 'telemetry'] as const
-  const optionalOf = (health: Health) => names.filter((name) => optionalInWords(name, health))
+  const optionalOf = (health: Health) => names.filter((name) => describeOptional(name, health))
 
   test('single sign-on and platforms, and says why', () => {
     expect(optionalOf(healthOf())).toEqual(['identity', 'platforms'])
-    expect(optionalInWords('identity', healthOf({ identity: { scim_configured: true } }))).toContain('welcome link')
-    expect(optionalInWords('platforms', healthOf())).toContain('telemetry API')
+    expect(describeOptional('identity', healthOf({ identity: { scim_configured: true } }))).toContain('welcome link')
+    expect(describeOptional('platforms', healthOf())).toContain('telemetry API')
   })
 
   test('nothing that was begun or is met', () => {

@@ -4,7 +4,7 @@ import type { HubRecord } from '../../web/api/hub-record.ts'
 import { hasOnePage } from '../../web/components/cursor-pagination.ts'
 import { causeOf } from '../../web/components/record-actor.ts'
 import { exportsSearch } from '../../web/pages/exports/exports-search.ts'
-import { eventInWords } from '../../web/pages/governance/event-labels.ts'
+import { describeEvent } from '../../web/pages/governance/event-labels.ts'
 import { eventsSearch } from '../../web/pages/governance/events-search.ts'
 import { type GovernanceEvent, governanceEventOf } from '../../web/pages/governance/governance-event.ts'
 import { addressOf, partsOf, shortId } from '../../web/pages/governance/subject-address.ts'
@@ -48,7 +48,7 @@ test('lists of many pages are not read anew by themselves', () => {
 })
 
 const words = (event_kind: string, details: unknown) =>
-  eventInWords(governanceEventOf({ event_kind, details, created_by: 'service:hub' } as unknown as HubRecord))
+  describeEvent(governanceEventOf({ event_kind, details, created_by: 'service:hub' } as unknown as HubRecord))
 
 test('what an event tells is said in words, without ids that prove something and without JSON', () => {
   const after = { description: 'Pager', enabled: false, alerts: [{ above: 0.25 }], url_digest: '0e64ee22a6af1b3a' }

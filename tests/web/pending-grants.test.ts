@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import {
   byArchetype,
   fulfilled,
-  type GrantWishes,
+  type PendingGrants,
   toggled,
   unfulfilled,
 } from '../../web/pages/onboarding/pending-grants.ts'
@@ -11,7 +11,7 @@ const given = (...pairs: [archetype: string, skill: string][]) =>
   byArchetype(
     pairs.map(([archetype_id, skill_id]) => ({ archetype_id, skill_id, granted_at: '2026-01-01T00:00:00Z' })) as never,
   )
-const nothing: GrantWishes = new Map()
+const nothing: PendingGrants = new Map()
 
 test('a wish says what shall be: the same grant by somebody else fulfils it, and does not turn it round', () => {
   const before = given(['seller', 'pitch'])

@@ -2,11 +2,11 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { pathOf } from '../api/record-cases.ts'
 import { must } from '../api/webhook-cases.ts'
-import { steppedTime } from '../support/fake-clock.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 import { type AlertLab, brief, clean, failed, startAlertLab } from './alert-lab.ts'
 import { takeTold } from './told.ts'
 
-const time = steppedTime()
+const time = fakeClock()
 let lab: AlertLab
 beforeAll(async () => {
   lab = await startAlertLab({ time, poolSize: 8 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { afterLook, opens } from '../../server/modules/webhooks/alerts/alert-rules.ts'
-import type { Episode, WholeRule } from '../../server/modules/webhooks/alerts/alert-types.ts'
+import { afterLook, shouldOpen } from '../../server/modules/webhooks/alerts/alert-rules.ts'
+import type { AlertInstance, WholeRule } from '../../server/modules/webhooks/alerts/alert-types.ts'
 
 const minuteMs = 60_000
 interface Look {
@@ -38,12 +38,12 @@ const looks = fc
 /** Places of the looks at which it opened and closed. */
 function run(rule: WholeRule, seen: readonly Look[]): ['open' | 'close', number][] {
   const ends: ['open' | 'close', number][] = []
-  let episode: Episode | undefined
+  let episode: AlertInstance | undefined
   for (const [at, { atMs, value, invocations }] of seen.entries()) {
     if (episode) {
       episode = afterLook(episode, { value, invocations }, atMs)
       if (!episode) ends.push(['close', at])
-    } else if (opens(rule, { value, invocations })) {
+    } else if (shouldOpen(rule, { value, invocations })) {
       const of = { alertId: String(at), ruleId: 'r', rule, key: 'k', openedAt: '', recoveringSinceMs: undefined }
       episode = { ...of, value, invocations, seenAtMs: atMs }
       ends.push(['open', at])

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { messageBody } from '../../server/modules/webhooks/deliveries/message-body.ts'
 import { attemptDelivery } from '../../server/modules/webhooks/worker/attempt.ts'
-import { messageText } from '../../server/modules/webhooks/worker/request-body.ts'
-import { loggedAnswer } from '../../server/modules/webhooks/worker/response-log.ts'
+import { requestBody } from '../../server/modules/webhooks/worker/request-body.ts'
+import { loggedResponse } from '../../server/modules/webhooks/worker/response-log.ts'
 import type { PostAnswer } from '../../server/outbound/guarded-post.ts'
 import { OutboundError } from '../../server/outbound/outbound-error.ts'
 
@@ -15,7 +15,7 @@ const row = {
 }
 
 test('what is sent is what the log of deliveries shows', () => {
-  expect(messageText('acme', row)).toBe(JSON.stringify(messageBody('acme', row)))
+  expect(requestBody('acme', row)).toBe(JSON.stringify(messageBody('acme', row)))
 })
 
 const answer = (more: Partial<PostAnswer>): PostAnswer => ({
@@ -25,17 +25,17 @@ const answer = (more: Partial<PostAnswer>): PostAnswer => ({
 
 test('of an answer the first headers are kept, and no cookie', () => {
   const many = Object.fromEntries(Array.from({ length: 80 }, (_, at) => [`x-${at}`, 'v']))
-  const { headers } = loggedAnswer(answer({ headers: { 'set-cookie': ['a=b'], via: 'a, b', ...many } }))
+  const { headers } = loggedResponse(answer({ headers: { 'set-cookie': ['a=b'], via: 'a, b', ...many } }))
   expect(Object.keys(headers)).toHaveLength(50)
   expect(headers).toMatchObject({ via: 'a, b', 'x-0': 'v' })
   expect(headers).not.toHaveProperty('set-cookie')
-  const long = loggedAnswer(answer({ headers: { first: 'x'.repeat(4000), second: 'y'.repeat(200) } }))
+  const long = loggedResponse(answer({ headers: { first: 'x'.repeat(4000), second: 'y'.repeat(200) } }))
   expect(Object.keys(long.headers)).toEqual(['first'])
 })
 
 test('of a body the first characters are kept, printable and whole', () => {
   const bodyOf = (text: string | Buffer, headers = {}) =>
-    loggedAnswer(answer({ beginning: Buffer.from(text), headers })).body
+    loggedResponse(answer({ beginning: Buffer.from(text), headers })).body
   expect(bodyOf('a\u0000b\u001b[31m\nc\r')).toBe('a\ufffdb\ufffd[31m\nc\ufffd')
   expect([...(bodyOf('😀'.repeat(2000)) ?? '')]).toHaveLength(1024)
   expect(bodyOf(Buffer.from([0xff, 0x41]))).toBe('\ufffdA')

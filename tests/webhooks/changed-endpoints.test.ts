@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { keepOutcomes, type Outcome } from '../../server/modules/webhooks/worker/outcome-store.ts'
+import { type Outcome, saveOutcomes } from '../../server/modules/webhooks/worker/outcome-store.ts'
 import { startDeliveringProcess } from './delivering-process.ts'
 import { answer, answerAfter, hang, take } from './receiver-behaviours.ts'
 import { type LabWebhook, startWebhookLab, type WebhookLab } from './webhook-lab.ts'
@@ -177,7 +177,7 @@ test('what a former address had answered says nothing of the one that it is at n
     ...{ status: 'dead', attempts: [{ ...attempt, url }], counts: true, isGone: true },
   })
   const keep = (...outcomes: Outcome[]) =>
-    lab.hub.test.database.withTenant('acme', (tx) => keepOutcomes(tx, outcomes, 120))
+    lab.hub.test.database.withTenant('acme', (tx) => saveOutcomes(tx, outcomes, 120))
   expect(await keep(outcome(receiving.url))).toEqual({ failing: [], gone: [] })
   expect((await webhook.get()).health).toMatchObject({ status: 'ok', failures: 0 })
   expect(await keep(outcome(receiving.url), outcome(other.url))).toEqual({ failing: [], gone: [webhookId] })

@@ -3,10 +3,10 @@ import { createModules } from '../../server/app.ts'
 import { loadConfig } from '../../server/config.ts'
 import type { Database } from '../../server/db/database.ts'
 import { openPools } from '../../server/db/pooled-database.ts'
-import { hearQueued } from '../../server/modules/webhooks/outbox/outbox-notifier.ts'
+import { listenForOutbox } from '../../server/modules/webhooks/outbox/outbox-notifier.ts'
 import {
-  createWebhookWorker,
-  type WebhookWorkerOptions,
+  createWebhookDispatcher,
+  type WebhookDispatcherOptions,
 } from '../../server/modules/webhooks/worker/webhook-dispatcher.ts'
 import { createOutbound, type OutboundOptions } from '../../server/outbound/outbound.ts'
 import type { TestHub } from '../support/hub.ts'
@@ -31,7 +31,7 @@ export interface DeliveringProcess {
 export async function startDeliveringProcess(
   hub: TestHub,
   settings: Readonly<Record<string, string>> = {},
-  options: WebhookWorkerOptions = {},
+  options: WebhookDispatcherOptions = {},
   way: OutboundOptions = {},
 ): Promise<DeliveringProcess> {
   const { targets, masterKey } = hub.test
@@ -45,13 +45,13 @@ export async function startDeliveringProcess(
   const modules = await createModules({ ...{ config, masterKey, log, database }, baseUrl: () => hub.baseUrl })
   const outbound = createOutbound(config, { timeoutMs: answerMs, ...way })
   const { directory } = modules.tenants
-  const worker = createWebhookWorker(
+  const worker = createWebhookDispatcher(
     {
       ...{ database, outbound, log },
       endpoints: modules.webhooks.endpoints,
       findTenant: (slug) => directory.find(slug),
       listTenants: () => directory.slugs(),
-      hear: (heard) => hearQueued(database, heard),
+      hear: (heard) => listenForOutbox(database, heard),
       clock: modules.recordStore.clock,
     },
     // A test does not wait as long as a failing receiver is left alone.

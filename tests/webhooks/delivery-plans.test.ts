@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { TenantTx } from '../../server/db/database.ts'
 import { dueDeliveries, dueTests } from '../../server/modules/webhooks/worker/due-store.ts'
 import { endpointStates } from '../../server/modules/webhooks/worker/lease-store.ts'
-import { giveUpDeliveries, keepOutcomes, type Outcome } from '../../server/modules/webhooks/worker/outcome-store.ts'
+import { giveUpDeliveries, type Outcome, saveOutcomes } from '../../server/modules/webhooks/worker/outcome-store.ts'
 import type { TestHub } from '../support/hub.ts'
 import { addWebhook, startDeliveriesHub } from './kept-deliveries.ts'
 import { looksOfStatements } from './statement-looks.ts'
@@ -77,7 +77,7 @@ describe.each(['another tenant', 'nothing', 'all'])('while PostgreSQL knows %s o
       const delivery = { delivery_id, webhook_id: webhookId, tries: 0, attempt_count: 0 }
       return { delivery, status: 'delivered', attempts: [], counts: true, isGone: false }
     })
-    const look = await looksOf((tx) => keepOutcomes(tx, outcomes, 120))
+    const look = await looksOf((tx) => saveOutcomes(tx, outcomes, 120))
     expect(await someDue(1)).not.toEqual([outcomes[0]?.delivery.delivery_id])
     // With the progress of the endpoint; and again, because what was explained was done: then attempts are logged alone.
     expect(look.rows).toBeLessThanOrEqual(outcomes.length * 3 + 2)

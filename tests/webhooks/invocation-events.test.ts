@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { JsonValue } from '../../provenance/index.ts'
-import { audienceOf } from '../../server/modules/webhooks/outbox/endpoint-matching.ts'
+import { matchEndpoints } from '../../server/modules/webhooks/outbox/endpoint-matching.ts'
 import { prepareTelemetry, registerSkill } from '../api/telemetry-tenants.ts'
 import { addWebhook, must, webhooksPath } from '../api/webhook-cases.ts'
 import { startHub, type TestHub, type TestTenant } from '../support/hub.ts'
@@ -40,7 +40,7 @@ async function ingest(events: readonly object[], tenant: TestTenant = 'acme'): P
 /** Whom of the endpoints a message is for. */
 async function audience(tenant: TestTenant = 'acme') {
   const endpoints = await hub.test.database.withTenant(tenant, (tx) => hub.modules.webhooks.endpoints.all(tx))
-  return audienceOf(endpoints)
+  return matchEndpoints(endpoints)
 }
 
 /** Kinds of what was told, and to which endpoints. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Database } from '../../server/db/database.ts'
 import { invocationWatch } from '../../server/modules/webhooks/invocations/invocation-watch.ts'
 import { createInvocationWatches } from '../../server/modules/webhooks/invocations/invocation-watches.ts'
-import { audienceOf } from '../../server/modules/webhooks/outbox/endpoint-matching.ts'
+import { matchEndpoints } from '../../server/modules/webhooks/outbox/endpoint-matching.ts'
 import type { Endpoint, IngestedEvent } from '../../server/modules/webhooks/webhooks-types.ts'
 
 const endpoint: Endpoint = {
@@ -120,7 +120,7 @@ test('of a record under the key of its tenant nothing is told but what its colum
     { kind: 'skill.cost_exceeded', ...common, webhookIds: ['whk_1', 'whk_lower'] },
   ])
   // And so the relay, which cannot see the figures, finds whom it is for.
-  const audience = audienceOf(all)
+  const audience = matchEndpoints(all)
   const ids = told.map((message) => audience(message).map(({ webhookId }) => webhookId))
   expect(ids).toEqual([['whk_1', 'whk_low', 'whk_lower'], ['whk_lower'], ['whk_1', 'whk_lower']])
   const [plain] = invocationWatch(all)!.messagesOf([{ ...ingested, fields }])

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { webhookDataBytesMax } from '../../contract/limits.ts'
 import type { JsonObject } from '../../provenance/json.ts'
-import { carriedData } from '../../server/modules/webhooks/outbox/message-data.ts'
+import { truncateData } from '../../server/modules/webhooks/outbox/message-data.ts'
 import { recordsPath } from '../api/record-cases.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { subscribe, takeMessages } from './told.ts'
@@ -15,20 +15,20 @@ const filled = (bytes: number, data: JsonObject = {}) => {
 describe('the data of a message', () => {
   test('of 16 KiB is carried as it is', () => {
     const data = filled(webhookDataBytesMax, { id: 1 })
-    expect(carriedData(data)).toEqual({ data, bytes: webhookDataBytesMax })
+    expect(truncateData(data)).toEqual({ data, bytes: webhookDataBytesMax })
   })
 
   test('of more is carried without the largest members', () => {
     const data = filled(webhookDataBytesMax + 1, { id: 1 })
-    expect(carriedData(data).data).toEqual({ id: 1, truncated: true })
+    expect(truncateData(data).data).toEqual({ id: 1, truncated: true })
     const half = 'y'.repeat(9_000)
-    const { data: rest } = carriedData({ ...data, half, small: [1], ['__proto__']: 'z' })
+    const { data: rest } = truncateData({ ...data, half, small: [1], ['__proto__']: 'z' })
     expect(rest).toEqual(JSON.parse(`{"id":1,"half":"${half}","small":[1],"__proto__":"z","truncated":true}`))
   })
 
   test.each(['\\', '"', '\u0000', 'ü', '😀', '\ud800'])('counts %j as it is written', (character) => {
     for (const length of [2_000, 3_000, 8_000, 17_000]) {
-      const { data, bytes } = carriedData({
+      const { data, bytes } = truncateData({
         id: 1,
         a: character.repeat(length),
         b: { c: character.repeat(length / 2) },
@@ -42,7 +42,7 @@ describe('the data of a message', () => {
   test('is never of more, whatever it is', () => {
     const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`name${at}`, at]))
     for (const data of [many, { [`${'n'.repeat(40_000)}`]: 1 }, { a: many, b: many }]) {
-      expect(sizeOf(carriedData(data).data)).toBeLessThanOrEqual(webhookDataBytesMax)
+      expect(sizeOf(truncateData(data).data)).toBeLessThanOrEqual(webhookDataBytesMax)
     }
   })
 })

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { AlertFindings, type Candidate } from '../../server/modules/webhooks/alerts/alert-findings.ts'
-import { countReadings, readingsOf } from '../../server/modules/webhooks/alerts/metric-queries.ts'
-import { WorstCandidates } from '../../server/modules/webhooks/alerts/top-candidates.ts'
+import { countMetrics, queryMetrics } from '../../server/modules/webhooks/alerts/metric-queries.ts'
+import { TopCandidates } from '../../server/modules/webhooks/alerts/top-candidates.ts'
 import type { AlertRule, Endpoint } from '../../server/modules/webhooks/webhooks-types.ts'
 
 const bySkill: AlertRule = { metric: 'error_rate', group_by: 'skill', above: 0.2, window_minutes: 15 }
@@ -18,13 +18,13 @@ const endpoint = (webhookId: string, alerts: AlertRule[], change: Partial<Endpoi
     updatedAt: '',
     ...change,
   }) as Endpoint
-const readings = (endpoints: Endpoint[]) => readingsOf(endpoints, async () => {})
+const readings = (endpoints: Endpoint[]) => queryMetrics(endpoints, async () => {})
 
 test('one reading serves all endpoints, windows and metrics of the same groups', async () => {
   const rules = Array.from({ length: 50 }, (_, at): AlertRule => ({ ...bySkill, window_minutes: 15 * (at + 1) }))
   const endpoints = Array.from({ length: 100 }, (_, at) => endpoint(`whk_${at}`, rules))
   const [reading, ...others] = await readings(endpoints)
-  expect([reading!.watches.length, others.length, countReadings(endpoints)]).toEqual([5000, 0, 1])
+  expect([reading!.watches.length, others.length, countMetrics(endpoints)]).toEqual([5000, 0, 1])
 })
 
 test('filters by what is grouped by need no reading of their own, other filters one for all that are the same', async () => {
@@ -51,7 +51,7 @@ test('filters by what is grouped by need no reading of their own, other filters 
     ['user', 'x', 'd'],
   ])
   // Those of the one that is disabled count for the limit.
-  expect(countReadings(endpoints)).toBe(9)
+  expect(countMetrics(endpoints)).toBe(9)
 })
 
 test('each rule finds the groups that exceed it, and each alert its own, however many share the reading', async () => {
@@ -98,7 +98,7 @@ test('the worst are the worst, whatever comes in whatever order', () => {
       fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 200 }),
       fc.integer({ min: 1, max: 8 }),
       (all, max) => {
-        const worst = new WorstCandidates(max)
+        const worst = new TopCandidates(max)
         for (const [at, excess] of all.entries())
           if (worst.wants(excess)) worst.add({ excess, key: String(at) } as Candidate)
         const expected = all.map((excess, at) => ({ excess, key: String(at) })).toSorted((a, b) => b.excess - a.excess)

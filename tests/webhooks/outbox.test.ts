@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type QueuedMessage, readMessages, writeMessages } from '../../server/modules/webhooks/outbox/outbox-message.ts'
-import { createOutboxNews, hearQueued } from '../../server/modules/webhooks/outbox/outbox-notifier.ts'
+import { createOutboxNotifier, listenForOutbox } from '../../server/modules/webhooks/outbox/outbox-notifier.ts'
 import { createWebhookOutbox } from '../../server/modules/webhooks/outbox/webhook-outbox.ts'
 import type { OutgoingMessage } from '../../server/modules/webhooks/webhooks-types.ts'
 import { must, webhooksPath } from '../api/webhook-cases.ts'
@@ -160,15 +160,15 @@ describe('word of it', () => {
       for (const payload of [undefined, '', 'acme', 'acme globex']) wake(payload)
       return { close() {} }
     }
-    hearQueued({ listen }, (tenant) => heard.push(tenant))
+    listenForOutbox({ listen }, (tenant) => heard.push(tenant))
     expect(heard).toEqual(['acme', 'acme', 'globex'])
   })
 
   test('of an erasure reaches every process, this one at once', async () => {
     const [here, heard] = [vi.fn(), vi.fn()]
     const { database } = hub.test
-    const listener = hearQueued(database, heard)
-    const news = createOutboxNews({ database, wake: here, log: quiet })
+    const listener = listenForOutbox(database, heard)
+    const news = createOutboxNotifier({ database, wake: here, log: quiet })
     news.erased('acme')
     expect(here).toHaveBeenCalledExactlyOnceWith('acme', 'erased')
     // What is told before it listens is lost.
@@ -183,7 +183,7 @@ describe('word of it', () => {
   test('that is lost is a warning, and the next goes out', async () => {
     const warn = vi.fn()
     const withRegistry = vi.fn().mockRejectedValueOnce(new Error('away')).mockResolvedValue(undefined)
-    const news = createOutboxNews({ database: { withRegistry }, wake() {}, log: { warn } })
+    const news = createOutboxNotifier({ database: { withRegistry }, wake() {}, log: { warn } })
     news.queued('acme')
     await vi.waitFor(() => expect(warn).toHaveBeenCalledTimes(1), patience)
     news.queued('acme')

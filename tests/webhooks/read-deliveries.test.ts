@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { DeliveryQueue } from '../../server/modules/webhooks/worker/delivery-queue.ts'
 import { type DueDelivery, dueDeliveries } from '../../server/modules/webhooks/worker/due-store.ts'
-import { createReadBudget } from '../../server/modules/webhooks/worker/memory-budget.ts'
+import { createMemoryBudget } from '../../server/modules/webhooks/worker/memory-budget.ts'
 import type { TestHub } from '../support/hub.ts'
 import { addWebhook, keepDeliveries, refused, startDeliveriesHub } from './kept-deliveries.ts'
 
@@ -67,7 +67,7 @@ describe('the queue of an endpoint', () => {
 })
 
 describe('the budget of a process', () => {
-  const budget = () => createReadBudget({ ownBytes: 100, sharedBytes: 1_000 })
+  const budget = () => createMemoryBudget({ ownBytes: 100, sharedBytes: 1_000 })
 
   test('leaves something to every tenant, whatever the others hold', () => {
     const bytes = budget()

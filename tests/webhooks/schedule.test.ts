@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { webhookAttemptsKept, webhookPauseSeconds, webhookPauseSpread } from '../../contract/limits.ts'
 import type { DeliveryAttempt } from '../../server/modules/webhooks/delivery-types.ts'
-import { judge } from '../../server/modules/webhooks/worker/delivery-outcome.ts'
+import { decideOutcome } from '../../server/modules/webhooks/worker/delivery-outcome.ts'
 import { pauseAfter } from '../../server/modules/webhooks/worker/delivery-schedule.ts'
 import type { DueDelivery } from '../../server/modules/webhooks/worker/due-store.ts'
 
@@ -46,7 +46,8 @@ function delivery(more: Partial<DueDelivery> = {}): DueDelivery {
   }
 }
 
-const judged = (of: DueDelivery, result: Parameters<typeof judge>[2]) => judge(scheduleAt(0.5), of, result, failed.url)
+const judged = (of: DueDelivery, result: Parameters<typeof decideOutcome>[2]) =>
+  decideOutcome(scheduleAt(0.5), of, result, failed.url)
 
 test('what becomes of a delivery', () => {
   const { error, ...taken } = failed

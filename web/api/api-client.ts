@@ -1,12 +1,12 @@
 import createFetchClient, { type Middleware } from 'openapi-fetch'
 import createQueryHooks from 'openapi-react-query'
-import { apiAddress } from './api-base-url.ts'
+import { apiBaseUrl } from './api-base-url.ts'
 import type { operations, paths } from './openapi.d.ts'
 import { HubUnreachable, problemOf } from './problem.ts'
 import { accessToken, forgetToken } from './session.ts'
 
 /** The body of an operation's good answer, by operationId: `Answer<'getTenant'>`. */
-export type Answer<Id extends keyof operations> = operations[Id] extends { responses: infer Responses }
+export type ApiResponse<Id extends keyof operations> = operations[Id] extends { responses: infer Responses }
   ? {
       [Status in keyof Responses]: Responses[Status] extends { content: { 'application/json': infer Body } }
         ? Body
@@ -53,7 +53,7 @@ const asTheUser: Middleware = {
  *
  * @throws HubProblem for every refusal, HubUnreachable where no answer comes
  */
-export const hub = createFetchClient<paths>({ baseUrl: apiAddress, credentials: 'same-origin' })
+export const hub = createFetchClient<paths>({ baseUrl: apiBaseUrl, credentials: 'same-origin' })
 hub.use(asTheUser)
 
 /** The same as hooks of TanStack Query: `api.useQuery('get', path, init)`, `api.useMutation('post', path)`. */

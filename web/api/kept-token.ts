@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose'
 import { fromHex, toHex } from '../../provenance/bytes.ts'
-import { apiAddress } from './api-base-url.ts'
+import { apiBaseUrl } from './api-base-url.ts'
 
 /** An access token as tabs share it. */
 export interface AccessToken {
@@ -59,7 +59,7 @@ function sessionMeta(page: Document): string | undefined {
  * on another site opened, nor to another host than the API's.
  */
 async function pageOfApi(): Promise<Document> {
-  const response = await fetch(`${apiAddress}/`, { credentials: 'include' })
+  const response = await fetch(`${apiBaseUrl}/`, { credentials: 'include' })
   return new DOMParser().parseFromString(await response.text(), 'text/html')
 }
 

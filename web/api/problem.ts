@@ -45,7 +45,7 @@ export async function problemOf(response: Response): Promise<HubProblem> {
 }
 
 /** Whether the same call may succeed a little later, without anybody's doing. */
-export function isPassing(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   return (
     error instanceof HubUnreachable || (error instanceof HubProblem && (error.status === 429 || error.status >= 500))
   )

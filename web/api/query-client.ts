@@ -1,5 +1,5 @@
 import { QueryClient } from '@tanstack/react-query'
-import { HubProblem, isPassing } from './problem.ts'
+import { HubProblem, isTransient } from './problem.ts'
 
 const attemptsMax = 4
 const longestWaitMs = 30_000
@@ -15,7 +15,9 @@ export const queryClient = new QueryClient({
     queries: {
       staleTime: 15_000,
       retry: (failures, error) =>
-        isPassing(error) ? failures < attemptsMax : error instanceof HubProblem && error.status === 401 && failures < 1,
+        isTransient(error)
+          ? failures < attemptsMax
+          : error instanceof HubProblem && error.status === 401 && failures < 1,
       retryDelay: (failures, error) =>
         error instanceof HubProblem && error.retryAfterSeconds !== undefined
           ? Math.min(longestAskedSeconds, error.retryAfterSeconds) * 1000

@@ -1,5 +1,5 @@
 import { decodeJwt } from 'jose'
-import { apiAddress } from './api-base-url.ts'
+import { apiBaseUrl } from './api-base-url.ts'
 import { type AccessToken, isOfThisSession, removeStoredToken, storeToken, takeStoredToken } from './kept-token.ts'
 import { HubProblem, HubUnreachable, problemOf } from './problem.ts'
 
@@ -105,7 +105,7 @@ async function renew(): Promise<void> {
 const kept = new EventTarget()
 
 /** Dispatches `changed` where the person's rights are others than before. */
-export const rights = new EventTarget()
+export const permissionChanges = new EventTarget()
 
 /**
  * All tabs of a browser have one session. Where somebody signed in as another person or to another tenant in one of
@@ -124,7 +124,7 @@ function keep(fresh: Tokens): void {
   openedFor = { whom, scope }
   tokens = fresh
   kept.dispatchEvent(new Event('fresh'))
-  if (changed) rights.dispatchEvent(new Event('changed'))
+  if (changed) permissionChanges.dispatchEvent(new Event('changed'))
 }
 
 const wordKey = 'hub-word'
@@ -139,7 +139,7 @@ function leaveWord(text: string): void {
 }
 
 /** What the page before this one left to be said, once. */
-export function takeWord(): string | undefined {
+export function takeFlashMessage(): string | undefined {
   try {
     const text = sessionStorage.getItem(wordKey) ?? undefined
     sessionStorage.removeItem(wordKey)
@@ -151,7 +151,7 @@ export function takeWord(): string | undefined {
 
 async function post(path: string, body?: object): Promise<Response> {
   try {
-    return await fetch(`${apiAddress}${path}`, {
+    return await fetch(`${apiBaseUrl}${path}`, {
       method: 'POST',
       credentials: 'include',
       ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
@@ -198,7 +198,7 @@ window.addEventListener('pageshow', ({ persisted }) => {
 export function signInAddress(tenant = rememberedTenant()): string {
   const { pathname, search } = window.location
   const query = new URLSearchParams({ ...(tenant && { tenant }), return_to: `${pathname}${search}` })
-  return `${apiAddress}/sign-in?${query}`
+  return `${apiBaseUrl}/sign-in?${query}`
 }
 
 const tenantsKey = 'hub-tenants'

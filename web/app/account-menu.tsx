@@ -1,7 +1,7 @@
 import { ActionIcon, Menu, Text } from '@mantine/core'
 import { IconApi, IconLogout, IconUserCircle } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
-import { apiAddress } from '../api/api-base-url.ts'
+import { apiBaseUrl } from '../api/api-base-url.ts'
 import { api } from '../api/api-client.ts'
 import { useMe } from '../api/me.ts'
 import { signOut } from '../api/session.ts'
@@ -34,7 +34,7 @@ export function AccountMenu() {
         <Menu.Item component={Link} to="/settings" leftSection={<IconUserCircle size={16} />}>
           You and your sessions
         </Menu.Item>
-        <Menu.Item component="a" href={`${apiAddress}/reference`} leftSection={<IconApi size={16} />}>
+        <Menu.Item component="a" href={`${apiBaseUrl}/reference`} leftSection={<IconApi size={16} />}>
           API reference
         </Menu.Item>
         <Menu.Divider />

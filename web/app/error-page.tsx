@@ -5,7 +5,7 @@ import { Notice } from '../ui/notice.tsx'
 import { PageNotLoaded } from './lazy-page.tsx'
 
 /** A page that could not be loaded or broke while it was drawn. The rest of the UI goes on. */
-export function PageFailed({ error, reset }: ErrorComponentProps) {
+export function ErrorPage({ error, reset }: ErrorComponentProps) {
   const router = useRouter()
   const notLoaded = error instanceof PageNotLoaded
   const again = useCallback(async () => {

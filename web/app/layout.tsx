@@ -6,7 +6,7 @@ import { isWebPath } from '../../contract/web-paths.ts'
 import { cameWithSession } from '../api/kept-token.ts'
 import { MeProvider, useMe, useSignedIn } from '../api/me.ts'
 import { HubProblem } from '../api/problem.ts'
-import { rights, takeWord } from '../api/session.ts'
+import { permissionChanges, takeFlashMessage } from '../api/session.ts'
 import { notifyOf } from '../components/notify.ts'
 import { ProblemNotice } from '../components/problem-notice.tsx'
 import { AccountMenu } from './account-menu.tsx'
@@ -28,13 +28,13 @@ export function Layout() {
   const isAlone = isNowhere && !cameWithSession()
   const { data: me, error, failureReason, refetch } = useSignedIn(!isAlone)
   useEffect(() => {
-    const word = takeWord()
+    const word = takeFlashMessage()
     if (word) notifyOf('You are somewhere else now', word)
   }, [])
   useEffect(() => {
     const again = () => void refetch()
-    rights.addEventListener('changed', again)
-    return () => rights.removeEventListener('changed', again)
+    permissionChanges.addEventListener('changed', again)
+    return () => permissionChanges.removeEventListener('changed', again)
   }, [refetch])
   if (me) {
     return (

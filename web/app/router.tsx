@@ -13,7 +13,7 @@ import { graphSearch } from '../pages/record-graph/graph-search.ts'
 import { recordsSearch } from '../pages/records/records-search.ts'
 import { peopleSearch } from '../pages/settings/people-search.ts'
 import { endpointSearch } from '../pages/webhooks/endpoint-search.ts'
-import { PageFailed } from './error-page.tsx'
+import { ErrorPage } from './error-page.tsx'
 import { Layout } from './layout.tsx'
 import { lazyPage } from './lazy-page.tsx'
 import { NotFoundPage } from './not-found-page.tsx'
@@ -180,7 +180,7 @@ export const router = createRouter({
   defaultPreload: 'intent',
   defaultPendingMs: 200,
   defaultPendingComponent: SkeletonPage,
-  defaultErrorComponent: PageFailed,
+  defaultErrorComponent: ErrorPage,
   scrollRestoration: true,
 })
 

@@ -1,6 +1,6 @@
 import { Menu, UnstyledButton } from '@mantine/core'
 import { IconBuilding, IconCheck, IconChevronDown, IconPlus } from '@tabler/icons-react'
-import { apiAddress } from '../api/api-base-url.ts'
+import { apiBaseUrl } from '../api/api-base-url.ts'
 import { useMe } from '../api/me.ts'
 import { knownTenants } from '../api/session.ts'
 import styles from './tenant-switcher.module.css'
@@ -8,7 +8,7 @@ import styles from './tenant-switcher.module.css'
 /** A session belongs to one tenant, so going to another one is signing in there: one step where the company knows you. */
 function signInTo(tenant?: string): string {
   const query = new URLSearchParams({ ...(tenant && { tenant }), return_to: '/' })
-  return `${apiAddress}/sign-in?${query}`
+  return `${apiBaseUrl}/sign-in?${query}`
 }
 
 /** The tenant one is in, and the way to the others this browser has been in. */

@@ -10,7 +10,7 @@ type DataOf<All extends Queries> = {
  * Queries that a page shows as one: there is data once all have some, one of them that failed fails all, and trying
  * again reads every one that failed.
  */
-export function together<const All extends Queries>(...all: All): LoadableQuery<DataOf<All>> {
+export function combineQueries<const All extends Queries>(...all: All): LoadableQuery<DataOf<All>> {
   const failed = all.find(({ error }) => error) ?? all.find(({ failureReason }) => failureReason)
   return {
     data: all.every(({ data }) => data !== undefined) ? (all.map(({ data }) => data) as DataOf<All>) : undefined,

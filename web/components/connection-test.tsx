@@ -5,13 +5,13 @@ import { Notice } from '../ui/notice.tsx'
 import { ProblemNotice } from './problem-notice.tsx'
 
 /** What the Hub answers when it has tried a connection. */
-export interface Trial {
+export interface ConnectionTestResult {
   ok: boolean
   steps: { name: string; ok: boolean; detail: string }[]
 }
 
 /** How a step is called, and what to do where it fails; for the names that the Hub gives steps. */
-export type StepWords = Record<string, { title: string; advice?: ReactNode }>
+export type StepLabels = Record<string, { title: string; advice?: ReactNode }>
 
 type StepState = 'passed' | 'failed' | 'skipped'
 
@@ -22,13 +22,13 @@ const states = {
 } as const
 
 /** The first that fails is the reason; the Hub tries none after it. */
-function stateOf({ ok, detail }: Trial['steps'][number]): StepState {
+function stateOf({ ok, detail }: ConnectionTestResult['steps'][number]): StepState {
   if (ok) return 'passed'
   return detail.startsWith('Not tried') ? 'skipped' : 'failed'
 }
 
 /** The steps of a test one after the other, each with its result in words; above them the verdict, with what to do. */
-export function TestSteps({ trial, words }: { trial: Trial; words: StepWords }) {
+export function TestSteps({ trial, words }: { trial: ConnectionTestResult; words: StepLabels }) {
   const failed = trial.steps.find((step) => stateOf(step) === 'failed')
   return (
     <Stack gap="sm">
@@ -74,8 +74,8 @@ export function TestSteps({ trial, words }: { trial: Trial; words: StepWords }) 
 
 interface ConnectionTestProps {
   about: string
-  words: StepWords
-  test: { data: Trial | undefined; error: unknown; isPending: boolean; run(): void }
+  words: StepLabels
+  test: { data: ConnectionTestResult | undefined; error: unknown; isPending: boolean; run(): void }
 }
 
 /** Tries a connection that is kept, and explains what fails. Nothing is changed by it. */

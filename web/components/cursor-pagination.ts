@@ -1,5 +1,5 @@
 /** As `api.useInfiniteQuery` reads a list of the Hub page by page. */
-export const byCursor = {
+export const cursorOptions = {
   pageParamName: 'cursor',
   initialPageParam: null,
   getNextPageParam: ({ next_cursor }: { next_cursor: string | null }) => next_cursor,

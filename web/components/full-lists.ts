@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
-import { type Answer, hub } from '../api/api-client.ts'
+import { type ApiResponse, hub } from '../api/api-client.ts'
 
-export type Archetype = Answer<'listArchetypes'>['items'][number]
-export type Skill = Answer<'listSkills'>['items'][number]
-export type Grant = Answer<'listGrants'>['items'][number]
+export type Archetype = ApiResponse<'listArchetypes'>['items'][number]
+export type Skill = ApiResponse<'listSkills'>['items'][number]
+export type Grant = ApiResponse<'listGrants'>['items'][number]
 
 interface Page<Item> {
   items: Item[]

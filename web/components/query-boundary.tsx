@@ -31,7 +31,7 @@ interface LoadedProps<Data> {
  * What a page shows while, when and where not it has its data: loading, waiting for the limit, offline, refused, failed,
  * out of date. An empty answer is the page's own matter.
  */
-export function Loaded<Data>({ query, what, skeleton, children }: LoadedProps<Data>) {
+export function QueryBoundary<Data>({ query, what, skeleton, children }: LoadedProps<Data>) {
   const { data, error, failureReason, fetchStatus, dataUpdatedAt } = query
   const retry = () => void query.refetch()
   if (data === undefined) {

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { recordTypes } from '../../contract/literals.ts'
 import { canSee } from '../../contract/record-visibility.ts'
 import { useMe } from '../api/me.ts'
-import { MomentInput } from '../ui/date-time-input.tsx'
+import { DateTimeInput } from '../ui/date-time-input.tsx'
 import { type Suggestions, useSuggestions } from './filter-suggestions.ts'
 import type { FilterValues } from './record-filter.ts'
 import { recordTypeLooks } from './record-type.tsx'
@@ -38,7 +38,7 @@ export function RecordFilterFields({ input }: RecordFilterFieldsProps) {
   const moment = (name: 'created_at__gte' | 'created_at__lt', label: string) => {
     const { value, onChange, ...field } = input(name)
     return (
-      <MomentInput
+      <DateTimeInput
         label={label}
         placeholder="Any time"
         {...field}

@@ -67,7 +67,7 @@ const names: Readonly<Record<Exclude<keyof RecordFilter, 'record_type'>, string>
 const lists = new Intl.ListFormat('en-GB')
 
 /** A filter in words, as they stand in a sentence: `all decisions`, or `decisions and outputs · skill hr.policy-answer`. */
-export function filterInWords({ record_type: types, ...rest }: RecordFilter): string {
+export function describeRecordFilter({ record_type: types, ...rest }: RecordFilter): string {
   const kinds = types && lists.format(types.map((type) => looksOf(type).plural.toLowerCase()))
   const parts = Object.entries(rest).map(([name, value]) => {
     const said = name.startsWith('created_at') ? formatTime(String(value)) : String(value)

@@ -2,7 +2,7 @@ import { Badge, Button, Group, Menu, Text } from '@mantine/core'
 import { IconBookmark, IconCheck, IconDeviceFloppy, IconPencil, IconTrash, IconUsers } from '@tabler/icons-react'
 import { useState } from 'react'
 import type { ViewPage } from '../../contract/saved-views.ts'
-import { type Answer, api, type Body } from '../api/api-client.ts'
+import { type ApiResponse, api, type Body } from '../api/api-client.ts'
 import { useMe } from '../api/me.ts'
 import { queryClient } from '../api/query-client.ts'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
@@ -12,7 +12,7 @@ import { ViewDialog } from './view-dialog.tsx'
 import { sameView } from './view-query.ts'
 import { viewsWidth } from './views-skeleton.tsx'
 
-export type SavedView = Answer<'listViews'>['items'][number]
+export type SavedView = ApiResponse<'listViews'>['items'][number]
 
 interface SavedViewsProps {
   page: ViewPage

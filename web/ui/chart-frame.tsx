@@ -4,7 +4,7 @@ import { flushSync } from 'react-dom'
 import styles from './chart-frame.module.css'
 import { ExportMenu } from './export-menu.tsx'
 import { FiguresTable } from './figures-table.tsx'
-import type { FigureColumn } from './metric-columns.ts'
+import type { MetricColumn } from './metric-columns.ts'
 import { saveCsv } from './save-csv.ts'
 import { fileNameOf } from './save-file.ts'
 import { notInImages, savePng } from './save-png.ts'
@@ -18,7 +18,7 @@ interface ChartFrameProps<Row extends object> {
   /** What the chart says in one sentence, for those who do not see it. */
   summary: string
   /** Its figures: shown as a table instead of the chart, and saved as CSV. The first column names the row. */
-  columns: readonly FigureColumn<Row>[]
+  columns: readonly MetricColumn<Row>[]
   rows: readonly Row[]
   rowId(row: Row): string
   /** Of the chart, and at most of the table, in pixels: nothing moves when one takes the place of the other. */

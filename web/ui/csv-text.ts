@@ -1,12 +1,12 @@
 import { csvCell } from '../../contract/export-columns.ts'
-import type { FigureColumn } from './metric-columns.ts'
+import type { MetricColumn } from './metric-columns.ts'
 
 /**
  * RFC 4180 with a header row, as the Hub's own exports: no text cell is a formula.
  *
  * @returns the text of the file, with CRLF at the end of each line
  */
-export async function csvOf<Row>(columns: readonly FigureColumn<Row>[], rows: readonly Row[]): Promise<string> {
+export async function csvOf<Row>(columns: readonly MetricColumn<Row>[], rows: readonly Row[]): Promise<string> {
   const { stringify } = await import('csv-stringify/browser/esm/sync')
   const cells = rows.map((row) =>
     columns.map(({ value }) => {

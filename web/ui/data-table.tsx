@@ -14,7 +14,7 @@ import {
 } from 'react'
 import styles from './data-table.module.css'
 import { type ColumnFrom, dataTableFeatures } from './table-columns.ts'
-import { fittingHeight, useFittingHeight } from './use-fill-height.ts'
+import { fillHeight, useFillHeight } from './use-fill-height.ts'
 
 type Features = typeof dataTableFeatures
 
@@ -65,7 +65,7 @@ export function DataTable<Row extends object>({
   rowHeight = 44,
 }: DataTableProps<Row>) {
   const scrolled = useRef<HTMLDivElement>(null)
-  useFittingHeight(scrolled, maxHeight === undefined)
+  useFillHeight(scrolled, maxHeight === undefined)
   const manual = onSort !== undefined
   const screen = useMatches({ base: 0, sm: 1, md: 2, lg: 3, xl: 4 })
   const columnVisibility = useMemo(() => {
@@ -151,7 +151,7 @@ export function DataTable<Row extends object>({
     <Box
       ref={scrolled}
       className={styles.frame}
-      style={{ maxHeight: maxHeight ?? fittingHeight }}
+      style={{ maxHeight: maxHeight ?? fillHeight }}
       tabIndex={onOpen ? undefined : 0}
       role="group"
       aria-label={label}

@@ -9,7 +9,7 @@ interface MomentInputProps extends Omit<DateTimePickerProps, 'value' | 'defaultV
 }
 
 /** A moment, chosen in the time zone of whoever chooses it, and handed on in UTC as the Hub takes it. */
-export function MomentInput({ value, onChange, ...rest }: MomentInputProps) {
+export function DateTimeInput({ value, onChange, ...rest }: MomentInputProps) {
   return (
     <DateTimePicker
       valueFormat="D MMM YYYY HH:mm"

@@ -2,7 +2,7 @@ import { Group, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 
 /** Names with their values, one below the other: a `dl`. */
-export function Members({ children }: { children: ReactNode }) {
+export function DescriptionList({ children }: { children: ReactNode }) {
   return (
     <Stack gap={8} component="dl" m={0}>
       {children}
@@ -11,7 +11,7 @@ export function Members({ children }: { children: ReactNode }) {
 }
 
 /** Left out where there is no value. */
-export function Member({ name, children }: { name: string; children: ReactNode }) {
+export function DescriptionItem({ name, children }: { name: string; children: ReactNode }) {
   if (children === undefined || children === null || children === '') return null
   return (
     <Group gap="sm" align="flex-start" wrap="nowrap">

@@ -12,7 +12,7 @@ import {
   useSyncExternalStore,
 } from 'react'
 import styles from './dialog.module.css'
-import { useFocusBack } from './use-return-focus.ts'
+import { useReturnFocus } from './use-return-focus.ts'
 
 /** Ids of what is open, the topmost last. Escape closes that one only. */
 let open: readonly string[] = []
@@ -74,7 +74,7 @@ interface Closing {
 
 function useClosing({ opened, onClose, closeOnEscape = true }: Closing) {
   const topmost = useTopmost(opened)
-  useFocusBack(opened)
+  useReturnFocus(opened)
   const [busy, showBusy] = useState(false)
   // An Escape may come before what the library hears of it is drawn anew.
   const isBusy = useRef(false)

@@ -1,11 +1,11 @@
 import { useMemo } from 'react'
 import { DataTable } from './data-table.tsx'
-import { type FigureColumn, figureWidth } from './metric-columns.ts'
+import { type MetricColumn, metricWidth } from './metric-columns.ts'
 import { columnsOf } from './table-columns.ts'
 
 interface FiguresTableProps<Row extends object> {
   label: string
-  columns: readonly FigureColumn<Row>[]
+  columns: readonly MetricColumn<Row>[]
   rows: readonly Row[]
   rowId(row: Row): string
   maxHeight?: string
@@ -25,7 +25,7 @@ export function FiguresTable<Row extends object>({ label, columns, rows, rowId, 
           header,
           cell: ({ row }) => said(row.original),
           enableSorting: false,
-          size: figureWidth(letters, index === 0 ? 'word' : 'figure'),
+          size: metricWidth(letters, index === 0 ? 'word' : 'figure'),
           meta: { ...(index === 0 ? { grow: true } : { align: 'right' as const }), ...(from && { from }) },
         })
       }),

@@ -1,7 +1,7 @@
 import type { ColumnFrom } from './table-columns.ts'
 
 /** A column of figures, as a table shows it and as a file has it. */
-export interface FigureColumn<Row> {
+export interface MetricColumn<Row> {
   /** Name in files, such as `latency_p95_ms`. */
   id: string
   /** Head in tables. */
@@ -18,6 +18,6 @@ export interface FigureColumn<Row> {
 const letter = { word: 7.4, figure: 8.4 }
 
 /** Of a column with so many letters at most, in pixels. */
-export function figureWidth(letters: number, kind: keyof typeof letter = 'figure'): number {
+export function metricWidth(letters: number, kind: keyof typeof letter = 'figure'): number {
   return 24 + Math.ceil(letters * letter[kind])
 }

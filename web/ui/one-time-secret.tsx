@@ -15,7 +15,7 @@ interface SecretOnceProps {
 }
 
 /** A secret that is shown this once. It closes only when the reader says that it is kept. */
-export function SecretOnce({ secrets, title, about, children, onClose }: SecretOnceProps) {
+export function OneTimeSecret({ secrets, title, about, children, onClose }: SecretOnceProps) {
   const [kept, setKept] = useState(false)
   const close = () => {
     setKept(false)

@@ -3,13 +3,13 @@ import { type RefObject, useLayoutEffect } from 'react'
 const leastPx = 384
 
 /** The height of what `useFittingHeight` looks after, as a CSS value. */
-export const fittingHeight = `var(--fitting-height, max(${leastPx}px, calc(100dvh - 18rem)))`
+export const fillHeight = `var(--fitting-height, max(${leastPx}px, calc(100dvh - 18rem)))`
 
 /**
  * Makes a scrolling part end with the window, whatever stands above it on the page: the page itself has nothing to scroll
  * then. Where too little would be left, and in dialogs, it has its usual height.
  */
-export function useFittingHeight(part: RefObject<HTMLElement | null>, wanted: boolean): void {
+export function useFillHeight(part: RefObject<HTMLElement | null>, wanted: boolean): void {
   useLayoutEffect(() => {
     const element = part.current
     const main = element?.closest('main')

@@ -7,7 +7,7 @@ let lastOpener: HTMLElement | undefined
  * Gives the focus back to what opened a dialog, also where the dialog goes as a whole. Where the opener is gone
  * itself, such as a removed row, the title of the page has it.
  */
-export function useFocusBack(opened: boolean): void {
+export function useReturnFocus(opened: boolean): void {
   useLayoutEffect(() => {
     if (!opened) return
     const opener = document.activeElement instanceof HTMLElement ? document.activeElement : undefined

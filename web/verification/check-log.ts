@@ -1,5 +1,5 @@
 import { ProvenanceError } from '../../provenance/index.ts'
-import { historyStep } from './consistency-step.ts'
+import { consistencyStep } from './consistency-step.ts'
 import { signedCheckpoint } from './log-steps.ts'
 import { keyStep } from './record-steps.ts'
 import { type Step, type Verification, verdictOf } from './steps.ts'
@@ -20,7 +20,7 @@ export async function checkpointSteps(verifier: Verifier): Promise<Verification>
     else {
       const found = `A trusted key signed the state with ${checkpoint.treeSize.toLocaleString()} entries.`
       steps.push({ name: 'checkpoint', state: 'passed', found, values })
-      steps.push(await historyStep({ tenant, store, crypto, source, keys, shown: { ...checkpoint, note } }))
+      steps.push(await consistencyStep({ tenant, store, crypto, source, keys, shown: { ...checkpoint, note } }))
     }
   } catch (error) {
     if (!(error instanceof ProvenanceError)) throw error

@@ -30,7 +30,7 @@ interface Asked {
 }
 
 /** Whether the log goes on from what this browser saw last. What does is kept, what does not never is. */
-export async function historyStep({ tenant, store, crypto, source, keys, shown }: Asked): Promise<Step> {
+export async function consistencyStep({ tenant, store, crypto, source, keys, shown }: Asked): Promise<Step> {
   const kept = readTrust(store, tenant)?.checkpoint
   if (!kept) {
     const isKept = keys.kept && shown.treeSize > 0

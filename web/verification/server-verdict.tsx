@@ -2,7 +2,7 @@ import { Group, Text } from '@mantine/core'
 import { IconCheck, IconX } from '@tabler/icons-react'
 
 /** `verification` of an answer. */
-export interface ServerWord {
+export interface ServerVerdictText {
   verified: boolean
   /** A Hub that lies may leave them out. */
   checks?: Readonly<Record<string, boolean>>
@@ -16,7 +16,7 @@ const names: Readonly<Record<string, string>> = {
 }
 
 /** The Hub's own word, beside which the browser's stands. */
-export function ServerSays({ word: { verified, checks } }: { word: ServerWord }) {
+export function ServerVerdict({ word: { verified, checks } }: { word: ServerVerdictText }) {
   return (
     <Group gap={6} role="group" aria-label="What the Hub says">
       <Text size="sm" fw={600}>

@@ -1,7 +1,7 @@
 import type { StepName } from './steps.ts'
 
 /** What a step is called, what it means when it fails, and what to do then. */
-export const stepWords: Readonly<Record<StepName, { title: string; means: string; todo: string }>> = {
+export const stepLabels: Readonly<Record<StepName, { title: string; means: string; todo: string }>> = {
   record: {
     title: 'The record that was asked for',
     means: 'The Hub answered something else than it was asked for, perhaps a genuine record in the place of another.',

@@ -17,11 +17,11 @@ import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { NoCrypto } from './browser-crypto.ts'
 import { verdictOfRecord } from './record-verdict.ts'
-import { ServerSays, type ServerWord } from './server-verdict.tsx'
+import { ServerVerdict, type ServerVerdictText } from './server-verdict.tsx'
 import { stepNames, type Verdict } from './steps.ts'
 import { forgetLog, useVerification } from './use-verification.ts'
 import styles from './verification-card.module.css'
-import { StepsToCome, VerificationSteps } from './verification-steps.tsx'
+import { PendingSteps, VerificationSteps } from './verification-steps.tsx'
 
 interface VerificationCardProps {
   recordId: string
@@ -30,7 +30,7 @@ interface VerificationCardProps {
   /** When; a record that is read again is verified again. */
   readAt: number
   /** What the Hub says of it, which the browser's own verdict does not depend on. */
-  server: ServerWord | undefined
+  server: ServerVerdictText | undefined
   /** Reads the record again. */
   onReload(): void
 }
@@ -139,9 +139,9 @@ export function VerificationCard({ recordId, record, readAt, server, onReload }:
         {verdict && server && <Disagreement verdict={verdict} server={server} />}
         {opened && (
           <>
-            {!data && !error && <StepsToCome />}
+            {!data && !error && <PendingSteps />}
             {data && <VerificationSteps key={`${readAt} ${data.steps.length}`} steps={data.steps} />}
-            {server && <ServerSays word={server} />}
+            {server && <ServerVerdict word={server} />}
             <WhatItProves />
           </>
         )}
@@ -150,7 +150,7 @@ export function VerificationCard({ recordId, record, readAt, server, onReload }:
   )
 }
 
-function Disagreement({ verdict, server }: { verdict: Verdict; server: ServerWord }) {
+function Disagreement({ verdict, server }: { verdict: Verdict; server: ServerVerdictText }) {
   if (verdict === 'tampered' && server.verified) {
     return (
       <Notice kind="tampered" title="The Hub says “verified”, and this browser found otherwise" urgent>

@@ -1,7 +1,7 @@
 import { Accordion, Code, Group, Stack, Text } from '@mantine/core'
 import { IconCircleCheck, IconCircleDashed, IconCircleX } from '@tabler/icons-react'
 import { CopyText } from '../ui/copy-text.tsx'
-import { stepWords } from './step-labels.ts'
+import { stepLabels } from './step-labels.ts'
 import { type Step, type StepState, stepNames } from './steps.ts'
 
 const looks: Record<StepState, { Icon: typeof IconCircleX; color: string; word: string }> = {
@@ -25,14 +25,14 @@ export function VerificationSteps({ steps }: { steps: readonly Step[] }) {
 }
 
 /** In the place of the steps, as high as they are. */
-export function StepsToCome() {
+export function PendingSteps() {
   return (
     <Accordion variant="default" chevronSize={16} order={3} aria-busy="true">
       {stepNames.map((name, index) => (
         <Accordion.Item key={name} value={name}>
           <Accordion.Control px="xs" disabled icon={<IconCircleDashed size={20} aria-hidden />} styles={control}>
             <Text span size="sm">
-              {index + 1}. {stepWords[name].title}
+              {index + 1}. {stepLabels[name].title}
             </Text>
           </Accordion.Control>
         </Accordion.Item>
@@ -45,7 +45,7 @@ const control = { label: { paddingBlock: 8 }, chevron: { marginInlineStart: 8 } 
 
 function StepItem({ step: { name, state, found, values = [] }, number }: { step: Step; number: number }) {
   const { Icon, color, word } = looks[state]
-  const { title, means, todo } = stepWords[name]
+  const { title, means, todo } = stepLabels[name]
   return (
     <Accordion.Item value={name} data-step={name} data-state={state}>
       <Accordion.Control

@@ -1,5 +1,5 @@
 import type { AsyncCrypto, JsonObject, JsonValue } from '../../provenance/index.ts'
-import { historyStep, type LogSource } from './consistency-step.ts'
+import { consistencyStep, type LogSource } from './consistency-step.ts'
 import { type LogKeys, trustedKeys } from './log-keys.ts'
 import { logStep, type ProofAnswer } from './log-steps.ts'
 import { type AskedRecord, recordSteps } from './record-steps.ts'
@@ -59,7 +59,7 @@ export async function verifyInBrowser(
   const { step, checkpoint: shown } = await logStep(findings, proof, keys, crypto)
   const history: Step =
     keys && shown
-      ? await inTime(historyStep({ tenant, store, crypto, source, keys, shown })).catch(
+      ? await inTime(consistencyStep({ tenant, store, crypto, source, keys, shown })).catch(
           (error: unknown): Step => ({
             name: 'history',
             state: 'unknown',

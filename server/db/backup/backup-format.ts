@@ -67,11 +67,11 @@ export function isMasterKeyOf(head: BackupHead, masterKey: Buffer): boolean {
   return isEqual(mac, masterKeyCheck(masterKey, Buffer.from(salt, 'hex')).mac)
 }
 
-export function sealManifest(manifest: Omit<BackupManifest, 'mac'>, masterKey: Buffer): BackupManifest {
+export function signManifest(manifest: Omit<BackupManifest, 'mac'>, masterKey: Buffer): BackupManifest {
   return { ...manifest, mac: macOf(manifest, masterKey) }
 }
 
-export function isManifestSealed({ mac, ...manifest }: BackupManifest, masterKey: Buffer): boolean {
+export function isManifestAuthentic({ mac, ...manifest }: BackupManifest, masterKey: Buffer): boolean {
   return typeof mac === 'string' && isEqual(mac, macOf(manifest, masterKey))
 }
 

@@ -13,7 +13,7 @@ import {
   describePart,
   formatVersion,
   headName,
-  isManifestSealed,
+  isManifestAuthentic,
   isMasterKeyOf,
   manifestName,
   partBytesMax,
@@ -198,7 +198,7 @@ function requireWhole(
 ): void {
   const fail = (message: string) => unreadable(file, new Error(message))
   if (manifest === undefined) throw fail('it has no end: it was cut off')
-  if (!isManifestSealed(manifest, masterKey)) throw fail('its manifest was changed')
+  if (!isManifestAuthentic(manifest, masterKey)) throw fail('its manifest was changed')
   manifest.parts.forEach((part, i) => {
     const here = found.parts[i]
     if (here?.name !== part.name) throw fail(`its part ${part.name} is missing, or not in its place`)

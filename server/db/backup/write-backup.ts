@@ -17,7 +17,7 @@ import {
   masterKeyCheck,
   partBytesMax,
   partName,
-  sealManifest,
+  signManifest,
 } from './backup-format.ts'
 import { type BackupTable, columnList, findRecordPartitions, findTables } from './backup-tables.ts'
 
@@ -99,7 +99,7 @@ async function writeParts(archive: ArchiveWriter, owner: pg.Client, head: Backup
     await owner.query('select hub.set_tenant($1)', [tenant])
     for (const table of head.tables.filter((each) => each.per_tenant)) await save(table, tenant)
   }
-  const manifest = sealManifest({ parts, tenants, rows }, masterKey)
+  const manifest = signManifest({ parts, tenants, rows }, masterKey)
   await archive.add(manifestName, Buffer.from(`${JSON.stringify(manifest)}\n`))
   const all = Object.values(rows).reduce((sum, count) => sum + count, 0)
   return { tenants: tenants.length, rows: all, records: rows.records ?? 0 }

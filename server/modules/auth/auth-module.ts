@@ -23,9 +23,9 @@ import { readAccount } from './service-accounts/service-accounts-store.ts'
 import { addSessionRoutes } from './sessions/sessions-routes.ts'
 import { createSessions } from './sessions/sessions-service.ts'
 import { createLanding } from './sign-in/landing.ts'
-import { createLinkRequests } from './sign-in/magic-link-requests-service.ts'
-import { addLinkRoutes } from './sign-in/magic-link-routes.ts'
-import { createLinkSignIn } from './sign-in/magic-link-sign-in-service.ts'
+import { createMagicLinkRequests } from './sign-in/magic-link-requests-service.ts'
+import { addMagicLinkRoutes } from './sign-in/magic-link-routes.ts'
+import { createMagicLinkSignIn } from './sign-in/magic-link-sign-in-service.ts'
 import { addMockLoginRoutes } from './sign-in/mock-login-routes.ts'
 import { createMockLogin } from './sign-in/mock-login-service.ts'
 import { createOidcLogin } from './sign-in/oidc-login-service.ts'
@@ -77,8 +77,8 @@ export function createAuthModule(deps: AuthModuleDeps): AuthModule {
     authenticate,
     accountName: async (tx, clientId) => (await readAccount(tx, clientId))?.name,
   })
-  const linkRequests = createLinkRequests(deps)
-  const linkSignIn = createLinkSignIn({ ...deps, sessions })
+  const linkRequests = createMagicLinkRequests(deps)
+  const linkSignIn = createMagicLinkSignIn({ ...deps, sessions })
   const landing = createLanding(deps)
   const oidcLogin = createOidcLogin({ ...deps, sessions, landing })
   const mockLogin = deps.environment !== 'production'
@@ -100,7 +100,7 @@ export function createAuthModule(deps: AuthModuleDeps): AuthModule {
       addAuthRoutes(app, { tokens, directory })
       addSessionRoutes(app, sessions)
       addOidcRoutes(app, oidcLogin)
-      addLinkRoutes(app, { requests: linkRequests, signIn: linkSignIn, landing, mailer: deps.mailer })
+      addMagicLinkRoutes(app, { requests: linkRequests, signIn: linkSignIn, landing, mailer: deps.mailer })
       if (mockLogin) addMockLoginRoutes(app, createMockLogin({ ...deps, sessions }))
       addSignInPages(app, { ...deps, mockLogin, landing })
       addServiceAccountRoutes(app, serviceAccounts)

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
-import { sealedPrefix } from '../../db/record-encryption.ts'
+import { ciphertextPrefix } from '../../db/record-encryption.ts'
 
 export const contentKeyBytes = 32
 const nonceBytes = 12
@@ -8,7 +8,7 @@ const tagBytes = 16
 const keyIdPattern = /^ck_[0-9a-f]{24}$/
 const keyIdLength = 27
 const recordIdLength = 36
-const keyIdAt = sealedPrefix.length
+const keyIdAt = ciphertextPrefix.length
 const recordIdAt = keyIdAt + keyIdLength + 1
 const bodyAt = recordIdAt + recordIdLength + 1
 
@@ -18,12 +18,12 @@ export function newKeyId(): string {
 
 /** What every text that is sealed under the key begins with. */
 export function beginningOf(keyId: string): string {
-  return `${sealedPrefix}${keyId}.`
+  return `${ciphertextPrefix}${keyId}.`
 }
 
 /** The key that a stored text is sealed under, or undefined for what is no sealed text. */
 export function keyIdOf(stored: string): string | undefined {
-  if (!stored.startsWith(sealedPrefix)) return undefined
+  if (!stored.startsWith(ciphertextPrefix)) return undefined
   const keyId = stored.slice(keyIdAt, keyIdAt + keyIdLength)
   return keyIdPattern.test(keyId) && stored[recordIdAt - 1] === '.' ? keyId : undefined
 }
@@ -33,7 +33,13 @@ export function keyIdOf(stored: string): string | undefined {
  * id under the content key (a key derivation in the sense of NIST SP 800-108). So however many records a content key
  * has, no key seals more than a text or two, and nonces do not meet; and a text opens for its record and tenant alone.
  */
-export function sealText(contentKey: Buffer, keyId: string, tenantId: string, recordId: string, text: string): string {
+export function encryptText(
+  contentKey: Buffer,
+  keyId: string,
+  tenantId: string,
+  recordId: string,
+  text: string,
+): string {
   const name = nameOf(tenantId, recordId)
   const nonce = randomBytes(nonceBytes)
   const cipher = createCipheriv('aes-256-gcm', recordKey(contentKey, name), nonce, { authTagLength: tagBytes })
@@ -43,7 +49,7 @@ export function sealText(contentKey: Buffer, keyId: string, tenantId: string, re
 }
 
 /** Undefined for what was not sealed so, for this record of this tenant. */
-export function openSealedText(
+export function decryptText(
   contentKey: Buffer,
   tenantId: string,
   recordId: string,

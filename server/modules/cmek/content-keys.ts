@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
-import { NotAtHand } from '../../db/fetch-required.ts'
-import { type ContentSealer, type RecordContents, withoutContentKey } from '../../db/record-encryption.ts'
-import { beginningOf, keyIdOf, openSealedText, recordIdOf, sealText } from './content-cipher.ts'
+import { FetchRequiredError } from '../../db/fetch-required.ts'
+import { type ContentEncryptor, type RecordContents, withoutContentKey } from '../../db/record-encryption.ts'
+import { beginningOf, decryptText, encryptText, keyIdOf, recordIdOf } from './content-cipher.ts'
 import { activeKeyId, type ContentKeyRow, contentKeys, shareContentKeysLock } from './content-keys-store.ts'
 import { asUnavailable } from './key-provider-error.ts'
 import { activeOf } from './key-state.ts'
@@ -63,7 +63,7 @@ export function createContentKeys(deps: {
   const reading = new Map<string, Promise<KeysOfTenant>>()
   const unwrapping = new Map<string, Promise<void>>()
   const failures = new Map<string, { error: unknown; at: number }>()
-  const sealers = new WeakMap<TenantTx, Promise<ContentSealer | undefined>>()
+  const sealers = new WeakMap<TenantTx, Promise<ContentEncryptor | undefined>>()
   // What is read beside the work of a transaction is read outside of it.
   const besides = AsyncLocalStorage.snapshot()
   /** When this process last changed keys itself: what was read before is stale. */
@@ -126,7 +126,7 @@ export function createContentKeys(deps: {
     const keys = tenants.get(tenantId)
     const age = keys === undefined || isChanged(tenantId, keys) ? Number.POSITIVE_INFINITY : now() - keys.readAt
     if (keys === undefined || age > staleMs) {
-      throw new NotAtHand('which content keys there are', async () => void (await readAfter(tenantId)))
+      throw new FetchRequiredError('which content keys there are', async () => void (await readAfter(tenantId)))
     }
     if (age > readAgainMs && !reading.has(tenantId)) {
       besides(() => {
@@ -176,13 +176,13 @@ export function createContentKeys(deps: {
     const row = keys.rows.get(keyId)
     if (row === undefined) {
       if (keys.absent.has(keyId)) return undefined
-      throw new NotAtHand(`the content key ${keyId}`, () => lookFor(tenantId, keyId))
+      throw new FetchRequiredError(`the content key ${keyId}`, () => lookFor(tenantId, keyId))
     }
     if (row.state === 'destroyed') return undefined
     const key = held.get(nameOf(tenantId, keyId))
     if (key && now() - key.since > renewMs) besides(() => void unwrap(tenantId, row).catch(() => {}))
     if (key) return key
-    throw new NotAtHand(`the content key ${keyId}`, () => fetchKey(tenantId, row))
+    throw new FetchRequiredError(`the content key ${keyId}`, () => fetchKey(tenantId, row))
   }
 
   /** Where one is missing that was rotated away, the others of its kind are likely to be asked for next. */
@@ -207,12 +207,13 @@ export function createContentKeys(deps: {
     keys.absent.add(keyId)
   }
 
-  function sealerWith(tenantId: string, keyId: string, one: HeldKey): ContentSealer {
+  function sealerWith(tenantId: string, keyId: string, one: HeldKey): ContentEncryptor {
     return {
       keyId,
       seal(recordId, text) {
-        if (!one.isHeld) throw new NotAtHand(`the content key ${keyId}`, async () => void (await read(tenantId)))
-        return sealText(one.key, keyId, tenantId, recordId, text)
+        if (!one.isHeld)
+          throw new FetchRequiredError(`the content key ${keyId}`, async () => void (await read(tenantId)))
+        return encryptText(one.key, keyId, tenantId, recordId, text)
       },
     }
   }
@@ -224,11 +225,11 @@ export function createContentKeys(deps: {
     const one = heldKey(tx.tenantId, keyId)
     // The row is there and active, whatever was known of it before.
     if (one === undefined)
-      throw new NotAtHand(`the content key ${keyId}`, async () => void (await readAfter(tx.tenantId)))
+      throw new FetchRequiredError(`the content key ${keyId}`, async () => void (await readAfter(tx.tenantId)))
     return { keyId, one }
   }
 
-  async function sealerIn(tx: TenantTx): Promise<ContentSealer | undefined> {
+  async function sealerIn(tx: TenantTx): Promise<ContentEncryptor | undefined> {
     const active = await activeHeld(tx)
     return active && sealerWith(tx.tenantId, active.keyId, active.one)
   }
@@ -236,7 +237,7 @@ export function createContentKeys(deps: {
   function open(tenantId: string, recordId: string, stored: string): string {
     const keyId = keyIdOf(stored)
     const one = keyId === undefined ? undefined : heldKey(tenantId, keyId)
-    return (one && openSealedText(one.key, tenantId, recordId, stored)) ?? stored
+    return (one && decryptText(one.key, tenantId, recordId, stored)) ?? stored
   }
 
   return {

@@ -1,4 +1,4 @@
-import { deriveKey, seal, unseal } from '../../secrets/encryption.ts'
+import { decryptSecret, deriveKey, encryptSecret } from '../../secrets/encryption.ts'
 import type { TenantSecrets } from './cmek-types.ts'
 import type { ContentKeys } from './content-keys.ts'
 
@@ -20,7 +20,7 @@ export function createTenantSecrets(deps: {
       const active = tenant.mode === 'B' ? await contentKeys.activeKey(tx) : undefined
       if (active === undefined) return masterKeySecrets.seal(tx, tenant, plaintext, context)
       const keyId = Buffer.from(active.keyId)
-      const sealed = seal(deriveKey(active.key, purpose), Buffer.from(plaintext), `${tx.tenantId}/${context}`)
+      const sealed = encryptSecret(deriveKey(active.key, purpose), Buffer.from(plaintext), `${tx.tenantId}/${context}`)
       return Buffer.concat([Buffer.of(ownKeyFormat, keyId.length), keyId, sealed])
     },
 
@@ -29,7 +29,7 @@ export function createTenantSecrets(deps: {
       const keyIdEnd = 2 + (sealed[1] ?? 0)
       const key = contentKeys.keyOf(tx.tenantId, sealed.subarray(2, keyIdEnd).toString())
       if (key === undefined) return undefined
-      return unseal(deriveKey(key, purpose), sealed.subarray(keyIdEnd), `${tx.tenantId}/${context}`).toString()
+      return decryptSecret(deriveKey(key, purpose), sealed.subarray(keyIdEnd), `${tx.tenantId}/${context}`).toString()
     },
   }
 }

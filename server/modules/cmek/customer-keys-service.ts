@@ -16,8 +16,8 @@ import {
   retireActiveKey,
   takeContentKeysLock,
 } from './content-keys-store.ts'
-import { mayName } from './key-names.ts'
-import { asUnavailable, KeyProblem, withoutOwnKey } from './key-provider-error.ts'
+import { mayUseKey } from './key-names.ts'
+import { asUnavailable, KeyProviderError, withoutCustomerKey } from './key-provider-error.ts'
 import { activeOf, live, stateOf } from './key-state.ts'
 import { type KeyProviders, providerNamed } from './providers/key-providers.ts'
 
@@ -56,7 +56,7 @@ export function createCustomerKeys(deps: {
       const detail = `is not set up in this Hub: ${setUpBy[provider]}`
       throw validationFailed([{ pointer: '/cmek/provider', detail }])
     }
-    const problem = found.problemOf(key_ref) ?? (mayName(deps.keyNames, tenant.slug, choice) ? undefined : noSuchKey)
+    const problem = found.problemOf(key_ref) ?? (mayUseKey(deps.keyNames, tenant.slug, choice) ? undefined : noSuchKey)
     if (problem !== undefined) throw validationFailed([{ pointer: '/cmek/key_ref', detail: problem }])
   }
 
@@ -70,7 +70,7 @@ export function createCustomerKeys(deps: {
     const back = await provider.unwrap(choice.key_ref, made, context)
     const isSame = back.equals(key)
     back.fill(0)
-    if (!isSame) throw new KeyProblem('The key did not give back what it was given.', { isAway: false })
+    if (!isSame) throw new KeyProviderError('The key did not give back what it was given.', { isAway: false })
     return made
   }
 
@@ -181,7 +181,7 @@ export function createCustomerKeys(deps: {
       const { tenant } = caller
       const basis = await readRows(tenant)
       const active = activeOf(basis)
-      if (active === undefined) throw withoutOwnKey(tenant)
+      if (active === undefined) throw withoutCustomerKey(tenant)
       const choice = choiceOf(active)
       let prepared: Prepared
       try {
@@ -243,7 +243,7 @@ function changedMeanwhile(): DomainError {
 
 /** Of a key that the caller has named. */
 function asRefusal(error: unknown): unknown {
-  if (!(error instanceof KeyProblem) || error.isAway) return asUnavailable(error)
+  if (!(error instanceof KeyProviderError) || error.isAway) return asUnavailable(error)
   const detail = error.isUnknown ? noSuchKey : `cannot be used: ${error.message}`
   return validationFailed([{ pointer: '/cmek/key_ref', detail }])
 }

@@ -7,7 +7,7 @@ import type { ContentDestruction } from '../hub/hub-types.ts'
 import type { ContentKeys } from './content-keys.ts'
 import { type ContentKeyRow, contentKeys, forgetContentKeys, takeContentKeysLock } from './content-keys-store.ts'
 import type { DestroyedKeysList } from './destroyed-keys-list.ts'
-import { asUnavailable, withoutOwnKey } from './key-provider-error.ts'
+import { asUnavailable, withoutCustomerKey } from './key-provider-error.ts'
 import { live } from './key-state.ts'
 import type { KeyProviders } from './providers/key-providers.ts'
 
@@ -81,7 +81,7 @@ export function createKeyDestruction(deps: {
         const ending = live(rows)
         if (ending.length === 0) {
           const before = lastDestroyed(tenant.slug, rows)
-          if (before === undefined) throw withoutOwnKey(tenant)
+          if (before === undefined) throw withoutCustomerKey(tenant)
           await destroyOwnKeys(tenant.slug)
           return before
         }

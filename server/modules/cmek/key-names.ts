@@ -8,7 +8,7 @@ type KeyNameRule = KeyNames['vault'][number]
  * Whether a tenant may name a key. The Hub asks all of them with one and the same credentials, so that only the operator
  * can say whose they are. The local keyring has a folder for each tenant.
  */
-export function mayName(names: KeyNames, tenant: string, { provider, key_ref }: KeyChoice): boolean {
+export function mayUseKey(names: KeyNames, tenant: string, { provider, key_ref }: KeyChoice): boolean {
   if (provider === 'local') return true
   return names[provider].some((rule) => covers(rule, tenant, key_ref))
 }

@@ -1,4 +1,4 @@
-import { deriveKey, seal, unseal } from '../../secrets/encryption.ts'
+import { decryptSecret, deriveKey, encryptSecret } from '../../secrets/encryption.ts'
 import type { TenantSecrets } from './cmek-types.ts'
 
 const purpose = 'tenant-secrets'
@@ -7,7 +7,8 @@ const purpose = 'tenant-secrets'
 export function createMasterKeySecrets(masterKey: Buffer): TenantSecrets {
   const key = deriveKey(masterKey, purpose)
   return {
-    seal: async (tx, _tenant, plaintext, context) => seal(key, Buffer.from(plaintext), `${tx.tenantId}/${context}`),
-    open: async (tx, _tenant, sealed, context) => unseal(key, sealed, `${tx.tenantId}/${context}`).toString(),
+    seal: async (tx, _tenant, plaintext, context) =>
+      encryptSecret(key, Buffer.from(plaintext), `${tx.tenantId}/${context}`),
+    open: async (tx, _tenant, sealed, context) => decryptSecret(key, sealed, `${tx.tenantId}/${context}`).toString(),
   }
 }

@@ -6,7 +6,7 @@ import type { Connector, ConnectorAnswer, HealthStatus } from './connectors-type
 type StoredError = NonNullable<ConnectorAnswer['health']['error']>
 
 /** @param credentials the names of those that are set, and of those among them that are not sent */
-export function connectorAnswer(
+export function toConnectorResponse(
   tenant: Tenant,
   row: ConnectorWithHealth,
   credentials: { names: string[]; unused: string[] },

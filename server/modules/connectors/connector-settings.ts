@@ -1,5 +1,5 @@
 import { type PointedError, validationFailed } from '../../../contract/domain-error.ts'
-import type { SoundParts } from '../../http/valid-parts.ts'
+import type { ValidParts } from '../../http/valid-parts.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import { type KeptCredentials, originOf } from './connector-credentials.ts'
 import type { ConnectorSettings, Credentials } from './connectors-types.ts'
@@ -26,8 +26,8 @@ export function checkSettings(settings: WholeSettings, outbound: Pick<Outbound, 
 
 /** What else is wrong with a body that has faults already, as far as its sound parts tell. */
 export function furtherProblems(
-  sound: SoundParts<ConnectorSettings>,
-  body: SoundParts<ConnectorSettings>,
+  sound: ValidParts<ConnectorSettings>,
+  body: ValidParts<ConnectorSettings>,
   outbound: Pick<Outbound, 'problemOf'>,
 ): PointedError[] {
   const isAnthropic = body.credentials?.anthropic_api_key !== undefined
@@ -35,7 +35,7 @@ export function furtherProblems(
 }
 
 function problemsOfSettings(
-  { platform, delivery, publish_url: url }: SoundParts<ConnectorSettings>,
+  { platform, delivery, publish_url: url }: ValidParts<ConnectorSettings>,
   { isAnthropic, hasUrl }: { isAnthropic: boolean; hasUrl: boolean },
   outbound: Pick<Outbound, 'problemOf'>,
 ): PointedError[] {

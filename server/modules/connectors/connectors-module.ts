@@ -3,7 +3,7 @@ import type { Database } from '../../db/database.ts'
 import { cursorKeyPurpose } from '../../http/cursor.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import { deriveKey } from '../../secrets/encryption.ts'
-import { createUrlDescriber } from '../../secrets/redacted-url.ts'
+import { createUrlRedactor } from '../../secrets/redacted-url.ts'
 import type { TenantSecrets } from '../cmek/cmek-types.ts'
 import type { ConnectorTester, Deliveries } from '../distribution/distribution-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
@@ -37,7 +37,7 @@ export function createConnectorsModule(deps: {
     vault,
     deliveries: () => deps.distribution().deliveries,
     cursorKey: deriveKey(deps.masterKey, cursorKeyPurpose),
-    describeUrl: createUrlDescriber(deps.masterKey),
+    describeUrl: createUrlRedactor(deps.masterKey),
   })
   return {
     connectors: {

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { connectorsMax, pageSizeDefault } from '../../../contract/limits.ts'
 import { PageQuery } from '../../../contract/request-schemas.ts'
-import { ConnectionTrial } from '../../../contract/response-schemas.ts'
+import { ConnectionTestResult } from '../../../contract/response-schemas.ts'
 import { addRoute, emptyBody } from '../../http/route.ts'
-import type { SoundParts } from '../../http/valid-parts.ts'
+import type { ValidParts } from '../../http/valid-parts.ts'
 import type { ConnectorTester } from '../distribution/distribution-types.ts'
 import {
   ConnectorBody,
@@ -34,8 +34,8 @@ export function addConnectorRoutes(
         `A tenant has at most ${connectorsMax}. A new connector has a secret for messages that the platform sends, in ` +
         '`inbound`: it is answered only here.',
       body: ConnectorBody,
-      checkBody: (sound: SoundParts<ConnectorSettings>, { body }) =>
-        connectors.furtherProblems(sound, body as SoundParts<ConnectorSettings>),
+      checkBody: (sound: ValidParts<ConnectorSettings>, { body }) =>
+        connectors.furtherProblems(sound, body as ValidParts<ConnectorSettings>),
       response: { 201: ConnectorSchema },
       responseHeaders: { 201: connectorLocation },
       problems: ['hub-unavailable'],
@@ -137,7 +137,7 @@ export function addConnectorRoutes(
       params: ConnectorParams,
       body: emptyBody,
       bodyOptional: true,
-      response: { 200: ConnectionTrial },
+      response: { 200: ConnectionTestResult },
     },
     async (request) => tester.test(request.caller.tenant, request.params.connector_id),
   )

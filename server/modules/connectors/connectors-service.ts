@@ -6,14 +6,14 @@ import type { Database, TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import { openCursor, signCursor } from '../../http/cursor.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
-import { isSameText } from '../../secrets/constant-time-equal.ts'
+import { constantTimeEqual } from '../../secrets/constant-time-equal.ts'
 import { randomText } from '../../secrets/random-text.ts'
-import type { DescribedUrl } from '../../secrets/redacted-url.ts'
+import type { RedactedUrl } from '../../secrets/redacted-url.ts'
 import type { Deliveries } from '../distribution/distribution-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { InboundSecrets } from '../inbound/inbound-types.ts'
 import { type CredentialVault, type KeptCredentials, originOf, textOf } from './connector-credentials.ts'
-import { connectorAnswer } from './connector-response.ts'
+import { toConnectorResponse } from './connector-response.ts'
 import { checkSettings, furtherProblems, requireOwnCredentials, type WholeSettings } from './connector-settings.ts'
 import * as store from './connectors-store.ts'
 import type { ConnectorAdministration, ConnectorChanges } from './connectors-types.ts'
@@ -26,7 +26,7 @@ export function createConnectorAdministration(deps: {
   inboundSecrets: InboundSecrets
   deliveries: () => Deliveries
   cursorKey: Buffer
-  describeUrl: (tenantId: string, url: string) => DescribedUrl
+  describeUrl: (tenantId: string, url: string) => RedactedUrl
 }): ConnectorAdministration {
   const { database, governance, outbound, vault, inboundSecrets, deliveries, cursorKey } = deps
 
@@ -53,7 +53,7 @@ export function createConnectorAdministration(deps: {
     const { credentials } = (await vault.read(tx, tenant, row)) ?? noCredentials
     const sent = deliveries().credentialsSent({ ...row, credentials })
     const names = Object.keys(credentials).sort()
-    return connectorAnswer(tenant, row, { names, unused: names.filter((name) => !sent.includes(name)) })
+    return toConnectorResponse(tenant, row, { names, unused: names.filter((name) => !sent.includes(name)) })
   }
 
   async function add(tx: TenantTx, caller: Caller, settings: WholeSettings): Promise<string> {
@@ -100,7 +100,7 @@ export function createConnectorAdministration(deps: {
     const keptAfter = changes.credentials === undefined ? kept : keptOf(after)
     // Whatever takes the place of what is gone is a change.
     const isAnew = stored === undefined && changes.credentials !== undefined
-    const credentialsChanged = isAnew || !isSameText(textOf(kept), textOf(keptAfter))
+    const credentialsChanged = isAnew || !constantTimeEqual(textOf(kept), textOf(keptAfter))
     const [was, is] = [describedWhole(tx, before), describedWhole(tx, after)]
     const urlChanged = before.publish_url !== after.publish_url
     if (!credentialsChanged && !urlChanged && JSON.stringify(was) === JSON.stringify(is)) return

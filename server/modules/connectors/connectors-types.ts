@@ -1,7 +1,7 @@
 import type { PointedError } from '../../../contract/domain-error.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
-import type { SoundParts } from '../../http/valid-parts.ts'
+import type { ValidParts } from '../../http/valid-parts.ts'
 import type { InboundConnection, RotatedInboundSecret } from '../inbound/inbound-types.ts'
 
 /** A connected platform, as other modules see it. */
@@ -80,7 +80,7 @@ export interface ConnectorAnswer {
 /** What the operations on connectors do. All throw `not-found` for one that is not there, or was removed. */
 export interface ConnectorAdministration {
   /** What else is wrong with a body of {@link create} that has faults: a sound one is judged with what is stored. */
-  furtherProblems(sound: SoundParts<ConnectorSettings>, body: SoundParts<ConnectorSettings>): PointedError[]
+  furtherProblems(sound: ValidParts<ConnectorSettings>, body: ValidParts<ConnectorSettings>): PointedError[]
   /**
    * Connects a platform; its answer has the secret of inbound messages. One of the same platform and display name becomes as the settings say; without a difference
    * nothing changes and no event is written.

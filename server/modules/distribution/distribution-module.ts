@@ -12,11 +12,11 @@ import { addDistributionRoutes } from './distribution-routes.ts'
 import type { ConnectorTester, Deliveries } from './distribution-types.ts'
 import { createConnectorTester, createManifestReader } from './manifest-service.ts'
 import { createPlatformAdapters } from './platform-adapters.ts'
-import { createDeliverer } from './publish-executor.ts'
-import { createPublisher } from './publish-scheduler.ts'
+import { createPublishExecutor } from './publish-executor.ts'
+import { createPublishScheduler } from './publish-scheduler.ts'
 import { reached } from './republish-progress.ts'
 import { createRepublishing } from './republish-service.ts'
-import { createChangeNews } from './skill-change-notifier.ts'
+import { createSkillChangeNotifier } from './skill-change-notifier.ts'
 
 export interface DistributionModule {
   publisher: SkillPublisher
@@ -45,14 +45,14 @@ export function createDistributionModule(deps: {
       database.withTenant(tenant, (tx) => secondsSincePublish(tx, connectorId), { readOnly: true }),
   })
   const parts = { ...deps, adapterOf }
-  const publisher = createPublisher({
-    deliverer: createDeliverer(parts),
+  const publisher = createPublishScheduler({
+    deliverer: createPublishExecutor(parts),
     findTenant: (slug) => directory.find(slug),
     listTenants: () => directory.slugs(),
     hear: (heard) => database.listen(skillsChannel, (tenantId = '') => heard(tenantId)),
     log,
   })
-  const news = createChangeNews({ database, wake: (tenantId) => publisher.wake(tenantId), log })
+  const news = createSkillChangeNotifier({ database, wake: (tenantId) => publisher.wake(tenantId), log })
   const republishing = createRepublishing({ ...deps, ordered: (tenantId) => news.tell(tenantId) })
 
   const deliveries: Deliveries = {

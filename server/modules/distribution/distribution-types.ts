@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../../provenance/json.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
-import type { Trial } from '../../outbound/connection-test.ts'
+import type { ConnectionTestResult } from '../../outbound/connection-test.ts'
 import type { Credentials } from '../connectors/connectors-types.ts'
 
 /** The deliveries of connectors, for whoever makes and removes connectors. */
@@ -25,7 +25,7 @@ export interface ConnectorKind {
 
 export interface ConnectorTester {
   /** Goes as far as it gets. Throws `not-found`. What it finds does not change the connector's health. */
-  test(tenant: Tenant, connectorId: string): Promise<Trial>
+  test(tenant: Tenant, connectorId: string): Promise<ConnectionTestResult>
 }
 
 /** A signed manifest as it is delivered. */

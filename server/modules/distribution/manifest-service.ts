@@ -2,7 +2,7 @@ import { DomainError } from '../../../contract/domain-error.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import { namesTag } from '../../http/entity-tags.ts'
-import { runTrial, StepFailed } from '../../outbound/connection-test.ts'
+import { runConnectionTest, TestStepError } from '../../outbound/connection-test.ts'
 import type { ConnectorCredentials } from '../connectors/connectors-types.ts'
 import type { SkillGrants } from '../entitlement/grants-types.ts'
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
@@ -59,7 +59,7 @@ export function createConnectorTester(deps: Deps): ConnectorTester {
       const prepared = await prepare(tenant, connectorId)
       if (prepared.problem !== undefined) {
         const { problem } = prepared
-        return runTrial([['configuration', () => failWith(problem)]])
+        return runConnectionTest([['configuration', () => failWith(problem)]])
       }
       const { target, problem: _, ...parts } = prepared
       const adapter = adapterOf({ ...target, ...parts })
@@ -73,13 +73,16 @@ export function createConnectorTester(deps: Deps): ConnectorTester {
         signal: AbortSignal.timeout(adapter.timeoutMs),
         remember: async () => {},
       })
-      return runTrial([['configuration', () => `The credentials open, and the manifest is signed.${unused}`], ...steps])
+      return runConnectionTest([
+        ['configuration', () => `The credentials open, and the manifest is signed.${unused}`],
+        ...steps,
+      ])
     },
   }
 }
 
 function failWith(problem: string): never {
-  throw new StepFailed(problem)
+  throw new TestStepError(problem)
 }
 
 /** What is set and not sent is often a name that was guessed. */

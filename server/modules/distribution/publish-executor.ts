@@ -22,23 +22,23 @@ const claimSeconds = 15
 const pauseSecondsMin = 2
 
 /** Everything that one publish needs, read in one transaction. */
-export interface ClaimedDelivery {
+export interface ClaimedPublish {
   claim: store.Claim
   /** Or why it cannot be delivered. */
   prepared: { credentials: Credentials; manifest: JsonObject; text: string; etag: string } | { error: unknown }
 }
 
 /** The work of publishing: what to claim, and how to deliver what was claimed. */
-export interface Deliverer {
+export interface PublishExecutor {
   /** When connectors are due, those first that are due the longest. */
   due(tenant: Tenant): Promise<store.Due[]>
   /** Those of them that no other process has taken meanwhile. */
-  claim(tenant: Tenant, connectorIds: readonly string[]): Promise<ClaimedDelivery[]>
+  claim(tenant: Tenant, connectorIds: readonly string[]): Promise<ClaimedPublish[]>
   /** Publishes, and keeps how it went. Throws where that could not be kept. */
-  deliver(tenant: Tenant, claimed: ClaimedDelivery, stop: AbortSignal): Promise<void>
+  deliver(tenant: Tenant, claimed: ClaimedPublish, stop: AbortSignal): Promise<void>
 }
 
-export interface DelivererDeps {
+export interface PublishExecutorDeps {
   database: Database
   grants: Pick<SkillGrants, 'published'>
   credentials: ConnectorCredentials
@@ -47,15 +47,15 @@ export interface DelivererDeps {
   log: DatabaseLog
 }
 
-export function createDeliverer(deps: DelivererDeps): Deliverer {
+export function createPublishExecutor(deps: PublishExecutorDeps): PublishExecutor {
   const { database, grants, credentials, keys, adapterOf, log } = deps
   /** Another for each process. */
   const processId = randomUUID()
 
-  async function prepare(tx: TenantTx, tenant: Tenant, claims: readonly store.Claim[]): Promise<ClaimedDelivery[]> {
+  async function prepare(tx: TenantTx, tenant: Tenant, claims: readonly store.Claim[]): Promise<ClaimedPublish[]> {
     const set = skillSetOf(await grants.published(tx))
     const signer = await keys.signerOf(tenant.slug, tx)
-    const prepared: ClaimedDelivery[] = []
+    const prepared: ClaimedPublish[] = []
     for (const claim of claims) {
       try {
         const connector = { tenant: tenant.slug, connectorId: claim.connector_id, platform: claim.platform }
@@ -71,7 +71,7 @@ export function createDeliverer(deps: DelivererDeps): Deliverer {
     return prepared
   }
 
-  async function publish(tenant: Tenant, { claim, prepared }: ClaimedDelivery, stop: AbortSignal): Promise<JsonValue> {
+  async function publish(tenant: Tenant, { claim, prepared }: ClaimedPublish, stop: AbortSignal): Promise<JsonValue> {
     if ('error' in prepared) throw prepared.error
     const adapter = adapterOf({ ...claim, ...prepared })
     const signal = AbortSignal.any([stop, AbortSignal.timeout(adapter.timeoutMs)])

@@ -1,5 +1,5 @@
 import { DomainError } from '../../../contract/domain-error.ts'
-import { StepFailed } from '../../outbound/connection-test.ts'
+import { TestStepError } from '../../outbound/connection-test.ts'
 import { OutboundError, outboundErrorIn } from '../../outbound/outbound-error.ts'
 import { retryAfterSeconds } from '../../outbound/retry-after.ts'
 import type { DeliveryError } from './distribution-types.ts'
@@ -64,5 +64,5 @@ export function deliveryErrorOf(error: unknown): DeliveryError {
 
 /** For a step of trying a connector: what a publish would say. */
 export function failStep(error: unknown): never {
-  throw new StepFailed(deliveryErrorOf(error).detail)
+  throw new TestStepError(deliveryErrorOf(error).detail)
 }

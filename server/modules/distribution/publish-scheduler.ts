@@ -1,10 +1,10 @@
 import type { DatabaseLog, Listener } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
-import { createTenantLoop } from '../../jobs/tenant-poller.ts'
-import { createLanes, type Lane } from '../../outbound/concurrency-pools.ts'
+import { createTenantPoller } from '../../jobs/tenant-poller.ts'
+import { type ConcurrencyPool, createConcurrencyPools } from '../../outbound/concurrency-pools.ts'
 import type { SkillPublisher } from '../connectors/connectors-types.ts'
 import type { Due } from './deliveries-store.ts'
-import type { ClaimedDelivery, Deliverer } from './publish-executor.ts'
+import type { ClaimedPublish, PublishExecutor } from './publish-executor.ts'
 
 /** Between looks at a tenant with connectors to push to, for what nobody told of; less where one is due sooner. */
 const lookMsMax = 5_000
@@ -29,7 +29,7 @@ interface TenantState {
   manifestBytes: number
 }
 
-export interface Publisher extends Pick<SkillPublisher, 'start' | 'stop'> {
+export interface PublishScheduler extends Pick<SkillPublisher, 'start' | 'stop'> {
   /** Something of the tenant is due now. */
   wake(tenantId: string): void
   /** Breaks off what is on its way to a connector. */
@@ -37,22 +37,22 @@ export interface Publisher extends Pick<SkillPublisher, 'start' | 'stop'> {
 }
 
 /** Several processes may run one: what one has claimed the others leave alone. */
-export function createPublisher(deps: {
-  deliverer: Deliverer
+export function createPublishScheduler(deps: {
+  deliverer: PublishExecutor
   findTenant: (slug: string) => Promise<Tenant | undefined>
   listTenants: () => Promise<readonly string[]>
   /** Hears of what other processes have changed. */
   hear: (heard: (tenantId: string) => void) => Listener
   log: Pick<DatabaseLog, 'warn' | 'error'>
   nowMs?: () => number
-}): Publisher {
+}): PublishScheduler {
   const { deliverer, findTenant, log } = deps
   const states = new Map<string, TenantState>()
   const runs = new Map<Promise<void>, { connectorId: string; stop: AbortController }>()
-  const lanes = createLanes(laneSizes)
+  const lanes = createConcurrencyPools(laneSizes)
   let stopped = true
 
-  const loop = createTenantLoop({
+  const loop = createTenantPoller({
     ...deps,
     look,
     looksAtOnce,
@@ -104,7 +104,7 @@ export function createPublisher(deps: {
     return { chosen: able.slice(0, most).map(({ connector_id }) => connector_id), isMore: able.length > most }
   }
 
-  function begin(tenant: Tenant, state: TenantState, claimed: ClaimedDelivery): void {
+  function begin(tenant: Tenant, state: TenantState, claimed: ClaimedPublish): void {
     const connectorId = claimed.claim.connector_id
     if ('text' in claimed.prepared) state.manifestBytes = Math.max(1, claimed.prepared.text.length)
     const place = lanes.take(laneOf(claimed.claim, state), tenant.slug, state.manifestBytes)
@@ -152,7 +152,10 @@ export function createPublisher(deps: {
   }
 }
 
-function laneOf({ connector_id, failures }: Pick<Due, 'connector_id' | 'failures'>, { slow }: TenantState): Lane {
+function laneOf(
+  { connector_id, failures }: Pick<Due, 'connector_id' | 'failures'>,
+  { slow }: TenantState,
+): ConcurrencyPool {
   return failures > 0 || slow.has(connector_id) ? 'slow' : 'quick'
 }
 

@@ -2,7 +2,7 @@ import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
 import { makeAllDue, notifySkills } from './deliveries-store.ts'
 
 /** Gets word of changes to the processes that publish. Nobody waits for it, and it never throws. */
-export interface ChangeNews {
+export interface SkillChangeNotifier {
   /** The skills of a tenant have changed: every connector is due. */
   changed(tenantId: string): void
   /** Something is due already. */
@@ -15,12 +15,12 @@ export interface ChangeNews {
  * In transactions of their own. Word that is lost, as when the process dies, costs time and no more: every connector is
  * published to within its period anyway, and the manifest is always of now.
  */
-export function createChangeNews(deps: {
+export function createSkillChangeNotifier(deps: {
   database: Pick<Database, 'withTenant' | 'withRegistry'>
   /** The publisher of this process. */
   wake: (tenantId: string) => void
   log: Pick<DatabaseLog, 'warn'>
-}): ChangeNews {
+}): SkillChangeNotifier {
   const { database, wake, log } = deps
   /** Tenants that wait, and whether their connectors are to be made due first. */
   const waiting = new Map<string, boolean>()

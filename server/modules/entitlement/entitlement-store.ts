@@ -1,7 +1,7 @@
 import type { SkillState } from '../../../contract/literals.ts'
 import { skillsLockClass } from '../../db/advisory-locks.ts'
 import type { TenantTx } from '../../db/database.ts'
-import { isErased, openText } from '../../db/record-encryption.ts'
+import { decryptContent, isErased } from '../../db/record-encryption.ts'
 import { lockTenant } from '../../db/tenant-lock.ts'
 import type { SkillRegistration } from './entitlement-types.ts'
 
@@ -45,7 +45,7 @@ async function sealedNames(tx: TenantTx, skills: readonly SkillRegistration[]): 
 
 /** The name of a version; null where it was erased, or is gone with its key. */
 export function openName(tx: TenantTx, { record_id, name }: Pick<VersionRow, 'record_id' | 'name'>): string | null {
-  const opened = name === null ? null : openText(tx, record_id, name)
+  const opened = name === null ? null : decryptContent(tx, record_id, name)
   return isErased(tx, opened) ? null : opened
 }
 

@@ -3,7 +3,7 @@ import type { TenantTx } from '../../db/database.ts'
 import type { TenantChore } from '../../jobs/housekeeping.ts'
 import type { RecordClock } from '../hub/record-clock-types.ts'
 import { failExport } from './export-attempt-store.ts'
-import type { ExportFiles } from './export-file-store.ts'
+import type { ExportFileStore } from './export-file-store.ts'
 import { orderOf, timeAt } from './export-response.ts'
 import { endedWithFiles, endThoseOf, expireOverdue, markFilesGone, openSince } from './exports-store.ts'
 import type { ExportExpiry } from './exports-types.ts'
@@ -21,7 +21,7 @@ const overdue = {
 const erased = 'A record that the export may have held was erased meanwhile. Order the export again.'
 
 /** Ends exports whose time is over, and deletes the files of those that have ended. */
-export function createExportCleanup(deps: { clock: RecordClock; files: ExportFiles }): {
+export function createExportCleanup(deps: { clock: RecordClock; files: ExportFileStore }): {
   expiry: ExportExpiry
   chores: readonly TenantChore[]
 } {

@@ -3,7 +3,7 @@ import type { Storage } from '../../storage/storage.ts'
 import type { ExportOrder, ExportWriter } from './exports-types.ts'
 
 /** The files of exports in the storage. */
-export interface ExportFiles {
+export interface ExportFileStore {
   /** Deletes what there is of an export. */
   remove(tenant: string, order: ExportOrder): Promise<void>
   /** Does so in the background. What fails is done again by the hourly chore. */
@@ -12,11 +12,11 @@ export interface ExportFiles {
   settled(): Promise<void>
 }
 
-export function createExportFiles(deps: {
+export function createExportFileStore(deps: {
   storage: Storage
   writer: Pick<ExportWriter, 'fileNames' | 'keyOf'>
   log: DatabaseLog
-}): ExportFiles {
+}): ExportFileStore {
   const { storage, writer } = deps
   const removals = new Set<Promise<void>>()
 

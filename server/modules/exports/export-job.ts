@@ -1,6 +1,6 @@
 import { exportRunHoursMax, exportsAtOnce } from '../../../contract/limits.ts'
 import type { JobDefinition } from '../../jobs/queue.ts'
-import type { ExportRuns } from './export-worker.ts'
+import type { ExportWorker } from './export-worker.ts'
 
 export const exportJobName = 'export'
 
@@ -12,7 +12,7 @@ export function exportJobData(tenantId: string, jobId: string): object {
 }
 
 /** Work on an export for the queue; an attempt that ends early is taken up again. */
-export function exportJob(runs: ExportRuns): JobDefinition {
+export function exportJob(runs: ExportWorker): JobDefinition {
   return {
     name: exportJobName,
     retryLimit,

@@ -6,7 +6,7 @@ import type { ExportRow } from './exports-store.ts'
 import type { ExportAnswer, ExportFileNames, ExportOrder } from './exports-types.ts'
 
 /** How an export is told: what has expired is so from its time on, whenever its files are deleted. */
-export function exportAnswer(
+export function toExportResponse(
   tenant: Tenant,
   row: ExportRow,
   context: { now: string; names: ExportFileNames; urls: DownloadUrls },

@@ -7,7 +7,7 @@ import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { RecordClock } from '../hub/record-clock-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import { type Attempt, beginAttempt, completeExport, failExport, giveUpAttempt } from './export-attempt-store.ts'
-import type { ExportFiles } from './export-file-store.ts'
+import type { ExportFileStore } from './export-file-store.ts'
 import { watchProgress } from './export-progress.ts'
 import type { ExportQuotas } from './export-quota.ts'
 import { orderOf, timeAt } from './export-response.ts'
@@ -22,7 +22,7 @@ class WorkerStops extends Error {}
 const hourMicros = 3_600_000_000
 
 /** Writes exports, and keeps account of it. */
-export interface ExportRuns {
+export interface ExportWorker {
   /** One attempt. Throws what has to be tried again. */
   run(tenantId: string, jobId: string, signal: AbortSignal): Promise<void>
   /** Tells the attempt in this process, if there is one, that nobody wants it any more. */
@@ -31,17 +31,17 @@ export interface ExportRuns {
   stop(): void
 }
 
-export function createExportRuns(deps: {
+export function createExportWorker(deps: {
   database: Database
   clock: RecordClock
   writer: ExportWriter
-  files: ExportFiles
+  files: ExportFileStore
   governance: GovernanceLog
   directory: TenantDirectory
   disk: Pick<DiskSpace, 'requireRoom'>
   quotas: Pick<ExportQuotas, 'reserve'>
   log: DatabaseLog
-}): ExportRuns {
+}): ExportWorker {
   const { database, clock, writer, files, log } = deps
   const stopping = new AbortController()
   const running = new Map<string, AbortController>()

@@ -21,10 +21,10 @@ import { createDownloadUrls } from './download-url.ts'
 import { createExportCleanup } from './export-cleanup.ts'
 import { createExportEncryption } from './export-encryption.ts'
 import { createExportFigures, type ExportFigures } from './export-figures.ts'
-import { createExportFiles } from './export-file-store.ts'
+import { createExportFileStore } from './export-file-store.ts'
 import { exportJob, exportJobData, exportJobName } from './export-job.ts'
 import { createExportQuotas, type ExportQuota } from './export-quota.ts'
-import { createExportRuns } from './export-worker.ts'
+import { createExportWorker } from './export-worker.ts'
 import { addExportsRoutes } from './exports-routes.ts'
 import { createExports } from './exports-service.ts'
 import type { ExportExpiry, ExportWriter } from './exports-types.ts'
@@ -68,10 +68,10 @@ export function createExportsModule(deps: {
   const encryption = createExportEncryption(deps)
   const { writer = createExportWriter({ ...deps, encryption }) } = deps
   const urls = createDownloadUrls(deps.masterKey)
-  const files = createExportFiles({ ...deps, writer })
+  const files = createExportFileStore({ ...deps, writer })
   const figures: ExportFigures = createExportFigures({ ...deps, bytesKept: (tx, now) => quotas.bytesKept(tx, now) })
   const quotas = createExportQuotas(deps.quota, deps.ownQuota, (reason) => figures.refuse(reason))
-  const runs = createExportRuns({ ...deps, quotas, writer, files })
+  const runs = createExportWorker({ ...deps, quotas, writer, files })
   const exports = createExports({
     ...deps,
     cursorKey: deriveKey(deps.masterKey, cursorKeyPurpose),

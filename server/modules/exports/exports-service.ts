@@ -14,9 +14,9 @@ import type { GovernanceLog, RefusalLog } from '../governance/governance-types.t
 import type { RecordClock } from '../hub/record-clock-types.ts'
 import type { TenantLogs } from '../log/log-types.ts'
 import type { DownloadUrls } from './download-url.ts'
-import type { ExportFiles } from './export-file-store.ts'
+import type { ExportFileStore } from './export-file-store.ts'
 import type { ExportQuotas } from './export-quota.ts'
-import { exportAnswer, isDownloadable, orderOf, timeAt } from './export-response.ts'
+import { isDownloadable, orderOf, timeAt, toExportResponse } from './export-response.ts'
 import {
   countOpen,
   type ExportPosition,
@@ -42,7 +42,7 @@ export function createExports(deps: {
   refusals: Pick<RefusalLog, 'note'>
   urls: DownloadUrls
   writer: Pick<ExportWriter, 'fileNames'>
-  files: ExportFiles
+  files: ExportFileStore
   disk: Pick<DiskSpace, 'requireRoom'>
   quotas: Pick<ExportQuotas, 'requireRoom'>
   /** Has the export written, if the transaction commits. */
@@ -54,7 +54,7 @@ export function createExports(deps: {
 
   function answer({ tenant }: Caller, row: ExportRow) {
     const names = deps.writer.fileNames(orderOf(row))
-    return exportAnswer(tenant, row, { now: clock.next().createdAt, names, urls: deps.urls })
+    return toExportResponse(tenant, row, { now: clock.next().createdAt, names, urls: deps.urls })
   }
 
   async function visible(tx: TenantTx, caller: Caller, jobId: string): Promise<ExportRow> {

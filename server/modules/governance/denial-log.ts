@@ -19,7 +19,7 @@ interface Entry {
   timer: NodeJS.Timeout
 }
 
-export function createRefusalLog(deps: {
+export function createDenialLog(deps: {
   database: Database
   governance: GovernanceLog
   log: DatabaseLog

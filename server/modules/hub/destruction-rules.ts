@@ -3,18 +3,18 @@ import { holdsNamedMax } from '../../../contract/limits.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { TenantTx } from '../../db/database.ts'
 import { hasContentSince } from './destruction-store.ts'
-import { tellsOfEnd } from './holds/hold-events.ts'
+import { matchesHoldRelease } from './holds/hold-events.ts'
 import { findEndedHolds, findHoldsInForce } from './holds/hold-release-verifier-store.ts'
 import { shareHoldsLock } from './holds/holds-store.ts'
 import type { ContentDestruction } from './hub-types.ts'
 import { recordIdFloor } from './record-clock.ts'
 import { findProvenRetention } from './retention/proven-retention.ts'
-import type { ToldEvents } from './verified-events.ts'
+import type { VerifiedEvents } from './verified-events.ts'
 
 const dayMs = 24 * 3_600_000
 
 /** When all content of a tenant may go at once: while nothing of it has to be kept. */
-export function createDestructionRules({ told }: { told: ToldEvents }): ContentDestruction {
+export function createDestructionRules({ told }: { told: VerifiedEvents }): ContentDestruction {
   /** One that has ended counts on unless a verified governance event tells of its end. */
   async function requireNoHold(tx: TenantTx): Promise<void> {
     const ended = await findEndedHolds(tx)
@@ -22,7 +22,7 @@ export function createDestructionRules({ told }: { told: ToldEvents }): ContentD
       tx,
       ended.map((hold) => hold.release_event_id),
     )
-    const unended = ended.filter((hold) => !tellsOfEnd(events.get(hold.release_event_id ?? ''), hold))
+    const unended = ended.filter((hold) => !matchesHoldRelease(events.get(hold.release_event_id ?? ''), hold))
     const holds = [
       ...(await findHoldsInForce(tx, holdsNamedMax)),
       ...unended.map(({ hold_id, name }) => ({ hold_id, name })),

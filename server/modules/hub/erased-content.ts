@@ -6,18 +6,18 @@ import type { DestroyedKey } from '../../db/record-encryption.ts'
 import { nodeCrypto } from './node-crypto.ts'
 import type { SealedRow } from './sealed-records-types.ts'
 import type { Finding } from './sweep/finding.ts'
-import type { ToldEvent, ToldEvents } from './verified-events.ts'
+import type { VerifiedEvent, VerifiedEvents } from './verified-events.ts'
 
 /** Records whose texts are gone with their key, by id, and the verified events that tell of the destructions. */
 export interface ErasedContents {
   keys: ReadonlyMap<string, DestroyedKey>
-  events: ReadonlyMap<string, ToldEvent>
+  events: ReadonlyMap<string, VerifiedEvent>
 }
 
 export async function findErasedContents(
   tx: TenantTx,
   records: readonly SealedRow[],
-  told: ToldEvents,
+  told: VerifiedEvents,
 ): Promise<ErasedContents> {
   const keys = new Map<string, DestroyedKey>()
   for (const { record_id, canonical } of records) {

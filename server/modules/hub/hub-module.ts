@@ -16,11 +16,11 @@ import { createDeletionCertificates } from './erasure/certificate-service.ts'
 import { hardDeleteJob } from './erasure/erasure-job.ts'
 import { addErasureRoutes } from './erasure/erasure-routes.ts'
 import { createErasure } from './erasure/erasure-service.ts'
-import type { Erasure, ErasureList, ErasureParticipant } from './erasure/erasure-types.ts'
+import type { Erasure, ErasureJournal, ErasureParticipant } from './erasure/erasure-types.ts'
 import { createEventReleases } from './holds/event-releases.ts'
 import { createHoldEvidence } from './holds/hold-evidence.ts'
-import type { HoldList, HoldsAfterRestore } from './holds/hold-journal-types.ts'
-import { createHoldsAfterRestore } from './holds/hold-replay.ts'
+import type { HoldJournal, HoldReplay } from './holds/hold-journal-types.ts'
+import { createHoldReplay } from './holds/hold-replay.ts'
 import { addHoldRoutes } from './holds/holds-routes.ts'
 import { createHolds } from './holds/holds-service.ts'
 import { addRecordStateRoutes } from './holds/record-state-routes.ts'
@@ -31,8 +31,8 @@ import type { ContentDestruction, ReadableRecords, Records } from './hub-types.t
 import { idempotencyErasure } from './idempotency-erasure.ts'
 import { createIdempotency } from './idempotency-service.ts'
 import type { Idempotency } from './idempotency-types.ts'
-import { loggedRecords } from './log-entry-records.ts'
-import type { LoggedRecords } from './log-entry-records-types.ts'
+import { logEntryRecords } from './log-entry-records.ts'
+import type { LogEntryRecords } from './log-entry-records-types.ts'
 import { missingRecords } from './missing-records.ts'
 import { createRecordPurger } from './purge-service.ts'
 import { createRecordReading } from './read-service.ts'
@@ -41,7 +41,7 @@ import { createRecordClock, recordIdFloor } from './record-clock.ts'
 import type { RecordClock } from './record-clock-types.ts'
 import { readReceipts } from './record-receipts.ts'
 import { createRecordSealer } from './record-sealer.ts'
-import { createRecordCheck } from './record-verifier.ts'
+import { createRecordVerifier } from './record-verifier.ts'
 import { createRecordWriter } from './record-writer-store.ts'
 import { createRecordRelations } from './relation-service.ts'
 import { addRetentionRoutes } from './retention/retention-routes.ts'
@@ -54,7 +54,7 @@ import { createSweeper } from './sweep/sweeper.ts'
 import { createTamperReporter, type TamperReporter } from './tamper-reporter.ts'
 import { createVerificationPool } from './verification-pool.ts'
 import type { StoredVerification } from './verification-types.ts'
-import type { ToldEvents } from './verified-events.ts'
+import type { VerifiedEvents } from './verified-events.ts'
 import { createRecordWriting } from './write-service.ts'
 
 /** Records and idempotency, which the modules that write records need before the Hub itself can be made. */
@@ -68,14 +68,14 @@ export interface RecordStore {
 export interface HubModule {
   routes(app: FastifyInstance): void
   sealedRecords: SealedRecords
-  loggedRecords: LoggedRecords
+  loggedRecords: LogEntryRecords
   verification: StoredVerification
   /** What verified governance events tell. */
-  told: ToldEvents
+  told: VerifiedEvents
   /** When all content may be destroyed with its keys. */
   destruction: ContentDestruction
   erasure: Erasure
-  holdsAfterRestore: HoldsAfterRestore
+  holdsAfterRestore: HoldReplay
   sweeper: Sweeper
   /** Reports that a log does not continue what was kept of it elsewhere. */
   logDisagreed(tenant: Tenant, found: Record<string, JsonValue>): void
@@ -120,8 +120,8 @@ export function createHubModule(
     skills: SkillRegistry
     logs: TenantLogs
     directory: TenantDirectory
-    erasureList: ErasureList
-    holdList: HoldList
+    erasureList: ErasureJournal
+    holdList: HoldJournal
     /** With which the sweeper compares the logs, where any are kept. */
     keptCheckpoints?: KeptCheckpoints
     /** Whoever else has to forget what is erased; known once all modules are made. */
@@ -134,7 +134,7 @@ export function createHubModule(
   const pool = createVerificationPool()
   const holdEvidence = createHoldEvidence({ ...deps, pool })
   const { holds, told } = holdEvidence
-  const check = createRecordCheck({ ...deps, pool, holdEvidence })
+  const check = createRecordVerifier({ ...deps, pool, holdEvidence })
   const tampering = createTamperReporter({ ...deps, check })
   const verification = createStoredVerification({ check, tampering })
   deps.database.useProofs(createRowProofs(deps.masterKey, reportRefusedRows({ ...deps, tampering })))
@@ -163,12 +163,12 @@ export function createHubModule(
       addRetentionRoutes(app, createRetention({ ...deps, told }))
     },
     sealedRecords,
-    loggedRecords,
+    loggedRecords: logEntryRecords,
     verification,
     told,
     destruction: createDestructionRules({ told }),
     erasure,
-    holdsAfterRestore: createHoldsAfterRestore({ ...deps, holds, told }),
+    holdsAfterRestore: createHoldReplay({ ...deps, holds, told }),
     sweeper: createSweeper({ ...deps, records: sealedRecords, verification, told, tampering }),
     logDisagreed(tenant, found) {
       const failedChecks = ['log_continues_kept_checkpoint']

@@ -23,7 +23,7 @@ import {
   VerificationSchema,
   verifyQuery,
 } from './hub-schemas.ts'
-import { refuseContent } from './mode-c-policy.ts'
+import { rejectContent } from './mode-c-policy.ts'
 import type { RecordPurger } from './purge-service.ts'
 import type { RecordReading } from './read-service.ts'
 import { RecordBody } from './record-body-schemas.ts'
@@ -132,7 +132,7 @@ function addWriteRoute(app: FastifyInstance, writing: RecordWriting): void {
       headers: IdempotencyHeader,
       body: RecordBody,
       screenBody: ({ tenant }, body) => {
-        if (tenant.mode === 'C') refuseContent(body as JsonValue | undefined)
+        if (tenant.mode === 'C') rejectContent(body as JsonValue | undefined)
       },
       response: { 201: ReceiptSchema },
       responseHeaders: { 201: locationHeader },

@@ -2,7 +2,7 @@ import type { RecordType } from '../../../contract/literals.ts'
 import type { JsonObject, JsonValue } from '../../../provenance/json.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { IngestStep } from '../../db/ingest-script.ts'
-import type { ContentSealer } from '../../db/record-encryption.ts'
+import type { ContentEncryptor } from '../../db/record-encryption.ts'
 import type { Tenant } from '../../http/caller.ts'
 
 /** Members that every canonical object has. */
@@ -91,7 +91,7 @@ export interface RecordSealer {
     tenant: Tenant,
     drafts: readonly RecordDraft[],
     tx?: TenantTx,
-    contents?: Pick<ContentSealer, 'keyId'>,
+    contents?: Pick<ContentEncryptor, 'keyId'>,
   ): Promise<SealedBatch>
 }
 
@@ -105,7 +105,7 @@ export interface RecordWriter {
    *
    * @param sealer of an encrypted batch
    */
-  copySteps(batch: SealedBatch, sealer?: ContentSealer): IngestStep[]
+  copySteps(batch: SealedBatch, sealer?: ContentEncryptor): IngestStep[]
 }
 
 /** The record store as other modules see it. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { canonicalize, isJsonObject, type JsonValue } from '../../../provenance/index.ts'
-import { createTurn } from '../../http/yield-budget.ts'
+import { createYieldBudget } from '../../http/yield-budget.ts'
 
 /** Enough for the hash to take longer than the call. */
 const pieceLengthMin = 16 * 1024
@@ -8,7 +8,7 @@ const pieceLengthMin = 16 * 1024
 /** Returns the SHA-256 of the path, a line feed and the canonical body. A large body is hashed in turns with other work. */
 export async function requestDigest(path: string, body: JsonValue): Promise<Buffer> {
   const digest = createHash('sha256')
-  const turn = createTurn()
+  const turn = createYieldBudget()
   let piece = `${path}\n`
   for (const text of canonicalPieces(body)) {
     piece += text

@@ -7,14 +7,14 @@ import type { JsonValue } from '../../../provenance/index.ts'
 import type { Database } from '../../db/database.ts'
 import { requestDigest } from './idempotency-digest.ts'
 import {
-  beImpatient,
-  bePatient,
   claimStep,
+  defaultLockTimeout,
   deleteExpiredKey,
   deleteExpiredKeys,
   deleteKeysNaming,
   findKey,
   insertKey,
+  shortLockTimeout,
 } from './idempotency-store.ts'
 import type { Claim, Idempotency, IdempotentRequest } from './idempotency-types.ts'
 import { timeOfRecordId } from './record-clock.ts'
@@ -126,7 +126,7 @@ export function createIdempotency(deps: { database: Database; now?: () => number
       const steps = order.map((index) => claimStep(claims[index]!.request, claims[index]!.answer, createdAt))
       const first = patient ? 0 : 1
       return {
-        steps: steps.length === 0 || patient ? steps : [beImpatient, ...steps, bePatient],
+        steps: steps.length === 0 || patient ? steps : [shortLockTimeout, ...steps, defaultLockTimeout],
         refused(step, code) {
           const index = order[step - first]
           const inFlight = code === lockNotAvailable

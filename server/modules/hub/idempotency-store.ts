@@ -35,11 +35,11 @@ export function claimStep(request: IdempotentRequest, answer: JsonValue, created
 }
 
 /** Steps between which a lock that is not had soon ends the transaction (lock_not_available). */
-export const beImpatient: IngestStep = {
+export const shortLockTimeout: IngestStep = {
   statement: { name: 'hub_be_impatient', text: "select set_config('lock_timeout', '50ms', true)" },
   values: [],
 }
-export const bePatient: IngestStep = {
+export const defaultLockTimeout: IngestStep = {
   statement: { name: 'hub_be_patient', text: "select set_config('lock_timeout', '0', true)" },
   values: [],
 }

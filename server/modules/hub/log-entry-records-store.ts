@@ -2,7 +2,7 @@ import type { RecordType } from '../../../contract/literals.ts'
 import { sealSizeMax } from '../../../provenance/index.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { LogEntry } from '../log/log-types.ts'
-import type { LoggedPlace } from './log-entry-records-types.ts'
+import type { LogEntryPlace } from './log-entry-records-types.ts'
 import { lookUpState } from './record-sql-store.ts'
 
 /** The ids of a seal's records are neighbours, so each seal is one short range of the primary key. */
@@ -29,7 +29,7 @@ export async function findPlacesOfEntries(
   tx: TenantTx,
   entries: readonly LogEntry[],
   { recordTypes, now }: { recordTypes: readonly RecordType[] | undefined; now: string },
-): Promise<LoggedPlace[]> {
+): Promise<LogEntryPlace[]> {
   if (entries.length === 0) return []
   const { rows } = await tx.client.query<{
     place: number

@@ -10,7 +10,7 @@ export interface Viewer {
 }
 
 /** A place in the log that a record has, or had. */
-export interface LoggedPlace {
+export interface LogEntryPlace {
   logIndex: number
   leafIndex: number
   sealId: string
@@ -32,14 +32,14 @@ export interface RecordPlace {
 }
 
 /** Records as the tenant's log shows them to a caller: those of types that the scopes hide are not there. */
-export interface LoggedRecords {
+export interface LogEntryRecords {
   /** The places under the entries, in the order of the log. */
-  places(tx: TenantTx, entries: readonly LogEntry[], viewer: Viewer): Promise<LoggedPlace[]>
+  places(tx: TenantTx, entries: readonly LogEntry[], viewer: Viewer): Promise<LogEntryPlace[]>
   /**
    * The records of places that are not erased, as the API answers them, in JSON, by id. One whose content is gone with
    * its key is missing.
    */
-  answers(tx: TenantTx, places: readonly LoggedPlace[], viewer: Viewer): Promise<Map<string, string>>
+  answers(tx: TenantTx, places: readonly LogEntryPlace[], viewer: Viewer): Promise<Map<string, string>>
   /** Where a record was sealed, one that is erased too; undefined for one that the viewer cannot see in the log. */
   sealPlaceOf(
     tx: TenantTx,

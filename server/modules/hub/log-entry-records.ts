@@ -1,13 +1,13 @@
 import { canSee, visibleTypes } from '../../../contract/record-visibility.ts'
 import { isErased } from '../../db/record-encryption.ts'
 import { findPlacesOfEntries, findSealPlace } from './log-entry-records-store.ts'
-import type { LoggedRecords } from './log-entry-records-types.ts'
+import type { LogEntryRecords } from './log-entry-records-types.ts'
 import { cosignOf } from './record-cosign.ts'
 import { recordNotFound } from './record-errors.ts'
-import { answerText, provenanceHashOf } from './record-response.ts'
+import { provenanceHashOf, responseText } from './record-response.ts'
 import { findRecord, findRecords } from './record-store.ts'
 
-export const loggedRecords: LoggedRecords = {
+export const logEntryRecords: LogEntryRecords = {
   places: (tx, entries, { scopes, now }) =>
     findPlacesOfEntries(tx, entries, { recordTypes: visibleTypes(scopes), now }),
 
@@ -15,7 +15,7 @@ export const loggedRecords: LoggedRecords = {
     const ids = places.filter((place) => !place.erased).map((place) => place.recordId)
     const records = await findRecords(tx, ids, now)
     const readable = records.filter((record) => !isErased(tx, record.canonical))
-    return new Map(readable.map((record) => [record.record_id, answerText(tx.tenantId, record)]))
+    return new Map(readable.map((record) => [record.record_id, responseText(tx.tenantId, record)]))
   },
 
   sealPlaceOf: (tx, recordId, { scopes }) => findSealPlace(tx, recordId, visibleTypes(scopes)),

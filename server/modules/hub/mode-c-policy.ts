@@ -16,7 +16,7 @@ const namedMax = 100
  * Throws `content-not-allowed` for a body that a Mode C tenant may not send. Comes before the schema of the body, so
  * that content is refused as content whatever else is wrong; what has no known `record_type` is left to the schema.
  */
-export function refuseContent(body: JsonValue | undefined): void {
+export function rejectContent(body: JsonValue | undefined): void {
   if (!isJsonObject(body)) return
   const recordType = recordTypes.find((type) => type === body.record_type)
   const errors = recordType === undefined ? [] : contentOf(body, recordType)

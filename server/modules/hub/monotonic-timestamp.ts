@@ -1,6 +1,6 @@
 import { formatTimestamp, parseTimestamp } from '../../../contract/timestamp.ts'
 
-export interface Moment {
+export interface TimePoint {
   /** RFC 3339, UTC, six fractional digits. */
   text: string
   /** Microseconds since the epoch. */
@@ -11,7 +11,7 @@ export interface Moment {
  * The moment, or else the microsecond after the latest of the times. Clocks of processes differ by a little: what
  * follows under a lock must be later in time too, for verification replays it by its times.
  */
-export function momentAfter(micros: number, times: readonly (string | null | undefined)[]): Moment {
+export function nextTimePoint(micros: number, times: readonly (string | null | undefined)[]): TimePoint {
   const latest = times.reduce((max, time) => Math.max(max, time ? microsOf(time) + 1 : 0), micros)
   return { text: timeOfMicros(latest), micros: latest }
 }

@@ -5,11 +5,11 @@ import { heldRecordOf } from './holds/hold-check.ts'
 import { lastRelease } from './holds/holds-store.ts'
 import type { HoldCheck, HoldName, ProvenRelease } from './holds/holds-types.ts'
 import { isReleaseActive } from './holds/purge-release-policy.ts'
-import { type Moment, momentAfter } from './monotonic-timestamp.ts'
+import { nextTimePoint, type TimePoint } from './monotonic-timestamp.ts'
 import type { StoredRecord } from './record-query-types.ts'
 import { findProvenRetention } from './retention/proven-retention.ts'
 import { keptUntil } from './retention/retention-rules.ts'
-import type { ToldEvents } from './verified-events.ts'
+import type { VerifiedEvents } from './verified-events.ts'
 
 /**
  * Decides whether the subject may purge the record now, under the lock of holds.
@@ -21,12 +21,12 @@ import type { ToldEvents } from './verified-events.ts'
 export async function requirePurgeable(
   tx: TenantTx,
   row: StoredRecord,
-  { subject, micros, holds, told }: { subject: string; micros: number; holds: HoldCheck; told: ToldEvents },
-): Promise<Moment> {
+  { subject, micros, holds, told }: { subject: string; micros: number; holds: HoldCheck; told: VerifiedEvents },
+): Promise<TimePoint> {
   const record = heldRecordOf(row)
   const isEvent = record.record_type === 'governance_event'
   const releases = isEvent ? await holds.releasesOf(tx, [record.record_id]) : []
-  const moment = momentAfter(micros, [await lastRelease(tx), ...releases.map((release) => release.created_at)])
+  const moment = nextTimePoint(micros, [await lastRelease(tx), ...releases.map((release) => release.created_at)])
   const retention = await findProvenRetention(tx, told)
 
   const [active = []] = await holds.activeOver(tx, [record])

@@ -12,7 +12,7 @@ import { recordNotFound } from './record-errors.ts'
 import type { StoredRecord } from './record-query-types.ts'
 import { lockState, type RecordState, saveState } from './record-state-store.ts'
 import { findRecord, findRecordIds } from './record-store.ts'
-import type { ToldEvents } from './verified-events.ts'
+import type { VerifiedEvents } from './verified-events.ts'
 
 interface PurgeAnswer {
   record_id: string
@@ -61,7 +61,7 @@ export function createRecordPurger(deps: {
   clock: RecordClock
   governance: GovernanceLog
   holds: HoldCheck
-  told: ToldEvents
+  told: VerifiedEvents
 }): RecordPurger {
   const { database, clock, governance, holds, told } = deps
 

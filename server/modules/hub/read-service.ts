@@ -15,7 +15,7 @@ import { recordNotFound } from './record-errors.ts'
 import { findPage, findWholePage, pageMode } from './record-page-store.ts'
 import { createPageTurns } from './record-page-turns.ts'
 import type { AnsweredRecord, PagePosition, PageRequest, RecordCriteria, RecordSort } from './record-query-types.ts'
-import { answerText, withVerification } from './record-response.ts'
+import { responseText, withVerification } from './record-response.ts'
 import { findRecord } from './record-store.ts'
 import { summaryOf } from './record-verification.ts'
 import { withUnavailable } from './unavailable-content.ts'
@@ -93,7 +93,7 @@ export function createRecordReading(deps: {
   return {
     async get(caller, recordId, verify) {
       const { row, isContentGone, verification } = await readOne(caller, recordId, verify)
-      const answer = answerText(caller.tenant.slug, row)
+      const answer = responseText(caller.tenant.slug, row)
       return {
         record: verification ? withVerification(answer, verification) : answer,
         etag: entityTagOf(recordId, row.revision ?? 0),
@@ -127,7 +127,7 @@ export function createRecordReading(deps: {
 }
 
 function textsOf({ slug }: Tenant, records: readonly AnsweredRecord[]): string[] {
-  return records.map((record) => answerText(slug, record))
+  return records.map((record) => responseText(slug, record))
 }
 
 function pageText(

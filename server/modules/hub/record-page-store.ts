@@ -1,6 +1,6 @@
 import { recordsAnswerBytesMax } from '../../../contract/limits.ts'
 import type { TenantTx } from '../../db/database.ts'
-import { openRows } from '../../db/record-encryption.ts'
+import { decryptRows } from '../../db/record-encryption.ts'
 import { rowsOf } from './record-page-rows-store.ts'
 import type { AnsweredRecord, PageRequest, RecordCriteria, StoredRecord } from './record-query-types.ts'
 import { lookUpPlace, lookUpState, recordColumns } from './record-sql-store.ts'
@@ -43,7 +43,7 @@ async function readPage<Row extends { record_id: string; canonical: string }>(
     ...(name ? { name } : {}),
   })
   const isSent = (row: (typeof rows)[number]): row is Row => row.canonical !== null
-  openRows(tx, rows)
+  decryptRows(tx, rows)
   const records = rows.slice(0, page.limit).filter(isSent)
   return { records, hasMore: records.length < rows.length }
 }

@@ -17,12 +17,12 @@ export function provenanceHashOf({ provenance_hash }: Pick<StoredPlace, 'provena
  * part of it. The text is parsed, not written anew: only so is it certain that the answer stays one JSON object,
  * whatever someone made of the text.
  */
-export function answerText(tenantId: string, record: AnsweredRecord): string {
-  return answerTextWith(tenantId, record, cosignOf(record))
+export function responseText(tenantId: string, record: AnsweredRecord): string {
+  return responseTextWith(tenantId, record, cosignOf(record))
 }
 
-/** {@link answerText}, given the cosignature. */
-export function answerTextWith(tenantId: string, record: RecordText, cosign: string): string {
+/** {@link responseText}, given the cosignature. */
+export function responseTextWith(tenantId: string, record: RecordText, cosign: string): string {
   const { canonical } = record
   const members = parseCanonical(canonical)
   const added = addedText(record, cosign)

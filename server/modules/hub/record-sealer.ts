@@ -11,7 +11,7 @@ import {
 } from '../../../provenance/index.ts'
 import { contentMark, markClearSalt, markContentSalt } from '../../db/content-salt.ts'
 import type { Tenant } from '../../http/caller.ts'
-import { createTurn } from '../../http/yield-budget.ts'
+import { createYieldBudget } from '../../http/yield-budget.ts'
 import type { ProvenanceKeys, ProvenanceSigner } from '../keys/keys-types.ts'
 import type { CommonMembers, RecordDraft, RecordSealer, Seal, SealedRecord } from './hub-types.ts'
 import { nodeCrypto } from './node-crypto.ts'
@@ -39,7 +39,7 @@ export function createRecordSealer(deps: { keys: ProvenanceKeys; clock: RecordCl
       const salts = randomBytes(saltBytes * drafts.length)
       const mark = contents && contentMark(tenant.slug, contents.keyId)
       const hashed: HashedRecord[] = []
-      const turn = createTurn()
+      const turn = createYieldBudget()
       for (const draft of drafts) {
         const salt = salts.subarray(saltBytes * hashed.length, saltBytes * (hashed.length + 1))
         if (tenant.mode === 'B') markSalt(salt, draft, mark)

@@ -1,6 +1,6 @@
 import type { TenantTx } from '../../db/database.ts'
 import { findFilterPeriods, findNamedPeriods, type HoldPeriod } from './holds/hold-history-store.ts'
-import type { HoldEnds } from './holds/hold-release-verifier.ts'
+import type { HoldReleaseVerifier } from './holds/hold-release-verifier.ts'
 import type { HoldCheck } from './holds/holds-types.ts'
 import type { StoredRecord } from './record-query-types.ts'
 import { findStates, type Release, type StateOfRecord } from './record-state-store.ts'
@@ -22,7 +22,7 @@ export interface StateEvidence {
 
 /** What tells ends of holds, and releases, that the service wrote from those that somebody else did. */
 export interface HoldEvidence {
-  ends: HoldEnds
+  ends: HoldReleaseVerifier
   holds: Pick<HoldCheck, 'releasesOf'>
 }
 
@@ -39,7 +39,7 @@ const nothing: StateEvidence = {
 const beforeAll = '0001-01-01T00:00:00.000000Z'
 
 /** Asks the database only where a record has changed its state. */
-export async function gatherStates(
+export async function loadStateEvidence(
   tx: TenantTx,
   rows: readonly SealedRow[],
   deps: HoldEvidence,

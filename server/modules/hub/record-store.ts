@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { TenantTx } from '../../db/database.ts'
-import { openRows } from '../../db/record-encryption.ts'
+import { decryptRows } from '../../db/record-encryption.ts'
 import type { StoredPlace, StoredRecord, StoredSeal } from './record-query-types.ts'
 import { lookUpPlace, lookUpState, recordColumns } from './record-sql-store.ts'
 
@@ -28,7 +28,7 @@ export async function findRecord(tx: TenantTx, recordId: string, now: string): P
 export async function findRecords(tx: TenantTx, recordIds: readonly string[], now: string): Promise<StoredRecord[]> {
   if (recordIds.length === 0) return []
   const { rows } = await tx.client.query<StoredRecord>(recordsByIds(recordColumns.all), [tx.tenantId, recordIds, now])
-  openRows(tx, rows)
+  decryptRows(tx, rows)
   return rows
 }
 

@@ -3,26 +3,26 @@ import type { Tenant } from '../../http/caller.ts'
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
 import { findErasedContents } from './erased-content.ts'
 import { createHoldEvidence } from './holds/hold-evidence.ts'
-import { gatherStates, type HoldEvidence } from './record-state-evidence.ts'
+import { type HoldEvidence, loadStateEvidence } from './record-state-evidence.ts'
 import { findLinks, findSeals } from './record-store.ts'
 import { type Evidence, verifyStored } from './record-verification.ts'
 import type { SealedRow } from './sealed-records-types.ts'
 import type { VerificationPool } from './verification-pool.ts'
 import type { Verification } from './verification-types.ts'
-import type { ToldEvents } from './verified-events.ts'
+import type { VerifiedEvents } from './verified-events.ts'
 
 /** As {@link StoredVerification.prepare}, without a report of what fails. */
-export type RecordCheck = (
+export type RecordVerifier = (
   tx: TenantTx,
   tenant: Tenant,
   records: readonly SealedRow[],
 ) => Promise<() => Promise<Verification[]>>
 
-export function createRecordCheck(deps: {
+export function createRecordVerifier(deps: {
   keys: ProvenanceKeys
   pool: VerificationPool
-  holdEvidence?: HoldEvidence & { told: ToldEvents }
-}): RecordCheck {
+  holdEvidence?: HoldEvidence & { told: VerifiedEvents }
+}): RecordVerifier {
   const { holdEvidence = createHoldEvidence(deps) } = deps
   return async (tx, tenant, records) => {
     const evidence = await gather(tx, records, holdEvidence)
@@ -34,9 +34,9 @@ export function createRecordCheck(deps: {
 async function gather(
   tx: TenantTx,
   rows: readonly SealedRow[],
-  holdEvidence: HoldEvidence & { told: ToldEvents },
+  holdEvidence: HoldEvidence & { told: VerifiedEvents },
 ): Promise<Evidence> {
-  const states = await gatherStates(tx, rows, holdEvidence)
+  const states = await loadStateEvidence(tx, rows, holdEvidence)
   const all = [...rows, ...states.events.values()]
   return {
     seals: await findSeals(tx, [...new Set(all.map((row) => row.seal_id))]),

@@ -1,6 +1,6 @@
 import type { TenantTx } from '../../db/database.ts'
 import type { IngestStep } from '../../db/ingest-script.ts'
-import { type ContentSealer, contentSealer, requireContentKey } from '../../db/record-encryption.ts'
+import { type ContentEncryptor, contentEncryptor, requireContentKey } from '../../db/record-encryption.ts'
 import { recordPartitionOf } from '../../db/record-partitions.ts'
 import type { RecordWriter, Seal, SealedBatch, SealedRecord } from './hub-types.ts'
 import { copyColumns, encodeRows } from './record-copy.ts'
@@ -13,7 +13,7 @@ export function createRecordWriter(sealed: (tenantId: string) => void = () => {}
   return {
     async insert(tx, batch) {
       requireTenant(tx, batch)
-      const records = batch.contentKeyId === undefined ? batch.records : encrypted(batch, await contentSealer(tx))
+      const records = batch.contentKeyId === undefined ? batch.records : encrypted(batch, await contentEncryptor(tx))
       for (const rows of chunksOf(records.map((record) => recordRow(batch.tenantId, record)))) {
         await tx.db.insertInto('hub.records').values(rows).execute()
       }
@@ -42,7 +42,7 @@ export function createRecordWriter(sealed: (tenantId: string) => void = () => {}
 /** Of the records that the service writes itself, which tell what was done and have no content. */
 const serviceSubject = 'service:hub'
 
-function encrypted({ records, contentKeyId }: SealedBatch, sealer: ContentSealer): SealedRecord[] {
+function encrypted({ records, contentKeyId }: SealedBatch, sealer: ContentEncryptor): SealedRecord[] {
   // Their salts would tell of another key than the one that their texts go with.
   if (sealer.keyId !== contentKeyId) throw new Error('the records are sealed for another content key')
   return records.map((record) =>

@@ -5,7 +5,7 @@ import type { Caller } from '../../http/caller.ts'
 import type { RecordClock } from './record-clock-types.ts'
 import { recordNotFound } from './record-errors.ts'
 import type { StoredRecord } from './record-query-types.ts'
-import { answerText } from './record-response.ts'
+import { responseText } from './record-response.ts'
 import { findRecord, findRecords, findSizes } from './record-store.ts'
 import { type Direction, findEdges, findNeighbours } from './relation-store.ts'
 import { withUnavailable } from './unavailable-content.ts'
@@ -40,7 +40,7 @@ export function createRecordRelations(deps: { database: Database; clock: RecordC
         { readOnly: true },
       )
       const { rows, edges, truncated } = found
-      const records = rows.map((row) => answerText(caller.tenant.slug, row)).join(',')
+      const records = rows.map((row) => responseText(caller.tenant.slug, row)).join(',')
       return `{"root":"${root}","records":[${records}],"edges":${JSON.stringify(edges)},"truncated":${truncated}}`
     },
   }

@@ -1,10 +1,10 @@
 import { isJsonObject } from '../../../provenance/json.ts'
 import type { Database } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
-import { isAboutStoredValues } from './corruption-errors.ts'
+import { isCorruptionError } from './corruption-errors.ts'
 import { parseCanonical } from './record-response.ts'
 import { findRecord } from './record-store.ts'
-import type { RecordCheck } from './record-verifier.ts'
+import type { RecordVerifier } from './record-verifier.ts'
 import { findReportEvent, type ReportPlace } from './tamper-report-store.ts'
 
 /** What a claim rests on. */
@@ -22,7 +22,7 @@ const beforeAll = '0001-01-01T00:00:00.000000Z'
  * A claim alone tells nothing: whoever has the database in their hands can write one, for any day to come, so that no
  * report is made.
  */
-export function createReportProof(deps: { database: Database; check: RecordCheck }) {
+export function createReportProof(deps: { database: Database; check: RecordVerifier }) {
   const { database, check } = deps
 
   async function isReport(tenant: Tenant, eventId: string, subject: string, day: string): Promise<boolean> {
@@ -50,7 +50,7 @@ export function createReportProof(deps: { database: Database; check: RecordCheck
     try {
       return { eventId, isProven: await isReport(tenant, eventId, subject, place.day) }
     } catch (error) {
-      if (!isAboutStoredValues(error)) throw error
+      if (!isCorruptionError(error)) throw error
       return { eventId, isProven: false }
     }
   }

@@ -1,5 +1,5 @@
 import type { TenantTx } from '../../db/database.ts'
-import { openRows } from '../../db/record-encryption.ts'
+import { decryptRows } from '../../db/record-encryption.ts'
 import type { LogEntry } from '../log/log-types.ts'
 import { lookUpState } from './record-sql-store.ts'
 import { findSeals } from './record-store.ts'
@@ -28,7 +28,7 @@ export async function findRecordsOfEntries(tx: TenantTx, entries: readonly LogEn
       entries.map((entry) => entry.lastId),
     ],
   })
-  openRows(tx, rows)
+  decryptRows(tx, rows)
   const seals = await findSeals(
     tx,
     entries.map((entry) => entry.sealId),

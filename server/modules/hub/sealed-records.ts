@@ -4,7 +4,7 @@ import { sealTree } from '../../../provenance/seal.ts'
 import { nodeCrypto } from './node-crypto.ts'
 import { sealOf, unknownCosign } from './record-cosign.ts'
 import type { StoredSeal } from './record-query-types.ts'
-import { answerTextWith, isAnswerable, isOfItsType, parseCanonical, provenanceHashOf } from './record-response.ts'
+import { isAnswerable, isOfItsType, parseCanonical, provenanceHashOf, responseTextWith } from './record-response.ts'
 import { findRecordsOfEntries } from './sealed-records-store.ts'
 import type { ProvenRecord, SealedRecords, SealedRow, SelectedEntry } from './sealed-records-types.ts'
 import { countLeaves, findSelectedEntries, findSelectedRows, findSpan } from './selected-records-store.ts'
@@ -66,7 +66,7 @@ function provenRows(
     if (row.purged_at === null && isOfType && isAnswerable(canonical, members) && !/[\r\n]/.test(canonical)) {
       return { leafIndex, canonical, members, ...provenance }
     }
-    const answered = JSON.parse(answerTextWith(tenantId, row, provenance.provenanceCosign)) as JsonObject
+    const answered = JSON.parse(responseTextWith(tenantId, row, provenance.provenanceCosign)) as JsonObject
     const answer = JSON.stringify(answered)
     return { leafIndex, canonical: isOfType ? canonical : answer, members: answered, ...provenance, answer }
   })
@@ -76,7 +76,7 @@ function bytesOf(salt: string): Uint8Array {
   return Buffer.from(salt, 'hex')
 }
 
-/** What is answered for a record that is not purged, see {@link answerTextWith}. */
+/** What is answered for a record that is not purged, see {@link responseTextWith}. */
 function answerOf({ canonical, provenanceHash, provenanceCosign, answer }: ProvenRecord): string {
   return (
     answer ??

@@ -1,7 +1,7 @@
 import type { RecordFilter } from '../../../contract/record-filter.ts'
 import { parseTimestamp } from '../../../contract/timestamp.ts'
 import type { TenantTx } from '../../db/database.ts'
-import { isErased, isSealed, openJoined, openRows } from '../../db/record-encryption.ts'
+import { decryptJoined, decryptRows, isCiphertext, isErased } from '../../db/record-encryption.ts'
 import { recordIdFloor } from './record-clock.ts'
 import type { StoredSeal } from './record-query-types.ts'
 import { lookUpState } from './record-sql-store.ts'
@@ -80,8 +80,8 @@ export async function findSelectedEntries(
 /** Opens what is sealed, and leaves out what is gone with its key. */
 function withoutErased(tx: TenantTx, entry: SelectedEntry): SelectedEntry {
   const { texts } = entry
-  if (!texts?.canonical.some(isSealed)) return entry
-  const canonical = texts.canonical.map((text) => openJoined(tx, text))
+  if (!texts?.canonical.some(isCiphertext)) return entry
+  const canonical = texts.canonical.map((text) => decryptJoined(tx, text))
   const kept = [...canonical.keys()].filter((at) => !isErased(tx, canonical[at]!))
   return {
     ...entry,
@@ -146,7 +146,7 @@ export async function findSelectedRows(
   const isSent = (row: FoundRow): row is FoundRow & SealedRow => row.canonical !== null
   const sent = rows.filter(isSent)
   const last = sent.at(-1)
-  openRows(tx, sent)
+  decryptRows(tx, sent)
   const sealIds = await findSealIds(tx, span)
   const seals = await findSeals(tx, [...sealIds.values()])
   return {

@@ -1,10 +1,10 @@
 import { failedChecks } from './record-verification.ts'
-import type { RecordCheck } from './record-verifier.ts'
+import type { RecordVerifier } from './record-verifier.ts'
 import type { TamperReporter } from './tamper-reporter.ts'
 import type { StoredVerification } from './verification-types.ts'
 
 export function createStoredVerification(deps: {
-  check: RecordCheck
+  check: RecordVerifier
   tampering: Pick<TamperReporter, 'report'>
 }): StoredVerification {
   return {

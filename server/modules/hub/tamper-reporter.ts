@@ -6,7 +6,7 @@ import type { JsonValue } from '../../../provenance/json.ts'
 import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
-import type { RecordCheck } from './record-verifier.ts'
+import type { RecordVerifier } from './record-verifier.ts'
 import { createReportProof } from './report-proof.ts'
 import {
   claimTamperReport,
@@ -81,7 +81,7 @@ function claimIdOf(subject: string): string {
 export function createTamperReporter(deps: {
   database: Database
   governance: GovernanceLog
-  check: RecordCheck
+  check: RecordVerifier
   log: Pick<DatabaseLog, 'error'>
   now?: () => number
   waitingMax?: number

@@ -9,7 +9,7 @@ import type { VerificationPool } from './verification-pool.ts'
 import { passed, taskOf } from './verification-task.ts'
 
 /** A governance event of the service, out of a text that was verified. */
-export interface ToldEvent {
+export interface VerifiedEvent {
   eventId: string
   kind: string
   subject: string
@@ -17,13 +17,13 @@ export interface ToldEvent {
 }
 
 /** What the service's own governance events tell, which nobody can write who has only the database. */
-export interface ToldEvents {
+export interface VerifiedEvents {
   /**
    * Those among the ids that are there and verify. Once verified they are remembered: what they tell does not change.
    *
    * @throws DomainError `hub-unavailable` when there is too much to verify already
    */
-  find(tx: TenantTx, eventIds: readonly (string | null)[]): Promise<ReadonlyMap<string, ToldEvent>>
+  find(tx: TenantTx, eventIds: readonly (string | null)[]): Promise<ReadonlyMap<string, VerifiedEvent>>
 }
 
 /** Texts of remembered events, in UTF-16 units. */
@@ -35,12 +35,12 @@ const partSize = 500
 const beforeAll = '0001-01-01T00:00:00.000000Z'
 const passedAll = passed.hash | passed.cosign | passed.schemaVersion
 
-export function createToldEvents(deps: {
+export function createVerifiedEvents(deps: {
   keys: Pick<ProvenanceKeys, 'publicKeysOf'>
   pool: VerificationPool
-}): ToldEvents {
+}): VerifiedEvents {
   const { keys, pool } = deps
-  const remembered = new LRUCache<string, { told: ToldEvent; size: number }>({
+  const remembered = new LRUCache<string, { told: VerifiedEvent; size: number }>({
     maxSize: rememberedMax,
     sizeCalculation: ({ size }) => size,
   })
@@ -59,7 +59,7 @@ export function createToldEvents(deps: {
 
   return {
     async find(tx, eventIds) {
-      const found = new Map<string, ToldEvent>()
+      const found = new Map<string, VerifiedEvent>()
       const unknown: string[] = []
       for (const id of new Set(eventIds)) {
         if (id === null) continue
@@ -81,7 +81,7 @@ export function createToldEvents(deps: {
 }
 
 /** Undefined for any other record. */
-function toldBy({ record_id, canonical }: StoredRecord): ToldEvent | undefined {
+function toldBy({ record_id, canonical }: StoredRecord): VerifiedEvent | undefined {
   const { record_type, event_kind, created_by, subject, details } = parseCanonical(canonical) ?? {}
   if (record_type !== 'governance_event' || created_by !== 'service:hub') return undefined
   if (typeof event_kind !== 'string' || typeof subject !== 'string' || !isJsonObject(details)) return undefined

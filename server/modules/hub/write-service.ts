@@ -3,7 +3,7 @@ import { roundUsd } from '../../../contract/money.ts'
 import { repeatedRecords, unknownRecords } from '../../../contract/related-records.ts'
 import { isJsonObject, type JsonValue } from '../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
-import { contentSealer } from '../../db/record-encryption.ts'
+import { contentEncryptor } from '../../db/record-encryption.ts'
 import type { Caller } from '../../http/caller.ts'
 import type { SkillRegistry } from '../entitlement/entitlement-types.ts'
 import type { ClientEvents } from '../governance/governance-types.ts'
@@ -65,7 +65,7 @@ export function createRecordWriting(deps: {
           const sealed = tenant.mode === 'B' ? undefined : await records.sealer.seal(tenant, [draft])
           const record = await database.withTenant(tenant.slug, async (tx) => {
             // Before anything else is found wrong: without a key the tenant takes no content.
-            const batch = sealed ?? (await records.sealer.seal(tenant, [draft], tx, await contentSealer(tx)))
+            const batch = sealed ?? (await records.sealer.seal(tenant, [draft], tx, await contentEncryptor(tx)))
             const record = batch.records[0]!
             await claim?.within(tx, { record_id: record.recordId })
             await requireReferences(tx, draft)

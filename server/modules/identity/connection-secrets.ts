@@ -1,5 +1,5 @@
 import type { Tenant } from '../../http/caller.ts'
-import { deriveKey, seal, unseal } from '../../secrets/encryption.ts'
+import { decryptSecret, deriveKey, encryptSecret } from '../../secrets/encryption.ts'
 import type { ConnectionRow } from './sso-store.ts'
 
 /**
@@ -17,7 +17,8 @@ export function createConnectionSecrets(masterKey: Buffer): ConnectionSecrets {
   const key = deriveKey(masterKey, 'client secrets of identity providers')
   const contextOf = (tenant: Owner, connectionId: string) => `${tenant.slug}/${connectionId}`
   return {
-    seal: (secret, tenant, connectionId) => seal(key, Buffer.from(secret), contextOf(tenant, connectionId)),
-    unseal: (row, tenant) => unseal(key, row.client_secret_sealed, contextOf(tenant, row.connection_id)).toString(),
+    seal: (secret, tenant, connectionId) => encryptSecret(key, Buffer.from(secret), contextOf(tenant, connectionId)),
+    unseal: (row, tenant) =>
+      decryptSecret(key, row.client_secret_sealed, contextOf(tenant, row.connection_id)).toString(),
   }
 }

@@ -1,6 +1,6 @@
 import type { Outbound } from '../../outbound/outbound.ts'
 import { outboundErrorIn } from '../../outbound/outbound-error.ts'
-import { ProviderProblem } from './provider-error.ts'
+import { ProviderError } from './provider-error.ts'
 import { type ProviderMetadata, readMetadata } from './provider-metadata.ts'
 
 const documentPath = '/.well-known/openid-configuration'
@@ -16,40 +16,40 @@ export function problemOfIssuer(issuer: string, outbound: Outbound): string | un
 
 /**
  * Fetches and checks the configuration of a provider (OpenID Connect Discovery 1.0, section 4). Throws
- * {@link ProviderProblem}, whose cause is an OutboundError where the provider could not be asked.
+ * {@link ProviderError}, whose cause is an OutboundError where the provider could not be asked.
  */
 export async function discover(issuer: string, outbound: Outbound): Promise<ProviderMetadata> {
   const url = `${issuer.replace(/\/$/, '')}${documentPath}`
   return about(url, async () => readMetadata(await getJson(url, outbound), issuer, outbound))
 }
 
-/** That the endpoints resolve to where the Hub may connect. Throws {@link ProviderProblem}. */
+/** That the endpoints resolve to where the Hub may connect. Throws {@link ProviderError}. */
 export async function checkAddresses(metadata: ProviderMetadata, outbound: Outbound): Promise<void> {
   const { authorization_endpoint, token_endpoint, jwks_uri, userinfo_endpoint } = metadata
   await Promise.all(
     Object.entries({ authorization_endpoint, token_endpoint, jwks_uri, userinfo_endpoint }).map(async ([name, url]) => {
       const problem = url && (await outbound.resolvedProblemOf(url))
-      if (problem) throw new ProviderProblem(`The ${name} ${url} ${problem}.`)
+      if (problem) throw new ProviderError(`The ${name} ${url} ${problem}.`)
     }),
   )
 }
 
-/** Fetches the keys of a provider, and answers how many there are. Throws {@link ProviderProblem}. */
+/** Fetches the keys of a provider, and answers how many there are. Throws {@link ProviderError}. */
 export async function checkKeys(jwksUri: string, outbound: Outbound): Promise<number> {
   return about(jwksUri, async () => {
     const { keys } = ((await getJson(jwksUri, outbound)) ?? {}) as { keys?: unknown }
-    if (!Array.isArray(keys) || keys.length === 0) throw new ProviderProblem('has no member `keys` with a key in it')
+    if (!Array.isArray(keys) || keys.length === 0) throw new ProviderError('has no member `keys` with a key in it')
     return keys.length
   })
 }
 
 async function getJson(url: string, outbound: Outbound): Promise<unknown> {
   const answer = await outbound.fetch(url, { headers: { accept: 'application/json' } })
-  if (answer.status !== 200) throw new ProviderProblem(`answered ${answer.status}, not 200`)
+  if (answer.status !== 200) throw new ProviderError(`answered ${answer.status}, not 200`)
   try {
     return await answer.json()
   } catch {
-    throw new ProviderProblem('is not JSON')
+    throw new ProviderError('is not JSON')
   }
 }
 
@@ -59,8 +59,8 @@ async function about<T>(url: string, work: () => Promise<T>): Promise<T> {
     return await work()
   } catch (error) {
     const cause = outboundErrorIn(error)
-    if (cause) throw new ProviderProblem(`GET ${url}: the address ${cause.message}.`, { cause })
-    if (error instanceof ProviderProblem) throw new ProviderProblem(`GET ${url}: the document ${error.message}.`)
+    if (cause) throw new ProviderError(`GET ${url}: the address ${cause.message}.`, { cause })
+    if (error instanceof ProviderError) throw new ProviderError(`GET ${url}: the document ${error.message}.`)
     throw error
   }
 }

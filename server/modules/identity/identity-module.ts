@@ -14,12 +14,12 @@ import { addScimRoutes } from './scim/scim-routes.ts'
 import { createScimService } from './scim/scim-service.ts'
 import { createScimSources } from './scim/scim-source.ts'
 import type { ScimSources } from './scim/scim-source-types.ts'
-import { createScimTrial } from './scim/scim-tester.ts'
+import { createScimTester } from './scim/scim-tester.ts'
 import { createScimTokens } from './scim/scim-tokens.ts'
 import { createSsoHealth } from './sso-health.ts'
 import { addSsoRoutes } from './sso-routes.ts'
 import { createSsoService } from './sso-service.ts'
-import { createSsoTrial } from './sso-tester.ts'
+import { createSsoTester } from './sso-tester.ts'
 
 export interface IdentityModule {
   providers: IdentityProviders
@@ -66,8 +66,8 @@ export function createIdentityModule(deps: {
     scimSources: createScimSources(deps.directoryOutbound),
     unknownArchetypes: scim.unknownArchetypes,
     routes: (app) => {
-      addSsoRoutes(app, sso, createSsoTrial({ ...deps, secrets }))
-      addScimRoutes(app, scim, createScimTrial({ ...deps, connections, sources: askingSources }))
+      addSsoRoutes(app, sso, createSsoTester({ ...deps, secrets }))
+      addScimRoutes(app, scim, createScimTester({ ...deps, connections, sources: askingSources }))
     },
     settled: () => connections.settled(),
   }

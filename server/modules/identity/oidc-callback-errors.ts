@@ -11,7 +11,7 @@ function errorCode(text: unknown): string {
 }
 
 /** Why a callback was refused before anything was asked of the provider: it is no answer to this login. */
-export function refusedCallback(error: unknown, callback: URL, metadata: ProviderMetadata): Error {
+export function rejectedCallback(error: unknown, callback: URL, metadata: ProviderMetadata): Error {
   if (error instanceof oidc.AuthorizationResponseError) {
     const code = errorCode(error.error)
     const detail = `is ${code}: the identity provider did not sign you in, or you cancelled there`
@@ -35,7 +35,7 @@ export function refusedCallback(error: unknown, callback: URL, metadata: Provide
 }
 
 /** Why the exchange of a code failed. The cause is for the log, so it names neither tokens nor people. */
-export function refusedExchange(error: unknown): Error {
+export function rejectedExchange(error: unknown): Error {
   if (error instanceof DomainError) return error
   const unreached = outboundErrorIn(error)
   if (unreached) return unavailable('does not answer', `the provider ${unreached.message}`)

@@ -3,7 +3,7 @@ import type { DatabaseLog } from '../../db/database.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import { domainOfEmail } from './email-domains.ts'
 import type { IdentityProvider, LoginSecrets } from './identity-types.ts'
-import { refusedCallback, refusedExchange } from './oidc-callback-errors.ts'
+import { rejectedCallback, rejectedExchange } from './oidc-callback-errors.ts'
 import { readClaims } from './provider-claims.ts'
 import type { ProviderMetadata } from './provider-metadata.ts'
 
@@ -79,7 +79,7 @@ export function createProviderClient(parts: {
       const info = told ? undefined : await oidc.fetchUserInfo(configuration, tokens.access_token, idToken.sub)
       return readClaims(connectionId, idToken, info)
     } catch (error) {
-      throw call.exchanging ? refusedExchange(error) : refusedCallback(error, current, known.metadata)
+      throw call.exchanging ? rejectedExchange(error) : rejectedCallback(error, current, known.metadata)
     } finally {
       keepKeys(known, configuration)
     }

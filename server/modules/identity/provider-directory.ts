@@ -6,7 +6,7 @@ import type { ConnectionSecrets } from './connection-secrets.ts'
 import { discover } from './discovery.ts'
 import type { IdentityProviders } from './identity-types.ts'
 import { createProviderClient, type KnownProvider } from './provider-client.ts'
-import { ProviderProblem } from './provider-error.ts'
+import { ProviderError } from './provider-error.ts'
 import { currentConnection, storedConnection } from './sso-store.ts'
 
 const rememberedMs = 10 * 60_000
@@ -45,7 +45,7 @@ export function createProviderDirectory(deps: {
           try {
             return (await known.fetch(key, { context: { issuer: row.issuer } })) as KnownProvider
           } catch (error) {
-            if (!(error instanceof ProviderProblem)) throw error
+            if (!(error instanceof ProviderError)) throw error
             throw new DomainError(
               'hub-unavailable',
               'The identity provider of this tenant does not answer as it must. Try again in a moment; ' +

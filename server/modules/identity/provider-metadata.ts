@@ -1,6 +1,6 @@
 import type { ServerMetadata } from 'openid-client'
 import type { Outbound } from '../../outbound/outbound.ts'
-import { ProviderProblem } from './provider-error.ts'
+import { ProviderError } from './provider-error.ts'
 
 /** What the Hub uses of a provider's configuration (OpenID Connect Discovery 1.0, section 3), checked. */
 export interface ProviderMetadata extends ServerMetadata {
@@ -21,26 +21,26 @@ export const clientAuthMethods = ['client_secret_basic', 'client_secret_post'] a
 /**
  * Reads a configuration document. The issuer must be the configured one byte for byte, every endpoint must pass the
  * guard, and the provider must do what the Hub needs: code flow, PKCE with S256, signatures with a public key.
- * Throws {@link ProviderProblem}.
+ * Throws {@link ProviderError}.
  */
 export function readMetadata(
   document: unknown,
   issuer: string,
   outbound: Pick<Outbound, 'problemOf'>,
 ): ProviderMetadata {
-  if (typeof document !== 'object' || document === null) throw new ProviderProblem('is not a JSON object')
+  if (typeof document !== 'object' || document === null) throw new ProviderError('is not a JSON object')
   const given = new Map(Object.entries(document))
   if (given.get('issuer') !== issuer) {
-    throw new ProviderProblem(
+    throw new ProviderError(
       `names the issuer ${quoted(given.get('issuer'))}, which is not ${quoted(issuer)} byte for byte`,
     )
   }
   for (const name of endpoints) {
     const url = given.get(name)
     if (url === undefined && name === 'userinfo_endpoint') continue
-    if (typeof url !== 'string') throw new ProviderProblem(`has no ${name}`)
+    if (typeof url !== 'string') throw new ProviderError(`has no ${name}`)
     const problem = outbound.problemOf(url)
-    if (problem !== undefined) throw new ProviderProblem(`has the ${name} ${quoted(url)}, which ${problem}`)
+    if (problem !== undefined) throw new ProviderError(`has the ${name} ${quoted(url)}, which ${problem}`)
   }
   const names = (name: string) => namesIn(given, name)
   requireOneOf('response_types_supported', names('response_types_supported'), ['code'])
@@ -53,7 +53,7 @@ export function readMetadata(
     asymmetric.test(name),
   )
   if (algorithms.length === 0) {
-    throw new ProviderProblem('lists no public-key algorithm in id_token_signing_alg_values_supported, such as RS256')
+    throw new ProviderError('lists no public-key algorithm in id_token_signing_alg_values_supported, such as RS256')
   }
   const userinfo = given.get('userinfo_endpoint')
   return {
@@ -72,13 +72,13 @@ export function readMetadata(
 function namesIn(given: ReadonlyMap<string, unknown>, name: string): string[] | undefined {
   const value = given.get(name)
   if (value === undefined) return undefined
-  if (!Array.isArray(value)) throw new ProviderProblem(`has a ${name} that is no list`)
+  if (!Array.isArray(value)) throw new ProviderError(`has a ${name} that is no list`)
   return value.filter((each): each is string => typeof each === 'string')
 }
 
 function requireOneOf(member: string, listed: readonly string[] | undefined, wanted: readonly string[]): void {
   if (listed === undefined || wanted.some((each) => listed.includes(each))) return
-  throw new ProviderProblem(`does not list ${wanted.join(' or ')} in ${member}`)
+  throw new ProviderError(`does not list ${wanted.join(' or ')} in ${member}`)
 }
 
 function quoted(value: unknown): string {

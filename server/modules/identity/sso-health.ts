@@ -6,7 +6,7 @@ import type { Tenant } from '../../http/caller.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import { checkKeys, discover } from './discovery.ts'
 import type { SsoHealth, SsoHealthReader } from './identity-types.ts'
-import { ProviderProblem } from './provider-error.ts'
+import { ProviderError } from './provider-error.ts'
 import { currentConnection } from './sso-store.ts'
 
 const rememberedMs = 10_000
@@ -31,7 +31,7 @@ export function createSsoHealth(deps: { database: Database; outbound: Outbound }
       await checkKeys((await discover(issuer, outbound)).jwks_uri, outbound)
       return { healthy: true, checkedAt, detail: 'The identity provider answers as it must.' }
     } catch (error) {
-      if (!(error instanceof ProviderProblem)) throw error
+      if (!(error instanceof ProviderError)) throw error
       return { healthy: false, checkedAt, detail: `The identity provider cannot be used. ${error.message}` }
     }
   }

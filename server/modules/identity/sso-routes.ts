@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { ConnectionTrial } from '../../../contract/response-schemas.ts'
+import { ConnectionTestResult } from '../../../contract/response-schemas.ts'
 import { addRoute, emptyBody } from '../../http/route.ts'
-import type { SoundParts } from '../../http/valid-parts.ts'
+import type { ValidParts } from '../../http/valid-parts.ts'
 import { SsoAnswer, SsoConfiguration } from './sso-schemas.ts'
 import type { SsoService, SsoSettings } from './sso-service.ts'
-import type { SsoTrial } from './sso-tester.ts'
+import type { SsoTester } from './sso-tester.ts'
 
-export function addSsoRoutes(app: FastifyInstance, sso: SsoService, trial: SsoTrial): void {
+export function addSsoRoutes(app: FastifyInstance, sso: SsoService, trial: SsoTester): void {
   addRoute(
     app,
     'configureSso',
@@ -18,7 +18,7 @@ export function addSsoRoutes(app: FastifyInstance, sso: SsoService, trial: SsoTr
         'change the connection that is there; others make a new one, and people are known anew by their addresses. ' +
         'Whoever may call this decides who comes in as whom, as administrator too: the provider vouches for addresses.',
       body: SsoConfiguration,
-      checkBody: (body: SoundParts<SsoSettings>) => sso.problemsIn(body),
+      checkBody: (body: ValidParts<SsoSettings>) => sso.problemsIn(body),
       response: { 200: SsoAnswer },
     },
     async (request) => sso.configure(request.caller.tenant, request.body, request.caller),
@@ -60,7 +60,7 @@ export function addSsoRoutes(app: FastifyInstance, sso: SsoService, trial: SsoTr
         'token endpoint with a code that cannot be good, and reads from the refusal whether the client is known.',
       body: emptyBody,
       bodyOptional: true,
-      response: { 200: ConnectionTrial },
+      response: { 200: ConnectionTestResult },
       problems: ['not-found'],
     },
     async (request) => trial.run(request.caller.tenant),

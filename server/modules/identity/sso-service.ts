@@ -4,15 +4,15 @@ import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
-import type { SoundParts } from '../../http/valid-parts.ts'
+import type { ValidParts } from '../../http/valid-parts.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
-import { isSameText } from '../../secrets/constant-time-equal.ts'
+import { constantTimeEqual } from '../../secrets/constant-time-equal.ts'
 import { randomText } from '../../secrets/random-text.ts'
 import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
 import type { ConnectionSecrets } from './connection-secrets.ts'
 import { checkAddresses, discover, problemOfIssuer } from './discovery.ts'
 import { readDomain } from './email-domains.ts'
-import { ProviderProblem } from './provider-error.ts'
+import { ProviderError } from './provider-error.ts'
 import * as store from './sso-store.ts'
 
 /** In the names of the body. */
@@ -32,7 +32,7 @@ export interface SsoState extends Omit<SsoSettings, 'client_secret'> {
 
 export interface SsoService {
   /** What is wrong with settings before the provider is asked. */
-  problemsIn(settings: SoundParts<SsoSettings>): PointedError[]
+  problemsIn(settings: ValidParts<SsoSettings>): PointedError[]
   /**
    * Keeps how the tenant's people sign in, after the provider was asked for its configuration. Repeating it changes
    * nothing and writes no event. Throws `validation-failed` that says what was fetched and what was wrong.
@@ -86,7 +86,7 @@ export function createSsoService(deps: {
       return made
     }
 
-    const secretChanged = !isSameText(secrets.unseal(current, tenant), settings.client_secret)
+    const secretChanged = !constantTimeEqual(secrets.unseal(current, tenant), settings.client_secret)
     const before = current.allowed_email_domains
     if (!secretChanged && before.join() === settings.allowed_email_domains.join()) return current
     const changed = await store.changeConnection(tx, {
@@ -106,7 +106,7 @@ export function createSsoService(deps: {
     return changed
   }
 
-  function problemsIn({ issuer, allowed_email_domains: domains = [] }: SoundParts<SsoSettings>): PointedError[] {
+  function problemsIn({ issuer, allowed_email_domains: domains = [] }: ValidParts<SsoSettings>): PointedError[] {
     const problem = issuer === undefined ? undefined : problemOfIssuer(issuer, outbound)
     return [...(problem === undefined ? [] : [{ pointer: '/issuer', detail: problem }]), ...problemsOfDomains(domains)]
   }
@@ -151,7 +151,7 @@ async function askProvider(issuer: string, outbound: Outbound): Promise<void> {
   try {
     await checkAddresses(await discover(issuer, outbound), outbound)
   } catch (error) {
-    if (!(error instanceof ProviderProblem)) throw error
+    if (!(error instanceof ProviderError)) throw error
     throw validationFailed([{ pointer: '/issuer', detail: `cannot be used. ${error.message}` }])
   }
 }

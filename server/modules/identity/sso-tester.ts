@@ -1,21 +1,31 @@
 import type { Database } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
-import { addressStep, runTrial, type Step, StepFailed, type Trial } from '../../outbound/connection-test.ts'
+import {
+  addressStep,
+  type ConnectionTestResult,
+  runConnectionTest,
+  type Step,
+  TestStepError,
+} from '../../outbound/connection-test.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import { outboundErrorIn } from '../../outbound/outbound-error.ts'
 import type { ConnectionSecrets } from './connection-secrets.ts'
 import { checkAddresses, checkKeys, discover } from './discovery.ts'
-import { ProviderProblem } from './provider-error.ts'
+import { ProviderError } from './provider-error.ts'
 import type { ProviderMetadata } from './provider-metadata.ts'
 import { configuredSso } from './sso-service.ts'
 import type { ConnectionRow } from './sso-store.ts'
 
-export interface SsoTrial {
+export interface SsoTester {
   /** Tries the connection that is kept. Throws `not-found` when there is none. */
-  run(tenant: Tenant): Promise<Trial>
+  run(tenant: Tenant): Promise<ConnectionTestResult>
 }
 
-export function createSsoTrial(deps: { database: Database; outbound: Outbound; secrets: ConnectionSecrets }): SsoTrial {
+export function createSsoTester(deps: {
+  database: Database
+  outbound: Outbound
+  secrets: ConnectionSecrets
+}): SsoTester {
   const { database, outbound, secrets } = deps
 
   function stepsFor(tenant: Tenant, row: ConnectionRow): readonly Step[] {
@@ -66,7 +76,7 @@ export function createSsoTrial(deps: { database: Database; outbound: Outbound; s
     const answer = await inWords(() => post(metadata.token_endpoint, headers, body))
     const { error } = ((await answer.json().catch(() => undefined)) ?? {}) as { error?: unknown }
     if (answer.status === 401 || error === 'invalid_client' || error === 'unauthorized_client') {
-      throw new StepFailed(
+      throw new TestStepError(
         `The token endpoint refuses the client (${answer.status}): client_id or client_secret is not what the ` +
           'provider knows. Configure single sign-on with those that it shows.',
       )
@@ -80,14 +90,14 @@ export function createSsoTrial(deps: { database: Database; outbound: Outbound; s
       return await outbound.fetch(url, { method: 'POST', headers, body })
     } catch (error) {
       const failed = outboundErrorIn(error)
-      throw failed ? new ProviderProblem(`POST ${url}: the address ${failed.message}.`, { cause: failed }) : error
+      throw failed ? new ProviderError(`POST ${url}: the address ${failed.message}.`, { cause: failed }) : error
     }
   }
 
   return {
     async run(tenant) {
       const row = await database.withTenant(tenant.slug, configuredSso, { readOnly: true })
-      return runTrial(stepsFor(tenant, row))
+      return runConnectionTest(stepsFor(tenant, row))
     },
   }
 }
@@ -101,6 +111,6 @@ async function inWords<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw error instanceof ProviderProblem ? new StepFailed(error.message) : error
+    throw error instanceof ProviderError ? new TestStepError(error.message) : error
   }
 }

@@ -4,10 +4,10 @@ import type { Database } from '../../db/database.ts'
 import { type ProvenanceKeyRow, type PublishedKeyRow, provenanceKeys, publishedKeysOf } from './keys-store.ts'
 import type { KeyProblem, ProvenanceKeyAudit } from './keys-types.ts'
 import { publishedKeyOf } from './provenance-key-row.ts'
-import type { GenuineKeys } from './verified-keys.ts'
+import type { VerifiedKeys } from './verified-keys.ts'
 
 /** Compares what is stored about the keys of a log with what the master key opens. */
-export function createProvenanceKeyAudit(deps: { database: Database; genuine: GenuineKeys }): ProvenanceKeyAudit {
+export function createProvenanceKeyAudit(deps: { database: Database; genuine: VerifiedKeys }): ProvenanceKeyAudit {
   const { database, genuine } = deps
   return {
     async auditKeys({ slug, logName }) {

@@ -3,7 +3,7 @@ import { formatTimestamp } from '../../../contract/timestamp.ts'
 import { fromHex } from '../../../provenance/bytes.ts'
 import { successionNote } from '../../../provenance/key-succession.ts'
 import { keyIdOf } from '../../../provenance/keys.ts'
-import { seal, unseal } from '../../secrets/encryption.ts'
+import { decryptSecret, encryptSecret } from '../../secrets/encryption.ts'
 import type { ProvenanceKeyRow } from './keys-store.ts'
 import type { ProvenanceSigner, PublishedKey } from './keys-types.ts'
 
@@ -22,7 +22,7 @@ export function makeProvenanceKeyRow(
     key_id: keyId,
     name: log.name,
     public_key: raw,
-    private_key_sealed: seal(sealingKey, pkcs8, contextOf(log.tenantId, keyId)),
+    private_key_sealed: encryptSecret(sealingKey, pkcs8, contextOf(log.tenantId, keyId)),
     created_at: formatTimestamp(nowMs),
     retired_at: null,
     succession: predecessor ? introduction(predecessor, raw, nowMs) : null,
@@ -37,7 +37,7 @@ function introduction(from: ProvenanceSigner, publicKey: Uint8Array, nowMs: numb
 
 /** @throws Error when the key was sealed under another master key or for another tenant, or its parts differ */
 export function signerFrom(row: ProvenanceKeyRow, sealingKey: Buffer): ProvenanceSigner {
-  const pkcs8 = unseal(sealingKey, row.private_key_sealed, contextOf(row.tenant_id, row.key_id))
+  const pkcs8 = decryptSecret(sealingKey, row.private_key_sealed, contextOf(row.tenant_id, row.key_id))
   const privateKey = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' })
   // A signature that the published half does not verify would condemn honest records.
   if (!rawPublicKey(createPublicKey(privateKey)).equals(row.public_key)) {

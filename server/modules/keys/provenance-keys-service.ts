@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { DomainError } from '../../../contract/domain-error.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
-import { remembered } from '../../cached-fetch.ts'
+import { getOrFetch } from '../../cached-fetch.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import { deriveKey } from '../../secrets/encryption.ts'
 import {
@@ -24,7 +24,7 @@ import type {
 } from './keys-types.ts'
 import { createProvenanceKeyAudit } from './provenance-key-audit.ts'
 import { makeProvenanceKeyRow, publishedKeyOf } from './provenance-key-row.ts'
-import { createGenuineKeys, type GenuineKeys } from './verified-keys.ts'
+import { createVerifiedKeys, type VerifiedKeys } from './verified-keys.ts'
 
 /** From then on a tenant's keys are read anew beside the answer, and from `staleMs` on before it. */
 const refreshMs = 2_500
@@ -43,7 +43,7 @@ export function createProvenanceKeys(deps: {
   masterKey: Buffer
 }): ProvenanceKeys & ProvenanceKeyMaker & ProvenanceKeySuccession & ProvenanceKeyAudit {
   const sealingKey = deriveKey(deps.masterKey, 'provenance keys')
-  const genuine = createGenuineKeys(sealingKey)
+  const genuine = createVerifiedKeys(sealingKey)
   const cache = new LRUCache<string, TenantKeys>({
     max: tenantsCachedMax,
     ttl: refreshMs,
@@ -78,7 +78,7 @@ export function createProvenanceKeys(deps: {
   }
 
   async function signerOf(tenantId: string, tx?: TenantTx): Promise<ProvenanceSigner> {
-    const keys = tx ? await keysWithin(tx) : await remembered(cache, tenantId)
+    const keys = tx ? await keysWithin(tx) : await getOrFetch(cache, tenantId)
     if (!keys?.signer) cache.delete(tenantId)
     return requireSigner(tenantId, keys)
   }
@@ -158,7 +158,7 @@ async function makeFirstKey(tx: TenantTx, sealingKey: Buffer): Promise<Provenanc
 }
 
 /** Of what is stored, the keys that the service made; a row that somebody else put in neither signs nor verifies. */
-function openKeys(rows: readonly ProvenanceKeyRow[], genuine: GenuineKeys): TenantKeys {
+function openKeys(rows: readonly ProvenanceKeyRow[], genuine: VerifiedKeys): TenantKeys {
   const made = rows.filter((row) => genuine.open(row) !== undefined)
   const current = made.findLast((row) => row.retired_at === null)
   return { signer: current && genuine.open(current), publicKeys: made.map(publishedKeyOf) }

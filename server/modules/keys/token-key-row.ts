@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import { calculateJwkThumbprint, type JWK } from 'jose'
-import { seal, unseal } from '../../secrets/encryption.ts'
+import { decryptSecret, encryptSecret } from '../../secrets/encryption.ts'
 import { StartupError } from '../../startup-error.ts'
 import type { TokenKeyRow } from './keys-store.ts'
 import type { PublicTokenKey, TokenAlgorithm, TokenSigningKey } from './keys-types.ts'
@@ -17,7 +17,11 @@ export async function makeTokenKeyRow(
     key_id: keyId,
     algorithm,
     public_jwk: publicJwk(privateKey, { key_id: keyId, algorithm }),
-    private_key_sealed: seal(sealingKey, privateKey.export({ format: 'der', type: 'pkcs8' }), contextOf(keyId)),
+    private_key_sealed: encryptSecret(
+      sealingKey,
+      privateKey.export({ format: 'der', type: 'pkcs8' }),
+      contextOf(keyId),
+    ),
     retired_at: null,
   }
 }
@@ -51,7 +55,7 @@ function checked(jwk: PublicTokenKey) {
 
 function openPrivateKey(row: TokenKeyRow, sealingKey: Buffer): KeyObject {
   try {
-    const pkcs8 = unseal(sealingKey, row.private_key_sealed, contextOf(row.key_id))
+    const pkcs8 = decryptSecret(sealingKey, row.private_key_sealed, contextOf(row.key_id))
     return createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' })
   } catch (cause) {
     throw new StartupError(

@@ -1,7 +1,7 @@
 import { serviceTokenSeconds } from '../../../contract/limits.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Database, DatabaseLog } from '../../db/database.ts'
-import { openLookout } from '../../db/snapshot-poller.ts'
+import { createSnapshotPoller } from '../../db/snapshot-poller.ts'
 import { deriveKey } from '../../secrets/encryption.ts'
 import { insertTokenKey, lockTokenKeys, retireTokenKeys, type TokenKeyRow, tokenKeys } from './keys-store.ts'
 import type { PublicTokenKey, TokenKeyRotator, TokenKeys, TokenSigningKey } from './keys-types.ts'
@@ -83,7 +83,7 @@ export async function openTokenKeyRing(options: TokenKeyRingOptions): Promise<To
   const mayVerify = (key: RingKey) => now() < verifiesUntilMs(key.signsUntilMs)
 
   await ensureTokenKey(database, sealingKey, now())
-  const lookout = openLookout({
+  const lookout = createSnapshotPoller({
     database,
     log,
     subject: 'token keys',

@@ -11,13 +11,13 @@ const openedMax = 20_000
  * Tells the keys that the service made from rows that somebody has put into the database: only what was sealed under the
  * master key, for that tenant and that key, opens. A public half alone would let whoever writes to the database be believed.
  */
-export interface GenuineKeys {
+export interface VerifiedKeys {
   /** The signer of a row; undefined where the service did not make it as it stands. */
   open(row: ProvenanceKeyRow): ProvenanceSigner | undefined
 }
 
 /** Opens each row once, as long as no byte of it changes: retired keys cost next to nothing. */
-export function createGenuineKeys(sealingKey: Buffer): GenuineKeys {
+export function createVerifiedKeys(sealingKey: Buffer): VerifiedKeys {
   const opened = new LRUCache<string, ProvenanceSigner>({ max: openedMax })
   return {
     open(row) {

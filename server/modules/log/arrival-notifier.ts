@@ -6,7 +6,7 @@ import { arrivalsChannel, notifyArrivals } from './log-store.ts'
 const gatherMs = 100
 
 /** Tells the processes that take seals into the logs of what this one has stored. */
-export interface ArrivalNews {
+export interface ArrivalNotifier {
   /** Soon, and at once where nothing was told just now. Not inside a transaction. */
   tell(tenantId: string): void
   /** What waits is told. */
@@ -17,7 +17,7 @@ export interface ArrivalNews {
  * Through notifications of the database, in transactions of their own: inside those that store seals, all of which
  * would commit one after the other. A hint and no more: what is not told of is found a few seconds later.
  */
-export function createArrivalNews(database: Pick<Database, 'withRegistry'>): ArrivalNews {
+export function createArrivalNotifier(database: Pick<Database, 'withRegistry'>): ArrivalNotifier {
   const waiting = new Set<string>()
   const closing = new AbortController()
   let telling: Promise<void> | undefined
@@ -44,7 +44,7 @@ export function createArrivalNews(database: Pick<Database, 'withRegistry'>): Arr
   }
 }
 
-export function hearArrivals(database: Pick<Database, 'listen'>, heard: (tenantId: string) => void): Listener {
+export function listenForArrivals(database: Pick<Database, 'listen'>, heard: (tenantId: string) => void): Listener {
   // Without a word when listening begins: what was missed until then is looked for anyway.
   return database.listen(arrivalsChannel, (payload = '') => {
     for (const tenantId of payload.split(' ')) if (tenantId !== '') heard(tenantId)

@@ -2,7 +2,7 @@
  * Runs works of the same name one after the other. Who asks while one is running gets the result of the one behind it,
  * which begins after they asked, and is the same for all who wait: however many ask, two are under way.
  */
-export function oneAtATime<Result>(): (name: string, work: () => Promise<Result>) => Promise<Result> {
+export function coalesceRuns<Result>(): (name: string, work: () => Promise<Result>) => Promise<Result> {
   interface Line {
     running: Promise<Result>
     waiting?: Promise<Result>

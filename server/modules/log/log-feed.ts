@@ -5,7 +5,7 @@ import { sealSizeMax } from '../../../provenance/index.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
 import { type CursorBinding, openCursor, signCursor } from '../../http/cursor.ts'
-import type { LoggedPlace, LoggedRecords, Viewer } from '../hub/log-entry-records-types.ts'
+import type { LogEntryPlace, LogEntryRecords, Viewer } from '../hub/log-entry-records-types.ts'
 import type { RecordClock } from '../hub/record-clock-types.ts'
 import type { EntriesQuery } from './log-schemas.ts'
 import type { TenantLogs } from './log-types.ts'
@@ -24,7 +24,7 @@ export interface LogFeed {
 export function createLogFeed(deps: {
   database: Database
   logs: TenantLogs
-  records: () => LoggedRecords
+  records: () => LogEntryRecords
   clock: RecordClock
   cursorKey: Buffer
 }): LogFeed {
@@ -69,8 +69,8 @@ export function createLogFeed(deps: {
     tx: TenantTx,
     viewer: Viewer,
     page: { after: number; end: number; limit: number },
-  ): Promise<{ places: LoggedPlace[]; at: number }> {
-    const places: LoggedPlace[] = []
+  ): Promise<{ places: LogEntryPlace[]; at: number }> {
+    const places: LogEntryPlace[] = []
     let at = page.after
     let bytes = 0
     let looked = 0
@@ -97,7 +97,7 @@ export function createLogFeed(deps: {
 }
 
 /** From 1 on, so that 0 is before everything. */
-function positionAt({ logIndex, leafIndex }: Pick<LoggedPlace, 'logIndex' | 'leafIndex'>): number {
+function positionAt({ logIndex, leafIndex }: Pick<LogEntryPlace, 'logIndex' | 'leafIndex'>): number {
   return logIndex * sealSizeMax + leafIndex + 1
 }
 
@@ -128,7 +128,7 @@ function beyondTheLog({ cursor }: EntriesQuery, end: number) {
   return validationFailed([{ pointer: cursor === undefined ? '/query/after' : '/query/cursor', detail }])
 }
 
-function itemText(place: LoggedPlace, record: string | undefined): string {
+function itemText(place: LogEntryPlace, record: string | undefined): string {
   const { logIndex, leafIndex, sealId, recordId } = place
   const members = `"position":${positionAt(place)},"log_index":${logIndex},"leaf_index":${leafIndex},"seal_id":"${sealId}","record_id":"${recordId}"`
   return record === undefined ? `{${members},"erased":true}` : `{${members},"record":${record}}`

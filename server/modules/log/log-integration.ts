@@ -30,7 +30,7 @@ import {
   saveTiles,
 } from './log-store.ts'
 import type { LogEntry, LogHead } from './log-types.ts'
-import { edgeTiles, LogDamage, Tiles, TreeEdge } from './tree-tiles.ts'
+import { edgeTiles, LogCorruptionError, Tiles, TreeEdge } from './tree-tiles.ts'
 
 const { sha256 } = logCrypto
 const hashBytes = 32
@@ -46,7 +46,7 @@ interface Leaf {
 /**
  * Gives the seals of the oldest arrivals the next places in the tenant's log, and signs the state with them. `more` where
  * there may be further arrivals. Nothing is signed that does not continue what was signed before: with the tiles, the
- * entries or the head edited it throws {@link LogDamage}.
+ * entries or the head edited it throws {@link LogCorruptionError}.
  */
 export async function integrateArrivals(
   tx: TenantTx,
@@ -70,10 +70,11 @@ export async function integrateArrivals(
   }
 
   const size = before?.treeSize ?? 0
-  if ((await findEntries(tx, size, 1)).length > 0) throw new LogDamage(`it has entries beyond the ${size} of its head`)
+  if ((await findEntries(tx, size, 1)).length > 0)
+    throw new LogCorruptionError(`it has entries beyond the ${size} of its head`)
   const edge = new TreeEdge(size, new Tiles(await findTiles(tx, edgeTiles(size)), sha256), sha256)
   if (before && Buffer.compare(edge.root(), before.root) !== 0)
-    throw new LogDamage(`its tiles do not lead to the root of its head`)
+    throw new LogCorruptionError(`its tiles do not lead to the root of its head`)
 
   const leaves = await leavesOf(tx, tenant, arrivals)
   const { tiles, root } = edge.extended(leaves.map((leaf) => leaf.hash))
@@ -99,7 +100,7 @@ export async function integrateArrivals(
   return { head, signed: true, more }
 }
 
-/** Whether the signature of the checkpoint is by that key, as far as its beginning tells. Throws {@link LogDamage}. */
+/** Whether the signature of the checkpoint is by that key, as far as its beginning tells. Throws {@link LogCorruptionError}. */
 export function isSignedBy(head: LogHead, signer: ProvenanceSigner): boolean {
   return readNote(head).signatures.some(({ keyHash }) => keyHash.every((byte, i) => byte === signer.keyIdBytes[i]))
 }
@@ -110,7 +111,7 @@ function requireSigned(head: LogHead, tenant: Tenant, keys: readonly PublishedKe
     signed.logName === tenant.logName &&
     signed.treeSize === head.treeSize &&
     Buffer.compare(signed.root, head.root) === 0
-  if (!agrees) throw new LogDamage('its head is not what its checkpoint says')
+  if (!agrees) throw new LogCorruptionError('its head is not what its checkpoint says')
   if (!verifyNoteSync(readNote(head), keys, logCrypto)) throw new UnknownSigner()
 }
 
@@ -120,7 +121,7 @@ function readable<Value>(read: () => Value): Value {
   try {
     return read()
   } catch (error) {
-    if (error instanceof ProvenanceError) throw new LogDamage('the checkpoint of its head cannot be read')
+    if (error instanceof ProvenanceError) throw new LogCorruptionError('the checkpoint of its head cannot be read')
     throw error
   }
 }

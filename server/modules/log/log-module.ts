@@ -3,11 +3,11 @@ import type { Database, DatabaseLog } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import { cursorKeyPurpose } from '../../http/cursor.ts'
 import { deriveKey } from '../../secrets/encryption.ts'
-import type { LoggedRecords } from '../hub/log-entry-records-types.ts'
+import type { LogEntryRecords } from '../hub/log-entry-records-types.ts'
 import type { RecordClock } from '../hub/record-clock-types.ts'
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
-import { type ArrivalNews, createArrivalNews, hearArrivals } from './arrival-notifier.ts'
+import { type ArrivalNotifier, createArrivalNotifier, listenForArrivals } from './arrival-notifier.ts'
 import { createIntegrator } from './integrator.ts'
 import { createLogFeed } from './log-feed.ts'
 import { createLogProofs } from './log-proofs.ts'
@@ -36,7 +36,7 @@ export function createLogModule(deps: {
   directory: TenantDirectory
   clock: RecordClock
   /** Known once the Hub is made. */
-  records: () => LoggedRecords
+  records: () => LogEntryRecords
   /** Hears of each new head after its commit; it must not throw. */
   headSigned: (tenant: Tenant, head: LogHead) => void
   log: DatabaseLog
@@ -47,10 +47,10 @@ export function createLogModule(deps: {
     logs,
     findTenant: (slug) => directory.find(slug, { evenSuspended: true }),
     listTenants: () => directory.slugs(),
-    hear: (heard) => hearArrivals(database, heard),
+    hear: (heard) => listenForArrivals(database, heard),
     log: deps.log,
   })
-  let news: ArrivalNews | undefined
+  let news: ArrivalNotifier | undefined
   return {
     logs,
     async takeIn(tenant) {
@@ -69,7 +69,7 @@ export function createLogModule(deps: {
       }),
     start: integrator.start,
     tellOthers() {
-      news ??= createArrivalNews(database)
+      news ??= createArrivalNotifier(database)
     },
     async stop() {
       await Promise.all([integrator.stop(), news?.close()])

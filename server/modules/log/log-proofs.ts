@@ -10,7 +10,7 @@ import {
 } from '../../../provenance/index.ts'
 import type { Database } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
-import type { LoggedRecords, RecordPlace } from '../hub/log-entry-records-types.ts'
+import type { LogEntryRecords, RecordPlace } from '../hub/log-entry-records-types.ts'
 import type { RecordClock } from '../hub/record-clock-types.ts'
 import { logCrypto } from './log-crypto.ts'
 import type { TenantLogs } from './log-types.ts'
@@ -23,7 +23,7 @@ export type LogProofs = ReturnType<typeof createLogProofs>
 export function createLogProofs(deps: {
   database: Database
   logs: TenantLogs
-  records: () => LoggedRecords
+  records: () => LogEntryRecords
   clock: RecordClock
 }) {
   const { database, logs, records, clock } = deps

@@ -3,12 +3,12 @@ import type { Database } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { RecordClock } from '../hub/record-clock-types.ts'
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
-import { oneAtATime } from './coalesced-runs.ts'
+import { coalesceRuns } from './coalesced-runs.ts'
 import { integrateArrivals, isSignedBy, UnknownSigner } from './log-integration.ts'
 import { findEntries, findEntryOf, findHead, findHeadAndWaiting } from './log-store.ts'
 import type { LogHead, TenantLogs } from './log-types.ts'
 import { readInclusionPath, readLeaves, readRangeProof } from './tree-reading.ts'
-import { LogDamage } from './tree-tiles.ts'
+import { LogCorruptionError } from './tree-tiles.ts'
 
 /** Arrivals of one transaction: of 1,000 telemetry events each, they take some hundred milliseconds. */
 const arrivalsMax = 500
@@ -21,7 +21,7 @@ export function createTenantLogs(deps: {
   headSigned?: (tenant: Tenant, head: LogHead) => void
 }): TenantLogs & { hasArrivals(tenantId: string): Promise<boolean> } {
   const { database, keys, clock, headSigned = () => {} } = deps
-  const turns = oneAtATime<LogHead>()
+  const turns = coalesceRuns<LogHead>()
 
   const look = (tenantId: string) => database.withTenant(tenantId, findHeadAndWaiting, { readOnly: true })
 
@@ -51,7 +51,7 @@ export function createTenantLogs(deps: {
       // A key that nobody has: all are read anew, for another process may have made one.
       return await some([''])
     } catch (error) {
-      if (error instanceof UnknownSigner) throw new LogDamage('none of its keys signed its head')
+      if (error instanceof UnknownSigner) throw new LogCorruptionError('none of its keys signed its head')
       throw error
     }
   }
@@ -79,7 +79,7 @@ export async function explained<Result>(work: Promise<Result>): Promise<Result> 
   try {
     return await work
   } catch (error) {
-    if (!(error instanceof LogDamage)) throw error
+    if (!(error instanceof LogCorruptionError)) throw error
     throw new DomainError(
       'internal',
       `The tenant's log was damaged: ${error.message}. Nothing is added to it until the operator has looked at it with \`hub log audit\`.`,

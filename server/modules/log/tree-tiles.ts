@@ -17,7 +17,7 @@ export interface Tile extends TileKey {
 }
 
 /** What is stored of the tree is not what was stored there. */
-export class LogDamage extends Error {
+export class LogCorruptionError extends Error {
   override readonly name = 'LogDamage'
 }
 
@@ -31,13 +31,13 @@ export class Tiles {
     this.#sha256 = sha256
   }
 
-  /** Hashes of a level from one on, all of one tile. Throws {@link LogDamage} where the tile has not got them. */
+  /** Hashes of a level from one on, all of one tile. Throws {@link LogCorruptionError} where the tile has not got them. */
   hashes(level: number, first: number, count: number): Uint8Array[] {
     const key = { level, tileIndex: Math.floor(first / tileWidth) }
     const hashes = this.#tiles.get(nameOf(key))
     const start = first % tileWidth
     if (hashes === undefined || hashes.length < (start + count) * hashBytes) {
-      throw new LogDamage(`tile ${key.tileIndex} of level ${level} has not got hash ${start + count - 1}`)
+      throw new LogCorruptionError(`tile ${key.tileIndex} of level ${level} has not got hash ${start + count - 1}`)
     }
     return Array.from({ length: count }, (_, i) =>
       hashes.subarray((start + i) * hashBytes, (start + i + 1) * hashBytes),

@@ -14,17 +14,17 @@ import type { CatalogueChanged } from '../tenants/tenants-types.ts'
 import { addExceptionsRoutes } from './exceptions/exceptions-routes.ts'
 import { createCostExceptions } from './exceptions/exceptions-service.ts'
 import { createEventWriter } from './ingest/event-writer.ts'
-import { createEventGroups } from './ingest/group-commit.ts'
-import type { InvocationNews } from './ingest/invocation-outbox.ts'
+import { createGroupCommit } from './ingest/group-commit.ts'
+import type { InvocationOutbox } from './ingest/invocation-outbox.ts'
 import { createCatalogues } from './ingest/telemetry-catalogue.ts'
 import { createTenantLive } from './ingest/tenant-live-service.ts'
 import { addPricesRoutes } from './prices/prices-routes.ts'
 import { createPrices } from './prices/prices-service.ts'
 import { createPriceProof, type PriceProof, type VerifiedEvents } from './prices/proven-prices.ts'
-import { ratingJob, ratingJobData, ratingJobName } from './prices/repricing-job.ts'
-import { addRatingRoutes } from './prices/repricing-routes.ts'
-import { createRatingRuns } from './prices/repricing-service.ts'
-import type { TelemetryRating } from './prices/repricing-types.ts'
+import { repricingJob, repricingJobData, repricingJobName } from './prices/repricing-job.ts'
+import { addRepricingRoutes } from './prices/repricing-routes.ts'
+import { createRepricingRuns } from './prices/repricing-service.ts'
+import type { TelemetryRepricing } from './prices/repricing-types.ts'
 import { createTenantPrices } from './prices/tenant-prices.ts'
 import { addSummaryRoutes } from './summary/summary-routes.ts'
 import { createTelemetrySummaries } from './summary/summary-service.ts'
@@ -39,7 +39,7 @@ export interface TelemetryModule {
   telemetry: Telemetry
   /** To be called after every commit that changed skills or archetypes of a tenant. */
   catalogueChanged: CatalogueChanged
-  rating: TelemetryRating
+  rating: TelemetryRepricing
   windows: TelemetryWindows
   priceProof: PriceProof
   /** The telemetry records that a tenant has, counted up to `max`. */
@@ -60,7 +60,7 @@ export function createTelemetryModule(deps: {
   /** Told after each commit that added to the numbers of a tenant. */
   ingested: (tenantId: string) => void
   /** What other systems want to know of invocations. */
-  news: InvocationNews
+  news: InvocationOutbox
   /** Reads verified governance events, which price lists are compared with. */
   told: VerifiedEvents
   /** Hears of tenants whose price list is not the one of its signed event. */
@@ -77,16 +77,16 @@ export function createTelemetryModule(deps: {
     idempotency: deps.idempotency,
     catalogues,
     writer,
-    groups: createEventGroups({ writer, stored: deps.ingested }),
+    groups: createGroupCommit({ writer, stored: deps.ingested }),
     live: createTenantLive(deps),
   })
   const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
   const summaries = createTelemetrySummaries({ database: deps.database, cursorKey })
   const exceptions = createCostExceptions({ ...deps, prices: tenantPrices, cursorKey })
-  const runs = createRatingRuns({
+  const runs = createRepricingRuns({
     ...deps,
     prices: tenantPrices,
-    send: (tenant, order) => deps.jobSender.send(ratingJobName, ratingJobData(tenant, order)),
+    send: (tenant, order) => deps.jobSender.send(repricingJobName, repricingJobData(tenant, order)),
     rated: deps.ingested,
   })
   return {
@@ -96,12 +96,12 @@ export function createTelemetryModule(deps: {
     rating: runs,
     windows: telemetryWindows,
     priceProof: proof,
-    jobs: [ratingJob({ ...deps, runs })],
+    jobs: [repricingJob({ ...deps, runs })],
     routes: (app) => {
       addTelemetryRoutes(app, telemetry)
       addSummaryRoutes(app, summaries)
       addExceptionsRoutes(app, exceptions)
-      addRatingRoutes(app, runs)
+      addRepricingRoutes(app, runs)
       addPricesRoutes(app, createPrices({ ...deps, tenantPrices, proof }))
     },
   }

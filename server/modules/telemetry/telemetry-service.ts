@@ -2,29 +2,29 @@ import { DomainError, type PointedError, validationFailed } from '../../../contr
 import { operations } from '../../../contract/operations.ts'
 import { isJsonObject, type JsonValue } from '../../../provenance/index.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
-import { createTurn } from '../../http/yield-budget.ts'
+import { createYieldBudget } from '../../http/yield-budget.ts'
 import type { RecordReceipt } from '../hub/hub-types.ts'
 import type { Idempotency } from '../hub/idempotency-types.ts'
-import { batchAnswer, factsAsJson, factsOfJson } from './ingest/batch-response.ts'
+import { factsAsJson, factsOfJson, toBatchResponse } from './ingest/batch-response.ts'
 import { checkContent, eventsOf } from './ingest/envelope-check.ts'
 import { readEvent } from './ingest/event-check.ts'
 import type { EventWriter } from './ingest/event-writer.ts'
-import type { EventGroups } from './ingest/group-commit.ts'
-import { type References, referencesOf, referencesThen, refusalOf } from './ingest/references.ts'
+import type { GroupCommit } from './ingest/group-commit.ts'
+import { type References, referencesAt, referencesOf, refusalOf } from './ingest/references.ts'
 import type { Catalogues } from './ingest/telemetry-catalogue.ts'
 import type { TenantLive } from './ingest/tenant-live-service.ts'
-import type { BatchAnswer, BatchFacts, Catalogue, Refusal, SoundEvent, Telemetry } from './telemetry-types.ts'
+import type { BatchAnswer, BatchFacts, Catalogue, Refusal, Telemetry, ValidEvent } from './telemetry-types.ts'
 
 /** Ordinary ones take a fraction of a millisecond, and the largest that are taken a few. */
 const eventsPerTurn = 8
 
-type Reading = SoundEvent | PointedError[]
+type Reading = ValidEvent | PointedError[]
 
 export function createTelemetry(deps: {
   idempotency: Idempotency
   catalogues: Catalogues
   writer: EventWriter
-  groups: EventGroups
+  groups: GroupCommit
   live: TenantLive
   nowMs?: () => number
 }): Telemetry {
@@ -50,7 +50,7 @@ export function createTelemetry(deps: {
   }
 
   async function replayBatch(caller: Caller, events: readonly JsonValue[], facts: BatchFacts): Promise<BatchAnswer> {
-    const references = referencesThen(facts)
+    const references = referencesAt(facts)
     const refused = new Map(facts.refusedIndexes.map((at) => [at, refusalThen(events[at]!, facts, references)]))
     const places = [...events.keys()].filter((index) => !refused.has(index))
     const receipts = new Map(
@@ -60,7 +60,7 @@ export function createTelemetry(deps: {
       const receipt = receipts.get(id)
       return receipt ? [{ index: places[at]!, ...receipt }] : []
     })
-    return batchAnswer(caller.tenant.baseUrl, records, refused)
+    return toBatchResponse(caller.tenant.baseUrl, records, refused)
   }
 
   return {
@@ -110,7 +110,7 @@ export function createTelemetry(deps: {
           const submitted = { caller, events: accepted.map(({ event }) => event), claim, answerOf }
           const receipts = accepted.length > 0 || claim ? await groups.store(tenant, submitted) : []
           const records = receipts.map((receipt, at) => ({ index: accepted[at]!.index, ...receipt }))
-          return { answer: batchAnswer(tenant.baseUrl, records, refused), replayed: false }
+          return { answer: toBatchResponse(tenant.baseUrl, records, refused), replayed: false }
         },
         async (stored) => ({ answer: await replayBatch(caller, events, factsOfJson(stored)), replayed: true }),
       )
@@ -122,7 +122,7 @@ export function createTelemetry(deps: {
 }
 
 async function readEvents(events: readonly JsonValue[], nowMs: number): Promise<Reading[]> {
-  const turn = createTurn()
+  const turn = createYieldBudget()
   const readings: Reading[] = []
   for (const event of events) {
     const reading = readEvent(event, nowMs)
@@ -151,12 +151,12 @@ function suffices(catalogue: Catalogue, tenant: Tenant, readings: readonly Readi
 }
 
 function separate(readings: readonly Reading[], references: References) {
-  const accepted: { index: number; event: SoundEvent }[] = []
+  const accepted: { index: number; event: ValidEvent }[] = []
   const refused = new Map<number, Refusal>()
   for (const [index, reading] of readings.entries()) {
     const refusal = refusalOf(reading, references)
     if (refusal) refused.set(index, refusal)
-    else accepted.push({ index, event: reading as SoundEvent })
+    else accepted.push({ index, event: reading as ValidEvent })
   }
   return { accepted, refused }
 }

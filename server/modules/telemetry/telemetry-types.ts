@@ -16,7 +16,7 @@ export interface Catalogue {
  * An event that has passed every check that needs nothing but itself: `ts` in UTC with six digits, the cost with six
  * decimals, absent members left out.
  */
-export interface SoundEvent extends Omit<CountedEvent, 'costComputedMicros'> {
+export interface ValidEvent extends Omit<CountedEvent, 'costComputedMicros'> {
   /** In lower case, each once; undefined where the event names none. */
   relatedRecords: readonly string[] | undefined
   fields: Record<string, JsonValue>

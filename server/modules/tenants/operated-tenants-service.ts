@@ -9,7 +9,7 @@ import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
 import type { SignInLinks } from '../links/links-types.ts'
 import { addressTaken, checkExportQuota, checkLimit, existingTenant, provenTenant } from './tenant-checks.ts'
 import { asTenant } from './tenant-directory.ts'
-import { type AddressRule, readOwnAddress } from './tenant-host-policy.ts'
+import { readTenantHost, type TenantHostPolicy } from './tenant-host-policy.ts'
 import { entryOf, operatedTenant } from './tenant-response.ts'
 import {
   limits,
@@ -32,7 +32,7 @@ import type { OperatedTenant, OperatedTenants, TenantChanges } from './tenants-t
 const listBinding = { tenant: '', operation: 'listTenants', query: {} }
 
 export function createOperatedTenants(
-  deps: AddressRule & {
+  deps: TenantHostPolicy & {
     database: Database
     governance: GovernanceLog
     links: Pick<SignInLinks, 'endOpen'>
@@ -56,7 +56,7 @@ export function createOperatedTenants(
     if (adminEmail !== undefined && !isEmail(adminEmail)) {
       errors.push({ pointer: '/admin_email', detail: 'must be an e-mail address' })
     }
-    const read = address == null ? undefined : readOwnAddress(address, row.mode, deps)
+    const read = address == null ? undefined : readTenantHost(address, row.mode, deps)
     if (read && 'problem' in read) errors.push({ pointer: '/base_url', detail: read.problem })
     if (errors.length > 0) throw validationFailed(errors)
     for (const [name, limit] of Object.entries(changes.limits ?? {})) {

@@ -4,7 +4,7 @@ import { pageSizeDefault } from '../../../contract/limits.ts'
 import { PageQuery } from '../../../contract/request-schemas.ts'
 import { operatorOf } from '../../http/operator-access.ts'
 import { addRoute, emptyBody } from '../../http/route.ts'
-import type { SoundParts } from '../../http/valid-parts.ts'
+import type { ValidParts } from '../../http/valid-parts.ts'
 import {
   CreatedTenantAnswer,
   NewTenantBody,
@@ -29,7 +29,7 @@ export function addOperatorRoutes(
       ...operatorOnly,
       description: `Makes the tenant with its keys and log, and the welcome link of its administrator. ${byToken}`,
       body: NewTenantBody,
-      checkBody: (body: SoundParts<Static<typeof NewTenantBody>>) => {
+      checkBody: (body: ValidParts<Static<typeof NewTenantBody>>) => {
         const { slug, mode, admin_email: adminEmail, base_url: baseUrl } = body
         return administration.problemsIn({ slug, mode, adminEmail, baseUrl })
       },

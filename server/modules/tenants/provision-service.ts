@@ -3,7 +3,7 @@ import type { TenantMode } from '../../../contract/literals.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
-import type { SoundParts } from '../../http/valid-parts.ts'
+import type { ValidParts } from '../../http/valid-parts.ts'
 import type { CmekState, ContentKeyring, KeyChoice } from '../cmek/cmek-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import { lockSettings, type SettingsRow, setProvision, settings } from './tenants-store.ts'
@@ -26,7 +26,7 @@ export interface ProvisionRequest {
 
 export interface ProvisionService {
   /** What is wrong with a request before any key is asked for. */
-  problemsIn(tenant: Tenant, request: SoundParts<ProvisionRequest>): PointedError[]
+  problemsIn(tenant: Tenant, request: ValidParts<ProvisionRequest>): PointedError[]
   /**
    * Provisions the Hub, or changes how it is provisioned; what is not given stays. Repeating it changes nothing.
    * Throws `validation-failed` for `cmek` in another mode than B, and in Mode B without it, or for a key that cannot be
@@ -106,7 +106,7 @@ export function createProvisionService(deps: {
   }
 }
 
-function problemsIn(tenant: Tenant, { cmek }: SoundParts<ProvisionRequest>): PointedError[] {
+function problemsIn(tenant: Tenant, { cmek }: ValidParts<ProvisionRequest>): PointedError[] {
   if (cmek === undefined || tenant.mode === 'B') return []
   return [{ pointer: '/cmek', detail: `is for Mode B tenants; this tenant runs in Mode ${tenant.mode}` }]
 }

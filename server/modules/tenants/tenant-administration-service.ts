@@ -4,13 +4,13 @@ import { patterns } from '../../../contract/literals.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Database } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
-import type { SoundParts } from '../../http/valid-parts.ts'
+import type { ValidParts } from '../../http/valid-parts.ts'
 import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
 import type { ProvenanceKeyMaker, ProvenanceKeys } from '../keys/keys-types.ts'
 import type { IssuedLink, SignInLinks } from '../links/links-types.ts'
 import { addressTaken, provenTenant } from './tenant-checks.ts'
 import { asTenant } from './tenant-directory.ts'
-import { type AddressRule, readOwnAddress } from './tenant-host-policy.ts'
+import { readTenantHost, type TenantHostPolicy } from './tenant-host-policy.ts'
 import {
   adminEmailOf,
   hasTenants,
@@ -35,7 +35,7 @@ interface Deps {
 export function createTenantAdministration(deps: Deps): TenantAdministration {
   const { database, governance, links } = deps
 
-  const problemsIn = (wanted: SoundParts<NewTenant>) => problemsOf(wanted, deps)
+  const problemsIn = (wanted: ValidParts<NewTenant>) => problemsOf(wanted, deps)
 
   async function create(wanted: NewTenant, actor: Actor): Promise<CreatedTenant> {
     const problems = problemsIn(wanted)
@@ -121,7 +121,7 @@ export function createTenantAdministration(deps: Deps): TenantAdministration {
   }
 }
 
-function problemsOf(wanted: SoundParts<NewTenant>, rule: AddressRule): PointedError[] {
+function problemsOf(wanted: ValidParts<NewTenant>, rule: TenantHostPolicy): PointedError[] {
   const errors: PointedError[] = []
   const { slug, mode, adminEmail, baseUrl } = wanted
   if (slug !== undefined && !new RegExp(patterns.tenantSlug).test(slug)) {
@@ -134,14 +134,14 @@ function problemsOf(wanted: SoundParts<NewTenant>, rule: AddressRule): PointedEr
     errors.push({ pointer: '/admin_email', detail: 'must be an e-mail address' })
   }
   // Without a mode that is one, the address may still be none.
-  const read = baseUrl === undefined ? undefined : readOwnAddress(baseUrl, mode ?? 'C', rule)
+  const read = baseUrl === undefined ? undefined : readTenantHost(baseUrl, mode ?? 'C', rule)
   if (read && 'problem' in read) errors.push({ pointer: '/base_url', detail: read.problem })
   return errors
 }
 
 /** In its one spelling, if the tenant has one. */
-function ownAddress({ baseUrl, mode }: NewTenant, rule: AddressRule): string | undefined {
-  const read = baseUrl === undefined ? undefined : readOwnAddress(baseUrl, mode, rule)
+function ownAddress({ baseUrl, mode }: NewTenant, rule: TenantHostPolicy): string | undefined {
+  const read = baseUrl === undefined ? undefined : readTenantHost(baseUrl, mode, rule)
   return read && 'address' in read ? read.address : undefined
 }
 

@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache'
 import { rateClasses } from '../../../contract/limits.ts'
 import { patterns } from '../../../contract/literals.ts'
-import { remembered } from '../../cached-fetch.ts'
+import { getOrFetch } from '../../cached-fetch.ts'
 import type { Database } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { TenantLimits } from '../../http/rate-limit-headers.ts'
-import { createOwnAddresses } from './tenant-hosts.ts'
+import { createTenantHosts } from './tenant-hosts.ts'
 import { allLogNames, allSlugs, limits, readEntry, type TenantRow, tenantsWithAddress } from './tenants-store.ts'
 import type { TenantDirectory } from './tenants-types.ts'
 
@@ -48,7 +48,7 @@ export function createTenantDirectory(deps: {
       return Object.fromEntries(Object.entries(set).filter(([name]) => (rateClasses as string[]).includes(name)))
     },
   })
-  const ownerOf = createOwnAddresses(async () => {
+  const ownerOf = createTenantHosts(async () => {
     const rows = await database.withRegistry(tenantsWithAddress)
     return rows.map((row) => asTenant(row, baseUrl()))
   })
@@ -56,7 +56,7 @@ export function createTenantDirectory(deps: {
   return {
     async find(slug, { evenSuspended = false } = {}) {
       if (!slugPattern.test(slug)) return undefined
-      const { row, isProven } = (await remembered(bySlug, slug)) ?? {}
+      const { row, isProven } = (await getOrFetch(bySlug, slug)) ?? {}
       if (!row || ((row.suspended_at !== null || !isProven) && !evenSuspended)) return undefined
       return asTenant(row, baseUrl())
     },
@@ -68,7 +68,7 @@ export function createTenantDirectory(deps: {
     slugs: () => database.withRegistry(allSlugs),
     logNames: () => database.withRegistry(allLogNames),
     async limitsOf(slug) {
-      return (await remembered(limitsBySlug, slug)) ?? {}
+      return (await getOrFetch(limitsBySlug, slug)) ?? {}
     },
     async atHost(host) {
       return host === commonHost(baseUrl()) ? undefined : ownerOf(host)

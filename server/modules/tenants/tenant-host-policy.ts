@@ -1,6 +1,6 @@
 import type { TenantMode } from '../../../contract/literals.ts'
 
-export interface AddressRule {
+export interface TenantHostPolicy {
   /** The common address. */
   baseUrl: () => string
   /** Outside development every address is https. */
@@ -8,10 +8,10 @@ export interface AddressRule {
 }
 
 /** The own address of a Mode C tenant in its one spelling, or what is wrong with it. */
-export function readOwnAddress(
+export function readTenantHost(
   text: string,
   mode: TenantMode,
-  rule: AddressRule,
+  rule: TenantHostPolicy,
 ): { address: string } | { problem: string } {
   if (mode !== 'C') {
     return { problem: 'is for Mode C tenants only; Modes A and B are served at the common address' }

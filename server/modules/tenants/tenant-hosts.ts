@@ -13,7 +13,7 @@ const patienceMs = 250
  *
  * @param read these tenants
  */
-export function createOwnAddresses(
+export function createTenantHosts(
   read: () => Promise<readonly Tenant[]>,
 ): (host: string) => Promise<Tenant | undefined> {
   let known = new Map<string, Tenant>()

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { addRoute } from '../../http/route.ts'
-import type { SoundParts } from '../../http/valid-parts.ts'
+import type { ValidParts } from '../../http/valid-parts.ts'
 import { TenantDetailsAnswer, TenantDetailsBody } from './tenant-schemas.ts'
 import type { DetailsSent, TenantSettings } from './tenants-types.ts'
 
@@ -25,7 +25,7 @@ export function addTenantSettingsRoutes(app: FastifyInstance, settings: TenantSe
         'sent as they are: mode, addresses and the administrator’s address are the operator’s to change.',
       body: TenantDetailsBody,
       bodyOptional: true,
-      checkBody: (body: SoundParts<DetailsSent>) => settings.problemsIn(body),
+      checkBody: (body: ValidParts<DetailsSent>) => settings.problemsIn(body),
       response: { 200: TenantDetailsAnswer },
     },
     async (request) => settings.replace(request.caller, request.body),

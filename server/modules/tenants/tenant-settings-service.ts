@@ -2,7 +2,7 @@ import { type PointedError, validationFailed } from '../../../contract/domain-er
 import { isEmail } from '../../../contract/email-address.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
-import type { SoundParts } from '../../http/valid-parts.ts'
+import type { ValidParts } from '../../http/valid-parts.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import { detailsOf } from './tenant-response.ts'
 import { lockSettings, ownEntry, type SettingsRow, setDetails, settings } from './tenants-store.ts'
@@ -63,7 +63,7 @@ export function createTenantSettings(deps: {
   }
 }
 
-function problemsIn({ contact_email: contact }: SoundParts<DetailsSent>): PointedError[] {
+function problemsIn({ contact_email: contact }: ValidParts<DetailsSent>): PointedError[] {
   if (contact === undefined || contact === null || isEmail(contact)) return []
   return [{ pointer: '/contact_email', detail: 'must be an e-mail address' }]
 }

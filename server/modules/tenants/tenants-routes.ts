@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { addRoute } from '../../http/route.ts'
-import type { SoundParts } from '../../http/valid-parts.ts'
+import type { ValidParts } from '../../http/valid-parts.ts'
 import type { ProvisionRequest, ProvisionService } from './provision-service.ts'
 import { ProvisionAnswer, ProvisionBody } from './tenants-schemas.ts'
 
@@ -14,7 +14,7 @@ export function addTenantsRoutes(app: FastifyInstance, { provision }: { provisio
         'names a key of its own, `cmek`, before it can write.',
       body: ProvisionBody,
       bodyOptional: true,
-      checkBody: (body: SoundParts<ProvisionRequest>, { caller }) => provision.problemsIn(caller.tenant, body),
+      checkBody: (body: ValidParts<ProvisionRequest>, { caller }) => provision.problemsIn(caller.tenant, body),
       response: { 200: ProvisionAnswer },
       problems: ['concurrent-modification'],
     },

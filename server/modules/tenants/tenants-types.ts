@@ -3,7 +3,7 @@ import type { RateClass } from '../../../contract/limits.ts'
 import type { TenantMode } from '../../../contract/literals.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import type { TenantLimits } from '../../http/rate-limit-headers.ts'
-import type { SoundParts } from '../../http/valid-parts.ts'
+import type { ValidParts } from '../../http/valid-parts.ts'
 import type { Actor } from '../governance/governance-types.ts'
 import type { IssuedLink } from '../links/links-types.ts'
 
@@ -59,7 +59,7 @@ export interface CreatedTenant {
 /** What an operator does with tenants. All throw DomainError; a pointer names the field. */
 export interface TenantAdministration {
   /** What is wrong with a tenant that is wanted, whatever other tenants there are. */
-  problemsIn(wanted: SoundParts<NewTenant>): PointedError[]
+  problemsIn(wanted: ValidParts<NewTenant>): PointedError[]
   /**
    * Makes the tenant with its settings, keys and log, and the welcome link of its administrator. It becomes visible
    * in one last step, so what a crash leaves behind is taken up when it is repeated. `concurrent-modification` when
@@ -149,7 +149,7 @@ export type DetailsSent = Partial<Omit<TenantDetails, 'contact_email'>> & { cont
 export interface TenantSettings {
   get(caller: Caller): Promise<TenantDetails>
   /** What is wrong with details before they are compared with those that are kept. */
-  problemsIn(details: SoundParts<DetailsSent>): PointedError[]
+  problemsIn(details: ValidParts<DetailsSent>): PointedError[]
   /**
    * Confirms the details, or changes them: the first time, and whenever something differs, that is an event. Throws
    * `validation-failed` where a member that is not the caller's to change differs.

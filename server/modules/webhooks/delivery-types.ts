@@ -100,12 +100,12 @@ export interface DeliveryMetrics {
 }
 
 /** What a process that delivers is told of a tenant: something is due, or something that it may have read was erased. */
-export type WebhookWord = 'queued' | 'erased'
+export type WebhookSignal = 'queued' | 'erased'
 
 /** Gets messages to their receivers, in the background. */
 export interface WebhookWorker {
   /** Something of the tenant is due now, or was erased: nothing is sent then as it was read before. */
-  wake(tenantId: string, word?: WebhookWord): void
+  wake(tenantId: string, word?: WebhookSignal): void
   /** An endpoint was removed, disabled or moved: nothing more begins where it was, and what hangs there is broken off. */
   breakOff(tenantId: string, webhookId: string): void
   start(metrics?: DeliveryMetrics): void

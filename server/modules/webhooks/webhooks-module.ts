@@ -4,7 +4,7 @@ import { cursorKeyPurpose } from '../../http/cursor.ts'
 import type { TenantChore } from '../../jobs/housekeeping.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import { deriveKey } from '../../secrets/encryption.ts'
-import { createUrlDescriber } from '../../secrets/redacted-url.ts'
+import { createUrlRedactor } from '../../secrets/redacted-url.ts'
 import type { TenantSecrets } from '../cmek/cmek-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { ErasureParticipant } from '../hub/erasure/erasure-types.ts'
@@ -29,12 +29,12 @@ import { createWebhookAdministration } from './endpoints/webhooks-service.ts'
 import { createDeliveryExpiry, createRemovedExpiry } from './erasure/delivery-expiry.ts'
 import { createWebhookKeyDestruction, type WebhookKeyDestruction } from './erasure/key-destruction.ts'
 import { createWebhookErasure } from './erasure/webhook-erasure.ts'
-import { createGovernanceNews } from './events/governance-outbox.ts'
+import { createGovernanceOutbox } from './events/governance-outbox.ts'
 import { createInvocationWatches } from './invocations/invocation-watches.ts'
-import { hearQueued } from './outbox/outbox-notifier.ts'
+import { listenForOutbox } from './outbox/outbox-notifier.ts'
 import { createWebhookOutbox } from './outbox/webhook-outbox.ts'
 import type { Endpoints, GovernanceNews, InvocationWatches, WebhookOutbox } from './webhooks-types.ts'
-import { createWebhookWorker } from './worker/webhook-dispatcher.ts'
+import { createWebhookDispatcher } from './worker/webhook-dispatcher.ts'
 
 export interface WebhooksModule {
   endpoints: Endpoints
@@ -85,7 +85,7 @@ export function createWebhooksModule(deps: {
     outbox.queued(tenantId)
   }
   const secrets = createWebhookSecrets(deps.secrets)
-  const describeUrl = createUrlDescriber(deps.masterKey)
+  const describeUrl = createUrlRedactor(deps.masterKey)
   const endpoints = createEndpoints({ ...deps, secrets, describeUrl, changed: endpointsChanged })
   const administration = createWebhookAdministration({
     ...{ ...deps, secrets, describeUrl, cursorKey, changed: endpointsChanged },
@@ -98,12 +98,12 @@ export function createWebhooksModule(deps: {
 
   // ── Outbox, and what is told ──
   const outbox = createWebhookOutbox({ ...deps, wake: (...word) => worker.wake(...word) })
-  const news = createGovernanceNews({ ...deps, outbox })
+  const news = createGovernanceOutbox({ ...deps, outbox })
 
   // ── Delivery ──
-  const worker: WebhookWorker = createWebhookWorker({
+  const worker: WebhookWorker = createWebhookDispatcher({
     ...{ ...deps, ...tenants, endpoints },
-    hear: (heard) => hearQueued(deps.database, heard),
+    hear: (heard) => listenForOutbox(deps.database, heard),
   })
 
   // ── Invocations and alerts ──

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../../../provenance/json.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { IngestStep } from '../../db/ingest-script.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
-import type { SoundParts } from '../../http/valid-parts.ts'
+import type { ValidParts } from '../../http/valid-parts.ts'
 
 // ── Endpoints ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -82,7 +82,7 @@ export interface WebhookAnswer {
 /** All throw `not-found` for an endpoint that is not there, or was removed. */
 export interface WebhookAdministration {
   /** What else is wrong with settings that have faults already. */
-  furtherProblems(sound: SoundParts<WebhookSettings>): PointedError[]
+  furtherProblems(sound: ValidParts<WebhookSettings>): PointedError[]
   create(caller: Caller, settings: WebhookSettings): Promise<WebhookAnswer>
   list(
     tenant: Tenant,

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { expectAccessible, startUiLab, type UiLab } from '../../browser/ui-lab.ts'
-import { steppedTime } from '../../support/fake-clock.ts'
+import { fakeClock } from '../../support/fake-clock.ts'
 
-const time = steppedTime()
+const time = fakeClock()
 let lab: UiLab
 beforeAll(async () => {
   lab = await startUiLab({ events: 50, time })

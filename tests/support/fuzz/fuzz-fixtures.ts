@@ -16,7 +16,7 @@ import type { NamedValues } from './sample.ts'
 import { signerOf } from './sign.ts'
 
 /** What the requests are about: a running Hub with data in it, and ways in. */
-export interface FuzzWorld {
+export interface FuzzFixtures {
   baseUrl: string
   operations: DescribedOperation[]
   tokens: { acme: string; cmode: string; globex: string; narrow: readonly string[] }
@@ -31,7 +31,7 @@ export interface FuzzWorld {
 const movers = Array.from({ length: 40 }, (_, index) => `mover-${index}`)
 
 /** Fills acme and the Mode C tenant with a little of everything. */
-export async function prepareWorld(hub: TestHub): Promise<FuzzWorld> {
+export async function prepareFixtures(hub: TestHub): Promise<FuzzFixtures> {
   await prepareTelemetry(hub, 'acme', 'cmode')
   for (const skill of movers) await registerSkill(hub, 'acme', skill)
   const records = await writeRecords(hub)

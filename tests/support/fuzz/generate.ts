@@ -1,9 +1,9 @@
 import { byteMutations, textMutations, valueMutations } from './body-mutations.ts'
-import type { FuzzWorld } from './fuzz-fixtures.ts'
-import { breakOnWire } from './malformed-http.ts'
+import type { FuzzFixtures } from './fuzz-fixtures.ts'
+import { sendMalformed } from './malformed-http.ts'
 import type { Random } from './random.ts'
 import { seededRandom } from './random.ts'
-import { type FuzzRequest, finished, validDraft } from './request-builder.ts'
+import { buildValidRequest, type FuzzRequest, finished } from './request-builder.ts'
 import { accessMutations, addressMutations, headerMutations, type Mutation } from './request-mutations.ts'
 
 /** A request, and what it is as bytes where an HTTP library would not send it. */
@@ -28,10 +28,10 @@ const inOrder = Object.keys(groups) as Group[]
 const rare = new Set(['gzip bomb', 'too large'])
 
 /** The request of this index: the same for the same seed and world. Operations take turns. */
-export function generate(seed: number, index: number, world: FuzzWorld): GeneratedRequest {
+export function generate(seed: number, index: number, world: FuzzFixtures): GeneratedRequest {
   const random = seededRandom(seed, index)
   const operation = world.operations[index % world.operations.length]!
-  const draft = validDraft(operation, random, world)
+  const draft = buildValidRequest(operation, random, world)
   const chosen = chooseMutations(draft.json !== undefined, draft.text !== undefined, random)
   const apply = (...names: Group[]) => {
     for (const { group, name, mutation } of chosen) {
@@ -46,7 +46,7 @@ export function generate(seed: number, index: number, world: FuzzWorld): Generat
   if (draft.text !== undefined) draft.bytes = Buffer.from(draft.text)
   apply('bytes')
   const request: GeneratedRequest = { ...finished(draft), index }
-  return random.chance(0.05) ? breakOnWire(request, random) : request
+  return random.chance(0.05) ? sendMalformed(request, random) : request
 }
 
 interface Choice {

@@ -131,7 +131,7 @@ const breaks: Record<string, Break> = {
 }
 
 /** The request as bytes, with one or two things wrong that only bytes can have. */
-export function breakOnWire(request: GeneratedRequest, random: Random): GeneratedRequest {
+export function sendMalformed(request: GeneratedRequest, random: Random): GeneratedRequest {
   const message: Message = {
     method: request.method,
     target: request.target,

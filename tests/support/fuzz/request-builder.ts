@@ -1,11 +1,11 @@
 import type { DescribedOperation } from './api-description.ts'
-import type { FuzzWorld } from './fuzz-fixtures.ts'
+import type { FuzzFixtures } from './fuzz-fixtures.ts'
 import { percentEncode } from './odd-values.ts'
 import type { Random } from './random.ts'
 import { sampleOf } from './sample.ts'
 
 /** A request in the making: right at first, then made wrong part by part. */
-export interface Draft {
+export interface RequestDraft {
   operation: DescribedOperation
   method: string
   /** Percent-encoded, without the query. */
@@ -26,10 +26,10 @@ export interface Draft {
 const inOtherTenant = ['replaceArchetypes', 'placeHold', 'releaseHold', 'replaceRetentionRules']
 
 /** A request that the operation should take, with some of its optional parts. */
-export function validDraft(operation: DescribedOperation, random: Random, world: FuzzWorld): Draft {
+export function buildValidRequest(operation: DescribedOperation, random: Random, world: FuzzFixtures): RequestDraft {
   const named = world.namedFor(operation.operationId)
   const tenant = inOtherTenant.includes(operation.operationId) || random.chance(0.1) ? 'cmode' : 'acme'
-  const draft: Draft = {
+  const draft: RequestDraft = {
     operation,
     method: operation.method,
     path: operation.path,
@@ -74,7 +74,7 @@ export interface FuzzRequest {
   mutations: string[]
 }
 
-export function finished(draft: Draft): FuzzRequest {
+export function finished(draft: RequestDraft): FuzzRequest {
   const { operation, method, headers, mutations } = draft
   const target = draft.query.length > 0 ? `${draft.path}?${draft.query.join('&')}` : draft.path
   return { operation, method, target, headers, body: draft.bytes, mutations }
@@ -84,7 +84,7 @@ export function headerOf(headers: readonly [string, string][], name: string): st
   return headers.find(([each]) => each.toLowerCase() === name.toLowerCase())?.[1]
 }
 
-export function setHeader(draft: Draft, name: string, value: string | undefined): void {
+export function setHeader(draft: RequestDraft, name: string, value: string | undefined): void {
   draft.headers = draft.headers.filter(([each]) => each.toLowerCase() !== name.toLowerCase())
   if (value !== undefined) draft.headers.push([name, value])
 }

@@ -1,9 +1,9 @@
-import type { FuzzWorld } from './fuzz-fixtures.ts'
+import type { FuzzFixtures } from './fuzz-fixtures.ts'
 import { oddString, percentEncode } from './odd-values.ts'
 import type { Random } from './random.ts'
-import { type Draft, headerOf, setHeader } from './request-builder.ts'
+import { headerOf, type RequestDraft, setHeader } from './request-builder.ts'
 
-export type Mutation = (draft: Draft, random: Random, world: FuzzWorld) => void
+export type Mutation = (draft: RequestDraft, random: Random, world: FuzzFixtures) => void
 
 /** What a header may hold that the sender's HTTP library lets pass. */
 const headerText = (text: string) => text.replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, '?').slice(0, 3000)

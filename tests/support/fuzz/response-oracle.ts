@@ -11,7 +11,7 @@ const leaks =
   /\n\s+at |node_modules|\.ts:\d|\/server\/|FST_|ERR_[A-Z]|hub\.(records|seals|skills|archetypes|tenants)|hub_(app|ingest)|syntax error at or near|invalid input syntax|violates |duplicate key|SQLSTATE|Kysely|PostgreSQL/
 
 /** Everything that is wrong with an answer; nothing when it is right. */
-export function complaintsAbout(request: GeneratedRequest, answer: WireAnswer, baseUrl: string): string[] {
+export function checkResponse(request: GeneratedRequest, answer: WireAnswer, baseUrl: string): string[] {
   const complaints: string[] = []
   const { status, headers } = answer
   if (!(status >= 200 && status < 500)) complaints.push(`status ${status}`)

@@ -1,6 +1,6 @@
-import type { FuzzWorld } from './fuzz-fixtures.ts'
+import type { FuzzFixtures } from './fuzz-fixtures.ts'
 import { type GeneratedRequest, generate } from './generate.ts'
-import { complaintsAbout } from './response-oracle.ts'
+import { checkResponse } from './response-oracle.ts'
 import { createSender, type WireAnswer } from './send.ts'
 
 export interface FuzzReport {
@@ -20,7 +20,7 @@ const failuresMax = 30
 const parallel = 8
 
 /** Sends `count` requests, a few at a time, and judges every answer. */
-export async function fuzz(world: FuzzWorld, options: { seed: number; count: number }): Promise<FuzzReport> {
+export async function fuzz(world: FuzzFixtures, options: { seed: number; count: number }): Promise<FuzzReport> {
   const sender = createSender(world.baseUrl)
   const report: FuzzReport = {
     requests: 0,
@@ -43,7 +43,7 @@ export async function fuzz(world: FuzzWorld, options: { seed: number; count: num
       for (const answer of answers) {
         count(report.byStatus, answer.status)
         if (request.raw === undefined) count(report.byOperation[request.operation.operationId]!, answer.status)
-        for (const complaint of complaintsAbout(request, answer, world.baseUrl)) fail(request, complaint, answer)
+        for (const complaint of checkResponse(request, answer, world.baseUrl)) fail(request, complaint, answer)
       }
       await world.restore(request.operation.operationId)
     } catch (error) {

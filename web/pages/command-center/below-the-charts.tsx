@@ -1,12 +1,12 @@
 import { Attention } from './attention.tsx'
 import { Breakdown } from './breakdown.tsx'
 import { LiveFeed } from './live-feed.tsx'
-import type { useFiguresOverTime } from './use-metrics.ts'
-import type { Center } from './use-search-state.ts'
+import type { useMetricsOverTime } from './use-metrics.ts'
+import type { SearchState } from './use-search-state.ts'
 
 interface BelowTheChartsProps {
-  center: Center
-  figures: ReturnType<typeof useFiguresOverTime>
+  center: SearchState
+  figures: ReturnType<typeof useMetricsOverTime>
 }
 
 /** What is read after the figures and their charts: what needs attention, the breakdown and the newest events. */

@@ -7,7 +7,7 @@ import {
   formatUsdInColumn,
   formatUsdShort,
 } from '../../ui/formats.ts'
-import { type FigureColumn, figureWidth } from '../../ui/metric-columns.ts'
+import { type MetricColumn, metricWidth } from '../../ui/metric-columns.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { UsdText } from '../../ui/usd-text.tsx'
 import { ChangeText } from './change-text.tsx'
@@ -58,7 +58,7 @@ const right = { align: 'right' } as const
 /** Widths of the columns whose figures may be long, in pixels: a figure that is cut is another one. */
 export function breakdownWidths(rows: readonly BreakdownRow[]) {
   const widest = (text: (row: BreakdownRow) => string, least: number) =>
-    rows.reduce((width, row) => Math.max(width, figureWidth(text(row).length)), least)
+    rows.reduce((width, row) => Math.max(width, metricWidth(text(row).length)), least)
   return {
     invocations: widest((row) => formatCount(row.invocations), 125),
     latency: widest((row) => formatMs(row.latency_ms.p95), 85),
@@ -161,7 +161,7 @@ export function breakdownColumns(group: Group, widths: ReturnType<typeof breakdo
 }
 
 /** The same in a file, exact, with what a table has no room for. */
-export function breakdownFigures(group: Group): FigureColumn<BreakdownRow>[] {
+export function breakdownFigures(group: Group): MetricColumn<BreakdownRow>[] {
   return [
     { id: group, label: dimensionOf(group).label, value: (row) => row.key },
     { id: 'invocations', label: 'Invocations', value: (row) => row.invocations },

@@ -1,19 +1,19 @@
 import { Text } from '@mantine/core'
 import { useMemo } from 'react'
-import { Loaded, SkeletonLines } from '../../components/query-boundary.tsx'
+import { QueryBoundary, SkeletonLines } from '../../components/query-boundary.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { type BreakdownRow, breakdownColumns, breakdownWidths } from './breakdown-rows.tsx'
 import { dimensionOf, nextDimension } from './dimensions.ts'
 import { NoEvents } from './no-events.tsx'
 import type { useBreakdown } from './use-breakdown.ts'
-import type { Center } from './use-search-state.ts'
+import type { SearchState } from './use-search-state.ts'
 
 const height = 'max(16rem, 60dvh)'
 const none: BreakdownRow[] = []
 
-interface BreakdownTableProps extends Center {
+interface BreakdownTableProps extends SearchState {
   keys: ReturnType<typeof useBreakdown>
-  narrow: Center['change']
+  narrow: SearchState['change']
 }
 
 /** A row drills down: it becomes a filter, and the next dimension is shown. */
@@ -32,7 +32,7 @@ export function BreakdownTable({ search, filters, group, change, keys, narrow }:
   }
 
   return (
-    <Loaded query={now} what={plural.toLowerCase()} skeleton={<SkeletonLines lines={8} height={40} />}>
+    <QueryBoundary query={now} what={plural.toLowerCase()} skeleton={<SkeletonLines lines={8} height={40} />}>
       {({ complete }) =>
         rows.length === 0 ? (
           <NoEvents />
@@ -59,6 +59,6 @@ export function BreakdownTable({ search, filters, group, change, keys, narrow }:
           </>
         )
       }
-    </Loaded>
+    </QueryBoundary>
   )
 }

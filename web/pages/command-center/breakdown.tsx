@@ -9,23 +9,23 @@ import styles from './breakdown.module.css'
 import { breakdownFigures } from './breakdown-rows.tsx'
 import { BreakdownTable } from './breakdown-table.tsx'
 import { dimensions, type Group as GroupBy, recordsLabel, recordsOf } from './dimensions.ts'
-import { CrossTable, crossFigures } from './pivot-table.tsx'
+import { PivotTable, pivotMetrics } from './pivot-table.tsx'
 import { isoOf } from './ranges.ts'
 import { useBreakdown } from './use-breakdown.ts'
-import { useCross } from './use-pivot.ts'
-import type { Center } from './use-search-state.ts'
+import { usePivot } from './use-pivot.ts'
+import type { SearchState } from './use-search-state.ts'
 
 /** The figures by one dimension, or by two. */
-export function Breakdown(center: Center) {
+export function Breakdown(center: SearchState) {
   const { search, filters, range, group, change } = center
   const me = useMe()
   const across = search.across === group ? undefined : search.across
   const keys = useBreakdown(center, across === undefined)
-  const cross = useCross({ group, across, span: range, filters })
+  const cross = usePivot({ group, across, span: range, filters })
   const heading = useRef<HTMLHeadingElement>(null)
 
   /** What was chosen is gone then: the keyboard goes on from here. */
-  const narrow: Center['change'] = (changes) => {
+  const narrow: SearchState['change'] = (changes) => {
     change(changes)
     heading.current?.focus()
   }
@@ -33,7 +33,7 @@ export function Breakdown(center: Center) {
   function csv() {
     if (!across) return keys.rows && (() => saveCsv(`breakdown-by-${group}`, breakdownFigures(group), keys.rows ?? []))
     const isWhole = cross.columns.data && cross.crossRows.every(({ cells }) => cells)
-    const figures = crossFigures(group, cross.columnKeys, search.measure)
+    const figures = pivotMetrics(group, cross.columnKeys, search.measure)
     return isWhole ? () => saveCsv(`${group}-by-${across}`, figures, cross.crossRows) : undefined
   }
 
@@ -80,7 +80,7 @@ export function Breakdown(center: Center) {
         />
       </Group>
       {across ? (
-        <CrossTable {...center} across={across} cross={cross} change={change} narrow={narrow} />
+        <PivotTable {...center} across={across} cross={cross} change={change} narrow={narrow} />
       ) : (
         <BreakdownTable {...center} keys={keys} narrow={narrow} />
       )}

@@ -1,7 +1,7 @@
 import { Box, Stack, Text } from '@mantine/core'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
-import { type LoadableQuery, Loaded } from '../../components/query-boundary.tsx'
+import { type LoadableQuery, QueryBoundary } from '../../components/query-boundary.tsx'
 import { viewQuery } from '../../components/view-query.ts'
 import { ViewsSkeleton } from '../../components/views-skeleton.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -12,10 +12,10 @@ import { useDemo } from './demo-load.ts'
 import { FilterChips } from './filter-chips.tsx'
 import { KpiRow, KpiSkeleton } from './kpi-row.tsx'
 import { RangePicker } from './range-picker.tsx'
-import { momentText, spanText } from './range-text.ts'
+import { momentText, rangeText } from './range-text.ts'
 import { customRangeFault, longestDays } from './ranges.ts'
-import { timeZone, useFiguresByKey, useFiguresOverTime, useTotals } from './use-metrics.ts'
-import { type Center, useCenter } from './use-search-state.ts'
+import { timeZone, useMetricsByKey, useMetricsOverTime, useTotals } from './use-metrics.ts'
+import { type SearchState, useSearchState } from './use-search-state.ts'
 
 // The figures come first; what draws all else is asked for once they stand.
 const FigureCharts = lazy(() => import('./figure-charts.tsx'))
@@ -29,11 +29,11 @@ const SavedViews = lazy(() =>
 /** Use, failures, latency and costs of skills. */
 export default function CommandCenterPage() {
   const demo = useDemo()
-  const chosen = useCenter()
+  const chosen = useSearchState()
   // A load needs the Hub and this window: figures are read again when it ends.
   const center = { ...chosen, isLive: chosen.isLive && demo.load.state !== 'loading' }
   const { search, filters, range, interval, isLive } = center
-  const figures = useFiguresOverTime({ span: range, filters, interval, live: isLive })
+  const figures = useMetricsOverTime({ span: range, filters, interval, live: isLive })
   const before = useTotals({ span: range.before, filters })
   const isIn = figures.isSuccess
   const isSettled = isIn || figures.isError
@@ -41,8 +41,8 @@ export default function CommandCenterPage() {
   useEffect(() => {
     if (isSettled) setRestWanted(true)
   }, [isSettled])
-  const users = useFiguresByKey({ span: range, filters, group: 'user', enabled: isIn })
-  const usersBefore = useFiguresByKey({ span: range.before, filters, group: 'user', enabled: isIn })
+  const users = useMetricsByKey({ span: range, filters, group: 'user', enabled: isIn })
+  const usersBefore = useMetricsByKey({ span: range.before, filters, group: 'user', enabled: isIn })
   const people = ({ data }: typeof users) => data && { count: data.rows.length, complete: data.complete }
   const isEmpty = figures.data?.totals.invocations === 0
 
@@ -75,13 +75,13 @@ export default function CommandCenterPage() {
         <RangePicker {...chosen} />
         <RangeFault search={search} />
         <Text size="xs" c="dimmed">
-          <bdi>{center.lastsUntilNow ? `From ${momentText(range.from)} until now` : spanText(range)}</bdi>, days of{' '}
+          <bdi>{center.lastsUntilNow ? `From ${momentText(range.from)} until now` : rangeText(range)}</bdi>, days of{' '}
           {timeZone}. {before.data?.totals.invocations === 0 ? 'No events in' : 'Compared with'} the previous period,{' '}
-          <bdi>{spanText(range.before)}</bdi>.
+          <bdi>{rangeText(range.before)}</bdi>.
         </Text>
       </Stack>
       <FilterChips {...center} />
-      <Loaded
+      <QueryBoundary
         query={figures}
         what="figures"
         skeleton={
@@ -117,7 +117,7 @@ export default function CommandCenterPage() {
             )}
           </>
         )}
-      </Loaded>
+      </QueryBoundary>
       {/* It stays while the figures of another range or filter are read, so that the page does not move under the reader. */}
       {isRestWanted && !isEmpty && (
         <Suspense fallback={null}>
@@ -131,7 +131,7 @@ export default function CommandCenterPage() {
 }
 
 /** The range of a link may be none: then it is not the one that is shown. */
-function RangeFault({ search }: Pick<Center, 'search'>) {
+function RangeFault({ search }: Pick<SearchState, 'search'>) {
   const fault = customRangeFault(search)
   return (
     fault && (

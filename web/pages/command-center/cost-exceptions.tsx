@@ -1,13 +1,13 @@
 import { Anchor, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useMe } from '../../api/me.ts'
-import { together } from '../../components/combined-query.ts'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { combineQueries } from '../../components/combined-query.ts'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { formatCount, formatUsd } from '../../ui/formats.ts'
 import { AllWell, AttentionCard, AttentionList } from './attention-card.tsx'
 import { type CostException, useExceptions } from './use-exceptions.ts'
-import { type Totals, type useFiguresOverTime, varianceOf } from './use-metrics.ts'
-import type { Center } from './use-search-state.ts'
+import { type Totals, type useMetricsOverTime, varianceOf } from './use-metrics.ts'
+import type { SearchState } from './use-search-state.ts'
 
 const reasons: Record<string, string> = {
   no_model: 'The events name no model',
@@ -19,8 +19,8 @@ const reasons: Record<string, string> = {
   differs_by_more_than_2_percent: 'Reported and calculated cost differ by more than 2%',
 }
 
-interface CostExceptionsProps extends Pick<Center, 'filters' | 'range' | 'change'> {
-  figures: ReturnType<typeof useFiguresOverTime>
+interface CostExceptionsProps extends Pick<SearchState, 'filters' | 'range' | 'change'> {
+  figures: ReturnType<typeof useMetricsOverTime>
 }
 
 /** Why the two costs differ: events without a price or with two prices, by model and reason. */
@@ -29,7 +29,7 @@ export function CostExceptions({ filters, range, change, figures }: CostExceptio
   const exceptions = useExceptions(range, filters)
   return (
     <AttentionCard title="Cost exceptions" rule="Events of this range without a price, or with two costs that differ.">
-      <Loaded query={together(exceptions, figures)} what="cost exceptions">
+      <QueryBoundary query={combineQueries(exceptions, figures)} what="cost exceptions">
         {([{ items, complete }, { totals }]) => {
           if (items.length === 0 && complete && totals.unpriced === 0) {
             if (totals.invocations === 0) return <Text size="sm">No events in this range.</Text>
@@ -53,7 +53,7 @@ export function CostExceptions({ filters, range, change, figures }: CostExceptio
             </>
           )
         }}
-      </Loaded>
+      </QueryBoundary>
     </AttentionCard>
   )
 }
@@ -83,7 +83,7 @@ function causesOf(items: readonly CostException[]): Cause[] {
     .sort((one, other) => other.events.length - one.events.length)
 }
 
-function causeItem({ model, reason, events }: Cause, change: Center['change']) {
+function causeItem({ model, reason, events }: Cause, change: SearchState['change']) {
   const off = events.reduce((sum, { variance_usd = 0 }) => sum + variance_usd, 0)
   const latest = events.at(-1)
   const name = model ?? 'No model named'

@@ -1,5 +1,5 @@
 import type { DemoApi } from '../../../demo/demo-api.ts'
-import { apiAddress } from '../../api/api-base-url.ts'
+import { apiBaseUrl } from '../../api/api-base-url.ts'
 import { type HubProblem, HubUnreachable, problemOf } from '../../api/problem.ts'
 import { accessToken, forgetToken } from '../../api/session.ts'
 
@@ -51,7 +51,7 @@ export function createDemoApi(tenant: string): DemoApi {
 
 async function send(path: string, init: RequestInit): Promise<Response> {
   try {
-    return await fetch(`${apiAddress}${path}`, init)
+    return await fetch(`${apiBaseUrl}${path}`, init)
   } catch (error) {
     throw new HubUnreachable(error)
   }

@@ -1,28 +1,28 @@
 import { Anchor, Badge } from '@mantine/core'
-import { together } from '../../components/combined-query.ts'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { combineQueries } from '../../components/combined-query.ts'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { formatCount, formatPercent } from '../../ui/formats.ts'
 import { AllWell, AttentionCard, AttentionList } from './attention-card.tsx'
 import { ErrorCodes } from './error-codes.tsx'
 import { recentOf } from './ranges.ts'
 import { failureRate, worseningOf } from './trends.ts'
-import { type Keys, useFiguresByKey } from './use-metrics.ts'
-import type { Center } from './use-search-state.ts'
+import { type Keys, useMetricsByKey } from './use-metrics.ts'
+import type { SearchState } from './use-search-state.ts'
 
 /** Skills that began to fail, or fail much more than before. A filter by skill does not apply. */
-export function FailingSkills({ center }: { center: Center }) {
+export function FailingSkills({ center }: { center: SearchState }) {
   const { filters, range, isLive, change } = center
   const { skill_id: _, ...others } = filters
   const { recent, earlier, isPart } = recentOf(range)
   const asked = { filters: others, group: 'skill' as const }
-  const now = useFiguresByKey({ ...asked, span: recent, live: isLive })
-  const before = useFiguresByKey({ ...asked, span: earlier, enabled: now.isSuccess })
+  const now = useMetricsByKey({ ...asked, span: recent, live: isLive })
+  const before = useMetricsByKey({ ...asked, span: earlier, enabled: now.isSuccess })
   return (
     <AttentionCard
       title="Newly failing"
       rule={`${isPart ? 'Last 48 hours against the days before' : 'Against the previous period'}: 3 failures or more after none, or twice the error rate and 5 points more.`}
     >
-      <Loaded query={together(now, before)} what="failures">
+      <QueryBoundary query={combineQueries(now, before)} what="failures">
         {([figures, earlierFigures]) => {
           const items = failing(figures, earlierFigures).map(({ row, earlierRow, worsening }) => ({
             id: row.key ?? '',
@@ -56,7 +56,7 @@ export function FailingSkills({ center }: { center: Center }) {
             <AttentionList items={items} />
           )
         }}
-      </Loaded>
+      </QueryBoundary>
     </AttentionCard>
   )
 }

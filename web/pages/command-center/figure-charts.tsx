@@ -4,7 +4,7 @@ import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { ChartFrame } from '../../ui/chart-frame.tsx'
 import { formatCount, formatMs, formatPercent, formatUsd } from '../../ui/formats.ts'
-import type { FigureColumn } from '../../ui/metric-columns.ts'
+import type { MetricColumn } from '../../ui/metric-columns.ts'
 import type { Filters } from './dimensions.ts'
 import {
   costColumns,
@@ -16,9 +16,9 @@ import {
   usageColumns,
 } from './points.ts'
 import { markChanges, priceChangesOf, priceChangeText } from './price-changes.ts'
-import { daysOf, figuresOf } from './range-text.ts'
+import { daysOf, metricsOf } from './range-text.ts'
 import type { Interval, Span } from './ranges.ts'
-import type { DrawingKind } from './trend-chart.tsx'
+import type { TrendChartKind } from './trend-chart.tsx'
 import { failureRate } from './trends.ts'
 import { type TimeRow, type Totals, varianceOf } from './use-metrics.ts'
 
@@ -57,7 +57,7 @@ export default function FigureCharts({ rows, totals, span, filters, interval }: 
   }, [rows, span, interval, prices.data, filters])
   const priceText = changes.map((change) => ` ${priceChangeText(change)} on ${change.label}.`).join('')
   const by = interval === 'hour' ? 'by hours' : 'by days'
-  const charts: { kind: DrawingKind; title: string; columns: FigureColumn<Point>[]; summary: string }[] = [
+  const charts: { kind: TrendChartKind; title: string; columns: MetricColumn<Point>[]; summary: string }[] = [
     {
       ...{ kind: 'usage', title: 'Invocations and failures', columns: usageColumns },
       summary: `${formatCount(totals.invocations)} invocations ${by}, of which ${formatPercent(failureRate(totals))} failed.`,
@@ -85,7 +85,7 @@ export default function FigureCharts({ rows, totals, span, filters, interval }: 
         <ChartFrame
           key={kind}
           title={title}
-          about={figuresOf(span, filters)}
+          about={metricsOf(span, filters)}
           fileSuffix={daysOf(span)}
           summary={summary}
           columns={columns}

@@ -1,7 +1,7 @@
 import { ActionIcon, Badge, Button, Group } from '@mantine/core'
 import { IconX } from '@tabler/icons-react'
 import { dimensions, shownKey } from './dimensions.ts'
-import type { Center } from './use-search-state.ts'
+import type { SearchState } from './use-search-state.ts'
 
 /** A button that takes itself away leaves the focus to the chip beside it, or where there is none to the title of the page. */
 function leaveFocus(button: HTMLElement) {
@@ -11,7 +11,7 @@ function leaveFocus(button: HTMLElement) {
 }
 
 /** What the page is narrowed to, each with a button that takes it away. */
-export function FilterChips({ filters, change }: Pick<Center, 'filters' | 'change'>) {
+export function FilterChips({ filters, change }: Pick<SearchState, 'filters' | 'change'>) {
   const active = dimensions.filter(({ field }) => filters[field] !== undefined)
   if (active.length === 0) return null
   const removed = Object.fromEntries(active.map(({ field }) => [field, undefined]))

@@ -1,14 +1,14 @@
 import { Box, Button, Group, Paper, Text, Title } from '@mantine/core'
 import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react'
 import { useEffect, useState } from 'react'
-import { Loaded, SkeletonLines } from '../../components/query-boundary.tsx'
+import { QueryBoundary, SkeletonLines } from '../../components/query-boundary.tsx'
 import { useNow } from '../../ui/use-now.ts'
 import { LiveRows } from './live-rows.tsx'
 import { type LiveEvent, newest, useLiveEvents } from './use-live-events.ts'
-import type { Center } from './use-search-state.ts'
+import type { SearchState } from './use-search-state.ts'
 
 /** Events as they come in. What is being read does not move: pointing at it, or the focus in it, holds the list. */
-export function LiveFeed({ search, filters, isLive }: Center) {
+export function LiveFeed({ search, filters, isLive }: SearchState) {
   const events = useLiveEvents(filters, isLive)
   const [isPaused, setPaused] = useState(false)
   const [isRead, setRead] = useState(false)
@@ -62,9 +62,9 @@ export function LiveFeed({ search, filters, isLive }: Center) {
           if (!event.currentTarget.contains(event.relatedTarget)) setRead(false)
         }}
       >
-        <Loaded query={events} what="events" skeleton={<SkeletonLines lines={8} height={36} />}>
+        <QueryBoundary query={events} what="events" skeleton={<SkeletonLines lines={8} height={36} />}>
           {(data) => <LiveRows events={held ?? data} />}
-        </Loaded>
+        </QueryBoundary>
       </Box>
     </Paper>
   )

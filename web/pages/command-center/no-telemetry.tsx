@@ -1,16 +1,16 @@
 import { Button, Group, Stack } from '@mantine/core'
 import { IconChartHistogram } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
-import { apiAddress } from '../../api/api-base-url.ts'
+import { apiBaseUrl } from '../../api/api-base-url.ts'
 import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
-import { Loaded, SkeletonLines } from '../../components/query-boundary.tsx'
+import { QueryBoundary, SkeletonLines } from '../../components/query-boundary.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { formatTime } from '../../ui/time-text.tsx'
 import { useDemo } from './demo-load.ts'
 import { DemoButton, DemoDescription } from './demo-offer.tsx'
 import { pollEvery } from './polling.ts'
-import type { Center } from './use-search-state.ts'
+import type { SearchState } from './use-search-state.ts'
 
 interface StoredEvent {
   created_at: string
@@ -19,7 +19,7 @@ interface StoredEvent {
 }
 
 /** Where a range has no events: whether there are any at all, and how to come to some. */
-export default function NoTelemetry({ filters, isLive, change }: Center) {
+export default function NoTelemetry({ filters, isLive, change }: SearchState) {
   const newest = api.useQuery(
     'get',
     '/api/v1/hub/records',
@@ -27,16 +27,16 @@ export default function NoTelemetry({ filters, isLive, change }: Center) {
     pollEvery(5000, isLive),
   )
   return (
-    <Loaded query={newest} what="newest events" skeleton={<SkeletonLines lines={3} />}>
+    <QueryBoundary query={newest} what="newest events" skeleton={<SkeletonLines lines={3} />}>
       {({ records }) => {
         const event = records[0] as StoredEvent | undefined
         return event ? <NotInRange event={event} filters={filters} change={change} /> : <NoneAtAll />
       }}
-    </Loaded>
+    </QueryBoundary>
   )
 }
 
-function NotInRange({ event, filters, change }: Pick<Center, 'filters' | 'change'> & { event: StoredEvent }) {
+function NotInRange({ event, filters, change }: Pick<SearchState, 'filters' | 'change'> & { event: StoredEvent }) {
   const isFiltered = Object.keys(filters).length > 0
   return (
     <EmptyState
@@ -67,7 +67,7 @@ function NoneAtAll() {
                 To the onboarding checklist
               </Button>
             )}
-            <Button component="a" href={`${apiAddress}/reference`} variant="default">
+            <Button component="a" href={`${apiBaseUrl}/reference`} variant="default">
               How events are sent
             </Button>
           </Group>

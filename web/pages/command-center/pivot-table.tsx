@@ -1,8 +1,8 @@
 import { Group, SegmentedControl, Skeleton, Table, Text, UnstyledButton } from '@mantine/core'
 import type { CSSProperties } from 'react'
-import { together } from '../../components/combined-query.ts'
+import { combineQueries } from '../../components/combined-query.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
-import { Loaded, SkeletonLines } from '../../components/query-boundary.tsx'
+import { QueryBoundary, SkeletonLines } from '../../components/query-boundary.tsx'
 import {
   formatCount,
   formatMs,
@@ -12,17 +12,17 @@ import {
   formatUsdShort,
   nothing,
 } from '../../ui/formats.ts'
-import type { FigureColumn } from '../../ui/metric-columns.ts'
+import type { MetricColumn } from '../../ui/metric-columns.ts'
 import { measures } from './command-center-search.ts'
 import { dimensionOf, type Group as GroupBy, shownKey } from './dimensions.ts'
 import { listPriceText, listPriceTitle } from './list-price-text.ts'
 import { NoEvents } from './no-events.tsx'
 import styles from './pivot-table.module.css'
 import { failureRate } from './trends.ts'
-import { useCellKeys } from './use-grid-navigation.ts'
+import { useGridNavigation } from './use-grid-navigation.ts'
 import type { Row } from './use-metrics.ts'
-import { type CrossRow, crossKeys, type useCross } from './use-pivot.ts'
-import type { Center } from './use-search-state.ts'
+import { type PivotRow, pivotKeys, type usePivot } from './use-pivot.ts'
+import type { SearchState } from './use-search-state.ts'
 
 type Measure = (typeof measures)[number]
 
@@ -67,20 +67,20 @@ const shown: Record<Measure, Shown> = {
   },
 }
 
-interface CrossTableProps extends Pick<Center, 'group' | 'search' | 'change'> {
+interface CrossTableProps extends Pick<SearchState, 'group' | 'search' | 'change'> {
   across: GroupBy
-  cross: ReturnType<typeof useCross>
+  cross: ReturnType<typeof usePivot>
   /** Filters the page; what is shown here is another table then. */
-  narrow: Center['change']
+  narrow: SearchState['change']
 }
 
 /** Two dimensions at once: the darker a cell, the higher its figure. A cell drills down to both of its keys. */
-export function CrossTable({ across, cross, group, search, change, narrow }: CrossTableProps) {
+export function PivotTable({ across, cross, group, search, change, narrow }: CrossTableProps) {
   const measure = search.measure ?? 'invocations'
   const { label, value, text, full } = shown[measure]
   const { rows, columns, columnKeys, crossRows, failed } = cross
   const [down, right] = [dimensionOf(group), dimensionOf(across)]
-  const { cellProps, onKeyDown } = useCellKeys(
+  const { cellProps, onKeyDown } = useGridNavigation(
     crossRows.map(({ cells }) => columnKeys.map((key) => cells?.has(key) ?? false)),
   )
   const values = crossRows
@@ -99,13 +99,17 @@ export function CrossTable({ across, cross, group, search, change, narrow }: Cro
           data={measures.map((each) => ({ value: each, label: shown[each].label }))}
         />
         <Text size="xs" c="dimmed">
-          {`The ${crossKeys} of each with the most invocations. Choose a cell to filter the page by both; arrow keys move between cells.`}
+          {`The ${pivotKeys} of each with the most invocations. Choose a cell to filter the page by both; arrow keys move between cells.`}
         </Text>
       </Group>
       {failed && (
         <ProblemNotice error={failed.error} title="Some rows could not be read" onRetry={() => void failed.refetch()} />
       )}
-      <Loaded query={together(rows, columns)} what="figures" skeleton={<SkeletonLines lines={8} height={36} />}>
+      <QueryBoundary
+        query={combineQueries(rows, columns)}
+        what="figures"
+        skeleton={<SkeletonLines lines={8} height={36} />}
+      >
         {() =>
           crossRows.length === 0 || columnKeys.length === 0 ? (
             <NoEvents />
@@ -180,23 +184,23 @@ export function CrossTable({ across, cross, group, search, change, narrow }: Cro
             </Table.ScrollContainer>
           )
         }
-      </Loaded>
+      </QueryBoundary>
     </>
   )
 }
 
 /** The same in a file, exact. */
-export function crossFigures(
+export function pivotMetrics(
   group: GroupBy,
   columnKeys: readonly string[],
   measure: Measure = 'invocations',
-): FigureColumn<CrossRow>[] {
+): MetricColumn<PivotRow>[] {
   const { value } = shown[measure]
   return [
     { id: group, label: dimensionOf(group).label, value: ({ key }) => key },
     ...columnKeys.map((key) => ({
       ...{ id: key, label: key },
-      value: ({ cells }: CrossRow) => {
+      value: ({ cells }: PivotRow) => {
         const cell = cells?.get(key)
         return cell && value(cell)
       },

@@ -1,5 +1,5 @@
 import { formatCount, formatMs, formatPercent, formatUsdInColumn, nothing } from '../../ui/formats.ts'
-import type { FigureColumn } from '../../ui/metric-columns.ts'
+import type { MetricColumn } from '../../ui/metric-columns.ts'
 import { labelsOf } from './point-labels.ts'
 import { fillGaps, type Interval, isoOf, type Span } from './ranges.ts'
 import { failureRate } from './trends.ts'
@@ -67,7 +67,7 @@ export function pointsOf(rows: readonly TimeRow[], span: Span, interval: Interva
   })
 }
 
-type Column = FigureColumn<Point>
+type Column = MetricColumn<Point>
 
 const start: Column = { id: 'start', label: 'From', value: (point) => point.start, text: (point) => point.label }
 const count = (id: string, label: string, value: (point: Point) => number): Column => ({

@@ -1,8 +1,8 @@
-import type { Answer } from '../../api/api-client.ts'
+import type { ApiResponse } from '../../api/api-client.ts'
 import type { Filters } from './dimensions.ts'
 import type { Span } from './ranges.ts'
 
-type Price = Answer<'getPrices'>['prices'][number]
+type Price = ApiResponse<'getPrices'>['prices'][number]
 
 interface PriceChange {
   /** Milliseconds since 1970. */

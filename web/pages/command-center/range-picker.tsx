@@ -2,7 +2,7 @@ import { Button, Group, Popover, SegmentedControl, Skeleton, Switch } from '@man
 import { IconCalendar } from '@tabler/icons-react'
 import { lazy, Suspense, useState } from 'react'
 import { defaultPreset, isoOf, mayBeHourly, type Preset } from './ranges.ts'
-import type { Center } from './use-search-state.ts'
+import type { SearchState } from './use-search-state.ts'
 
 // The calendar comes with a library of its own.
 const CustomRange = lazy(() => import('./custom-range.tsx'))
@@ -10,7 +10,7 @@ const CustomRange = lazy(() => import('./custom-range.tsx'))
 const labels: Record<Preset, string> = { '24h': '24 h', '7d': '7 days', '30d': '30 days', '90d': '90 days' }
 
 /** Which time the page is about, whether it is drawn by hours or days, and whether it goes on by itself. */
-export function RangePicker({ search, range, interval, isLive, change }: Center) {
+export function RangePicker({ search, range, interval, isLive, change }: SearchState) {
   const [opened, setOpened] = useState(false)
   const isCustom = search.range === 'custom'
   return (

@@ -4,7 +4,7 @@ import type { Span } from './ranges.ts'
 const times = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 
 /** A range by the clock of the reader. */
-export function spanText({ from, to }: Span): string {
+export function rangeText({ from, to }: Span): string {
   return times.formatRange(from, to)
 }
 
@@ -14,11 +14,11 @@ export function momentText(ms: number): string {
 }
 
 /** What figures are of, where they stand apart from the page: their range and filters. */
-export function figuresOf(span: Span, filters: Filters): string {
+export function metricsOf(span: Span, filters: Filters): string {
   const narrowed = dimensions.flatMap(({ group, field, label }) =>
     filters[field] === undefined ? [] : [`${label}: ${shownKey(group, filters[field])}`],
   )
-  return [spanText(span), ...narrowed].join(' · ')
+  return [rangeText(span), ...narrowed].join(' · ')
 }
 
 /** For names of files: the first and the last day, by the clock of the reader. */

@@ -8,10 +8,10 @@ import type { Point } from './points.ts'
 import { type MarkedChange, priceChangeText } from './price-changes.ts'
 import styles from './trend-chart.module.css'
 
-export type DrawingKind = 'usage' | 'latency' | 'cost' | 'tokens'
+export type TrendChartKind = 'usage' | 'latency' | 'cost' | 'tokens'
 
 interface DrawingProps {
-  kind: DrawingKind
+  kind: TrendChartKind
   points: Point[]
   height: number
   /** Price changes, which the cost chart marks. */
@@ -58,7 +58,7 @@ function lonePoint(points: readonly Point[], name: Percentile) {
 }
 
 /** The chart itself, apart from the rest since it brings the library that draws. */
-export default function Drawing({ kind, points, height, changes }: DrawingProps) {
+export default function TrendChart({ kind, points, height, changes }: DrawingProps) {
   const isNarrow = useMediaQuery('(max-width: 48em)')
   const ticks = new Map(points.map(({ label, tick }) => [label, tick]))
   const shared = {

@@ -3,8 +3,8 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
-import { together } from '../../components/combined-query.ts'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { combineQueries } from '../../components/combined-query.ts'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { AllWell, AttentionCard, AttentionList } from './attention-card.tsx'
 import type { Keys } from './use-metrics.ts'
@@ -23,7 +23,7 @@ function UnusedPublished({ now, before }: UnusedSkillsProps) {
   const skills = api.useQuery('get', '/api/v1/skill-entitlement/skills', { params: { query: { limit: 1000 } } })
   return (
     <AttentionCard title="Unused skills" rule="Published, and used by nobody in this range.">
-      <Loaded query={together(skills, now)} what="skills">
+      <QueryBoundary query={combineQueries(skills, now)} what="skills">
         {([{ items, next_cursor }, { rows, complete }]) => {
           const used = new Set(rows.map(({ key }) => key))
           const unused = items.filter(({ skill_id, state }) => state === 'published' && !used.has(skill_id))
@@ -42,7 +42,7 @@ function UnusedPublished({ now, before }: UnusedSkillsProps) {
             </>
           )
         }}
-      </Loaded>
+      </QueryBoundary>
     </AttentionCard>
   )
 }
@@ -50,7 +50,7 @@ function UnusedPublished({ now, before }: UnusedSkillsProps) {
 function NoLongerUsed({ now, before }: UnusedSkillsProps) {
   return (
     <AttentionCard title="No longer used" rule="Used in the previous period, and not in this range.">
-      <Loaded query={together(now, before)} what="skills">
+      <QueryBoundary query={combineQueries(now, before)} what="skills">
         {([{ rows }, earlier]) => {
           const used = new Set(rows.map(({ key }) => key))
           const earlierOnly = earlier.rows.flatMap(({ key }) => (key === undefined || used.has(key) ? [] : [key]))
@@ -60,7 +60,7 @@ function NoLongerUsed({ now, before }: UnusedSkillsProps) {
             <AttentionList items={earlierOnly.map((key) => item(key, undefined, earlier))} />
           )
         }}
-      </Loaded>
+      </QueryBoundary>
     </AttentionCard>
   )
 }

@@ -1,13 +1,13 @@
 import { useMemo } from 'react'
 import { breakdownRows, order } from './breakdown-rows.tsx'
-import { useFiguresByKey } from './use-metrics.ts'
-import type { Center } from './use-search-state.ts'
+import { useMetricsByKey } from './use-metrics.ts'
+import type { SearchState } from './use-search-state.ts'
 
 /** The figures of each key of a dimension, in the order of the address. */
-export function useBreakdown({ search, filters, range, group, isLive }: Center, enabled: boolean) {
+export function useBreakdown({ search, filters, range, group, isLive }: SearchState, enabled: boolean) {
   const asked = { filters, group }
-  const now = useFiguresByKey({ ...asked, span: range, live: isLive && enabled, enabled })
-  const before = useFiguresByKey({ ...asked, span: range.before, enabled: enabled && now.isSuccess })
+  const now = useMetricsByKey({ ...asked, span: range, live: isLive && enabled, enabled })
+  const before = useMetricsByKey({ ...asked, span: range.before, enabled: enabled && now.isSuccess })
   const id = search.sort ?? 'invocations'
   const desc = search.order ? search.order === 'desc' : search.sort !== 'key'
   const rows = useMemo(

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
-import { type Answer, hub, type Query } from '../../api/api-client.ts'
+import { type ApiResponse, hub, type Query } from '../../api/api-client.ts'
 import type { Filters } from './dimensions.ts'
 import { aheadMs, isoOf, type Span } from './ranges.ts'
 
-export type CostException = Answer<'listCostExceptions'>['items'][number]
+export type CostException = ApiResponse<'listCostExceptions'>['items'][number]
 
 /** The Hub lists them by when they were stored, the oldest first: so many pages of 1,000 are read. */
 const pagesMax = 4

@@ -12,7 +12,7 @@ const steps: Record<string, readonly [down: number, right: number]> = {
  *
  * @param filled whether there is something to reach, by rows and columns
  */
-export function useCellKeys(filled: readonly (readonly boolean[])[]) {
+export function useGridNavigation(filled: readonly (readonly boolean[])[]) {
   const [last, setLast] = useState<readonly [number, number]>([0, 0])
   const firstRow = filled.findIndex((row) => row.includes(true))
   const stop = filled[last[0]]?.[last[1]] ? last : [firstRow, filled[firstRow]?.indexOf(true) ?? -1]

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
-import { type Answer, api, hub, type Query } from '../../api/api-client.ts'
+import { type ApiResponse, api, hub, type Query } from '../../api/api-client.ts'
 import type { Filters, Group } from './dimensions.ts'
 import { pollEvery } from './polling.ts'
 import { type Interval, isoOf, quarterMs, type Span } from './ranges.ts'
 
-export type Totals = Answer<'summarizeTelemetry'>['totals']
+export type Totals = ApiResponse<'summarizeTelemetry'>['totals']
 /** A row of an hour or a day. */
-export type TimeRow = Omit<Answer<'summarizeTelemetry'>['rows'][number], 'key'>
+export type TimeRow = Omit<ApiResponse<'summarizeTelemetry'>['rows'][number], 'key'>
 /** Without `key` for events that have no value of what is grouped by. */
 export type Row = TimeRow & { key?: string }
 
@@ -31,7 +31,7 @@ const rangeQuery = ({ span, filters }: Asked) => ({ from: isoOf(span.from), to: 
 const refresh = ({ live = false }: Asked) => pollEvery(refreshMs, live)
 
 /** Totals and rows by hours or days, in one call. */
-export function useFiguresOverTime(asked: Asked & { interval: Interval }) {
+export function useMetricsOverTime(asked: Asked & { interval: Interval }) {
   const query = { ...rangeQuery(asked), interval: asked.interval, time_zone: timeZone, limit: rowsPerPage }
   return api.useQuery(
     'get',
@@ -77,7 +77,7 @@ export interface Keys {
 }
 
 /** A row for each key of a dimension. */
-export function useFiguresByKey({ group, ...asked }: Asked & { group: Group }) {
+export function useMetricsByKey({ group, ...asked }: Asked & { group: Group }) {
   const query: Query<'summarizeTelemetry'> = { ...rangeQuery(asked), group_by: group, limit: rowsPerPage }
   return useQuery({
     queryKey: ['figures by key', query],

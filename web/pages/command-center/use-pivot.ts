@@ -1,12 +1,12 @@
 import { useQueries } from '@tanstack/react-query'
 import { dimensionOf, type Filters, type Group } from './dimensions.ts'
 import { isoOf, type Span } from './ranges.ts'
-import { type Keys, type Row, readKeys, rowsPerPage, useFiguresByKey } from './use-metrics.ts'
+import { type Keys, type Row, readKeys, rowsPerPage, useMetricsByKey } from './use-metrics.ts'
 
 /** Keys of each dimension in the table of two, those with the most invocations: it takes a call for each row. */
-export const crossKeys = 12
+export const pivotKeys = 12
 
-export interface CrossRow {
+export interface PivotRow {
   key: string
   /** By the keys of the second dimension; undefined while it is read. */
   cells: Map<string | undefined, Row> | undefined
@@ -20,11 +20,11 @@ interface Asked {
   filters: Filters
 }
 
-/** The figures of two dimensions, in at most 2 + {@link crossKeys} calls. Nothing is asked again by itself. */
-export function useCross({ group, across = group, span, filters }: Asked) {
+/** The figures of two dimensions, in at most 2 + {@link pivotKeys} calls. Nothing is asked again by itself. */
+export function usePivot({ group, across = group, span, filters }: Asked) {
   const enabled = across !== group
-  const rows = useFiguresByKey({ group, span, filters, enabled })
-  const columns = useFiguresByKey({ group: across, span, filters, enabled })
+  const rows = useMetricsByKey({ group, span, filters, enabled })
+  const columns = useMetricsByKey({ group: across, span, filters, enabled })
   const keys = enabled ? busiest(rows.data) : []
   const cells = useQueries({
     queries: keys.map((key) => {
@@ -43,7 +43,7 @@ export function useCross({ group, across = group, span, filters }: Asked) {
     columns,
     failed,
     columnKeys: busiest(columns.data),
-    crossRows: keys.map((key, index): CrossRow => {
+    crossRows: keys.map((key, index): PivotRow => {
       const data = cells[index]?.data
       return { key, cells: data && new Map(data.rows.map((row) => [row.key, row])) }
     }),
@@ -54,5 +54,5 @@ function busiest(keys: Keys | undefined): string[] {
   return (keys?.rows ?? [])
     .toSorted((one, other) => other.invocations - one.invocations)
     .flatMap(({ key }) => (key === undefined ? [] : [key]))
-    .slice(0, crossKeys)
+    .slice(0, pivotKeys)
 }

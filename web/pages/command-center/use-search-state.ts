@@ -8,7 +8,7 @@ import { intervalOf, rangeOf } from './ranges.ts'
 const route = getRouteApi('/')
 
 /** What the address says, and how it is changed. */
-export function useCenter() {
+export function useSearchState() {
   const search = route.useSearch()
   const navigate = useNavigate({ from: '/' })
   const now = useNow()
@@ -43,4 +43,4 @@ export function useCenter() {
   }
 }
 
-export type Center = ReturnType<typeof useCenter>
+export type SearchState = ReturnType<typeof useSearchState>

@@ -1,8 +1,8 @@
 import type { RecordFilter } from '../../../contract/record-filter.ts'
-import type { Answer } from '../../api/api-client.ts'
+import type { ApiResponse } from '../../api/api-client.ts'
 import type { ExportsSearch } from './exports-search.ts'
 
-export type ExportJob = Answer<'getExport'>
+export type ExportJob = ApiResponse<'getExport'>
 export type ExportFormat = ExportJob['format']
 
 export const pollMs = 1500

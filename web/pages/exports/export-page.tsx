@@ -9,14 +9,14 @@ import { BackLink } from '../../components/back-link.tsx'
 import { LinkButton } from '../../components/link-button.tsx'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { type ExportJob, fileNameIn, formats, goodUntil, isUnderWay, orderAgain, pollMs } from './export-job.ts'
 import { ExportProgress } from './export-progress.tsx'
-import { ExportOrder, useOrder } from './export-request.tsx'
+import { ExportRequestForm, useExportRequest } from './export-request.tsx'
 import { ExportStatus } from './export-status.tsx'
 import { OfflineVerification } from './offline-verification.tsx'
 import { VerificationSummary } from './verification-summary.tsx'
@@ -34,9 +34,9 @@ export default function ExportPage() {
   return (
     <>
       <PageHeader title="Export" back={<BackLink to="/exports">All exports</BackLink>} about={jobId} />
-      <Loaded query={query} what="details of the export" skeleton={<Cards />}>
+      <QueryBoundary query={query} what="details of the export" skeleton={<Cards />}>
         {(job) => <JobDetails job={job} />}
-      </Loaded>
+      </QueryBoundary>
     </>
   )
 }
@@ -54,7 +54,7 @@ function Cards() {
 
 function JobDetails({ job }: { job: ExportJob }) {
   const me = useMe()
-  const order = useOrder(job)
+  const order = useExportRequest(job)
   // An order that is not known would be another one: everything that the reader may see.
   const again =
     me.may('createExport') &&
@@ -77,7 +77,7 @@ function JobDetails({ job }: { job: ExportJob }) {
               Ordered <TimeText iso={job.created_at} />
             </Text>
           </Group>
-          <ExportOrder order={order} />
+          <ExportRequestForm order={order} />
           {isUnderWay(job) && (
             <>
               <ExportProgress job={job} />

@@ -1,23 +1,23 @@
 import { Group, Skeleton, Text } from '@mantine/core'
 import { ActorName } from '../../components/actor-name.tsx'
-import { filterInWords } from '../../components/record-filter.ts'
+import { describeRecordFilter } from '../../components/record-filter.ts'
 import { type ExportJob, isUnderWay } from './export-job.ts'
-import { type Order, useOrders } from './use-export-requests.ts'
+import { type ExportRequest, useExportRequests } from './use-export-requests.ts'
 
 /** @returns null where what was ordered is not known; undefined while it is being asked for */
-export function useOrder(job: ExportJob): Order | null | undefined {
-  const orders = useOrders([job], isUnderWay(job) ? 5000 : Number.POSITIVE_INFINITY)
+export function useExportRequest(job: ExportJob): ExportRequest | null | undefined {
+  const orders = useExportRequests([job], isUnderWay(job) ? 5000 : Number.POSITIVE_INFINITY)
   return orders === undefined ? undefined : (orders.get(job.job_id) ?? null)
 }
 
 /** Its place is held while it is not known yet: what stands below does not move. */
-export function ExportOrder({ order }: { order: Order | null | undefined }) {
+export function ExportRequestForm({ order }: { order: ExportRequest | null | undefined }) {
   if (order === null) return null
   return (
     <Text size="sm" component="div" mih="2.9em" lineClamp={2}>
       {order ? (
         <>
-          {`Of ${filterInWords(order.filter)}, ordered by `}
+          {`Of ${describeRecordFilter(order.filter)}, ordered by `}
           <ActorName id={order.actor} />.
         </>
       ) : (

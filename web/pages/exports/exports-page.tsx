@@ -4,8 +4,8 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
-import { byCursor, hasOnePage, moreOf } from '../../components/cursor-pagination.ts'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { cursorOptions, hasOnePage, moreOf } from '../../components/cursor-pagination.ts'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { CreateExport } from './create-export.tsx'
@@ -23,7 +23,7 @@ export default function ExportsPage() {
     '/api/v1/hub/exports',
     { params: { query: { limit: 100 } } },
     {
-      ...byCursor,
+      ...cursorOptions,
       refetchInterval: (list) => {
         if (!list.state.data?.pages.some(({ items }) => items.some(isUnderWay))) return false
         return hasOnePage(list) ? pollMs : pollManyMs
@@ -44,7 +44,7 @@ export default function ExportsPage() {
         about="Files of records, with a manifest beside each that takes them to be verified later, elsewhere, without the Hub."
         actions={!isEmpty && create}
       />
-      <Loaded query={query} what="exports">
+      <QueryBoundary query={query} what="exports">
         {() =>
           jobs.length === 0 ? (
             <EmptyState title="No exports yet" icon={IconDownload} action={create}>
@@ -59,7 +59,7 @@ export default function ExportsPage() {
             />
           )
         }
-      </Loaded>
+      </QueryBoundary>
       {me.may('createExport') && (
         <CreateExport
           prefilled={search}

@@ -1,7 +1,7 @@
 import { Group, Progress, Text } from '@mantine/core'
 import { createContext, useContext } from 'react'
 import { LinkText } from '../../components/link-text.tsx'
-import { filterInWords } from '../../components/record-filter.ts'
+import { describeRecordFilter } from '../../components/record-filter.ts'
 import { capitalised } from '../../ui/capitalised.ts'
 import { DataTable, type DataTableProps } from '../../ui/data-table.tsx'
 import { formatCount } from '../../ui/formats.ts'
@@ -9,7 +9,7 @@ import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 import { type ExportJob, formats, goodUntil, isUnderWay } from './export-job.ts'
 import { ExportStatus } from './export-status.tsx'
-import { type Order, useOrders } from './use-export-requests.ts'
+import { type ExportRequest, useExportRequests } from './use-export-requests.ts'
 
 const column = columnsOf<ExportJob>()
 const columns = column.columns([
@@ -79,7 +79,7 @@ const columns = column.columns([
 ])
 
 /** What was ordered, by id of the job: undefined while it is not known. */
-const Orders = createContext<ReadonlyMap<string, Order> | undefined>(undefined)
+const Orders = createContext<ReadonlyMap<string, ExportRequest> | undefined>(undefined)
 
 /** What was exported; its format where that is not known to the reader. */
 function What({ job }: { job: ExportJob }) {
@@ -97,7 +97,7 @@ function What({ job }: { job: ExportJob }) {
         display="block"
         truncate
       >
-        {order ? capitalised(filterInWords(order.filter)) : `Export as ${format}`}
+        {order ? capitalised(describeRecordFilter(order.filter)) : `Export as ${format}`}
       </LinkText>
       <Text size="xs" c="dimmed" truncate hiddenFrom="md">
         <TimeText iso={job.created_at} />
@@ -124,7 +124,7 @@ function Verified({ job: { verification_summary: summary } }: { job: ExportJob }
 type ExportsTableProps = Pick<DataTableProps<ExportJob>, 'onOpen' | 'more'> & { jobs: readonly ExportJob[] }
 
 export function ExportsTable({ jobs, ...rest }: ExportsTableProps) {
-  const orders = useOrders(jobs, Number.POSITIVE_INFINITY)
+  const orders = useExportRequests(jobs, Number.POSITIVE_INFINITY)
   return (
     <Orders value={orders}>
       <DataTable label="Exports, latest first" rows={jobs} columns={columns} rowId={({ job_id }) => job_id} {...rest} />

@@ -5,7 +5,7 @@ import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import type { ExportJob } from './export-job.ts'
 
-export interface Order {
+export interface ExportRequest {
   filter: RecordFilter
   actor: string
 }
@@ -22,7 +22,7 @@ const readAtMost = 1000
  * @param jobs latest first
  * @returns undefined while it is being asked for; empty for those who do not see the events
  */
-export function useOrders(jobs: readonly Pick<ExportJob, 'job_id' | 'created_at'>[], staleTime: number) {
+export function useExportRequests(jobs: readonly Pick<ExportJob, 'job_id' | 'created_at'>[], staleTime: number) {
   const { scopes } = useMe()
   const [newest, oldest] = [jobs[0], jobs.at(-1)]
   const isAsked = canSee(scopes, 'governance_event') && newest !== undefined
@@ -45,9 +45,9 @@ export function useOrders(jobs: readonly Pick<ExportJob, 'job_id' | 'created_at'
     { enabled: isAsked, staleTime, placeholderData: keepPreviousData },
   )
   if (isAsked && isLoading) return undefined
-  return new Map<string, Order>(
+  return new Map<string, ExportRequest>(
     data?.records.flatMap(({ subject, details }) => {
-      const { filter = {}, actor = '' } = (details ?? {}) as Partial<Order>
+      const { filter = {}, actor = '' } = (details ?? {}) as Partial<ExportRequest>
       return typeof subject === 'string' ? [[subject.replace(/^export:/, ''), { filter, actor }]] : []
     }),
   )

@@ -2,14 +2,14 @@ import { Button, Group, List, Stack, Text, ThemeIcon, Title } from '@mantine/cor
 import { IconCheck, IconDownload, IconX } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { type CertificateChecks, type JsonValue, verifyDeletionCertificate } from '../../../provenance/index.ts'
-import { type Answer, api } from '../../api/api-client.ts'
+import { type ApiResponse, api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { ActorName } from '../../components/actor-name.tsx'
 import { LinkText } from '../../components/link-text.tsx'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { recordTypeLooks } from '../../components/record-type.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
-import { Member, Members } from '../../ui/description-list.tsx'
+import { DescriptionItem, DescriptionList } from '../../ui/description-list.tsx'
 import { SidePanel } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { saveFile } from '../../ui/save-file.ts'
@@ -17,7 +17,7 @@ import { TimeText } from '../../ui/time-text.tsx'
 import { verifierOf } from '../../verification/use-verification.ts'
 import { logKeys } from '../../verification/verify-record.ts'
 
-type Certificate = Answer<'getDeletionCertificate'>
+type Certificate = ApiResponse<'getDeletionCertificate'>
 
 /** What each check says where it holds (docs/auditor.md). */
 const checkWords: Readonly<Record<keyof CertificateChecks, string>> = {
@@ -52,9 +52,9 @@ export function CertificateDrawer({ recordId, onClose }: CertificateDrawerProps)
       title={query.data && recordTypeLooks[query.data.record_type].label}
     >
       {recordId && (
-        <Loaded query={query} what="parts of the certificate">
+        <QueryBoundary query={query} what="parts of the certificate">
           {(certificate) => <CertificateDetails certificate={certificate} />}
-        </Loaded>
+        </QueryBoundary>
       )}
     </SidePanel>
   )
@@ -69,22 +69,22 @@ export function CertificateDetails({ certificate }: { certificate: Certificate }
     )
   return (
     <Stack gap="lg">
-      <Members>
-        <Member name="Record">
+      <DescriptionList>
+        <DescriptionItem name="Record">
           <CopyText value={record_id} label="Copy the id of the record" />
-        </Member>
-        <Member name="Type">{recordTypeLooks[certificate.record_type].label}</Member>
-        <Member name="Purged">
+        </DescriptionItem>
+        <DescriptionItem name="Type">{recordTypeLooks[certificate.record_type].label}</DescriptionItem>
+        <DescriptionItem name="Purged">
           <TimeText iso={certificate.purged_at} /> by <ActorName id={certificate.purged_by} />
-        </Member>
-        <Member name="Because">{certificate.purge_reason}</Member>
-        <Member name="Erased">
+        </DescriptionItem>
+        <DescriptionItem name="Because">{certificate.purge_reason}</DescriptionItem>
+        <DescriptionItem name="Erased">
           <TimeText iso={certificate.erased_at} />
-        </Member>
-        <Member name="What is left">
+        </DescriptionItem>
+        <DescriptionItem name="What is left">
           <CopyText value={certificate.leaf_hash} label="Copy the hash of the leaf" />
-        </Member>
-        <Member name="Events">
+        </DescriptionItem>
+        <DescriptionItem name="Events">
           <LinkText to="/governance" search={{ event: certificate.events.erased.record_id }} size="sm">
             Erasure
           </LinkText>
@@ -96,8 +96,8 @@ export function CertificateDetails({ certificate }: { certificate: Certificate }
               </LinkText>
             </>
           )}
-        </Member>
-      </Members>
+        </DescriptionItem>
+      </DescriptionList>
       <CertificateVerification certificate={certificate} />
       <Group>
         <Button variant="default" leftSection={<IconDownload size={16} />} onClick={download}>
@@ -128,7 +128,7 @@ function CertificateVerification({ certificate }: { certificate: Certificate }) 
       <Title order={3} size="h4" mb="xs" id="certificate-verification">
         Verified in this browser
       </Title>
-      <Loaded query={query} what="keys of the log">
+      <QueryBoundary query={query} what="keys of the log">
         {({ result, keys }) => (
           <Stack gap="sm">
             <Notice
@@ -157,7 +157,7 @@ function CertificateVerification({ certificate }: { certificate: Certificate }) 
             ))}
           </Stack>
         )}
-      </Loaded>
+      </QueryBoundary>
     </section>
   )
 }

@@ -12,38 +12,38 @@ const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d/
 const mute = /(_digest$|^session_id|^family_id|^delivery_id|^request_id|^address|^actor)$/
 
 /** `min_invocations` → min invocations */
-export function nameInWords(name: string): string {
+export function describeName(name: string): string {
   return name.replaceAll('_', ' ').trim()
 }
 
 /** a, b, c and 4 more */
-export function listInWords(items: readonly string[], atMost = namedAtMost, between = ', '): string {
+export function describeList(items: readonly string[], atMost = namedAtMost, between = ', '): string {
   const more = items.length - atMost
   if (more <= 0) return items.join(between) || 'none'
   return `${items.slice(0, atMost).join(between)} and ${formatCount(more)} more`
 }
 
 /** What stands in an event, as it can be read on one line. */
-export function valueInWords(value: unknown, atMost = namedAtMost): string {
+export function describeValue(value: unknown, atMost = namedAtMost): string {
   if (value === null || value === undefined || value === '') return 'none'
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (typeof value === 'number') return value.toLocaleString()
   if (Array.isArray(value)) {
     const between = value.some(isObject) ? '; ' : ', '
-    return listInWords(
-      value.map((item) => (isObject(item) ? inWords(item) : String(item))),
+    return describeList(
+      value.map((item) => (isObject(item) ? describeDetail(item) : String(item))),
       atMost,
       between,
     )
   }
-  if (isObject(value)) return inWords(value)
+  if (isObject(value)) return describeDetail(value)
   const text = String(value)
   if (isTime.test(text) && !Number.isNaN(Date.parse(text))) return formatTime(text)
-  return isSnake.test(text) ? nameInWords(text) : text
+  return isSnake.test(text) ? describeName(text) : text
 }
 
 /** Members with their values: `description Pager, enabled, 2 alerts, thresholds (cost usd 2)`. */
-export function inWords(members: Readonly<Record<string, unknown>>): string {
+export function describeDetail(members: Readonly<Record<string, unknown>>): string {
   return Object.entries(members)
     .filter(([name, value]) => !mute.test(name) && !(Array.isArray(value) && value.length === 0))
     .map(([name, value]) => memberInWords(name, value))
@@ -51,22 +51,22 @@ export function inWords(members: Readonly<Record<string, unknown>>): string {
 }
 
 function memberInWords(member: string, value: unknown): string {
-  const name = nameInWords(member)
+  const name = describeName(member)
   if (typeof value === 'boolean') return value ? name : `not ${name}`
   if (names.has(member) && typeof value === 'string' && value !== '') return `“${value}”`
   if (Array.isArray(value) && value.some(isObject)) {
     return `${formatCount(value.length)} ${value.length === 1 ? name.replace(/s$/, '') : name}`
   }
-  return `${name} ${isObject(value) ? `(${inWords(value)})` : valueInWords(value)}`
+  return `${name} ${isObject(value) ? `(${describeDetail(value)})` : describeValue(value)}`
 }
 
 /** What is other than before, or all of it where there was nothing. */
-export function changeInWords(before: unknown, after: unknown): string {
+export function describeChange(before: unknown, after: unknown): string {
   if (!isObject(after)) return ''
   const was = isObject(before) ? before : {}
   const changed = Object.entries(after).filter(([name, value]) => JSON.stringify(was[name]) !== JSON.stringify(value))
   const gone = Object.keys(was).filter((name) => !Object.hasOwn(after, name) && !mute.test(name))
-  return [inWords(Object.fromEntries(changed)), ...gone.map((name) => `no ${nameInWords(name)} any more`)]
+  return [describeDetail(Object.fromEntries(changed)), ...gone.map((name) => `no ${describeName(name)} any more`)]
     .filter(Boolean)
     .join(', ')
 }

@@ -10,7 +10,7 @@ const words: Record<Change['kind'], string> = {
 }
 
 /** What was there before and what is there now, member by member; what stayed comes last. */
-export function ChangeList({ before, after }: { before: unknown; after: unknown }) {
+export function DiffTable({ before, after }: { before: unknown; after: unknown }) {
   const changes = changesBetween(before, after)
   const ordered = [...changes.filter(({ kind }) => kind !== 'same'), ...changes.filter(({ kind }) => kind === 'same')]
   if (ordered.length === 0) return null

@@ -30,12 +30,12 @@ function flat(value: unknown, path = '', into = new Map<string, string>()): Map<
   if (isObject(value)) for (const [name, member] of Object.entries(value)) flat(member, inside(name), into)
   else if (Array.isArray(value) && value.some((item) => typeof item === 'object' && item !== null))
     for (const [index, item] of value.entries()) flat(item, inside(String(index)), into)
-  else if (value !== undefined && !(value === null && path === '')) into.set(path || 'value', inWords(value))
+  else if (value !== undefined && !(value === null && path === '')) into.set(path || 'value', describeChanges(value))
   return into
 }
 
 /** A value as it can be read on one line. */
-export function inWords(value: unknown): string {
+export function describeChanges(value: unknown): string {
   if (value === null || value === undefined) return 'none'
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) return value.join(', ') || 'none'

@@ -2,7 +2,7 @@ import { Text } from '@mantine/core'
 import { IconEraser } from '@tabler/icons-react'
 import type { RecordType } from '../../../contract/literals.ts'
 import { recordTypes } from '../../../contract/literals.ts'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { RecordTypeBadge } from '../../components/record-type.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
@@ -14,7 +14,7 @@ import { useEvents } from './use-events.ts'
 const column = columnsOf<GovernanceEvent>()
 
 /** Type of the record that the event of a purge or erasure tells of. */
-export function TypeOfGone({ event }: { event: GovernanceEvent }) {
+export function DeletedRecordType({ event }: { event: GovernanceEvent }) {
   const type = detail(event, 'record_type') as RecordType | undefined
   return type && recordTypes.includes(type) ? <RecordTypeBadge type={type} /> : null
 }
@@ -35,7 +35,7 @@ const columns = column.columns([
     header: 'Type',
     size: 170,
     meta: { from: 'md' },
-    cell: ({ row }) => <TypeOfGone event={row.original} />,
+    cell: ({ row }) => <DeletedRecordType event={row.original} />,
   }),
   column.accessor('created_at', {
     id: 'erased',
@@ -65,7 +65,7 @@ interface ErasedRecordsProps {
 export function ErasedRecords({ openId, onOpen }: ErasedRecordsProps) {
   const { query, events, more } = useEvents({ event_kind: 'hub.record_hard_deleted' })
   return (
-    <Loaded query={query} what="erasures">
+    <QueryBoundary query={query} what="erasures">
       {() =>
         events.length === 0 ? (
           <EmptyState title="Nothing was erased yet" icon={IconEraser}>
@@ -83,6 +83,6 @@ export function ErasedRecords({ openId, onOpen }: ErasedRecordsProps) {
           />
         )
       }
-    </Loaded>
+    </QueryBoundary>
   )
 }

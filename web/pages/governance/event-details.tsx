@@ -2,15 +2,15 @@ import { Box, Stack, Text, Title } from '@mantine/core'
 import { api } from '../../api/api-client.ts'
 import { ActorName } from '../../components/actor-name.tsx'
 import { LinkText } from '../../components/link-text.tsx'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { capitalised } from '../../ui/capitalised.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
-import { Member, Members } from '../../ui/description-list.tsx'
+import { DescriptionItem, DescriptionList } from '../../ui/description-list.tsx'
 import { SidePanel } from '../../ui/dialog.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
-import { nameInWords, valueInWords } from './detail-labels.ts'
-import { ChangeList } from './diff-table.tsx'
-import { eventInWords } from './event-labels.ts'
+import { describeName, describeValue } from './detail-labels.ts'
+import { DiffTable } from './diff-table.tsx'
+import { describeEvent } from './event-labels.ts'
 import { type GovernanceEvent, governanceEventOf } from './governance-event.ts'
 import { RawDetails } from './raw-details.tsx'
 import { SubjectLink } from './subject-link.tsx'
@@ -47,9 +47,9 @@ export function EventDrawer({ eventId, events, onClose }: EventDrawerProps) {
         <EventDetails event={listed} />
       ) : (
         eventId && (
-          <Loaded query={single} what="details of the event">
+          <QueryBoundary query={single} what="details of the event">
             {(record) => <EventDetails event={governanceEventOf(record)} />}
-          </Loaded>
+          </QueryBoundary>
         )
       )}
     </SidePanel>
@@ -60,7 +60,7 @@ function EventDetails({ event }: { event: GovernanceEvent }) {
   const others = Object.entries(event.details).filter(
     ([member, value]) => !told.has(member) && !(member === 'actor' && value === event.actor),
   )
-  const words = eventInWords(event)
+  const words = describeEvent(event)
   return (
     <Stack gap="lg">
       {words && (
@@ -68,33 +68,33 @@ function EventDetails({ event }: { event: GovernanceEvent }) {
           {words}
         </Text>
       )}
-      <Members>
-        <Member name="When">
+      <DescriptionList>
+        <DescriptionItem name="When">
           <TimeText iso={event.created_at} />
-        </Member>
-        <Member name="Who">
+        </DescriptionItem>
+        <DescriptionItem name="Who">
           <ActorName id={event.actor} />
-        </Member>
-        <Member name="About">
+        </DescriptionItem>
+        <DescriptionItem name="About">
           <SubjectLink subject={event.subject} whole />
-        </Member>
-        <Member name="Event">
+        </DescriptionItem>
+        <DescriptionItem name="Event">
           <CopyText value={event.record_id} label="Copy the id of the event" />
-        </Member>
-      </Members>
-      <ChangeList before={event.details.before} after={event.details.after} />
+        </DescriptionItem>
+      </DescriptionList>
+      <DiffTable before={event.details.before} after={event.details.after} />
       {others.length > 0 && (
         <Box component="section" aria-labelledby="event-details">
           <Title order={3} size="h4" mb="xs" id="event-details">
             Details
           </Title>
-          <Members>
+          <DescriptionList>
             {others.map(([member, value]) => (
-              <Member key={member} name={capitalised(nameInWords(member))}>
-                {valueInWords(value, Number.POSITIVE_INFINITY)}
-              </Member>
+              <DescriptionItem key={member} name={capitalised(describeName(member))}>
+                {describeValue(value, Number.POSITIVE_INFINITY)}
+              </DescriptionItem>
             ))}
-          </Members>
+          </DescriptionList>
         </Box>
       )}
       {Object.keys(event.details).length > 0 && <RawDetails details={event.details} />}

@@ -3,7 +3,7 @@ import { IconX } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useSuggestions } from '../../components/filter-suggestions.ts'
 import { FilterText } from '../../components/filter-text.tsx'
-import { MomentInput } from '../../ui/date-time-input.tsx'
+import { DateTimeInput } from '../../ui/date-time-input.tsx'
 import { FoldedFilters } from '../../ui/folded-filters.tsx'
 import type { EventsSearch } from './events-search.ts'
 
@@ -39,7 +39,7 @@ export function EventFilters({ filters, onChange }: EventFiltersProps) {
     />
   )
   const moment = (name: 'created_at__gte' | 'created_at__lt', label: string) => (
-    <MomentInput
+    <DateTimeInput
       {...{ label, placeholder: 'Any time', value: filters[name] }}
       onChange={(value) => onChange({ [name]: value })}
     />

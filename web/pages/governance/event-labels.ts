@@ -1,12 +1,12 @@
 import { type RecordType, recordTypes } from '../../../contract/literals.ts'
 import type { RecordFilter } from '../../../contract/record-filter.ts'
-import { filterInWords } from '../../components/record-filter.ts'
+import { describeRecordFilter } from '../../components/record-filter.ts'
 import { recordTypeLooks } from '../../components/record-type.tsx'
 import { capitalised } from '../../ui/capitalised.ts'
 import { formatBytes, formatCount } from '../../ui/formats.ts'
 import { isObject } from '../../ui/is-object.ts'
 import { formats } from '../exports/export-job.ts'
-import { changeInWords, inWords, listInWords, nameInWords } from './detail-labels.ts'
+import { describeChange, describeDetail, describeList, describeName } from './detail-labels.ts'
 import { meaningOf } from './failed-checks.ts'
 import { detail, type GovernanceEvent } from './governance-event.ts'
 
@@ -39,7 +39,7 @@ function changeOf(event: GovernanceEvent): string | undefined {
   if (change === undefined) return undefined
   const known = changes.get(change)
   if (known) return known
-  return capitalised(nameInWords(endsInVerb.test(change) ? change : `${change} changed`))
+  return capitalised(describeName(endsInVerb.test(change) ? change : `${change} changed`))
 }
 
 function typeOf(event: GovernanceEvent): string | undefined {
@@ -57,7 +57,7 @@ const quoted = (text: string | undefined) => text && `“${text}”`
 /** Which records, of a hold or an export. */
 function scope(event: GovernanceEvent): string | undefined {
   const { filter } = event.details
-  if (isObject(filter)) return filterInWords(filter as RecordFilter)
+  if (isObject(filter)) return describeRecordFilter(filter as RecordFilter)
   const count = number(event, 'record_count')
   return count === undefined ? undefined : `${formatCount(count)} ${count === 1 ? 'record' : 'records'}`
 }
@@ -74,7 +74,7 @@ function grants(event: GovernanceEvent, member: 'granted' | 'revoked'): string |
   if (count > pairs.length || (skills.length > 1 && archetypes.length > 1)) {
     return `${verb} ${formatCount(count)} skills ${from} archetypes`
   }
-  return `${verb} ${listInWords(skills)} ${from} ${listInWords(archetypes)}`
+  return `${verb} ${describeList(skills)} ${from} ${describeList(archetypes)}`
 }
 
 const exported: Words = (event) => [
@@ -120,8 +120,8 @@ const kinds = new Map<string, Words>([
   [
     'rbac.archetype_assigned',
     (event) => [
-      `Now ${listInWords(texts(event.details.after))}`,
-      `before ${listInWords(texts(event.details.before))}`,
+      `Now ${describeList(texts(event.details.after))}`,
+      `before ${describeList(texts(event.details.before))}`,
       detail(event, 'source') && `by ${detail(event, 'source')}`,
     ],
   ],
@@ -135,8 +135,8 @@ const kinds = new Map<string, Words>([
       const given = [grants(event, 'granted'), grants(event, 'revoked')]
       const versions = texts(event.details.versions)
       if (given.some(Boolean)) return given
-      if (versions.length === 0) return [changeOf(event), changeInWords(event.details.before, event.details.after)]
-      return [`${versions.length === 1 ? 'Version' : 'Versions'} ${listInWords(versions)}`, become(event)]
+      if (versions.length === 0) return [changeOf(event), describeChange(event.details.before, event.details.after)]
+      return [`${versions.length === 1 ? 'Version' : 'Versions'} ${describeList(versions)}`, become(event)]
     },
   ],
 ])
@@ -150,14 +150,19 @@ function become({ details: { before, after } }: GovernanceEvent): string | undef
 /** Of every other: what changed and how, a reason, and what else it says. */
 const usual: Words = (event) => {
   const { change: _change, reason, before, after, ...rest } = event.details
-  const changed = changeInWords(before, after)
-  return [changeOf(event), typeof reason === 'string' && nameInWords(reason), changed, !changed && inWords(rest)]
+  const changed = describeChange(before, after)
+  return [
+    changeOf(event),
+    typeof reason === 'string' && describeName(reason),
+    changed,
+    !changed && describeDetail(rest),
+  ]
 }
 
 const lengthMax = 300
 
 /** What an event tells, on one line and in words: `Pack stored · archetype ids support-agent, 2 skills`. */
-export function eventInWords(event: GovernanceEvent): string {
+export function describeEvent(event: GovernanceEvent): string {
   try {
     const words = (kinds.get(event.event_kind) ?? usual)(event).filter(Boolean).join(' · ')
     return words.length > lengthMax ? `${words.slice(0, lengthMax)} …` : words

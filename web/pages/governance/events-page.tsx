@@ -3,7 +3,7 @@ import { IconDownload, IconFilterOff } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useMe } from '../../api/me.ts'
 import { LinkButton } from '../../components/link-button.tsx'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { SavedViews } from '../../components/saved-views.tsx'
 import { viewQuery } from '../../components/view-query.ts'
 import { EmptyState } from '../../ui/empty-state.tsx'
@@ -85,7 +85,7 @@ function Events({ search, openId, onOpen }: EventsProps) {
   )
   const found = events.filter((event) => matches(event, subject, actor))
   return (
-    <Loaded query={query} what="governance events">
+    <QueryBoundary query={query} what="governance events">
       {() => (
         <>
           {isLookedThrough && (
@@ -118,7 +118,7 @@ function Events({ search, openId, onOpen }: EventsProps) {
           <EventDrawer eventId={openId} events={events} onClose={() => onOpen(undefined)} />
         </>
       )}
-    </Loaded>
+    </QueryBoundary>
   )
 }
 

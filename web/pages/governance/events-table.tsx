@@ -3,7 +3,7 @@ import { ActorName } from '../../components/actor-name.tsx'
 import { DataTable, type DataTableProps } from '../../ui/data-table.tsx'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
-import { eventInWords } from './event-labels.ts'
+import { describeEvent } from './event-labels.ts'
 import type { GovernanceEvent } from './governance-event.ts'
 import { SubjectLink } from './subject-link.tsx'
 
@@ -70,7 +70,7 @@ const columnsOn = (roomy: boolean) =>
 const columns = { usual: columnsOn(false), roomy: columnsOn(true) }
 
 function What({ event }: { event: GovernanceEvent }) {
-  const words = eventInWords(event)
+  const words = describeEvent(event)
   return (
     <Text size="sm" c="dimmed" truncate title={words}>
       {words}

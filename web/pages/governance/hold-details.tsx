@@ -1,15 +1,15 @@
 import { Box, Button, List, Stack, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { type Answer, api } from '../../api/api-client.ts'
+import { type ApiResponse, api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { ActorName } from '../../components/actor-name.tsx'
 import { LinkText } from '../../components/link-text.tsx'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
-import { Member, Members } from '../../ui/description-list.tsx'
+import { DescriptionItem, DescriptionList } from '../../ui/description-list.tsx'
 import { SidePanel } from '../../ui/dialog.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { TimeText } from '../../ui/time-text.tsx'
@@ -40,37 +40,37 @@ export function HoldDrawer({ holdId, onClose }: HoldDrawerProps) {
       closeButtonProps={{ 'aria-label': 'Close details' }}
     >
       {holdId && (
-        <Loaded query={query} what="details of the hold">
+        <QueryBoundary query={query} what="details of the hold">
           {(hold) => <HoldDetails hold={hold} />}
-        </Loaded>
+        </QueryBoundary>
       )}
     </SidePanel>
   )
 }
 
-function HoldDetails({ hold }: { hold: Answer<'getHold'> }) {
+function HoldDetails({ hold }: { hold: ApiResponse<'getHold'> }) {
   const me = useMe()
   const named = hold.record_ids ?? []
   return (
     <Stack gap="lg">
-      <Members>
-        <Member name="State">
+      <DescriptionList>
+        <DescriptionItem name="State">
           <HoldState active={hold.active} />
-        </Member>
-        <Member name="Over">{scopeOf(hold)}</Member>
-        <Member name="Why">{hold.reason}</Member>
-        <Member name="Placed">
+        </DescriptionItem>
+        <DescriptionItem name="Over">{scopeOf(hold)}</DescriptionItem>
+        <DescriptionItem name="Why">{hold.reason}</DescriptionItem>
+        <DescriptionItem name="Placed">
           <TimeText iso={hold.created_at} /> by <ActorName id={hold.created_by} />
-        </Member>
+        </DescriptionItem>
         {hold.released_at && (
           <>
-            <Member name="Released">
+            <DescriptionItem name="Released">
               <TimeText iso={hold.released_at} /> by <ActorName id={hold.released_by ?? ''} />
-            </Member>
-            <Member name="Because">{hold.release_reason}</Member>
+            </DescriptionItem>
+            <DescriptionItem name="Because">{hold.release_reason}</DescriptionItem>
           </>
         )}
-      </Members>
+      </DescriptionList>
       {hold.active && me.may('releaseHold') && <ReleaseButton hold={hold} />}
       {named.length > 0 && (
         <Box component="section" aria-labelledby="held-records">
@@ -97,7 +97,7 @@ function HoldDetails({ hold }: { hold: Answer<'getHold'> }) {
   )
 }
 
-function ReleaseButton({ hold }: { hold: Answer<'getHold'> }) {
+function ReleaseButton({ hold }: { hold: ApiResponse<'getHold'> }) {
   const [opened, { open, close }] = useDisclosure()
   const release = api.useMutation('post', '/api/v1/hub/legal-holds/{hold_id}:release')
   return (

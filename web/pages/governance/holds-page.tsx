@@ -4,8 +4,8 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
-import { byCursor, moreOf } from '../../components/cursor-pagination.ts'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { cursorOptions, moreOf } from '../../components/cursor-pagination.ts'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { HoldDrawer } from './hold-details.tsx'
@@ -31,7 +31,7 @@ export default function HoldsPage() {
     '/api/v1/hub/legal-holds',
     { params: { query: { limit: 200, ...(state && { active: state === 'active' }) } } },
     {
-      ...byCursor,
+      ...cursorOptions,
     },
   )
   const holds = useMemo(() => query.data?.pages.flatMap(({ items }) => items) ?? [], [query.data])
@@ -56,7 +56,7 @@ export default function HoldsPage() {
         value={state ?? 'all'}
         onChange={(value) => go({ state: value === 'all' ? undefined : (value as 'active' | 'released') })}
       />
-      <Loaded query={query} what="legal holds">
+      <QueryBoundary query={query} what="legal holds">
         {() =>
           holds.length === 0 ? (
             <EmptyState
@@ -77,7 +77,7 @@ export default function HoldsPage() {
             />
           )
         }
-      </Loaded>
+      </QueryBoundary>
       <HoldDrawer holdId={hold} onClose={() => go({ hold: undefined })} />
       {me.may('placeHold') && (
         <PlaceHold

@@ -1,15 +1,15 @@
 import { Badge, Text } from '@mantine/core'
 import { IconLock, IconLockOpen } from '@tabler/icons-react'
-import type { Answer } from '../../api/api-client.ts'
+import type { ApiResponse } from '../../api/api-client.ts'
 import { ActorName } from '../../components/actor-name.tsx'
-import { filterInWords } from '../../components/record-filter.ts'
+import { describeRecordFilter } from '../../components/record-filter.ts'
 import { capitalised } from '../../ui/capitalised.ts'
 import { DataTable, type DataTableProps } from '../../ui/data-table.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 
-export type Hold = Answer<'listHolds'>['items'][number]
+export type Hold = ApiResponse<'listHolds'>['items'][number]
 
 export function HoldState({ active }: { active: boolean }) {
   return active ? (
@@ -25,7 +25,7 @@ export function HoldState({ active }: { active: boolean }) {
 
 /** What a hold is over, in words. */
 export function scopeOf({ filter, record_count }: Pick<Hold, 'filter' | 'record_count'>): string {
-  if (filter) return capitalised(filterInWords(filter))
+  if (filter) return capitalised(describeRecordFilter(filter))
   return record_count === 1 ? '1 record' : `${formatCount(record_count)} records`
 }
 

@@ -3,7 +3,7 @@ import { IconRefresh } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useMe } from '../../api/me.ts'
 import { queryClient } from '../../api/query-client.ts'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { checkpointSteps } from '../../verification/check-log.ts'
 import type { Verdict } from '../../verification/steps.ts'
@@ -42,7 +42,7 @@ export function LogCheck() {
       <Title order={2} size="h3" mb="sm" id="log-check">
         Checked in this browser
       </Title>
-      <Loaded query={query} what="keys and proofs of the log">
+      <QueryBoundary query={query} what="keys and proofs of the log">
         {({ verdict, steps }) => (
           <Stack gap="md">
             <Notice kind={verdicts[verdict].kind} title={verdicts[verdict].title} urgent>
@@ -64,7 +64,7 @@ export function LogCheck() {
             </Button>
           </Stack>
         )}
-      </Loaded>
+      </QueryBoundary>
     </Paper>
   )
 }

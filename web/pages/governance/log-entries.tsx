@@ -2,9 +2,9 @@ import { Paper, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type RecordType, recordTypes } from '../../../contract/literals.ts'
-import { type Answer, hub } from '../../api/api-client.ts'
+import { type ApiResponse, hub } from '../../api/api-client.ts'
 import { LinkText } from '../../components/link-text.tsx'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { looksOf, RecordTypeBadge } from '../../components/record-type.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { formatCount } from '../../ui/formats.ts'
@@ -12,7 +12,7 @@ import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 import { shortId } from './subject-address.ts'
 
-type Entry = Answer<'listLogEntries'>['items'][number]
+type Entry = ApiResponse<'listLogEntries'>['items'][number]
 
 const shownMax = 30
 
@@ -101,7 +101,7 @@ export function LogEntries({ treeSize }: { treeSize: number }) {
       <Text size="sm" c="dimmed" mb="sm">
         An entry is a seal over the records that were written together; each of them is a leaf of it.
       </Text>
-      <Loaded query={query} what="entries">
+      <QueryBoundary query={query} what="entries">
         {(entries) => (
           <DataTable
             label="Recent entries of the log, latest first"
@@ -112,7 +112,7 @@ export function LogEntries({ treeSize }: { treeSize: number }) {
             maxHeight="26rem"
           />
         )}
-      </Loaded>
+      </QueryBoundary>
     </Paper>
   )
 }

@@ -1,5 +1,5 @@
 import { Box, Paper, Stack, Table, Text, Title } from '@mantine/core'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
@@ -13,7 +13,7 @@ export function LogKeysTable() {
       <Title order={2} size="h3" mb="sm" id="log-keys">
         Keys
       </Title>
-      <Loaded query={query} what="keys">
+      <QueryBoundary query={query} what="keys">
         {(keys) => (
           <Stack gap="sm">
             {keys.problems.map((problem) => (
@@ -71,7 +71,7 @@ export function LogKeysTable() {
             </Text>
           </Stack>
         )}
-      </Loaded>
+      </QueryBoundary>
     </Paper>
   )
 }

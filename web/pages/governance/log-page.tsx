@@ -1,8 +1,8 @@
 import { Paper, Stack, Title } from '@mantine/core'
 import { api } from '../../api/api-client.ts'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
-import { Member, Members } from '../../ui/description-list.tsx'
+import { DescriptionItem, DescriptionList } from '../../ui/description-list.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
@@ -22,30 +22,30 @@ export default function LogPage() {
         about="Every record of the tenant stands in one append-only log, whose state the Hub signs. This browser keeps the last state that it saw, and checks that the next one goes on from there."
       />
       <Stack gap="lg">
-        <Loaded query={checkpoint} what="state of the log">
+        <QueryBoundary query={checkpoint} what="state of the log">
           {({ tree_size, root_hash, signed_at, log_name, checkpoint: note }) => (
             <Paper withBorder p="md" component="section" aria-labelledby="log-state">
               <Title order={2} size="h3" mb="sm" id="log-state">
                 State of the log
               </Title>
-              <Members>
-                <Member name="Entries">{formatCount(tree_size)}</Member>
-                <Member name="Signed">
+              <DescriptionList>
+                <DescriptionItem name="Entries">{formatCount(tree_size)}</DescriptionItem>
+                <DescriptionItem name="Signed">
                   <TimeText iso={signed_at} />
-                </Member>
-                <Member name="Root">
+                </DescriptionItem>
+                <DescriptionItem name="Root">
                   <CopyText value={root_hash} label="Copy the root" />
-                </Member>
-                <Member name="Name">
+                </DescriptionItem>
+                <DescriptionItem name="Name">
                   <CopyText value={log_name} label="Copy the name of the log" />
-                </Member>
-                <Member name="Checkpoint">
+                </DescriptionItem>
+                <DescriptionItem name="Checkpoint">
                   <CopyText value={note} shown="Signed note" label="Copy the signed checkpoint" />
-                </Member>
-              </Members>
+                </DescriptionItem>
+              </DescriptionList>
             </Paper>
           )}
-        </Loaded>
+        </QueryBoundary>
         <LogCheck />
         <LogKeysTable />
         {checkpoint.data && <LogEntries treeSize={checkpoint.data.tree_size} />}

@@ -1,11 +1,11 @@
 import { Anchor, Button, Code, List, Paper, Stack, Text, Title } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
-import { apiAddress } from '../../api/api-base-url.ts'
-import type { Answer } from '../../api/api-client.ts'
+import { apiBaseUrl } from '../../api/api-base-url.ts'
+import type { ApiResponse } from '../../api/api-client.ts'
 import { saveFile } from '../../ui/save-file.ts'
 
 /** How to check the log without this browser and this page. */
-export function OfflineAudit({ checkpoint }: { checkpoint: Answer<'getLogCheckpoint'> | undefined }) {
+export function OfflineAudit({ checkpoint }: { checkpoint: ApiResponse<'getLogCheckpoint'> | undefined }) {
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="log-audit">
       <Title order={2} size="h3" mb="sm" id="log-audit">
@@ -41,7 +41,7 @@ export function OfflineAudit({ checkpoint }: { checkpoint: Answer<'getLogCheckpo
             Anywhere, without the Hub: <Code>npm run hub -- verify FILE --keys keys.json</Code> checks an export or a
             certificate. The keys are at{' '}
             <Anchor
-              href={`${apiAddress}/.well-known/provenance-keys.json`}
+              href={`${apiBaseUrl}/.well-known/provenance-keys.json`}
               size="sm"
               underline="always"
               target="_blank"

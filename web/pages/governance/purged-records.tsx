@@ -3,12 +3,12 @@ import { IconTrash } from '@tabler/icons-react'
 import { useMemo } from 'react'
 import { ActorName } from '../../components/actor-name.tsx'
 import { LinkText } from '../../components/link-text.tsx'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
-import { TypeOfGone } from './erased-records.tsx'
+import { DeletedRecordType } from './erased-records.tsx'
 import { detail, type GovernanceEvent, recordIdOf } from './governance-event.ts'
 import { PurgeState } from './purge-state.tsx'
 import { useEvents } from './use-events.ts'
@@ -33,7 +33,7 @@ const columns = column.columns([
     header: 'Type',
     size: 170,
     meta: { from: 'md' },
-    cell: ({ row }) => <TypeOfGone event={row.original} />,
+    cell: ({ row }) => <DeletedRecordType event={row.original} />,
   }),
   column.display({
     id: 'state',
@@ -76,7 +76,7 @@ export function PurgedRecords() {
     return [...bySubject.values()]
   }, [events])
   return (
-    <Loaded query={query} what="purges">
+    <QueryBoundary query={query} what="purges">
       {() =>
         latest.length === 0 ? (
           <EmptyState title="Nothing was purged yet" icon={IconTrash}>
@@ -92,6 +92,6 @@ export function PurgedRecords() {
           />
         )
       }
-    </Loaded>
+    </QueryBoundary>
   )
 }

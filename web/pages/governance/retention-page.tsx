@@ -1,6 +1,6 @@
 import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { RetentionForm } from './retention-form.tsx'
 
@@ -13,9 +13,9 @@ export default function RetentionPage() {
         title="Retention"
         about="How long records are kept at least and at most, by type, counted in days from when they were written. A legal hold beats every rule."
       />
-      <Loaded query={query} what="retention rules">
+      <QueryBoundary query={query} what="retention rules">
         {(kept) => <RetentionForm key={JSON.stringify(kept)} kept={kept} mayChange={me.may('replaceRetentionRules')} />}
-      </Loaded>
+      </QueryBoundary>
     </>
   )
 }

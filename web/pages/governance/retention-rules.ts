@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import { retentionDaysMax } from '../../../contract/limits.ts'
 import { type RecordType, recordTypes } from '../../../contract/literals.ts'
-import type { Answer } from '../../api/api-client.ts'
+import type { ApiResponse } from '../../api/api-client.ts'
 
-export type RetentionRules = Answer<'getRetentionRules'>
+export type RetentionRules = ApiResponse<'getRetentionRules'>
 
 /** As fields of a form hold them: an empty one is no limit. */
 const days = v.union([

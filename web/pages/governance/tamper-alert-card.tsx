@@ -12,7 +12,7 @@ import { SubjectLink } from './subject-link.tsx'
 const foundHeight = 96
 
 /** One alarm: of what, since when, what failed, and how to see it for oneself. */
-export function AlarmCard({ event }: { event: GovernanceEvent }) {
+export function TamperAlertCard({ event }: { event: GovernanceEvent }) {
   const id = useId()
   const recordId = recordIdOf(event)
   const checks = Array.isArray(event.details.failed_checks) ? event.details.failed_checks.map(String) : []

@@ -2,14 +2,14 @@ import { Button, Stack, Text } from '@mantine/core'
 import { IconShieldCheck } from '@tabler/icons-react'
 import { useMe } from '../../api/me.ts'
 import { LinkButton } from '../../components/link-button.tsx'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
-import { AlarmCard } from './tamper-alert-card.tsx'
+import { TamperAlertCard } from './tamper-alert-card.tsx'
 import { useEvents } from './use-events.ts'
 
-export default function AlarmsPage() {
+export default function TamperAlertsPage() {
   const me = useMe()
   const { query, events, more } = useEvents({ event_kind: 'hub.tamper_detected' })
   return (
@@ -18,7 +18,7 @@ export default function AlarmsPage() {
         title="Tamper alarms"
         about="What a verification or the sweeper found that is not as the Hub left it. Each subject is told of once a day, for as long as it is so."
       />
-      <Loaded query={query} what="alarms">
+      <QueryBoundary query={query} what="alarms">
         {() =>
           events.length === 0 ? (
             <EmptyState
@@ -40,7 +40,7 @@ export default function AlarmsPage() {
                 </Text>
               </Notice>
               {events.map((event) => (
-                <AlarmCard key={event.record_id} event={event} />
+                <TamperAlertCard key={event.record_id} event={event} />
               ))}
               {more.available && (
                 <Button variant="default" onClick={more.load} loading={more.loading}>
@@ -50,7 +50,7 @@ export default function AlarmsPage() {
             </Stack>
           )
         }
-      </Loaded>
+      </QueryBoundary>
     </>
   )
 }

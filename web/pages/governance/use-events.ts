@@ -1,6 +1,6 @@
 import { useMemo } from 'react'
 import { api } from '../../api/api-client.ts'
-import { byCursor, moreOf } from '../../components/cursor-pagination.ts'
+import { cursorOptions, moreOf } from '../../components/cursor-pagination.ts'
 import { type GovernanceEvent, governanceEventOf } from './governance-event.ts'
 
 interface EventsAsked {
@@ -31,7 +31,7 @@ export function useEvents({ event_kind, created_at__gte, created_at__lt }: Event
       },
     },
     {
-      ...byCursor,
+      ...cursorOptions,
     },
   )
   const events = useMemo<GovernanceEvent[]>(

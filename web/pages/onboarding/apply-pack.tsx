@@ -1,14 +1,14 @@
 import { Button, List, Stack, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { type Answer, api } from '../../api/api-client.ts'
+import { type ApiResponse, api } from '../../api/api-client.ts'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import type { Pack } from './packs-panel.tsx'
 
-type Application = Answer<'applyCowork'>
+type Application = ApiResponse<'applyCowork'>
 const path = '/api/v1/skill-entitlement/coworks/{cowork_id}/apply'
 
 /** Applies a pack, after it was tried and its changes were shown. */

@@ -13,7 +13,7 @@ import {
 } from '../../components/full-lists.ts'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
@@ -82,7 +82,7 @@ export function ArchetypesPanel() {
           }
         />
       )}
-      <Loaded query={archetypes} what="archetypes">
+      <QueryBoundary query={archetypes} what="archetypes">
         {(rows) =>
           rows.length === 0 ? (
             <EmptyState title="No archetypes yet" icon={IconIdBadge2}>
@@ -93,7 +93,7 @@ export function ArchetypesPanel() {
             <DataTable label="Archetypes" rows={rows} columns={columns} rowId={({ archetype_id }) => archetype_id} />
           )
         }
-      </Loaded>
+      </QueryBoundary>
       <ConfirmDialog
         opened={leaving !== undefined}
         onClose={() => setLeaving(undefined)}

@@ -6,7 +6,7 @@ import { isDevelopment } from '../../api/environment.ts'
 import { useMe } from '../../api/me.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 import styles from './check-card.module.css'
-import { missingInWords, optionalInWords, wasMet } from './checklist-labels.ts'
+import { describeMissing, describeOptional, wasMet } from './checklist-labels.ts'
 import { type CheckName, checklistSteps, type Health, type NextStep } from './checklist-steps.ts'
 
 /** Orange is for what broke, not for what nobody has come to yet. */
@@ -43,9 +43,9 @@ export function CheckCard({ name, number, health, isNext, isOpen, onWork, childr
   const me = useMe()
   const check = health.checks[name]
   const { title, about, summary, figures, next } = of(name, health)
-  const trialText = isDevelopment ? optionalInWords(name, health) : undefined
+  const trialText = isDevelopment ? describeOptional(name, health) : undefined
   const { word, color, Icon } = states[stateOf(name, health, isNext, trialText !== undefined)]
-  const missing = trialText ?? missingInWords(name, health)
+  const missing = trialText ?? describeMissing(name, health)
   const steps = check.ok ? [] : next.filter(({ needs }) => me.may(needs))
   return (
     <li>

@@ -58,7 +58,7 @@ export function wasMet(name: CheckName, { checks, live_since }: Health): boolean
 }
 
 /** @returns why a check is not met; empty where it is */
-export function missingInWords(name: CheckName, { checks, checked_at }: Health): string {
+export function describeMissing(name: CheckName, { checks, checked_at }: Health): string {
   return checks[name].ok ? '' : missing[name](checks[name] as never, checked_at).join(' ')
 }
 
@@ -75,7 +75,7 @@ const optional: { [Name in CheckName]?: { isBegun(check: Health['checks'][Name])
 }
 
 /** @returns why a trial can do without a check; undefined if it cannot, or if the check is met or was begun */
-export function optionalInWords(name: CheckName, { checks }: Health): string | undefined {
+export function describeOptional(name: CheckName, { checks }: Health): string | undefined {
   const rule = optional[name]
   return rule && !checks[name].ok && !rule.isBegun(checks[name] as never) ? rule.why : undefined
 }

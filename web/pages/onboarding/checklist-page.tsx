@@ -3,10 +3,10 @@ import { useState } from 'react'
 import { api } from '../../api/api-client.ts'
 import { isDevelopment } from '../../api/environment.ts'
 import { useMe } from '../../api/me.ts'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { CheckCard } from './check-card.tsx'
-import { optionalInWords } from './checklist-labels.ts'
+import { describeOptional } from './checklist-labels.ts'
 import { type CheckName, checklistSteps, checkNames, type Health } from './checklist-steps.ts'
 import { ConfirmDetails } from './confirm-details.tsx'
 import { FirstEvent } from './first-event.tsx'
@@ -35,13 +35,13 @@ export default function ChecklistPage() {
         ) : (
           <>
             {mayConfirm && (
-              <Loaded query={tenant} what="details of the tenant" skeleton={false}>
+              <QueryBoundary query={tenant} what="details of the tenant" skeleton={false}>
                 {(data) => !data.confirmed_at && <ConfirmDetails tenant={data} />}
-              </Loaded>
+              </QueryBoundary>
             )}
-            <Loaded query={health} what="checks" skeleton={<ChecksSkeleton />}>
+            <QueryBoundary query={health} what="checks" skeleton={<ChecksSkeleton />}>
               {(data) => <Checks health={data} isConfirmed={!tenant.data || tenant.data.confirmed_at !== undefined} />}
-            </Loaded>
+            </QueryBoundary>
           </>
         )}
       </Stack>
@@ -59,7 +59,7 @@ interface ChecksProps {
 function Checks({ health, isConfirmed }: ChecksProps) {
   const me = useMe()
   const [wishes, setWishes] = useState<ReadonlyMap<string, boolean>>(new Map())
-  const optional = isDevelopment ? checkNames.filter((name) => optionalInWords(name, health)) : []
+  const optional = isDevelopment ? checkNames.filter((name) => describeOptional(name, health)) : []
   const needed = checkNames.filter((name) => !optional.includes(name))
   const next = isConfirmed ? needed.find((name) => !health.checks[name].ok) : undefined
   const done = checkNames.filter((name) => health.checks[name].ok).length

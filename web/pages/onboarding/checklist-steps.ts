@@ -1,8 +1,8 @@
 import type { OperationId } from '../../../contract/operations.ts'
-import type { Answer } from '../../api/api-client.ts'
+import type { ApiResponse } from '../../api/api-client.ts'
 import { formatCount } from '../../ui/formats.ts'
 
-export type Health = Answer<'getTenantHealth'>
+export type Health = ApiResponse<'getTenantHealth'>
 export type CheckName = keyof Health['checks']
 
 /** Where the reader goes to mend a check. Left out for those who may not do it there. */

@@ -2,7 +2,7 @@ import { Button, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/co
 import { schemaResolver, useForm } from '@mantine/form'
 import { useQueryClient } from '@tanstack/react-query'
 import * as v from 'valibot'
-import { type Answer, api } from '../../api/api-client.ts'
+import { type ApiResponse, api } from '../../api/api-client.ts'
 import { fieldErrors } from '../../api/problem.ts'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
@@ -13,7 +13,7 @@ const details = v.object({
 })
 
 /** The first thing in a new tenant: its details, to be confirmed once. Later they are in the settings. */
-export function ConfirmDetails({ tenant }: { tenant: Answer<'getTenant'> }) {
+export function ConfirmDetails({ tenant }: { tenant: ApiResponse<'getTenant'> }) {
   const queryClient = useQueryClient()
   const save = api.useMutation('put', '/api/v1/tenant')
   const failure: unknown = save.error

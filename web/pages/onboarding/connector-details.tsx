@@ -3,12 +3,12 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
-import { ConnectionTest, type StepWords } from '../../components/connection-test.tsx'
+import { ConnectionTest, type StepLabels } from '../../components/connection-test.tsx'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
-import { Member, Members } from '../../ui/description-list.tsx'
+import { DescriptionItem, DescriptionList } from '../../ui/description-list.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { Notice } from '../../ui/notice.tsx'
@@ -17,7 +17,7 @@ import { ConnectorForm } from './connector-form.tsx'
 import { type Connector, connectorsPath, HealthBadge, healthWords, platformName } from './connectors-table.tsx'
 import { ReplaceCredentials } from './replace-credentials.tsx'
 
-const words: StepWords = {
+const words: StepLabels = {
   configuration: {
     title: 'Configuration',
     advice: 'Replace the credentials: those that are kept cannot be used, or something is missing among them.',
@@ -70,24 +70,24 @@ export function ConnectorDetails({ connector, onSecret, onRemoved }: ConnectorDe
             </Text>
           </Notice>
         )}
-        <Members>
-          <Member name="Last publish">
+        <DescriptionList>
+          <DescriptionItem name="Last publish">
             {health.last_publish_at ? <TimeText iso={health.last_publish_at} /> : 'never'}
-          </Member>
+          </DescriptionItem>
           {connector.publish_url && (
-            <Member name="Publish address">
+            <DescriptionItem name="Publish address">
               <CopyText value={connector.publish_url} label="Copy publish address" />
-            </Member>
+            </DescriptionItem>
           )}
-          <Member name="Manifest address">
+          <DescriptionItem name="Manifest address">
             <CopyText value={connector.manifest_url} label="Copy manifest address" />
             {connector.delivery === 'pull' && (
               <Text span size="xs" c="dimmed">
                 To enter at the platform.
               </Text>
             )}
-          </Member>
-          <Member name="Credentials">
+          </DescriptionItem>
+          <DescriptionItem name="Credentials">
             {connector.credentials.length === 0
               ? 'none kept'
               : connector.credentials.map((name) => (
@@ -95,12 +95,12 @@ export function ConnectorDetails({ connector, onSecret, onRemoved }: ConnectorDe
                     {name}
                   </Code>
                 ))}
-          </Member>
-          <Member name="Not used">{connector.unused_credentials?.join(', ')}</Member>
-          <Member name="Inbound messages">
+          </DescriptionItem>
+          <DescriptionItem name="Not used">{connector.unused_credentials?.join(', ')}</DescriptionItem>
+          <DescriptionItem name="Inbound messages">
             <CopyText value={connector.inbound.connection_id} label="Copy connection id" />
-          </Member>
-        </Members>
+          </DescriptionItem>
+        </DescriptionList>
       </Stack>
       <ConnectionTest
         about={

@@ -5,11 +5,11 @@ import { useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../../api/api-client.ts'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { Dialog, SidePanel } from '../../ui/dialog.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
-import { SecretOnce } from '../../ui/one-time-secret.tsx'
+import { OneTimeSecret } from '../../ui/one-time-secret.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { ConnectorDetails } from './connector-details.tsx'
 import { ConnectorForm } from './connector-form.tsx'
@@ -52,7 +52,7 @@ export default function ConnectorsPage() {
         about="Platforms that the published skills go to. At least one of them has to take a publish each minute for the tenant to be live."
         actions={connectors.data?.items.length ? addButton : undefined}
       />
-      <Loaded query={connectors} what="connectors">
+      <QueryBoundary query={connectors} what="connectors">
         {({ items }) =>
           items.length === 0 ? (
             <EmptyState title="No platform is connected yet" icon={IconPlug} action={addButton}>
@@ -70,7 +70,7 @@ export default function ConnectorsPage() {
             />
           )
         }
-      </Loaded>
+      </QueryBoundary>
       <Dialog opened={adding} onClose={endAdding} title="Add a connector" size="lg">
         <ConnectorForm onSaved={saved} onCancel={endAdding} />
       </Dialog>
@@ -91,7 +91,7 @@ export default function ConnectorsPage() {
           />
         )}
       </SidePanel>
-      <SecretOnce
+      <OneTimeSecret
         title="Secret for inbound messages"
         about="Where the platform sends webhooks to the Hub, it signs them with this secret, and sends them to the connection named here. Should it be lost, rotate it: the former one stays good for 24 hours."
         secrets={secret}

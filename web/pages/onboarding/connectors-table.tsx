@@ -1,10 +1,10 @@
 import { Badge, Group } from '@mantine/core'
 import { IconAlertTriangle, IconCheck, IconClock } from '@tabler/icons-react'
-import type { Answer } from '../../api/api-client.ts'
+import type { ApiResponse } from '../../api/api-client.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 
-export type Connector = Answer<'listConnectors'>['items'][number]
+export type Connector = ApiResponse<'listConnectors'>['items'][number]
 export const connectorsPath = '/api/v1/llm/connectors'
 
 export const healthWords: Record<

@@ -2,7 +2,7 @@ import { Button, Group, PasswordInput, Radio, Stack, TextInput } from '@mantine/
 import { schemaResolver, useForm } from '@mantine/form'
 import { useQueryClient } from '@tanstack/react-query'
 import * as v from 'valibot'
-import { type Answer, api } from '../../api/api-client.ts'
+import { type ApiResponse, api } from '../../api/api-client.ts'
 import { fieldErrors } from '../../api/problem.ts'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
@@ -10,7 +10,7 @@ import { gathered } from './configured.ts'
 import { GroupMapEditor, type GroupMapping } from './group-map-editor.tsx'
 
 export const scimPath = '/api/v1/identity/scim/configure'
-export type Scim = Answer<'getScim'>
+export type Scim = ApiResponse<'getScim'>
 
 const mappings = v.pipe(
   v.array(v.object({ group: v.string(), archetype_id: v.string() })),

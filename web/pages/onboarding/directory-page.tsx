@@ -2,17 +2,17 @@ import { Anchor, Grid, Paper, Stack, Text, Title } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../../api/api-client.ts'
-import { ConnectionTest, type StepWords } from '../../components/connection-test.tsx'
-import { Loaded, SkeletonLines } from '../../components/query-boundary.tsx'
+import { ConnectionTest, type StepLabels } from '../../components/connection-test.tsx'
+import { QueryBoundary, SkeletonLines } from '../../components/query-boundary.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { SecretOnce } from '../../ui/one-time-secret.tsx'
+import { OneTimeSecret } from '../../ui/one-time-secret.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { isMissing } from './configured.ts'
 import { DirectoryForm, type Scim, scimPath } from './directory-form.tsx'
 import { DirectorySecrets } from './directory-secrets.tsx'
 import { RosterSyncs, syncsInit, syncsPath } from './roster-syncs.tsx'
 
-const words: StepWords = {
+const words: StepLabels = {
   address: {
     title: 'Address',
     advice:
@@ -67,7 +67,7 @@ export default function DirectoryPage() {
           <DirectoryForm scim={undefined} onSaved={show} />
         </Paper>
       ) : (
-        <Loaded query={scim} what="settings" skeleton={<SkeletonLines lines={5} height={80} />}>
+        <QueryBoundary query={scim} what="settings" skeleton={<SkeletonLines lines={5} height={80} />}>
           {(data) =>
             syncs.isLoading && !syncs.failureReason ? (
               <SkeletonLines lines={5} height={80} />
@@ -75,9 +75,9 @@ export default function DirectoryPage() {
               <Configured scim={data} onSecrets={show} />
             )
           }
-        </Loaded>
+        </QueryBoundary>
       )}
-      <SecretOnce
+      <OneTimeSecret
         title="Keep these now"
         about="Enter the token with the address at the directory. The secret for inbound messages is for what the identity provider sends by webhook; keep it even if it sends nothing yet. Lost ones can be rotated."
         secrets={secrets}

@@ -1,12 +1,12 @@
 import { Button, Group, Paper, Select, Stack, Text, Title } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useState } from 'react'
-import { type Answer, api } from '../../api/api-client.ts'
+import { type ApiResponse, api } from '../../api/api-client.ts'
 import type { Skill } from '../../components/full-lists.ts'
-import { Loaded, SkeletonLines } from '../../components/query-boundary.tsx'
+import { QueryBoundary, SkeletonLines } from '../../components/query-boundary.tsx'
 import { Notice } from '../../ui/notice.tsx'
 
-type Check = Answer<'checkEntitlement'>
+type Check = ApiResponse<'checkEntitlement'>
 
 /** Asks whether somebody may use a skill, and says why not. */
 export function EntitlementCheck({ skills }: { skills: readonly Skill[] }) {
@@ -77,9 +77,9 @@ export function EntitlementCheck({ skills }: { skills: readonly Skill[] }) {
       </form>
       {asked && (
         <Stack mt="sm" aria-live="polite">
-          <Loaded query={check} what="entitlement" skeleton={<SkeletonLines lines={1} height={64} />}>
+          <QueryBoundary query={check} what="entitlement" skeleton={<SkeletonLines lines={1} height={64} />}>
             {(answer) => <Verdict check={answer} />}
-          </Loaded>
+          </QueryBoundary>
         </Stack>
       )}
     </Paper>

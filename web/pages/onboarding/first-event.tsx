@@ -1,9 +1,9 @@
 import { Anchor, Button, Code, CopyButton, Group, Loader, Stack, Tabs, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { apiAddress } from '../../api/api-base-url.ts'
+import { apiBaseUrl } from '../../api/api-base-url.ts'
 import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
-import { Loaded, SkeletonLines } from '../../components/query-boundary.tsx'
+import { QueryBoundary, SkeletonLines } from '../../components/query-boundary.tsx'
 import { Notice } from '../../ui/notice.tsx'
 
 interface Sample {
@@ -29,7 +29,7 @@ export function FirstEvent() {
         <Loader size={14} aria-hidden />
         <Text size="sm">Waiting for the first event …</Text>
       </Group>
-      <Loaded query={skills} what="skills" skeleton={<SkeletonLines lines={1} height={220} />}>
+      <QueryBoundary query={skills} what="skills" skeleton={<SkeletonLines lines={1} height={220} />}>
         {({ items }) => {
           const granted = grants.data?.items[0]
           const skill =
@@ -77,7 +77,7 @@ export function FirstEvent() {
             </Tabs>
           )
         }}
-      </Loaded>
+      </QueryBoundary>
       <Text size="sm" c="dimmed">
         The credentials are those of a{' '}
         {me.may('createServiceAccount') ? (
@@ -123,8 +123,8 @@ const eventOf = ({ skillId, skillVersion, archetypeId, user }: Sample) => ({
 function curl(sample: Sample): string {
   return `TOKEN=$(curl -s -u "$HUB_CLIENT_ID:$HUB_CLIENT_SECRET" \\
   -d grant_type=client_credentials -d scope=telemetry:write \\
-  ${apiAddress}/api/v1/oauth/token | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
-curl ${apiAddress}/api/v1/telemetry/events \\
+  ${apiBaseUrl}/api/v1/oauth/token | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
+curl ${apiBaseUrl}/api/v1/telemetry/events \\
   -H "Authorization: Bearer $TOKEN" -H 'X-Service-Tenant: ${sample.tenant}' \\
   -H 'Content-Type: application/json' -d '${JSON.stringify(eventOf(sample), null, 2)}'`
 }
@@ -133,7 +133,7 @@ function typescript(sample: Sample): string {
   return `import { HubClient } from './hub-client.ts' // sdk/ of the Hub
 
 const hub = new HubClient({
-  baseUrl: '${apiAddress}',
+  baseUrl: '${apiBaseUrl}',
   tenant: '${sample.tenant}',
   clientId: process.env.HUB_CLIENT_ID,
   clientSecret: process.env.HUB_CLIENT_SECRET,

@@ -12,7 +12,7 @@ import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 import { GrantsMatrix } from './grants-matrix.tsx'
-import { byArchetype, fulfilled, type GrantWishes, toggled, unfulfilled } from './pending-grants.ts'
+import { byArchetype, fulfilled, type PendingGrants, toggled, unfulfilled } from './pending-grants.ts'
 
 interface GrantsEditorProps {
   archetypes: readonly Archetype[]
@@ -25,7 +25,7 @@ export function GrantsEditor({ archetypes, skills, grants }: GrantsEditorProps) 
   const me = useMe()
   const queryClient = useQueryClient()
   const mayChange = me.may('replaceArchetypeGrants')
-  const [wishes, setWishes] = useState<GrantWishes>(new Map())
+  const [wishes, setWishes] = useState<PendingGrants>(new Map())
   const [active, setActive] = useState<{ skillId: string; archetypeId: string }>()
   const [isSaving, setIsSaving] = useState(false)
   const [failure, setFailure] = useState<{ archetypeId: string; error: unknown }>()

@@ -4,13 +4,13 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { type FocusEvent, type KeyboardEvent, type MouseEvent, memo, useRef, useState } from 'react'
 import type { Archetype, Skill } from '../../components/full-lists.ts'
 import styles from './grants-matrix.module.css'
-import type { GivenGrants, GrantWishes } from './pending-grants.ts'
+import type { GivenGrants, PendingGrants } from './pending-grants.ts'
 
 interface GrantsMatrixProps {
   archetypes: readonly Archetype[]
   skills: readonly Skill[]
   given: GivenGrants
-  pending: GrantWishes
+  pending: PendingGrants
   readOnly: boolean
   onToggle(archetypeId: string, skillId: string): void
   onActive(cell: { archetypeId: string; skillId: string }): void

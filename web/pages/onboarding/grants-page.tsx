@@ -3,9 +3,9 @@ import { IconIdBadge2, IconSparkles } from '@tabler/icons-react'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { useMe } from '../../api/me.ts'
-import { together } from '../../components/combined-query.ts'
+import { combineQueries } from '../../components/combined-query.ts'
 import { useArchetypes, useGrants, useSkills } from '../../components/full-lists.ts'
-import { Loaded, SkeletonLines } from '../../components/query-boundary.tsx'
+import { QueryBoundary, SkeletonLines } from '../../components/query-boundary.tsx'
 import { SearchField } from '../../components/search-field.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { FoldedFilters } from '../../ui/folded-filters.tsx'
@@ -32,7 +32,7 @@ export default function GrantsPage() {
       (each) => (each.state !== 'retired' || granted.has(each.skill_id)) && has(`${each.skill_id} ${each.name}`, skill),
     )
   }, [skills.data, grants.data, skill])
-  const all = together(archetypes, skills, grants)
+  const all = combineQueries(archetypes, skills, grants)
   // All at once, so that nothing moves twice.
   const isEmpty = all.data?.[0].length === 0 || all.data?.[1].length === 0
   const filter = (part: { skill?: string; archetype?: string }) =>
@@ -67,7 +67,7 @@ export default function GrantsPage() {
               </FoldedFilters>
             </Box>
           )}
-          <Loaded query={all} what="skills, archetypes and grants" skeleton={<SkeletonLines lines={8} />}>
+          <QueryBoundary query={all} what="skills, archetypes and grants" skeleton={<SkeletonLines lines={8} />}>
             {([allArchetypes, allSkills, given]) =>
               allArchetypes.length === 0 || allSkills.length === 0 ? (
                 <NothingToGrant archetypes={allArchetypes.length} />
@@ -75,7 +75,7 @@ export default function GrantsPage() {
                 <GrantsEditor archetypes={columns ?? []} skills={rows ?? []} grants={given} />
               )
             }
-          </Loaded>
+          </QueryBoundary>
         </div>
         {Boolean(all.data ?? all.error) && <EntitlementCheck skills={skills.data ?? []} />}
       </Stack>

@@ -1,10 +1,10 @@
 import { Anchor, Button, Stack, Text } from '@mantine/core'
 import { IconUsersGroup } from '@tabler/icons-react'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { type Answer, api } from '../../api/api-client.ts'
+import { type ApiResponse, api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { PersonCell, PersonState, personRow } from '../../components/person-cell.tsx'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { SidePanel } from '../../ui/dialog.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
@@ -12,8 +12,8 @@ import { formatCount } from '../../ui/formats.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 
-type DirectoryGroup = Answer<'listGroups'>['items'][number]
-type Member = Answer<'listGroupMembers'>['items'][number]
+type DirectoryGroup = ApiResponse<'listGroups'>['items'][number]
+type Member = ApiResponse<'listGroupMembers'>['items'][number]
 
 const route = getRouteApi('/onboarding/roster')
 const paging = {
@@ -65,7 +65,7 @@ export function GroupsPanel() {
         )}
         .
       </Text>
-      <Loaded query={groups} what="groups">
+      <QueryBoundary query={groups} what="groups">
         {() =>
           rows.length === 0 ? (
             <EmptyState
@@ -98,7 +98,7 @@ export function GroupsPanel() {
             />
           )
         }
-      </Loaded>
+      </QueryBoundary>
       <SidePanel
         opened={members !== undefined}
         onClose={() => void navigate({ search: { tab: 'groups' } })}
@@ -146,7 +146,7 @@ function Members({ groupId, group: shown }: { groupId: string; group: DirectoryG
             : 'It is mapped to no archetype, so it gives its members none.'}
         </Text>
       )}
-      <Loaded query={members} what="members">
+      <QueryBoundary query={members} what="members">
         {() =>
           rows.length === 0 ? (
             <EmptyState title="Nobody is in this group" icon={IconUsersGroup}>
@@ -169,7 +169,7 @@ function Members({ groupId, group: shown }: { groupId: string; group: DirectoryG
             />
           )
         }
-      </Loaded>
+      </QueryBoundary>
     </Stack>
   )
 }

@@ -2,7 +2,7 @@ import { Badge, Button, Group, List, Stack, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
-import { Loaded, SkeletonLines } from '../../components/query-boundary.tsx'
+import { QueryBoundary, SkeletonLines } from '../../components/query-boundary.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
@@ -87,7 +87,7 @@ function LastApplication({ packId }: { packId: string }) {
   return (
     <Stack gap="xs">
       <Title order={3}>Last application that changed something</Title>
-      <Loaded query={applied} what="application" skeleton={<SkeletonLines lines={2} height={28} />}>
+      <QueryBoundary query={applied} what="application" skeleton={<SkeletonLines lines={2} height={28} />}>
         {(application) => (
           <>
             {application.applied_at && (
@@ -98,7 +98,7 @@ function LastApplication({ packId }: { packId: string }) {
             <ApplicationChanges application={application} done />
           </>
         )}
-      </Loaded>
+      </QueryBoundary>
     </Stack>
   )
 }

@@ -1,9 +1,9 @@
 import { Button, Group, Title } from '@mantine/core'
 import { IconPackage, IconPlus } from '@tabler/icons-react'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { type Answer, api } from '../../api/api-client.ts'
+import { type ApiResponse, api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { SidePanel } from '../../ui/dialog.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
@@ -12,7 +12,7 @@ import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 import { PackDetails } from './pack-details.tsx'
 
-export type Pack = Answer<'listCoworks'>['items'][number]
+export type Pack = ApiResponse<'listCoworks'>['items'][number]
 export const packsPath = '/api/v1/skill-entitlement/coworks'
 
 const route = getRouteApi('/onboarding/skills')
@@ -84,7 +84,7 @@ export function PacksPanel() {
         </Title>
         {rows.length > 0 && add}
       </Group>
-      <Loaded query={packs} what="packs">
+      <QueryBoundary query={packs} what="packs">
         {() =>
           rows.length === 0 ? (
             <EmptyState title="No packs yet" icon={IconPackage} action={add}>
@@ -109,7 +109,7 @@ export function PacksPanel() {
             />
           )
         }
-      </Loaded>
+      </QueryBoundary>
       <SidePanel
         opened={shown !== undefined || (openId === fresh && me.may('replaceCowork'))}
         onClose={() => open(undefined)}

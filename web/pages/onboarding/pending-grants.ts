@@ -7,7 +7,7 @@ export type GivenGrants = ReadonlyMap<string, ReadonlyMap<string, Grant>>
  * What is wanted and not saved yet, by archetype, then skill: true gives, false takes. It says what shall be, not what
  * shall change: what others give or take meanwhile does not turn it round.
  */
-export type GrantWishes = ReadonlyMap<string, ReadonlyMap<string, boolean>>
+export type PendingGrants = ReadonlyMap<string, ReadonlyMap<string, boolean>>
 
 export function byArchetype(grants: readonly Grant[]): GivenGrants {
   const found = new Map<string, Map<string, Grant>>()
@@ -19,7 +19,12 @@ export function byArchetype(grants: readonly Grant[]): GivenGrants {
 }
 
 /** Wants the opposite of what the cell shows. A second toggle of the same cell takes the wish back. */
-export function toggled(wishes: GrantWishes, given: GivenGrants, archetypeId: string, skillId: string): GrantWishes {
+export function toggled(
+  wishes: PendingGrants,
+  given: GivenGrants,
+  archetypeId: string,
+  skillId: string,
+): PendingGrants {
   const isGiven = given.get(archetypeId)?.has(skillId) ?? false
   const ofArchetype = new Map(wishes.get(archetypeId))
   const wanted = !(ofArchetype.get(skillId) ?? isGiven)
@@ -29,8 +34,8 @@ export function toggled(wishes: GrantWishes, given: GivenGrants, archetypeId: st
 }
 
 /** The wishes that are not fulfilled: somebody else may have given or taken the same. */
-export function unfulfilled(wishes: GrantWishes, given: GivenGrants): GrantWishes {
-  let open: GrantWishes = new Map()
+export function unfulfilled(wishes: PendingGrants, given: GivenGrants): PendingGrants {
+  let open: PendingGrants = new Map()
   for (const [archetypeId, skills] of wishes) {
     const has = (skillId: string) => given.get(archetypeId)?.has(skillId) ?? false
     open = replaced(open, archetypeId, new Map([...skills].filter(([skillId, wanted]) => wanted !== has(skillId))))
@@ -48,7 +53,7 @@ export function fulfilled(skillIds: Iterable<string>, wishes: ReadonlyMap<string
   return [...next]
 }
 
-function replaced(wishes: GrantWishes, archetypeId: string, skills: ReadonlyMap<string, boolean>): GrantWishes {
+function replaced(wishes: PendingGrants, archetypeId: string, skills: ReadonlyMap<string, boolean>): PendingGrants {
   const next = new Map(wishes)
   if (skills.size > 0) next.set(archetypeId, skills)
   else next.delete(archetypeId)

@@ -4,7 +4,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { api, type Query } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { personRow } from '../../components/person-cell.tsx'
-import { Loaded, SkeletonLines } from '../../components/query-boundary.tsx'
+import { QueryBoundary, SkeletonLines } from '../../components/query-boundary.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { formatCount } from '../../ui/formats.ts'
@@ -114,7 +114,7 @@ export function PeoplePanel() {
         search={search}
         onChange={(next) => void navigate({ search: { ...next, user: undefined }, replace: true })}
       />
-      <Loaded query={leading} what="people">
+      <QueryBoundary query={leading} what="people">
         {() =>
           rows.length === 0 && !isWaiting ? (
             <EmptyState
@@ -156,7 +156,7 @@ export function PeoplePanel() {
             />
           )
         }
-      </Loaded>
+      </QueryBoundary>
       <PersonDrawer
         userId={search.user}
         onClose={() => void navigate({ search: (before) => ({ ...before, user: undefined }) })}

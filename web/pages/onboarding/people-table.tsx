@@ -1,12 +1,12 @@
 import { Badge, Group, Text } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
-import type { Answer } from '../../api/api-client.ts'
+import type { ApiResponse } from '../../api/api-client.ts'
 import { PersonCell, PersonState } from '../../components/person-cell.tsx'
 import { roleLabels } from '../../components/role-labels.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 
-export type Person = Answer<'listUsers'>['items'][number]
+export type Person = ApiResponse<'listUsers'>['items'][number]
 
 const column = columnsOf<Person>()
 

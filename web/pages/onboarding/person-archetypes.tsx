@@ -1,12 +1,12 @@
 import { Badge, Button, Group, MultiSelect, Stack, Text, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { type Answer, api } from '../../api/api-client.ts'
+import { type ApiResponse, api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { archetypeChoice, useArchetypes } from '../../components/full-lists.ts'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
-import { Loaded, SkeletonLines } from '../../components/query-boundary.tsx'
+import { QueryBoundary, SkeletonLines } from '../../components/query-boundary.tsx'
 
 const path = '/api/v1/roster/users/{user_id}/archetypes'
 
@@ -16,14 +16,14 @@ export function PersonArchetypes({ userId }: { userId: string }) {
   return (
     <Stack gap="xs">
       <Title order={3}>Archetypes</Title>
-      <Loaded query={held} what="archetypes" skeleton={<SkeletonLines lines={2} height={36} />}>
+      <QueryBoundary query={held} what="archetypes" skeleton={<SkeletonLines lines={2} height={36} />}>
         {(data) => <Held key={data.archetype_ids.join()} userId={userId} held={data} />}
-      </Loaded>
+      </QueryBoundary>
     </Stack>
   )
 }
 
-function Held({ userId, held }: { userId: string; held: Answer<'getUserArchetypes'> }) {
+function Held({ userId, held }: { userId: string; held: ApiResponse<'getUserArchetypes'> }) {
   const me = useMe()
   const queryClient = useQueryClient()
   const archetypes = useArchetypes()
@@ -95,7 +95,7 @@ function Held({ userId, held }: { userId: string; held: Answer<'getUserArchetype
   )
 }
 
-function originOf({ source, archetype_ids }: Answer<'getUserArchetypes'>): string {
+function originOf({ source, archetype_ids }: ApiResponse<'getUserArchetypes'>): string {
   if (source === 'manual') return 'Given by hand: groups of the directory do not decide.'
   return archetype_ids.length > 0
     ? 'From the groups of the directory.'

@@ -1,18 +1,18 @@
 import { Anchor, Stack, Text, Title } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { type Answer, api } from '../../api/api-client.ts'
+import { type ApiResponse, api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { PersonState } from '../../components/person-cell.tsx'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { roleLabels } from '../../components/role-labels.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
-import { Member, Members } from '../../ui/description-list.tsx'
+import { DescriptionItem, DescriptionList } from '../../ui/description-list.tsx'
 import { SidePanel } from '../../ui/dialog.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { PersonArchetypes } from './person-archetypes.tsx'
 
-type Person = Answer<'getUser'>
+type Person = ApiResponse<'getUser'>
 
 /** Groups that are looked through for a person; the API answers members of a group, not groups of a person. */
 const groupsSearchedMax = 12
@@ -34,7 +34,7 @@ export function PersonDrawer({ userId, onClose }: PersonDrawerProps) {
   return (
     <SidePanel opened={userId !== undefined} onClose={onClose} size="md" kind="Person" title={name}>
       {userId && (
-        <Loaded query={person} what="person">
+        <QueryBoundary query={person} what="person">
           {(data) => (
             <Stack gap="lg" key={userId}>
               <Identity person={data} />
@@ -42,7 +42,7 @@ export function PersonDrawer({ userId, onClose }: PersonDrawerProps) {
               <GroupsOf userId={userId} />
             </Stack>
           )}
-        </Loaded>
+        </QueryBoundary>
       )}
     </SidePanel>
   )
@@ -51,19 +51,23 @@ export function PersonDrawer({ userId, onClose }: PersonDrawerProps) {
 function Identity({ person }: { person: Person }) {
   const me = useMe()
   return (
-    <Members>
-      <Member name="State">
+    <DescriptionList>
+      <DescriptionItem name="State">
         <PersonState active={person.active} />
-      </Member>
-      <Member name="Address">{person.email}</Member>
-      {person.directory_email !== person.email && <Member name="In the directory">{person.directory_email}</Member>}
-      <Member name="User name">{person.user_name}</Member>
-      <Member name="External id">{person.external_id}</Member>
-      <Member name="Id">
+      </DescriptionItem>
+      <DescriptionItem name="Address">{person.email}</DescriptionItem>
+      {person.directory_email !== person.email && (
+        <DescriptionItem name="In the directory">{person.directory_email}</DescriptionItem>
+      )}
+      <DescriptionItem name="User name">{person.user_name}</DescriptionItem>
+      <DescriptionItem name="External id">{person.external_id}</DescriptionItem>
+      <DescriptionItem name="Id">
         <CopyText value={person.user_id} label="Copy id" />
-      </Member>
-      <Member name="Kept by">{person.source === 'directory' ? 'the directory' : 'an administrator'}</Member>
-      <Member name="Role">
+      </DescriptionItem>
+      <DescriptionItem name="Kept by">
+        {person.source === 'directory' ? 'the directory' : 'an administrator'}
+      </DescriptionItem>
+      <DescriptionItem name="Role">
         {roleLabels[person.role]}
         {me.may('replaceUserRole') && (
           <>
@@ -76,12 +80,14 @@ function Identity({ person }: { person: Person }) {
             </Anchor>
           </>
         )}
-      </Member>
-      <Member name="Last sign-in">
+      </DescriptionItem>
+      <DescriptionItem name="Last sign-in">
         {person.last_sign_in_at ? <TimeText iso={person.last_sign_in_at} /> : 'never'}
-      </Member>
-      <Member name="Deactivated">{person.deactivated_at && <TimeText iso={person.deactivated_at} />}</Member>
-    </Members>
+      </DescriptionItem>
+      <DescriptionItem name="Deactivated">
+        {person.deactivated_at && <TimeText iso={person.deactivated_at} />}
+      </DescriptionItem>
+    </DescriptionList>
   )
 }
 

@@ -3,15 +3,15 @@ import { schemaResolver, useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
 import { useQueryClient } from '@tanstack/react-query'
 import * as v from 'valibot'
-import { type Answer, api } from '../../api/api-client.ts'
+import { type ApiResponse, api } from '../../api/api-client.ts'
 import { fieldErrors } from '../../api/problem.ts'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
-import { Loaded, SkeletonLines } from '../../components/query-boundary.tsx'
+import { QueryBoundary, SkeletonLines } from '../../components/query-boundary.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import type { Health } from './checklist-steps.ts'
 
-type Provision = Answer<'getProvision'>
+type Provision = ApiResponse<'getProvision'>
 const providers = [
   { value: 'local', label: 'A key file of the operator' },
   { value: 'aws-kms', label: 'AWS KMS' },
@@ -57,9 +57,9 @@ export function ProvisionForm({ check: { ok, provisioned }, isNext }: ProvisionF
     )
   }
   return (
-    <Loaded query={provision} what="settings" skeleton={<SkeletonLines lines={2} height={56} />}>
+    <QueryBoundary query={provision} what="settings" skeleton={<SkeletonLines lines={2} height={56} />}>
       {(data) => <SettingsForm provision={data} isFirst={!provisioned} isNext={isNext || ok} onDone={close} />}
-    </Loaded>
+    </QueryBoundary>
   )
 }
 

@@ -1,15 +1,15 @@
 import { Badge, Button, Group, List, Paper, Progress, Stack, Text, Title } from '@mantine/core'
 import { IconCloudUpload } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
-import { type Answer, api } from '../../api/api-client.ts'
+import { type ApiResponse, api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { notifyDone, notifyProblem } from '../../components/notify.ts'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 import { isMissing } from './configured.ts'
 
-type Republish = Answer<'getRepublish'>
+type Republish = ApiResponse<'getRepublish'>
 const latestPath = '/api/v1/skill-entitlement/distribution:republish'
 const runs = (job: Republish | undefined) => job?.status === 'queued' || job?.status === 'running'
 const everyMs = 1500
@@ -69,9 +69,9 @@ export function LatestRepublish() {
       {never ? (
         <Text size="sm">Nobody has ordered it by hand yet.</Text>
       ) : (
-        <Loaded query={latest} what="republication">
+        <QueryBoundary query={latest} what="republication">
           {(job) => <Job job={job} nameOf={nameOf} />}
-        </Loaded>
+        </QueryBoundary>
       )}
     </Paper>
   )

@@ -5,7 +5,7 @@ import { useEffect, useRef } from 'react'
 import { api } from '../../api/api-client.ts'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { Notice } from '../../ui/notice.tsx'
@@ -78,7 +78,7 @@ export function RosterSyncs({ mode }: { mode: 'push' | 'pull' }) {
             The directory has them as inactive. Make somebody else administrator first, then sync again.
           </Notice>
         )}
-        <Loaded query={syncs} what="syncs">
+        <QueryBoundary query={syncs} what="syncs">
           {({ items }) =>
             items.length === 0 ? (
               <Text size="sm">There was none yet. Begin with Sync now.</Text>
@@ -93,7 +93,7 @@ export function RosterSyncs({ mode }: { mode: 'push' | 'pull' }) {
               />
             )
           }
-        </Loaded>
+        </QueryBoundary>
       </Stack>
     </Paper>
   )

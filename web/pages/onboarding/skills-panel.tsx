@@ -2,7 +2,7 @@ import { Group, Stack, Text, Title } from '@mantine/core'
 import { IconSparkles } from '@tabler/icons-react'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { type Skill, useSkills } from '../../components/full-lists.ts'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { SearchField } from '../../components/search-field.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { SidePanel } from '../../ui/dialog.tsx'
@@ -68,7 +68,7 @@ export function SkillsPanel() {
           />
         )}
       </Group>
-      <Loaded query={skills} what="skills">
+      <QueryBoundary query={skills} what="skills">
         {(all) => {
           const rows = wanted
             ? all.filter(({ skill_id, name }) => `${skill_id} ${name}`.toLowerCase().includes(wanted))
@@ -93,7 +93,7 @@ export function SkillsPanel() {
             />
           )
         }}
-      </Loaded>
+      </QueryBoundary>
       <SidePanel
         opened={shown !== undefined}
         onClose={() => void navigate({ search: (before) => ({ ...before, skill: undefined }) })}

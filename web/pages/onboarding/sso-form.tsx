@@ -2,7 +2,7 @@ import { Button, Group, PasswordInput, Stack, TagsInput, TextInput } from '@mant
 import { schemaResolver, useForm } from '@mantine/form'
 import { useQueryClient } from '@tanstack/react-query'
 import * as v from 'valibot'
-import { type Answer, api } from '../../api/api-client.ts'
+import { type ApiResponse, api } from '../../api/api-client.ts'
 import { fieldErrors } from '../../api/problem.ts'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
@@ -23,7 +23,7 @@ const settings = v.object({
 })
 
 interface SsoFormProps {
-  sso: Answer<'getSso'> | undefined
+  sso: ApiResponse<'getSso'> | undefined
   onSaved(): void
 }
 

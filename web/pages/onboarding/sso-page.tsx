@@ -1,12 +1,12 @@
 import { Button, Grid, Paper, Stack, Text, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { apiAddress } from '../../api/api-base-url.ts'
-import { type Answer, api } from '../../api/api-client.ts'
-import { ConnectionTest, type StepWords } from '../../components/connection-test.tsx'
+import { apiBaseUrl } from '../../api/api-base-url.ts'
+import { type ApiResponse, api } from '../../api/api-client.ts'
+import { ConnectionTest, type StepLabels } from '../../components/connection-test.tsx'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
-import { Loaded, SkeletonLines } from '../../components/query-boundary.tsx'
+import { QueryBoundary, SkeletonLines } from '../../components/query-boundary.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
@@ -15,7 +15,7 @@ import { isMissing } from './configured.ts'
 import { SsoForm, ssoPath } from './sso-form.tsx'
 import { SsoHints } from './sso-hints.tsx'
 
-const words: StepWords = {
+const words: StepLabels = {
   address: {
     title: 'Address of the issuer',
     advice:
@@ -49,18 +49,18 @@ export default function SsoPage() {
       {none ? (
         <Configure sso={undefined} />
       ) : (
-        <Loaded query={sso} what="settings" skeleton={<SkeletonLines lines={5} height={64} />}>
+        <QueryBoundary query={sso} what="settings" skeleton={<SkeletonLines lines={5} height={64} />}>
           {(data) => <Configure key={data.connection_id + data.updated_at} sso={data} />}
-        </Loaded>
+        </QueryBoundary>
       )}
     </>
   )
 }
 
-function Configure({ sso }: { sso: Answer<'getSso'> | undefined }) {
+function Configure({ sso }: { sso: ApiResponse<'getSso'> | undefined }) {
   const test = api.useMutation('post', '/api/v1/identity/sso:test')
   const tenant = api.useQuery('get', '/api/v1/tenant', {}, { enabled: !sso })
-  const redirect = sso?.redirect_uri ?? `${tenant.data?.base_url ?? apiAddress}/api/v1/auth/callback`
+  const redirect = sso?.redirect_uri ?? `${tenant.data?.base_url ?? apiBaseUrl}/api/v1/auth/callback`
   return (
     <Grid gap="md">
       <Grid.Col span={{ base: 12, lg: 8 }} order={{ base: 1, lg: 1 }}>

@@ -1,9 +1,9 @@
-import type { Answer } from '../../api/api-client.ts'
+import type { ApiResponse } from '../../api/api-client.ts'
 import { formatCount } from '../../ui/formats.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 
-export type RosterSync = Answer<'listRosterSyncs'>['items'][number]
+export type RosterSync = ApiResponse<'listRosterSyncs'>['items'][number]
 
 const statuses: Record<RosterSync['status'], string> = {
   queued: 'Waiting to begin',

@@ -4,7 +4,7 @@ import { LinkButton } from '../../components/link-button.tsx'
 import { causeOf } from '../../components/record-actor.ts'
 import { RecordTypeBadge, titleOfRecord } from '../../components/record-type.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
-import { Member, Members } from '../../ui/description-list.tsx'
+import { DescriptionItem, DescriptionList } from '../../ui/description-list.tsx'
 import { SidePanel } from '../../ui/dialog.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import type { Related, RelatedRecord } from './graph-model.ts'
@@ -36,23 +36,27 @@ function Details({ record, edges }: { record: RelatedRecord; edges: Related['edg
   const params = { recordId: record_id }
   return (
     <Stack gap="lg">
-      <Members>
-        <Member name="Type">
+      <DescriptionList>
+        <DescriptionItem name="Type">
           <RecordTypeBadge type={record_type} />
-        </Member>
-        <Member name="Written">
+        </DescriptionItem>
+        <DescriptionItem name="Written">
           <TimeText iso={created_at} />
-        </Member>
-        <Member name="By">
+        </DescriptionItem>
+        <DescriptionItem name="By">
           <ActorName id={causeOf(record)} />
-        </Member>
-        <Member name="Names">{edges.filter(({ from }) => from === record_id).length} records of this graph</Member>
-        <Member name="Named by">{edges.filter(({ to }) => to === record_id).length} records of this graph</Member>
-        {is_purged && <Member name="State">Purged</Member>}
-        <Member name="Id">
+        </DescriptionItem>
+        <DescriptionItem name="Names">
+          {edges.filter(({ from }) => from === record_id).length} records of this graph
+        </DescriptionItem>
+        <DescriptionItem name="Named by">
+          {edges.filter(({ to }) => to === record_id).length} records of this graph
+        </DescriptionItem>
+        {is_purged && <DescriptionItem name="State">Purged</DescriptionItem>}
+        <DescriptionItem name="Id">
           <CopyText value={record_id} label="Copy the id of the record" />
-        </Member>
-      </Members>
+        </DescriptionItem>
+      </DescriptionList>
       <Group gap="sm">
         <LinkButton to="/records/$recordId" params={params} variant="filled">
           Open record

@@ -1,6 +1,6 @@
-import type { Answer } from '../../api/api-client.ts'
+import type { ApiResponse } from '../../api/api-client.ts'
 
-export type Related = Pick<Answer<'getRelatedRecords'>, 'root' | 'records' | 'edges'>
+export type Related = Pick<ApiResponse<'getRelatedRecords'>, 'root' | 'records' | 'edges'>
 export type RelatedRecord = Related['records'][number]
 export type Direction = 'both' | 'out' | 'in'
 
@@ -31,7 +31,7 @@ const shownAtFirst = 120
 export const openedAtOnce = 40
 
 /** The records by how they are reached from the root: each once, by the shortest way, in the order of the answer. */
-export function treeOf({ root, records, edges }: Related, direction: Direction): TreeNode | undefined {
+export function buildTree({ root, records, edges }: Related, direction: Direction): TreeNode | undefined {
   const byId = new Map(records.map((record) => [record.record_id, record]))
   const order = new Map(records.map(({ record_id }, index) => [record_id, index]))
   const linked = new Set(edges.map(({ from, to }) => `${from} ${to}`))

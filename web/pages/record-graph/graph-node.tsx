@@ -4,7 +4,7 @@ import { createContext, memo, useContext, useEffect, useRef } from 'react'
 import { looksOf, titleOfRecord } from '../../components/record-type.tsx'
 import styles from './graph-canvas.module.css'
 import type { ShownNode, TreeNode } from './graph-model.ts'
-import { wordsOf } from './node-labels.ts'
+import { nodeLabels } from './node-labels.ts'
 
 export type GraphNodeData = { shown: ShownNode; parent: TreeNode | undefined }
 
@@ -71,7 +71,7 @@ export const RecordNode = memo(function RecordNode({ id, data: { shown, parent }
           <Text size="sm" fw={hop === 0 ? 700 : 500} truncate lh={1.3} title={titleOfRecord(record)}>
             {titleOfRecord(record)}
           </Text>
-          <span className="visually-hidden">, {wordsOf(shown, parent)}</span>
+          <span className="visually-hidden">, {nodeLabels(shown, parent)}</span>
         </Box>
       </UnstyledButton>
       {handles}
@@ -92,7 +92,7 @@ export const MoreNode = memo(function MoreNode({ id, data: { shown } }: NodeProp
         onClick={() => activate(shown)}
       >
         +{shown.hidden} more
-        <span className="visually-hidden"> {wordsOf(shown, undefined)}</span>
+        <span className="visually-hidden"> {nodeLabels(shown, undefined)}</span>
       </UnstyledButton>
       {handles}
     </>

@@ -2,9 +2,9 @@ import { Group, Input, SegmentedControl, Skeleton, Stack, Text, useMatches } fro
 import { IconAffiliate } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { lazy, Suspense, useMemo, useState } from 'react'
-import { type Answer, api } from '../../api/api-client.ts'
+import { type ApiResponse, api } from '../../api/api-client.ts'
 import { LinkButton } from '../../components/link-button.tsx'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { titleOfRecord } from '../../components/record-type.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { formatCount } from '../../ui/formats.ts'
@@ -12,7 +12,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { GraphDetails } from './graph-details.tsx'
 import { GraphList } from './graph-list.tsx'
-import { type Direction, flat, openedFurther, type ShownNode, shownOf, treeOf } from './graph-model.ts'
+import { buildTree, type Direction, flat, openedFurther, type ShownNode, shownOf } from './graph-model.ts'
 import type { GraphSearch } from './graph-search.ts'
 
 const GraphCanvas = lazy(() => import('./graph-canvas.tsx'))
@@ -72,7 +72,7 @@ export default function GraphPage() {
           onChange={(value) => go({ direction: value as Direction })}
         />
       </Group>
-      <Loaded query={query} what="linked records" skeleton={<Skeleton h={graphHeight} />}>
+      <QueryBoundary query={query} what="linked records" skeleton={<Skeleton h={graphHeight} />}>
         {(related) => (
           <Graph
             key={`${related.root} ${direction}`}
@@ -81,7 +81,7 @@ export default function GraphPage() {
             onOpen={(open) => go({ open })}
           />
         )}
-      </Loaded>
+      </QueryBoundary>
     </>
   )
 }
@@ -102,7 +102,7 @@ function Choice({ label, ...rest }: ChoiceProps) {
 }
 
 interface GraphProps {
-  related: Answer<'getRelatedRecords'>
+  related: ApiResponse<'getRelatedRecords'>
   direction: Direction
   form: 'graph' | 'list'
   openId: string | undefined
@@ -111,7 +111,7 @@ interface GraphProps {
 
 function Graph({ related, direction, form, openId, onOpen }: GraphProps) {
   const [opened, setOpened] = useState<ReadonlyMap<string, number>>(new Map())
-  const tree = useMemo(() => treeOf(related, direction), [related, direction])
+  const tree = useMemo(() => buildTree(related, direction), [related, direction])
   const shown = useMemo(() => tree && shownOf(tree, opened), [tree, opened])
   if (!shown) return null
   const count = flat(shown).filter(({ kind }) => kind === 'record').length

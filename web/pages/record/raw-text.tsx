@@ -1,6 +1,6 @@
 import { Button, Code, Group, Stack, Text } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
-import { apiAddress } from '../../api/api-base-url.ts'
+import { apiBaseUrl } from '../../api/api-base-url.ts'
 import { useMe } from '../../api/me.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { saveFile } from '../../ui/save-file.ts'
@@ -12,7 +12,7 @@ import type { ReadRecord } from './use-record.ts'
 export function RawText({ read: { record, json, etag } }: { read: ReadRecord }) {
   const { tenant } = useMe()
   const text = canonicalText(json)
-  const address = `${apiAddress}/api/v1/hub/records/${record.record_id}`
+  const address = `${apiBaseUrl}/api/v1/hub/records/${record.record_id}`
   const command = `curl -H "Authorization: Bearer $TOKEN" -H "X-Service-Tenant: ${tenant}" ${address}`
   return (
     <Stack gap="sm">

@@ -3,11 +3,11 @@ import { IconCircleCheck, IconCircleX } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import type { HubRecord } from '../../api/hub-record.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
-import { Member, Members } from '../../ui/description-list.tsx'
+import { DescriptionItem, DescriptionList } from '../../ui/description-list.tsx'
 import { formatBytes, formatCount, formatMs, formatUsd } from '../../ui/formats.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
-import { ChangeList } from '../governance/diff-table.tsx'
+import { DiffTable } from '../governance/diff-table.tsx'
 import { SubjectLink } from '../governance/subject-link.tsx'
 import { ContentValue } from './content-value.tsx'
 
@@ -25,81 +25,85 @@ export function RecordContent({ record }: { record: HubRecord }) {
   }
   const figure = (name: string, member: string, format: (value: number) => string) => {
     const value = number(member)
-    return <Member name={name}>{value === undefined ? undefined : format(value)}</Member>
+    return <DescriptionItem name={name}>{value === undefined ? undefined : format(value)}</DescriptionItem>
   }
   const made = (
     <>
-      <Member name="Skill">{text('skill_id') && `${text('skill_id')} ${text('skill_version') ?? ''}`}</Member>
-      <Member name="Archetype">{text('archetype_id')}</Member>
-      <Member name="User">{text('user_id')?.replace(/^user:/, '')}</Member>
-      <Member name="Platform">{text('llm_platform')}</Member>
-      <Member name="Model">{text('llm_model')}</Member>
+      <DescriptionItem name="Skill">
+        {text('skill_id') && `${text('skill_id')} ${text('skill_version') ?? ''}`}
+      </DescriptionItem>
+      <DescriptionItem name="Archetype">{text('archetype_id')}</DescriptionItem>
+      <DescriptionItem name="User">{text('user_id')?.replace(/^user:/, '')}</DescriptionItem>
+      <DescriptionItem name="Platform">{text('llm_platform')}</DescriptionItem>
+      <DescriptionItem name="Model">{text('llm_model')}</DescriptionItem>
     </>
   )
   const parts: Record<HubRecord['record_type'], () => ReactNode> = {
     output: () => (
       <>
-        <Members>
-          <Member name="Title">{text('title')}</Member>
+        <DescriptionList>
+          <DescriptionItem name="Title">{text('title')}</DescriptionItem>
           {made}
           {figure('Cost', 'cost_usd_estimate', formatUsd)}
-        </Members>
+        </DescriptionList>
         <Content title="Content" value={record.content} type={text('content_type')} />
       </>
     ),
     artifact: () => (
       <>
-        <Members>
-          <Member name="Title">{text('title')}</Member>
-          <Member name="Kept at">{text('uri') && <Address uri={text('uri')!} />}</Member>
-          <Member name="Media type">{text('media_type')}</Member>
+        <DescriptionList>
+          <DescriptionItem name="Title">{text('title')}</DescriptionItem>
+          <DescriptionItem name="Kept at">{text('uri') && <Address uri={text('uri')!} />}</DescriptionItem>
+          <DescriptionItem name="Media type">{text('media_type')}</DescriptionItem>
           {figure('Size', 'size_bytes', formatBytes)}
-          <Member name="SHA-256">{text('sha256') && <CopyText value={text('sha256')!} label="Copy SHA-256" />}</Member>
-        </Members>
+          <DescriptionItem name="SHA-256">
+            {text('sha256') && <CopyText value={text('sha256')!} label="Copy SHA-256" />}
+          </DescriptionItem>
+        </DescriptionList>
         <Content title="Content" value={record.content} type={undefined} />
       </>
     ),
     decision: () => (
-      <Members>
-        <Member name="Decision">{text('decision_id')}</Member>
-        <Member name="About">{text('decision_subject')}</Member>
-        <Member name="Outcome">
+      <DescriptionList>
+        <DescriptionItem name="Decision">{text('decision_id')}</DescriptionItem>
+        <DescriptionItem name="About">{text('decision_subject')}</DescriptionItem>
+        <DescriptionItem name="Outcome">
           <b>{text('decision_outcome')}</b>
-        </Member>
-        <Member name="Why">
+        </DescriptionItem>
+        <DescriptionItem name="Why">
           <span style={{ whiteSpace: 'pre-wrap' }}>{text('decision_rationale')}</span>
-        </Member>
-        <Member name="Decided as">{text('decision_actor_role')}</Member>
-      </Members>
+        </DescriptionItem>
+        <DescriptionItem name="Decided as">{text('decision_actor_role')}</DescriptionItem>
+      </DescriptionList>
     ),
     skill_definition: () => (
       <>
-        <Members>
-          <Member name="Name">{text('name')}</Member>
-          <Member name="Skill">{text('skill_id')}</Member>
-          <Member name="Version">{text('skill_version')}</Member>
-          <Member name="Owner">{text('owner')}</Member>
-          <Member name="What it does">{text('description')}</Member>
-        </Members>
+        <DescriptionList>
+          <DescriptionItem name="Name">{text('name')}</DescriptionItem>
+          <DescriptionItem name="Skill">{text('skill_id')}</DescriptionItem>
+          <DescriptionItem name="Version">{text('skill_version')}</DescriptionItem>
+          <DescriptionItem name="Owner">{text('owner')}</DescriptionItem>
+          <DescriptionItem name="What it does">{text('description')}</DescriptionItem>
+        </DescriptionList>
         <Content title="Manifest" value={record.manifest} type={undefined} />
       </>
     ),
     telemetry_event: () => (
       <>
-        <Members>
-          <Member name="Outcome">
+        <DescriptionList>
+          <DescriptionItem name="Outcome">
             <Outcome success={record.success} code={text('error_code')} />
-          </Member>
+          </DescriptionItem>
           {made}
-          <Member name="Happened at">{text('ts') && <TimeText iso={text('ts')!} />}</Member>
+          <DescriptionItem name="Happened at">{text('ts') && <TimeText iso={text('ts')!} />}</DescriptionItem>
           {figure('Latency', 'latency_ms', formatMs)}
           {figure('Tokens in', 'tokens_in', formatCount)}
           {figure('Tokens out', 'tokens_out', formatCount)}
           {figure('Tokens reported', 'tokens_total_reported', formatCount)}
           {figure('Estimated cost', 'cost_usd_estimate', formatUsd)}
           {figure('Computed cost', 'cost_usd_computed', formatUsd)}
-          <Member name="Price from">{text('price_source')}</Member>
-        </Members>
+          <DescriptionItem name="Price from">{text('price_source')}</DescriptionItem>
+        </DescriptionList>
         <Content title="Metadata" value={record.metadata} type={undefined} />
       </>
     ),
@@ -121,11 +125,11 @@ function ContentUnavailable({ record }: { record: HubRecord }) {
         The key that it was encrypted with was destroyed. Hash, cosignature and place in the log remain and prove that
         the record existed.
       </Notice>
-      <Members>
-        <Member name="Destroyed key">
+      <DescriptionList>
+        <DescriptionItem name="Destroyed key">
           <CopyText value={String(record.content_key_id)} label="Copy destroyed key" />
-        </Member>
-      </Members>
+        </DescriptionItem>
+      </DescriptionList>
     </Stack>
   )
 }
@@ -135,13 +139,13 @@ function GovernanceContent({ record: { event_kind, subject, details } }: { recor
     typeof details === 'object' && details !== null ? (details as Record<string, unknown>) : {}
   return (
     <>
-      <Members>
-        <Member name="Kind">{typeof event_kind === 'string' ? event_kind : undefined}</Member>
-        <Member name="About">
+      <DescriptionList>
+        <DescriptionItem name="Kind">{typeof event_kind === 'string' ? event_kind : undefined}</DescriptionItem>
+        <DescriptionItem name="About">
           <SubjectLink subject={typeof subject === 'string' ? subject : undefined} />
-        </Member>
-      </Members>
-      {(before !== undefined || after !== undefined) && <ChangeList before={before} after={after} />}
+        </DescriptionItem>
+      </DescriptionList>
+      {(before !== undefined || after !== undefined) && <DiffTable before={before} after={after} />}
       {Object.keys(rest).length > 0 && <Content title="Details" value={rest} type={undefined} />}
     </>
   )

@@ -4,19 +4,19 @@ import { useMe } from '../../api/me.ts'
 import { HubProblem } from '../../api/problem.ts'
 import { ActorName } from '../../components/actor-name.tsx'
 import { LinkButton } from '../../components/link-button.tsx'
-import { Loaded, SkeletonLines } from '../../components/query-boundary.tsx'
+import { QueryBoundary, SkeletonLines } from '../../components/query-boundary.tsx'
 import { causeOf } from '../../components/record-actor.ts'
 import { RecordLink } from '../../components/record-link.tsx'
 import { RecordTypeBadge } from '../../components/record-type.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
-import { Member, Members } from '../../ui/description-list.tsx'
+import { DescriptionItem, DescriptionList } from '../../ui/description-list.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { VerificationCard } from '../../verification/verification-card.tsx'
 import { RawText } from './raw-text.tsx'
 import { RecordActions } from './record-actions.tsx'
 import { RecordContent } from './record-content.tsx'
-import { RecordPart } from './record-error-boundary.tsx'
-import { NoRecord, RecordGone } from './record-not-found.tsx'
+import { RecordErrorBoundary } from './record-error-boundary.tsx'
+import { NoRecord, RecordNotFound } from './record-not-found.tsx'
 import { HeldBadge, RecordHolds, RecordPurge, RecordRetention } from './record-state.tsx'
 import { isId, type ReadRecord, useRecord, useRecordState } from './use-record.ts'
 
@@ -28,11 +28,11 @@ export function RecordDetails({ recordId }: { recordId: string }) {
   if (!isId(recordId))
     return <NoRecord>{`“${recordId}” is no record id: those have 32 hexadecimal digits and four hyphens.`}</NoRecord>
   if (query.error instanceof HubProblem && query.error.status === 404)
-    return <RecordGone recordId={recordId} refusal={query.error} />
+    return <RecordNotFound recordId={recordId} refusal={query.error} />
   return (
-    <Loaded query={query} what="record" skeleton={<SkeletonLines lines={8} height={56} />}>
+    <QueryBoundary query={query} what="record" skeleton={<SkeletonLines lines={8} height={56} />}>
       {(read) => <Details recordId={recordId} read={read} onReload={() => void query.refetch()} />}
-    </Loaded>
+    </QueryBoundary>
   )
 }
 
@@ -47,9 +47,9 @@ function Details({ recordId, read, onReload }: { recordId: string; read: ReadRec
       <Group justify="space-between" gap="xs">
         <Group gap="xs">
           <RecordTypeBadge type={record.record_type} />
-          <RecordPart of={readAt}>
+          <RecordErrorBoundary of={readAt}>
             <HeldBadge record={record} />
-          </RecordPart>
+          </RecordErrorBoundary>
         </Group>
         <Group gap="xs">
           {may('getRelatedRecords') && (
@@ -65,9 +65,9 @@ function Details({ recordId, read, onReload }: { recordId: string; read: ReadRec
           <RecordActions read={read} />
         </Group>
       </Group>
-      <RecordPart of={readAt}>
+      <RecordErrorBoundary of={readAt}>
         <RecordPurge record={record} />
-      </RecordPart>
+      </RecordErrorBoundary>
       <VerificationCard
         recordId={recordId}
         record={json}
@@ -75,36 +75,36 @@ function Details({ recordId, read, onReload }: { recordId: string; read: ReadRec
         server={record.verification}
         onReload={onReload}
       />
-      <RecordPart of={readAt}>
+      <RecordErrorBoundary of={readAt}>
         <RecordContent record={record} />
-      </RecordPart>
+      </RecordErrorBoundary>
       {/* It comes later than the record, and must not push down what somebody reads already. */}
-      <RecordPart of={readAt}>
+      <RecordErrorBoundary of={readAt}>
         <RecordHolds record={record} />
-      </RecordPart>
+      </RecordErrorBoundary>
       <Accordion multiple defaultValue={['record']} variant="separated" order={2}>
         <Accordion.Item value="record">
           <Accordion.Control>Record</Accordion.Control>
           <Accordion.Panel>
-            <RecordPart of={readAt}>
-              <Members>
-                <Member name="Record id">
+            <RecordErrorBoundary of={readAt}>
+              <DescriptionList>
+                <DescriptionItem name="Record id">
                   <CopyText value={record.record_id} label="Copy record id" />
-                </Member>
-                <Member name="Created">
+                </DescriptionItem>
+                <DescriptionItem name="Created">
                   <TimeText iso={record.created_at} />
-                </Member>
-                <Member name={cause === record.created_by ? 'Written by' : 'Caused by'}>
+                </DescriptionItem>
+                <DescriptionItem name={cause === record.created_by ? 'Written by' : 'Caused by'}>
                   {/* As a flexible item a long name is cut off; within text it would widen the page. */}
                   <Group component="span" wrap="nowrap">
                     <ActorName id={cause} />
                   </Group>
-                </Member>
-                <Member name="Tenant">{record.tenant_id}</Member>
-                <Member name="Schema">{record.schema_version}</Member>
-              </Members>
+                </DescriptionItem>
+                <DescriptionItem name="Tenant">{record.tenant_id}</DescriptionItem>
+                <DescriptionItem name="Schema">{record.schema_version}</DescriptionItem>
+              </DescriptionList>
               <RecordRetention record={record} />
-            </RecordPart>
+            </RecordErrorBoundary>
           </Accordion.Panel>
         </Accordion.Item>
         <Accordion.Item value="related">

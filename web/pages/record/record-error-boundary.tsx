@@ -8,7 +8,7 @@ import { Notice } from '../../ui/notice.tsx'
  *
  * @param of what it is a part of: for another one it is tried again
  */
-export function RecordPart({ of, children }: { of: number; children: ReactNode }) {
+export function RecordErrorBoundary({ of, children }: { of: number; children: ReactNode }) {
   return (
     <CatchBoundary getResetKey={() => of} errorComponent={Unreadable}>
       {children}

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react'
 import { api } from '../../api/api-client.ts'
 import { HubProblem } from '../../api/problem.ts'
 import { LinkButton } from '../../components/link-button.tsx'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { CertificateDetails } from '../governance/certificate-details.tsx'
@@ -19,7 +19,7 @@ interface RecordGoneProps {
  * In the place of a record that the Hub does not have: erased, of a type that the reader may not see, or never there. Or
  * whose content went with the key of the customer: the record is there, and there is no certificate.
  */
-export function RecordGone({ recordId, refusal }: RecordGoneProps) {
+export function RecordNotFound({ recordId, refusal }: RecordGoneProps) {
   const certificate = api.useQuery(
     'get',
     '/api/v1/hub/records/{record_id}/deletion-certificate',
@@ -49,7 +49,7 @@ export function RecordGone({ recordId, refusal }: RecordGoneProps) {
   return (
     <Stack>
       <Text>This record was erased. What is left of it is its deletion certificate.</Text>
-      <Loaded query={certificate} what="deletion certificate">
+      <QueryBoundary query={certificate} what="deletion certificate">
         {(found) =>
           found.record_id === recordId ? (
             <CertificateDetails certificate={found} />
@@ -59,7 +59,7 @@ export function RecordGone({ recordId, refusal }: RecordGoneProps) {
             </Notice>
           )
         }
-      </Loaded>
+      </QueryBoundary>
     </Stack>
   )
 }

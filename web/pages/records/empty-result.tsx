@@ -14,7 +14,7 @@ interface NothingFoundProps {
 }
 
 /** Why the table is empty, and what would bring something. */
-export function NothingFound({ search, onChange }: NothingFoundProps) {
+export function EmptyResult({ search, onChange }: NothingFoundProps) {
   const { scopes, may } = useMe()
   const active = activeFilters(search).filter(({ name }) => name !== 'include_purged')
   const byCost = search.sort?.includes('cost') ?? false

@@ -15,7 +15,7 @@ import { type RecordsSearch, ranges, sorts } from './records-search.ts'
 
 // With its calendar it is more than the rest of the filters, and seldom wanted.
 const MomentInput = lazy(() =>
-  import('../../ui/date-time-input.tsx').then((module) => ({ default: module.MomentInput })),
+  import('../../ui/date-time-input.tsx').then((module) => ({ default: module.DateTimeInput })),
 )
 
 interface FilterBarProps {

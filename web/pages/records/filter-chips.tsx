@@ -1,5 +1,5 @@
 import { Button, Group, Pill } from '@mantine/core'
-import { filterInWords } from './filter-labels.ts'
+import { describeFilter } from './filter-labels.ts'
 import { activeFilters, type FilterName } from './record-query.ts'
 import type { RecordsSearch } from './records-search.ts'
 
@@ -22,12 +22,12 @@ export function FilterChips({ search, onRemove, onClear }: FilterChipsProps) {
           withRemoveButton
           onRemove={() => onRemove(name)}
           removeButtonProps={{
-            'aria-label': `Remove ${filterInWords(name, value)}`,
+            'aria-label': `Remove ${describeFilter(name, value)}`,
             tabIndex: 0,
             'aria-hidden': false,
           }}
         >
-          {filterInWords(name, value)}
+          {describeFilter(name, value)}
         </Pill>
       ))}
       <Button size="compact-sm" variant="subtle" onClick={onClear}>

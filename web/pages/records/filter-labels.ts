@@ -27,7 +27,7 @@ const names: Record<FilterName, string> = {
 }
 
 /** A filter as its chip says it. */
-export function filterInWords(name: FilterName, value: string): string {
+export function describeFilter(name: FilterName, value: string): string {
   if (name === 'include_purged') return 'Purged records too'
   if (name === 'record_type') return `${names.record_type}: ${recordTypeLooks[value as RecordType].label}`
   if (name === 'within') return `${names.within}: ${rangeNames[value as keyof typeof rangeNames].toLowerCase()}`

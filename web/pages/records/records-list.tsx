@@ -2,14 +2,14 @@ import { Group, Stack, Text } from '@mantine/core'
 import { useMemo } from 'react'
 import { api } from '../../api/api-client.ts'
 import type { HubRecord } from '../../api/hub-record.ts'
-import { Loaded, SkeletonLines } from '../../components/query-boundary.tsx'
+import { QueryBoundary, SkeletonLines } from '../../components/query-boundary.tsx'
 import { viewQuery } from '../../components/view-query.ts'
 import { DataTable } from '../../ui/data-table.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { readFirstPageAgain } from '../record/use-record.ts'
 import { RowVerdictsContext, recordColumns } from './columns.tsx'
 import { useColumns } from './columns-menu.tsx'
-import { NothingFound } from './empty-result.tsx'
+import { EmptyResult } from './empty-result.tsx'
 import { RecordDrawer } from './record-drawer.tsx'
 import { fitsSearch, parametersOf, queryOf, usualSort } from './record-query.ts'
 import type { RecordsSearch, sorts } from './records-search.ts'
@@ -97,10 +97,10 @@ export function RecordsList({ search, now, onChange, onOpen, onRefresh }: Record
         />
       </Group>
       <RowVerificationNotice verification={verification} rows={rows} />
-      <Loaded query={records} what="records" skeleton={<SkeletonLines lines={10} />}>
+      <QueryBoundary query={records} what="records" skeleton={<SkeletonLines lines={10} />}>
         {() =>
           rows.length === 0 ? (
-            <NothingFound search={search} onChange={onChange} />
+            <EmptyResult search={search} onChange={onChange} />
           ) : (
             <RowVerdictsContext value={verification.verdicts}>
               <DataTable<HubRecord>
@@ -121,7 +121,7 @@ export function RecordsList({ search, now, onChange, onOpen, onRefresh }: Record
             </RowVerdictsContext>
           )
         }
-      </Loaded>
+      </QueryBoundary>
       <RecordDrawer openId={search.open} rows={rows} onOpen={onOpen} />
     </Stack>
   )

@@ -19,17 +19,17 @@ import { queryClient } from '../../api/query-client.ts'
 import { signOut } from '../../api/session.ts'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { roleLabels, roleMeanings } from '../../components/role-labels.ts'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
-import { Member, Members } from '../../ui/description-list.tsx'
+import { DescriptionItem, DescriptionList } from '../../ui/description-list.tsx'
 import { nothing } from '../../ui/formats.ts'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { type Session, SessionsTable } from './sessions-table.tsx'
 
 /** Who is signed in, what they may do, where else they are signed in, and how the pages look. */
-export default function YouPage() {
+export default function AccountPage() {
   const person = api.useQuery('get', '/api/v1/auth/me', {}, { staleTime: Number.POSITIVE_INFINITY })
   const failure: unknown = person.error
   // The token says the rest at once, so that nothing below moves when the name arrives.
@@ -53,18 +53,18 @@ export default function YouPage() {
       <PageHeader title="You" about="Your account in this tenant, and where you are signed in." />
       <Stack gap="xl">
         <Paper withBorder p="md" component="section" aria-label="Account">
-          <Members>
-            <Member name="Name">{known(person.data?.display_name)}</Member>
-            <Member name="Address">{known(person.data?.email)}</Member>
+          <DescriptionList>
+            <DescriptionItem name="Name">{known(person.data?.display_name)}</DescriptionItem>
+            <DescriptionItem name="Address">{known(person.data?.email)}</DescriptionItem>
             {role && (
-              <Member name="Role">
+              <DescriptionItem name="Role">
                 {roleLabels[role]}: {roleMeanings[role].toLowerCase()}
-              </Member>
+              </DescriptionItem>
             )}
-            <Member name="Id">
+            <DescriptionItem name="Id">
               <CopyText value={subject} label="Copy your id" />
-            </Member>
-            <Member name="You may">
+            </DescriptionItem>
+            <DescriptionItem name="You may">
               <List size="sm" listStyleType="none" spacing={4}>
                 {[...held].map((scope) => (
                   <List.Item key={scope}>
@@ -75,8 +75,8 @@ export default function YouPage() {
                   </List.Item>
                 ))}
               </List>
-            </Member>
-          </Members>
+            </DescriptionItem>
+          </DescriptionList>
           {failure !== null && (
             <ProblemNotice error={failure} title="Your name could not be read" onRetry={() => void person.refetch()} />
           )}
@@ -96,9 +96,9 @@ export default function YouPage() {
               Sign out everywhere
             </Button>
           </Group>
-          <Loaded query={sessions} what="sessions">
+          <QueryBoundary query={sessions} what="sessions">
             {({ items }) => <SessionsTable sessions={items} onEnd={setEnding} />}
-          </Loaded>
+          </QueryBoundary>
         </Stack>
 
         <Stack component="section" aria-labelledby="appearance" gap="sm" align="flex-start">

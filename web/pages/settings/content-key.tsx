@@ -5,9 +5,9 @@ import { useMe } from '../../api/me.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
-import { Member, Members } from '../../ui/description-list.tsx'
+import { DescriptionItem, DescriptionList } from '../../ui/description-list.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 
@@ -36,22 +36,22 @@ export function ContentKey({ slug }: { slug: string }) {
         <Title order={2} id="key">
           Your own key
         </Title>
-        <Loaded query={provision} what="key">
+        <QueryBoundary query={provision} what="key">
           {({ cmek }) =>
             cmek ? (
               <>
-                <Members>
-                  <Member name="Provider">{cmek.provider}</Member>
-                  <Member name="Key">{cmek.key_ref}</Member>
-                  <Member name="Content key">{cmek.key_id}</Member>
-                  <Member name="Made">
+                <DescriptionList>
+                  <DescriptionItem name="Provider">{cmek.provider}</DescriptionItem>
+                  <DescriptionItem name="Key">{cmek.key_ref}</DescriptionItem>
+                  <DescriptionItem name="Content key">{cmek.key_id}</DescriptionItem>
+                  <DescriptionItem name="Made">
                     <TimeText iso={cmek.created_at} />
-                  </Member>
-                  <Member name="Wrapped">
+                  </DescriptionItem>
+                  <DescriptionItem name="Wrapped">
                     <TimeText iso={cmek.wrapped_at} />
-                  </Member>
-                  <Member name="Content keys">{formatCount(cmek.content_keys)}</Member>
-                </Members>
+                  </DescriptionItem>
+                  <DescriptionItem name="Content keys">{formatCount(cmek.content_keys)}</DescriptionItem>
+                </DescriptionList>
                 <Group>
                   {me.may('rotateContentKey') && (
                     <Button variant="default" onClick={() => setAsked('rotate')}>
@@ -72,7 +72,7 @@ export function ContentKey({ slug }: { slug: string }) {
               </Text>
             )
           }
-        </Loaded>
+        </QueryBoundary>
       </Stack>
       <ConfirmDialog
         opened={asked === 'rotate'}

@@ -6,13 +6,13 @@ import { useState } from 'react'
 import type { Role } from '../../../contract/roles.ts'
 import { api, hub } from '../../api/api-client.ts'
 import { notifyDone } from '../../components/notify.ts'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { roleOptions } from '../../components/role-labels.ts'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { FoldedFilters } from '../../ui/folded-filters.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
-import { refreshPeople } from './invalidate-people.ts'
+import { invalidatePeople } from './invalidate-people.ts'
 import type { PeopleSearch } from './people-search.ts'
 import { PeopleTable, type Person, type PersonAction } from './people-table.tsx'
 import { PersonForm } from './person-form.tsx'
@@ -60,7 +60,7 @@ export default function PeoplePage() {
     if (person.active) await hub.POST('/api/v1/roster/users/{user_id}:deactivate', { params, body: {} })
     else await hub.POST('/api/v1/roster/users/{user_id}:reactivate', { params, body: {} })
     notifyDone(`${name} is ${person.active ? 'deactivated' : 'active again'}.`)
-    await refreshPeople()
+    await invalidatePeople()
   }
 
   const add = (
@@ -114,7 +114,7 @@ export default function PeoplePage() {
             </Group>
           </FoldedFilters>
         </search>
-        <Loaded query={people} what="people">
+        <QueryBoundary query={people} what="people">
           {({ pages }) => {
             const rows = pages.flatMap(({ items }) => items)
             return rows.length > 0 ? (
@@ -148,7 +148,7 @@ export default function PeoplePage() {
               </EmptyState>
             )
           }}
-        </Loaded>
+        </QueryBoundary>
       </Stack>
       <PersonForm opened={adding} onClose={() => setAdding(false)} />
       {asked?.action === 'role' && <RoleDialog person={asked.person} onClose={close} />}

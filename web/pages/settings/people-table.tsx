@@ -1,14 +1,14 @@
 import { ActionIcon, Menu } from '@mantine/core'
 import { IconDots, IconUserCheck, IconUserEdit, IconUserOff } from '@tabler/icons-react'
 import { useMemo } from 'react'
-import type { Answer } from '../../api/api-client.ts'
+import type { ApiResponse } from '../../api/api-client.ts'
 import { PersonCell, PersonState, personRow } from '../../components/person-cell.tsx'
 import { roleLabels } from '../../components/role-labels.ts'
 import { DataTable, type DataTableProps } from '../../ui/data-table.tsx'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 
-export type Person = Answer<'listUsers'>['items'][number]
+export type Person = ApiResponse<'listUsers'>['items'][number]
 export type PersonAction = 'role' | 'deactivate' | 'reactivate'
 
 const column = columnsOf<Person>()

@@ -10,7 +10,7 @@ import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { roleMeanings, roleOptions } from '../../components/role-labels.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { FormButtons } from '../../ui/form-buttons.tsx'
-import { refreshPeople } from './invalidate-people.ts'
+import { invalidatePeople } from './invalidate-people.ts'
 
 const schema = v.object({
   email: v.pipe(v.string(), v.trim(), v.email('Give a whole address, such as lee@acme.example')),
@@ -43,7 +43,7 @@ function Fields({ onClose }: { onClose(): void }) {
       })
       notifyDone(`${email.trim()} is added.`)
       onClose()
-      await refreshPeople()
+      await invalidatePeople()
     } catch (error) {
       form.setErrors(fieldErrors(error))
       setFailure(error)

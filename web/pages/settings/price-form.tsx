@@ -3,15 +3,15 @@ import { schemaResolver, useForm } from '@mantine/form'
 import { useState } from 'react'
 import * as v from 'valibot'
 import { priceUsdPerMtokMax } from '../../../contract/limits.ts'
-import type { Answer } from '../../api/api-client.ts'
+import type { ApiResponse } from '../../api/api-client.ts'
 import { HubProblem } from '../../api/problem.ts'
-import { MomentInput } from '../../ui/date-time-input.tsx'
+import { DateTimeInput } from '../../ui/date-time-input.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { FormButtons } from '../../ui/form-buttons.tsx'
 import { PriceProblem } from './price-problem.tsx'
 import { savePrices } from './save-prices.ts'
 
-export type Price = Answer<'getPrices'>['prices'][number]
+export type Price = ApiResponse<'getPrices'>['prices'][number]
 
 const amount = v.pipe(
   v.unknown(),
@@ -137,7 +137,7 @@ function Fields({ price, replaces, onClose }: PriceFormProps & { price: Partial<
             {...form.getInputProps('output_usd_per_mtok')}
           />
         </Group>
-        <MomentInput
+        <DateTimeInput
           label="From"
           description="For events whose time is this or later"
           required
@@ -145,7 +145,7 @@ function Fields({ price, replaces, onClose }: PriceFormProps & { price: Partial<
           onChange={(iso) => form.setFieldValue('effective_from', iso)}
           error={form.errors.effective_from}
         />
-        <MomentInput
+        <DateTimeInput
           label="Until"
           description="Or until the next price of this model and platform begins, if that is sooner"
           placeholder="No end"

@@ -4,14 +4,14 @@ import { useState } from 'react'
 import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { notifyDone } from '../../components/notify.ts'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { type Price, PriceForm } from './price-form.tsx'
 import { PriceProblem } from './price-problem.tsx'
 import { PricesTable } from './prices-table.tsx'
-import { Rerate } from './reprice.tsx'
+import { Reprice } from './reprice.tsx'
 import { savePrices } from './save-prices.ts'
 import { UnpricedModels, useCostsByModel } from './unpriced-models.tsx'
 
@@ -50,7 +50,7 @@ export default function PricesPage() {
           <Title order={2} id="own">
             Your own prices
           </Title>
-          <Loaded query={prices} what="prices">
+          <QueryBoundary query={prices} what="prices">
             {(data) => (
               <>
                 {data.prices.length > 0 ? (
@@ -75,11 +75,11 @@ export default function PricesPage() {
                 </Text>
               </>
             )}
-          </Loaded>
+          </QueryBoundary>
         </Stack>
         {/* Each after what is above it, so that nothing moves. */}
         {!prices.isPending && <UnpricedModels byModel={byModel} onAdd={mayChange ? begin : undefined} />}
-        {!prices.isPending && !byModel.isPending && me.may('rateTelemetryAgain') && <Rerate />}
+        {!prices.isPending && !byModel.isPending && me.may('rateTelemetryAgain') && <Reprice />}
       </Stack>
       <PriceForm
         price={adding ?? changed}

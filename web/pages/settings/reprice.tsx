@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { api } from '../../api/api-client.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
-import { MomentInput } from '../../ui/date-time-input.tsx'
+import { DateTimeInput } from '../../ui/date-time-input.tsx'
 import { formatCount, formatUsd } from '../../ui/formats.ts'
 import { Notice } from '../../ui/notice.tsx'
 
@@ -19,7 +19,7 @@ interface RunDetails {
 }
 
 /** Rates stored events again at the prices of now, and tells what came of it. */
-export function Rerate() {
+export function Reprice() {
   const [from, setFrom] = useState<string>()
   const [to, setTo] = useState<string>()
   const start = api.useMutation('post', '/api/v1/telemetry/prices:rerate')
@@ -48,8 +48,8 @@ export function Rerate() {
           and reconciliation follow; the records stay as they are and still verify. It may be repeated.
         </Text>
         <Group align="flex-end" gap="sm">
-          <MomentInput label="Events from" required w={{ base: '100%', xs: 210 }} value={from} onChange={setFrom} />
-          <MomentInput
+          <DateTimeInput label="Events from" required w={{ base: '100%', xs: 210 }} value={from} onChange={setFrom} />
+          <DateTimeInput
             label="Events until"
             placeholder="Now"
             w={{ base: '100%', xs: 210 }}

@@ -8,7 +8,7 @@ import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { roleLabels, roleMeanings } from '../../components/role-labels.ts'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { refreshPeople } from './invalidate-people.ts'
+import { invalidatePeople } from './invalidate-people.ts'
 import type { Person } from './people-table.tsx'
 
 /** Gives somebody another role. */
@@ -20,7 +20,7 @@ export function RoleDialog({ person, onClose }: { person: Person; onClose(): voi
     const params = { path: { user_id: person.user_id } }
     await hub.PUT('/api/v1/roster/users/{user_id}/role', { params, body: { role } })
     notifyDone(`${name} is ${roleLabels[role].toLowerCase()} now.`)
-    await refreshPeople()
+    await invalidatePeople()
   }
 
   return (

@@ -1,8 +1,8 @@
-import { type Answer, hub } from '../../api/api-client.ts'
+import { type ApiResponse, hub } from '../../api/api-client.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { formatTime } from '../../ui/time-text.tsx'
 
-type Price = Answer<'getPrices'>['prices'][number]
+type Price = ApiResponse<'getPrices'>['prices'][number]
 
 /** The list is another than the reader saw; nothing was saved. Says why, and what to do. */
 export class PriceConflict extends Error {

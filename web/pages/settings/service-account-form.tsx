@@ -3,18 +3,18 @@ import { schemaResolver, useForm } from '@mantine/form'
 import { useState } from 'react'
 import * as v from 'valibot'
 import { type Scope, scopes } from '../../../contract/scopes.ts'
-import { type Answer, type Body, hub } from '../../api/api-client.ts'
-import { changedMembers } from '../../api/patch-body.ts'
+import { type ApiResponse, type Body, hub } from '../../api/api-client.ts'
+import { patchBody } from '../../api/patch-body.ts'
 import { fieldErrors } from '../../api/problem.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
-import { MomentInput } from '../../ui/date-time-input.tsx'
+import { DateTimeInput } from '../../ui/date-time-input.tsx'
 import { SidePanel } from '../../ui/dialog.tsx'
 import { FormButtons } from '../../ui/form-buttons.tsx'
 import { scopeGroups, scopePresets } from './scope-labels.ts'
 
-export type ServiceAccount = Answer<'listServiceAccounts'>['items'][number]
-type NewServiceAccount = Answer<'createServiceAccount'>
+export type ServiceAccount = ApiResponse<'listServiceAccounts'>['items'][number]
+type NewServiceAccount = ApiResponse<'createServiceAccount'>
 
 const schema = v.object({
   name: v.pipe(v.string(), v.trim(), v.minLength(1, 'Say what program it is for')),
@@ -68,7 +68,7 @@ function Fields({ onClose, account, onCreated }: Omit<ServiceAccountFormProps, '
           ...{ name: each.name.trim(), scopes: each.scopes, expires_at: each.expires_at ?? null },
           allowed_addresses: each.allowed_addresses.length > 0 ? each.allowed_addresses : null,
         })
-        const body = changedMembers(bodyOf(values), bodyOf(form.getInitialValues()))
+        const body = patchBody(bodyOf(values), bodyOf(form.getInitialValues()))
         const params = { path: { client_id: account.client_id } }
         if (Object.keys(body).length > 0) await hub.PATCH('/api/v1/service-accounts/{client_id}', { params, body })
         onClose()
@@ -144,7 +144,7 @@ function Fields({ onClose, account, onCreated }: Omit<ServiceAccountFormProps, '
             </Checkbox.Group>
           </Stack>
         </Fieldset>
-        <MomentInput
+        <DateTimeInput
           label="Ends"
           description="From then on it gets no token, and none lasts longer. Never where empty."
           placeholder="Never"

@@ -2,16 +2,16 @@ import { Button, Code, Text } from '@mantine/core'
 import { IconPlus, IconRobot } from '@tabler/icons-react'
 import { useState } from 'react'
 import { secretOverlapHours } from '../../../contract/limits.ts'
-import { apiAddress } from '../../api/api-base-url.ts'
+import { apiBaseUrl } from '../../api/api-base-url.ts'
 import { api, hub } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
-import { SecretOnce } from '../../ui/one-time-secret.tsx'
+import { OneTimeSecret } from '../../ui/one-time-secret.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { formatTime } from '../../ui/time-text.tsx'
 import { type ServiceAccount, ServiceAccountForm } from './service-account-form.tsx'
@@ -61,7 +61,7 @@ export default function ServiceAccountsPage() {
         about="Credentials for programs that send telemetry, write records or read them. Give each program its own, with as little as it needs."
         actions={accounts.data?.items.length ? create : undefined}
       />
-      <Loaded query={accounts} what="service accounts">
+      <QueryBoundary query={accounts} what="service accounts">
         {({ items }) =>
           items.length > 0 ? (
             <ServiceAccountsTable accounts={items} onAsk={setAsked} />
@@ -71,7 +71,7 @@ export default function ServiceAccountsPage() {
             </EmptyState>
           )
         }
-      </Loaded>
+      </QueryBoundary>
       <ServiceAccountForm
         opened={creating || asked?.action === 'change'}
         account={asked?.action === 'change' ? account : undefined}
@@ -110,7 +110,7 @@ export default function ServiceAccountsPage() {
           program then needs another account. What it wrote stays.
         </Text>
       </ConfirmDialog>
-      <SecretOnce
+      <OneTimeSecret
         title="Client id and secret"
         about={
           shown?.formerUntil
@@ -126,7 +126,7 @@ export default function ServiceAccountsPage() {
         onClose={() => setShown(undefined)}
       >
         {shown && <TokenCommand clientId={shown.clientId} />}
-      </SecretOnce>
+      </OneTimeSecret>
     </>
   )
 }
@@ -139,7 +139,7 @@ function TokenCommand({ clientId }: { clientId: string }) {
         Getting a token, with the secret in CLIENT_SECRET
       </Text>
       <Code block tabIndex={0} role="region" aria-label="Command that gets a token">
-        {`curl -s ${apiAddress}/api/v1/oauth/token -u "${clientId}:$CLIENT_SECRET" \\\n  -d grant_type=client_credentials`}
+        {`curl -s ${apiBaseUrl}/api/v1/oauth/token -u "${clientId}:$CLIENT_SECRET" \\\n  -d grant_type=client_credentials`}
       </Code>
     </div>
   )

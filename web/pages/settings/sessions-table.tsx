@@ -1,11 +1,11 @@
 import { Badge, Button, Text } from '@mantine/core'
 import { useMemo } from 'react'
-import type { Answer } from '../../api/api-client.ts'
+import type { ApiResponse } from '../../api/api-client.ts'
 import { DataTable } from '../../ui/data-table.tsx'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 
-export type Session = Answer<'listSessions'>['items'][number]
+export type Session = ApiResponse<'listSessions'>['items'][number]
 
 const methods: Record<Session['method'], string> = {
   oidc: 'Company account',

@@ -3,14 +3,14 @@ import { schemaResolver, useForm } from '@mantine/form'
 import { useEffect, useState } from 'react'
 import * as v from 'valibot'
 import { displayNameLengthMax } from '../../../contract/limits.ts'
-import { type Answer, hub } from '../../api/api-client.ts'
+import { type ApiResponse, hub } from '../../api/api-client.ts'
 import { fieldErrors } from '../../api/problem.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { Notice } from '../../ui/notice.tsx'
 
-type Tenant = Answer<'getTenant'>
+type Tenant = ApiResponse<'getTenant'>
 
 const tenantKey = ['get', '/api/v1/tenant']
 

@@ -1,17 +1,17 @@
 import { Paper, Stack, Text, Title } from '@mantine/core'
-import { type Answer, api } from '../../api/api-client.ts'
+import { type ApiResponse, api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { LinkText } from '../../components/link-text.tsx'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
-import { Member, Members } from '../../ui/description-list.tsx'
+import { DescriptionItem, DescriptionList } from '../../ui/description-list.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { ContentKey } from './content-key.tsx'
 import { RateLimits } from './rate-limits.tsx'
 import { TenantDetails } from './tenant-details.tsx'
 
-type Tenant = Answer<'getTenant'>
+type Tenant = ApiResponse<'getTenant'>
 
 const modes: Record<Tenant['mode'], string> = {
   A: 'A: at the shared address of the service',
@@ -27,14 +27,14 @@ export default function TenantPage() {
     <>
       <PageHeader title="Tenant" about="Details that you confirm or change, and what the operator has set." />
       <Stack gap="xl">
-        <Loaded query={tenant} what="details">
+        <QueryBoundary query={tenant} what="details">
           {(data) => (
             <Stack gap="xl">
               <TenantDetails tenant={data} />
               <Facts tenant={data} />
             </Stack>
           )}
-        </Loaded>
+        </QueryBoundary>
         {tenant.data?.mode === 'B' && me.may('getProvision') && <ContentKey slug={tenant.data.tenant} />}
         {/* Later than what is above, so that it does not move. */}
         {!tenant.isPending && <RateLimits />}
@@ -51,9 +51,9 @@ function Facts({ tenant }: { tenant: Tenant }) {
       <Title order={2} id="facts" mb="sm">
         Set by the operator
       </Title>
-      <Members>
-        <Member name="Tenant">{tenant.tenant}</Member>
-        <Member name="Mode">
+      <DescriptionList>
+        <DescriptionItem name="Tenant">{tenant.tenant}</DescriptionItem>
+        <DescriptionItem name="Mode">
           {modes[mode]}
           {mode === 'C' && (
             <Text size="xs" c="dimmed">
@@ -61,16 +61,16 @@ function Facts({ tenant }: { tenant: Tenant }) {
               envelope is refused, with its whole batch.
             </Text>
           )}
-        </Member>
-        <Member name="API address">
+        </DescriptionItem>
+        <DescriptionItem name="API address">
           <CopyText value={base_url} label="Copy the API address" />
-        </Member>
-        <Member name="Made for">{admin_email}</Member>
-        <Member name="Created">{time(created_at, '')}</Member>
-        <Member name="Confirmed">{time(confirmed_at, 'not yet')}</Member>
-        <Member name="Provisioned">{time(provisioned_at, 'not yet')}</Member>
-        <Member name="Live since">{time(live_since, 'not yet')}</Member>
-      </Members>
+        </DescriptionItem>
+        <DescriptionItem name="Made for">{admin_email}</DescriptionItem>
+        <DescriptionItem name="Created">{time(created_at, '')}</DescriptionItem>
+        <DescriptionItem name="Confirmed">{time(confirmed_at, 'not yet')}</DescriptionItem>
+        <DescriptionItem name="Provisioned">{time(provisioned_at, 'not yet')}</DescriptionItem>
+        <DescriptionItem name="Live since">{time(live_since, 'not yet')}</DescriptionItem>
+      </DescriptionList>
       {!live_since && (
         <Text size="sm" c="dimmed" mt="sm">
           What is still missing is on the{' '}

@@ -1,7 +1,7 @@
 import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { pageSizeMax, summaryDaysDefault } from '../../../contract/limits.ts'
 import { api } from '../../api/api-client.ts'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { formatCount } from '../../ui/formats.ts'
 
 /** What was used of each model in the last days, and how much of it has no price. */
@@ -24,7 +24,7 @@ export function UnpricedModels({ byModel, onAdd }: UnpricedModelsProps) {
       <Title order={2} id="unpriced">
         Without a price
       </Title>
-      <Loaded query={byModel} what="models without a price">
+      <QueryBoundary query={byModel} what="models without a price">
         {({ rows }) => {
           const unpriced = rows.filter((row) => row.unpriced > 0).sort((one, other) => other.unpriced - one.unpriced)
           if (unpriced.length === 0) {
@@ -54,7 +54,7 @@ export function UnpricedModels({ byModel, onAdd }: UnpricedModelsProps) {
             </Paper>
           ))
         }}
-      </Loaded>
+      </QueryBoundary>
     </Stack>
   )
 }

@@ -21,6 +21,6 @@ export function formatMetric(metric: Rule['metric'], value: number): string {
 }
 
 /** "Share of failures of a skill above 20% over 60 minutes" */
-export function ruleInWords({ metric, group_by, above, window_minutes }: Rule): string {
+export function describeRule({ metric, group_by, above, window_minutes }: Rule): string {
   return `${metricLabels[metric]} of a ${groupLabels[group_by].toLowerCase()} above ${formatMetric(metric, above)} over ${window_minutes} minutes`
 }

@@ -1,12 +1,12 @@
 import { Accordion, Code, Group, Stack, Table, Text } from '@mantine/core'
 import { IconCheck, IconX } from '@tabler/icons-react'
-import type { Answer } from '../../api/api-client.ts'
+import type { ApiResponse } from '../../api/api-client.ts'
 import { formatMs } from '../../ui/formats.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { errorAdvice } from './delivery-labels.ts'
 
-type Attempt = Answer<'getDelivery'>['attempts'][number]
+type Attempt = ApiResponse<'getDelivery'>['attempts'][number]
 
 interface AttemptsProps {
   attempts: readonly Attempt[]

@@ -6,7 +6,7 @@ import { hub } from '../../api/api-client.ts'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
-import { MomentInput } from '../../ui/date-time-input.tsx'
+import { DateTimeInput } from '../../ui/date-time-input.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { refreshWebhooks } from './refresh-webhooks.ts'
 
@@ -27,7 +27,7 @@ interface RedeliverManyProps {
 }
 
 /** Sends again what a receiver missed, after an outage of it. */
-export function RedeliverMany({ opened, onClose, ...rest }: RedeliverManyProps) {
+export function BulkRedeliver({ opened, onClose, ...rest }: RedeliverManyProps) {
   return opened && <Dialog onClose={onClose} {...rest} />
 }
 
@@ -75,8 +75,13 @@ function Dialog({ onClose, webhookId, from, until }: Omit<RedeliverManyProps, 'o
       problem={(error) => <ProblemNotice error={error} title="Nothing was queued" />}
     >
       <Stack>
-        <MomentInput label="Queued since" clearable={false} value={since} onChange={(iso) => setSince(iso ?? since)} />
-        <MomentInput label="Until" placeholder="Now" value={to} onChange={setTo} />
+        <DateTimeInput
+          label="Queued since"
+          clearable={false}
+          value={since}
+          onChange={(iso) => setSince(iso ?? since)}
+        />
+        <DateTimeInput label="Until" placeholder="Now" value={to} onChange={setTo} />
         <Select
           label="Which"
           data={choices}

@@ -1,12 +1,12 @@
 import { Text } from '@mantine/core'
-import type { Answer } from '../../api/api-client.ts'
+import type { ApiResponse } from '../../api/api-client.ts'
 import { DataTable, type DataTableProps } from '../../ui/data-table.tsx'
 import { formatMs, nothing } from '../../ui/formats.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 import { DeliveryStatusBadge } from './delivery-status.tsx'
 
-export type Delivery = Answer<'listDeliveries'>['items'][number]
+export type Delivery = ApiResponse<'listDeliveries'>['items'][number]
 
 const column = columnsOf<Delivery>()
 const columns = column.columns([

@@ -6,11 +6,11 @@ import * as v from 'valibot'
 import { webhookDeliveryDays } from '../../../contract/limits.ts'
 import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { SavedViews } from '../../components/saved-views.tsx'
 import { viewQuery } from '../../components/view-query.ts'
 import { EmptyState } from '../../ui/empty-state.tsx'
-import { RedeliverMany } from './bulk-redeliver.tsx'
+import { BulkRedeliver } from './bulk-redeliver.tsx'
 import { DeliveriesTable } from './deliveries-table.tsx'
 import { DeliveryDrawer } from './delivery-drawer.tsx'
 import { DeliveryFilters } from './delivery-filters.tsx'
@@ -84,7 +84,7 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
         </Group>
       </Group>
       <DeliveryFilters search={search} onChange={go} />
-      <Loaded query={deliveries} what="deliveries">
+      <QueryBoundary query={deliveries} what="deliveries">
         {({ pages }) => {
           const rows = pages.flatMap(({ items }) => items)
           if (rows.length === 0) {
@@ -115,13 +115,13 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
             />
           )
         }}
-      </Loaded>
+      </QueryBoundary>
       <DeliveryDrawer
         webhookId={webhook_id}
         deliveryId={delivery}
         onClose={() => go({ ...search, delivery: undefined })}
       />
-      <RedeliverMany
+      <BulkRedeliver
         opened={redelivering}
         onClose={() => setRedelivering(false)}
         webhookId={webhook_id}

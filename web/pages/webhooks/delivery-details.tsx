@@ -1,12 +1,12 @@
 import { Code, Group, Stack, Text, Title } from '@mantine/core'
-import type { Answer } from '../../api/api-client.ts'
+import type { ApiResponse } from '../../api/api-client.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { Attempts } from './attempt-details.tsx'
 import { DeliveryStatusBadge } from './delivery-status.tsx'
 
 /** A delivery with its message and all that came of it. */
-export function DeliveryDetails({ delivery }: { delivery: Answer<'getDelivery'> }) {
+export function DeliveryDetails({ delivery }: { delivery: ApiResponse<'getDelivery'> }) {
   const { status, attempts, attempt_count, created_at, delivered_at, next_attempt_at, sequence, message_id } = delivery
   return (
     <Stack gap="md">

@@ -4,7 +4,7 @@ import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { SidePanel } from '../../ui/dialog.tsx'
 import { DeliveryDetails } from './delivery-details.tsx'
 import { refreshWebhooks } from './refresh-webhooks.ts'
@@ -29,14 +29,14 @@ export function DeliveryDrawer({ webhookId, deliveryId, onClose }: DeliveryDrawe
       title={delivery.data?.kind}
     >
       {deliveryId && (
-        <Loaded query={delivery} what="delivery">
+        <QueryBoundary query={delivery} what="delivery">
           {(data) => (
             <Stack>
               <Redeliver webhookId={webhookId} deliveryId={deliveryId} busy={data.status === 'pending'} />
               <DeliveryDetails key={data.attempt_count} delivery={data} />
             </Stack>
           )}
-        </Loaded>
+        </QueryBoundary>
       )}
     </SidePanel>
   )

@@ -1,6 +1,6 @@
 import { Button, Select, SimpleGrid, Stack } from '@mantine/core'
 import { type DeliveryStatus, deliveryStatuses, wordsOf } from '../../../contract/webhook-deliveries.ts'
-import { MomentInput } from '../../ui/date-time-input.tsx'
+import { DateTimeInput } from '../../ui/date-time-input.tsx'
 import { FoldedFilters } from '../../ui/folded-filters.tsx'
 import { statusLabels } from './delivery-labels.ts'
 import type { EndpointSearch } from './endpoint-search.ts'
@@ -40,13 +40,13 @@ export function DeliveryFilters({ search, onChange }: DeliveryFiltersProps) {
               value={kind ?? null}
               onChange={(value) => onChange({ ...search, kind: value ?? undefined })}
             />
-            <MomentInput
+            <DateTimeInput
               label="Queued from"
               placeholder="Any time"
               value={from}
               onChange={(value) => onChange({ ...search, from: value })}
             />
-            <MomentInput
+            <DateTimeInput
               label="Until"
               placeholder="Now"
               value={until}

@@ -1,10 +1,10 @@
 import { List, Paper, SimpleGrid, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { Member, Members } from '../../ui/description-list.tsx'
+import { DescriptionItem, DescriptionList } from '../../ui/description-list.tsx'
 import { nothing } from '../../ui/formats.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
-import { ruleInWords } from './alert-labels.ts'
+import { describeRule } from './alert-labels.ts'
 import { formatHealthCount, HealthBadge, healthNote } from './endpoint-health.tsx'
 import { usesThreshold, type Webhook } from './webhook-form.ts'
 
@@ -69,32 +69,32 @@ function Settings({ webhook }: { webhook: Webhook }) {
   ].filter((each) => each !== undefined)
   return (
     <Paper withBorder p="md">
-      <Members>
-        <Member name="Events">{events.join(', ') || 'alerts only'}</Member>
+      <DescriptionList>
+        <DescriptionItem name="Events">{events.join(', ') || 'alerts only'}</DescriptionItem>
         {(latency !== false || cost !== false) && (
-          <Member name="Thresholds">
+          <DescriptionItem name="Thresholds">
             {[
               latency !== false && `took longer than ${latency.toLocaleString()} ms`,
               cost !== false && `cost more than $${cost}`,
             ]
               .filter(Boolean)
               .join('; ')}
-          </Member>
+          </DescriptionItem>
         )}
         {alerts.length > 0 && (
-          <Member name="Alert rules">
+          <DescriptionItem name="Alert rules">
             <List size="sm" listStyleType="none">
               {alerts.map((rule) => (
-                <List.Item key={JSON.stringify(rule)}>{ruleInWords(rule)}</List.Item>
+                <List.Item key={JSON.stringify(rule)}>{describeRule(rule)}</List.Item>
               ))}
             </List>
-          </Member>
+          </DescriptionItem>
         )}
-        {only.length > 0 && <Member name="Only of">{only.join('; ')}</Member>}
-        <Member name="Added">
+        {only.length > 0 && <DescriptionItem name="Only of">{only.join('; ')}</DescriptionItem>}
+        <DescriptionItem name="Added">
           <TimeText iso={created_at} />
-        </Member>
-      </Members>
+        </DescriptionItem>
+      </DescriptionList>
     </Paper>
   )
 }

@@ -2,7 +2,7 @@ import { Stack } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import { api } from '../../api/api-client.ts'
 import { BackLink } from '../../components/back-link.tsx'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { EndpointActions } from './endpoint-actions.tsx'
@@ -29,7 +29,7 @@ export default function EndpointPage() {
         about={<span style={{ overflowWrap: 'anywhere' }}>{data?.url ?? webhookId}</span>}
         actions={data && <EndpointActions webhook={data} />}
       />
-      <Loaded query={webhook} what="endpoint">
+      <QueryBoundary query={webhook} what="endpoint">
         {(loaded) => (
           <Stack gap="xl">
             <EndpointFacts webhook={loaded} />
@@ -37,7 +37,7 @@ export default function EndpointPage() {
             <Deliveries webhook={loaded} />
           </Stack>
         )}
-      </Loaded>
+      </QueryBoundary>
     </>
   )
 }

@@ -1,14 +1,14 @@
 import { Stack, Text, Title } from '@mantine/core'
-import { type Answer, api } from '../../api/api-client.ts'
+import { type ApiResponse, api } from '../../api/api-client.ts'
 import { LinkText } from '../../components/link-text.tsx'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 import { formatMetric, groupLabels, metricLabels } from './alert-labels.ts'
 
-type Alert = Answer<'listWebhookAlerts'>['items'][number]
+type Alert = ApiResponse<'listWebhookAlerts'>['items'][number]
 
 const column = columnsOf<Alert>()
 const columns = column.columns([
@@ -70,7 +70,7 @@ export function OpenAlerts({ webhookId }: { webhookId: string }) {
       <Title order={2} id="open-alerts">
         Open alerts
       </Title>
-      <Loaded query={alerts} what="alerts">
+      <QueryBoundary query={alerts} what="alerts">
         {({ items }) =>
           items.length > 0 ? (
             <DataTable
@@ -86,7 +86,7 @@ export function OpenAlerts({ webhookId }: { webhookId: string }) {
             </Text>
           )
         }
-      </Loaded>
+      </QueryBoundary>
       <Text size="sm" c="dimmed">
         Those that are over are among the deliveries:{' '}
         <LinkText

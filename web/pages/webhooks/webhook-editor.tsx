@@ -2,7 +2,7 @@ import { Fieldset, NumberInput, SimpleGrid, Stack, TagsInput, TextInput } from '
 import { schemaResolver, useForm } from '@mantine/form'
 import { useState } from 'react'
 import { api, hub } from '../../api/api-client.ts'
-import { changedMembers } from '../../api/patch-body.ts'
+import { patchBody } from '../../api/patch-body.ts'
 import { fieldErrors } from '../../api/problem.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { SidePanel } from '../../ui/dialog.tsx'
@@ -54,7 +54,7 @@ function EditorForm({ onClose, webhook, onSaved }: Omit<WebhookEditorProps, 'ope
       const { data } = webhook
         ? await hub.PATCH('/api/v1/webhooks/{webhook_id}', {
             params: { path: { webhook_id: webhook.webhook_id } },
-            body: changedMembers(body, bodyOf(form.getInitialValues())),
+            body: patchBody(body, bodyOf(form.getInitialValues())),
           })
         : await hub.POST('/api/v1/webhooks', { body })
       await refreshWebhooks()

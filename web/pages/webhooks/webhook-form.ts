@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import type { Answer, Body } from '../../api/api-client.ts'
+import type { ApiResponse, Body } from '../../api/api-client.ts'
 
-export type Webhook = Answer<'getWebhook'>
+export type Webhook = ApiResponse<'getWebhook'>
 export type Rule = NonNullable<Webhook['alerts']>[number]
 type Amount = number | ''
 

@@ -5,9 +5,9 @@ import { useState } from 'react'
 import { webhooksMax } from '../../../contract/limits.ts'
 import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
-import { Loaded } from '../../components/query-boundary.tsx'
+import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
-import { SecretOnce } from '../../ui/one-time-secret.tsx'
+import { OneTimeSecret } from '../../ui/one-time-secret.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { EndpointsTable } from './endpoints-table.tsx'
 import { VerificationCode } from './verification-code.tsx'
@@ -38,7 +38,7 @@ export default function WebhooksPage() {
         about="Systems that the Hub tells what happens in the tenant, by signed messages. Open an endpoint to see what it was sent and what came of it."
         actions={webhooks.data?.items.length ? add : undefined}
       />
-      <Loaded query={webhooks} what="endpoints">
+      <QueryBoundary query={webhooks} what="endpoints">
         {({ items }) =>
           items.length > 0 ? (
             <EndpointsTable webhooks={items} />
@@ -49,7 +49,7 @@ export default function WebhooksPage() {
             </EmptyState>
           )
         }
-      </Loaded>
+      </QueryBoundary>
       <WebhookEditor
         opened={adding}
         onClose={() => setAdding(false)}
@@ -58,7 +58,7 @@ export default function WebhooksPage() {
           setAdded(webhook)
         }}
       />
-      <SecretOnce
+      <OneTimeSecret
         title="The endpoint’s secret"
         about="Every message is signed with it. Give it to the receiver; the Hub does not show it again. If it is lost, rotate it."
         secrets={added?.secret ? [{ label: 'Secret', value: added.secret }] : undefined}
@@ -68,7 +68,7 @@ export default function WebhooksPage() {
         }}
       >
         <VerificationCode />
-      </SecretOnce>
+      </OneTimeSecret>
     </>
   )
 }

@@ -1,6 +1,6 @@
 import { serviceTokenSeconds } from '../../../../contract/limits.ts'
 import type { Database, DatabaseLog, Listener } from '../../../db/database.ts'
-import { openLookout } from '../../../db/snapshot-poller.ts'
+import { createSnapshotPoller } from '../../../db/snapshot-poller.ts'
 import type { Revocations } from '../auth-types.ts'
 import { deleteOldRevocations, revocationsChannel, revocationsSince, writeRevocations } from './revocations-store.ts'
 import { createRevokedEpochs } from './revoked-epochs.ts'
@@ -29,7 +29,7 @@ export async function openRevocations(deps: {
   let knownUntil: string | undefined
   let listener: Listener | undefined
   let closed = false
-  const lookout = openLookout({
+  const lookout = createSnapshotPoller({
     ...deps,
     subject: 'revoked tokens',
     everyMs: lookEveryMs,

@@ -4,7 +4,7 @@ import type { AccountRow } from './service-accounts-store.ts'
 import type { ServiceAccount } from './service-accounts-types.ts'
 
 /** An account as it is answered: what is absent is left out. `secrets` may hold those of other accounts too. */
-export function accountAnswer(row: AccountRow, secrets: readonly SecretRow[], now: string): ServiceAccount {
+export function toAccountResponse(row: AccountRow, secrets: readonly SecretRow[], now: string): ServiceAccount {
   const live = secrets.filter(
     ({ client_id, expires_at }) => client_id === row.client_id && (expires_at === null || expires_at > now),
   )
@@ -15,13 +15,13 @@ export function accountAnswer(row: AccountRow, secrets: readonly SecretRow[], no
     created_at: row.created_at,
     ...(row.last_used_at !== null && { last_used_at: row.last_used_at }),
     ...(row.disabled_at !== null && { disabled_at: row.disabled_at }),
-    ...limitsAnswer(row),
+    ...toLimitsResponse(row),
     secrets: live.map(({ created_at, expires_at }) => ({ created_at, ...(expires_at !== null && { expires_at }) })),
   }
 }
 
 /** When the account ends and from where it may be used, where that is limited. */
-export function limitsAnswer({
+export function toLimitsResponse({
   expires_at,
   allowed_addresses,
 }: {

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Database } from '../../../db/database.ts'
 import { accountRows } from '../../../db/proven-rows.ts'
 import { isClientId } from './client-secrets.ts'
-import { atMost } from './concurrency-limit.ts'
+import { limitConcurrency } from './concurrency-limit.ts'
 import { credentialsOf, tenantOfClient } from './service-accounts-store.ts'
 
 /** How long a change that another process made may go unnoticed; the promise is 5 seconds. */
@@ -39,7 +39,7 @@ export interface ClientDirectory {
 
 export function createClientDirectory({ database }: { database: Database }): ClientDirectory {
   const memory = new LRUCache<string, KnownClient>({ max: entriesMax, ttl: freshMs, ttlResolution: 0 })
-  const inTurn = atMost(readsAtOnce)
+  const inTurn = limitConcurrency(readsAtOnce)
 
   async function read(clientId: string): Promise<KnownClient | undefined> {
     const tenantSlug = await database.withRegistry((tx) => tenantOfClient(tx, clientId))

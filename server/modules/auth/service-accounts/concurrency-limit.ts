@@ -1,5 +1,5 @@
 /** Answers a function that runs what it is given, so much of it at a time; the rest waits in the order it came. */
-export function atMost(count: number): <T>(work: () => Promise<T>) => Promise<T> {
+export function limitConcurrency(count: number): <T>(work: () => Promise<T>) => Promise<T> {
   let running = 0
   const waiting: (() => void)[] = []
   return async (work) => {

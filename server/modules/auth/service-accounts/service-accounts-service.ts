@@ -11,7 +11,7 @@ import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
 import type { ServiceAccounts, TokenRevoker } from '../auth-types.ts'
 import { changeOf } from './account-changes.ts'
 import { checkAccount } from './account-checks.ts'
-import { accountAnswer, limitsAnswer } from './account-response.ts'
+import { toAccountResponse, toLimitsResponse } from './account-response.ts'
 import type { ClientDirectory } from './client-directory.ts'
 import { hashClientSecret, isClientId, makeClientId, makeClientSecret } from './client-secrets.ts'
 import { insertSecret, outdateSecrets, secretsOf } from './client-secrets-store.ts'
@@ -84,7 +84,7 @@ export function createServiceAccounts(deps: {
       const { name, scopes, expires_at, allowed_addresses } = account
       const checked = checkAccount({ name, scopes, expires_at, allowed_addresses }, now)
       const clientId = makeClientId()
-      const kept = { name, scopes: checked.scopes ?? [], ...limitsAnswer(checked) }
+      const kept = { name, scopes: checked.scopes ?? [], ...toLimitsResponse(checked) }
       // First: an entry without an account does nothing, but an account without an entry could never be used.
       await database.withRegistry((tx) => listClient(tx, clientId, tenant.slug))
       try {
@@ -119,7 +119,10 @@ export function createServiceAccounts(deps: {
         { readOnly: true },
       )
       const now = formatTimestamp(Date.now())
-      return { items: page.shown.map((row) => accountAnswer(row, page.secrets, now)), next_cursor: page.next_cursor }
+      return {
+        items: page.shown.map((row) => toAccountResponse(row, page.secrets, now)),
+        next_cursor: page.next_cursor,
+      }
     },
 
     get(tenant, clientId) {
@@ -176,14 +179,14 @@ export function createServiceAccounts(deps: {
         const { row, secret } = await rotate(tx, tenant, clientId, actor)
         const { created_at, scopes } = row
         const made = { client_id: clientId, client_secret: secret, name, tenant: tenant.slug, created_at }
-        return { ...made, scopes: scopes.filter(isScope), ...limitsAnswer(row) }
+        return { ...made, scopes: scopes.filter(isScope), ...toLimitsResponse(row) }
       })
     },
   }
 }
 
 async function answer(tx: TenantTx, row: AccountRow) {
-  return accountAnswer(row, await secretsOf(tx, [row.client_id]), formatTimestamp(Date.now()))
+  return toAccountResponse(row, await secretsOf(tx, [row.client_id]), formatTimestamp(Date.now()))
 }
 
 async function accountToChange(tx: TenantTx, clientId: string): Promise<LockedAccount> {

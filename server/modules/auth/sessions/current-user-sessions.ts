@@ -6,7 +6,7 @@ import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { Me, SignInMethod, TokenRevoker } from '../auth-types.ts'
 import { webClientId } from '../tokens/token-issuer.ts'
-import type { SessionAdmission } from './session-authenticator.ts'
+import type { SessionAuthenticator } from './session-authenticator.ts'
 import { endSession, endSessionsOf, liveSessionsOf, type SessionRow, sessionById } from './sessions-store.ts'
 import type { LiveSession, SessionCall, SessionItem, SessionService } from './sessions-types.ts'
 
@@ -14,7 +14,7 @@ interface OwnSessionsDeps {
   database: Database
   governance: GovernanceLog
   revoker: TokenRevoker
-  admission: SessionAdmission
+  admission: SessionAuthenticator
   cursorKey: Buffer
   /** The name that a service account was given. */
   accountName: (tx: TenantTx, clientId: string) => Promise<string | undefined>
@@ -22,7 +22,7 @@ interface OwnSessionsDeps {
 }
 
 /** What people see and do with their own sessions. */
-export function createOwnSessions(
+export function createCurrentUserSessions(
   deps: OwnSessionsDeps,
 ): Pick<SessionService, 'me' | 'list' | 'end' | 'logOut' | 'endAll'> {
   const { database, admission, cursorKey, now } = deps

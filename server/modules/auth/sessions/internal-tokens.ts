@@ -7,7 +7,7 @@ import { isCanonicalBase64url } from '../tokens/compact-jws.ts'
 const tokenLengthMax = 4096
 
 /** Signed claims that this service alone writes and reads: JWTs (RFC 7519) under a key of their own. */
-export interface OwnTokens {
+export interface InternalTokens {
   /** The same claims give the same token. Times are seconds since 1970. */
   sign(tenant: Tenant, times: { iat: number; exp: number }, claims: JWTPayload): Promise<string>
   /**
@@ -21,7 +21,7 @@ export interface OwnTokens {
  * @param type the `typ` of the header, by which no token passes for one of another kind (RFC 8725, section 3.11)
  * @param key of `deriveKey`, for this kind only: should the type ever go unchecked, the signature still differs
  */
-export function createOwnTokens(type: string, key: Buffer, directory: TenantDirectory): OwnTokens {
+export function createInternalTokens(type: string, key: Buffer, directory: TenantDirectory): InternalTokens {
   const header = { alg: 'HS256', typ: type }
   return {
     sign: (tenant, { iat, exp }, claims) =>

@@ -1,8 +1,8 @@
 import { createHmac, hash } from 'node:crypto'
-import { isSameText } from '../../../secrets/constant-time-equal.ts'
+import { constantTimeEqual } from '../../../secrets/constant-time-equal.ts'
 import { deriveKey } from '../../../secrets/encryption.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
-import { createOwnTokens } from './internal-tokens.ts'
+import { createInternalTokens } from './internal-tokens.ts'
 import type { NamedSession } from './session-tokens.ts'
 
 /** One of the tokens that follow from one call with the session cookie. */
@@ -29,7 +29,7 @@ export interface RefreshTokens {
 }
 
 export function createRefreshTokens(deps: { masterKey: Buffer; directory: TenantDirectory }): RefreshTokens {
-  const tokens = createOwnTokens('refresh+jwt', deriveKey(deps.masterKey, 'refresh tokens'), deps.directory)
+  const tokens = createInternalTokens('refresh+jwt', deriveKey(deps.masterKey, 'refresh tokens'), deps.directory)
   const cookieKey = deriveKey(deps.masterKey, 'refresh cookies')
   const idKey = deriveKey(deps.masterKey, 'refresh token ids')
   const macOf = (key: Buffer, ...parts: (string | number)[]) =>
@@ -64,7 +64,7 @@ export function createRefreshTokens(deps: { masterKey: Buffer; directory: Tenant
         typeof family !== 'string' ||
         typeof generation !== 'number' ||
         typeof bound !== 'string' ||
-        !isSameText(bound, hashOf(cookie))
+        !constantTimeEqual(bound, hashOf(cookie))
       ) {
         return undefined
       }

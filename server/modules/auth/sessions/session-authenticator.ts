@@ -6,7 +6,13 @@ import type { RefusalLog } from '../../governance/governance-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { LiveSessions } from './live-sessions.ts'
 import type { NamedSession, SessionTokens } from './session-tokens.ts'
-import { type Credentials, type LiveSession, type SessionCall, SessionOver, type SignedIn } from './sessions-types.ts'
+import {
+  type Credentials,
+  type LiveSession,
+  type SessionCall,
+  SessionEndedError,
+  type SignedIn,
+} from './sessions-types.ts'
 
 interface AdmissionDeps {
   database: Database
@@ -22,7 +28,7 @@ interface AdmissionDeps {
  * Decides who makes a call, and counts what is let in against its session or account. All throw `authentication-failed`,
  * `invalid-tenant` and what the charge throws.
  */
-export interface SessionAdmission {
+export interface SessionAuthenticator {
   byCookie(call: SessionCall, sessionToken: string | undefined): Promise<LiveSession>
   /** By the session that another token of this service names. */
   byName(call: SessionCall, session: NamedSession): Promise<LiveSession>
@@ -32,20 +38,20 @@ export interface SessionAdmission {
   byAnything(call: SessionCall, credentials: Credentials): Promise<LiveSession[]>
 }
 
-export function createSessionAdmission(deps: AdmissionDeps): SessionAdmission {
+export function createSessionAuthenticator(deps: AdmissionDeps): SessionAuthenticator {
   const { database, directory, tokens, now } = deps
 
   async function ofName(call: SessionCall, session: NamedSession): Promise<LiveSession> {
-    if (!isServedAt(call.hostTenant, session.tenant)) throw new SessionOver()
+    if (!isServedAt(call.hostTenant, session.tenant)) throw new SessionEndedError()
     const live = await database.withTenant(session.tenant.slug, (tx) => deps.live.find(tx, session), { readOnly: true })
-    if (!live) throw new SessionOver()
+    if (!live) throw new SessionEndedError()
     return live
   }
 
   async function ofCookie(call: SessionCall, sessionToken: string | undefined): Promise<LiveSession> {
-    if (sessionToken === undefined) throw new SessionOver('The request has no session cookie. Sign in first.')
+    if (sessionToken === undefined) throw new SessionEndedError('The request has no session cookie. Sign in first.')
     const session = await tokens.open(sessionToken, now())
-    if (!session) throw new SessionOver()
+    if (!session) throw new SessionEndedError()
     return ofName(call, session)
   }
 
@@ -109,7 +115,7 @@ export function createSessionAdmission(deps: AdmissionDeps): SessionAdmission {
       const [first, ...rest] = all.filter((live) => !isOtherTenant(call, live.tenant))
       if (first) return [await countSession(call, first), ...rest]
       if (all[0]) await countSession(call, all[0])
-      throw new SessionOver('The request shows no session that goes on.')
+      throw new SessionEndedError('The request shows no session that goes on.')
     },
   }
 }

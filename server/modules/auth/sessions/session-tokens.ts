@@ -1,7 +1,7 @@
 import type { Tenant } from '../../../http/caller.ts'
 import { deriveKey } from '../../../secrets/encryption.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
-import { createOwnTokens } from './internal-tokens.ts'
+import { createInternalTokens } from './internal-tokens.ts'
 
 /** What a token says its session is. Whether that goes on is for the database to say. */
 export interface NamedSession {
@@ -18,7 +18,7 @@ export interface SessionTokens {
 }
 
 export function createSessionTokens(deps: { masterKey: Buffer; directory: TenantDirectory }): SessionTokens {
-  const tokens = createOwnTokens('session+jwt', deriveKey(deps.masterKey, 'session tokens'), deps.directory)
+  const tokens = createInternalTokens('session+jwt', deriveKey(deps.masterKey, 'session tokens'), deps.directory)
   return {
     sign: ({ tenant, sessionId, userId, createdAtMs, expiresAtMs }) =>
       tokens.sign(

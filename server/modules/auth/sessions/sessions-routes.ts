@@ -15,7 +15,7 @@ import {
   SessionList,
   SessionParams,
 } from './sessions-schemas.ts'
-import { type Credentials, type SessionCall, SessionOver, type SessionService } from './sessions-types.ts'
+import { type Credentials, type SessionCall, SessionEndedError, type SessionService } from './sessions-types.ts'
 
 const headers = OptionalTenantHeader
 const byEither = ['session', 'bearer'] as const
@@ -165,7 +165,7 @@ async function clearingWhatIsOver<Answer>(reply: FastifyReply, work: () => Promi
   try {
     return await work()
   } catch (error) {
-    if (error instanceof SessionOver) clearSignInCookies(reply)
+    if (error instanceof SessionEndedError) clearSignInCookies(reply)
     throw error
   }
 }

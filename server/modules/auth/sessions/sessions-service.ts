@@ -12,10 +12,10 @@ import type { SignInUsers } from '../../roster/roster-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { OpenedSession, SignIn, TokenRevoker } from '../auth-types.ts'
 import { webClientId } from '../tokens/token-issuer.ts'
-import { createOwnSessions } from './current-user-sessions.ts'
+import { createCurrentUserSessions } from './current-user-sessions.ts'
 import { createLiveSessions } from './live-sessions.ts'
 import { createRefreshTokens } from './refresh-tokens.ts'
-import { createSessionAdmission } from './session-authenticator.ts'
+import { createSessionAuthenticator } from './session-authenticator.ts'
 import { createSessionTokens } from './session-tokens.ts'
 import { deleteExpiredSessions, insertSession } from './sessions-store.ts'
 import type { SessionService } from './sessions-types.ts'
@@ -51,7 +51,7 @@ export function createSessions(deps: SessionsDeps): SessionService {
   const tokens = createSessionTokens(deps)
   const refreshTokens = createRefreshTokens(deps)
   const shared = { ...deps, revoker, now, live: createLiveSessions({ ...deps, now }) }
-  const admission = createSessionAdmission({ ...shared, tokens })
+  const admission = createSessionAuthenticator({ ...shared, tokens })
   const exchange = createTokenExchange({ ...shared, refreshTokens })
   const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
   const tabKeysKey = deriveKey(deps.masterKey, 'tab keys')
@@ -84,7 +84,7 @@ export function createSessions(deps: SessionsDeps): SessionService {
   }
 
   return {
-    ...createOwnSessions({ ...shared, admission, cursorKey }),
+    ...createCurrentUserSessions({ ...shared, admission, cursorKey }),
     open,
 
     async tabKey(sessionToken) {

@@ -83,7 +83,7 @@ export interface SessionService extends Sessions {
 }
 
 /** The session itself is over, or never was: cookies that still speak of it are of no use and are to be cleared. */
-export class SessionOver extends DomainError {
+export class SessionEndedError extends DomainError {
   constructor(detail = 'The session has ended. Sign in again.') {
     super('authentication-failed', detail)
   }

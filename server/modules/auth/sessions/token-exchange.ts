@@ -13,7 +13,7 @@ import { advanceFamily, dropFamilies, insertFamily, lockFamily } from './refresh
 import type { FamilyMember, NamedFamily, RefreshTokens } from './refresh-tokens.ts'
 import type { NamedSession } from './session-tokens.ts'
 import { endSession } from './sessions-store.ts'
-import { type LiveSession, SessionOver } from './sessions-types.ts'
+import { type LiveSession, SessionEndedError } from './sessions-types.ts'
 
 /** Each call with the session cookie begins a family, so tabs and reloads of a day fit in; those used last stay. */
 const familiesMax = 20
@@ -35,9 +35,9 @@ interface Origin {
 }
 
 export interface TokenExchange {
-  /** The first tokens of a new family. Throws {@link SessionOver}. */
+  /** The first tokens of a new family. Throws {@link SessionEndedError}. */
   begin(session: NamedSession): Promise<IssuedUserToken>
-  /** What follows a refresh token. Throws {@link SessionOver}, which a token that was stolen has caused. */
+  /** What follows a refresh token. Throws {@link SessionEndedError}, which a token that was stolen has caused. */
   follow(family: NamedFamily, origin: Origin): Promise<IssuedUserToken>
 }
 
@@ -140,14 +140,14 @@ export function createTokenExchange(deps: TokenExchangeDeps): TokenExchange {
         await dropFamilies(tx, found.sessionId, familiesMax)
         return found
       })
-      if (!live) throw new SessionOver()
+      if (!live) throw new SessionEndedError()
       return tokensOf(live, { familyId, generation: 1, rotatedAtMs: nowMs })
     },
     async follow(family, origin) {
       const outcome = await database.withTenant(family.tenant.slug, (tx) => rotate(tx, family, origin))
-      if (outcome === 'over') throw new SessionOver()
+      if (outcome === 'over') throw new SessionEndedError()
       if (outcome === 'reused') {
-        throw new SessionOver('The refresh token was used before, so the session was ended. Sign in again.')
+        throw new SessionEndedError('The refresh token was used before, so the session was ended. Sign in again.')
       }
       if (outcome === 'dropped') throw unknownRefreshToken()
       return tokensOf(outcome.live, outcome.member)

@@ -1,7 +1,7 @@
 import { html } from '../../../http/page.ts'
 
 /** Asks whom a page of another site has sent to a login whether that is what they want. */
-export function askFirstPage(tenant: string, login: string) {
+export function loginConfirmationPage(tenant: string, login: string) {
   const body = html`<h1>Sign in to ${tenant}?</h1>
 <p>Another site has sent you here, to sign in to the Org-Memory Hub of <strong>${tenant}</strong>. Go on if you want to
 work there; what you enter then is kept for that organisation.</p>

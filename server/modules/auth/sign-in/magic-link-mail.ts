@@ -13,7 +13,7 @@ a { color: #084a8f } p { margin: 0 0 16px; max-width: 36em } .address { word-bre
 `
 
 /** The message with a sign-in link: the same words as text and as HTML, no image, nothing from elsewhere. */
-export function linkMail(to: string, tenant: Tenant, link: IssuedLink): Mail {
+export function magicLinkMail(to: string, tenant: Tenant, link: IssuedLink): Mail {
   const { slug, baseUrl } = tenant
   const subject = `Sign in to ${slug}`
   const asked = `Somebody, probably you, asked for a link to sign in to ${slug} at ${baseUrl}.`

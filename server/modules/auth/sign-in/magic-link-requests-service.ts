@@ -5,18 +5,18 @@ import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
 import { isServedAt } from '../../../http/caller.ts'
 import type { JobSender } from '../../../jobs/job-sender.ts'
 import type { JobDefinition } from '../../../jobs/queue.ts'
-import { MailNotSent } from '../../../mail/mail-delivery-error.ts'
+import { MailDeliveryError } from '../../../mail/mail-delivery-error.ts'
 import type { Mailer } from '../../../mail/mailer.ts'
-import { deriveKey, seal, unseal } from '../../../secrets/encryption.ts'
+import { decryptSecret, deriveKey, encryptSecret } from '../../../secrets/encryption.ts'
 import type { IdentityProviders } from '../../identity/identity-types.ts'
 import type { SignInLinks } from '../../links/links-types.ts'
 import type { SignInUsers } from '../../roster/roster-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
-import { linkMail } from './magic-link-mail.ts'
-import { maySignInByLink } from './magic-link-rule.ts'
+import { magicLinkMail } from './magic-link-mail.ts'
+import { allowsMagicLink } from './magic-link-rule.ts'
 import { defaultReturnPath, returnPath } from './return-path.ts'
 
-export interface LinkRequest {
+export interface MagicLinkRequest {
   email: string
   tenant: string
   /** Slug of the tenant whose own address the request came in at. */
@@ -25,12 +25,12 @@ export interface LinkRequest {
   returnTo?: string | undefined
 }
 
-export interface LinkRequests {
+export interface MagicLinkRequests {
   /**
    * Has a link mailed, if somebody with that address may sign in. Whether so is decided later, by the job: the answer
    * and its time are the same for everyone. Throws `hub-unavailable` when no mail can be sent at all.
    */
-  accept(request: LinkRequest): Promise<void>
+  accept(request: MagicLinkRequest): Promise<void>
   job: JobDefinition
 }
 
@@ -47,7 +47,7 @@ interface Deps {
 }
 
 /** What the job works on. The queue keeps it sealed: it names a person, and the token opens a session. */
-interface Order extends LinkRequest {
+interface Order extends MagicLinkRequest {
   /** Made once, so that a message that is tried again has the same link. */
   token: string
   requestedAtMs: number
@@ -65,7 +65,7 @@ const orderBytes = 2560
 /** A server that greylists takes a message after some minutes (RFC 6647, section 2.4): tries go on for two hours. */
 const retries = { retryLimit: 8, retryDelaySeconds: 30 }
 
-export function createLinkRequests(deps: Deps): LinkRequests {
+export function createMagicLinkRequests(deps: Deps): MagicLinkRequests {
   const { directory, mailer, links, log } = deps
   const key = deriveKey(deps.masterKey, 'sign-in link requests')
 
@@ -73,7 +73,7 @@ export function createLinkRequests(deps: Deps): LinkRequests {
   async function recipient(tx: TenantTx, email: string): Promise<string | undefined> {
     const user = await deps.users.ofEmail(tx, email)
     if (!user) return deps.users.awaitedAdministrator(tx, email)
-    return (await maySignInByLink(tx, user, deps.providers)) ? user.email : undefined
+    return (await allowsMagicLink(tx, user, deps.providers)) ? user.email : undefined
   }
 
   async function carryOut(order: Order): Promise<void> {
@@ -87,8 +87,8 @@ export function createLinkRequests(deps: Deps): LinkRequests {
       return link && email && { link: { ...link, url: `${link.url}${queryOf(order)}` }, email }
     })
     if (!made) return
-    await mailer.send(linkMail(made.email, tenant, made.link)).catch((error: unknown) => {
-      if (!(error instanceof MailNotSent && error.permanent)) throw error
+    await mailer.send(magicLinkMail(made.email, tenant, made.link)).catch((error: unknown) => {
+      if (!(error instanceof MailDeliveryError && error.permanent)) throw error
       log.warn({ tenant: slug, err: error }, 'a sign-in link could not be mailed')
     })
   }
@@ -111,7 +111,7 @@ export function createLinkRequests(deps: Deps): LinkRequests {
       const order: Order = { email, tenant, hostTenant, returnTo, token: links.newToken(), requestedAtMs: Date.now() }
       const text = Buffer.alloc(orderBytes, ' ')
       text.write(JSON.stringify(order))
-      await deps.jobSender.send(jobName, { sealed: seal(key, text, sealContext).toString('base64') })
+      await deps.jobSender.send(jobName, { sealed: encryptSecret(key, text, sealContext).toString('base64') })
     },
     job: {
       name: jobName,
@@ -121,7 +121,7 @@ export function createLinkRequests(deps: Deps): LinkRequests {
       atOnce: 5,
       handler: async ({ data }) => {
         const sealed = Buffer.from((data as { sealed: string }).sealed, 'base64')
-        await carryOut(JSON.parse(unseal(key, sealed, sealContext).toString()))
+        await carryOut(JSON.parse(decryptSecret(key, sealed, sealContext).toString()))
       },
     },
   }

@@ -7,9 +7,9 @@ import type { Mailer } from '../../../mail/mailer.ts'
 import type { LinkPurpose } from '../../links/links-types.ts'
 import type { Landing } from './landing.ts'
 import { closedLinkPage, signInLinkPage } from './magic-link-pages.ts'
-import type { LinkRequests } from './magic-link-requests-service.ts'
-import { MagicLinkAnswer, MagicLinkBody } from './magic-link-schemas.ts'
-import type { LinkAddress, LinkSignIn } from './magic-link-sign-in-service.ts'
+import type { MagicLinkRequests } from './magic-link-requests-service.ts'
+import { MagicLinkBody, MagicLinkResponse } from './magic-link-schemas.ts'
+import type { LinkAddress, MagicLinkSignIn } from './magic-link-sign-in-service.ts'
 import { askedReturnPath } from './return-path.ts'
 import { welcomePage } from './welcome-page.ts'
 
@@ -27,9 +27,9 @@ const accepted = (listed: boolean) => ({
     (listed ? ' This Hub runs in development: the link is also on the console where it was started.' : ''),
 })
 
-export function addLinkRoutes(
+export function addMagicLinkRoutes(
   app: FastifyInstance,
-  deps: { requests: LinkRequests; signIn: LinkSignIn; landing: Landing; mailer: Pick<Mailer, 'listed'> },
+  deps: { requests: MagicLinkRequests; signIn: MagicLinkSignIn; landing: Landing; mailer: Pick<Mailer, 'listed'> },
 ): void {
   const answer = accepted(deps.mailer.listed)
   addRoute(
@@ -41,7 +41,7 @@ export function addLinkRoutes(
         'sent at most twenty links an hour; those sent before stay good. While a tenant has single ' +
         'sign-on, links are sent to its administrators only.',
       body: MagicLinkBody,
-      response: { 202: MagicLinkAnswer },
+      response: { 202: MagicLinkResponse },
       problems: ['hub-unavailable'],
     },
     async (request, reply) => {
@@ -59,7 +59,7 @@ export function addLinkRoutes(
 function addLinkPage(
   app: FastifyInstance,
   purpose: LinkPurpose,
-  { signIn: links, landing }: { signIn: LinkSignIn; landing: Landing },
+  { signIn: links, landing }: { signIn: MagicLinkSignIn; landing: Landing },
 ): void {
   addPage(app, paths[purpose], async (request) => {
     const found = await links.look(addressOf(request, purpose))

@@ -7,7 +7,7 @@ import type { User } from '../../roster/roster-types.ts'
  * in, with the second factors and the joiners and leavers of the company, and a link would be a way around it. It stays
  * open to administrators: when the provider or its configuration is broken, somebody must be able to mend it.
  */
-export async function maySignInByLink(
+export async function allowsMagicLink(
   tx: TenantTx,
   user: Pick<User, 'active' | 'role'>,
   providers: IdentityProviders,

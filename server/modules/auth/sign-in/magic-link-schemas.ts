@@ -25,7 +25,7 @@ export const MagicLinkBody = Type.Object(
   { additionalProperties: false },
 )
 
-export const MagicLinkAnswer = Type.Object(
+export const MagicLinkResponse = Type.Object(
   {
     status: Type.Literal('accepted'),
     detail: Type.String({ description: 'The same for every address and every tenant', examples: ['…'] }),

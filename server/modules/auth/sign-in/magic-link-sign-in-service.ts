@@ -7,8 +7,8 @@ import type { KnownLink, LinkPurpose, OpenLink, SignInLinks } from '../../links/
 import type { SignInUsers, User } from '../../roster/roster-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { OpenedSession, Sessions, SignInMethod } from '../auth-types.ts'
-import { maySignInByLink } from './magic-link-rule.ts'
-import { nobody } from './placeholder-tenant.ts'
+import { allowsMagicLink } from './magic-link-rule.ts'
+import { placeholderTenant } from './placeholder-tenant.ts'
 
 /** A link as it stands in an address. */
 export interface LinkAddress {
@@ -26,7 +26,7 @@ interface Visitor {
   userAgent?: string | undefined
 }
 
-export interface LinkSignIn {
+export interface MagicLinkSignIn {
   /** What the link stands for, without using it up. Undefined when it does not open, for whatever reason. */
   look(link: LinkAddress): Promise<{ tenant: Tenant; link: OpenLink } | undefined>
   /** Uses the link up and opens a session. Undefined when it does not open, or its owner may not sign in by it. */
@@ -44,7 +44,7 @@ class Refused extends Error {
   }
 }
 
-export function createLinkSignIn(deps: {
+export function createMagicLinkSignIn(deps: {
   database: Database
   directory: TenantDirectory
   links: SignInLinks
@@ -52,7 +52,7 @@ export function createLinkSignIn(deps: {
   providers: IdentityProviders
   sessions: Sessions
   refusals: RefusalLog
-}): LinkSignIn {
+}): MagicLinkSignIn {
   const { database, directory, links, users, refusals } = deps
 
   /** Takes as long for a tenant that does not exist as for a link that a tenant does not have. */
@@ -61,7 +61,7 @@ export function createLinkSignIn(deps: {
     const found = await directory.read(address.tenant)
     const tenant = found && isServedAt(hostTenant, found) ? found : undefined
     const look = (tx: TenantTx) => links.look(tx, token)
-    const link = await database.withTenant((tenant ?? nobody).slug, look, { readOnly: true })
+    const link = await database.withTenant((tenant ?? placeholderTenant).slug, look, { readOnly: true })
     return tenant && link && { tenant, link: { ...link, isOpen: link.isOpen && link.purpose === purpose } }
   }
 
@@ -71,7 +71,7 @@ export function createLinkSignIn(deps: {
     const user = await (awaited === undefined ? users.ofEmail(tx, email) : users.ensure(tx, tenant, email))
     if (!user) throw new Refused('deactivated')
     // The tenant may have got an identity provider since the link was mailed.
-    if (!(await maySignInByLink(tx, user, deps.providers))) throw new Refused('identity_provider_only')
+    if (!(await allowsMagicLink(tx, user, deps.providers))) throw new Refused('identity_provider_only')
     return user
   }
 

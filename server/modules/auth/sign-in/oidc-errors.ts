@@ -49,7 +49,7 @@ export function noSuchLogin(slug: string): DomainError {
 }
 
 /** The reason of the 503 for a provider that refuses the client secret of the Hub. */
-export const clientRefused = 'client_refused'
+export const clientRejected = 'client_refused'
 
 /** Of people whom the provider has vouched for, with an ID token that holds. */
 const ofPeople = new Set(['email_missing', 'email_unverified', 'email_domain', 'deactivated', 'other_identity'])
@@ -60,5 +60,5 @@ const ofPeople = new Set(['email_missing', 'email_unverified', 'email_domain', '
  */
 export function notedReason(error: unknown): string | undefined {
   const reason = error instanceof DomainError ? error.extensions.reason : undefined
-  return typeof reason === 'string' && (ofPeople.has(reason) || reason === clientRefused) ? reason : undefined
+  return typeof reason === 'string' && (ofPeople.has(reason) || reason === clientRejected) ? reason : undefined
 }

@@ -2,17 +2,17 @@ import { validationFailed } from '../../../../contract/domain-error.ts'
 import { loginMinutes } from '../../../../contract/limits.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import { isServedAt, type Tenant } from '../../../http/caller.ts'
-import { isSameText } from '../../../secrets/constant-time-equal.ts'
+import { constantTimeEqual } from '../../../secrets/constant-time-equal.ts'
 import type { RefusalLog } from '../../governance/governance-types.ts'
 import type { IdentityProviders, ProviderClaims } from '../../identity/identity-types.ts'
 import type { SignInUsers } from '../../roster/roster-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { OpenedSession, Sessions } from '../auth-types.ts'
 import type { Landing } from './landing.ts'
-import { clientRefused, noSuchLogin, notedReason, notOfThisLogin, usableEmail } from './oidc-errors.ts'
-import { forgetSpentLogins, spendLogin } from './oidc-store.ts'
+import { clientRejected, noSuchLogin, notedReason, notOfThisLogin, usableEmail } from './oidc-errors.ts'
+import { consumeLogin, forgetSpentLogins } from './oidc-store.ts'
 import { createLoginTransactions, type LoginTransaction, stateHash } from './oidc-transaction.ts'
-import { nobody } from './placeholder-tenant.ts'
+import { placeholderTenant } from './placeholder-tenant.ts'
 import { returnPath } from './return-path.ts'
 
 export interface LoginVisitor {
@@ -84,10 +84,10 @@ export function createOidcLogin(deps: {
     if (!login || !tenant || !isServedAt(hostTenant, tenant)) {
       throw notOfThisLogin('must belong to a login that was begun in this browser less than ten minutes ago')
     }
-    if (!isSameText(callback.searchParams.get('state') ?? '', login.state)) {
+    if (!constantTimeEqual(callback.searchParams.get('state') ?? '', login.state)) {
       throw notOfThisLogin('must be the state of the login that was begun last in this browser')
     }
-    const isFirst = await database.withTenant(tenant.slug, (tx) => spendLogin(tx, stateHash(login.state)))
+    const isFirst = await database.withTenant(tenant.slug, (tx) => consumeLogin(tx, stateHash(login.state)))
     if (!isFirst) throw notOfThisLogin('was used before: a login ends once')
     return { login, tenant }
   }
@@ -109,7 +109,7 @@ export function createOidcLogin(deps: {
       subject: `connection:${login.connectionId}`,
       reason,
       // That the provider refuses the Hub is no visitor's doing, and one event for all of them.
-      address: reason === clientRefused ? '' : visitor.address,
+      address: reason === clientRejected ? '' : visitor.address,
       requestId: visitor.requestId,
       details: { method: 'oidc' },
     })
@@ -121,7 +121,7 @@ export function createOidcLogin(deps: {
       if (!wanted) throw validationFailed([{ pointer: '/query/tenant', detail: 'must be there and name the tenant' }])
       const found = await directory.read(wanted)
       const tenant = found && isServedAt(hostTenant, found) ? found : undefined
-      const provider = await providers.of(tenant ?? nobody)
+      const provider = await providers.of(tenant ?? placeholderTenant)
       if (!tenant || !provider) throw noSuchLogin(wanted)
       const returnsTo = returnPath(returnTo)
       const path = `${loginPath}?${new URLSearchParams({ tenant: tenant.slug, return_to: returnsTo })}`

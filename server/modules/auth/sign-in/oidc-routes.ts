@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { clearCookie, readCookie, setLoginCookie, setSessionCookie } from '../../../http/cookies.ts'
 import { sendPage } from '../../../http/page.ts'
 import { addRoute } from '../../../http/route.ts'
-import { askFirstPage } from './login-confirmation-page.ts'
+import { loginConfirmationPage } from './login-confirmation-page.ts'
 import type { LoginVisitor, OidcLogin } from './oidc-login-service.ts'
 import { AskFirstPage, CallbackQuery, LoginQuery, redirectHeaders } from './oidc-schemas.ts'
 
@@ -33,7 +33,7 @@ export function addOidcRoutes(app: FastifyInstance, login: OidcLogin): void {
         // by their company: with a session at the same provider nothing would ask them. A company's portal is another
         // site, too, so starting from there costs a click. Where no cookie is set, the address it leads to asks.
         if (request.headers['sec-fetch-site'] === 'cross-site') {
-          return sendPage(askFirstPage(begun.tenant, begun.path), reply)
+          return sendPage(loginConfirmationPage(begun.tenant, begun.path), reply)
         }
         setLoginCookie(reply, cookie)
       }

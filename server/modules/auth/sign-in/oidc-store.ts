@@ -1,7 +1,7 @@
 import type { TenantTx } from '../../../db/database.ts'
 
 /** Marks a login as over. False when it was before: of two callbacks at once only one gets true. */
-export async function spendLogin(tx: TenantTx, stateHash: Buffer): Promise<boolean> {
+export async function consumeLogin(tx: TenantTx, stateHash: Buffer): Promise<boolean> {
   const { rowCount } = await tx.client.query(
     `insert into hub.spent_logins (tenant_id, state_hash, spent_at) values ($1, $2, now())
      on conflict (tenant_id, state_hash) do nothing`,

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
 import { loginMinutes } from '../../../../contract/limits.ts'
-import { deriveKey, seal, unseal } from '../../../secrets/encryption.ts'
+import { decryptSecret, deriveKey, encryptSecret } from '../../../secrets/encryption.ts'
 import type { LoginSecrets } from '../../identity/identity-types.ts'
 
 /** A login between its beginning and its end. It lives in the browser's cookie only, sealed. */
@@ -34,10 +34,10 @@ export function createLoginTransactions(masterKey: Buffer, nowMs: () => number =
       codeVerifier: secret(),
       expiresAtMs: nowMs() + loginMinutes * 60_000,
     }),
-    seal: (transaction) => seal(key, Buffer.from(JSON.stringify(transaction)), context).toString('base64url'),
+    seal: (transaction) => encryptSecret(key, Buffer.from(JSON.stringify(transaction)), context).toString('base64url'),
     open(sealed) {
       try {
-        const text = unseal(key, Buffer.from(sealed, 'base64url'), context).toString()
+        const text = decryptSecret(key, Buffer.from(sealed, 'base64url'), context).toString()
         const transaction = JSON.parse(text) as LoginTransaction
         return transaction.expiresAtMs > nowMs() ? transaction : undefined
       } catch {

@@ -1,6 +1,6 @@
 import { DecryptCommand, EncryptCommand, KMSClient, type KMSClientConfig } from '@aws-sdk/client-kms'
 import type { KeyContext, KeyProvider } from '../cmek-types.ts'
-import { KeyProblem } from '../key-provider-error.ts'
+import { KeyProviderError } from '../key-provider-error.ts'
 
 export interface AwsKmsSettings {
   readonly region?: string | undefined
@@ -36,7 +36,7 @@ export function openAwsKms(settings: AwsKmsSettings): KeyProvider {
   function clientOf(keyRef: string): KMSClient {
     const region = keyRefPattern.exec(keyRef)?.[2] ?? settings.region
     if (region === undefined) {
-      throw new KeyProblem('The operator has set no AWS_REGION, and the key names none: use its ARN.', {
+      throw new KeyProviderError('The operator has set no AWS_REGION, and the key names none: use its ARN.', {
         isAway: false,
       })
     }
@@ -93,12 +93,12 @@ async function asked<Answer>(call: () => Promise<Answer>): Promise<Answer> {
   } catch (cause) {
     const refusal = refusals[(cause as Error).name]
     const isUnknown = (cause as Error).name === 'NotFoundException'
-    if (refusal !== undefined) throw new KeyProblem(refusal, { isAway: false, isUnknown, cause })
-    throw new KeyProblem('AWS KMS cannot be reached just now.', { isAway: true, cause })
+    if (refusal !== undefined) throw new KeyProviderError(refusal, { isAway: false, isUnknown, cause })
+    throw new KeyProviderError('AWS KMS cannot be reached just now.', { isAway: true, cause })
   }
 }
 
 function bytesOf(bytes: Uint8Array | undefined): Buffer {
-  if (bytes === undefined) throw new KeyProblem('AWS KMS gave no answer.', { isAway: true })
+  if (bytes === undefined) throw new KeyProviderError('AWS KMS gave no answer.', { isAway: true })
   return Buffer.from(bytes)
 }

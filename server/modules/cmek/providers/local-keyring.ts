@@ -1,9 +1,9 @@
 import { hash, randomBytes } from 'node:crypto'
 import { link, mkdir, open, readdir, readFile, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { deriveKey, seal, unseal } from '../../../secrets/encryption.ts'
+import { decryptSecret, deriveKey, encryptSecret } from '../../../secrets/encryption.ts'
 import type { KeyContext, KeyProvider } from '../cmek-types.ts'
-import { KeyProblem } from '../key-provider-error.ts'
+import { KeyProviderError } from '../key-provider-error.ts'
 
 const keyBytes = 32
 
@@ -19,22 +19,22 @@ export function openLocalKeyring(directory: string, masterKey: Buffer): KeyProvi
 
   async function readKey(tenant: string, keyRef: string): Promise<Buffer | undefined> {
     try {
-      return unseal(sealingKey, await readFile(pathOf(tenant, keyRef)), `${tenant}/${keyRef}`)
+      return decryptSecret(sealingKey, await readFile(pathOf(tenant, keyRef)), `${tenant}/${keyRef}`)
     } catch (cause) {
       if (isMissing(cause)) return undefined
-      throw new KeyProblem('A key of the local keyring cannot be read.', { isAway: true, cause })
+      throw new KeyProviderError('A key of the local keyring cannot be read.', { isAway: true, cause })
     }
   }
 
   async function ensureKey(tenant: string, keyRef: string): Promise<Buffer> {
     const known = await readKey(tenant, keyRef)
     if (known !== undefined) return known
-    const sealed = seal(sealingKey, randomBytes(keyBytes), `${tenant}/${keyRef}`)
+    const sealed = encryptSecret(sealingKey, randomBytes(keyBytes), `${tenant}/${keyRef}`)
     try {
       await mkdir(join(directory, tenant), { recursive: true, mode: 0o700 })
       await writeOnce(pathOf(tenant, keyRef), sealed)
     } catch (cause) {
-      throw new KeyProblem('The local keyring cannot be written.', { isAway: true, cause })
+      throw new KeyProviderError('The local keyring cannot be written.', { isAway: true, cause })
     }
     // Of two that make it at once, one was first.
     return (await readKey(tenant, keyRef))!
@@ -44,18 +44,18 @@ export function openLocalKeyring(directory: string, masterKey: Buffer): KeyProvi
     problemOf: () => undefined,
 
     async wrap(keyRef, key, { tenant, keyId }) {
-      return seal(await ensureKey(tenant, keyRef), key, contextText({ tenant, keyId }))
+      return encryptSecret(await ensureKey(tenant, keyRef), key, contextText({ tenant, keyId }))
     },
 
     async unwrap(keyRef, wrapped, { tenant, keyId }) {
       const customerKey = await readKey(tenant, keyRef)
       if (customerKey === undefined) {
-        throw new KeyProblem('The local keyring has no such key (any more).', { isAway: false })
+        throw new KeyProviderError('The local keyring has no such key (any more).', { isAway: false })
       }
       try {
-        return unseal(customerKey, wrapped, contextText({ tenant, keyId }))
+        return decryptSecret(customerKey, wrapped, contextText({ tenant, keyId }))
       } catch (cause) {
-        throw new KeyProblem('The content key does not open with the key of the local keyring.', {
+        throw new KeyProviderError('The content key does not open with the key of the local keyring.', {
           isAway: false,
           cause,
         })
@@ -69,7 +69,7 @@ export function openLocalKeyring(directory: string, masterKey: Buffer): KeyProvi
         await rmdir(folder)
       } catch (cause) {
         if (isMissing(cause)) return
-        throw new KeyProblem('The keys of the local keyring could not be destroyed.', { isAway: true, cause })
+        throw new KeyProviderError('The keys of the local keyring could not be destroyed.', { isAway: true, cause })
       }
     },
   }

@@ -1,6 +1,6 @@
 import type { Config } from '../../../config.ts'
 import type { KeyContext, KeyProvider } from '../cmek-types.ts'
-import { KeyProblem } from '../key-provider-error.ts'
+import { KeyProviderError } from '../key-provider-error.ts'
 
 const timeoutMs = 5_000
 const answerBytesMax = 64 * 1024
@@ -33,11 +33,11 @@ export function openVaultTransit(settings: NonNullable<Config['vault']>): KeyPro
       })
       text = await response.text()
     } catch (cause) {
-      throw new KeyProblem('Vault cannot be reached just now.', { isAway: true, cause })
+      throw new KeyProviderError('Vault cannot be reached just now.', { isAway: true, cause })
     }
     if (!response.ok) throw problemOf(response.status)
     const value = text.length > answerBytesMax ? undefined : fieldOf(text, field)
-    if (value === undefined) throw new KeyProblem('Vault gave no answer that can be read.', { isAway: true })
+    if (value === undefined) throw new KeyProviderError('Vault gave no answer that can be read.', { isAway: true })
     return value
   }
 
@@ -64,13 +64,14 @@ function associatedData({ tenant, keyId }: KeyContext): string {
 }
 
 /** Statuses of Vault's HTTP API: 412, 429, 472, 473 and 5xx pass, such as while it is sealed. */
-function problemOf(status: number): KeyProblem {
-  if (status === 403) return new KeyProblem('Vault does not let this Hub use the key.', { isAway: false })
-  if (status === 404) return new KeyProblem('Vault has no such secrets engine.', { isAway: false, isUnknown: true })
+function problemOf(status: number): KeyProviderError {
+  if (status === 403) return new KeyProviderError('Vault does not let this Hub use the key.', { isAway: false })
+  if (status === 404)
+    return new KeyProviderError('Vault has no such secrets engine.', { isAway: false, isUnknown: true })
   if (status === 400) {
-    return new KeyProblem('Vault does not encrypt or decrypt with this key.', { isAway: false, isUnknown: true })
+    return new KeyProviderError('Vault does not encrypt or decrypt with this key.', { isAway: false, isUnknown: true })
   }
-  return new KeyProblem(`Vault cannot do it just now (status ${status}).`, { isAway: true })
+  return new KeyProviderError(`Vault cannot do it just now (status ${status}).`, { isAway: true })
 }
 
 function fieldOf(text: string, field: string): string | undefined {

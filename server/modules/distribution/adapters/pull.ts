@@ -1,5 +1,5 @@
 import { publishedWithinSeconds } from '../../../../contract/limits.ts'
-import { StepFailed } from '../../../outbound/connection-test.ts'
+import { TestStepError } from '../../../outbound/connection-test.ts'
 import type { PlatformAdapter } from '../platform-adapter-types.ts'
 
 /** Seconds since a connector fetched its manifest last; undefined when it never did. */
@@ -17,9 +17,9 @@ export function createPull(secondsSinceFetch: SecondsSinceFetch): PlatformAdapte
         'fetch',
         async () => {
           const seconds = await secondsSinceFetch(tenant, connectorId)
-          if (seconds === undefined) throw new StepFailed(`The connector has never fetched its manifest. ${how}`)
+          if (seconds === undefined) throw new TestStepError(`The connector has never fetched its manifest. ${how}`)
           const found = `The connector fetched its manifest ${Math.round(seconds)} seconds ago.`
-          if (seconds > publishedWithinSeconds) throw new StepFailed(`${found} ${how}`)
+          if (seconds > publishedWithinSeconds) throw new TestStepError(`${found} ${how}`)
           return found
         },
       ],

@@ -3,7 +3,7 @@ import { coworkGrantsMax } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { JsonObject } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
-import { contentSealer } from '../../../db/record-encryption.ts'
+import { contentEncryptor } from '../../../db/record-encryption.ts'
 import type { Caller } from '../../../http/caller.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { Records } from '../../hub/hub-types.ts'
@@ -109,7 +109,12 @@ async function register(tx: TenantTx, records: Records, { tenant, subject }: Cal
     createdBy: subject,
     fields: { ...skill } as JsonObject,
   }))
-  const batch = await records.sealer.seal(tenant, drafts, tx, tenant.mode === 'B' ? await contentSealer(tx) : undefined)
+  const batch = await records.sealer.seal(
+    tenant,
+    drafts,
+    tx,
+    tenant.mode === 'B' ? await contentEncryptor(tx) : undefined,
+  )
   await insertPublished(
     tx,
     skills.map((skill, index) => ({

@@ -1,5 +1,5 @@
 import type { TenantTx } from '../../../db/database.ts'
-import { contentSealer } from '../../../db/record-encryption.ts'
+import { contentEncryptor } from '../../../db/record-encryption.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { TenantSecrets } from '../../cmek/cmek-types.ts'
 import type { StoredSkill } from './coworks-store.ts'
@@ -20,7 +20,7 @@ export function createCoworkContents(secrets: TenantSecrets): CoworkContents {
   return {
     async seal(tx, tenant, coworkId, skills) {
       if (tenant.mode !== 'B' || skills.length === 0) return [...skills]
-      await contentSealer(tx)
+      await contentEncryptor(tx)
       const stored: StoredSkill[] = []
       for (const skill of skills) {
         const { skill_id, skill_version } = skill

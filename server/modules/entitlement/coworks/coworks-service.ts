@@ -4,7 +4,7 @@ import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import { canonicalize } from '../../../../provenance/index.ts'
 import type { JsonObject, JsonValue } from '../../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
-import { contentSealer } from '../../../db/record-encryption.ts'
+import { contentEncryptor } from '../../../db/record-encryption.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import { openCursor, signCursor } from '../../../http/cursor.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
@@ -85,7 +85,7 @@ export function createCoworks(deps: Deps): Coworks {
         async (tx) => {
           await lockSkills(tx)
           const row = await existing(tx, coworkId)
-          if (caller.tenant.mode === 'B') await contentSealer(tx)
+          if (caller.tenant.mode === 'B') await contentEncryptor(tx)
           const archetypeIds = archetype_ids ?? row.archetype_ids
           const whose = archetype_ids === undefined ? 'of the pack ' : ''
           refuse(await archetypeErrors(tx, bundle, archetypeIds, whose))

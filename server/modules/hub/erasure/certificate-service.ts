@@ -8,7 +8,7 @@ import type { LogHead, TenantLogs } from '../../log/log-types.ts'
 import { nodeCrypto } from '../node-crypto.ts'
 import { sealOf } from '../record-cosign.ts'
 import { recordNotFound } from '../record-errors.ts'
-import { answerText } from '../record-response.ts'
+import { responseText } from '../record-response.ts'
 import { findRecords, findSeals } from '../record-store.ts'
 import { findTombstone, findType, type Tombstone } from './erasure-store.ts'
 import { eventsStay } from './purge-verifier.ts'
@@ -86,7 +86,7 @@ async function eventsOf(tx: TenantTx, { tenant, scopes }: Caller, stone: Tombsto
   const { event_id: erased, purge_event_id } = stone
   const purged = isSeen ? purge_event_id : null
   const records = await findRecords(tx, purged === null ? [erased] : [erased, purged], eventsStay)
-  const texts = new Map(records.map((record) => [record.record_id, answerText(tenant.slug, record)]))
+  const texts = new Map(records.map((record) => [record.record_id, responseText(tenant.slug, record)]))
   const textOf = (id: string) => {
     const text = texts.get(id)
     if (text === undefined) throw lost(`the event ${id}`)

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { text } from 'node:stream/consumers'
 import type { Storage } from '../../../storage/storage.ts'
-import type { ErasureList, KeptErasure } from './erasure-types.ts'
+import type { ErasureJournal, KeptErasure } from './erasure-types.ts'
 
 /**
  * Beside the exports, in the storage: a restored database does not bring back what was erased. Every part of a run is
  * an object of its own, one erasure a line in JSON, and none is ever written again.
  */
-export function createErasureList(storage: Storage): ErasureList {
+export function createErasureJournal(storage: Storage): ErasureJournal {
   async function* linesOf(key: string): AsyncIterable<string> {
     const file = await storage.read(key)
     if (file === undefined) throw new Error(`the erasure list ${key} in ${storage.place} is gone`)

@@ -6,7 +6,7 @@ import { heldRecordOf } from '../holds/hold-check.ts'
 import { appliedKind, releasedKind } from '../holds/hold-events.ts'
 import type { HoldCheck, HoldName } from '../holds/holds-types.ts'
 import { idsWithoutRelease } from '../holds/purge-release-policy.ts'
-import { momentAfter } from '../monotonic-timestamp.ts'
+import { nextTimePoint } from '../monotonic-timestamp.ts'
 import { nodeCrypto } from '../node-crypto.ts'
 import { timeOfRecordId } from '../record-clock.ts'
 import type { RecordClock } from '../record-clock-types.ts'
@@ -16,14 +16,14 @@ import {
   type ErasableRecord,
   eraseRecords,
   findErasable,
-  findRelied,
+  findReferencedEvents,
   findReliedByHolds,
   insertTombstones,
   lockErasure,
   lockPurged,
   type PurgedState,
 } from './erasure-store.ts'
-import type { ErasedRecord, ErasureList, ErasureParticipant, KeptErasure } from './erasure-types.ts'
+import type { ErasedRecord, ErasureJournal, ErasureParticipant, KeptErasure } from './erasure-types.ts'
 
 /** A record that may be erased. */
 export interface ErasureOrder {
@@ -58,7 +58,7 @@ export function createErasurePart(deps: {
   clock: RecordClock
   governance: GovernanceLog
   holds: HoldCheck
-  erasureList: ErasureList
+  erasureList: ErasureJournal
   erasureParticipants: () => readonly ErasureParticipant[]
   log: Pick<DatabaseLog, 'error'>
 }): ErasurePart {
@@ -90,7 +90,7 @@ export function createErasurePart(deps: {
         erasedBefore ? [] : [{ record_id, record_type, purged_at }],
       ),
     )
-    const relied = await findRelied(tx, found.flatMap(evidenceOf))
+    const relied = await findReferencedEvents(tx, found.flatMap(evidenceOf))
     const reliedByHolds = await findReliedByHolds(tx, found.flatMap(holdEvidenceOf))
     return found.filter(({ record, erasedBefore }, at) => {
       const { record_id: id } = record
@@ -123,7 +123,7 @@ export function createErasurePart(deps: {
       const going = await erasable(tx, orders)
       if (going.length === 0) return 0
       const purges = going.map(({ purge }) => purge.purged_at)
-      const erasedAt = momentAfter(clock.next().micros, purges).text
+      const erasedAt = nextTimePoint(clock.next().micros, purges).text
       const events = await governance.appendAll(
         tx,
         tenant,

@@ -6,12 +6,12 @@ import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { HoldCheck } from '../holds/holds-types.ts'
 import type { RecordClock } from '../record-clock-types.ts'
 import type { StoredVerification } from '../verification-types.ts'
-import type { ToldEvents } from '../verified-events.ts'
+import type { VerifiedEvents } from '../verified-events.ts'
 import { createErasurePart, type ErasureOrder } from './erasure-part.ts'
 import { type DueRecord, findDue, findStored } from './erasure-store.ts'
-import type { Erased, Erasure, ErasureList, ErasureParticipant, KeptErasure } from './erasure-types.ts'
-import { createPurgeEvidence } from './purge-verifier.ts'
-import { createOverduePurge } from './retention-purge-service.ts'
+import type { Erased, Erasure, ErasureJournal, ErasureParticipant, KeptErasure } from './erasure-types.ts'
+import { createPurgeVerifier } from './purge-verifier.ts'
+import { createRetentionPurge } from './retention-purge-service.ts'
 
 /** What one transaction erases at most, so that it soon ends. */
 const recordsMax = 500
@@ -29,16 +29,16 @@ export function createErasure(deps: {
   clock: RecordClock
   governance: GovernanceLog
   holds: HoldCheck
-  told: ToldEvents
+  told: VerifiedEvents
   verification: StoredVerification
-  erasureList: ErasureList
+  erasureList: ErasureJournal
   erasureParticipants: () => readonly ErasureParticipant[]
   log: DatabaseLog
 }): Erasure {
   const { database, clock, log } = deps
   const part = createErasurePart(deps)
-  const evidence = createPurgeEvidence(deps)
-  const overdue = createOverduePurge(deps)
+  const evidence = createPurgeVerifier(deps)
+  const overdue = createRetentionPurge(deps)
 
   function erase(tenant: Tenant, orders: readonly ErasureOrder[]): Promise<number> {
     return again(() => database.withTenant(tenant.slug, (tx) => part.erase(tx, tenant, orders)))

@@ -1,6 +1,6 @@
 import { erasureLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
-import { openRows } from '../../../db/record-encryption.ts'
+import { decryptRows } from '../../../db/record-encryption.ts'
 import type { TenantTables } from '../../../db/schema.ts'
 import { lockTenant } from '../../../db/tenant-lock.ts'
 import type { RecordState } from '../record-state-store.ts'
@@ -102,7 +102,7 @@ export async function findErasable(tx: TenantTx, recordIds: readonly string[]): 
      order by r.record_id`,
     [tx.tenantId, recordIds],
   )
-  openRows(tx, rows)
+  decryptRows(tx, rows)
   return rows
 }
 
@@ -143,7 +143,7 @@ export async function findTombstone(tx: TenantTx, recordId: string): Promise<Tom
 }
 
 /** Events among the ids that a tombstone, or the state of a record that is still there, rests on. */
-export async function findRelied(
+export async function findReferencedEvents(
   tx: TenantTx,
   events: readonly { event_id: string; record_id: string }[],
 ): Promise<Set<string>> {

@@ -33,7 +33,7 @@ export interface KeptErasure {
 }
 
 /** Keeps the list of erasures apart from the database. */
-export interface ErasureList {
+export interface ErasureJournal {
   /** Returns once they are kept; called before the erasing transaction commits, so that the list never lacks one. */
   keep(erasures: readonly KeptErasure[]): Promise<void>
   /** All of a tenant, each at least once, in any order. */

@@ -9,7 +9,7 @@ import type { StoredVerification } from '../verification-types.ts'
 import type { DueRecord } from './erasure-store.ts'
 
 /** Tells purges that the service made from those that somebody wrote into the database. */
-export interface PurgeEvidence {
+export interface PurgeVerifier {
   /**
    * Those whose governance event is there, tells of this purge and its buffer, and verifies: nobody has a record erased
    * by editing its state. Not to be called inside a transaction.
@@ -20,7 +20,7 @@ export interface PurgeEvidence {
 /** Events beyond their own buffer count, too: they stay for as long as something rests on them. */
 export const eventsStay = '0001-01-01T00:00:00.000000Z'
 
-export function createPurgeEvidence(deps: { database: Database; verification: StoredVerification }): PurgeEvidence {
+export function createPurgeVerifier(deps: { database: Database; verification: StoredVerification }): PurgeVerifier {
   const { database, verification } = deps
   return {
     async proven(tenant, due) {

@@ -5,20 +5,20 @@ import type { GovernanceLog } from '../../governance/governance-types.ts'
 import { heldRecordOf } from '../holds/hold-check.ts'
 import { lastRelease } from '../holds/holds-store.ts'
 import type { HoldCheck } from '../holds/holds-types.ts'
-import { momentAfter, timeOfMicros } from '../monotonic-timestamp.ts'
+import { nextTimePoint, timeOfMicros } from '../monotonic-timestamp.ts'
 import { purgeDetails } from '../purge-service.ts'
 import type { RecordClock } from '../record-clock-types.ts'
 import { findProvenRetention, type ProvenRetention } from '../retention/proven-retention.ts'
 import { overdueCriteria, retentionSubject } from '../retention/retention-rules.ts'
 import { findOverdue, wereReplaced } from '../retention/retention-store.ts'
-import type { ToldEvents } from '../verified-events.ts'
+import type { VerifiedEvents } from '../verified-events.ts'
 import { findHeld, lockActive, savePurges } from './overdue-store.ts'
 
 /** What one transaction purges at most. */
 const recordsMax = 500
 const dayMicros = 86_400_000_000
 
-export interface OverduePurge {
+export interface RetentionPurge {
   /** As {@link Erasure.purgeOverdue}. */
   purge(tenant: Tenant, options?: { signal?: AbortSignal; asOf?: string }): Promise<number>
   /** The same in parts, each done when it is asked for: how many it has purged. */
@@ -26,13 +26,13 @@ export interface OverduePurge {
 }
 
 /** Purges what is too old by the retention rules of its tenant; the ordinary recovery buffer follows. */
-export function createOverduePurge(deps: {
+export function createRetentionPurge(deps: {
   database: Database
   clock: RecordClock
   governance: GovernanceLog
   holds: HoldCheck
-  told: ToldEvents
-}): OverduePurge {
+  told: VerifiedEvents
+}): RetentionPurge {
   const { database, clock, governance, holds, told } = deps
 
   /** Those that count: of what is stored, what a verified event tells that no later one replaces. */
@@ -68,7 +68,7 @@ export function createOverduePurge(deps: {
     await holds.lock(tx)
     const records = await stillOverdue(tx, now, recordIds)
     if (records.length === 0) return 0
-    const moment = momentAfter(clock.next().micros, [await lastRelease(tx)])
+    const moment = nextTimePoint(clock.next().micros, [await lastRelease(tx)])
     const purge = {
       purged_at: moment.text,
       purged_by: retentionSubject,

@@ -10,7 +10,7 @@ import { recordNotFound } from '../record-errors.ts'
 import { insertRelease, type Release, releasesAfter } from '../record-state-store.ts'
 import { findRecord } from '../record-store.ts'
 import { fourEyesDetails } from '../retention/proven-retention.ts'
-import type { ToldEvents } from '../verified-events.ts'
+import type { VerifiedEvents } from '../verified-events.ts'
 import { releaseDetails, releasedKind } from './hold-events.ts'
 
 interface ReleaseAnswer {
@@ -45,7 +45,7 @@ export function createEventReleases(deps: {
   database: Database
   clock: RecordClock
   governance: GovernanceLog
-  told: ToldEvents
+  told: VerifiedEvents
   cursorKey: Buffer
 }): EventReleases {
   const { database, clock, governance, told, cursorKey } = deps

@@ -2,15 +2,15 @@ import { holdsNamedMax } from '../../../../contract/limits.ts'
 import { type FilteredRecord, matchesFilter, type RecordFilter } from '../../../../contract/record-filter.ts'
 import { timeOfRecordId } from '../record-clock.ts'
 import { findReleases } from '../record-state-store.ts'
-import type { ToldEvents } from '../verified-events.ts'
-import { askedFourEyes, tellsOfRelease } from './hold-events.ts'
-import type { HoldEnds } from './hold-release-verifier.ts'
+import type { VerifiedEvents } from '../verified-events.ts'
+import { matchesPurgeRelease, requiredFourEyes } from './hold-events.ts'
+import type { HoldReleaseVerifier } from './hold-release-verifier.ts'
 import { filteredReleasedBy, type HoldEnd, namedReleasedBy } from './hold-release-verifier-store.ts'
 import { holdsNaming, holdsWithFilter, shareHoldsLock } from './holds-store.ts'
 import type { HeldRecord, HoldCheck, HoldName } from './holds-types.ts'
 
 /** Goes by the rows as far as they keep records, and as far as they let them go by what verified governance events tell. */
-export function createHoldCheck({ told, ends }: { told: ToldEvents; ends: HoldEnds }): HoldCheck {
+export function createHoldCheck({ told, ends }: { told: VerifiedEvents; ends: HoldReleaseVerifier }): HoldCheck {
   return {
     lock: shareHoldsLock,
 
@@ -31,7 +31,7 @@ export function createHoldCheck({ told, ends }: { told: ToldEvents; ends: HoldEn
       const naming = await namedReleasedBy(tx, subject, idsOf(records))
       const filtering = await filteredReleasedBy(tx, subject, times[0]!)
       const events = await told.find(tx, fourEyes ? [] : [...naming, ...filtering].map((hold) => hold.release_event_id))
-      const counts = ({ release_event_id }: HoldEnd) => fourEyes || askedFourEyes(events.get(release_event_id ?? ''))
+      const counts = ({ release_event_id }: HoldEnd) => fourEyes || requiredFourEyes(events.get(release_event_id ?? ''))
       return holdsOver(
         records,
         naming.filter(counts),
@@ -48,7 +48,7 @@ export function createHoldCheck({ told, ends }: { told: ToldEvents; ends: HoldEn
       )
       return releases.flatMap((release) => {
         const event = events.get(release.event_id ?? '')
-        return tellsOfRelease(event, release) ? [{ ...release, fourEyes: askedFourEyes(event) }] : []
+        return matchesPurgeRelease(event, release) ? [{ ...release, fourEyes: requiredFourEyes(event) }] : []
       })
     },
   }

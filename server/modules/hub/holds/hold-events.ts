@@ -3,7 +3,7 @@ import { canonicalize } from '../../../../provenance/index.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../provenance/json.ts'
 import { timeOfRecordId } from '../record-clock.ts'
 import type { Release } from '../record-state-store.ts'
-import type { ToldEvent } from '../verified-events.ts'
+import type { VerifiedEvent } from '../verified-events.ts'
 import type { HoldRow } from './holds-store.ts'
 
 /**
@@ -58,8 +58,8 @@ export function releaseDetails({ release_id, reason, created_at, expires_at }: R
  *
  * @param digest of the ids of its records as they are stored; undefined with a filter
  */
-export function tellsOfHold(
-  told: ToldEvent | undefined,
+export function matchesHold(
+  told: VerifiedEvent | undefined,
   hold: Placed & { hold_id: string; filter: unknown },
   digest: string | undefined,
 ): boolean {
@@ -80,8 +80,8 @@ export function tellsOfHold(
 }
 
 /** Whether the event tells of the end of this hold, as its row does. */
-export function tellsOfEnd(
-  told: ToldEvent | undefined,
+export function matchesHoldRelease(
+  told: VerifiedEvent | undefined,
   hold: Pick<HoldRow, 'hold_id' | 'released_at'> & Partial<Pick<HoldRow, 'released_by' | 'release_reason'>>,
 ): boolean {
   if (told?.kind !== releasedKind || told.subject !== `hold:${hold.hold_id}`) return false
@@ -94,7 +94,7 @@ export function tellsOfEnd(
 }
 
 /** Whether the event tells of exactly this release of a governance event. */
-export function tellsOfRelease(told: ToldEvent | undefined, release: Release): boolean {
+export function matchesPurgeRelease(told: VerifiedEvent | undefined, release: Release): boolean {
   if (told?.kind !== releasedKind || told.subject !== `record:${release.record_id}`) return false
   const { release_id, reason, created_at, expires_at, actor } = told.details
   return (
@@ -109,7 +109,7 @@ export function tellsOfRelease(told: ToldEvent | undefined, release: Release): b
 }
 
 /** Whether four eyes were required when it was released: who did it may not purge, whatever the setting is now. */
-export function askedFourEyes(told: ToldEvent | undefined): boolean {
+export function requiredFourEyes(told: VerifiedEvent | undefined): boolean {
   return told?.details.four_eyes === true
 }
 

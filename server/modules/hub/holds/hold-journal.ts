@@ -1,11 +1,11 @@
 import { text } from 'node:stream/consumers'
 import type { Storage } from '../../../storage/storage.ts'
-import type { HoldList, KeptHold, KeptHoldEnd } from './hold-journal-types.ts'
+import type { HoldJournal, JournaledHold, JournaledHoldRelease } from './hold-journal-types.ts'
 
 const endSuffix = '.ended.json'
 
 /** In the storage, beside the list of erasures: an object for each hold, and one for its end. */
-export function createHoldList(storage: Storage): HoldList {
+export function createHoldJournal(storage: Storage): HoldJournal {
   const write = (key: string, value: object) => storage.write(key, Buffer.from(`${JSON.stringify(value)}\n`))
 
   async function read<Kept extends { tenant: string; hold_id: string }>(
@@ -29,10 +29,10 @@ export function createHoldList(storage: Storage): HoldList {
     async *read(tenant) {
       for await (const key of storage.list(`holds/${tenant}/`)) {
         if (!key.endsWith('.json') || key.endsWith(endSuffix)) continue
-        const hold = await read<KeptHold>(key, tenant, ['hold_id', 'name', 'reason', 'created_at', 'created_by'])
+        const hold = await read<JournaledHold>(key, tenant, ['hold_id', 'name', 'reason', 'created_at', 'created_by'])
         if (hold === undefined) continue
         const ended = ['hold_id', 'released_at', 'released_by', 'release_reason'] as const
-        yield { hold, end: await read<KeptHoldEnd>(`${keyOf(hold)}${endSuffix}`, tenant, ended) }
+        yield { hold, end: await read<JournaledHoldRelease>(`${keyOf(hold)}${endSuffix}`, tenant, ended) }
       }
     },
   }

@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache'
 import type { TenantTx } from '../../../db/database.ts'
-import type { ToldEvents } from '../verified-events.ts'
-import { tellsOfEnd } from './hold-events.ts'
+import type { VerifiedEvents } from '../verified-events.ts'
+import { matchesHoldRelease } from './hold-events.ts'
 import { digestOfFilterEnds, endsNaming, filterEndsAfter, type HoldEnd } from './hold-release-verifier-store.ts'
 
 /** Tells ends of holds that the service wrote from those that somebody wrote into the database. */
-export interface HoldEnds {
+export interface HoldReleaseVerifier {
   /**
    * Ids of the holds that have a filter, or name any of the records, and have ended by their rows, though no verified
    * governance event tells of that end: they are in force still.
@@ -16,7 +16,7 @@ export interface HoldEnds {
 const partSize = 1_000
 const tenantsRememberedMax = 10_000
 
-export function createHoldEnds(told: ToldEvents): HoldEnds {
+export function createHoldReleaseVerifier(told: VerifiedEvents): HoldReleaseVerifier {
   /** Of tenants whose ends were all proven: what these came to, so that they are not gone through at each purge. */
   const proven = new LRUCache<string, string>({ max: tenantsRememberedMax })
 
@@ -25,7 +25,7 @@ export function createHoldEnds(told: ToldEvents): HoldEnds {
       tx,
       ends.map((end) => end.release_event_id),
     )
-    return ends.flatMap((end) => (tellsOfEnd(events.get(end.release_event_id ?? ''), end) ? [] : [end.hold_id]))
+    return ends.flatMap((end) => (matchesHoldRelease(events.get(end.release_event_id ?? ''), end) ? [] : [end.hold_id]))
   }
 
   async function unprovenWithFilter(tx: TenantTx): Promise<string[]> {

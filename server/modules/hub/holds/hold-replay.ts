@@ -1,36 +1,36 @@
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
-import { momentAfter } from '../monotonic-timestamp.ts'
+import { nextTimePoint } from '../monotonic-timestamp.ts'
 import type { RecordClock } from '../record-clock-types.ts'
 import { findProvenRetention } from '../retention/proven-retention.ts'
-import type { ToldEvents } from '../verified-events.ts'
+import type { VerifiedEvents } from '../verified-events.ts'
 import { appliedDetails, appliedKind, releasedDetails, releasedKind } from './hold-events.ts'
-import type { HoldsAfterRestore, KeptHold, KeptHoldEnd } from './hold-journal-types.ts'
+import type { HoldReplay, JournaledHold, JournaledHoldRelease } from './hold-journal-types.ts'
 import { storedScope } from './holds-service.ts'
 import { findHold, type HoldRow, insertHold, markReleased, takeHoldsLock } from './holds-store.ts'
 import type { HoldCheck } from './holds-types.ts'
-import { freeze, resume } from './recovery-periods.ts'
+import { pauseRecoveryPeriods, resumeRecoveryPeriods } from './recovery-periods.ts'
 
 /** Does again, in a database of an earlier time, what was decided about holds since. */
-export function createHoldsAfterRestore(deps: {
+export function createHoldReplay(deps: {
   database: Database
   clock: RecordClock
   governance: GovernanceLog
   holds: HoldCheck
-  told: ToldEvents
-}): HoldsAfterRestore {
+  told: VerifiedEvents
+}): HoldReplay {
   const { database, clock, governance, holds, told } = deps
 
-  async function place(tx: TenantTx, tenant: Tenant, kept: KeptHold, actor: Actor): Promise<void> {
+  async function place(tx: TenantTx, tenant: Tenant, kept: JournaledHold, actor: Actor): Promise<void> {
     const { hold_id, name, reason, filter, record_ids, created_at, created_by } = kept
     // As of then: a buffer that would be over by now had not ended when the hold stopped it.
-    const latestPurge = await freeze(tx, filter ? { filter } : { recordIds: record_ids }, created_at)
+    const latestPurge = await pauseRecoveryPeriods(tx, filter ? { filter } : { recordIds: record_ids }, created_at)
     const isLater = latestPurge !== undefined && latestPurge >= created_at
     const hold: HoldRow = {
       ...{ hold_id, name, reason, filter, created_by },
       record_count: filter ? null : record_ids.length,
-      created_at: isLater ? momentAfter(clock.next().micros, [latestPurge]).text : created_at,
+      created_at: isLater ? nextTimePoint(clock.next().micros, [latestPurge]).text : created_at,
       ...{ released_at: null, released_by: null, release_reason: null, event_id: null, release_event_id: null },
     }
     const event = await governance.append(tx, tenant, {
@@ -42,12 +42,18 @@ export function createHoldsAfterRestore(deps: {
     await insertHold(tx, { ...hold, event_id: event.recordId }, record_ids)
   }
 
-  async function release(tx: TenantTx, tenant: Tenant, hold: HoldRow, end: KeptHoldEnd, actor: Actor): Promise<void> {
+  async function release(
+    tx: TenantTx,
+    tenant: Tenant,
+    hold: HoldRow,
+    end: JournaledHoldRelease,
+    actor: Actor,
+  ): Promise<void> {
     const { hold_id } = hold
     const { released_at, released_by, release_reason } = end
     const release = { released_at, released_by, release_reason }
     const { four_eyes } = await findProvenRetention(tx, told)
-    await resume(tx, { hold_id, ...(await storedScope(tx, hold)) }, clock.next().createdAt, holds)
+    await resumeRecoveryPeriods(tx, { hold_id, ...(await storedScope(tx, hold)) }, clock.next().createdAt, holds)
     const event = await governance.append(tx, tenant, {
       kind: releasedKind,
       subject: `hold:${hold_id}`,

@@ -6,14 +6,14 @@ import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
-import { momentAfter } from '../monotonic-timestamp.ts'
+import { nextTimePoint } from '../monotonic-timestamp.ts'
 import type { RecordClock } from '../record-clock-types.ts'
 import { findRecordIds } from '../record-store.ts'
 import { findProvenRetention, type ProvenRetention } from '../retention/proven-retention.ts'
 import { retentionSubject } from '../retention/retention-rules.ts'
-import type { ToldEvents } from '../verified-events.ts'
-import { appliedDetails, appliedKind, releasedDetails, releasedKind, tellsOfEnd } from './hold-events.ts'
-import type { HoldList } from './hold-journal-types.ts'
+import type { VerifiedEvents } from '../verified-events.ts'
+import { appliedDetails, appliedKind, matchesHoldRelease, releasedDetails, releasedKind } from './hold-events.ts'
+import type { HoldJournal } from './hold-journal-types.ts'
 import type { PlaceHoldBody } from './holds-schemas.ts'
 import {
   countFilterHolds,
@@ -26,7 +26,7 @@ import {
   takeHoldsLock,
 } from './holds-store.ts'
 import type { HoldCheck } from './holds-types.ts'
-import { freeze, type HoldScope, resume } from './recovery-periods.ts'
+import { type HoldScope, pauseRecoveryPeriods, resumeRecoveryPeriods } from './recovery-periods.ts'
 import { hasFrozenOf } from './recovery-periods-store.ts'
 import { filterOf } from './stored-filter.ts'
 
@@ -69,8 +69,8 @@ export function createHolds(deps: {
   clock: RecordClock
   governance: GovernanceLog
   holds: HoldCheck
-  told: ToldEvents
-  holdList: HoldList
+  told: VerifiedEvents
+  holdList: HoldJournal
   cursorKey: Buffer
 }): Holds {
   const { database, clock, governance, holds, told, holdList, cursorKey } = deps
@@ -79,7 +79,7 @@ export function createHolds(deps: {
   async function hasEnded(tx: TenantTx, hold: HoldRow): Promise<boolean> {
     if (hold.released_at === null) return false
     const events = await told.find(tx, [hold.release_event_id])
-    return tellsOfEnd(events.get(hold.release_event_id ?? ''), hold)
+    return matchesHoldRelease(events.get(hold.release_event_id ?? ''), hold)
   }
 
   return {
@@ -91,14 +91,14 @@ export function createHolds(deps: {
         const { recordId: hold_id, createdAt: now, micros } = clock.next()
         if (body.record_ids) await requireRecords(tx, body.record_ids.map(lowerCase), now)
         else await requireRoom(tx)
-        const latestPurge = await freeze(tx, scope, now)
+        const latestPurge = await pauseRecoveryPeriods(tx, scope, now)
         const hold: HoldRow = {
           hold_id,
           name: body.name,
           reason: body.reason,
           filter: 'filter' in scope ? scope.filter : null,
           record_count: 'recordIds' in scope ? scope.recordIds.length : null,
-          created_at: momentAfter(micros, [latestPurge]).text,
+          created_at: nextTimePoint(micros, [latestPurge]).text,
           created_by: caller.subject,
           released_at: null,
           released_by: null,
@@ -150,10 +150,10 @@ export function createHolds(deps: {
         const scope = await storedScope(tx, hold)
         const rules = await findProvenRetention(tx, told)
         if (rules.four_eyes) await requireOtherEyes(tx, scope, caller, rules)
-        const { text: now } = momentAfter(clock.next().micros, [hold.created_at])
+        const { text: now } = nextTimePoint(clock.next().micros, [hold.created_at])
         const release = { released_at: now, released_by: caller.subject, release_reason: reason }
         const released = { ...hold, ...release }
-        await resume(tx, { hold_id: holdId, ...scope }, now, holds)
+        await resumeRecoveryPeriods(tx, { hold_id: holdId, ...scope }, now, holds)
         const event = await governance.append(tx, tenant, {
           kind: releasedKind,
           subject: `hold:${holdId}`,

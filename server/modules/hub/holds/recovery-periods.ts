@@ -10,12 +10,12 @@ import { freezeBuffers, frozenAfter, type HoldScope, resumeBuffers } from './rec
 
 export type { HoldScope } from './recovery-periods-store.ts'
 /** Stops the clock of the buffers of all that a new hold is over; answers when the latest of them was purged. */
-export const freeze = freezeBuffers
+export const pauseRecoveryPeriods = freezeBuffers
 
 const partSize = 5_000
 
 /** Lets the buffers run on that a hold has frozen, now that it is released, where no other hold is over the record. */
-export async function resume(
+export async function resumeRecoveryPeriods(
   tx: TenantTx,
   { hold_id: except, ...scope }: HoldScope & { hold_id: string },
   now: string,

@@ -1,7 +1,7 @@
 import { type RecordType, recordTypes } from '../../../../contract/literals.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
-import type { ToldEvent, ToldEvents } from '../verified-events.ts'
+import type { VerifiedEvent, VerifiedEvents } from '../verified-events.ts'
 import { findRetention, findRetentionEvent, inOrder } from './retention-store.ts'
 import type { RetentionRule, RetentionRules } from './retention-types.ts'
 
@@ -19,7 +19,7 @@ export interface ProvenRetention extends RetentionRules {
  * The rules, of what is stored and what the verified event says that it names: what keeps records counts in either, what
  * has them purged by the service only where both say so.
  */
-export async function findProvenRetention(tx: TenantTx, told: ToldEvents): Promise<ProvenRetention> {
+export async function findProvenRetention(tx: TenantTx, told: VerifiedEvents): Promise<ProvenRetention> {
   const stored = await findRetention(tx)
   const eventId = await findRetentionEvent(tx)
   const event = (await told.find(tx, [eventId])).get(eventId ?? '')
@@ -49,7 +49,7 @@ function keepingLonger(some: readonly RetentionRule[], others: readonly Retentio
 }
 
 /** The rules that an event tells of; undefined for an event of anything else. */
-export function rulesToldBy(event: ToldEvent | undefined): RetentionRules | undefined {
+export function rulesToldBy(event: VerifiedEvent | undefined): RetentionRules | undefined {
   if (event?.kind !== rulesKind || event.details.change !== rulesChange) return undefined
   const { after } = event.details
   if (!isJsonObject(after) || !Array.isArray(after.rules) || typeof after.four_eyes !== 'boolean') return undefined
@@ -78,7 +78,7 @@ export function textOfRules({ rules, four_eyes }: RetentionRules): string {
 }
 
 /** What the event of a release says beside the rest: who releases while four eyes are required may never purge. */
-export async function fourEyesDetails(tx: TenantTx, told: ToldEvents): Promise<JsonObject> {
+export async function fourEyesDetails(tx: TenantTx, told: VerifiedEvents): Promise<JsonObject> {
   const { four_eyes } = await findProvenRetention(tx, told)
   return four_eyes ? { four_eyes } : {}
 }

@@ -3,12 +3,16 @@ import type { JsonObject } from '../../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import { takeHoldsLock } from '../holds/holds-store.ts'
-import type { ToldEvents } from '../verified-events.ts'
+import type { VerifiedEvents } from '../verified-events.ts'
 import { rulesChange, rulesKind, rulesToldBy, textOfRules } from './proven-retention.ts'
 import { findRetention, findRetentionEvent, inOrder, saveRetention } from './retention-store.ts'
 import type { Retention, RetentionRule, RetentionRules } from './retention-types.ts'
 
-export function createRetention(deps: { database: Database; governance: GovernanceLog; told: ToldEvents }): Retention {
+export function createRetention(deps: {
+  database: Database
+  governance: GovernanceLog
+  told: VerifiedEvents
+}): Retention {
   const { database, governance, told } = deps
 
   /** That there are no rules, nobody needs to have told. */

@@ -2,7 +2,7 @@ import type { Database, TenantTx } from '../../../db/database.ts'
 import { type AccountFields, accountRows, allProvenRows, type UserFields, userRows } from '../../../db/proven-rows.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { recordIdFloor } from '../record-clock.ts'
-import type { ToldEvents } from '../verified-events.ts'
+import type { VerifiedEvents } from '../verified-events.ts'
 import { findAccessEvents, findProvenRows } from './access-sweep-store.ts'
 import type { Finding } from './finding.ts'
 import { firstId } from './record-scan.ts'
@@ -36,7 +36,7 @@ const lateMs = 120_000
  * Verifies the rows that let people in, whether or not anybody uses them, and compares what people and service accounts
  * may do with the newest event that tells of it: a row set back with a proof that once was good has another one.
  */
-export function createAccessSweep(deps: { database: Database; told: ToldEvents }) {
+export function createAccessSweep(deps: { database: Database; told: VerifiedEvents }) {
   const { database } = deps
 
   /**

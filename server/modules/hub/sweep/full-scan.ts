@@ -1,18 +1,18 @@
 import type { Tenant } from '../../../http/caller.ts'
-import { isAboutStoredValues } from '../corruption-errors.ts'
+import { isCorruptionError } from '../corruption-errors.ts'
 import { firstAccessCursor } from './access-sweep.ts'
 import { firstHoldCursor } from './hold-sweep.ts'
-import { isLogDamage } from './log-corruption.ts'
+import { isLogCorruption } from './log-corruption.ts'
 import { firstId } from './record-scan.ts'
 import type { SweepDeps, SweepSteps } from './sweep-steps.ts'
-import type { Swept } from './sweep-types.ts'
+import type { ScanResult } from './sweep-types.ts'
 
 /** All of a tenant at once, up to what was committed before; beside the passes of the background, which go on. */
-export function createWholePass(deps: Pick<SweepDeps, 'logs' | 'tampering'>, steps: SweepSteps) {
-  return async (tenant: Tenant, options: { signal?: AbortSignal } = {}): Promise<Swept> => {
+export function createFullScan(deps: Pick<SweepDeps, 'logs' | 'tampering'>, steps: SweepSteps) {
+  return async (tenant: Tenant, options: { signal?: AbortSignal } = {}): Promise<ScanResult> => {
     const { signal } = options
-    const swept: Swept = { checked: 0, failed: 0, inconsistent: 0 }
-    const add = <Step extends Swept>(step: Step): Step => {
+    const swept: ScanResult = { checked: 0, failed: 0, inconsistent: 0 }
+    const add = <Step extends ScanResult>(step: Step): Step => {
       signal?.throwIfAborted()
       swept.checked += step.checked
       swept.failed += step.failed
@@ -41,6 +41,6 @@ async function takeIn({ logs }: Pick<SweepDeps, 'logs'>, tenant: Tenant): Promis
   try {
     await logs.integrate(tenant)
   } catch (error) {
-    if (!isLogDamage(error) && !isAboutStoredValues(error)) throw error
+    if (!isLogCorruption(error) && !isCorruptionError(error)) throw error
   }
 }

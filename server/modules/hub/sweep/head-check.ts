@@ -13,7 +13,7 @@ import type { ProvenanceKeys } from '../../keys/keys-types.ts'
 import type { KeptCheckpoints, LogHead, TenantLogs } from '../../log/log-types.ts'
 import { nodeCrypto } from '../node-crypto.ts'
 import { type Finding, listed, type SweepCheck } from './finding.ts'
-import { isLogDamage } from './log-corruption.ts'
+import { isLogCorruption } from './log-corruption.ts'
 
 /** Besides the newest; in time all are. */
 const earlierCompared = 8
@@ -52,7 +52,7 @@ export function createHeadCheck(deps: {
       const { left } = await logs.rangeProof(tx, size, size, size)
       return joinRoots(left, nodeCrypto.sha256)
     } catch (error) {
-      if (isLogDamage(error) || error instanceof ProvenanceError) return undefined
+      if (isLogCorruption(error) || error instanceof ProvenanceError) return undefined
       throw error
     }
   }

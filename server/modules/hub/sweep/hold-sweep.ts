@@ -1,9 +1,15 @@
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
-import { appliedKind, releasedKind, tellsOfEnd, tellsOfHold, tellsOfRelease } from '../holds/hold-events.ts'
+import {
+  appliedKind,
+  matchesHold,
+  matchesHoldRelease,
+  matchesPurgeRelease,
+  releasedKind,
+} from '../holds/hold-events.ts'
 import { rulesKind, rulesToldBy, textOfRules } from '../retention/proven-retention.ts'
 import { findRetention, findRetentionEvent } from '../retention/retention-store.ts'
-import type { ToldEvent, ToldEvents } from '../verified-events.ts'
+import type { VerifiedEvent, VerifiedEvents } from '../verified-events.ts'
 import type { Finding, SweepCheck } from './finding.ts'
 import {
   findConfigEvents,
@@ -55,7 +61,7 @@ const stepConfigEvents = 2_000
  * Compares holds, releases and retention rules with the governance events that tell of them, both ways: what was put in or
  * edited has no event that tells the same, and what was deleted has its event still. Each step is one snapshot.
  */
-export function createHoldSweep(deps: { database: Database; told: ToldEvents }) {
+export function createHoldSweep(deps: { database: Database; told: VerifiedEvents }) {
   const { database, told } = deps
 
   async function checkHolds(tx: TenantTx, after: string) {
@@ -86,7 +92,7 @@ export function createHoldSweep(deps: { database: Database; told: ToldEvents }) 
     const findings = releases.flatMap(({ created_at, never_ends, ...release }) => {
       const isOurs = created_at !== null && never_ends === (release.expires_at === null)
       const event = events.get(release.event_id ?? '')
-      if (isOurs && tellsOfRelease(event, { ...release, created_at })) return []
+      if (isOurs && matchesPurgeRelease(event, { ...release, created_at })) return []
       const { record_id, release_id, event_id } = release
       return [finding(`record:${record_id}`, ['release_proven'], { release: release_id, event: event_id })]
     })
@@ -168,12 +174,16 @@ export function createHoldSweep(deps: { database: Database; told: ToldEvents }) 
     })
 }
 
-function checkHold(hold: StoredHold, digest: string | undefined, events: ReadonlyMap<string, ToldEvent>): Finding[] {
+function checkHold(
+  hold: StoredHold,
+  digest: string | undefined,
+  events: ReadonlyMap<string, VerifiedEvent>,
+): Finding[] {
   const { hold_id, created_at, has_ended, event_id, release_event_id } = hold
   const checks: SweepCheck[] = []
-  const begins = created_at !== null && tellsOfHold(events.get(event_id ?? ''), { ...hold, created_at }, digest)
+  const begins = created_at !== null && matchesHold(events.get(event_id ?? ''), { ...hold, created_at }, digest)
   if (!begins) checks.push('hold_proven')
-  if (has_ended && !tellsOfEnd(events.get(release_event_id ?? ''), hold)) checks.push('hold_end_proven')
+  if (has_ended && !matchesHoldRelease(events.get(release_event_id ?? ''), hold)) checks.push('hold_end_proven')
   if (checks.length === 0) return []
   return [finding(`hold:${hold_id}`, checks, { event: event_id, release_event: release_event_id })]
 }
@@ -197,12 +207,12 @@ function merged(findings: readonly Finding[]): Finding[] {
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-function holdOf({ subject }: ToldEvent): string[] {
+function holdOf({ subject }: VerifiedEvent): string[] {
   const id = subject.startsWith('hold:') ? subject.slice('hold:'.length) : ''
   return uuid.test(id) ? [id] : []
 }
 
-function releaseOf({ subject, details }: ToldEvent): string[] {
+function releaseOf({ subject, details }: VerifiedEvent): string[] {
   const { release_id: id } = details
   return subject.startsWith('record:') && typeof id === 'string' && uuid.test(id) ? [id] : []
 }

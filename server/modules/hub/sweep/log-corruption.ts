@@ -1,7 +1,7 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
 
 /** Whether the log refused because somebody has edited what is stored of it, as opposed to a database that is away. */
-export function isLogDamage(error: unknown): boolean {
+export function isLogCorruption(error: unknown): boolean {
   return error instanceof DomainError && error.slug === 'internal' && nameOf(error.cause) === 'LogDamage'
 }
 

@@ -8,10 +8,10 @@ import { nodeCrypto } from '../node-crypto.ts'
 import { findRecords } from '../record-store.ts'
 import type { RecordsOfEntries, SealedRecords, SealedRow } from '../sealed-records-types.ts'
 import type { StoredVerification, Verification } from '../verification-types.ts'
-import type { ToldEvents } from '../verified-events.ts'
+import type { VerifiedEvents } from '../verified-events.ts'
 import { checkChange, checkTombstone, type ToldChange, toldChange } from './event-check.ts'
 import { type Finding, listedMax, type SweepCheck } from './finding.ts'
-import { isLogDamage } from './log-corruption.ts'
+import { isLogCorruption } from './log-corruption.ts'
 import { checkSeal } from './seal-check.ts'
 import {
   findLeafCounts,
@@ -64,7 +64,7 @@ export function createPageCheck(deps: {
   logs: TenantLogs
   records: SealedRecords
   verification: StoredVerification
-  told: ToldEvents
+  told: VerifiedEvents
 }) {
   const { database, logs, records, verification, told: toldEvents } = deps
 
@@ -133,7 +133,7 @@ export function createPageCheck(deps: {
       const root = rootOfRange(from, leaves, left, right, head.treeSize, nodeCrypto.sha256)
       return equalBytes(root, head.root) ? { leaves, findings: [] } : { ...bad('log_tree_matches_head'), leaves }
     } catch (error) {
-      if (isLogDamage(error) || error instanceof ProvenanceError) return bad('log_tree_readable')
+      if (isLogCorruption(error) || error instanceof ProvenanceError) return bad('log_tree_readable')
       throw error
     }
   }

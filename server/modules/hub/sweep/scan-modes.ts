@@ -1,16 +1,16 @@
 import type { Tenant } from '../../../http/caller.ts'
-import { isAboutStoredValues } from '../corruption-errors.ts'
+import { isCorruptionError } from '../corruption-errors.ts'
 import { microsOf, timeOfMicros } from '../monotonic-timestamp.ts'
 import type { RecordClock } from '../record-clock-types.ts'
 import { firstId } from './record-scan.ts'
 import { readSweep, type SweepRead } from './sweep-row.ts'
 import type { Stepped, SweepDeps, SweepSteps } from './sweep-steps.ts'
 import { claimSweep, findSweep, type Lane, releaseSweep, type SweepRow } from './sweeps-store.ts'
-import type { Pace } from './throttle.ts'
+import type { Throttle } from './throttle.ts'
 
 /** A turn at a tenant. */
-export interface Turn {
-  pace: Pace
+export interface ScanStep {
+  pace: Throttle
   signal: AbortSignal
   /** After about so many records it is another one's turn. */
   turnRecords: number
@@ -20,11 +20,11 @@ export interface Turn {
 export type Turned = 'done' | 'more' | 'busy'
 
 /** The lanes of hub.sweeps, as any process goes on where another has left off. */
-export interface Lanes {
+export interface ScanModes {
   /** Follows the end of the log. */
-  recent(tenant: Tenant, turn: Turn): Promise<Turned>
+  recent(tenant: Tenant, turn: ScanStep): Promise<Turned>
   /** Goes round through all that a tenant has, and begins anew. */
-  pass(tenant: Tenant, turn: Turn): Promise<Turned>
+  pass(tenant: Tenant, turn: ScanStep): Promise<Turned>
 }
 
 /** A process that died gives up its claim by that time; a turn takes some seconds. */
@@ -37,7 +37,7 @@ const claimSlackMicros = 60_000_000
  */
 const behindRecordsMax = 75_000
 
-export function createLanes(deps: SweepDeps & { clock: RecordClock }, steps: SweepSteps): Lanes {
+export function createScanModes(deps: SweepDeps & { clock: RecordClock }, steps: SweepSteps): ScanModes {
   const { database, logs, clock, tampering } = deps
 
   const claim = (tenant: Tenant, lane: Lane) =>
@@ -61,7 +61,7 @@ export function createLanes(deps: SweepDeps & { clock: RecordClock }, steps: Swe
         { readOnly: true },
       )
     } catch (error) {
-      if (!isAboutStoredValues(error)) throw error
+      if (!isCorruptionError(error)) throw error
       return undefined
     }
   }

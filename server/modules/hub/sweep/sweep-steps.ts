@@ -2,11 +2,11 @@ import type { Database, DatabaseLog } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { ProvenanceKeyAudit, ProvenanceKeys } from '../../keys/keys-types.ts'
 import type { KeptCheckpoints, TenantLogs } from '../../log/log-types.ts'
-import { isAboutStoredValues } from '../corruption-errors.ts'
+import { isCorruptionError } from '../corruption-errors.ts'
 import type { SealedRecords } from '../sealed-records-types.ts'
 import type { TamperReporter } from '../tamper-reporter.ts'
 import type { StoredVerification } from '../verification-types.ts'
-import type { ToldEvents } from '../verified-events.ts'
+import type { VerifiedEvents } from '../verified-events.ts'
 import { type AccessCursor, createAccessSweep } from './access-sweep.ts'
 import type { Finding } from './finding.ts'
 import { createHeadCheck } from './head-check.ts'
@@ -14,7 +14,7 @@ import { createHoldSweep, firstHoldCursor, type HoldCursor, type HoldsSwept } fr
 import { createKeyCheck } from './key-check.ts'
 import { createPageCheck, type PageChecked, pageRecords } from './page-check.ts'
 import { createRecordScan } from './record-scan.ts'
-import type { Swept, SweptFigures } from './sweep-types.ts'
+import type { ScanResult, SweptFigures } from './sweep-types.ts'
 
 export interface SweepDeps {
   database: Database
@@ -24,14 +24,14 @@ export interface SweepDeps {
   verification: StoredVerification
   keptCheckpoints?: KeptCheckpoints | undefined
   tampering: TamperReporter
-  told: ToldEvents
+  told: VerifiedEvents
   /** Known once all modules are made. */
   figures: () => SweptFigures
   log: DatabaseLog
 }
 
 /** What one step did, and what it cost in records read. */
-export interface Stepped extends Swept {
+export interface Stepped extends ScanResult {
   cost: number
 }
 
@@ -92,7 +92,7 @@ export function createSweepSteps(deps: SweepDeps): SweepSteps {
     try {
       return [...(await checkHead(tenant)), ...(await checkKeys(tenant))]
     } catch (error) {
-      if (!isAboutStoredValues(error)) throw error
+      if (!isCorruptionError(error)) throw error
       log.error({ err: error, tenant: tenant.slug }, 'the head of a log cannot be read')
       return [{ subject: `log:${tenant.logName}`, failedChecks: ['readable'], found: {} }]
     }
@@ -111,7 +111,7 @@ export function createSweepSteps(deps: SweepDeps): SweepSteps {
     try {
       return await sweepHolds(tenant, cursor)
     } catch (error) {
-      if (!isAboutStoredValues(error)) throw error
+      if (!isCorruptionError(error)) throw error
       log.error({ err: error, tenant: tenant.slug }, 'legal holds or retention rules cannot be read')
       const findings: Finding[] = [{ subject: `tenant:${tenant.slug}`, failedChecks: ['readable'], found: {} }]
       return { rows: 1, findings, cursor: firstHoldCursor, isRoundOver: true }
@@ -128,7 +128,7 @@ export function createSweepSteps(deps: SweepDeps): SweepSteps {
       unreadable = 0
       return page
     } catch (error) {
-      if (!isAboutStoredValues(error)) throw error
+      if (!isCorruptionError(error)) throw error
       if (limit > 1) return checkReadable(tenant, from, Math.floor(limit / 2))
       unreadable += 1
       if (unreadable > unreadableMax) throw error

@@ -3,7 +3,7 @@ import type { Tenant } from '../../../http/caller.ts'
 import type { Finding } from './finding.ts'
 
 /** What a pass found, in the names of the command's answer. */
-export interface Swept {
+export interface ScanResult {
   checked: number
   /** Records whose verification failed, or that are missing. */
   failed: number
@@ -14,7 +14,7 @@ export interface Swept {
 /** Re-verifies what is stored. Findings become `hub.tamper_detected`, once per subject and UTC day. */
 export interface Sweeper {
   /** Goes through all of a tenant at once, as fast as it can. */
-  sweep(tenant: Tenant, options?: { signal?: AbortSignal }): Promise<Swept>
+  sweep(tenant: Tenant, options?: { signal?: AbortSignal }): Promise<ScanResult>
   /** Goes round in the background, at a bounded rate. */
   start(): void
   stop(): Promise<void>

@@ -3,13 +3,13 @@ import type { Tenant } from '../../../http/caller.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { RecordClock } from '../record-clock-types.ts'
 import { type AccessCursor, firstAccessCursor } from './access-sweep.ts'
-import { createWholePass } from './full-scan.ts'
+import { createFullScan } from './full-scan.ts'
 import { firstHoldCursor, type HoldCursor } from './hold-sweep.ts'
 import { createLostLogs } from './lost-logs.ts'
-import { createLanes, type Lanes } from './scan-modes.ts'
+import { createScanModes, type ScanModes } from './scan-modes.ts'
 import { createSweepSteps, type SweepDeps, type SweepSteps } from './sweep-steps.ts'
 import type { Sweeper } from './sweep-types.ts'
-import { createPace, type Pace, pause } from './throttle.ts'
+import { createThrottle, pause, type Throttle } from './throttle.ts'
 
 /** Rates and times; docs/adr/0030-sweeper.md reckons with them. */
 export interface SweepPlan {
@@ -88,7 +88,7 @@ export function createSweeper(
 ): Sweeper {
   const { directory, log } = deps
   const steps = createSweepSteps(deps)
-  const lanes = createLanes(deps, steps)
+  const lanes = createScanModes(deps, steps)
   const states = new Map<string, TenantState>()
   const lostLogs = createLostLogs(deps)
   let listedAtMs = Number.NEGATIVE_INFINITY
@@ -125,7 +125,7 @@ export function createSweeper(
   const passEveryMs = () => Math.max(plan.passEveryMs, (states.size / plan.passesPerSecond) * 1000)
 
   /** However long a pass takes, holds that are gone, or have changed, are to be found soon. */
-  async function lookAtHolds(tenant: Tenant, state: TenantState, pace: Pace): Promise<void> {
+  async function lookAtHolds(tenant: Tenant, state: TenantState, pace: Throttle): Promise<void> {
     if (state.holdsAtMs > nowMs()) return
     for (let at = 0; at < roundStepsAtOnce; at += 1) {
       const { cursor, isRoundOver, cost } = await steps.holds(tenant, state.holds)
@@ -138,7 +138,7 @@ export function createSweeper(
   }
 
   /** The same of who may come in. */
-  async function lookAtAccess(tenant: Tenant, state: TenantState, pace: Pace): Promise<void> {
+  async function lookAtAccess(tenant: Tenant, state: TenantState, pace: Throttle): Promise<void> {
     if (state.accessAtMs > nowMs()) return
     for (let at = 0; at < roundStepsAtOnce; at += 1) {
       const { cursor, isRoundOver, cost } = await steps.access(tenant, state.access)
@@ -151,7 +151,7 @@ export function createSweeper(
   }
 
   /** What the end of each log has new. */
-  async function lookRound(lane: Lanes, pace: Pace, signal: AbortSignal): Promise<boolean> {
+  async function lookRound(lane: ScanModes, pace: Throttle, signal: AbortSignal): Promise<boolean> {
     let isBusy = false
     for (const [slug, state] of [...states]) {
       if (signal.aborted) return false
@@ -169,7 +169,7 @@ export function createSweeper(
   }
 
   /** Those that go on, and those that begin, in turns: a large tenant has its share however many small ones there are. */
-  async function passRound(lane: Lanes, pace: Pace, signal: AbortSignal): Promise<boolean> {
+  async function passRound(lane: ScanModes, pace: Throttle, signal: AbortSignal): Promise<boolean> {
     const due = [...states].filter(([, state]) => state.passAtMs <= nowMs())
     const unfinished = due.filter(([, state]) => state.isUnfinished)
     const beginning = due.filter(([, state]) => !state.isUnfinished)
@@ -190,7 +190,7 @@ export function createSweeper(
   }
 
   /** Counts the newest days, and all days, of each tenant again, in turns. */
-  async function figureRound(_lane: Lanes, pace: Pace, signal: AbortSignal): Promise<boolean> {
+  async function figureRound(_lane: ScanModes, pace: Throttle, signal: AbortSignal): Promise<boolean> {
     let isBusy = false
     for (const [slug, state] of [...states]) {
       for (const range of ['newest', 'all'] as const) {
@@ -209,7 +209,7 @@ export function createSweeper(
     tenant: Tenant,
     state: TenantState,
     range: 'newest' | 'all',
-    pace: Pace,
+    pace: Throttle,
     signal: AbortSignal,
   ): Promise<void> {
     const name = `${range}Figures` as const
@@ -249,7 +249,7 @@ export function createSweeper(
   }
 
   async function loop(round: typeof passRound, rate: number, signal: AbortSignal): Promise<void> {
-    const pace = createPace(rate, signal)
+    const pace = createThrottle(rate, signal)
     let failures = 0
     while (!signal.aborted) {
       try {
@@ -267,7 +267,7 @@ export function createSweeper(
   }
 
   return {
-    sweep: createWholePass(deps, steps),
+    sweep: createFullScan(deps, steps),
     start() {
       if (stopping) return
       stopping = new AbortController()

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 /** Keeps work to a rate. */
-export interface Pace {
+export interface Throttle {
   /** Spends what was used, and waits until it is made up for. Returns early when stopped. */
   spend(cost: number): Promise<void>
 }
@@ -10,12 +10,12 @@ export interface Pace {
 const slackMs = 1_000
 
 /** @param perSecond what may be spent in a second */
-export function createPace(
+export function createThrottle(
   perSecond: number,
   signal: AbortSignal,
   nowMs = () => performance.now(),
   wait: (ms: number, signal: AbortSignal) => Promise<void> = pause,
-): Pace {
+): Throttle {
   let freeAtMs = 0
   return {
     async spend(cost) {

@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject } from '../../../../provenance/json.ts'
-import type { ToldEvent } from '../verified-events.ts'
+import type { VerifiedEvent } from '../verified-events.ts'
 
 /** Lists what people above member and service accounts may do, and who was deactivated, by the newest event about each. */
 export type ToldAccess = ReadonlyMap<string, { eventId: string; access: string }>
 
 /** Takes in one event after the other, in their order. Answers `undefined` in the place of access for what has none. */
-export function takeIn(access: Map<string, { eventId: string; access: string }>, event: ToldEvent): void {
+export function takeIn(access: Map<string, { eventId: string; access: string }>, event: VerifiedEvent): void {
   const { eventId, subject, details } = event
   const { after, change } = details
   if (!isJsonObject(after) || typeof change !== 'string') return

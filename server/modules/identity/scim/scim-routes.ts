@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { ConnectionTrial } from '../../../../contract/response-schemas.ts'
+import { ConnectionTestResult } from '../../../../contract/response-schemas.ts'
 import { addRoute, emptyBody } from '../../../http/route.ts'
-import type { SoundParts } from '../../../http/valid-parts.ts'
+import type { ValidParts } from '../../../http/valid-parts.ts'
 import { RotatedSecretSchema, ScimConfigurationBody, ScimState } from './scim-schemas.ts'
 import type { ScimService } from './scim-service.ts'
 import type { ScimSettings } from './scim-settings.ts'
-import type { ScimTrial } from './scim-tester.ts'
+import type { ScimTester } from './scim-tester.ts'
 
-export function addScimRoutes(app: FastifyInstance, scim: ScimService, trial: ScimTrial): void {
+export function addScimRoutes(app: FastifyInstance, scim: ScimService, trial: ScimTester): void {
   addRoute(
     app,
     'configureScim',
@@ -21,7 +21,7 @@ export function addScimRoutes(app: FastifyInstance, scim: ScimService, trial: Sc
         '`PUT /api/v1/roster/archetypes` adds it. The call that configures it first answers, in `inbound`, a secret for ' +
         'messages that the identity provider sends.',
       body: ScimConfigurationBody,
-      checkBody: (body: SoundParts<ScimSettings>) => scim.problemsIn(body),
+      checkBody: (body: ValidParts<ScimSettings>) => scim.problemsIn(body),
       response: { 200: ScimState },
       problems: ['concurrent-modification'],
     },
@@ -91,7 +91,7 @@ export function addScimRoutes(app: FastifyInstance, scim: ScimService, trial: Sc
         'says whether the directory has called, and what to enter there.',
       body: emptyBody,
       bodyOptional: true,
-      response: { 200: ConnectionTrial },
+      response: { 200: ConnectionTestResult },
       problems: ['not-found'],
     },
     async (request) => trial.run(request.caller.tenant),

@@ -4,9 +4,9 @@ import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
-import type { SoundParts } from '../../../http/valid-parts.ts'
+import type { ValidParts } from '../../../http/valid-parts.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
-import { isSameText } from '../../../secrets/constant-time-equal.ts'
+import { constantTimeEqual } from '../../../secrets/constant-time-equal.ts'
 import { randomText } from '../../../secrets/random-text.ts'
 import type { TenantSecrets } from '../../cmek/cmek-types.ts'
 import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
@@ -48,7 +48,7 @@ export interface ScimState {
 
 export interface ScimService {
   /** What is wrong with settings before the directory is asked. */
-  problemsIn(settings: SoundParts<ScimSettings>): PointedError[]
+  problemsIn(settings: ValidParts<ScimSettings>): PointedError[]
   /**
    * Keeps how the directory of the tenant reaches the Hub; one that the Hub is to read is asked once before. What is left
    * out stays: the map, and of the same directory address and token. Repeating it changes nothing and writes no event.
@@ -106,13 +106,13 @@ export function createScimService(deps: {
     return { baseUrl: row.base_url, bearerToken: await connections.pullTokenOf(tx, tenant) }
   }
 
-  const problemsIn = (settings: SoundParts<ScimSettings>) => problemsOfScim(settings, deps.outbound)
+  const problemsIn = (settings: ValidParts<ScimSettings>) => problemsOfScim(settings, deps.outbound)
 
   async function isSamePull(tx: TenantTx, tenant: Tenant, row: store.ScimRow, token: string): Promise<boolean> {
     if (row.bearer_token_sealed === null) return false
     const context = pullTokenContext(row.connection_id)
     const known = await secrets.open(tx, tenant, row.bearer_token_sealed, context)
-    return known !== undefined && isSameText(known, token)
+    return known !== undefined && constantTimeEqual(known, token)
   }
 
   async function keep(tx: TenantTx, tenant: Tenant, settings: CheckedScim, actor: Actor): Promise<ScimState> {

@@ -1,5 +1,5 @@
 import type { PointedError } from '../../../../contract/domain-error.ts'
-import type { SoundParts } from '../../../http/valid-parts.ts'
+import type { ValidParts } from '../../../http/valid-parts.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import type { GroupMapping } from '../../roster/directory/directory-types.ts'
 
@@ -26,7 +26,7 @@ export interface KnownPull {
 
 /** What the schema cannot say of a configuration, whatever is configured already. */
 export function problemsOfScim(
-  { mode, base_url: url, bearer_token: bearerToken }: SoundParts<ScimSettings>,
+  { mode, base_url: url, bearer_token: bearerToken }: ValidParts<ScimSettings>,
   outbound: Pick<Outbound, 'problemOf'>,
 ): PointedError[] {
   const errors: PointedError[] = []

@@ -1,23 +1,29 @@
 import type { Database } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
-import { addressStep, runTrial, type Step, StepFailed, type Trial } from '../../../outbound/connection-test.ts'
+import {
+  addressStep,
+  type ConnectionTestResult,
+  runConnectionTest,
+  type Step,
+  TestStepError,
+} from '../../../outbound/connection-test.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import type { ScimConnections } from '../../roster/sync/sync-types.ts'
 import { configuredScim, scimBaseUrl } from './scim-service.ts'
 import type { ScimPage, ScimSource, ScimSourceAnswer, ScimSources } from './scim-source-types.ts'
 import type { ScimRow } from './scim-store.ts'
 
-export interface ScimTrial {
+export interface ScimTester {
   /** Tries the connection that is kept. Throws `not-found` when there is none. */
-  run(tenant: Tenant): Promise<Trial>
+  run(tenant: Tenant): Promise<ConnectionTestResult>
 }
 
-export function createScimTrial(deps: {
+export function createScimTester(deps: {
   database: Database
   outbound: Pick<Outbound, 'resolvedProblemOf'>
   connections: Pick<ScimConnections, 'pullTokenOf'>
   sources: ScimSources
-}): ScimTrial {
+}): ScimTester {
   return {
     async run(tenant) {
       const { row, token } = await deps.database.withTenant(
@@ -25,9 +31,9 @@ export function createScimTrial(deps: {
         async (tx) => ({ row: await configuredScim(tx), token: await deps.connections.pullTokenOf(tx, tenant) }),
         { readOnly: true },
       )
-      if (row.mode === 'push' || row.base_url === null) return runTrial(stepsOfPush(tenant, row))
-      if (token === undefined) return runTrial([['token', failForLostToken]])
-      return runTrial(
+      if (row.mode === 'push' || row.base_url === null) return runConnectionTest(stepsOfPush(tenant, row))
+      if (token === undefined) return runConnectionTest([['token', failForLostToken]])
+      return runConnectionTest(
         stepsOfPull(row.base_url, deps.sources.open(row.base_url, token), row.group_archetype_map, deps.outbound),
       )
     },
@@ -35,7 +41,7 @@ export function createScimTrial(deps: {
 }
 
 function failForLostToken(): never {
-  throw new StepFailed('The token is gone with the key of the tenant. Configure SCIM with it again.')
+  throw new TestStepError('The token is gone with the key of the tenant. Configure SCIM with it again.')
 }
 
 function stepsOfPull(
@@ -52,7 +58,7 @@ function stepsOfPull(
       async () => {
         users = await source.page('Users', { startIndex: 1, count: 1 })
         const problem = users.ok ? undefined : users.problem
-        if (problem?.kind === 'unreachable' || problem?.kind === 'blocked') throw new StepFailed(problem.detail)
+        if (problem?.kind === 'unreachable' || problem?.kind === 'blocked') throw new TestStepError(problem.detail)
         return 'The directory answers.'
       },
     ],
@@ -61,7 +67,7 @@ function stepsOfPull(
       () => {
         if (users.ok || users.problem.kind !== 'token') return 'The directory takes the bearer token.'
         const hint = 'Make a token there that may read users and groups, and configure SCIM with it.'
-        throw new StepFailed(`${users.problem.detail} ${hint}`)
+        throw new TestStepError(`${users.problem.detail} ${hint}`)
       },
     ],
     ['users', () => `GET /Users: ${countOf(users, 'person', 'people')}`],
@@ -73,7 +79,7 @@ function stepsOfPull(
         if (isServed) return `GET /Groups: ${countOf(groups, 'group', 'groups')}`
         const words = 'GET /Groups: the directory serves no groups (404)'
         if (mapping.length === 0) return `${words}, and group_archetype_map names none.`
-        throw new StepFailed(`${words}, and group_archetype_map names some: no archetypes come of them.`)
+        throw new TestStepError(`${words}, and group_archetype_map names some: no archetypes come of them.`)
       },
     ],
   ]
@@ -83,7 +89,7 @@ function stepsOfPull(
 const readGroups = (source: ScimSource) => source.page('Groups', { startIndex: 1, count: 1, withoutMembers: true })
 
 function countOf(answer: ScimSourceAnswer<ScimPage>, one: string, many: string): string {
-  if (!answer.ok) throw new StepFailed(answer.problem.detail)
+  if (!answer.ok) throw new TestStepError(answer.problem.detail)
   const { totalResults } = answer.value
   if (totalResults === undefined) return `readable; it does not say how many ${many}.`
   return `${totalResults} ${totalResults === 1 ? one : many}.`
@@ -96,7 +102,7 @@ function stepsOfPush(tenant: Tenant, row: ScimRow): readonly Step[] {
       () => {
         if (row.token_hash !== null)
           return 'A bearer token is set; if it is lost, POST /api/v1/identity/scim:rotate-token.'
-        throw new StepFailed('There is no bearer token. Make one with POST /api/v1/identity/scim:rotate-token.')
+        throw new TestStepError('There is no bearer token. Make one with POST /api/v1/identity/scim:rotate-token.')
       },
     ],
     ['settings', () => `At the directory, enter ${scimBaseUrl(tenant)} as the address, and the bearer token.`],
@@ -104,7 +110,7 @@ function stepsOfPush(tenant: Tenant, row: ScimRow): readonly Step[] {
       'last_request',
       () => {
         if (row.last_request_at !== null) return `The directory called last at ${row.last_request_at}.`
-        throw new StepFailed(
+        throw new TestStepError(
           'The directory has not called yet, or not with the bearer token. Enter address and token there, and have ' +
             'it test the connection.',
         )

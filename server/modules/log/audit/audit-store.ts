@@ -1,5 +1,5 @@
 import type { TenantTx } from '../../../db/database.ts'
-import { openRows } from '../../../db/record-encryption.ts'
+import { decryptRows } from '../../../db/record-encryption.ts'
 import type { LogEntry } from '../log-types.ts'
 
 /** Of a stored record, without its text. Nothing is assumed of the values. */
@@ -43,7 +43,7 @@ export async function findTexts(tx: TenantTx, recordIds: readonly string[]): Pro
     text: 'select record_id, canonical from hub.records where tenant_id = $1 and record_id = any ($2::uuid[])',
     values: [tx.tenantId, [...recordIds]],
   })
-  openRows(tx, rows)
+  decryptRows(tx, rows)
   return new Map(rows.map((row) => [row.record_id, row.canonical]))
 }
 

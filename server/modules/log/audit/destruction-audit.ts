@@ -1,7 +1,7 @@
 import { leafHash } from '../../../../provenance/index.ts'
 import { isSaltOfContent } from '../../../db/content-salt.ts'
 import type { TenantTx } from '../../../db/database.ts'
-import { type DestroyedKey, isSealed } from '../../../db/record-encryption.ts'
+import { type DestroyedKey, isCiphertext } from '../../../db/record-encryption.ts'
 import { logCrypto } from '../log-crypto.ts'
 import { findTexts, type RecordHead } from './audit-store.ts'
 
@@ -12,7 +12,7 @@ const serviceSubject = 'service:hub'
 export async function readDestructions(tx: TenantTx, texts: ReadonlyMap<string, string>) {
   const keys = new Map<string, DestroyedKey>()
   for (const [recordId, text] of texts) {
-    const key = isSealed(text) ? tx.contents.destroyedKeyOf(tx.tenantId, text) : undefined
+    const key = isCiphertext(text) ? tx.contents.destroyedKeyOf(tx.tenantId, text) : undefined
     if (key) keys.set(recordId, key)
   }
   const eventIds = new Set([...keys.values()].flatMap((key) => key.eventId ?? []))

@@ -13,7 +13,12 @@ import {
   readTail,
   tailBytes,
 } from './checkpoint-tail.ts'
-import { type CheckpointSink, type Continuity, type KeptCheckpoint, RolledBackError } from './checkpoint-types.ts'
+import {
+  type CheckpointSink,
+  type ConsistencyCheck,
+  LogRollbackError,
+  type StoredCheckpoint,
+} from './checkpoint-types.ts'
 import { type KnownLogs, openKnownLogs } from './known-logs.ts'
 
 const newline = 10
@@ -109,7 +114,11 @@ export function openCheckpointFolder(directory: string): CheckpointFolder {
  *
  * @throws RolledBackError
  */
-async function isLater(checkpoint: KeptCheckpoint, newest: KeptCheckpoint, continues: Continuity): Promise<boolean> {
+async function isLater(
+  checkpoint: StoredCheckpoint,
+  newest: StoredCheckpoint,
+  continues: ConsistencyCheck,
+): Promise<boolean> {
   if (checkpoint.tree_size > newest.tree_size && (await continues(newest, checkpoint))) return true
   if (checkpoint.tree_size < newest.tree_size && (await continues(checkpoint, newest))) return false
   const isSame =
@@ -117,7 +126,7 @@ async function isLater(checkpoint: KeptCheckpoint, newest: KeptCheckpoint, conti
     Buffer.from(parseCheckpoint(checkpoint.checkpoint).root).equals(parseCheckpoint(newest.checkpoint).root)
   // Signed anew, such as by the next key.
   if (isSame) return checkpoint.checkpoint !== newest.checkpoint
-  throw new RolledBackError(
+  throw new LogRollbackError(
     `the log has ${checkpoint.tree_size} entries, and a state of ${newest.tree_size} that does not agree was kept at ${newest.kept_at}`,
     newest,
   )

@@ -1,8 +1,8 @@
 import { ProvenanceError, parseCheckpoint } from '../../../../provenance/index.ts'
-import type { KeptCheckpoint } from './checkpoint-types.ts'
+import type { StoredCheckpoint } from './checkpoint-types.ts'
 
 /** One line of a file of checkpoints, newline and all. */
-export function checkpointLine({ kept_at, log_name, tree_size, checkpoint }: KeptCheckpoint): string {
+export function checkpointLine({ kept_at, log_name, tree_size, checkpoint }: StoredCheckpoint): string {
   return `${JSON.stringify({ kept_at, log_name, tree_size, checkpoint })}\n`
 }
 
@@ -11,9 +11,9 @@ export function checkpointLine({ kept_at, log_name, tree_size, checkpoint }: Kep
  *
  * @returns undefined for what is no such line, such as one that a crash has cut off
  */
-export function readCheckpointLine(line: string): KeptCheckpoint | undefined {
+export function readCheckpointLine(line: string): StoredCheckpoint | undefined {
   try {
-    const found: Partial<KeptCheckpoint> | null = JSON.parse(line)
+    const found: Partial<StoredCheckpoint> | null = JSON.parse(line)
     if (typeof found?.checkpoint !== 'string' || typeof found.kept_at !== 'string') return undefined
     const { logName, treeSize } = parseCheckpoint(found.checkpoint)
     if (found.log_name !== logName || found.tree_size !== treeSize) return undefined

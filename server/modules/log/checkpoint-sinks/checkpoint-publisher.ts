@@ -3,9 +3,14 @@ import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { DatabaseLog } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { LogHead } from '../log-types.ts'
-import { type CheckpointKeeper, type CheckpointSink, type KeptCheckpoint, RolledBackError } from './checkpoint-types.ts'
+import {
+  type CheckpointPublisher,
+  type CheckpointSink,
+  LogRollbackError,
+  type StoredCheckpoint,
+} from './checkpoint-types.ts'
 
-export interface KeeperTimes {
+export interface PublisherTimes {
   /** Between two states of one log that are kept. */
   intervalMs: number
   /** Between two looks at the states that other processes have signed. */
@@ -17,7 +22,7 @@ export interface KeeperTimes {
   stopMs: number
 }
 
-const usualTimes: KeeperTimes = {
+const usualTimes: PublisherTimes = {
   intervalMs: 2_000,
   lookMs: 60_000,
   retryMs: 1_000,
@@ -32,17 +37,17 @@ const atOnceMax = 8
  * Hands the newest state of each log to each sink by itself, so that one that is away holds up no other. A state waits
  * for its turn, and newer ones take its place meanwhile: memory is bounded by the number of logs.
  */
-export function createCheckpointKeeper(deps: {
+export function createCheckpointPublisher(deps: {
   sinks: readonly CheckpointSink[]
   /** The stored state of every log. */
   storedHeads: () => AsyncIterable<{ tenant: Tenant; head: LogHead }>
   /** Whether a state begins with another one. */
-  continues: (tenant: Tenant, earlier: KeptCheckpoint, later: KeptCheckpoint) => Promise<boolean>
+  continues: (tenant: Tenant, earlier: StoredCheckpoint, later: StoredCheckpoint) => Promise<boolean>
   /** Hears of a state that does not agree with what was kept. It must not throw. */
   disagreed?: (tenant: Tenant, found: { tree_size: number; kept_tree_size: number; place: string }) => void
   log: DatabaseLog
-  times?: Partial<KeeperTimes>
-}): CheckpointKeeper {
+  times?: Partial<PublisherTimes>
+}): CheckpointPublisher {
   const { storedHeads, log } = deps
   const times = { ...usualTimes, ...deps.times }
   const lanes = deps.sinks.map((sink) => createLane(sink, times, deps))
@@ -92,7 +97,7 @@ export function createCheckpointKeeper(deps: {
 /** What one sink is to keep of one log. */
 interface Turn {
   tenant: Tenant
-  waiting: KeptCheckpoint | undefined
+  waiting: StoredCheckpoint | undefined
   /** Kept last, or refused for good: not offered again. */
   done: string | undefined
   running: boolean
@@ -102,8 +107,12 @@ interface Turn {
 
 function createLane(
   sink: CheckpointSink,
-  times: KeeperTimes,
-  { continues, disagreed, log }: Pick<Parameters<typeof createCheckpointKeeper>[0], 'continues' | 'disagreed' | 'log'>,
+  times: PublisherTimes,
+  {
+    continues,
+    disagreed,
+    log,
+  }: Pick<Parameters<typeof createCheckpointPublisher>[0], 'continues' | 'disagreed' | 'log'>,
 ) {
   const turns = new Map<string, Turn>()
   const running = new Set<Promise<void>>()
@@ -144,7 +153,7 @@ function createLane(
     } catch (error) {
       const { log_name, tree_size } = checkpoint
       const details = { err: error, log_name, tree_size, place: sink.place }
-      if (error instanceof RolledBackError) {
+      if (error instanceof LogRollbackError) {
         log.error(details, 'the log of a tenant was set back: it disagrees with a checkpoint that was kept')
         disagreed?.(turn.tenant, { tree_size, kept_tree_size: error.kept.tree_size, place: sink.place })
         turn.done = checkpoint.checkpoint
@@ -163,7 +172,7 @@ function createLane(
   }
 
   return {
-    offer(tenant: Tenant, checkpoint: KeptCheckpoint): void {
+    offer(tenant: Tenant, checkpoint: StoredCheckpoint): void {
       const known = turns.get(checkpoint.log_name)
       const turn = known ?? { tenant, waiting: undefined, done: undefined, running: false, failures: 0, notBeforeMs: 0 }
       if (!known) turns.set(checkpoint.log_name, turn)

@@ -5,15 +5,15 @@ import { createOutbound, type Outbound } from '../../../outbound/outbound.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { KeptCheckpoints, LogHead, LostLog, TenantLogs } from '../log-types.ts'
 import { openCheckpointFolder } from './checkpoint-file.ts'
-import { createCheckpointKeeper } from './checkpoint-publisher.ts'
-import type { CheckpointKeeper, KeptCheckpoint, PutAside } from './checkpoint-types.ts'
+import { createCheckpointPublisher } from './checkpoint-publisher.ts'
+import type { CheckpointPublisher, PutAside, StoredCheckpoint } from './checkpoint-types.ts'
 import { openCheckpointWebhook } from './checkpoint-webhook.ts'
-import { createContinuity } from './consistency-check.ts'
+import { createConsistencyCheck } from './consistency-check.ts'
 import { createEmptiedLogs } from './emptied-logs.ts'
 import type { Retirement } from './known-logs.ts'
 
 export interface CheckpointStore extends KeptCheckpoints {
-  keeper: CheckpointKeeper
+  keeper: CheckpointPublisher
   /** The files of a log, those that are there and those that are not. */
   filesOf(logName: string): readonly string[]
   /**
@@ -24,12 +24,12 @@ export interface CheckpointStore extends KeptCheckpoints {
    */
   putAside(logName: string, treeSize: number, mark: string): Promise<PutAside[]>
   /** Keeps a last state, and the statement that the log ended with it. Answers how many folders have it. */
-  retire(tenant: Tenant, last: KeptCheckpoint, retirement: Retirement): Promise<number>
+  retire(tenant: Tenant, last: StoredCheckpoint, retirement: Retirement): Promise<number>
   close(): Promise<void>
 }
 
 /** Signed states of the logs apart from the database, as `HUB_CHECKPOINT_SINK` says. */
-export function openKeptCheckpoints(deps: {
+export function openCheckpointStore(deps: {
   config: Pick<Config, 'checkpointSinks' | 'environment'>
   database: Database
   directory: TenantDirectory
@@ -55,18 +55,18 @@ export function openKeptCheckpoints(deps: {
 
   async function newest(logName: string): Promise<{ treeSize: number; checkpoint: string } | undefined> {
     const found = await Promise.all(folders.map((folder) => folder.newest(logName)))
-    const largest = found.reduce<KeptCheckpoint | undefined>(
+    const largest = found.reduce<StoredCheckpoint | undefined>(
       (best, each) => (each && each.tree_size > (best?.tree_size ?? -1) ? each : best),
       undefined,
     )
     return largest && { treeSize: largest.tree_size, checkpoint: largest.checkpoint }
   }
 
-  const continues = createContinuity(deps)
+  const continues = createConsistencyCheck(deps)
   const emptiedLogs = createEmptiedLogs(deps)
 
   return {
-    keeper: createCheckpointKeeper({ ...deps, sinks, storedHeads, continues }),
+    keeper: createCheckpointPublisher({ ...deps, sinks, storedHeads, continues }),
     newest,
     async some(logName, count) {
       const found = await Promise.all(folders.map((folder) => folder.some(logName, count)))

@@ -1,12 +1,12 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { readCheckpointLine } from './checkpoint-line.ts'
-import type { KeptCheckpoint } from './checkpoint-types.ts'
+import type { StoredCheckpoint } from './checkpoint-types.ts'
 
 /** Of a file's end; a line has less than a kibibyte, and lines of two processes may be out of order by a few. */
 export const tailBytes = 64 * 1024
 
 /** The one of the largest tree in a file; undefined where there is none. */
-export async function checkpointNewestIn(path: string): Promise<KeptCheckpoint | undefined> {
+export async function checkpointNewestIn(path: string): Promise<StoredCheckpoint | undefined> {
   const file = await openIfThere(path)
   if (file === undefined) return undefined
   try {
@@ -33,15 +33,15 @@ export async function readPart(file: FileHandle, begin: number, length: number):
 }
 
 /** Lines that cannot be read are passed over, such as those that a part begins or ends in: the audit reports them. */
-export function readLines(part: Buffer): KeptCheckpoint[] {
+export function readLines(part: Buffer): StoredCheckpoint[] {
   return part
     .toString('utf8')
     .split('\n')
     .flatMap((line) => readCheckpointLine(line) ?? [])
 }
 
-export function newestOf(tail: Buffer): KeptCheckpoint | undefined {
-  let newest: KeptCheckpoint | undefined
+export function newestOf(tail: Buffer): StoredCheckpoint | undefined {
+  let newest: StoredCheckpoint | undefined
   for (const found of readLines(tail)) {
     if (newest === undefined || found.tree_size >= newest.tree_size) newest = found
   }

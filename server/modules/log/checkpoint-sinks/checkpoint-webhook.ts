@@ -1,5 +1,5 @@
 import type { Outbound } from '../../../outbound/outbound.ts'
-import { type CheckpointSink, type KeptCheckpoint, RolledBackError } from './checkpoint-types.ts'
+import { type CheckpointSink, LogRollbackError, type StoredCheckpoint } from './checkpoint-types.ts'
 
 /**
  * Sends each checkpoint as JSON to a web address of the operator; any 2xx answer says that it is kept there. What was
@@ -8,16 +8,16 @@ import { type CheckpointSink, type KeptCheckpoint, RolledBackError } from './che
  * @param outbound one that lets the address pass: it is the operator's, not a tenant's
  */
 export function openCheckpointWebhook(url: string, outbound: Pick<Outbound, 'fetch'>): CheckpointSink {
-  const sent = new Map<string, KeptCheckpoint>()
+  const sent = new Map<string, StoredCheckpoint>()
   return {
     // The path may be a secret.
     place: new URL(url).origin,
     async keep(checkpoint, continues) {
       const before = sent.get(checkpoint.log_name)
       if (before && checkpoint.tree_size <= before.tree_size) {
-        if (!(await continues(checkpoint, before))) throw new RolledBackError('another state was sent before', before)
+        if (!(await continues(checkpoint, before))) throw new LogRollbackError('another state was sent before', before)
       } else if (before && !(await continues(before, checkpoint))) {
-        throw new RolledBackError('it does not continue the state that was sent before', before)
+        throw new LogRollbackError('it does not continue the state that was sent before', before)
       }
       const answer = await outbound.fetch(url, {
         method: 'POST',

@@ -5,7 +5,7 @@ import type { Database } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { logCrypto } from '../log-crypto.ts'
 import type { TenantLogs } from '../log-types.ts'
-import type { KeptCheckpoint } from './checkpoint-types.ts'
+import type { StoredCheckpoint } from './checkpoint-types.ts'
 
 /**
  * Whether a state of a log begins with an earlier one (RFC 6962 §2.1.2), as the stored tree proves it: from the same few
@@ -13,9 +13,9 @@ import type { KeptCheckpoint } from './checkpoint-types.ts'
  *
  * @throws DomainError `hub-unavailable` where it cannot be told now
  */
-export function createContinuity(deps: { database: Database; logs: () => TenantLogs }) {
+export function createConsistencyCheck(deps: { database: Database; logs: () => TenantLogs }) {
   const { sha256 } = logCrypto
-  return async (tenant: Pick<Tenant, 'slug'>, earlier: KeptCheckpoint, later: KeptCheckpoint): Promise<boolean> => {
+  return async (tenant: Pick<Tenant, 'slug'>, earlier: StoredCheckpoint, later: StoredCheckpoint): Promise<boolean> => {
     const [from, to] = [parseCheckpoint(earlier.checkpoint), parseCheckpoint(later.checkpoint)]
     try {
       const { left, right } = await deps.database.withTenant(

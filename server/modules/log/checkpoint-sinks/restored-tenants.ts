@@ -2,8 +2,8 @@ import type { JsonValue } from '../../../../provenance/json.ts'
 import type { Database } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
-import type { Erasure, ErasureList } from '../../hub/erasure/erasure-types.ts'
-import type { HoldList, HoldsAfterRestore } from '../../hub/holds/hold-journal-types.ts'
+import type { Erasure, ErasureJournal } from '../../hub/erasure/erasure-types.ts'
+import type { HoldJournal, HoldReplay } from '../../hub/holds/hold-journal-types.ts'
 import type { TenantLogs } from '../log-types.ts'
 import type { CheckpointStore } from './checkpoint-store.ts'
 import type { PutAside } from './checkpoint-types.ts'
@@ -37,9 +37,9 @@ export function createRestoredTenants(deps: {
   database: Database
   logs: TenantLogs
   erasure: Erasure
-  erasureList: ErasureList
-  holds: HoldsAfterRestore
-  holdList: HoldList
+  erasureList: ErasureJournal
+  holds: HoldReplay
+  holdList: HoldJournal
   checkpoints: CheckpointStore
   governance: GovernanceLog
   /** Answers how many content keys it has destroyed again. */

@@ -21,7 +21,7 @@ import {
   usersKnownBy,
 } from './directory-users-store.ts'
 import { eventOf, type People } from './people.ts'
-import { forgetPerson, type PersonRow, peopleByIds } from './people-store.ts'
+import { erasePerson, type PersonRow, peopleByIds } from './people-store.ts'
 import { countLimit } from './short-page.ts'
 import { requireStorable } from './storable.ts'
 
@@ -173,7 +173,7 @@ export function createDirectoryUsers(deps: {
       const cleared = await assignment.clear(tx, userId, actor)
       const [person] = await peopleByIds(tx, [userId])
       const key = person!.email_key
-      await forgetPerson(tx, userId, key === '' ? '' : deps.formerAddressKey(tx.tenantId, key))
+      await erasePerson(tx, userId, key === '' ? '' : deps.formerAddressKey(tx.tenantId, key))
       const changed = forgotten(row, person!)
       const removed = eventOf(userId, { change: 'directory_user_removed', changed }, actor)
       await governance.appendAll(tx, tenant, [...cleared, removed])

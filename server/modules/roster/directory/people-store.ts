@@ -126,7 +126,7 @@ export async function setDisplayNames(
 }
 
 /** So that somebody else can have them in the same transaction. */
-export async function giveUpAddresses(tx: TenantTx, userIds: readonly string[]): Promise<void> {
+export async function releaseAddresses(tx: TenantTx, userIds: readonly string[]): Promise<void> {
   await changeUsers(tx, userIds, (sound) =>
     tx.client.query(
       `update hub.users set email = '', email_key = '' where tenant_id = $1 and user_id = any($2::text[])`,
@@ -163,7 +163,7 @@ export async function reactivatePeople(tx: TenantTx, userIds: readonly string[],
 }
 
 /** Leaves the id, and in the place of the address something that only the same address gives again. */
-export async function forgetPerson(tx: TenantTx, userId: string, formerKey: string): Promise<void> {
+export async function erasePerson(tx: TenantTx, userId: string, formerKey: string): Promise<void> {
   await changeUsers(tx, [userId], (sound) =>
     tx.client.query(
       `update hub.users set email = '', email_key = $3, display_name = null where tenant_id = $1 and user_id = any($2)`,

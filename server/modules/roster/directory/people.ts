@@ -9,12 +9,12 @@ import type { PersonDetails } from './directory-names.ts'
 import {
   activeOwners,
   deactivatePeople,
-  giveUpAddresses,
   insertPeople,
   keysDeactivatedByHand,
   type PersonRow,
   peopleByIds,
   reactivatePeople,
+  releaseAddresses,
   setDisplayNames,
   updatePeople,
 } from './people-store.ts'
@@ -118,7 +118,7 @@ export function createPeople(deps: {
       const isMember = ({ userId }: { userId: string }) => rows.get(userId)!.role === 'member'
       const moving = readdressed.filter(isMember)
       const keeping = readdressed.filter((change) => !isMember(change))
-      await giveUpAddresses(
+      await releaseAddresses(
         tx,
         moving.map(({ userId }) => userId),
       )
@@ -179,7 +179,7 @@ export function createPeople(deps: {
         return isTaken
       })
       if (losing.length > 0) {
-        await giveUpAddresses(
+        await releaseAddresses(
           tx,
           losing.map((row) => row.user_id),
         )

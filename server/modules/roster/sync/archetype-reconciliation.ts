@@ -2,23 +2,23 @@ import { rosterPullPageSize } from '../../../../contract/limits.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { Directory } from '../directory/directory-types.ts'
-import { beginTurn } from './sync-time-slice.ts'
+import { beginTimeSlice } from './sync-time-slice.ts'
 import type { ArchetypeSettling } from './sync-types.ts'
 
-export interface ArchetypeSettlingRuns extends ArchetypeSettling {
+export interface ArchetypeReconciliationRuns extends ArchetypeSettling {
   /** Everybody in the background, once the transaction commits. */
   later(tx: TenantTx): Promise<void>
   /** Goes through people whose id comes after one, for a turn, and sends for the next. */
   run(tenantId: string, after: string, signal: AbortSignal): Promise<void>
 }
 
-export function createArchetypeSettling(deps: {
+export function createArchetypeReconciliation(deps: {
   database: Database
   directory: Pick<Directory, 'assignArchetypes'>
   tenants: Pick<TenantDirectory, 'find'>
   /** Has the rest done, if the transaction commits. */
   goOn(tx: TenantTx, after: string): Promise<void>
-}): ArchetypeSettlingRuns {
+}): ArchetypeReconciliationRuns {
   const { directory } = deps
   return {
     later: (tx) => deps.goOn(tx, ''),
@@ -29,7 +29,7 @@ export function createArchetypeSettling(deps: {
     async run(tenantId, first, signal) {
       const tenant = await deps.tenants.find(tenantId)
       if (!tenant) return
-      const turn = beginTurn('quick')
+      const turn = beginTimeSlice('quick')
       let after: string | undefined = first
       while (after !== undefined) {
         signal.throwIfAborted()

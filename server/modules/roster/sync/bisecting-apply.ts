@@ -9,7 +9,7 @@ import type { SyncRow } from './syncs-store.ts'
  * Applies a part of a page in one transaction. Where it is refused for what is in it, its halves are tried, down to the
  * entry at fault, which is skipped. Answers the row as it is then.
  */
-export function applyPart(
+export function applyBisecting(
   database: Database,
   attempt: SyncAttempt,
   part: PreparedPart,
@@ -24,8 +24,8 @@ export function applyPart(
     if (!isRefusal(error)) throw error
     if (to - from <= 1) return skipOne(database, attempt, part.resource)
     const middle = (from + to) >> 1
-    await applyPart(database, attempt, part, from, middle)
-    return applyPart(database, attempt, part, middle, to)
+    await applyBisecting(database, attempt, part, from, middle)
+    return applyBisecting(database, attempt, part, middle, to)
   })
 }
 

@@ -6,11 +6,11 @@ import {
 } from '../../../../contract/limits.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { ScimPage } from '../../identity/scim/scim-source-types.ts'
-import { applyPart } from './bisecting-apply.ts'
-import { askSource } from './source-request.ts'
+import { applyBisecting } from './bisecting-apply.ts'
+import { requestSource } from './source-request.ts'
 import { type SyncAttempt, takeStep } from './sync-attempt.ts'
 import { forgetSkipped, SyncFailed, type SyncPosition } from './sync-state.ts'
-import { TurnOver } from './sync-time-slice.ts'
+import { TimeSliceEnded } from './sync-time-slice.ts'
 import type { SyncRow } from './syncs-store.ts'
 
 const passesMax = 3
@@ -39,7 +39,7 @@ export interface PreparedPart {
   apply(tx: TenantTx, row: SyncRow, from: number, to: number): Promise<void>
 }
 
-/** Reads one page and applies it; answers the row as it is then. Throws {@link TurnOver} in the middle of long ones. */
+/** Reads one page and applies it; answers the row as it is then. Throws {@link TimeSliceEnded} in the middle of long ones. */
 export async function pullPage(
   database: Database,
   kind: PulledKind,
@@ -60,10 +60,10 @@ export async function pullPage(
   const partLength = lengthOfPart(page)
   let applied = row
   for (let from = 0; from < resources.length; ) {
-    if (from > 0 && attempt.turn.isOver()) throw new TurnOver()
+    if (from > 0 && attempt.turn.isOver()) throw new TimeSliceEnded()
     attempt.signal.throwIfAborted()
     const part = await kind.prepare(attempt, resources.slice(from, from + partLength), applied.position)
-    applied = await applyPart(database, attempt, part)
+    applied = await applyBisecting(database, attempt, part)
     from += part.length
   }
   const isStuck =
@@ -93,7 +93,7 @@ async function askForPage(
   const { startIndex, count, pass } = position
   const withoutMembers = kind.resource === 'Groups' && position.membersApart
   const query = { startIndex, count, withoutMembers }
-  const answer = await askSource(attempt, position, (signal) => attempt.source!.page(kind.resource, query, signal))
+  const answer = await requestSource(attempt, position, (signal) => attempt.source!.page(kind.resource, query, signal))
   if (answer.ok) return answer.value
   const { problem } = answer
   if (problem.kind === 'too-large') return undefined

@@ -1,9 +1,9 @@
-import { createBreath } from '../../../jobs/event-loop-yielder.ts'
+import { createEventLoopYielder } from '../../../jobs/event-loop-yielder.ts'
 import type { Directory } from '../directory/directory-types.ts'
 import type { PulledKind } from './pull-pages.ts'
-import { meetEntries } from './seen-entries.ts'
+import { recordSeenEntries } from './seen-entries.ts'
 import { faultOf, type GroupEntry, readGroupEntry, readMembers, rivalFault } from './source-entries.ts'
-import { askSource } from './source-request.ts'
+import { requestSource } from './source-request.ts'
 import type { SyncAttempt } from './sync-attempt.ts'
 import { externalIdsOf } from './sync-entries-store.ts'
 import { noteSkipped, SyncFailed, type SyncPosition } from './sync-state.ts'
@@ -29,7 +29,7 @@ export function pulledGroups(deps: { directory: Directory; reader: ResourceReade
       const read: (GroupEntry | undefined)[] = []
       const gone = 'is gone since the list of groups was answered'
       const faults: string[] = []
-      const breathe = createBreath()
+      const breathe = createEventLoopYielder()
       for (const each of resources) {
         const entry = await readGroupEntry(deps.reader, each, attempt.mapping, breathe)
         const isWhole = entry?.memberIds !== undefined
@@ -47,7 +47,7 @@ export function pulledGroups(deps: { directory: Directory; reader: ResourceReade
           const first = counts.startIndex
           const part = read.slice(from, to)
           const usable = [...new Map(part.flatMap((each) => (each ? [[each.sourceId, each] as const] : []))).values()]
-          const { fresh, externalIds } = await meetEntries(tx, syncId, 'group', usable)
+          const { fresh, externalIds } = await recordSeenEntries(tx, syncId, 'group', usable)
           const memberIds = [...new Set(usable.flatMap((each) => each.memberIds ?? []))]
           const people = await externalIdsOf(tx, syncId, 'user', memberIds)
           const writes = usable.flatMap(({ sourceId, write, memberIds: ids = [] }) => {
@@ -78,7 +78,7 @@ async function fetchMembers(
   entry: GroupEntry,
   position: SyncPosition,
 ): Promise<GroupEntry | undefined> {
-  const answer = await askSource(attempt, position, (signal) => attempt.source!.group(entry.sourceId, signal))
+  const answer = await requestSource(attempt, position, (signal) => attempt.source!.group(entry.sourceId, signal))
   if (!answer.ok) {
     throw new SyncFailed(
       answer.problem.kind === 'too-large'
@@ -88,5 +88,5 @@ async function fetchMembers(
   }
   if (answer.value === null) return undefined
   const { members } = answer.value as { members?: unknown }
-  return { ...entry, memberIds: (await readMembers(members, createBreath())) ?? [] }
+  return { ...entry, memberIds: (await readMembers(members, createEventLoopYielder())) ?? [] }
 }

@@ -1,8 +1,8 @@
 import { rosterPullPageSize } from '../../../../contract/limits.ts'
-import { createBreath } from '../../../jobs/event-loop-yielder.ts'
+import { createEventLoopYielder } from '../../../jobs/event-loop-yielder.ts'
 import type { Directory } from '../directory/directory-types.ts'
 import type { PulledKind } from './pull-pages.ts'
-import { meetEntries } from './seen-entries.ts'
+import { recordSeenEntries } from './seen-entries.ts'
 import { faultOf, readUserEntry, rivalFault, type UserEntry } from './source-entries.ts'
 import { nameKept, noteSkipped } from './sync-state.ts'
 import type { ResourceReader } from './sync-types.ts'
@@ -19,7 +19,7 @@ export function pulledUsers(deps: { directory: Directory; reader: ResourceReader
       })
     },
     async prepare({ tenant, syncId, actor }, resources) {
-      const breathe = createBreath()
+      const breathe = createEventLoopYielder()
       const read: (UserEntry | undefined)[] = []
       for (const each of resources) {
         read.push(readUserEntry(deps.reader, each))
@@ -32,7 +32,7 @@ export function pulledUsers(deps: { directory: Directory; reader: ResourceReader
           const { position } = row
           const first = position.startIndex
           const usable = new Map(read.slice(from, to).flatMap((each) => (each ? [[each.sourceId, each] as const] : [])))
-          const { fresh, externalIds } = await meetEntries(tx, syncId, 'user', [...usable.values()])
+          const { fresh, externalIds } = await recordSeenEntries(tx, syncId, 'user', [...usable.values()])
           const writes = [...usable.values()].flatMap(({ sourceId, write }) => {
             const externalId = externalIds.get(sourceId)
             return externalId === undefined ? [] : [{ ...write, externalId }]

@@ -12,7 +12,7 @@ export interface ReadEntry {
  * Notes entries of a page. Answers how many were not met before, and for each the external id that is its alone: two
  * entries that claim one are not one person.
  */
-export async function meetEntries(
+export async function recordSeenEntries(
   tx: TenantTx,
   syncId: string,
   kind: EntryKind,

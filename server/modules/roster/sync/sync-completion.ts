@@ -11,14 +11,18 @@ import { nameKept, type SyncPosition } from './sync-state.ts'
 import type { SyncRow } from './syncs-store.ts'
 
 /** What follows once every page is applied. */
-export interface SyncEnd {
+export interface SyncCompletion {
   /** Deactivates some of those whom the directory no longer has, or asks first. */
   absent(attempt: SyncAttempt): Promise<SyncRow>
   /** Brings the archetypes of some people in line; after the last, the sync is complete. */
   archetypes(attempt: SyncAttempt): Promise<SyncRow>
 }
 
-export function createSyncEnd(deps: { database: Database; directory: Directory; governance: GovernanceLog }): SyncEnd {
+export function createSyncCompletion(deps: {
+  database: Database
+  directory: Directory
+  governance: GovernanceLog
+}): SyncCompletion {
   const { database, directory, governance } = deps
 
   /** Undefined when it is safe, or was confirmed. */

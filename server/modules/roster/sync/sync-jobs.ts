@@ -2,9 +2,9 @@ import { rosterSyncsAtOnce, slowRosterSyncsAtOnce } from '../../../../contract/l
 import type { DatabaseLog } from '../../../db/database.ts'
 import type { JobDefinition } from '../../../jobs/queue.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
-import type { ArchetypeSettlingRuns } from './archetype-reconciliation.ts'
+import type { ArchetypeReconciliationRuns } from './archetype-reconciliation.ts'
 import type { SyncLane } from './sync-time-slice.ts'
-import type { SyncRuns } from './sync-worker.ts'
+import type { SyncWorker } from './sync-worker.ts'
 import type { SyncSchedule } from './syncs-service.ts'
 
 export const syncJobNames: Record<SyncLane, string> = { quick: 'roster-sync', slow: 'roster-sync-slow' }
@@ -14,9 +14,9 @@ export const settlingJobName = 'settle-archetypes'
 const retryLimit = 1000
 
 export function syncJobs(deps: {
-  runs: SyncRuns
+  runs: SyncWorker
   schedule: SyncSchedule
-  settling: ArchetypeSettlingRuns
+  settling: ArchetypeReconciliationRuns
   tenants: Pick<TenantDirectory, 'find' | 'slugs'>
   log: DatabaseLog
 }): JobDefinition[] {

@@ -7,10 +7,10 @@ import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { ScimSources } from '../../identity/scim/scim-source-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { Directory } from '../directory/directory-types.ts'
-import { createArchetypeSettling } from './archetype-reconciliation.ts'
+import { createArchetypeReconciliation } from './archetype-reconciliation.ts'
 import { settlingJobName, syncJobNames, syncJobs } from './sync-jobs.ts'
 import type { ResourceReader, RosterSyncs, RosterUpkeep, ScimConnections } from './sync-types.ts'
-import { createSyncRuns, type TurnToCome } from './sync-worker.ts'
+import { createSyncWorker, type ScheduledTimeSlice } from './sync-worker.ts'
 import { addSyncRoutes } from './syncs-routes.ts'
 import { createSyncs } from './syncs-service.ts'
 import { lastCompletedAt } from './syncs-store.ts'
@@ -40,19 +40,19 @@ export interface SyncModuleParts {
 
 export function createSyncModule(deps: SyncModuleParts & { cursorKey: Buffer; directory: Directory }): SyncModule {
   const { jobSender, connections } = deps
-  const goOn = (tx: TenantTx, syncId: string, { lane, startAfter }: TurnToCome) =>
+  const goOn = (tx: TenantTx, syncId: string, { lane, startAfter }: ScheduledTimeSlice) =>
     jobSender.send(
       syncJobNames[lane],
       { tenant: tx.tenantId, sync_id: syncId },
       { tx, group: tx.tenantId, ...(startAfter && { startAfter }) },
     )
-  const runs = createSyncRuns({ ...deps, goOn })
+  const runs = createSyncWorker({ ...deps, goOn })
   const syncs = createSyncs({
     ...deps,
     begin: (tx, syncId) => goOn(tx, syncId, { lane: 'quick' }),
     stopAttempt: (syncId) => runs.stopAttempt(syncId),
   })
-  const settling = createArchetypeSettling({
+  const settling = createArchetypeReconciliation({
     ...deps,
     goOn: (tx, after) => jobSender.send(settlingJobName, { tenant: tx.tenantId, after }, { tx }),
   })

@@ -2,7 +2,7 @@ import type { SkippedEntry, SyncStatus } from './sync-state.ts'
 import type { SyncRow } from './syncs-store.ts'
 
 /** In the names of the answer. */
-export interface SyncAnswer {
+export interface SyncResponse {
   sync_id: string
   mode: 'push' | 'pull'
   status: SyncStatus
@@ -25,7 +25,7 @@ export interface SyncAnswer {
   error?: { detail: string }
 }
 
-export function syncAnswer(row: SyncRow): SyncAnswer {
+export function toSyncResponse(row: SyncRow): SyncResponse {
   const { keptActive, skippedEntries } = row.position
   return {
     sync_id: row.sync_id,

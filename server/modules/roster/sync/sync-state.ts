@@ -82,7 +82,7 @@ export function forgetSkipped(position: SyncPosition, resource: SkippedEntry['re
 }
 
 /** The sync was cancelled, or another process has taken it over. */
-export class SyncOver extends Error {
+export class SyncEndedError extends Error {
   override readonly name = 'SyncOver'
 }
 

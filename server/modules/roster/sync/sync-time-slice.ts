@@ -4,20 +4,20 @@ import { rosterSyncTurnSeconds } from '../../../../contract/limits.ts'
 export type SyncLane = 'quick' | 'slow'
 
 /** A sync works for some seconds at a time; then those that wait have their turn, and it goes on after them. */
-export interface SyncTurn {
+export interface SyncTimeSlice {
   lane: SyncLane
   isOver(): boolean
 }
 
-export const turnMs = rosterSyncTurnSeconds * 1000
+export const timeSliceMs = rosterSyncTurnSeconds * 1000
 
-export function beginTurn(lane: SyncLane): SyncTurn {
+export function beginTimeSlice(lane: SyncLane): SyncTimeSlice {
   const beganMs = performance.now()
-  return { lane, isOver: () => performance.now() - beganMs >= turnMs }
+  return { lane, isOver: () => performance.now() - beganMs >= timeSliceMs }
 }
 
 /** How a sync goes on. */
-export interface NextTurn {
+export interface NextTimeSlice {
   /** Where its directory has become a slow one. */
   lane?: SyncLane
   /** Not before so long. */
@@ -27,11 +27,11 @@ export interface NextTurn {
 }
 
 /** Thrown where a sync is to go on later. Everything before is saved. */
-export class TurnOver extends Error {
+export class TimeSliceEnded extends Error {
   override readonly name = 'TurnOver'
-  readonly next: NextTurn
+  readonly next: NextTimeSlice
 
-  constructor(next: NextTurn = {}) {
+  constructor(next: NextTimeSlice = {}) {
     super('the turn of the sync is over')
     this.next = next
   }

@@ -11,15 +11,15 @@ import { pullPage } from './pull-pages.ts'
 import { pulledGroups } from './pulled-groups.ts'
 import { pulledUsers } from './pulled-users.ts'
 import { type SyncAttempt, takeStep } from './sync-attempt.ts'
-import { createSyncEnd, syncDetails } from './sync-completion.ts'
+import { createSyncCompletion, syncDetails } from './sync-completion.ts'
 import { forgetEntries } from './sync-entries-store.ts'
-import { SyncFailed, SyncOver } from './sync-state.ts'
-import { beginTurn, type NextTurn, type SyncLane, TurnOver } from './sync-time-slice.ts'
+import { SyncEndedError, SyncFailed } from './sync-state.ts'
+import { beginTimeSlice, type NextTimeSlice, type SyncLane, TimeSliceEnded } from './sync-time-slice.ts'
 import type { ResourceReader, ScimConnections } from './sync-types.ts'
 import { beginAttempt, endedBefore, lockAttempt, type SyncRow, saveSync } from './syncs-store.ts'
 
 /** Works on syncs. */
-export interface SyncRuns {
+export interface SyncWorker {
   /** One turn of a sync, from where it is; sends for the next. Throws what has to be tried again. */
   run(tenantId: string, syncId: string, lane: SyncLane, signal: AbortSignal): Promise<void>
   /** Tells the attempt in this process, if there is one, that nobody wants it any more. */
@@ -29,7 +29,7 @@ export interface SyncRuns {
 }
 
 /** A turn that is to come: among which, and not before when. */
-export interface TurnToCome {
+export interface ScheduledTimeSlice {
   lane: SyncLane
   startAfter?: Date
 }
@@ -39,7 +39,7 @@ const suspendedMs = 5 * 60_000
 
 const actor = { service: 'roster-sync' }
 
-export function createSyncRuns(deps: {
+export function createSyncWorker(deps: {
   database: Database
   directory: Directory
   tenants: Pick<TenantDirectory, 'find'>
@@ -48,15 +48,15 @@ export function createSyncRuns(deps: {
   reader: ResourceReader
   governance: GovernanceLog
   /** Sends for the next turn of a sync, if the transaction commits. */
-  goOn(tx: TenantTx, syncId: string, turn: TurnToCome): Promise<void>
+  goOn(tx: TenantTx, syncId: string, turn: ScheduledTimeSlice): Promise<void>
   log: DatabaseLog
-}): SyncRuns {
+}): SyncWorker {
   const { database, connections, log } = deps
   const stopping = new AbortController()
   const running = new Map<string, AbortController>()
   const users = pulledUsers(deps)
   const groups = pulledGroups(deps)
-  const end = createSyncEnd(deps)
+  const end = createSyncCompletion(deps)
 
   async function begin(tenant: Tenant, syncId: string, lane: SyncLane, signal: AbortSignal) {
     return database.withTenant(tenant.slug, async (tx) => {
@@ -68,7 +68,7 @@ export function createSyncRuns(deps: {
       const { baseUrl } = configuration ?? {}
       const source = baseUrl !== undefined && token !== undefined ? deps.sources.open(baseUrl, token) : undefined
       const mapping = configuration?.groupArchetypeMap ?? []
-      const turn = beginTurn(lane)
+      const turn = beginTimeSlice(lane)
       const attempt: SyncAttempt = { tenant, syncId, attempt: row.attempt, source, mapping, actor, turn, signal }
       const isTokenGone = isSame && row.mode === 'pull' && token === undefined
       return { row, attempt, isTokenGone, isSame: isSame && (row.mode === 'push' || source !== undefined) }
@@ -79,7 +79,7 @@ export function createSyncRuns(deps: {
     let row = begun
     while (row.status === 'running') {
       attempt.signal.throwIfAborted()
-      if (row !== begun && attempt.turn.isOver()) throw new TurnOver()
+      if (row !== begun && attempt.turn.isOver()) throw new TimeSliceEnded()
       const { phase } = row.position
       if (phase === 'users') row = await pullPage(database, users, attempt, row)
       else if (phase === 'groups') row = await pullPage(database, groups, attempt, row)
@@ -87,7 +87,7 @@ export function createSyncRuns(deps: {
     }
   }
 
-  async function endTurn(attempt: SyncAttempt, { lane = attempt.turn.lane, pauseMs = 0, asks = 0 }: NextTurn) {
+  async function endTurn(attempt: SyncAttempt, { lane = attempt.turn.lane, pauseMs = 0, asks = 0 }: NextTimeSlice) {
     await takeStep(database, attempt, async (tx, row) => {
       row.position.asks = asks
       await deps.goOn(tx, attempt.syncId, { lane, ...(pauseMs > 0 && { startAfter: new Date(Date.now() + pauseMs) }) })
@@ -121,13 +121,13 @@ export function createSyncRuns(deps: {
   /** Throws what is to be tried again. */
   async function settle(attempt: SyncAttempt, thrown: unknown): Promise<void> {
     const { tenant, syncId } = attempt
-    if (thrown instanceof SyncOver) return
+    if (thrown instanceof SyncEndedError) return
     if (attempt.signal.aborted) {
       await giveUp(attempt).catch((err: unknown) => log.warn({ err }, 'a sync of the roster could not be given up'))
       throw thrown
     }
     if (isUnavailable(thrown)) throw thrown
-    if (thrown instanceof TurnOver) return endTurn(attempt, thrown.next)
+    if (thrown instanceof TimeSliceEnded) return endTurn(attempt, thrown.next)
     const isExpected = thrown instanceof SyncFailed
     if (!isExpected) log.error({ err: thrown, tenant: tenant.slug, sync: syncId }, 'a sync of the roster failed')
     const unknown = 'The sync ended in an error that the Hub does not expect. Tell the operator the id of the sync.'
@@ -156,12 +156,12 @@ export function createSyncRuns(deps: {
           await settle(begun.attempt, over.signal.aborted ? over.signal.reason : error)
         }
       } catch (error) {
-        if (!(error instanceof SyncOver)) throw error
+        if (!(error instanceof SyncEndedError)) throw error
       } finally {
         if (running.get(syncId) === over) running.delete(syncId)
       }
     },
-    stopAttempt: (syncId) => running.get(syncId)?.abort(new SyncOver('the sync was cancelled')),
+    stopAttempt: (syncId) => running.get(syncId)?.abort(new SyncEndedError('the sync was cancelled')),
     stop: () => stopping.abort(),
   }
 }

@@ -14,7 +14,7 @@ import { randomText } from '../../../secrets/random-text.ts'
 import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
 import { syncDetails } from './sync-completion.ts'
 import { forgetEntries } from './sync-entries-store.ts'
-import { type SyncAnswer, syncAnswer } from './sync-response.ts'
+import { type SyncResponse, toSyncResponse } from './sync-response.ts'
 import { firstPosition } from './sync-state.ts'
 import type { ScimConnections } from './sync-types.ts'
 import {
@@ -32,19 +32,19 @@ import {
 /** Syncs of a tenant, as its administrators see them. Those about one throw `not-found`. */
 export interface Syncs {
   /** Begins one, or answers the one that is under way. Throws `concurrent-modification` without SCIM. */
-  start(caller: Caller): Promise<SyncAnswer>
-  latest(tenant: Tenant): Promise<SyncAnswer>
-  get(tenant: Tenant, syncId: string): Promise<SyncAnswer>
+  start(caller: Caller): Promise<SyncResponse>
+  latest(tenant: Tenant): Promise<SyncResponse>
+  get(tenant: Tenant, syncId: string): Promise<SyncResponse>
   /** The newest first. */
   list(tenant: Tenant, page: { limit: number; cursor?: string | undefined }): Promise<SyncPage>
   /** Lets one that asked go on. Throws `concurrent-modification` for one that asks nothing. */
-  confirm(caller: Caller, syncId: string): Promise<SyncAnswer>
+  confirm(caller: Caller, syncId: string): Promise<SyncResponse>
   /** What was done stays done. Throws `concurrent-modification` for one that has ended otherwise. */
-  cancel(caller: Caller, syncId: string): Promise<SyncAnswer>
+  cancel(caller: Caller, syncId: string): Promise<SyncResponse>
 }
 
 export interface SyncPage {
-  items: SyncAnswer[]
+  items: SyncResponse[]
   next_cursor: string | null
 }
 
@@ -107,17 +107,17 @@ export function createSyncs(deps: {
               'POST /api/v1/identity/scim/configure, and repeat this call.',
           )
         }
-        return syncAnswer((await openSync(tx)) ?? (await insert(tx, configuration.mode, caller.subject)))
+        return toSyncResponse((await openSync(tx)) ?? (await insert(tx, configuration.mode, caller.subject)))
       }),
 
     async latest(tenant) {
       const [row] = await database.withTenant(tenant.slug, (tx) => syncsBefore(tx, undefined, 1), { readOnly: true })
-      if (row) return syncAnswer(row)
+      if (row) return toSyncResponse(row)
       throw new DomainError('not-found', 'No sync has begun yet. POST /api/v1/roster/scim:sync begins one.')
     },
 
     get: (tenant, syncId) =>
-      database.withTenant(tenant.slug, async (tx) => syncAnswer(await found(tx, syncId)), { readOnly: true }),
+      database.withTenant(tenant.slug, async (tx) => toSyncResponse(await found(tx, syncId)), { readOnly: true }),
 
     async list({ slug }, { limit, cursor }) {
       const binding = { tenant: slug, operation: 'listRosterSyncs', query: {} }
@@ -130,14 +130,14 @@ export function createSyncs(deps: {
       const { shown, next_cursor } = pageOf(rows, limit, (last) =>
         signCursor(deps.cursorKey, binding, [last.created_at, last.sync_id]),
       )
-      return { items: shown.map(syncAnswer), next_cursor }
+      return { items: shown.map(toSyncResponse), next_cursor }
     },
 
     confirm: (caller, syncId) =>
       database.withTenant(caller.tenant.slug, async (tx) => {
         await lockSyncs(tx)
         const row = await found(tx, syncId)
-        if (row.confirmed_at !== null) return syncAnswer(row)
+        if (row.confirmed_at !== null) return toSyncResponse(row)
         if (row.status !== 'awaiting_confirmation') throw refused('confirmed', row)
         const position = { ...row.position, tries: 0 }
         const by = { confirmed_at: at(), confirmed_by: caller.subject }
@@ -145,16 +145,16 @@ export function createSyncs(deps: {
         await saveSync(tx, confirmed)
         await append(tx, caller.tenant, 'roster.scim_sync_confirmed', confirmed, caller)
         await deps.begin(tx, syncId)
-        return syncAnswer(confirmed)
+        return toSyncResponse(confirmed)
       }),
 
     cancel: (caller, syncId) =>
       database.withTenant(caller.tenant.slug, async (tx) => {
         await lockSyncs(tx)
         const row = await found(tx, syncId, 'for update')
-        if (row.status === 'cancelled') return syncAnswer(row)
+        if (row.status === 'cancelled') return toSyncResponse(row)
         if (row.status === 'completed' || row.status === 'failed') throw refused('cancelled', row)
-        return syncAnswer(await end(tx, caller.tenant, row, caller))
+        return toSyncResponse(await end(tx, caller.tenant, row, caller))
       }),
 
     startIfDue: (tenant) =>

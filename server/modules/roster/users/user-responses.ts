@@ -7,7 +7,7 @@ import { isActive } from './user-changes.ts'
 import type { UserRow } from './users-store.ts'
 
 /** Users with what the directory says of them and their archetypes, in the order of the rows. */
-export async function userAnswers(tx: TenantTx, rows: readonly UserRow[]): Promise<UserAnswer[]> {
+export async function toUserResponses(tx: TenantTx, rows: readonly UserRow[]): Promise<UserAnswer[]> {
   if (rows.length === 0) return []
   const ids = rows.map((row) => row.user_id)
   const names = await namesInDirectory(tx, ids)
@@ -42,6 +42,6 @@ function otherAddress(row: UserRow, name: NameInDirectory | undefined): { direct
   return email === '' || emailKey === row.email_key ? {} : { directory_email: email }
 }
 
-export async function userAnswer(tx: TenantTx, row: UserRow): Promise<UserAnswer> {
-  return (await userAnswers(tx, [row]))[0]!
+export async function toUserResponse(tx: TenantTx, row: UserRow): Promise<UserAnswer> {
+  return (await toUserResponses(tx, [row]))[0]!
 }

@@ -8,7 +8,7 @@ import type { UserFilter, Users } from '../roster-types.ts'
 import { requireScopesOf } from './grant-rule.ts'
 import { addressTaken, isActive, now, type UserChanges } from './user-changes.ts'
 import { makeUserId } from './user-ids.ts'
-import { userAnswer, userAnswers } from './user-responses.ts'
+import { toUserResponse, toUserResponses } from './user-responses.ts'
 import {
   insertUser,
   lockRoles,
@@ -26,7 +26,7 @@ export function createUsers(deps: { database: Database; changes: UserChanges; cu
   function change(caller: Caller, userId: string, work: (tx: TenantTx, user: UserRow) => Promise<UserRow>) {
     return database.withTenant(caller.tenant.slug, async (tx) => {
       await lockRoles(tx)
-      return userAnswer(tx, await work(tx, await existing(tx, userId)))
+      return toUserResponse(tx, await work(tx, await existing(tx, userId)))
     })
   }
 
@@ -39,7 +39,7 @@ export function createUsers(deps: { database: Database; changes: UserChanges; cu
       requireScopesOf(caller, user.role)
       const changed = await changes[to](tx, caller.tenant, user, { actor: caller })
       if (isActive(changed) !== isActive(user)) await touchUser(tx, userId, now())
-      return userAnswer(tx, changed)
+      return toUserResponse(tx, changed)
     })
   }
 
@@ -52,7 +52,7 @@ export function createUsers(deps: { database: Database; changes: UserChanges; cu
         const { shown, next_cursor } = pageOf(rows, limit, (last) =>
           signCursor(cursorKey, binding, [last.created_at, last.user_id]),
         )
-        return { items: await userAnswers(tx, shown), next_cursor }
+        return { items: await toUserResponses(tx, shown), next_cursor }
       }
       return database.withTenant(tenant.slug, read, { readOnly: true, inIndexOrder: true })
     },
@@ -65,12 +65,14 @@ export function createUsers(deps: { database: Database; changes: UserChanges; cu
         const user = await insertUser(tx, row, now())
         if (!user) throw addressTaken('/email')
         await changes.added(tx, caller.tenant, user, { actor: caller })
-        return userAnswer(tx, user)
+        return toUserResponse(tx, user)
       })
     },
 
     get: (tenant, userId) =>
-      database.withTenant(tenant.slug, async (tx) => userAnswer(tx, await existing(tx, userId)), { readOnly: true }),
+      database.withTenant(tenant.slug, async (tx) => toUserResponse(tx, await existing(tx, userId)), {
+        readOnly: true,
+      }),
 
     replaceRole: (caller, userId, role) =>
       change(caller, userId, async (tx, user) => {

@@ -1,5 +1,5 @@
 import type { TenantTx } from '../../../db/database.ts'
-import { createTurn } from '../../../http/yield-budget.ts'
+import { createYieldBudget } from '../../../http/yield-budget.ts'
 import type { PriceBook } from '../prices/list-price-book.ts'
 import { type ReadEvent, readStoredEvent } from '../stored-event.ts'
 import { exceptionOf } from './exceptions-response.ts'
@@ -41,7 +41,7 @@ export async function readExceptions(
   const { limit, belowId, fromId, filters } = request
   const items: CostException[] = []
   const index = indexFor(filters)
-  const turn = createTurn()
+  const turn = createYieldBudget()
   let above = firstBound(request.afterId, fromId)
   let left = scannedMax
   for (let size = scannedAtFirst; left > 0; size = scannedAtOnce) {

@@ -1,5 +1,5 @@
 import type { TenantTx } from '../../../db/database.ts'
-import { openText } from '../../../db/record-encryption.ts'
+import { decryptContent } from '../../../db/record-encryption.ts'
 
 /** The index that records are looked through by, and the value that they all have there. */
 export interface ScanIndex {
@@ -62,7 +62,7 @@ export async function scanRecords(tx: TenantTx, { index, above, belowId, limit }
   })
   return rows.map(([recordId, canonical, rated, ratedMicros, ratedSource]) => ({
     recordId,
-    canonical: canonical && openText(tx, recordId, canonical),
+    canonical: canonical && decryptContent(tx, recordId, canonical),
     rated: rated === true,
     ratedMicros,
     ratedSource,

@@ -31,7 +31,7 @@ export function factsOfJson(json: JsonValue): BatchFacts {
 }
 
 /** @param refused the index of each refused event, in order, and why */
-export function batchAnswer(
+export function toBatchResponse(
   baseUrl: string,
   records: IndexedReceipt[],
   refused: ReadonlyMap<number, Refusal>,

@@ -13,7 +13,7 @@ import { canonicalize, isJsonObject, type JsonObject, type JsonValue } from '../
 import { errorAt } from '../../../http/json-violations.ts'
 import { compileSchema } from '../../../http/request-validation.ts'
 import { EventSchema, envelopeNames, type TelemetryEvent } from '../telemetry-schemas.ts'
-import type { SoundEvent } from '../telemetry-types.ts'
+import type { ValidEvent } from '../telemetry-types.ts'
 
 const shapeErrors = compileSchema(EventSchema)
 const futureMsMax = eventFutureMinutesMax * 60_000
@@ -44,7 +44,7 @@ export function contentErrors(event: JsonValue): PointedError[] {
  * Checks an event by itself, without the tenant's catalogue. Answers everything that is wrong with it, with pointers
  * relative to the event.
  */
-export function readEvent(input: JsonValue, nowMs: number): SoundEvent | PointedError[] {
+export function readEvent(input: JsonValue, nowMs: number): ValidEvent | PointedError[] {
   const excess = excessOf(input)
   if (excess.length > 0) return excess
   const faults = shapeErrors(input)
@@ -84,7 +84,7 @@ function excessOf(input: JsonValue): PointedError[] {
   return faults
 }
 
-function soundEvent(event: TelemetryEvent, ts: Timestamp): SoundEvent {
+function soundEvent(event: TelemetryEvent, ts: Timestamp): ValidEvent {
   const costEstimateMicros = microsOfUsd(event.cost_usd_estimate)
   const normal = { ts: ts.text, cost_usd_estimate: usdOfMicros(costEstimateMicros) }
   return {

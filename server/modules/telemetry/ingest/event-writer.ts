@@ -11,14 +11,14 @@ import type { PriceBook } from '../prices/list-price-book.ts'
 import { exactMs } from '../prices/prices-arithmetic.ts'
 import { deltaOf } from '../rollups/rollup-delta.ts'
 import { deltaStep } from '../telemetry-store.ts'
-import type { CountedEvent, SoundEvent } from '../telemetry-types.ts'
+import type { CountedEvent, ValidEvent } from '../telemetry-types.ts'
 import { eventMembers } from './event-members.ts'
-import { type InvocationNews, newsSteps } from './invocation-outbox.ts'
+import { type InvocationOutbox, newsSteps } from './invocation-outbox.ts'
 
 /** The events of one request, to be stored together with others of its tenant or alone. */
 export interface Submission {
   caller: Caller
-  events: readonly SoundEvent[]
+  events: readonly ValidEvent[]
   claim: Claim | undefined
   /** What the key is claimed with, given the records. */
   answerOf(receipts: readonly RecordReceipt[]): JsonValue
@@ -67,7 +67,7 @@ export function createEventWriter(deps: {
   records: Records
   idempotency: Idempotency
   prices: { bookOf(tenantId: string): Promise<PriceBook> }
-  news: InvocationNews
+  news: InvocationOutbox
 }): EventWriter {
   const { database, records, idempotency, prices, news } = deps
 
@@ -132,7 +132,7 @@ export function createEventWriter(deps: {
 }
 
 /** The price is frozen on the event: a later catalogue changes nothing about it. */
-function rate(book: PriceBook, caller: Caller, event: SoundEvent): RatedEvent {
+function rate(book: PriceBook, caller: Caller, event: ValidEvent): RatedEvent {
   const { skillId, archetypeId, userId, platform, model, epochMs, tokensIn, tokensOut, success, latencyMs } = event
   const price = model === undefined ? undefined : book.priceOf(platform, model, exactMsOf(event), tokensIn, tokensOut)
   const fields = price
@@ -164,7 +164,7 @@ function rate(book: PriceBook, caller: Caller, event: SoundEvent): RatedEvent {
 }
 
 /** Of `ts`, whose text has six digits: the last three are microseconds. */
-function exactMsOf({ epochMs, fields }: SoundEvent): number {
+function exactMsOf({ epochMs, fields }: ValidEvent): number {
   return exactMs({ epochMs, microsOfMs: Number(String(fields.ts).slice(23, 26)) })
 }
 

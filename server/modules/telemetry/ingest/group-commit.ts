@@ -7,7 +7,7 @@ import { ClaimRefused, type EventWriter, type Submission } from './event-writer.
  * Group commit: submissions of a tenant that arrive while others are being committed share the next transaction. Each
  * is answered after its own commit, and none waits for company: a tenant that is idle commits a lone event at once.
  */
-export interface EventGroups {
+export interface GroupCommit {
   /**
    * Stores the events and answers their receipts once they are committed. Throws what its own events or claim deserve,
    * whatever the rest of the group does; `hub-unavailable` when too much waits to be stored.
@@ -51,7 +51,7 @@ const refusalsMax = 3
 const waitingEventsMax = 50_000
 const waitingBytesMax = 128 * 1024 * 1024
 
-export function createEventGroups(deps: { writer: EventWriter; stored(tenantId: string): void }): EventGroups {
+export function createGroupCommit(deps: { writer: EventWriter; stored(tenantId: string): void }): GroupCommit {
   const { writer, stored } = deps
   const queues = new Map<string, TenantQueue>()
   const load = { events: 0, bytes: 0 }

@@ -1,11 +1,11 @@
 import type { IngestStep } from '../../../db/ingest-script.ts'
-import { createTurn } from '../../../http/yield-budget.ts'
+import { createYieldBudget } from '../../../http/yield-budget.ts'
 import type { SealedBatch } from '../../hub/hub-types.ts'
 import type { InvocationWatch, InvocationWatches, WebhookOutbox } from '../../webhooks/webhooks-types.ts'
 import type { RatedEvent } from './event-writer.ts'
 
 /** What other systems want to know of invocations, and where it is left for them. */
-export interface InvocationNews {
+export interface InvocationOutbox {
   watches: Pick<InvocationWatches, 'of'>
   outbox: Pick<WebhookOutbox, 'step' | 'queued'>
 }
@@ -26,7 +26,7 @@ export async function newsSteps(
   events: readonly RatedEvent[],
   sealed: boolean,
 ): Promise<IngestStep[]> {
-  const turn = createTurn()
+  const turn = createYieldBudget()
   const steps: IngestStep[] = []
   for (let from = 0; from < events.length; from += messagesPerStep) {
     const some = events.slice(from, from + messagesPerStep)

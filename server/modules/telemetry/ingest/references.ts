@@ -1,6 +1,6 @@
 import type { PointedError } from '../../../../contract/domain-error.ts'
 import { unknownRecords } from '../../../../contract/related-records.ts'
-import type { BatchFacts, Catalogue, Refusal, SoundEvent } from '../telemetry-types.ts'
+import type { BatchFacts, Catalogue, Refusal, ValidEvent } from '../telemetry-types.ts'
 
 /** Which archetypes, skills and records events may refer to: now, or when a request was first made. */
 export interface References {
@@ -24,7 +24,7 @@ export function referencesOf(catalogue: Catalogue, missing: ReadonlySet<string> 
 }
 
 /** As they were for the events that the facts are of. */
-export function referencesThen(facts: BatchFacts): References {
+export function referencesAt(facts: BatchFacts): References {
   const archetypes = new Set(facts.unknownArchetypes)
   const skills = new Set(facts.unregisteredSkills)
   const records = new Set(facts.unknownRecords)
@@ -36,7 +36,7 @@ export function referencesThen(facts: BatchFacts): References {
 }
 
 /** Why an event is refused, or undefined. What is wrong with the event itself goes before what it refers to. */
-export function refusalOf(reading: SoundEvent | PointedError[], references: References): Refusal | undefined {
+export function refusalOf(reading: ValidEvent | PointedError[], references: References): Refusal | undefined {
   if (Array.isArray(reading)) return { slug: 'validation-failed', errors: reading }
   if (!references.hasArchetype(reading.archetypeId)) {
     return {

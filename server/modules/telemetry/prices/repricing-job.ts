@@ -1,29 +1,29 @@
 import type { DatabaseLog } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { JobDefinition } from '../../../jobs/queue.ts'
-import type { RatingRuns } from './repricing-service.ts'
-import type { RatingOrder } from './repricing-types.ts'
+import type { RepricingRuns } from './repricing-service.ts'
+import type { RepricingRequest } from './repricing-types.ts'
 
-export const ratingJobName = 'rate-telemetry-again'
+export const repricingJobName = 'rate-telemetry-again'
 
 /** What the queue keeps of a run until it has ended. */
 interface RatingJobData {
   tenant: string
-  order: RatingOrder
+  order: RepricingRequest
 }
 
-export function ratingJobData(tenant: Tenant, order: RatingOrder): RatingJobData {
+export function repricingJobData(tenant: Tenant, order: RepricingRequest): RatingJobData {
   return { tenant: tenant.slug, order }
 }
 
 /** Does runs that were asked for over HTTP. One that takes longer than a job may goes on in its next try. */
-export function ratingJob(deps: {
-  runs: Pick<RatingRuns, 'run'>
+export function repricingJob(deps: {
+  runs: Pick<RepricingRuns, 'run'>
   findTenant: (slug: string) => Promise<Tenant | undefined>
   log: Pick<DatabaseLog, 'warn'>
 }): JobDefinition {
   return {
-    name: ratingJobName,
+    name: repricingJobName,
     retryLimit: 12,
     pollingIntervalSeconds: 1,
     handler: async ({ data, signal }) => {

@@ -1,19 +1,19 @@
 import type { DatabaseLog, TenantTx } from '../../../db/database.ts'
 import { isErased } from '../../../db/record-encryption.ts'
-import { createTurn } from '../../../http/yield-budget.ts'
+import { createYieldBudget } from '../../../http/yield-budget.ts'
 import { type CostDifference, deltaOfDifferences } from '../rollups/rollup-delta.ts'
 import { eventsAfter } from '../rollups/rollup-rebuild-store.ts'
 import { insertDelta } from '../rollups/rollup-store.ts'
 import { type ReadEvent, readStoredEvent } from '../stored-event.ts'
 import type { PriceBook } from './list-price-book.ts'
-import { putRatings, type Rating, type RatingRun } from './repricing-store.ts'
-import type { RatingRange } from './repricing-types.ts'
+import { putRatings, type Rating, type RepricingRun } from './repricing-store.ts'
+import type { RepricingRange } from './repricing-types.ts'
 
 const eventsPerPart = 1000
 
 /** The run after a part of it, and whether that was the last one. */
 interface RatedPart {
-  run: RatingRun
+  run: RepricingRun
   ended: boolean
 }
 
@@ -22,15 +22,15 @@ interface RatedPart {
  * its last rating said gets a new one, and the numbers the difference, in this one transaction. So a run that is
  * broken off, or done twice, changes nothing twice.
  */
-export async function ratePart(
+export async function repricePart(
   tx: TenantTx,
-  before: RatingRun,
+  before: RepricingRun,
   {
     range,
     book,
     nowText,
     log,
-  }: { range: RatingRange; book: PriceBook; nowText: string; log: Pick<DatabaseLog, 'error'> },
+  }: { range: RepricingRange; book: PriceBook; nowText: string; log: Pick<DatabaseLog, 'error'> },
 ): Promise<RatedPart> {
   const page = await eventsAfter(tx, before.position, eventsPerPart)
   const own = page.filter(({ recordId }) => recordId < before.until_id)
@@ -39,7 +39,7 @@ export async function ratePart(
   const differences: CostDifference[] = []
   let costBefore = BigInt(run.cost_before_micros)
   let costAfter = BigInt(run.cost_after_micros)
-  const turn = createTurn()
+  const turn = createYieldBudget()
   for (const stored of own) {
     const event = readStoredEvent(stored)
     if (!event) {

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { addRoute } from '../../../http/route.ts'
-import { QueuedRating, RatingBody } from './repricing-schemas.ts'
-import type { TelemetryRating } from './repricing-types.ts'
+import { QueuedRepricing, RepricingBody } from './repricing-schemas.ts'
+import type { TelemetryRepricing } from './repricing-types.ts'
 
-export function addRatingRoutes(app: FastifyInstance, rating: TelemetryRating): void {
+export function addRepricingRoutes(app: FastifyInstance, rating: TelemetryRepricing): void {
   addRoute(
     app,
     'rateTelemetryAgain',
@@ -13,8 +13,8 @@ export function addRatingRoutes(app: FastifyInstance, rating: TelemetryRating): 
         'times, in the background. Records keep the cost they were stored with; summary, reconciliation and its ' +
         'exceptions follow the last rating. Ends with a governance event `telemetry.rerated`. Repeating it changes ' +
         'nothing while the prices stay.',
-      body: RatingBody,
-      response: { 202: QueuedRating },
+      body: RepricingBody,
+      response: { 202: QueuedRepricing },
     },
     async (request, reply) => {
       reply.code(202)

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 
-export const RatingBody = Type.Object(
+export const RepricingBody = Type.Object(
   {
     from: Type.String({
       description: 'RFC 3339; inclusive, compared with `ts` of the events',
@@ -16,7 +16,7 @@ export const RatingBody = Type.Object(
   { additionalProperties: false },
 )
 
-export const QueuedRating = Type.Object(
+export const QueuedRepricing = Type.Object(
   {
     job_id: Type.String({
       description: '`details.job_id` of the governance event `telemetry.rerated` that tells what it came to',

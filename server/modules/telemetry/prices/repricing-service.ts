@@ -8,39 +8,39 @@ import type { Tenant } from '../../../http/caller.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { Records } from '../../hub/hub-types.ts'
 import { usdOfExactMicros } from '../summary/summary-response.ts'
-import { ratePart } from './repricing-part.ts'
-import { findRun, insertRun, lockRatings, type RatingRun, saveRun } from './repricing-store.ts'
-import type { RatingOrder, RatingRange, RatingResult, TelemetryRating } from './repricing-types.ts'
+import { repricePart } from './repricing-part.ts'
+import { findRun, insertRun, lockRepricing, type RepricingRun, saveRun } from './repricing-store.ts'
+import type { RepricingRange, RepricingRequest, RepricingResult, TelemetryRepricing } from './repricing-types.ts'
 import type { TenantPrices } from './tenant-prices.ts'
 
 /** What comes in so long after a run has begun is rated at the new prices by every process: books are a second old at most. */
 const staleBookMsMax = 2000
 
-export interface RatingRuns extends TelemetryRating {
+export interface RepricingRuns extends TelemetryRepricing {
   /**
    * Does a run, or what is left of it. Repeating one that has ended changes nothing.
    *
    * @param signal stops it between two parts, by throwing its reason
    */
-  run(tenant: Tenant, order: RatingOrder, signal?: AbortSignal): Promise<RatingResult>
+  run(tenant: Tenant, order: RepricingRequest, signal?: AbortSignal): Promise<RepricingResult>
 }
 
-export function createRatingRuns(deps: {
+export function createRepricingRuns(deps: {
   database: Database
   prices: Pick<TenantPrices, 'bookWithin'>
   records: Pick<Records, 'firstIdAt'>
   governance: GovernanceLog
   /** Queues a run for `run`. */
-  send(tenant: Tenant, order: RatingOrder): Promise<void>
+  send(tenant: Tenant, order: RepricingRequest): Promise<void>
   /** Told after each commit that changed the numbers of a tenant. */
   rated: (tenantId: string) => void
   log: Pick<DatabaseLog, 'error'>
   nowMs?: () => number
   settleMs?: number
-}): RatingRuns {
+}): RepricingRuns {
   const { database, prices, records, governance, nowMs = Date.now, settleMs = staleBookMsMax } = deps
 
-  function begin(tenant: Tenant, { runId, range }: RatingOrder): Promise<void> {
+  function begin(tenant: Tenant, { runId, range }: RepricingRequest): Promise<void> {
     // An event is stored 5 minutes before its time at the earliest, so no earlier record can be in the range.
     const firstMs = parseTimestamp(range.from)!.epochMs - eventFutureMinutesMax * 60_000
     const position = records.firstIdAt(firstMs, 0)
@@ -48,7 +48,7 @@ export function createRatingRuns(deps: {
     return database.withTenant(tenant.slug, (tx) => insertRun(tx, { run_id: runId, position, until_id: untilId }))
   }
 
-  async function appendEvent(tx: TenantTx, tenant: Tenant, order: RatingOrder, run: RatingRun): Promise<void> {
+  async function appendEvent(tx: TenantTx, tenant: Tenant, order: RepricingRequest, run: RepricingRun): Promise<void> {
     const unreadable = run.unreadable > 0 ? { unreadable: run.unreadable } : {}
     await governance.append(tx, tenant, {
       kind: 'telemetry.rerated',
@@ -59,14 +59,14 @@ export function createRatingRuns(deps: {
   }
 
   /** Does the next part, unless another process has done the last one. Answers the run after it. */
-  async function goOn(tx: TenantTx, tenant: Tenant, order: RatingOrder): Promise<RatingRun> {
-    await lockRatings(tx)
+  async function goOn(tx: TenantTx, tenant: Tenant, order: RepricingRequest): Promise<RepricingRun> {
+    await lockRepricing(tx)
     const before = await findRun(tx, order.runId)
     if (before.finished_at !== null) return before
     // Anew for each part, and under the lock: a run that began later may have rated at newer prices meanwhile.
     const book = await prices.bookWithin(tx)
     const nowText = formatTimestamp(nowMs())
-    const { run, ended } = await ratePart(tx, before, { range: order.range, book, nowText, log: deps.log })
+    const { run, ended } = await repricePart(tx, before, { range: order.range, book, nowText, log: deps.log })
     const after = { ...run, finished_at: ended ? nowText : null }
     await saveRun(tx, after)
     if (ended) await appendEvent(tx, tenant, order, after)
@@ -74,7 +74,7 @@ export function createRatingRuns(deps: {
     return after
   }
 
-  async function run(tenant: Tenant, order: RatingOrder, signal?: AbortSignal): Promise<RatingResult> {
+  async function run(tenant: Tenant, order: RepricingRequest, signal?: AbortSignal): Promise<RepricingResult> {
     await begin(tenant, order)
     // Until then another process may still ingest at the prices from before, below where this run will have been.
     await delay(settleMs, undefined, signal ? { signal } : {})
@@ -102,7 +102,7 @@ export function createRatingRuns(deps: {
   }
 }
 
-function rangeOf(times: { from: string; to?: string }, nowMs: number): RatingRange {
+function rangeOf(times: { from: string; to?: string }, nowMs: number): RepricingRange {
   const errors: PointedError[] = []
   const timeOf = (pointer: string, text: string) => {
     const time = parseTimestamp(text)
@@ -121,7 +121,7 @@ function rangeOf(times: { from: string; to?: string }, nowMs: number): RatingRan
   return range
 }
 
-function resultOf(run: RatingRun): RatingResult {
+function resultOf(run: RepricingRun): RepricingResult {
   return {
     checked: run.checked,
     changed: run.changed,

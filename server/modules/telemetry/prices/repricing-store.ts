@@ -4,7 +4,7 @@ import type { TenantTables } from '../../../db/schema.ts'
 import { lockTenant } from '../../../db/tenant-lock.ts'
 
 /** How far a re-rating has come. */
-export type RatingRun = Omit<TenantTables['hub.rating_runs'], 'tenant_id'>
+export type RepricingRun = Omit<TenantTables['hub.rating_runs'], 'tenant_id'>
 
 /** What an event costs now. */
 export interface Rating {
@@ -14,12 +14,15 @@ export interface Rating {
 }
 
 /** Waits until no other transaction rates events of the tenant; held until this one ends. */
-export async function lockRatings(tx: TenantTx): Promise<void> {
+export async function lockRepricing(tx: TenantTx): Promise<void> {
   await lockTenant(tx, ratingLockClass)
 }
 
 /** Does nothing for a run that has begun. */
-export async function insertRun(tx: TenantTx, run: Pick<RatingRun, 'run_id' | 'position' | 'until_id'>): Promise<void> {
+export async function insertRun(
+  tx: TenantTx,
+  run: Pick<RepricingRun, 'run_id' | 'position' | 'until_id'>,
+): Promise<void> {
   const nothing = { checked: 0, changed: 0, unreadable: 0, cost_before_micros: '0', cost_after_micros: '0' }
   await tx.db
     .insertInto('hub.rating_runs')
@@ -28,8 +31,8 @@ export async function insertRun(tx: TenantTx, run: Pick<RatingRun, 'run_id' | 'p
     .execute()
 }
 
-/** To be read under {@link lockRatings}, so that two processes that do the same run do not do the same part. */
-export function findRun(tx: TenantTx, runId: string): Promise<RatingRun> {
+/** To be read under {@link lockRepricing}, so that two processes that do the same run do not do the same part. */
+export function findRun(tx: TenantTx, runId: string): Promise<RepricingRun> {
   return tx.db
     .selectFrom('hub.rating_runs')
     .select(['run_id', 'position', 'until_id', 'checked', 'changed', 'unreadable'])
@@ -39,7 +42,7 @@ export function findRun(tx: TenantTx, runId: string): Promise<RatingRun> {
     .executeTakeFirstOrThrow()
 }
 
-export async function saveRun(tx: TenantTx, { run_id, ...run }: RatingRun): Promise<void> {
+export async function saveRun(tx: TenantTx, { run_id, ...run }: RepricingRun): Promise<void> {
   await tx.db
     .updateTable('hub.rating_runs')
     .set(run)

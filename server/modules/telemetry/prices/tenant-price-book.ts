@@ -23,7 +23,7 @@ type ModelPrices = Map<string, DatedPrice[]>
  * The overrides before `catalogue`: one for the platform, else one for the model on any platform, else what the
  * catalogue says. An override holds from `effective_from` until `effective_until` or the next one's beginning.
  */
-export function createBookOfOverrides(overrides: readonly PriceOverride[], catalogue: PriceBook): PriceBook {
+export function createTenantPriceBook(overrides: readonly PriceOverride[], catalogue: PriceBook): PriceBook {
   const models = new Map<string, ModelPrices>()
   for (const [model, ofModel] of Map.groupBy(overrides, (override) => override.llm_model)) {
     const platforms: ModelPrices = new Map()

@@ -3,7 +3,7 @@ import { DomainError } from '../../../../contract/domain-error.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import { createPriceBook, type PriceBook } from './list-price-book.ts'
 import type { PriceProof, ProvenPrices } from './proven-prices.ts'
-import { createBookOfOverrides } from './tenant-price-book.ts'
+import { createTenantPriceBook } from './tenant-price-book.ts'
 
 /** How long another process may go on with prices that have been replaced. */
 const ttlMs = 1000
@@ -52,7 +52,7 @@ export function createTenantPrices(deps: {
   const entries = new LRUCache<string, Entry>({ max: tenantsMax, maxSize: tenantsMax + overridesMax })
 
   const bookOfAll = ({ prices }: ProvenPrices) =>
-    prices.length === 0 ? catalogue : createBookOfOverrides(prices, catalogue)
+    prices.length === 0 ? catalogue : createTenantPriceBook(prices, catalogue)
 
   async function read(tenantId: string): Promise<{ book: PriceBook; size: number }> {
     const proven = await database.withTenant(tenantId, proof.read, { readOnly: true })

@@ -12,7 +12,7 @@ const digestBytes = 256
  * Writes the rows of a day from its quarters, and takes the mark away. Answers `busy`, and does nothing, while another
  * transaction changes the tenant's rollups, and `closed` for a day that has no mark.
  */
-export async function closeDay(tx: TenantTx, day: number): Promise<'closed' | 'busy'> {
+export async function compactDay(tx: TenantTx, day: number): Promise<'closed' | 'busy'> {
   if (!(await lockRollups(tx))) return 'busy'
   if (!(await unmarkDay(tx, day))) return 'closed'
   for (const view of views) {

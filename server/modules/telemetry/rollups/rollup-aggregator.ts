@@ -1,5 +1,5 @@
 import type { DatabaseLog, TenantTx } from '../../../db/database.ts'
-import { createTurn } from '../../../http/yield-budget.ts'
+import { createYieldBudget } from '../../../http/yield-budget.ts'
 import { addUp, Cells } from './rollup-cells.ts'
 import { type DeltaEntry, readDelta, UnreadableDelta } from './rollup-delta.ts'
 import { mergeIntoRows } from './rollup-rows-store.ts'
@@ -24,7 +24,7 @@ export interface Folded {
 }
 
 /** Folds a tenant's deltas into its rollups. Remembers those that it could not read. */
-export interface Folding {
+export interface RollupAggregator {
   /**
    * Folds the oldest deltas: their entries are added to the rows, their days are open, and they are deleted, in this
    * one transaction. Answers `busy`, and does nothing, while another transaction changes the tenant's rollups.
@@ -32,7 +32,7 @@ export interface Folding {
   fold(tx: TenantTx): Promise<Folded | 'busy'>
 }
 
-export function createFolding(log: Pick<DatabaseLog, 'error'>): Folding {
+export function createRollupAggregator(log: Pick<DatabaseLog, 'error'>): RollupAggregator {
   /**
    * They stay where they are, for a newer version of the service to fold or a rebuild to delete, but must not stand
    * in the way of others.
@@ -90,7 +90,7 @@ export async function storeCells(tx: TenantTx, all: Cells): Promise<number> {
   if (all.size === 0) return 0
   const days = new Set<number>()
   for (const { firstQuarter } of all.values()) days.add(dayOfQuarter(firstQuarter))
-  const turn = createTurn(turnMsMax)
+  const turn = createYieldBudget(turnMsMax)
   let rows = 0
   // One view after the other, so that their cells are not in memory together.
   for (const view of views) {
@@ -107,7 +107,7 @@ export async function storeCells(tx: TenantTx, all: Cells): Promise<number> {
 
 /** Counts entries without keeping the process from its requests. */
 function createCounter(all: Cells) {
-  const turn = createTurn(turnMsMax)
+  const turn = createYieldBudget(turnMsMax)
   return {
     async count(entries: readonly DeltaEntry[]): Promise<void> {
       for (const { quarter, dimensions, addTo } of entries) {

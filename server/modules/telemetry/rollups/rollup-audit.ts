@@ -2,7 +2,7 @@ import { eventFutureMinutesMax } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
-import { createTurn } from '../../../http/yield-budget.ts'
+import { createYieldBudget } from '../../../http/yield-budget.ts'
 import type { Records } from '../../hub/hub-types.ts'
 import type { AuditFinding, FigureAudit } from '../../hub/sweep/sweep-types.ts'
 import { deltasAfter } from '../summary/summary-store.ts'
@@ -83,7 +83,7 @@ export function createRollupAudits(deps: { database: Database; records: Pick<Rec
   }
 
   async function addUnfolded(tx: TenantTx, sums: Sums): Promise<void> {
-    const turn = createTurn()
+    const turn = createYieldBudget()
     for (let last = noUuid; ; ) {
       const deltas = await deltasAfter(tx, last, deltasPerRead)
       for (const { entries } of deltas) {

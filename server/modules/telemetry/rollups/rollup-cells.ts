@@ -1,4 +1,4 @@
-import type { Turn } from '../../../http/yield-budget.ts'
+import type { YieldBudget } from '../../../http/yield-budget.ts'
 import { LatencySketch } from './latency-sketch.ts'
 import { type Dimension, type View, viewDimensions } from './rollup-types.ts'
 
@@ -106,7 +106,7 @@ export function idsOf(dimensions: Dimensions): string {
 }
 
 /** Adds the cells of the view `all` up to those of another view. */
-export async function addUp(into: Cells, all: Cells, view: View, turn: Turn): Promise<void> {
+export async function addUp(into: Cells, all: Cells, view: View, turn: YieldBudget): Promise<void> {
   for (const { firstQuarter, dimensions, figures } of all.values()) {
     into.figuresOf(view, firstQuarter, keptBy(view, dimensions)).merge(figures)
     await turn.endIfLong()

@@ -1,5 +1,5 @@
 import type { TenantTx } from '../../../db/database.ts'
-import { createTurn } from '../../../http/yield-budget.ts'
+import { createYieldBudget } from '../../../http/yield-budget.ts'
 import type { AuditFinding } from '../../hub/sweep/sweep-types.ts'
 import { usdOfExactMicros } from '../summary/summary-response.ts'
 import { auditedRows, isDayOpen } from './rollup-audit-store.ts'
@@ -27,7 +27,7 @@ export interface DayChecked {
 
 /** Compares the rows of a day with the records and with one another. To run in a snapshot. */
 export async function checkDay(tx: TenantTx, day: number, sums: DaySums): Promise<DayChecked> {
-  const turn = createTurn()
+  const turn = createYieldBudget()
   let rows = 0
 
   /** Sums up the rows of one grain and view, as rows of some views. */

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonValue } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import { usersWithoutRecords } from '../../../db/users-without-records.ts'
 import type { ErasedRecord, ErasureParticipant } from '../../hub/erasure/erasure-types.ts'
-import { deleteRatings, findRatings, lockRatings } from '../prices/repricing-store.ts'
+import { deleteRatings, findRatings, lockRepricing } from '../prices/repricing-store.ts'
 import { Cells } from './rollup-cells.ts'
 import { renamedDelta } from './rollup-delta.ts'
 import { renameUser } from './rollup-erased-store.ts'
@@ -32,7 +32,7 @@ export function createRollupErasure(): ErasureParticipant {
       const users = [...new Set(records.flatMap(usersOf))]
       if (events.length === 0 && users.length === 0) return
       // Else an event might be rated again, and the sums corrected by what is under its user, after it is gone.
-      await lockRatings(tx)
+      await lockRepricing(tx)
       if (!(await waitForRollups(tx))) throw busy(tx.tenantId)
       await carryOver(tx, events)
       await forgetUsers(

@@ -5,12 +5,12 @@ import type { Records } from '../../hub/hub-types.ts'
 import type { FigureAudit } from '../../hub/sweep/sweep-types.ts'
 import { createRollupAudits } from './rollup-audit.ts'
 import { createRollupErasure } from './rollup-erasure.ts'
-import { createFolder, type Folder } from './rollup-scheduler.ts'
+import { createRollupScheduler, type RollupScheduler } from './rollup-scheduler.ts'
 import { createRollups, type Rollups } from './rollup-service.ts'
 
 export interface RollupModule {
   rollups: Rollups
-  folder: Folder
+  folder: RollupScheduler
   /** Keeps the sums of erased events, and forgets whose they were. */
   erasure: ErasureParticipant
   /** Begins to compare the rollups of a tenant with its records. */
@@ -27,7 +27,7 @@ export function createRollupModule(deps: {
   const rollups = createRollups(deps)
   return {
     rollups,
-    folder: createFolder({ ...deps, rollups }),
+    folder: createRollupScheduler({ ...deps, rollups }),
     erasure: createRollupErasure(),
     audit: createRollupAudits(deps),
   }

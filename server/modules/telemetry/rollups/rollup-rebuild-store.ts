@@ -1,5 +1,5 @@
 import type { TenantTx } from '../../../db/database.ts'
-import { openText } from '../../../db/record-encryption.ts'
+import { decryptContent } from '../../../db/record-encryption.ts'
 import type { Grain, View } from './rollup-types.ts'
 
 const rowsPerDelete = 20_000
@@ -29,7 +29,7 @@ export async function eventsAfter(tx: TenantTx, recordId: string, limit: number)
   })
   return rows.map(([id, canonical, rated, ratedMicros]) => ({
     recordId: id,
-    canonical: openText(tx, id, canonical),
+    canonical: decryptContent(tx, id, canonical),
     rated: rated === true,
     ratedMicros,
   }))

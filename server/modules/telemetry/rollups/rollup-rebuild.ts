@@ -28,14 +28,14 @@ export interface Rebuilt {
 }
 
 /** The sums of events whose content is gone with its key can be reckoned only once: before. */
-export class SumsWouldBeLost extends Error {}
+export class AggregateLossError extends Error {}
 const lost = 'the content of events is gone with its key'
 
 /**
  * Reckons the rollups of a tenant anew, from its records and their last ratings, and from what is kept of erased ones. To run in a snapshot: a transaction's
  * records and its delta become visible together, so the deltas that are seen are counted with the records and go, and
  * those of later transactions stay. Answers `busy`, and does nothing, while another transaction changes them.
- * Throws {@link SumsWouldBeLost} where content of the tenant is gone with its key, unless `mayLose` is set.
+ * Throws {@link AggregateLossError} where content of the tenant is gone with its key, unless `mayLose` is set.
  */
 export async function rebuildRollups(
   tx: TenantTx,
@@ -58,7 +58,7 @@ export async function rebuildRollups(
       else {
         rebuilt.unreadable += 1
         if (isErased(tx, event.canonical)) {
-          if (!mayLose) throw new SumsWouldBeLost(lost)
+          if (!mayLose) throw new AggregateLossError(lost)
           rebuilt.erased += 1
           continue
         }
@@ -75,7 +75,7 @@ export async function rebuildRollups(
     }
   }
   // Those that a retention rule has erased since were not counted then either, see `createRollupErasure`.
-  if (!mayLose && tx.contents.erasedBeginnings(tx.tenantId).length > 0) throw new SumsWouldBeLost(lost)
+  if (!mayLose && tx.contents.erasedBeginnings(tx.tenantId).length > 0) throw new AggregateLossError(lost)
   rebuilt.rows += await addErased(tx)
   return rebuilt
 }

@@ -25,7 +25,7 @@ const closeMsMax = 2_000
 const retryMsMax = 60_000
 
 /** Folds in the background, one pass at a time. */
-export interface Folder {
+export interface RollupScheduler {
   /** To be called after a commit that stored deltas: the tenant is seen to in the next pass. */
   ingested(tenantId: string): void
   start(): void
@@ -46,12 +46,12 @@ interface TenantState {
  * A loop within the process, because a job queue polls more slowly than rollups are to follow. Several processes may
  * run one: of two that meet at a tenant, one passes on.
  */
-export function createFolder(deps: {
+export function createRollupScheduler(deps: {
   rollups: Pick<Rollups, 'fold' | 'daysToClose' | 'closeDay'>
   listTenants: () => Promise<readonly string[]>
   log: Pick<DatabaseLog, 'warn' | 'error'>
   nowMs?: () => number
-}): Folder {
+}): RollupScheduler {
   const { rollups, listTenants, log, nowMs = () => performance.now() } = deps
   const states = new Map<string, TenantState>()
   let sweepAtMs = 0

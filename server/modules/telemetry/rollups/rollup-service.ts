@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { DomainError } from '../../../../contract/domain-error.ts'
 import type { Database, DatabaseLog } from '../../../db/database.ts'
-import { closeDay } from './day-compaction.ts'
-import { createFolding, type Folded } from './rollup-aggregator.ts'
+import { compactDay } from './day-compaction.ts'
+import { createRollupAggregator, type Folded } from './rollup-aggregator.ts'
 import { type Rebuilt, rebuildRollups } from './rollup-rebuild.ts'
 import { idleOpenDays } from './rollup-store.ts'
 
@@ -35,10 +35,10 @@ export interface Rollups {
 
 export function createRollups(deps: { database: Database; log: Pick<DatabaseLog, 'error'> }): Rollups {
   const { database, log } = deps
-  const folding = createFolding(log)
+  const folding = createRollupAggregator(log)
 
   const fold = (tenantId: string) => database.withTenant(tenantId, (tx) => folding.fold(tx))
-  const close = (tenantId: string, day: number) => database.withTenant(tenantId, (tx) => closeDay(tx, day))
+  const close = (tenantId: string, day: number) => database.withTenant(tenantId, (tx) => compactDay(tx, day))
   const daysToClose = (tenantId: string, idleSeconds: number) =>
     database.withTenant(tenantId, (tx) => idleOpenDays(tx, idleSeconds), { readOnly: true })
 

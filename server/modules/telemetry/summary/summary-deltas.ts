@@ -1,5 +1,5 @@
 import type { TenantTx } from '../../../db/database.ts'
-import { createTurn } from '../../../http/yield-budget.ts'
+import { createYieldBudget } from '../../../http/yield-budget.ts'
 import { Figures } from '../rollups/rollup-cells.ts'
 import { type DeltaEntry, readDelta, UnreadableDelta } from '../rollups/rollup-delta.ts'
 import type { Dimension } from '../rollups/rollup-types.ts'
@@ -28,7 +28,7 @@ export async function readUnfolded(
   after: RowPosition | undefined,
 ): Promise<Unfolded> {
   const unfolded = { rows: new FiguresRows(), totals: new Figures() }
-  const turn = createTurn()
+  const turn = createYieldBudget()
   let last = noUuid
   for (;;) {
     const deltas = await deltasAfter(tx, last, deltasAtOnce)

@@ -1,5 +1,5 @@
 import type { TenantTx } from '../../../db/database.ts'
-import { createTurn } from '../../../http/yield-budget.ts'
+import { createYieldBudget } from '../../../http/yield-budget.ts'
 import { Figures } from '../rollups/rollup-cells.ts'
 import { type Dimension, quartersPerDay, type View, viewDimensions } from '../rollups/rollup-types.ts'
 import { placeOf, readUnfolded, type Unfolded } from './summary-deltas.ts'
@@ -82,7 +82,7 @@ async function readRows(
  */
 async function readWindow(tx: TenantTx, query: SumsQuery, unfolded: Unfolded): Promise<FiguresRow[]> {
   const rows = new FiguresRows()
-  const turn = createTurn()
+  const turn = createYieldBudget()
   for (const sums of await sumsOf(tx, query)) {
     addSums(rows.figuresAt(query.starts[sums.at]!, sums.key), sums)
     await turn.endIfLong()

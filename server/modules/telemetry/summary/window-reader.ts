@@ -1,5 +1,5 @@
 import type { TenantTx } from '../../../db/database.ts'
-import { createTurn, type Turn } from '../../../http/yield-budget.ts'
+import { createYieldBudget, type YieldBudget } from '../../../http/yield-budget.ts'
 import { Figures } from '../rollups/rollup-cells.ts'
 import { isPseudonym } from '../rollups/rollup-erasure.ts'
 import { quarterMs } from '../rollups/rollup-types.ts'
@@ -23,7 +23,7 @@ type ByPlace<T> = (T | undefined)[]
 
 export const telemetryWindows: TelemetryWindows = {
   async eachGroup(tx, question, reading) {
-    const turn = createTurn()
+    const turn = createYieldBudget()
     const beganMs = performance.now()
     const request = requestOf(question)
     const unfolded = await unfoldedByKey(tx, request, reading.after, turn)
@@ -84,7 +84,7 @@ function intervalsOf({ range, starts }: WindowRequest) {
 }
 
 /** What is not folded yet, of keys behind one. */
-async function unfoldedByKey(tx: TenantTx, request: WindowRequest, after: string | undefined, turn: Turn) {
+async function unfoldedByKey(tx: TenantTx, request: WindowRequest, after: string | undefined, turn: YieldBudget) {
   const { rows } = await readUnfolded(tx, request, undefined)
   const byKey = new Map<string, ByPlace<Figures>>()
   for (const [place, start] of request.starts.entries()) {
@@ -104,7 +104,7 @@ async function giveKey(
   places: number,
   latencies: boolean,
   { take }: WindowReading,
-  turn: Turn,
+  turn: YieldBudget,
 ): Promise<void> {
   if (isPseudonym(key)) return
   const folded: ByPlace<SumRow> = []

@@ -8,7 +8,7 @@ import { alertName, type Candidate, type EndpointFindings } from './alert-findin
 import { closedMessage, openedMessage } from './alert-messages.ts'
 import { nothing } from './alert-metrics.ts'
 import { afterLook } from './alert-rules.ts'
-import type { Episode } from './alert-types.ts'
+import type { AlertInstance } from './alert-types.ts'
 import * as store from './alerts-store.ts'
 import { rulesById } from './metric-queries.ts'
 
@@ -28,8 +28,8 @@ export async function changeAlerts(
   const held = await store.heldRules(tx, webhookId)
   if (!held) return
   const open = await store.openAlerts(tx, webhookId)
-  const stay: Episode[] = []
-  const closed: Episode[] = []
+  const stay: AlertInstance[] = []
+  const closed: AlertInstance[] = []
   for (const episode of open) {
     const name = alertName(episode)
     if (!findings.wasOpen.has(name)) continue
@@ -53,7 +53,7 @@ export async function changeAlerts(
     ...opened.map((each) => openedMessage(webhookId, each, each.seenAtMs)),
   ])
 
-  function episodeOf({ watch: { ruleId, rule }, key, value, invocations, atMs: seenAtMs }: Candidate): Episode {
+  function episodeOf({ watch: { ruleId, rule }, key, value, invocations, atMs: seenAtMs }: Candidate): AlertInstance {
     const alertId = deps.clock.next().recordId
     const openedAt = formatTimestamp(seenAtMs)
     return { alertId, ruleId, rule, key, openedAt, recoveringSinceMs: undefined, value, invocations, seenAtMs }

@@ -1,5 +1,5 @@
 import type { Database, TenantTx } from '../../../db/database.ts'
-import { createBreath } from '../../../jobs/event-loop-yielder.ts'
+import { createEventLoopYielder } from '../../../jobs/event-loop-yielder.ts'
 import type { RecordClock } from '../../hub/record-clock-types.ts'
 import type { TelemetryWindows } from '../../telemetry/summary/window-types.ts'
 import type { Endpoints, WebhookOutbox } from '../webhooks-types.ts'
@@ -9,7 +9,7 @@ import { AlertFindings, type OpenAlert } from './alert-findings.ts'
 import type { AlertEvaluator } from './alert-types.ts'
 import { alertWindow } from './alert-windows.ts'
 import * as store from './alerts-store.ts'
-import { type Reading, readingsOf } from './metric-queries.ts'
+import { queryMetrics, type Reading } from './metric-queries.ts'
 
 /** Open alerts of which names are read at once. */
 const namesAtOnce = 5_000
@@ -49,7 +49,7 @@ export function createAlertEvaluator(deps: {
   async function overview(tenantId: string): Promise<{ readings: Reading[]; orphaned: string[] }> {
     const read = async (tx: TenantTx) => [await endpoints.all(tx), await store.rulesWithAlerts(tx)] as const
     const [all, withAlerts] = await database.withTenant(tenantId, read, { readOnly: true })
-    const readings = await readingsOf(all, createBreath())
+    const readings = await queryMetrics(all, createEventLoopYielder())
     const watched = new Set(readings.flatMap(({ watches }) => watches.map(nameOf)))
     const orphaned = withAlerts.filter((rule) => !watched.has(nameOf(rule))).map(({ webhookId }) => webhookId)
     return { readings, orphaned: [...new Set(orphaned)] }
@@ -97,7 +97,7 @@ export function createAlertEvaluator(deps: {
 
   async function addOpen(tx: TenantTx, findings: AlertFindings, watches: Reading['watches']): Promise<void> {
     const ruleIds = [...new Set(watches.map(({ ruleId }) => ruleId))]
-    const breath = createBreath()
+    const breath = createEventLoopYielder()
     let last: OpenAlert | undefined
     for (;;) {
       const names = await store.openNames(tx, ruleIds, last, namesAtOnce)

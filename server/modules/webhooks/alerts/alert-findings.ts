@@ -2,13 +2,13 @@ import { webhookOpenAlertsMax } from '../../../../contract/limits.ts'
 import type { WindowGroup } from '../../telemetry/summary/window-types.ts'
 import type { AlertRule } from '../webhooks-types.ts'
 import { measured } from './alert-metrics.ts'
-import { opens } from './alert-rules.ts'
-import type { Sight, Watch } from './alert-types.ts'
-import { WorstCandidates } from './top-candidates.ts'
+import { shouldOpen } from './alert-rules.ts'
+import type { MetricReading, WatchedRule } from './alert-types.ts'
+import { TopCandidates } from './top-candidates.ts'
 
 /** A group that an alert is to open for. */
-export interface Candidate extends Sight {
-  watch: Watch
+export interface Candidate extends MetricReading {
+  watch: WatchedRule
   key: string
   /** How many times it is above the threshold. */
   excess: number
@@ -24,15 +24,15 @@ export interface OpenAlert {
 /** What a reading shows of the alerts and rules of one endpoint. */
 export interface EndpointFindings {
   /** Of what was open, by {@link alertName}; none of what no figures are left of. */
-  sights: Map<string, Sight>
+  sights: Map<string, MetricReading>
   /** Names of what was open. */
   wasOpen: Set<string>
-  worst: WorstCandidates
+  worst: TopCandidates
 }
 
 /** A rule with where to put what is found. */
 interface Watching {
-  watch: Watch
+  watch: WatchedRule
   name: string
   findings: EndpointFindings
 }
@@ -67,7 +67,7 @@ export class AlertFindings {
   readonly #places: Place[]
   readonly #watchings: ReadonlyMap<string, Watching>
 
-  constructor(watches: readonly Watch[]) {
+  constructor(watches: readonly WatchedRule[]) {
     const watchings = watches.map((watch) => ({ watch, name: watchName(watch), findings: this.#of(watch.webhookId) }))
     this.#watchings = new Map(watchings.map((watching) => [watching.name, watching]))
     const byWindow = Map.groupBy(watchings, ({ watch }) => watch.rule.window_minutes)
@@ -110,7 +110,7 @@ export class AlertFindings {
         if (value <= above) break
         const excess = value / above
         if (!findings.worst.wants(excess) || (watch.keys && !watch.keys.has(key))) continue
-        if (!opens(watch.rule, { value, invocations }) || openOfKey?.has(name)) continue
+        if (!shouldOpen(watch.rule, { value, invocations }) || openOfKey?.has(name)) continue
         findings.worst.add({ watch, key, value, invocations, atMs, excess })
       }
     }
@@ -120,7 +120,7 @@ export class AlertFindings {
     return this.endpoints.getOrInsertComputed(webhookId, () => ({
       sights: new Map(),
       wasOpen: new Set(),
-      worst: new WorstCandidates(webhookOpenAlertsMax),
+      worst: new TopCandidates(webhookOpenAlertsMax),
     }))
   }
 }

@@ -1,5 +1,5 @@
 import type { DatabaseLog } from '../../../db/database.ts'
-import { createTenantLoop, type TenantLoop } from '../../../jobs/tenant-poller.ts'
+import { createTenantPoller, type TenantPoller } from '../../../jobs/tenant-poller.ts'
 import type { AlertEvaluator } from './alert-types.ts'
 
 /** Between looks at a tenant with rules. */
@@ -15,7 +15,7 @@ const sweepMs = 30_000
 /** Tenants that are looked at at once. */
 const looksAtOnce = 2
 
-export interface AlertLoop extends Pick<TenantLoop, 'start' | 'stop'> {
+export interface AlertLoop extends Pick<TenantPoller, 'start' | 'stop'> {
   /** Endpoints of the tenant were changed: it is looked at soon, after the rest that its last look asks for. */
   changed(tenantId: string): void
 }
@@ -63,7 +63,7 @@ export function createAlertLoop(deps: {
     else loop.wake(tenantId, Math.max(0, (rest?.untilMs ?? 0) - nowMs()))
   }
 
-  const loop = createTenantLoop({
+  const loop = createTenantPoller({
     ...{ look, listTenants, looksAtOnce, sweepMs, log, nowMs },
     words: {
       away: 'alerts are not looked at while the database is away',

@@ -1,23 +1,23 @@
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { JsonObject } from '../../../../provenance/json.ts'
 import type { OutgoingMessage } from '../webhooks-types.ts'
-import type { Episode } from './alert-types.ts'
+import type { AlertInstance } from './alert-types.ts'
 import { alertWindow } from './alert-windows.ts'
 
 /** That an alert has opened, for its endpoint alone. */
-export function openedMessage(webhookId: string, episode: Episode, nowMs: number): OutgoingMessage {
+export function openedMessage(webhookId: string, episode: AlertInstance, nowMs: number): OutgoingMessage {
   return messageOf('skill.alert_opened', webhookId, episode, nowMs, {})
 }
 
 /** That it has closed; with the figures, and the window, that were seen last. */
-export function closedMessage(webhookId: string, episode: Episode, nowMs: number): OutgoingMessage {
+export function closedMessage(webhookId: string, episode: AlertInstance, nowMs: number): OutgoingMessage {
   return messageOf('skill.alert_closed', webhookId, episode, nowMs, { closed_at: formatTimestamp(nowMs) })
 }
 
 function messageOf(
   kind: OutgoingMessage['kind'],
   webhookId: string,
-  { alertId, rule, key, value, invocations, openedAt, seenAtMs }: Episode,
+  { alertId, rule, key, value, invocations, openedAt, seenAtMs }: AlertInstance,
   nowMs: number,
   end: JsonObject,
 ): OutgoingMessage {

@@ -1,12 +1,12 @@
-import type { Episode, Sight, WholeRule } from './alert-types.ts'
+import type { AlertInstance, MetricReading, WholeRule } from './alert-types.ts'
 
 /** The figures of it. */
-type Seen = Pick<Sight, 'value' | 'invocations'>
+type Seen = Pick<MetricReading, 'value' | 'invocations'>
 
 const minuteMs = 60_000
 
 /** Whether an alert opens for a group that has none. */
-export function opens(rule: WholeRule, { value, invocations }: Seen): boolean {
+export function shouldOpen(rule: WholeRule, { value, invocations }: Seen): boolean {
   // Costs are what they are; a share, or a percentile, of few says nothing.
   return value > rule.above && (rule.metric === 'cost_usd_per_hour' || invocations >= rule.min_invocations)
 }
@@ -16,7 +16,11 @@ export function opens(rule: WholeRule, { value, invocations }: Seen): boolean {
  * as the window is. Few invocations count here as well as many, or an alert of a skill that is hardly used any more
  * would never end.
  */
-export function afterLook(episode: Episode, { value, invocations }: Seen, nowMs: number): Episode | undefined {
+export function afterLook(
+  episode: AlertInstance,
+  { value, invocations }: Seen,
+  nowMs: number,
+): AlertInstance | undefined {
   const { rule, recoveringSinceMs, seenAtMs } = episode
   const seen = { ...episode, value, invocations, seenAtMs: nowMs }
   const windowMs = rule.window_minutes * minuteMs

@@ -5,7 +5,7 @@ import type { AlertRule } from '../webhooks-types.ts'
 export type WholeRule = Required<AlertRule>
 
 /** A rule is, or was, exceeded for a skill, user or archetype, and has not recovered for a whole window. */
-export interface Episode {
+export interface AlertInstance {
   alertId: string
   ruleId: string
   rule: WholeRule
@@ -21,7 +21,7 @@ export interface Episode {
 }
 
 /** What a window shows of a group. */
-export interface Sight {
+export interface MetricReading {
   /** In the unit of the metric. */
   value: number
   invocations: number
@@ -30,7 +30,7 @@ export interface Sight {
 }
 
 /** A rule of an endpoint, as it is watched. */
-export interface Watch {
+export interface WatchedRule {
   webhookId: string
   ruleId: string
   rule: WholeRule

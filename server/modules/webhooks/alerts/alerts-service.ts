@@ -2,7 +2,7 @@ import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { Database } from '../../../db/database.ts'
 import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
 import type { Endpoints } from '../webhooks-types.ts'
-import type { AlertAdministration, AlertAnswer, Episode } from './alert-types.ts'
+import type { AlertAdministration, AlertAnswer, AlertInstance } from './alert-types.ts'
 import { alertsAfter } from './alerts-store.ts'
 
 /** A cursor is the id of the last alert of a page. */
@@ -30,7 +30,7 @@ export function createAlertAdministration(deps: {
   }
 }
 
-function answerOf({ alertId, rule, key, value, invocations, openedAt, ...episode }: Episode): AlertAnswer {
+function answerOf({ alertId, rule, key, value, invocations, openedAt, ...episode }: AlertInstance): AlertAnswer {
   const { recoveringSinceMs, seenAtMs } = episode
   return {
     alert_id: alertId,

@@ -6,7 +6,7 @@ import type { TenantTables } from '../../../db/schema.ts'
 import { tryLockTenant } from '../../../db/tenant-lock.ts'
 import type { AlertRule } from '../webhooks-types.ts'
 import type { OpenAlert } from './alert-findings.ts'
-import type { Episode, WholeRule } from './alert-types.ts'
+import type { AlertInstance, WholeRule } from './alert-types.ts'
 
 type Row = Selectable<TenantTables['hub.webhook_alerts']>
 
@@ -55,7 +55,7 @@ export async function openNames(
   return rows.map(([webhookId, ruleId, key]) => ({ webhookId, ruleId, key }))
 }
 
-export async function openAlerts(tx: TenantTx, webhookId: string): Promise<Episode[]> {
+export async function openAlerts(tx: TenantTx, webhookId: string): Promise<AlertInstance[]> {
   const rows = await tx.db
     .selectFrom('hub.webhook_alerts')
     .selectAll()
@@ -71,7 +71,7 @@ export async function alertsAfter(
   webhookId: string,
   alertId: string | undefined,
   limit: number,
-): Promise<Episode[]> {
+): Promise<AlertInstance[]> {
   const ofEndpoint = tx.db
     .selectFrom('hub.webhook_alerts')
     .selectAll()
@@ -81,7 +81,7 @@ export async function alertsAfter(
   return (await behind.orderBy('alert_id').limit(limit).execute()).map(episodeOf)
 }
 
-export async function addAlerts(tx: TenantTx, webhookId: string, episodes: readonly Episode[]): Promise<void> {
+export async function addAlerts(tx: TenantTx, webhookId: string, episodes: readonly AlertInstance[]): Promise<void> {
   if (episodes.length === 0) return
   await tx.client.query(
     `insert into hub.webhook_alerts (tenant_id, webhook_id, rule_id, rule, group_key, alert_id, opened_at,
@@ -106,7 +106,7 @@ export async function addAlerts(tx: TenantTx, webhookId: string, episodes: reado
 }
 
 /** Keeps what was seen of alerts that stay open. */
-export async function setSeen(tx: TenantTx, webhookId: string, episodes: readonly Episode[]): Promise<void> {
+export async function setSeen(tx: TenantTx, webhookId: string, episodes: readonly AlertInstance[]): Promise<void> {
   if (episodes.length === 0) return
   await tx.client.query(
     `update hub.webhook_alerts a
@@ -125,7 +125,7 @@ export async function setSeen(tx: TenantTx, webhookId: string, episodes: readonl
   )
 }
 
-export async function removeAlerts(tx: TenantTx, webhookId: string, episodes: readonly Episode[]): Promise<void> {
+export async function removeAlerts(tx: TenantTx, webhookId: string, episodes: readonly AlertInstance[]): Promise<void> {
   if (episodes.length === 0) return
   await tx.client.query(
     'delete from hub.webhook_alerts where tenant_id = $1 and webhook_id = $2 and alert_id = any ($3::uuid[])',
@@ -134,7 +134,11 @@ export async function removeAlerts(tx: TenantTx, webhookId: string, episodes: re
 }
 
 /** All alerts of an endpoint but those of some rules. Answers what they were. */
-export async function removeAlertsBut(tx: TenantTx, webhookId: string, ruleIds: readonly string[]): Promise<Episode[]> {
+export async function removeAlertsBut(
+  tx: TenantTx,
+  webhookId: string,
+  ruleIds: readonly string[],
+): Promise<AlertInstance[]> {
   const rows = await tx.db
     .deleteFrom('hub.webhook_alerts')
     .where('tenant_id', '=', tx.tenantId)
@@ -154,7 +158,7 @@ export async function removeAlertsAbout(tx: TenantTx, userIds: readonly string[]
   )
 }
 
-function episodeOf(row: Row): Episode {
+function episodeOf(row: Row): AlertInstance {
   return {
     alertId: row.alert_id,
     ruleId: row.rule_id,

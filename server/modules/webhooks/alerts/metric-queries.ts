@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { WindowQuestion } from '../../telemetry/summary/window-types.ts'
 import { meaningOf, wholeRule } from '../endpoints/webhook-defaults.ts'
 import type { AlertRule, Endpoint, WebhookFilters } from '../webhooks-types.ts'
-import type { Watch } from './alert-types.ts'
+import type { WatchedRule } from './alert-types.ts'
 
 type Scope = Pick<WindowQuestion, 'groupBy' | 'skillIds' | 'archetypeIds'>
 
@@ -11,11 +11,11 @@ export interface Reading {
   /** The same for what is read in the same way. */
   name: string
   scope: Scope
-  watches: Watch[]
+  watches: WatchedRule[]
 }
 
 /** What rules need to be read, those of people last. Only of endpoints that are enabled. */
-export async function readingsOf(endpoints: readonly Endpoint[], breath: () => Promise<void>): Promise<Reading[]> {
+export async function queryMetrics(endpoints: readonly Endpoint[], breath: () => Promise<void>): Promise<Reading[]> {
   const readings = new Map<string, Reading>()
   for (const endpoint of endpoints) {
     if (!endpoint.enabled) continue
@@ -32,7 +32,7 @@ export async function readingsOf(endpoints: readonly Endpoint[], breath: () => P
 }
 
 /** Of how many readings the rules of some endpoints are served. */
-export function countReadings(endpoints: readonly Pick<Endpoint, 'alerts' | 'filters'>[]): number {
+export function countMetrics(endpoints: readonly Pick<Endpoint, 'alerts' | 'filters'>[]): number {
   const names = endpoints.flatMap((endpoint) => {
     const scopes = scopesOf(endpoint)
     return endpoint.alerts.map((rule) => scopes(rule.group_by).name)
@@ -41,7 +41,7 @@ export function countReadings(endpoints: readonly Pick<Endpoint, 'alerts' | 'fil
 }
 
 /** By their ids, which are the same for rules that mean the same. */
-export function rulesById(rules: readonly AlertRule[]): Map<string, Watch['rule']> {
+export function rulesById(rules: readonly AlertRule[]): Map<string, WatchedRule['rule']> {
   return new Map(rules.map((rule) => [digestOf(meaningOf(rule)), wholeRule(rule)]))
 }
 

@@ -1,7 +1,7 @@
 import type { Candidate } from './alert-findings.ts'
 
 /** The worst of what is offered, by how many times it exceeds its threshold; of equals, what came first. */
-export class WorstCandidates {
+export class TopCandidates {
   readonly #countMax: number
   /** How many are held before those that are too many go: not as many for all, or all would sort at the same time. */
   readonly #heldMax: number

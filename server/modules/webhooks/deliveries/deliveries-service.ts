@@ -14,7 +14,7 @@ import { lockWebhooks } from '../webhook-lock-store.ts'
 import type { Endpoint, Endpoints, WebhookOutbox } from '../webhooks-types.ts'
 import { endpointOfDelivery, findDelivery, lockDelivery } from './deliveries-store.ts'
 import { deliveriesBelow } from './delivery-pages-store.ts'
-import { deliveryAnswer, deliveryDetails } from './delivery-response.ts'
+import { deliveryDetails, toDeliveryResponse } from './delivery-response.ts'
 import { insertDeliveries, takeSequences } from './new-deliveries-store.ts'
 import { countRequeued, requeueAll, requeueDelivery } from './requeue-store.ts'
 
@@ -55,7 +55,7 @@ export function createDeliveryAdministration(deps: {
           await endpoints.find(tx, webhookId)
           const { rows, next } = await deliveriesBelow(tx, webhookId, selection, below, limit)
           return {
-            items: rows.map(deliveryAnswer),
+            items: rows.map(toDeliveryResponse),
             next_cursor: next === undefined ? null : signCursor(cursorKey, binding, next),
           }
         },
@@ -95,7 +95,7 @@ export function createDeliveryAdministration(deps: {
         const delivery = { delivery_id: deliveryId, webhook_id: webhookId, sequence }
         await insertDeliveries(tx, [{ message, deliveries: [delivery] }])
         await ordered(tx, caller, webhookId, { change: 'webhook_tested', delivery_id: deliveryId })
-        return deliveryAnswer((await findDelivery(tx, webhookId, deliveryId))!)
+        return toDeliveryResponse((await findDelivery(tx, webhookId, deliveryId))!)
       }),
 
     redeliver: (caller, ofWebhook, deliveryId) =>
@@ -106,7 +106,7 @@ export function createDeliveryAdministration(deps: {
         const row = await lockDelivery(tx, webhookId, deliveryId)
         if (!row) throw noSuchDelivery(webhookId)
         if (row.data === null) throw erased()
-        if (row.status === 'pending' && row.tries === 0) return deliveryAnswer(row)
+        if (row.status === 'pending' && row.tries === 0) return toDeliveryResponse(row)
         const [now] = await databaseTimes(tx)
         const queued = await requeueDelivery(tx, deliveryId, now)
         await ordered(tx, caller, webhookId, {
@@ -115,7 +115,7 @@ export function createDeliveryAdministration(deps: {
           status: row.status,
           queued: 1,
         })
-        return deliveryAnswer(queued)
+        return toDeliveryResponse(queued)
       }),
 
     async redeliverSince(caller, webhookId, range) {

@@ -3,7 +3,7 @@ import type { DeliveryRow, DetailedRow } from './deliveries-store.ts'
 import { messageBody } from './message-body.ts'
 
 /** In the names of the answer, with the last attempt alone. */
-export function deliveryAnswer(row: DeliveryRow): DeliveryAnswer {
+export function toDeliveryResponse(row: DeliveryRow): DeliveryAnswer {
   return {
     delivery_id: row.delivery_id,
     webhook_id: row.webhook_id,
@@ -22,5 +22,5 @@ export function deliveryAnswer(row: DeliveryRow): DeliveryAnswer {
 
 /** With its body and all attempts that are kept. */
 export function deliveryDetails(tenantSlug: string, row: DetailedRow): DeliveryDetails {
-  return { ...deliveryAnswer(row), body: messageBody(tenantSlug, row), attempts: row.attempts }
+  return { ...toDeliveryResponse(row), body: messageBody(tenantSlug, row), attempts: row.attempts }
 }

@@ -1,7 +1,7 @@
 import { validationFailed } from '../../../../contract/domain-error.ts'
 import { webhookAlertReadingsMax } from '../../../../contract/limits.ts'
 import type { TenantTx } from '../../../db/database.ts'
-import { countReadings } from '../alerts/metric-queries.ts'
+import { countMetrics } from '../alerts/metric-queries.ts'
 import type { WebhookState } from './webhook-changes.ts'
 import { allWebhooks } from './webhooks-store.ts'
 
@@ -26,7 +26,7 @@ export async function checkReadings(
       webhookId: string
     }
   })
-  const count = countReadings([...before.filter(({ webhookId }) => webhookId !== changed.webhookId), changed])
-  if (count <= webhookAlertReadingsMax || count <= countReadings(before)) return
+  const count = countMetrics([...before.filter(({ webhookId }) => webhookId !== changed.webhookId), changed])
+  if (count <= webhookAlertReadingsMax || count <= countMetrics(before)) return
   throw validationFailed([{ pointer: '/alerts', detail }])
 }

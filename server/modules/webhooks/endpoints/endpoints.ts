@@ -1,6 +1,6 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
-import type { DescribedUrl } from '../../../secrets/redacted-url.ts'
+import type { RedactedUrl } from '../../../secrets/redacted-url.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { AlertRule, Endpoint, Endpoints, WebhookFilters, WebhookThresholds } from '../webhooks-types.ts'
 import type { WebhookSecrets } from './webhook-secrets.ts'
@@ -10,7 +10,7 @@ import * as store from './webhooks-store.ts'
 export function createEndpoints(deps: {
   governance: GovernanceLog
   secrets: WebhookSecrets
-  describeUrl: (tenantId: string, url: string) => DescribedUrl
+  describeUrl: (tenantId: string, url: string) => RedactedUrl
   /** Told after a commit that changed one. */
   changed: (tenantId: string) => void
 }): Endpoints {

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../../../provenance/json.ts'
-import type { DescribedUrl } from '../../../secrets/redacted-url.ts'
+import type { RedactedUrl } from '../../../secrets/redacted-url.ts'
 import type {
   AlertRule,
   WebhookChanges,
@@ -48,7 +48,7 @@ export function changedState(before: WebhookState, changes: WebhookChanges, now:
 }
 
 /** For events. @param address what they say of the address, see `createUrlDescriber` */
-export function described(state: WebhookState, address: DescribedUrl): { [member: string]: JsonValue } {
+export function described(state: WebhookState, address: RedactedUrl): { [member: string]: JsonValue } {
   const { events, description, filters, thresholds, alerts, disabled_at, disabled_reason } = state
   return {
     ...address,

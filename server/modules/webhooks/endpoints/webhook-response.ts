@@ -4,7 +4,7 @@ import { stateOf } from './webhook-changes.ts'
 import type { OpenCounts, WebhookWithProgress } from './webhooks-store.ts'
 
 /** @param counts none are none */
-export function webhookAnswer(
+export function toWebhookResponse(
   row: WebhookWithProgress,
   counts: Pick<OpenCounts, 'pending' | 'dead'> = { pending: 0, dead: 0 },
 ): WebhookAnswer {

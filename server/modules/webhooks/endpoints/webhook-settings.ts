@@ -1,13 +1,13 @@
 import type { PointedError } from '../../../../contract/domain-error.ts'
 import { problemOfEventName } from '../../../../contract/webhook-events.ts'
-import type { SoundParts } from '../../../http/valid-parts.ts'
+import type { ValidParts } from '../../../http/valid-parts.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import type { AlertRule, WebhookSettings } from '../webhooks-types.ts'
 import { meaningOf } from './webhook-defaults.ts'
 
 /** What is wrong with settings beyond their shape. */
 export function problemsOfSettings(
-  { url, events = [], alerts = [] }: SoundParts<WebhookSettings>,
+  { url, events = [], alerts = [] }: ValidParts<WebhookSettings>,
   outbound: Pick<Outbound, 'problemOf'>,
 ): PointedError[] {
   const problem = url === undefined ? undefined : (outbound.problemOf(url) ?? problemOfFragment(url))
@@ -26,7 +26,7 @@ function problemOfFragment(url: string): string | undefined {
   return url.includes('#') ? 'must not have a fragment (#…): it is never sent' : undefined
 }
 
-function problemsOfRules(rules: readonly (SoundParts<AlertRule> | undefined)[]): PointedError[] {
+function problemsOfRules(rules: readonly (ValidParts<AlertRule> | undefined)[]): PointedError[] {
   const seen = new Map<string, number>()
   return rules.flatMap((rule, at) => {
     if (rule === undefined) return []
@@ -39,7 +39,7 @@ function problemsOfRules(rules: readonly (SoundParts<AlertRule> | undefined)[]):
   })
 }
 
-function problemsOfRule({ metric, above, recovers_at }: SoundParts<AlertRule>): PointedError[] {
+function problemsOfRule({ metric, above, recovers_at }: ValidParts<AlertRule>): PointedError[] {
   const errors: PointedError[] = []
   if (metric === 'error_rate' && above !== undefined && above > 1) {
     errors.push({ pointer: '/above', detail: 'must be from 0 to 1: an error rate is a ratio' })
@@ -50,7 +50,7 @@ function problemsOfRule({ metric, above, recovers_at }: SoundParts<AlertRule>): 
   return errors
 }
 
-function isWhole(rule: SoundParts<AlertRule>): rule is AlertRule {
+function isWhole(rule: ValidParts<AlertRule>): rule is AlertRule {
   const { metric, group_by, above, window_minutes } = rule
   return metric !== undefined && group_by !== undefined && above !== undefined && window_minutes !== undefined
 }

@@ -8,7 +8,7 @@ import {
 } from '../../../../contract/limits.ts'
 import { PageQuery } from '../../../../contract/request-schemas.ts'
 import { addRoute, emptyBody } from '../../../http/route.ts'
-import type { SoundParts } from '../../../http/valid-parts.ts'
+import type { ValidParts } from '../../../http/valid-parts.ts'
 import { WebhookParams } from '../webhook-params-schema.ts'
 import type { WebhookAdministration, WebhookSettings } from '../webhooks-types.ts'
 import {
@@ -39,7 +39,7 @@ export function addWebhookRoutes(app: FastifyInstance, webhooks: WebhookAdminist
         `${webhookAnswerSeconds} seconds is sent again after ${schedule}. ` +
         `A tenant has at most ${webhooksMax} endpoints.`,
       body: WebhookBody,
-      checkBody: (sound: SoundParts<WebhookSettings>) => webhooks.furtherProblems(sound),
+      checkBody: (sound: ValidParts<WebhookSettings>) => webhooks.furtherProblems(sound),
       response: { 201: WebhookSchema },
       responseHeaders: { 201: webhookLocation },
       problems: ['hub-unavailable'],
@@ -87,7 +87,7 @@ export function addWebhookRoutes(app: FastifyInstance, webhooks: WebhookAdminist
         'another `url` does.',
       params: WebhookParams,
       body: WebhookChangesBody,
-      checkBody: (sound: SoundParts<WebhookSettings>) => webhooks.furtherProblems(sound),
+      checkBody: (sound: ValidParts<WebhookSettings>) => webhooks.furtherProblems(sound),
       response: { 200: WebhookSchema },
     },
     async (request) => webhooks.update(request.caller, request.params.webhook_id, request.body),

@@ -8,7 +8,7 @@ import type { Caller, Tenant } from '../../../http/caller.ts'
 import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import { randomText } from '../../../secrets/random-text.ts'
-import type { DescribedUrl } from '../../../secrets/redacted-url.ts'
+import type { RedactedUrl } from '../../../secrets/redacted-url.ts'
 import { formerSecretUntil, makeSigningSecret } from '../../../secrets/signing-secrets.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { AlertEnds } from '../alerts/alert-ends.ts'
@@ -17,7 +17,7 @@ import type { WebhookAdministration, WebhookAnswer, WebhookChanges, WebhookSetti
 import { checkReadings } from './alert-limits.ts'
 import { noSuchEndpoint } from './endpoints.ts'
 import { changedState, described, newState, stateOf, type WebhookState } from './webhook-changes.ts'
-import { webhookAnswer } from './webhook-response.ts'
+import { toWebhookResponse } from './webhook-response.ts'
 import type { WebhookSecrets } from './webhook-secrets.ts'
 import { problemsOfSettings, problemsOfWhole } from './webhook-settings.ts'
 import * as store from './webhooks-store.ts'
@@ -30,7 +30,7 @@ export function createWebhookAdministration(deps: {
   governance: GovernanceLog
   outbound: Pick<Outbound, 'problemOf'>
   secrets: WebhookSecrets
-  describeUrl: (tenantId: string, url: string) => DescribedUrl
+  describeUrl: (tenantId: string, url: string) => RedactedUrl
   cursorKey: Buffer
   /** Told after a commit that changed an endpoint. */
   changed: (tenantId: string) => void
@@ -59,7 +59,7 @@ export function createWebhookAdministration(deps: {
     const counts = new Map(
       (await store.countOpen(tx, ids, webhookHealthCountMax)).map((each) => [each.webhook_id, each]),
     )
-    return rows.map((row) => webhookAnswer(row, counts.get(row.webhook_id)))
+    return rows.map((row) => toWebhookResponse(row, counts.get(row.webhook_id)))
   }
 
   async function answerOf(tx: TenantTx, webhookId: string): Promise<WebhookAnswer> {

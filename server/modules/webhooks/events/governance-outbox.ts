@@ -5,7 +5,7 @@ import type { UserProfiles } from '../../roster/roster-types.ts'
 import type { GovernanceNews, OutgoingMessage, WebhookOutbox, WrittenEvent } from '../webhooks-types.ts'
 import { userMessages } from './user-news.ts'
 
-export function createGovernanceNews(deps: {
+export function createGovernanceOutbox(deps: {
   outbox: Pick<WebhookOutbox, 'wanted' | 'add'>
   profiles: UserProfiles
 }): GovernanceNews {

@@ -10,10 +10,13 @@ type Members = Readonly<Record<string, JsonValue>>
 export type Floors = Record<InvocationEventKind, number>
 
 /** Of a skill and an archetype; undefined where the filters of the endpoint leave them out. */
-export type Interest = (skillId: JsonValue | undefined, archetypeId: JsonValue | undefined) => Floors | undefined
+export type InvocationFilter = (
+  skillId: JsonValue | undefined,
+  archetypeId: JsonValue | undefined,
+) => Floors | undefined
 
 /** What an endpoint wants of single invocations; undefined where that is nothing. */
-export function interestOf({ events, filters, thresholds }: Endpoint): Interest | undefined {
+export function invocationFilterOf({ events, filters, thresholds }: Endpoint): InvocationFilter | undefined {
   const { latency_ms, cost_usd } = wholeThresholds(thresholds)
   const floors: Floors = {
     'skill.invocation_failed': 0,

@@ -1,7 +1,7 @@
 import { type InvocationEventKind, invocationEventKinds } from '../../../../contract/webhook-events.ts'
 import type { Endpoint, IngestedEvent, InvocationWatch, OutgoingMessage } from '../webhooks-types.ts'
 import { invocationData } from './invocation-data.ts'
-import { exceeds, type Floors, type Interest, interestOf } from './invocation-filter.ts'
+import { exceeds, type Floors, type InvocationFilter, invocationFilterOf } from './invocation-filter.ts'
 
 /**
  * What the enabled ones among the endpoints want of single invocations; undefined where that is nothing.
@@ -12,7 +12,7 @@ import { exceeds, type Floors, type Interest, interestOf } from './invocation-fi
  */
 export function invocationWatch(endpoints: readonly Endpoint[]): InvocationWatch | undefined {
   const interests = endpoints.flatMap((endpoint) => {
-    const interest = endpoint.enabled ? interestOf(endpoint) : undefined
+    const interest = endpoint.enabled ? invocationFilterOf(endpoint) : undefined
     return interest ? [{ webhookId: endpoint.webhookId, of: interest }] : []
   })
   if (interests.length === 0) return undefined
@@ -21,7 +21,7 @@ export function invocationWatch(endpoints: readonly Endpoint[]): InvocationWatch
 
 interface Interested {
   webhookId: string
-  of: Interest
+  of: InvocationFilter
 }
 
 function messagesOf(interests: readonly Interested[], events: readonly IngestedEvent[]): OutgoingMessage[] {

@@ -1,13 +1,13 @@
 import { type InvocationEventKind, invocationEventKinds, wantsKind } from '../../../../contract/webhook-events.ts'
 import type { JsonValue } from '../../../../provenance/json.ts'
-import { exceeds, type Floors, interestOf } from '../invocations/invocation-filter.ts'
+import { exceeds, type Floors, invocationFilterOf } from '../invocations/invocation-filter.ts'
 import type { Endpoint, OutgoingMessage } from '../webhooks-types.ts'
 
 /** Endpoints to be told of a message, which are enabled. */
-export type Audience = (message: Pick<OutgoingMessage, 'kind' | 'data' | 'webhookIds'>) => readonly Endpoint[]
+export type EndpointMatch = (message: Pick<OutgoingMessage, 'kind' | 'data' | 'webhookIds'>) => readonly Endpoint[]
 
 /** By kind and, of single invocations, by the filters and thresholds of each endpoint. For one turn of the relay. */
-export function audienceOf(all: readonly Endpoint[]): Audience {
+export function matchEndpoints(all: readonly Endpoint[]): EndpointMatch {
   const enabled = all.filter((endpoint) => endpoint.enabled)
   const byId = new Map(enabled.map((endpoint) => [endpoint.webhookId, endpoint]))
   const wanting = memoized((kind) => enabled.filter(({ events }) => wantsKind(events, kind)))
@@ -27,7 +27,7 @@ interface Listener {
 
 /** Those that the filters of endpoints let a skill and an archetype through to. */
 function listeners(enabled: readonly Endpoint[]) {
-  const interests = enabled.map((endpoint) => ({ endpoint, interest: interestOf(endpoint) }))
+  const interests = enabled.map((endpoint) => ({ endpoint, interest: invocationFilterOf(endpoint) }))
   const of = memoized((key): Listener[] => {
     const [skillId, archetypeId] = JSON.parse(key) as [JsonValue, JsonValue]
     return interests.flatMap(({ endpoint, interest }) => {

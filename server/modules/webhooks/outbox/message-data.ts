@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../../provenance/json.ts'
  * What a message carries: every endpoint gets a copy of it, and a client may write a megabyte into one event. Of more
  * than `webhookDataBytesMax` as JSON the largest members are left out, until the rest fits; `truncated` says so.
  */
-export function carriedData(data: JsonObject): { data: JsonObject; bytes: number } {
+export function truncateData(data: JsonObject): { data: JsonObject; bytes: number } {
   const bytes = sizeOf(data)
   if (bytes <= webhookDataBytesMax) return { data, bytes }
   const sizes = Object.entries(data).map(([name, value]) => ({ name, size: sizeOf({ [name]: value }) }))

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Database, DatabaseLog, Listener } from '../../../db/database.ts'
-import type { WebhookWord } from '../delivery-types.ts'
+import type { WebhookSignal } from '../delivery-types.ts'
 import { notifyWebhooks, webhooksChannel } from './outbox-store.ts'
 
 /** Between two notifications of one process: each is a commit. */
@@ -9,7 +9,7 @@ const gatherMs = 50
 const erasedMark = '-'
 
 /** Gets word to the processes that deliver. Nobody waits for it, and it never throws. Not inside a transaction. */
-export interface OutboxNews {
+export interface OutboxNotifier {
   /** Messages wait. */
   queued(tenantId: string): void
   /** Some that may have been read already were erased. */
@@ -23,12 +23,12 @@ export interface OutboxNews {
  * whole database as it commits, and those that ingest would commit one after the other. A hint and no more: what is not
  * told of is found a few seconds later.
  */
-export function createOutboxNews(deps: {
+export function createOutboxNotifier(deps: {
   database: Pick<Database, 'withRegistry'>
   /** The worker of this process. */
-  wake: (tenantId: string, word?: WebhookWord) => void
+  wake: (tenantId: string, word?: WebhookSignal) => void
   log: Pick<DatabaseLog, 'warn'>
-}): OutboxNews {
+}): OutboxNotifier {
   const { database, wake, log } = deps
   const waiting = new Set<string>()
   const closing = new AbortController()
@@ -67,9 +67,9 @@ export function createOutboxNews(deps: {
 }
 
 /** Tells of tenants for which messages may wait, or of which some were erased. */
-export function hearQueued(
+export function listenForOutbox(
   database: Pick<Database, 'listen'>,
-  heard: (tenantId: string, word?: WebhookWord) => void,
+  heard: (tenantId: string, word?: WebhookSignal) => void,
 ): Listener {
   // Without a word when listening begins: what was missed until then is looked for anyway.
   return database.listen(webhooksChannel, (payload = '') => {

@@ -1,11 +1,11 @@
 import { wantsKind } from '../../../../contract/webhook-events.ts'
 import type { Database, DatabaseLog } from '../../../db/database.ts'
 import type { RecordClock } from '../../hub/record-clock-types.ts'
-import type { WebhookWord } from '../delivery-types.ts'
+import type { WebhookSignal } from '../delivery-types.ts'
 import type { OutgoingMessage, WebhookOutbox } from '../webhooks-types.ts'
-import { carriedData } from './message-data.ts'
+import { truncateData } from './message-data.ts'
 import { type QueuedMessage, writeMessages } from './outbox-message.ts'
-import { createOutboxNews } from './outbox-notifier.ts'
+import { createOutboxNotifier } from './outbox-notifier.ts'
 import { insertOutbox, insertOutboxRow, wantedNames } from './outbox-store.ts'
 
 /** So that rows stay of a size that is relayed at once. */
@@ -23,14 +23,14 @@ export function createWebhookOutbox(deps: {
   database: Pick<Database, 'withRegistry'>
   clock: RecordClock
   /** The worker of this process. */
-  wake: (tenantId: string, word?: WebhookWord) => void
+  wake: (tenantId: string, word?: WebhookSignal) => void
   log: Pick<DatabaseLog, 'warn'>
 }): OwnOutbox {
   const { clock } = deps
-  const news = createOutboxNews(deps)
+  const news = createOutboxNotifier(deps)
 
   function queuedOf(message: OutgoingMessage): { message: QueuedMessage; bytes: number } {
-    const { data, bytes } = carriedData(message.data)
+    const { data, bytes } = truncateData(message.data)
     return { message: { ...message, data, messageId: clock.next().recordId }, bytes }
   }
 

@@ -7,11 +7,11 @@ import { retryAfterSeconds } from '../../../outbound/retry-after.ts'
 import { signatureOf } from '../../../outbound/signature.ts'
 import type { DeliveryAttempt, DeliveryErrorCode } from '../delivery-types.ts'
 import type { DueDelivery } from './due-store.ts'
-import { messageText } from './request-body.ts'
-import { loggedAnswer } from './response-log.ts'
+import { requestBody } from './request-body.ts'
+import { loggedResponse } from './response-log.ts'
 
 /** An attempt that has ended. Without an error it was taken. */
-export interface Attempted {
+export interface AttemptResult {
   attempt: DeliveryAttempt
   /** The receiver asked for it. */
   retryAfterSeconds?: number
@@ -30,9 +30,9 @@ export async function attemptDelivery(
   { tenantSlug, url, secrets }: Target,
   delivery: DueDelivery & { data: string },
   signal: AbortSignal,
-): Promise<Attempted> {
+): Promise<AttemptResult> {
   const nowMs = Date.now()
-  const body = Buffer.from(messageText(tenantSlug, delivery))
+  const body = Buffer.from(requestBody(tenantSlug, delivery))
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'org-memory-hub',
@@ -60,9 +60,9 @@ export function unsentAttempt(url: string, code: DeliveryErrorCode, detail: stri
 function attempted(
   begun: Pick<DeliveryAttempt, 'at' | 'url' | 'request_headers' | 'duration_ms'>,
   answer: PostAnswer,
-): Attempted {
+): AttemptResult {
   const { status } = answer
-  const response = loggedAnswer(answer)
+  const response = loggedResponse(answer)
   if (status >= 200 && status < 300) return { attempt: { ...begun, response } }
   const error = { code: codeOf(status), detail: `The receiver ${wordsOf(status)}.` }
   const asks = status === 429 || status === 503

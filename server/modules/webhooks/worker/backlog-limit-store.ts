@@ -25,7 +25,7 @@ export async function openState(tx: TenantTx, webhookId: string, max: number): P
 }
 
 /** False where it has begun before. */
-export async function beginOverflow(tx: TenantTx, webhookId: string, at: string): Promise<boolean> {
+export async function beginBacklog(tx: TenantTx, webhookId: string, at: string): Promise<boolean> {
   const { rowCount } = await tx.client.query(
     `update hub.webhook_progress set overflowing_since = $3
      where tenant_id = $1 and webhook_id = $2 and overflowing_since is null`,
@@ -34,7 +34,7 @@ export async function beginOverflow(tx: TenantTx, webhookId: string, at: string)
   return rowCount === 1
 }
 
-export async function endOverflow(tx: TenantTx, webhookId: string): Promise<void> {
+export async function endBacklog(tx: TenantTx, webhookId: string): Promise<void> {
   await tx.client.query(
     'update hub.webhook_progress set overflowing_since = null where tenant_id = $1 and webhook_id = $2',
     [tx.tenantId, webhookId],
@@ -47,7 +47,7 @@ export async function endOverflow(tx: TenantTx, webhookId: string): Promise<void
  * @param attempt is noted with each, in the place of one
  * @returns how many
  */
-export async function giveUpOldest(
+export async function failOldest(
   tx: TenantTx,
   webhookId: string,
   { spared, count, attempt }: { spared: number; count: number; attempt: DeliveryAttempt },

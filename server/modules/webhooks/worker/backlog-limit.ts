@@ -4,7 +4,7 @@ import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { DeliveryAttempt } from '../delivery-types.ts'
 import type { Endpoints } from '../webhooks-types.ts'
-import { beginOverflow, endOverflow, giveUpOldest, openState } from './backlog-limit-store.ts'
+import { beginBacklog, endBacklog, failOldest, openState } from './backlog-limit-store.ts'
 
 /** Messages to an endpoint between two looks at how many wait: they may be so many more. */
 export const messagesPerLook = 5_000
@@ -14,7 +14,7 @@ const partMax = 2_000
 const sparedMax = 2_000
 
 /** Keeps what waits for an endpoint within bounds. */
-export interface Overflow {
+export interface BacklogLimit {
   /** Gives up what waits longest where more than the limit waits, and says so once, when it begins. */
   check(tenant: Tenant, webhookIds: readonly string[]): Promise<void>
 }
@@ -29,10 +29,10 @@ export function dueForLook(counts: ReadonlyMap<string, number>, last: ReadonlyMa
 }
 
 /** @param openMax fewer in tests */
-export function createOverflow(
+export function createBacklogLimit(
   deps: { database: Pick<Database, 'withTenant'>; endpoints: Pick<Endpoints, 'overflowed'> },
   openMax = webhookOpenDeliveriesMax,
-): Overflow {
+): BacklogLimit {
   const { database, endpoints } = deps
   const spared = Math.min(sparedMax, Math.floor(openMax / 2))
 
@@ -43,13 +43,13 @@ export function createOverflow(
     const excess = state.open - openMax
     if (excess <= 0) {
       // Not at once, or what is near to the limit would be told of again and again.
-      if (state.overflowing_since !== null && state.open <= openMax / 2) await endOverflow(tx, webhookId)
+      if (state.overflowing_since !== null && state.open <= openMax / 2) await endBacklog(tx, webhookId)
       return false
     }
     const at = formatTimestamp(Date.now())
-    const isNew = await beginOverflow(tx, webhookId, at)
+    const isNew = await beginBacklog(tx, webhookId, at)
     const attempt = noAttempt(state.url, at, openMax)
-    const givenUp = await giveUpOldest(tx, webhookId, { spared, count: excess, attempt })
+    const givenUp = await failOldest(tx, webhookId, { spared, count: excess, attempt })
     if (isNew) await endpoints.overflowed(tx, tenant, webhookId, openMax)
     return givenUp === partMax
   }

@@ -1,15 +1,15 @@
 import { webhookAttemptsKept } from '../../../../contract/limits.ts'
 import type { DeliveryAttempt } from '../delivery-types.ts'
-import { type Attempted, unsentAttempt } from './attempt.ts'
+import { type AttemptResult, unsentAttempt } from './attempt.ts'
 import { type DeliverySchedule, pauseAfter } from './delivery-schedule.ts'
 import type { DueDelivery } from './due-store.ts'
 import type { Outcome } from './outcome-store.ts'
 
 /** What becomes of a delivery after an attempt, or without one. @param url where it would have gone */
-export function judge(
+export function decideOutcome(
   schedule: DeliverySchedule,
   delivery: DueDelivery,
-  result: Attempted | 'erased' | 'key-destroyed',
+  result: AttemptResult | 'erased' | 'key-destroyed',
   url: string,
 ): Outcome {
   if (result === 'erased') return { delivery, status: 'dead', counts: false, isGone: false }

@@ -1,9 +1,9 @@
 import { testEventKind } from '../../../../contract/webhook-events.ts'
-import type { Lane, Lanes } from '../../../outbound/concurrency-pools.ts'
-import type { Attempted } from './attempt.ts'
+import type { ConcurrencyPool, ConcurrencyPools } from '../../../outbound/concurrency-pools.ts'
+import type { AttemptResult } from './attempt.ts'
 import { DeliveryQueue } from './delivery-queue.ts'
 import type { DueDelivery } from './due-store.ts'
-import type { ReadBudget } from './memory-budget.ts'
+import type { MemoryBudget } from './memory-budget.ts'
 import type { Outcome } from './outcome-store.ts'
 
 /** Attempts at once to a receiver that takes what it gets, and to one that failed last or is not known yet. */
@@ -17,18 +17,18 @@ const pacePerFailureMs = 25
 
 export type Opened = { url: string; secrets: readonly string[] } | 'key-destroyed'
 
-export interface RunDeps {
+export interface EndpointDispatcherDeps {
   tenantId: string
-  lanes: Lanes
-  budget: ReadBudget
+  lanes: ConcurrencyPools
+  budget: MemoryBudget
   /** Sends; throws the reason of the signal. */
   send: (
     delivery: DueDelivery & { data: string },
     opened: Exclude<Opened, string>,
     stop: AbortSignal,
-  ) => Promise<Attempted>
+  ) => Promise<AttemptResult>
   /** What became of it, see `delivery-outcome.ts`. */
-  judge: (delivery: DueDelivery, result: Attempted | 'erased' | 'key-destroyed') => Outcome
+  judge: (delivery: DueDelivery, result: AttemptResult | 'erased' | 'key-destroyed') => Outcome
   /** Resolves once it is kept. */
   keep: (outcome: Outcome) => Promise<void>
   /** More is wanted. */
@@ -45,7 +45,7 @@ export interface RunDeps {
 }
 
 /** Delivery to one endpoint, by the process that has leased it. */
-export class EndpointRun {
+export class EndpointDispatcher {
   readonly webhookId: string
   /** By `nowMs`; nothing is begun after it. */
   leasedUntilMs = 0
@@ -57,7 +57,7 @@ export class EndpointRun {
   hasMore = false
   /** Some that a look may have left out, because they were held as it began, are held no more. */
   isMissing = false
-  readonly #deps: RunDeps
+  readonly #deps: EndpointDispatcherDeps
   #opened: Opened | undefined
   #openedUntilMs = 0
   #failures: number
@@ -72,7 +72,7 @@ export class EndpointRun {
   #timer: NodeJS.Timeout | undefined
   #hasWoken = false
 
-  constructor(webhookId: string, failures: number, deps: RunDeps) {
+  constructor(webhookId: string, failures: number, deps: EndpointDispatcherDeps) {
     this.webhookId = webhookId
     this.#failures = failures
     this.#deps = deps
@@ -175,7 +175,7 @@ export class EndpointRun {
     return lanes.room(this.#lane(), tenantId, this.#queue.bytesEach) > 0 ? 0 : 50
   }
 
-  #lane(): Lane {
+  #lane(): ConcurrencyPool {
     return this.#failures > 0 || this.#isSlow ? 'slow' : 'quick'
   }
 
@@ -235,7 +235,7 @@ export class EndpointRun {
     }
   }
 
-  #learn({ attempt, retryAfterSeconds = 0 }: Attempted, isLate: boolean): void {
+  #learn({ attempt, retryAfterSeconds = 0 }: AttemptResult, isLate: boolean): void {
     if (!isLate) this.#isSlow = false
     if (attempt.error) {
       this.#failures += 1

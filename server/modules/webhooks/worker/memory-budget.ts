@@ -2,14 +2,14 @@
  * Bytes of deliveries that this process has read and not done with. Every tenant has some for itself; of the others it
  * holds a quarter of what it leaves free at most, as `concurrency-pools.ts` shares out places: one alone has much, and many share fairly.
  */
-export interface ReadBudget {
+export interface MemoryBudget {
   /** Bytes that a tenant may read now. */
   room(tenantId: string): number
   hold(tenantId: string, bytes: number): void
   free(tenantId: string, bytes: number): void
 }
 
-export function createReadBudget({ ownBytes, sharedBytes }: { ownBytes: number; sharedBytes: number }): ReadBudget {
+export function createMemoryBudget({ ownBytes, sharedBytes }: { ownBytes: number; sharedBytes: number }): MemoryBudget {
   const held = new Map<string, number>()
   let shared = 0
   const sharedOf = (bytes: number) => Math.max(0, bytes - ownBytes)

@@ -23,7 +23,7 @@ export interface Outcome {
  * meanwhile (queued anew, erased, given up) stays as it is, but for the log of the attempt. Answers which endpoints are
  * gone, or have failed for too long.
  */
-export async function keepOutcomes(
+export async function saveOutcomes(
   tx: TenantTx,
   outcomes: readonly Outcome[],
   failingHoursMax: number,

@@ -4,7 +4,7 @@ const staleMs = 30_000
 type Stage = 'queued' | 'due'
 
 /** How long what is to be delivered has waited, as was seen when tenants were looked at last. */
-export interface WaitingTimes {
+export interface QueueAge {
   /** How long the oldest message of a tenant has; 0 where none waits. */
   seen(stage: Stage, tenantId: string, waitedMs: number): void
   forget(tenantId: string): void
@@ -12,7 +12,7 @@ export interface WaitingTimes {
   longest(): Record<Stage, number>
 }
 
-export function createWaitingTimes(nowMs: () => number): WaitingTimes {
+export function createQueueAge(nowMs: () => number): QueueAge {
   const stages = {
     queued: new Map<string, { waitedMs: number; atMs: number }>(),
     due: new Map<string, { waitedMs: number; atMs: number }>(),

@@ -1,6 +1,6 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
 import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
-import { createBreath } from '../../../jobs/event-loop-yielder.ts'
+import { createEventLoopYielder } from '../../../jobs/event-loop-yielder.ts'
 import type { RecordClock } from '../../hub/record-clock-types.ts'
 import {
   insertDeliveries,
@@ -8,7 +8,7 @@ import {
   statementsOf,
   takeSequences,
 } from '../deliveries/new-deliveries-store.ts'
-import { audienceOf } from '../outbox/endpoint-matching.ts'
+import { matchEndpoints } from '../outbox/endpoint-matching.ts'
 import { type QueuedMessage, readMessages, writeMessages } from '../outbox/outbox-message.ts'
 import { deleteOutboxRows, updateOutboxRow } from '../outbox/outbox-store.ts'
 import { lockWebhooks } from '../webhook-lock-store.ts'
@@ -70,7 +70,7 @@ export function createRelay(deps: {
   }
 
   async function relaySome(tx: TenantTx, rows: readonly store.OutboxRow[]): Promise<Part> {
-    const breathe = createBreath()
+    const breathe = createEventLoopYielder()
     const part = new Part(await endpoints.all(tx), clock)
     const done: string[] = []
     for (const row of rows) {
@@ -142,14 +142,14 @@ class Part {
   /** Known once it is inserted. */
   grown: readonly string[] = []
   readonly #clock: Pick<RecordClock, 'next'>
-  readonly #audience: ReturnType<typeof audienceOf>
+  readonly #audience: ReturnType<typeof matchEndpoints>
   readonly #told: NewDeliveries[] = []
   readonly #counts = new Map<string, number>()
   #deliveries = 0
   #bytes = 0
 
   constructor(all: readonly Endpoint[], clock: Pick<RecordClock, 'next'>) {
-    this.#audience = audienceOf(all)
+    this.#audience = matchEndpoints(all)
     this.#clock = clock
   }
 

@@ -8,7 +8,7 @@ const headerCharactersMax = 4 * 1024
 const leftOut: ReadonlySet<string> = new Set(['set-cookie', 'set-cookie2'])
 
 /** What is kept of an answer, to be shown: status, the first headers, the beginning of a body that is text. */
-export function loggedAnswer({ status, headers, beginning }: PostAnswer): NonNullable<DeliveryAttempt['response']> {
+export function loggedResponse({ status, headers, beginning }: PostAnswer): NonNullable<DeliveryAttempt['response']> {
   const body = bodyText(headers, beginning)
   return { status, headers: firstHeaders(headers), ...(body !== undefined && { body }) }
 }

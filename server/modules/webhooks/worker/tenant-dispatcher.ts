@@ -2,9 +2,9 @@ import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { Endpoints } from '../webhooks-types.ts'
 import { type DueDelivery, dueDeliveries, dueTests, type Wanted } from './due-store.ts'
-import { EndpointRun, type Opened, type RunDeps } from './endpoint-dispatcher.ts'
+import { EndpointDispatcher, type EndpointDispatcherDeps, type Opened } from './endpoint-dispatcher.ts'
 import { type EndpointState, endpointStates, leaseEndpoints, releaseEndpoints } from './lease-store.ts'
-import { giveUpDeliveries, keepOutcomes, type Outcome } from './outcome-store.ts'
+import { giveUpDeliveries, type Outcome, saveOutcomes } from './outcome-store.ts'
 import { createOutcomeWriter } from './outcome-writer.ts'
 
 /** Between looks at a tenant with endpoints, for what nobody told of; less where something is due sooner. */
@@ -17,19 +17,22 @@ const idleMs = 5_000
 const secretsMsMax = 60_000
 /** The same under a customer's key: once it is destroyed, nothing is signed by them within five seconds. */
 const ownKeySecretsMsMax = 2_000
-export const ownKeySecretsGoodMs = 4_500
+export const customerKeySecretsCachedMs = 4_500
 const secretsRetryMsMin = 1_000
 const secretsRetryMsMax = 30_000
 const givenUpAtOnce = 5_000
 /** More than this, and nothing is begun until some are kept. */
 const unkeptMax = 5_000
 
-export interface TenantDeliveriesDeps
-  extends Pick<RunDeps, 'lanes' | 'budget' | 'paceMsMax' | 'leftAloneMsMax' | 'quickMsMax' | 'nowMs'> {
-  judge: (...rest: [...Parameters<RunDeps['judge']>, url: string]) => Outcome
+export interface TenantDispatcherDeps
+  extends Pick<EndpointDispatcherDeps, 'lanes' | 'budget' | 'paceMsMax' | 'leftAloneMsMax' | 'quickMsMax' | 'nowMs'> {
+  judge: (...rest: [...Parameters<EndpointDispatcherDeps['judge']>, url: string]) => Outcome
   database: Database
   endpoints: Pick<Endpoints, 'secretsOf' | 'disable'>
-  send: (tenant: Tenant, ...rest: Parameters<RunDeps['send']>) => ReturnType<RunDeps['send']>
+  send: (
+    tenant: Tenant,
+    ...rest: Parameters<EndpointDispatcherDeps['send']>
+  ) => ReturnType<EndpointDispatcherDeps['send']>
   /** Of this process. */
   leaseBy: string
   leaseSeconds: number
@@ -43,7 +46,7 @@ export interface TenantDeliveriesDeps
 }
 
 /** Delivery to the endpoints of one tenant that this process has leased. */
-export interface TenantDeliveries {
+export interface TenantDispatcher {
   /** Leases what is due and free, reads what can be sent, and answers in how many milliseconds to look again. */
   look(): Promise<number>
   /** How long a delivery has been due, as the last look found; those to receivers that fail are not asked. */
@@ -59,18 +62,18 @@ export interface TenantDeliveries {
 }
 
 interface Run {
-  run: EndpointRun
+  run: EndpointDispatcher
   url: string
   version: string
   openedAtMs: number
 }
 
-export function createTenantDeliveries(tenant: Tenant, deps: TenantDeliveriesDeps): TenantDeliveries {
+export function createTenantDispatcher(tenant: Tenant, deps: TenantDispatcherDeps): TenantDispatcher {
   const { database, endpoints, leaseBy, leaseSeconds, wake, nowMs, log } = deps
   const { slug } = tenant
   const runs = new Map<string, Run>()
   /** Those that ended here, while something of theirs was on its way. */
-  const ended = new Set<EndpointRun>()
+  const ended = new Set<EndpointDispatcher>()
   /** Endpoints that were broken off since the look that goes on has begun: what it found may be from before. */
   const brokenOff = new Set<string>()
   /** What the look that goes on has read may be erased by now. */
@@ -94,7 +97,7 @@ export function createTenantDeliveries(tenant: Tenant, deps: TenantDeliveriesDep
 
   async function write(outcomes: readonly Outcome[]): Promise<void> {
     const disabled = await byIndex(async (tx) => {
-      const { gone, failing } = await keepOutcomes(tx, outcomes, deps.failingHoursMax)
+      const { gone, failing } = await saveOutcomes(tx, outcomes, deps.failingHoursMax)
       const unfit = [...gone, ...failing]
       for (const webhookId of unfit) {
         await endpoints.disable(tx, tenant, webhookId, gone.includes(webhookId) ? 'gone' : 'failing')
@@ -110,7 +113,7 @@ export function createTenantDeliveries(tenant: Tenant, deps: TenantDeliveriesDep
   }
 
   function makeRun({ webhook_id, failures, url, version, disabled_reason }: EndpointState): Run {
-    const run = new EndpointRun(webhook_id, failures, {
+    const run = new EndpointDispatcher(webhook_id, failures, {
       ...deps,
       tenantId: slug,
       send: (...rest) => deps.send(tenant, ...rest),
@@ -137,7 +140,7 @@ export function createTenantDeliveries(tenant: Tenant, deps: TenantDeliveriesDep
         return endpoints.secretsOf(tx, tenant, run.webhookId)
       })
       const opened: Opened = secrets ? { url, secrets } : 'key-destroyed'
-      if (isCurrent()) run.open(opened, hasOwnKey ? beganMs + ownKeySecretsGoodMs : undefined)
+      if (isCurrent()) run.open(opened, hasOwnKey ? beganMs + customerKeySecretsCachedMs : undefined)
     } catch (error) {
       if (!isCurrent()) return
       const retryMs = Math.min(secretsRetryMsMin * 2 ** failures, secretsRetryMsMax)
@@ -318,7 +321,7 @@ export function createTenantDeliveries(tenant: Tenant, deps: TenantDeliveriesDep
     const counted = states
       .map(({ webhook_id, failures }) => ({
         webhookId: webhook_id,
-        count: runs.get(webhook_id)?.run.wanted ?? EndpointRun.wantedAtFirst(failures),
+        count: runs.get(webhook_id)?.run.wanted ?? EndpointDispatcher.wantedAtFirst(failures),
       }))
       .filter(({ count }) => count > 0)
     const bytes = Math.floor(deps.budget.room(slug) / Math.max(1, counted.length))

@@ -3,20 +3,20 @@ import { isUnavailable } from '../../../../contract/domain-error.ts'
 import { webhookFailingHoursMax, webhookPauseSeconds, webhookPauseSpread } from '../../../../contract/limits.ts'
 import type { Database, DatabaseLog, Listener } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
-import { createTenantLoop } from '../../../jobs/tenant-poller.ts'
-import { createLanes } from '../../../outbound/concurrency-pools.ts'
+import { createTenantPoller } from '../../../jobs/tenant-poller.ts'
+import { createConcurrencyPools } from '../../../outbound/concurrency-pools.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import type { RecordClock } from '../../hub/record-clock-types.ts'
-import type { DeliveryMetrics, WebhookWord, WebhookWorker } from '../delivery-types.ts'
+import type { DeliveryMetrics, WebhookSignal, WebhookWorker } from '../delivery-types.ts'
 import type { Endpoints } from '../webhooks-types.ts'
-import { type Attempted, attemptDelivery, unsentAttempt } from './attempt.ts'
-import { createOverflow } from './backlog-limit.ts'
-import { judge } from './delivery-outcome.ts'
-import { createReadBudget } from './memory-budget.ts'
+import { type AttemptResult, attemptDelivery, unsentAttempt } from './attempt.ts'
+import { createBacklogLimit } from './backlog-limit.ts'
+import { decideOutcome } from './delivery-outcome.ts'
+import { createMemoryBudget } from './memory-budget.ts'
 import type { Outcome } from './outcome-store.ts'
-import { createWaitingTimes } from './queue-age.ts'
+import { createQueueAge } from './queue-age.ts'
 import { createRelay } from './relay.ts'
-import { createTenantDeliveries, type TenantDeliveries } from './tenant-dispatcher.ts'
+import { createTenantDispatcher, type TenantDispatcher } from './tenant-dispatcher.ts'
 
 /** Tenants whose endpoints are looked at at once. */
 const looksAtOnce = 8
@@ -30,7 +30,7 @@ const relayRetryMs = 5_000
 /** What is due does not wait for longer until more is made due. */
 const relayWaitMs = 100
 
-export interface WebhookWorkerDeps {
+export interface WebhookDispatcherDeps {
   database: Database
   endpoints: Pick<Endpoints, 'all' | 'secretsOf' | 'disable' | 'overflowed'>
   findTenant: (slug: string) => Promise<Tenant | undefined>
@@ -38,14 +38,14 @@ export interface WebhookWorkerDeps {
   /** With the time that a receiver has for the head of its answer. */
   outbound: Pick<Outbound, 'post'>
   /** Hears of what other processes have queued. */
-  hear: (heard: (tenantId: string, word?: WebhookWord) => void) => Listener
+  hear: (heard: (tenantId: string, word?: WebhookSignal) => void) => Listener
   /** Of the ids of deliveries. */
   clock: Pick<RecordClock, 'next'>
   log: DatabaseLog
 }
 
 /** For tests, which have not as long. */
-export interface WebhookWorkerOptions {
+export interface WebhookDispatcherOptions {
   /** The longest pause between attempts to a receiver that keeps failing. */
   paceMsMax?: number
   /** How long at most a receiver that asks for a pause gets nothing else either. */
@@ -60,16 +60,19 @@ export interface WebhookWorkerOptions {
  * Takes messages from the outbox, and delivers them. Several processes may run one: each endpoint is leased by one of
  * them, which alone sends to it, and others go on where it dies.
  */
-export function createWebhookWorker(deps: WebhookWorkerDeps, options: WebhookWorkerOptions = {}): WebhookWorker {
+export function createWebhookDispatcher(
+  deps: WebhookDispatcherDeps,
+  options: WebhookDispatcherOptions = {},
+): WebhookWorker {
   const { database, findTenant, outbound, log } = deps
   const nowMs = () => performance.now()
   const schedule = { pauseSeconds: webhookPauseSeconds, spread: webhookPauseSpread, random: Math.random }
   const shared = {
     ...{ database, endpoints: deps.endpoints, log, nowMs },
-    lanes: createLanes(laneSizes),
-    budget: createReadBudget(readBytes),
+    lanes: createConcurrencyPools(laneSizes),
+    budget: createMemoryBudget(readBytes),
     send,
-    judge: (...args: DropFirst<Parameters<typeof judge>>) => judge(schedule, ...args),
+    judge: (...args: DropFirst<Parameters<typeof decideOutcome>>) => decideOutcome(schedule, ...args),
     leaseBy: randomUUID(),
     leaseSeconds,
     failingHoursMax: webhookFailingHoursMax,
@@ -80,14 +83,14 @@ export function createWebhookWorker(deps: WebhookWorkerDeps, options: WebhookWor
     kept: count,
   }
   const relay = createRelay(deps)
-  const overflow = createOverflow(deps, options.openMax)
-  const waits = createWaitingTimes(nowMs)
-  const tenants = new Map<string, TenantDeliveries>()
+  const overflow = createBacklogLimit(deps, options.openMax)
+  const waits = createQueueAge(nowMs)
+  const tenants = new Map<string, TenantDispatcher>()
   const relaying = new Map<string, Promise<void>>()
   let isStopped = true
   let metrics: DeliveryMetrics | undefined
 
-  const loop = createTenantLoop({
+  const loop = createTenantPoller({
     look,
     listTenants: deps.listTenants,
     hear: () => deps.hear(wake),
@@ -101,7 +104,7 @@ export function createWebhookWorker(deps: WebhookWorkerDeps, options: WebhookWor
     nowMs,
   })
 
-  function wake(tenantId: string, word?: WebhookWord): void {
+  function wake(tenantId: string, word?: WebhookSignal): void {
     if (word === 'erased') tenants.get(tenantId)?.readAgain()
     loop.wake(tenantId)
   }
@@ -164,15 +167,15 @@ export function createWebhookWorker(deps: WebhookWorkerDeps, options: WebhookWor
     partIsDone()
   }
 
-  function deliveriesOf(tenant: Tenant): TenantDeliveries {
+  function deliveriesOf(tenant: Tenant): TenantDispatcher {
     const known = tenants.get(tenant.slug)
     if (known) return known
-    const made = createTenantDeliveries(tenant, { ...shared, wake: (inMs) => loop.wake(tenant.slug, inMs) })
+    const made = createTenantDispatcher(tenant, { ...shared, wake: (inMs) => loop.wake(tenant.slug, inMs) })
     tenants.set(tenant.slug, made)
     return made
   }
 
-  async function send(tenant: Tenant, ...[delivery, { url, secrets }, stop]: SendArguments): Promise<Attempted> {
+  async function send(tenant: Tenant, ...[delivery, { url, secrets }, stop]: SendArguments): Promise<AttemptResult> {
     try {
       return await attemptDelivery(outbound, { tenantSlug: tenant.slug, url, secrets }, delivery, stop)
     } catch (error) {
@@ -216,4 +219,4 @@ export function createWebhookWorker(deps: WebhookWorkerDeps, options: WebhookWor
 }
 
 type DropFirst<T extends readonly unknown[]> = T extends [unknown, ...infer Rest] ? Rest : never
-type SendArguments = DropFirst<Parameters<Parameters<typeof createTenantDeliveries>[1]['send']>>
+type SendArguments = DropFirst<Parameters<Parameters<typeof createTenantDispatcher>[1]['send']>>
