@@ -1,4 +1,5 @@
 import { createArrivalNotifier } from '../../server/modules/log/arrival-notifier.ts'
+import { createEmptiedLogs } from '../../server/modules/log/checkpoint-sinks/emptied-logs.ts'
 import type { TestHub } from '../support/hub.ts'
 
 const log = '/api/v1/hub/log'
@@ -30,6 +31,9 @@ export async function walkLog(hub: TestHub, tenant: 'acme' | 'globex'): Promise<
     await logs.leaves(tx, 0, grown)
     await logs.rangeProof(tx, 1, grown - 1, grown)
   })
+  const { directory } = hub.modules.tenants
+  await directory.logNames()
+  await createEmptiedLogs({ database: hub.test.database, directory })()
   const news = createArrivalNotifier(hub.test.database)
   news.tell(tenant)
   await news.close()

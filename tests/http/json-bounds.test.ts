@@ -103,7 +103,7 @@ describe('bounds', () => {
         const text = (length: number) => around.replace('%', start.padEnd(length, '0'))
         expect(excess(text(numberBytesMax + 1), {})).toEqual(tooMany(''))
         expect(
-          atOnce(scanJson(Buffer.from(text(numberBytesMax)), { depth: 64, numberBytes: numberBytesMax })).excess,
+          runToEnd(scanJson(Buffer.from(text(numberBytesMax)), { depth: 64, numberBytes: numberBytesMax })).excess,
         ).toBe(undefined)
       }
     }
@@ -111,7 +111,7 @@ describe('bounds', () => {
 
   test('end the scan inside a number that passes them', () => {
     const { buffer, reads } = countedBytes(`[${'1'.repeat(100_000)}]`)
-    expect(atOnce(scanJson(buffer, { depth: 64, numberBytes: 100 })).excess).toEqual({ of: 'numberBytes', event: 0 })
+    expect(runToEnd(scanJson(buffer, { depth: 64, numberBytes: 100 })).excess).toEqual({ of: 'numberBytes', event: 0 })
     expect(reads()).toBeLessThan(1000)
   })
 

@@ -8,12 +8,14 @@ const root = resolve(import.meta.dirname, '../..')
 /** Who opens connections beside server/outbound, and why the guard is not in the way. No address here is a tenant's. */
 const others: Readonly<Record<string, string>> = {
   'server/db/': 'PostgreSQL, as the operator configured it',
+  'server/embedded-postgres/': 'the PostgreSQL that the service itself starts',
   'server/jobs/queue.ts': 'the same PostgreSQL',
   'server/limits/valkey-client.ts': 'Valkey, as the operator configured it',
   'server/mail/mailer.ts': 'the mail server of the operator',
   'server/storage/s3-storage.ts': 'the object store of the operator',
   'server/modules/cmek/providers/': 'Vault and AWS KMS of the operator; a tenant names a key there and no address',
-  'server/modules/identity/provider-': 'openid-client, whose only way out is outbound.fetch (customFetch)',
+  'server/modules/identity/provider-': 'openid-client, which sends by outbound.fetch alone (customFetch)',
+  'server/modules/identity/oidc-callback-errors.ts': 'only error classes of openid-client',
   'server/listening-sockets.ts': 'looks up the name that the service itself listens at',
 }
 

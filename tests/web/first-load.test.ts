@@ -42,6 +42,6 @@ test.each(pages)('what has to be loaded before %s shows anything is little', (pa
 test('every page has a part of its own, and charts and the graph are not in what all of them load', () => {
   expect(pages.length).toBeGreaterThan(20)
   const names = Object.keys(manifest).join('\n')
-  expect(names).toContain('drawing')
-  expect([...scriptsOf(['index.html']).keys()].join('\n')).not.toMatch(/drawing|graph-canvas|data-table/)
+  expect(names).toContain('trend-chart')
+  expect([...scriptsOf(['index.html']).keys()].join('\n')).not.toMatch(/trend-chart|graph-canvas|data-table/)
 })
