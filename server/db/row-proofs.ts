@@ -10,7 +10,7 @@ export type ProofRules<Row> = Pick<ProvenRows<Row>, 'table' | 'fields' | 'subjec
 export type Proven<Row> = Row & { proof: Buffer | null }
 
 /** Hears of a row that was refused. It must not throw. */
-export type RefusalReport = (tenantId: string, subject: string) => void
+export type RefusalReport = (tenantId: string, subject: string, table: string) => void
 
 /**
  * Binds the fields that let somebody in to a key that the database does not have. Whoever writes to the database alone
@@ -51,7 +51,7 @@ export function createRowProofs(masterKey: Buffer, report: RefusalReport = () =>
     holds,
     sound(rows, tenantId, row) {
       if (row === undefined || holds(rows, tenantId, row)) return row
-      refused(tenantId, rows.subject(row, tenantId))
+      refused(tenantId, rows.subject(row, tenantId), rows.table)
       return undefined
     },
   }

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Caller, Tenant } from '../../server/http/caller.ts'
+import type { TamperFinding } from '../../server/modules/hub/tamper-finding.ts'
 import { callerOf, decision, openRecordLab, type RecordLab } from './record-lab.ts'
 
 let lab: RecordLab
@@ -23,10 +24,12 @@ async function writeTampered(): Promise<string> {
   return id!
 }
 
-async function reportsOf(id: string) {
+const reportsOf = (id: string) => reportsAbout(`record:${id}`)
+
+async function reportsAbout(subject: string) {
   await lab.tampering.settled()
   const { records } = await lab.reading.query(caller, { event_kind: 'hub.tamper_detected', limit: 1000 })
-  return records.filter((record) => record.subject === `record:${id}`)
+  return records.filter((record) => record.subject === subject)
 }
 
 test('a failed verification is reported once for the record and the day, however it is found', async () => {
@@ -60,6 +63,57 @@ test('two processes that find it at the same time report it once', async () => {
   for (const reporter of reporters) reporter.report(acme, [{ recordId: id, failedChecks: ['provenance_hash_matches'] }])
   await Promise.all(reporters.map((reporter) => reporter.settled()))
   expect(await reportsOf(id)).toHaveLength(1)
+})
+
+describe('findings about one subject on one day', () => {
+  const found = { table: 'hub.users' }
+  const findingOf = (subject: string, ...failedChecks: string[]) => ({ subject, failedChecks, found, service: 'test' })
+
+  async function reportTwice(...findings: TamperFinding[]): Promise<void> {
+    for (const reporter of [lab.reporterOfAnotherProcess(), lab.reporterOfAnotherProcess()]) {
+      reporter.report(acme, findings)
+      await reporter.settled()
+    }
+  }
+
+  test('are reported once for each set of failed checks and each table', async () => {
+    const user = (...checks: string[]) => findingOf('user:usr_1', ...checks)
+    await reportTwice(
+      user('access_proven'),
+      user('access_follows_events'),
+      user('access_proven', 'access_follows_events'),
+      user('access_follows_events', 'access_proven'),
+      { ...user('access_proven'), found: { table: 'hub.users', event: 'another' } },
+      { ...user('access_proven'), found: { table: 'hub.user_identities' } },
+    )
+    expect((await reportsAbout('user:usr_1')).map(({ details }) => details)).toMatchObject([
+      { failed_checks: ['access_proven'], found: { table: 'hub.users' } },
+      { failed_checks: ['access_follows_events'] },
+      { failed_checks: ['access_proven', 'access_follows_events'] },
+      { failed_checks: ['access_proven'], found: { table: 'hub.user_identities' } },
+    ])
+  })
+
+  test('are reported once in all if the subject is a record', async () => {
+    const id = await writeTampered()
+    const findings = [findingOf(`record:${id}`, 'record_in_log'), findingOf(`record:${id}`, 'state_follows_events')]
+    await reportTwice(...findings, { recordId: id, failedChecks: ['provenance_hash_matches'] })
+    expect(await reportsOf(id)).toHaveLength(1)
+  })
+
+  test('are reported although a claim names the report of another kind', async () => {
+    await reportTwice(findingOf('user:usr_2', 'access_proven'), findingOf('user:usr_2', 'access_follows_events'))
+    const [first, second] = await reportsAbout('user:usr_2')
+    const superuser = await lab.superuserClient()
+    const ids = [first?.record_id, second?.record_id]
+    await superuser.query('update hub.tamper_reports set event_id = $1 where event_id = $2', ids)
+    await reportTwice(findingOf('user:usr_2', 'access_proven'), findingOf('user:usr_2', 'access_follows_events'))
+    expect((await reportsAbout('user:usr_2')).map(({ details }) => details)).toMatchObject([
+      { failed_checks: ['access_proven'] },
+      { failed_checks: ['access_follows_events'] },
+      { failed_checks: ['access_follows_events', 'report_proven'], found: { claimed_event: first?.record_id } },
+    ])
+  })
 })
 
 test('the read does not wait for the report', async () => {

@@ -200,8 +200,8 @@ function reportRefusedRows(deps: {
   tampering: TamperReporter
   log: DatabaseLog
 }): RefusalReport {
-  return (slug, subject) => {
-    const finding = { subject, failedChecks: ['access_proven'], found: {}, service: 'access' }
+  return (slug, subject, table) => {
+    const finding = { subject, failedChecks: ['access_proven'], found: { table }, service: 'access' }
     deps.directory.find(slug, { evenSuspended: true }).then(
       (tenant) => tenant && deps.tampering.report(tenant, [finding]),
       (err: unknown) => deps.log.error({ err, tenant: slug, subject }, 'tampering could not be reported'),

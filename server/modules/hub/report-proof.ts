@@ -1,17 +1,18 @@
-import { isJsonObject } from '../../../provenance/json.ts'
+import { isJsonObject, type JsonObject } from '../../../provenance/json.ts'
 import type { Database } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import { isCorruptionError } from './corruption-errors.ts'
 import { parseCanonical } from './record-response.ts'
 import { findRecord } from './record-store.ts'
 import type { RecordVerifier } from './record-verifier.ts'
+import { findingKey, type NamedFinding } from './tamper-finding.ts'
 import { findReportEvent, type ReportPlace } from './tamper-report-store.ts'
 
 /** What a claim rests on. */
 export interface ReportProof {
   /** As the claim names it: null for none, undefined where there is no claim. */
   eventId: string | null | undefined
-  /** Whether the event is there, is the report of that subject and day, and verifies. */
+  /** Whether the event exists, is the report of that finding and day, and verifies. */
   isProven: boolean
 }
 
@@ -25,7 +26,7 @@ const beforeAll = '0001-01-01T00:00:00.000000Z'
 export function createReportProof(deps: { database: Database; check: RecordVerifier }) {
   const { database, check } = deps
 
-  async function isReport(tenant: Tenant, eventId: string, subject: string, day: string): Promise<boolean> {
+  async function isReport(tenant: Tenant, eventId: string, finding: NamedFinding, day: string): Promise<boolean> {
     const { event, verify } = await database.withTenant(
       tenant.slug,
       async (tx) => {
@@ -38,20 +39,26 @@ export function createReportProof(deps: { database: Database; check: RecordVerif
     const tellsOfIt =
       members?.event_kind === 'hub.tamper_detected' &&
       members.created_by === 'service:hub' &&
-      members.subject === subject &&
+      members.subject === finding.subject &&
       isJsonObject(members.details) &&
-      members.details.reported_on === day
+      members.details.reported_on === day &&
+      keyOfReport(finding.subject, members.details) === findingKey(finding)
     return tellsOfIt && (await verify())[0]!.verified
   }
 
-  return async (tenant: Tenant, subject: string, place: ReportPlace): Promise<ReportProof> => {
+  return async (tenant: Tenant, finding: NamedFinding, place: ReportPlace): Promise<ReportProof> => {
     const eventId = await database.withTenant(tenant.slug, (tx) => findReportEvent(tx, place), { readOnly: true })
     if (!eventId) return { eventId, isProven: false }
     try {
-      return { eventId, isProven: await isReport(tenant, eventId, subject, place.day) }
+      return { eventId, isProven: await isReport(tenant, eventId, finding, place.day) }
     } catch (error) {
       if (!isCorruptionError(error)) throw error
       return { eventId, isProven: false }
     }
   }
+}
+
+function keyOfReport(subject: string, { failed_checks: checks, found }: JsonObject): string {
+  const failedChecks = Array.isArray(checks) ? checks.map(String) : []
+  return findingKey({ subject, failedChecks, ...(isJsonObject(found) && { found }) })
 }

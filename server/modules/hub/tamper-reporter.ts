@@ -2,12 +2,12 @@ import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import { bytesToUuid } from '../../../provenance/bytes.ts'
-import type { JsonValue } from '../../../provenance/json.ts'
 import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { RecordVerifier } from './record-verifier.ts'
 import { createReportProof } from './report-proof.ts'
+import { findingKey, type NamedFinding, named, reportCheck, type TamperFinding } from './tamper-finding.ts'
 import {
   claimTamperReport,
   deleteTamperReports,
@@ -15,21 +15,6 @@ import {
   nameReportEvent,
   type ReportPlace,
 } from './tamper-report-store.ts'
-
-/** Of a record's verification, or, with a subject, of whatever else does not agree with the rest. */
-export type TamperFinding = {
-  /** Names of the checks that failed. */
-  failedChecks: readonly string[]
-} & (
-  | { recordId: string }
-  | {
-      /** `record:<id>`, `seal:<id>`, `log:<name>` or `sweep:<lane>` */
-      subject: string
-      found: Record<string, JsonValue>
-      /** The part of the service that found it. */
-      service: string
-    }
-)
 
 export interface TamperReporter {
   /**
@@ -59,24 +44,24 @@ const loggedMax = 10
 
 interface Waiting {
   tenant: Tenant
-  finding: TamperFinding
+  finding: NamedFinding
   day: string
 }
 
-const subjectOf = (finding: TamperFinding) => ('subject' in finding ? finding.subject : `record:${finding.recordId}`)
-
-/** What claims are kept under: a record's own id, and a name-based one (RFC 9562, section 5.8) of any other subject. */
-function claimIdOf(subject: string): string {
-  if (subject.startsWith('record:')) return subject.slice('record:'.length)
-  const bytes = hash('sha256', `orghub/tamper-report/v1\n${subject}`, 'buffer').subarray(0, 16)
+/** Returns the id of a claim: a record's own id, and a name-based one (RFC 9562, section 5.8) of any other finding. */
+function claimIdOf(finding: NamedFinding): string {
+  const key = findingKey(finding)
+  if (key.startsWith('record:')) return key.slice('record:'.length)
+  const bytes = hash('sha256', `orghub/tamper-report/v2\n${key}`, 'buffer').subarray(0, 16)
   bytes[6] = (bytes[6]! & 0x0f) | 0x80
   bytes[8] = (bytes[8]! & 0x3f) | 0x80
   return bytesToUuid(bytes)
 }
 
 /**
- * Writes `hub.tamper_detected`, once per subject and UTC day, whoever finds it and however often. A claim that names no
- * report is no reason not to write one: it is itself tampering. The process's log tells of each finding in any case.
+ * Writes `hub.tamper_detected` once per {@link findingKey} and UTC day, whoever finds it and however often. A claim that
+ * names no report is no reason not to write one: it is itself tampering. The process's log tells of each finding in any
+ * case.
  */
 export function createTamperReporter(deps: {
   database: Database
@@ -89,37 +74,36 @@ export function createTamperReporter(deps: {
   const { database, governance, log, now = Date.now, waitingMax: max = waitingMax } = deps
   const proofOf = createReportProof(deps)
   const remembered = new LRUCache<string, true>({ max: rememberedMax })
-  /** By day, tenant and subject, in the order in which they came; the first is being written. */
+  /** By day, tenant and finding, in the order in which they came; the first is being written. */
   const waiting = new Map<string, Waiting>()
   let leftOut = 0
   let underWay: Promise<void> | undefined
 
   async function append(tx: TenantTx, { tenant, finding, day }: Waiting): Promise<void> {
-    const subject = subjectOf(finding)
+    const { subject } = finding
     const event = await governance.append(tx, tenant, {
       kind: 'hub.tamper_detected',
       subject,
       details: {
         failed_checks: [...finding.failedChecks],
         reported_on: day,
-        ...('found' in finding ? { found: finding.found } : {}),
+        ...(finding.found && { found: finding.found }),
       },
-      actor: { service: 'service' in finding ? finding.service : 'verification' },
+      actor: { service: finding.service },
     })
-    await nameReportEvent(tx, { id: claimIdOf(subject), day }, event.recordId)
+    await nameReportEvent(tx, { id: claimIdOf(finding), day }, event.recordId)
   }
 
   async function write(one: Waiting): Promise<void> {
     const { tenant, finding, day } = one
-    const subject = subjectOf(finding)
-    const place: ReportPlace = { id: claimIdOf(subject), day }
+    const place: ReportPlace = { id: claimIdOf(finding), day }
     const isWritten = await database.withTenant(tenant.slug, async (tx) => {
       const isOurs = await claimTamperReport(tx, place)
       if (isOurs) await append(tx, one)
       return isOurs
     })
     if (isWritten) return
-    const { eventId, isProven } = await proofOf(tenant, subject, place)
+    const { eventId, isProven } = await proofOf(tenant, finding, place)
     if (isProven) return
     if (eventId === undefined) throw new Error('the claim of a report was deleted')
     await database.withTenant(tenant.slug, async (tx) => {
@@ -137,7 +121,7 @@ export function createTamperReporter(deps: {
         await write(one)
         remembered.set(name, true)
       } catch (error) {
-        const details = { err: error, tenant: one.tenant.slug, subject: subjectOf(one.finding) }
+        const details = { err: error, tenant: one.tenant.slug, subject: one.finding.subject }
         log.error(details, 'tampering could not be reported')
       }
       waiting.delete(name)
@@ -150,9 +134,9 @@ export function createTamperReporter(deps: {
   return {
     report(tenant, findings) {
       const day = formatTimestamp(now()).slice(0, 10)
-      const fresh: TamperFinding[] = []
-      for (const finding of findings) {
-        const name = `${day} ${tenant.slug} ${subjectOf(finding)}`
+      const fresh: NamedFinding[] = []
+      for (const finding of findings.map(named)) {
+        const name = `${day} ${tenant.slug} ${findingKey(finding)}`
         if (remembered.has(name) || waiting.has(name)) continue
         if (waiting.size < max) {
           waiting.set(name, { tenant, finding, day })
@@ -175,17 +159,15 @@ export function createTamperReporter(deps: {
   }
 }
 
-function shortOf(finding: TamperFinding) {
-  return { subject: subjectOf(finding), failed_checks: finding.failedChecks }
+function shortOf({ subject, failedChecks }: NamedFinding) {
+  return { subject, failed_checks: failedChecks }
 }
 
 /** The same finding, which somebody has tried to keep from being reported. */
-function withClaim(finding: TamperFinding, eventId: string | null): TamperFinding {
-  const found = 'found' in finding ? finding.found : {}
+function withClaim(finding: NamedFinding, eventId: string | null): NamedFinding {
   return {
-    subject: subjectOf(finding),
-    failedChecks: [...finding.failedChecks, 'report_proven'],
-    found: { ...found, claimed_event: eventId },
-    service: 'service' in finding ? finding.service : 'verification',
+    ...finding,
+    failedChecks: [...finding.failedChecks, reportCheck],
+    found: { ...finding.found, claimed_event: eventId },
   }
 }

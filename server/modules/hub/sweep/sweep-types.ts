@@ -11,7 +11,7 @@ export interface ScanResult {
   inconsistent: number
 }
 
-/** Re-verifies what is stored. Findings become `hub.tamper_detected`, once per subject and UTC day. */
+/** Re-verifies what is stored. Findings become `hub.tamper_detected` (`findingKey`). */
 export interface Sweeper {
   /** Goes through all of a tenant at once, as fast as it can. */
   sweep(tenant: Tenant, options?: { signal?: AbortSignal }): Promise<ScanResult>
