@@ -41,6 +41,9 @@ describe('who, from where, by which request, and what', () => {
     const shown = { both: ['before', 'after'], after: ['after'], none: [] }[states]
     expect(Object.keys(event!.details)).toEqual(expect.arrayContaining(shown))
     if (states === 'both') expect(event!.details.before).not.toEqual(event!.details.after)
+    if (!event!.details.row_digests) return
+    const swept = await lab.hub.modules.hub.sweeper.sweep(await lab.hub.tenant('acme'))
+    expect(swept).toMatchObject({ failed: 0, inconsistent: 0 })
   })
 
   test('and never a secret, nor the address of a person', async () => {
@@ -48,6 +51,23 @@ describe('who, from where, by which request, and what', () => {
     expect(secrets.length).toBeGreaterThan(5)
     for (const secret of secrets) expect(text).not.toContain(secret)
     expect(text).not.toMatch(/person-\w+@/)
+  })
+
+  test('and a digest of the row that lets somebody in from then on', async () => {
+    const named = (await lab.events('acme')).flatMap(({ event_kind, details }) =>
+      Object.keys((details?.row_digests as object | undefined) ?? {}).map(
+        (table) => `${details?.change ?? event_kind} ${table}`,
+      ),
+    )
+    const sso = ['connector.added', 'sso', 'sso_removed'].map((change) => `${change} hub.sso_connections`)
+    const scim = ['connector.added', 'scim', 'scim_removed', 'scim_token_rotated'].map(
+      (change) => `${change} hub.scim_configurations`,
+    )
+    const accounts = ['changed', 'created', 'disabled', 'secret_rotated'].map(
+      (change) => `service_account_${change} hub.service_accounts`,
+    )
+    const all = [...sso, ...scim, ...accounts, 'tenant hub.tenant_settings']
+    expect([...new Set(named)].sort()).toEqual(all.sort())
   })
 })
 

@@ -1,3 +1,4 @@
+import { copyRows } from '../auth/set-back-cases.ts'
 import { type Attack, change, sql } from './attack-ways.ts'
 
 /** Who may come in. */
@@ -43,6 +44,33 @@ export const attacksOnAccess: readonly Attack[] = [
         const { scopes, epoch, proof } = rows[0]
         const back = 'update hub.service_accounts set scopes = $2, epoch = $3, proof = $4 where client_id = $1'
         await db.query(back, [client_id, scopes, epoch, proof])
+      },
+    },
+    foundBy: ['sweep'],
+  },
+  {
+    name: 'Set back a directory, a provider, a secret or an address that was replaced or removed',
+    ways: {
+      'directory that was removed': async (db, { slug }, _other, hub) => {
+        const path = '/api/v1/identity/scim/configure'
+        await hub.call(slug, 'POST', path, { body: { mode: 'push' } })
+        const setBack = await copyRows(db, ['hub.scim_configurations'], slug)
+        await hub.call(slug, 'DELETE', path)
+        await setBack()
+      },
+      'address of the first administrator': async (db, { slug }, _other, hub) => {
+        const setBack = await copyRows(db, ['hub.tenant_settings'], slug)
+        await hub.modules.tenants.operated.update(slug, { admin_email: 'new@acme.example' }, { operator: 'test' })
+        await setBack()
+      },
+      'secret of an account': async (db, { tenant, slug }, _other, hub) => {
+        const { serviceAccounts } = hub.modules.auth
+        const actor = { operator: 'test' }
+        const { client_id } = await serviceAccounts.create(tenant, { name: 'rotated', scopes: ['hub:read'] }, actor)
+        const tables = ['hub.service_accounts', 'hub.service_account_secrets']
+        const setBack = await copyRows(db, tables, slug)
+        await serviceAccounts.rotate(tenant, client_id, actor)
+        await setBack()
       },
     },
     foundBy: ['sweep'],

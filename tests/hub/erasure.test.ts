@@ -205,6 +205,30 @@ test('the event that tells of a purge stays as long as something rests on it', a
   await sql('delete from hub.record_states where record_id = $1', [event.record_id])
 })
 
+test('the newest event about a row that lets somebody in stays, because the sweeper compares the two', async () => {
+  const acme = await hub.tenant('acme')
+  const scimPath = '/api/v1/identity/scim'
+  const { body } = await hub.call('acme', 'POST', `${scimPath}/configure`, { body: { mode: 'push' } })
+  expect((await hub.call('acme', 'POST', `${scimPath}:rotate-token`)).status).toBe(200)
+  await hub.call('acme', 'POST', '/api/v1/roster/users', { body: { email: 'kim@acme.example', role: 'admin' } })
+  const { records } = await query(hub, 'acme', '?record_type=governance_event&limit=1000')
+  const isOfAccess = ({ subject, details }: { subject: string; details?: { change?: string } }) =>
+    subject === `connection:${body.connection_id}` || details?.change === 'user_created'
+  const events = records.filter(isOfAccess)
+  expect(events).toHaveLength(3)
+  for (const { record_id } of events) {
+    await hub.call('acme', 'POST', pathOf(record_id, '/legal-hold-releases'), { body: { reason: 'Old' } })
+    await overdue(record_id)
+  }
+  // The first of the two about the connection.
+  expect(await run()).toEqual({ erased: 1, held: 2 })
+  await hub.modules.hub.sweeper.sweep(acme)
+  const reports = (await query(hub, 'acme', '?event_kind=hub.tamper_detected&limit=1000')).records
+  const checks = reports.map(({ details }: { details: { failed_checks: string[] } }) => String(details.failed_checks))
+  expect(checks).not.toContain('access_follows_events')
+  for (const { record_id } of events) await sql('delete from hub.record_states where record_id = $1', [record_id])
+})
+
 test('answers to repeated requests are forgotten with what they name', async () => {
   const headers = { 'idempotency-key': 'once' }
   const { body } = await hub.call('acme', 'POST', recordsPath, { body: decision, headers })

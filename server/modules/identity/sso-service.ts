@@ -3,6 +3,8 @@ import type { GovernanceKind } from '../../../contract/governance-kinds.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
+import { ssoRows } from '../../db/proven-rows.ts'
+import { rowDigests } from '../../db/row-digests.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { ValidParts } from '../../http/valid-parts.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
@@ -82,6 +84,7 @@ export function createSsoService(deps: {
         kind: 'scim_idp',
         ...describe(made),
         ...(replaced && { replaces: replaced.connection_id }),
+        row_digests: rowDigests(tx, ssoRows, made),
       })
       return made
     }
@@ -102,6 +105,7 @@ export function createSsoService(deps: {
       before: describe(current),
       after: describe(changed),
       client_secret_changed: secretChanged,
+      row_digests: rowDigests(tx, ssoRows, changed),
     })
     return changed
   }
@@ -129,10 +133,11 @@ export function createSsoService(deps: {
         const row = await store.storedConnection(tx)
         if (!row) return
         await store.replaceConnection(tx, row.connection_id, formatTimestamp(Date.now()))
+        const row_digests = rowDigests(tx, ssoRows, null)
         await governance.append(tx, tenant, {
           kind: 'tenant.config_changed',
           subject: `connection:${row.connection_id}`,
-          details: { change: 'sso_removed', before: describe(row), after: null },
+          details: { change: 'sso_removed', before: describe(row), after: null, row_digests },
           actor,
         })
       }),

@@ -4,6 +4,8 @@ import type { RateClass } from '../../../contract/limits.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
+import { settingsRows, tenantRows } from '../../db/proven-rows.ts'
+import { type RowDigests, rowDigests } from '../../db/row-digests.ts'
 import { openCursor, pageOf, signCursor } from '../../http/cursor.ts'
 import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
 import type { SignInLinks } from '../links/links-types.ts'
@@ -66,15 +68,17 @@ export function createOperatedTenants(
     return read && 'address' in read ? { ...changes, base_url: read.address } : changes
   }
 
-  async function changeEntry(tx: TenantTx, entry: TenantRow, changes: TenantChanges, now: string): Promise<void> {
+  async function changeEntry(tx: TenantTx, entry: TenantRow, changes: TenantChanges, now: string): Promise<RowDigests> {
     const address = changes.base_url === undefined ? entry.base_url : changes.base_url
     const suspendedAt = changes.suspended === true ? (entry.suspended_at ?? now) : null
     const values = { baseUrl: address, suspendedAt: changes.suspended === undefined ? entry.suspended_at : suspendedAt }
-    if (values.baseUrl === entry.base_url && values.suspendedAt === entry.suspended_at) return
+    if (values.baseUrl === entry.base_url && values.suspendedAt === entry.suspended_at) return {}
     if (!(await setOwnEntry(tx, entry, values))) throw addressTaken(values.baseUrl ?? '')
+    return values.baseUrl === entry.base_url ? {} : rowDigests(tx, tenantRows, { ...entry, base_url: values.baseUrl })
   }
 
-  async function changeSettings(tx: TenantTx, changes: TenantChanges, now: string): Promise<void> {
+  /** Returns a digest only if the address changes: an event must not confirm a row that the change did not write. */
+  async function changeSettings(tx: TenantTx, changes: TenantChanges, now: string): Promise<RowDigests> {
     const kept = await lockSettings(tx)
     if (!kept) throw new Error(`tenant ${tx.tenantId} has no settings`)
     const { display_name: displayName = kept.display_name, admin_email: adminEmail = kept.admin_email } = changes
@@ -90,6 +94,7 @@ export function createOperatedTenants(
       if (limit === null) await removeLimit(tx, rateClass)
       if (limit) await putLimit(tx, rateClass, { perToken: limit.per_token, perTenant: limit.per_tenant })
     }
+    return adminEmail === kept.admin_email ? {} : rowDigests(tx, settingsRows, { admin_email: adminEmail })
   }
 
   async function changeExportQuota(
@@ -124,10 +129,9 @@ export function createOperatedTenants(
         const entry = provenEntry(tx, await ownEntry(tx))
         if (!entry) throw new Error(`the entry of tenant ${slug} was edited meanwhile`)
         const now = formatTimestamp(Date.now())
-        await changeSettings(tx, changes, now)
-        await changeEntry(tx, entry, changes, now)
+        const digests = { ...(await changeSettings(tx, changes, now)), ...(await changeEntry(tx, entry, changes, now)) }
         const after = await stateOf(tx)
-        const told = eventDetails(before, after)
+        const told = eventDetails(before, after, digests)
         if (told) {
           tx.afterCommit(() => deps.changed(slug))
           await governance.append(tx, asTenant({ ...entry, base_url: after.base_url }, baseUrl()), {
@@ -144,11 +148,17 @@ export function createOperatedTenants(
 }
 
 /** What differs, without addresses of people: those could not be erased. Undefined when nothing does. */
-function eventDetails(before: OperatedTenant, after: OperatedTenant): Record<string, JsonValue> | undefined {
+function eventDetails(
+  before: OperatedTenant,
+  after: OperatedTenant,
+  digests: RowDigests,
+): Record<string, JsonValue> | undefined {
+  const isProvenAgain = Object.keys(digests).length > 0
   const names = ['display_name', 'admin_email', 'base_url', 'suspended', 'limits', 'export_quota'] as const
   const changed = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
-  if (changed.length === 0) return undefined
+  if (changed.length === 0 && !isProvenAgain) return undefined
   const told = changed.filter((name) => name !== 'admin_email')
   const pick = (state: OperatedTenant) => Object.fromEntries(told.map((name) => [name, state[name] as JsonValue]))
-  return { change: 'tenant', changed, before: pick(before), after: pick(after) }
+  const states = { before: pick(before), after: pick(after) }
+  return { change: 'tenant', changed, ...states, ...(isProvenAgain && { row_digests: digests }) }
 }

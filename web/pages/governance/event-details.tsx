@@ -15,8 +15,8 @@ import { type GovernanceEvent, governanceEventOf } from './governance-event.ts'
 import { RawDetails } from './raw-details.tsx'
 import { SubjectLink } from './subject-link.tsx'
 
-/** Members of the details that stand elsewhere in the drawer. */
-const told = new Set(['before', 'after'])
+/** Members of the details that the drawer shows elsewhere; digests are only in the raw details. */
+const told = new Set(['before', 'after', 'row_digests'])
 
 interface EventDrawerProps {
   eventId: string | undefined

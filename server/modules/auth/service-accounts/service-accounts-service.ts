@@ -4,7 +4,8 @@ import { isScope } from '../../../../contract/scopes.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
-import type { SecretFields } from '../../../db/proven-rows.ts'
+import { type AccountFields, accountRows, type SecretFields } from '../../../db/proven-rows.ts'
+import { rowDigests } from '../../../db/row-digests.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
 import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
@@ -43,8 +44,10 @@ export function createServiceAccounts(deps: {
 }): ServiceAccounts {
   const { database, governance, revocations, clients, secretsKey, cursorKey } = deps
 
-  function note(tx: TenantTx, tenant: Tenant, clientId: string, details: Record<string, JsonValue>, actor: Actor) {
-    const subject = `service_account:${clientId}`
+  /** @param account as it is proven now */
+  function note(tx: TenantTx, tenant: Tenant, account: AccountFields, change: Record<string, JsonValue>, actor: Actor) {
+    const subject = accountRows.subject(account, tenant.slug)
+    const details = { ...change, row_digests: rowDigests(tx, accountRows, account) }
     return governance.append(tx, tenant, { kind: 'tenant.config_changed', subject, details, actor })
   }
 
@@ -57,12 +60,12 @@ export function createServiceAccounts(deps: {
   }
 
   /** Adds a secret to those that are good already, and proves the account with all of them. */
-  async function addSecret(tx: TenantTx, clientId: string, now: string, others: SecretFields[] = []): Promise<string> {
+  async function addSecret(tx: TenantTx, clientId: string, now: string, others: SecretFields[] = []) {
     const secret = makeClientSecret()
     const hash = hashClientSecret(secretsKey, clientId, secret)
     await insertSecret(tx, clientId, hash, now)
-    await proveAccount(tx, clientId, [...others, { hash: hash.toString('hex'), until: null }])
-    return secret
+    const proven = await proveAccount(tx, clientId, [...others, { hash: hash.toString('hex'), until: null }])
+    return { secret, proven }
   }
 
   async function rotate(tx: TenantTx, tenant: Tenant, clientId: string, actor: Actor) {
@@ -72,9 +75,9 @@ export function createServiceAccounts(deps: {
     const { ends: previousEnds, hash } = await outdateSecrets(tx, clientId, formatTimestamp(nowMs + overlapMs))
     const former = row.secrets.filter((each) => each.hash === hash)
     const others = former.map((each) => ({ ...each, until: Date.parse(previousEnds) }))
-    const secret = await addSecret(tx, clientId, formatTimestamp(nowMs), others)
+    const { secret, proven } = await addSecret(tx, clientId, formatTimestamp(nowMs), others)
     const details = { change: 'service_account_secret_rotated', after: { previous_secret_expires_at: previousEnds } }
-    await note(tx, tenant, clientId, details, actor)
+    await note(tx, tenant, proven, details, actor)
     return { row, secret, previousEnds }
   }
 
@@ -92,8 +95,9 @@ export function createServiceAccounts(deps: {
           const { expires_at: expiresAt = null, allowed_addresses: addresses = null } = checked
           const row = { expires_at: expiresAt, allowed_addresses: addresses, created_at: now }
           await insertAccount(tx, { client_id: clientId, name, scopes: kept.scopes, ...row })
-          await note(tx, tenant, clientId, { change: 'service_account_created', before: null, after: kept }, actor)
-          return addSecret(tx, clientId, now)
+          const { secret, proven } = await addSecret(tx, clientId, now)
+          await note(tx, tenant, proven, { change: 'service_account_created', before: null, after: kept }, actor)
+          return secret
         })
         return { client_id: clientId, client_secret: secret, tenant: tenant.slug, created_at: now, ...kept }
       } catch (error) {
@@ -145,9 +149,9 @@ export function createServiceAccounts(deps: {
         if (!change) return answer(tx, row)
         const epoch = change.narrows ? await endTokens(tx, row) : row.epoch
         await updateAccount(tx, clientId, { ...change.set, epoch }, now)
-        await proveAccount(tx, clientId, row.secrets)
+        const proven = await proveAccount(tx, clientId, row.secrets)
         const { before, after } = change
-        await note(tx, tenant, clientId, { change: 'service_account_changed', before, after }, actor)
+        await note(tx, tenant, proven, { change: 'service_account_changed', before, after }, actor)
         return answer(tx, { ...row, ...change.set })
       })
     },
@@ -158,9 +162,9 @@ export function createServiceAccounts(deps: {
         const row = await accountToChange(tx, clientId)
         if (row.disabled_at !== null) return answer(tx, row)
         await updateAccount(tx, clientId, { disabled_at: now, epoch: await endTokens(tx, row) }, now)
-        await proveAccount(tx, clientId, row.secrets)
+        const proven = await proveAccount(tx, clientId, row.secrets)
         const [before, after] = [{ disabled_at: null }, { disabled_at: now }]
-        await note(tx, tenant, clientId, { change: 'service_account_disabled', before, after }, actor)
+        await note(tx, tenant, proven, { change: 'service_account_disabled', before, after }, actor)
         return answer(tx, { ...row, disabled_at: now })
       })
     },

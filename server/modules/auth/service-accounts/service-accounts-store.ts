@@ -102,8 +102,9 @@ export async function readAccountToChange(tx: TenantTx, clientId: string): Promi
  * Proves an account that was changed, or made, in this transaction.
  *
  * @param secrets those that it has now, of which each is known to be its own
+ * @returns the proven fields
  */
-export async function proveAccount(tx: TenantTx, clientId: string, secrets: SecretFields[]): Promise<void> {
+export async function proveAccount(tx: TenantTx, clientId: string, secrets: SecretFields[]): Promise<AccountFields> {
   const row = await readAccount(tx, clientId)
   const fields = { ...row!, disabled: row!.disabled_at !== null, secrets }
   await tx.db
@@ -112,6 +113,7 @@ export async function proveAccount(tx: TenantTx, clientId: string, secrets: Secr
     .where('tenant_id', '=', tx.tenantId)
     .where('client_id', '=', clientId)
     .execute()
+  return fields
 }
 
 /** The oldest of the enabled accounts of that name. */

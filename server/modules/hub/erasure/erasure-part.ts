@@ -12,6 +12,8 @@ import { timeOfRecordId } from '../record-clock.ts'
 import type { RecordClock } from '../record-clock-types.ts'
 import { parseCanonical } from '../record-response.ts'
 import { rulesKind } from '../retention/proven-retention.ts'
+import { accessEvidenceOf } from './access-evidence.ts'
+import { findReliedByAccess } from './access-evidence-store.ts'
 import {
   type ErasableRecord,
   eraseRecords,
@@ -92,10 +94,14 @@ export function createErasurePart(deps: {
     )
     const relied = await findReferencedEvents(tx, found.flatMap(evidenceOf))
     const reliedByHolds = await findReliedByHolds(tx, found.flatMap(holdEvidenceOf))
+    const reliedByAccess = await findReliedByAccess(
+      tx,
+      found.flatMap(({ record }) => accessEvidenceOf(record)),
+    )
     return found.filter(({ record, erasedBefore }, at) => {
       const { record_id: id } = record
       const holding = active[at]!.filter((hold) => erasedBefore === undefined || isLater(hold, erasedBefore))
-      const isRelied = relied.has(id) || reliedByHolds.has(id)
+      const isRelied = relied.has(id) || reliedByHolds.has(id) || reliedByAccess.has(id)
       return holding.length === 0 && !unreleased.has(id) && !isRelied && isInItsSeal(tx, record)
     })
   }

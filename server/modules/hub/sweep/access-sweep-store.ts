@@ -17,9 +17,13 @@ export async function findProvenRows(
   return rows
 }
 
+const eventsOfKind = (kind: 'connector.added' | 'tenant.config_changed') =>
+  `(select record_id, canonical from hub.records
+    where tenant_id = $1 and event_kind = '${kind}' and record_id > $2 order by record_id limit $3)`
+
 /**
- * The next changes of settings, in a transaction of `inIndexOrder`: which of them tell what a person or an account may do.
- * Members that come, as thousands do with a directory, are not among them.
+ * Returns the next changes of settings and new connectors, in a transaction of `inIndexOrder`, and which of them decide
+ * who may come in. Leaves out members that come, as thousands do with a directory. Reads the index once for each kind.
  */
 export async function findAccessEvents(
   tx: TenantTx,
@@ -28,11 +32,12 @@ export async function findAccessEvents(
 ): Promise<{ record_id: string; is_of_access: boolean }[]> {
   const { rows } = await tx.client.query<{ record_id: string; is_of_access: boolean }>(
     `select record_id,
-       canonical ~ '"change":"(user_(role|deactivated|reactivated)|service_account_(created|changed|disabled))"'
+       canonical ~ '"change":"(user_(role|deactivated|reactivated)|service_account_(created|changed|disabled|secret_rotated)|sso(_removed)?|scim(_removed|_token_rotated)?|tenant)"'
          or (strpos(canonical, '"change":"user_created"') > 0 and strpos(canonical, '"role":"member"') = 0)
+         or strpos(canonical, '"kind":"scim_idp"') > 0
          as is_of_access
-     from hub.records
-     where tenant_id = $1 and event_kind = 'tenant.config_changed' and record_id > $2 order by record_id limit $3`,
+     from (${eventsOfKind('connector.added')} union all ${eventsOfKind('tenant.config_changed')}) as event
+     order by record_id limit $3`,
     [tx.tenantId, after, count],
   )
   return rows

@@ -1,11 +1,21 @@
 import type { Database, TenantTx } from '../../../db/database.ts'
-import { type AccountFields, accountRows, allProvenRows, type UserFields, userRows } from '../../../db/proven-rows.ts'
+import {
+  type AccountFields,
+  accountRows,
+  allProvenRows,
+  type ProvenRows,
+  type UserFields,
+  userRows,
+} from '../../../db/proven-rows.ts'
+import { digestOfProof } from '../../../db/row-digests.ts'
+import type { Proven } from '../../../db/row-proofs.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { recordIdFloor } from '../record-clock.ts'
 import type { VerifiedEvents } from '../verified-events.ts'
 import { findAccessEvents, findProvenRows } from './access-sweep-store.ts'
 import type { Finding } from './finding.ts'
 import { firstId } from './record-scan.ts'
+import { type DigestsInForce, digestKey, takeInDigests } from './row-digests-in-force.ts'
 import { noAccess, type ToldAccess, takeIn } from './told-access.ts'
 
 /** How far a round over the rows that let people in has come. */
@@ -16,9 +26,16 @@ export interface AccessCursor {
   /** Reading goes on from here: what events have told stays so. */
   event: string
   told: ToldAccess
+  digests: DigestsInForce
 }
 
-export const firstAccessCursor: AccessCursor = { table: 0, after: '', event: firstId, told: new Map() }
+export const firstAccessCursor: AccessCursor = {
+  table: 0,
+  after: '',
+  event: firstId,
+  told: new Map(),
+  digests: new Map(),
+}
 
 export interface AccessSwept {
   rows: number
@@ -33,8 +50,8 @@ const stepEvents = 2_000
 const lateMs = 120_000
 
 /**
- * Verifies the rows that let people in, whether or not anybody uses them, and compares what people and service accounts
- * may do with the newest event that tells of it: a row set back with a proof that once was good has another one.
+ * Verifies the rows that let people in, whether or not anybody uses them. Compares each row with the newest event about
+ * it: a row that was set back, with a proof that once was good, has another digest or gives another access.
  */
 export function createAccessSweep(deps: { database: Database; told: VerifiedEvents }) {
   const { database } = deps
@@ -49,6 +66,7 @@ export function createAccessSweep(deps: { database: Database; told: VerifiedEven
   ): Promise<{ cursor: AccessCursor; rows: number; isUpToDate: boolean }> {
     const floor = recordIdFloor(Date.now() - lateMs, 0)
     const told = new Map(cursor.told)
+    const digests = new Map(cursor.digests)
     let { event: settled } = cursor
     for (let [after, rows] = [settled, 0]; ; ) {
       const found = await findAccessEvents(tx, after, stepEvents)
@@ -56,13 +74,15 @@ export function createAccessSweep(deps: { database: Database; told: VerifiedEven
       const events = await deps.told.find(tx, ids)
       for (const id of ids) {
         const event = events.get(id)
-        if (event) takeIn(told, event)
+        if (!event) continue
+        takeIn(told, event)
+        takeInDigests(digests, event)
       }
       after = found.at(-1)?.record_id ?? after
       settled = found.findLast(({ record_id }) => record_id < floor)?.record_id ?? settled
       rows += ids.length
       const isUpToDate = found.length < stepEvents
-      if (isUpToDate || after < floor) return { cursor: { ...cursor, event: settled, told }, rows, isUpToDate }
+      if (isUpToDate || after < floor) return { cursor: { ...cursor, event: settled, told, digests }, rows, isUpToDate }
     }
   }
 
@@ -74,11 +94,9 @@ export function createAccessSweep(deps: { database: Database; told: VerifiedEven
       if (!tx.proofs.holds(rows, tx.tenantId, row)) {
         return [{ subject, failedChecks: ['access_proven'], found: { table: rows.table } }]
       }
-      const stored = accessOf(rows, row)
-      const told = cursor.told.get(subject)
-      if (stored === undefined || stored === told?.access) return []
-      if (stored === 'member' && told?.access !== noAccess) return []
-      return [{ subject, failedChecks: ['access_follows_events'], found: { event: told?.eventId ?? null } }]
+      const event = contradictingEvent(cursor, rows, row, subject)
+      if (event === undefined) return []
+      return [{ subject, failedChecks: ['access_follows_events'], found: { table: rows.table, event } }]
     })
     const isTableOver = found.length < stepRows
     const isRoundOver = isTableOver && cursor.table === allProvenRows.length - 1
@@ -104,6 +122,24 @@ export function createAccessSweep(deps: { database: Database; told: VerifiedEven
       },
       { readOnly: true, snapshot: true, inIndexOrder: true },
     )
+}
+
+/**
+ * Returns the newest event about a row if the row does not follow it, null if no event allows the access that the row
+ * gives, and undefined otherwise.
+ */
+function contradictingEvent(
+  { told, digests }: AccessCursor,
+  rows: ProvenRows<unknown>,
+  row: Proven<unknown>,
+  subject: string,
+): string | null | undefined {
+  const inForce = digests.get(digestKey(rows.table, subject))
+  if (inForce) return inForce.digest === digestOfProof(row.proof!) ? undefined : inForce.eventId
+  const [stored, newest] = [accessOf(rows, row), told.get(subject)]
+  if (stored === undefined || stored === newest?.access) return undefined
+  if (stored === 'member' && newest?.access !== noAccess) return undefined
+  return newest?.eventId ?? null
 }
 
 /** What a row lets its owner do, in the words of {@link ToldAccess}; undefined for what no event is compared with. */

@@ -9,7 +9,9 @@ export function takeIn(access: Map<string, { eventId: string; access: string }>,
   const { eventId, subject, details } = event
   const { after, change } = details
   if (!isJsonObject(after) || typeof change !== 'string') return
-  const now = subject.startsWith('user:')
+  const isUser = subject.startsWith('user:')
+  if (!isUser && !subject.startsWith('service_account:')) return
+  const now = isUser
     ? accessOfUser(String(after.role), after.active === true)
     : accessOfAccount(change, after, access.get(subject)?.access)
   if (now === undefined) access.delete(subject)

@@ -3,6 +3,8 @@ import { secretOverlapHours } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
+import { scimRows } from '../../../db/proven-rows.ts'
+import { type RowDigests, rowDigests } from '../../../db/row-digests.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { ValidParts } from '../../../http/valid-parts.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
@@ -144,7 +146,8 @@ export function createScimService(deps: {
       created_at: current?.created_at ?? at,
       updated_at: at,
     })
-    await append(tx, tenant, actor, changeOf(current, row, { tokenChanged: !sameToken }))
+    const digests = rowDigests(tx, scimRows, row)
+    await append(tx, tenant, actor, changeOf(current, row, digests, { tokenChanged: !sameToken }))
     if (current && !(sameMode && sameUrl)) await deps.upkeep().endSyncs(tx, tenant, actor)
     if (!sameMapping && (current || mapping.length > 0)) await deps.upkeep().settle(tx, tenant, actor)
     const inbound = current ? undefined : await inboundSecrets.make(tx, tenant, connectionId, 'scim')
@@ -176,7 +179,8 @@ export function createScimService(deps: {
         await store.deleteScim(tx)
         await inboundSecrets.remove(tx, row.connection_id)
         await deps.upkeep().endSyncs(tx, tenant, actor)
-        const details = { change: 'scim_removed', before: describe(row), after: null }
+        const row_digests = rowDigests(tx, scimRows, null)
+        const details = { change: 'scim_removed', before: describe(row), after: null, row_digests }
         await append(tx, tenant, actor, { kind: 'tenant.config_changed', connectionId: row.connection_id, details })
       }),
     rotateToken: (tenant, actor) =>
@@ -199,7 +203,8 @@ export function createScimService(deps: {
           former_token_until: until,
           updated_at: now(),
         })
-        const details = { change: 'scim_token_rotated', after: { former_token_until: until } }
+        const row_digests = rowDigests(tx, scimRows, rotated)
+        const details = { change: 'scim_token_rotated', after: { former_token_until: until }, row_digests }
         await append(tx, tenant, actor, { kind: 'tenant.config_changed', connectionId: row.connection_id, details })
         return { ...(await stateOf(tx, tenant, rotated)), bearer_token: token }
       }),
@@ -224,16 +229,21 @@ interface Change {
   details: Record<string, JsonValue>
 }
 
-function changeOf(before: store.ScimRow | undefined, after: store.ScimRow, { tokenChanged = false }): Change {
+function changeOf(
+  before: store.ScimRow | undefined,
+  after: store.ScimRow,
+  row_digests: RowDigests,
+  { tokenChanged = false },
+): Change {
   const connectionId = after.connection_id
   if (!before) {
     return {
       kind: 'connector.added',
       connectionId,
-      details: { kind: 'scim_idp', protocol: 'scim', ...describe(after) },
+      details: { kind: 'scim_idp', protocol: 'scim', ...describe(after), row_digests },
     }
   }
-  const states = { before: describe(before), after: describe(after), bearer_token_changed: tokenChanged }
+  const states = { before: describe(before), after: describe(after), bearer_token_changed: tokenChanged, row_digests }
   return { kind: 'tenant.config_changed', connectionId, details: { change: 'scim', ...states } }
 }
 

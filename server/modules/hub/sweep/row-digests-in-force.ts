@@ -1,0 +1,49 @@
+import { isJsonObject, type JsonValue } from '../../../../provenance/json.ts'
+import { accountRows, scimRows, settingsRows, ssoRows, tenantRows } from '../../../db/proven-rows.ts'
+import type { VerifiedEvent } from '../verified-events.ts'
+
+export interface DigestInForce {
+  eventId: string
+  /** Null after a removal. */
+  digest: string | null
+}
+
+/** Maps {@link digestKey} to the digest that the newest event about the row names. */
+export type DigestsInForce = ReadonlyMap<string, DigestInForce>
+
+/** Returns the key of a row. A tenant has one row in force of each of these tables, except of service accounts. */
+export function digestKey(table: string, subject: string): string {
+  return table === accountRows.table ? subject : table
+}
+
+/**
+ * Takes in one event after the other, in their order. An event without a digest, which an earlier version wrote, leaves
+ * its row without one: such a row is not compared.
+ */
+export function takeInDigests(digests: Map<string, DigestInForce>, event: VerifiedEvent): void {
+  const { eventId, subject, details } = event
+  for (const table of changedTables(event)) digests.delete(digestKey(table, subject))
+  if (!isJsonObject(details.row_digests)) return
+  for (const [table, digest] of Object.entries(details.row_digests)) {
+    if (digest === null || typeof digest === 'string') digests.set(digestKey(table, subject), { eventId, digest })
+  }
+}
+
+/** Returns the tables whose row an event changes, whether or not the event names a digest. */
+function changedTables({ kind, details }: VerifiedEvent): string[] {
+  const { change, protocol, changed } = details
+  if (kind === 'connector.added') return details.kind === 'scim_idp' ? [connectionTable(protocol === 'scim')] : []
+  if (change === 'tenant') {
+    return [
+      ...(includes(changed, 'admin_email') ? [settingsRows.table] : []),
+      ...(includes(changed, 'base_url') ? [tenantRows.table] : []),
+    ]
+  }
+  if (String(change).startsWith('service_account_')) return [accountRows.table]
+  const [, connection] = /^(scim|sso)(?:_removed|_token_rotated)?$/.exec(String(change)) ?? []
+  return connection === undefined ? [] : [connectionTable(connection === 'scim')]
+}
+
+const connectionTable = (isScim: boolean) => (isScim ? scimRows : ssoRows).table
+
+const includes = (list: JsonValue | undefined, item: string) => Array.isArray(list) && list.includes(item)
