@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { TenantTx } from './database.ts'
 import type { ProofRules } from './row-proofs.ts'
 
-/** Names, by table, the row that a change puts in force; null after a removal. Governance events carry it. */
+/** Names a row by its table; null stands for a row that was removed. */
 export type RowDigests = Record<string, string | null>
 
 /** Returns the SHA-256 of a proof. The proof is a MAC, so its digest reveals no field of the row. */
@@ -11,9 +11,10 @@ export function digestOfProof(proof: Buffer): string {
 }
 
 /**
- * Returns the `row_digests` member of the event that a change of a proven row writes in the same transaction.
+ * Names a row for the event that a change writes in the same transaction. `row_digests` of the event names the row in
+ * force from then on. `former_row_digests` names the row that the change started from, if the new one keeps a part of it.
  *
- * @param row the row as it is stored now; null if it was removed
+ * @param row null if the change removed it
  */
 export function rowDigests<Row>(
   tx: Pick<TenantTx, 'tenantId' | 'proofs'>,

@@ -293,23 +293,28 @@ describe('a row that was set back with the proof that it had', () => {
     cmode = await lab.hub.tenant('cmode')
   })
 
-  test.each(Object.entries(setBackCases))('is found: %s', async (_, { table, secrets, prepare, change, undo }) => {
-    const tables = secrets === undefined ? [table] : [table, secrets]
-    const subject = await prepare(lab)
-    const setBack = await copyRows(db, tables, 'cmode')
-    await change(lab)
-    expect(await sweep()).toMatchObject(nothing)
-    const repair = await copyRows(db, tables, 'cmode')
-    await setBack()
-    expect(await sweep()).toMatchObject({ failed: 0, inconsistent: 1 })
-    expect((await lab.events('cmode', 'hub.tamper_detected')).at(-1)).toMatchObject({
-      subject,
-      details: { failed_checks: ['access_follows_events'], found: { table, event: expect.any(String) } },
-    })
-    await repair()
-    await undo?.(lab)
-    expect(await sweep()).toMatchObject(nothing)
-  })
+  test.each(Object.entries(setBackCases))(
+    'is found: %s',
+    async (_, { table, secrets, prepare, change, confirm, undo }) => {
+      const tables = secrets === undefined ? [table] : [table, secrets]
+      const subject = await prepare(lab)
+      const setBack = await copyRows(db, tables, 'cmode')
+      await change(lab)
+      expect(await sweep()).toMatchObject(nothing)
+      const repair = await copyRows(db, tables, 'cmode')
+      await setBack()
+      expect(await sweep()).toMatchObject({ failed: 0, inconsistent: 1 })
+      expect((await lab.events('cmode', 'hub.tamper_detected')).at(-1)).toMatchObject({
+        subject,
+        details: { failed_checks: ['access_follows_events'], found: { table, event: expect.any(String) } },
+      })
+      await confirm?.(lab)
+      expect(await sweep()).toMatchObject({ failed: 0, inconsistent: 1 })
+      await repair()
+      await undo?.(lab)
+      expect(await sweep()).toMatchObject(nothing)
+    },
+  )
 
   test('is not compared with an event that an earlier version wrote', async () => {
     const subject = await freshSso(lab)

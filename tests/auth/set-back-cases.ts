@@ -12,6 +12,8 @@ export interface SetBackCase {
   /** Makes the row that is copied, and returns its subject. */
   prepare(lab: OidcLab): Promise<string>
   change(lab: OidcLab): Promise<unknown>
+  /** Changes, by API, the row that was set back. */
+  confirm?(lab: OidcLab): Promise<unknown>
   /** Leaves the tenant reachable for other tests. */
   undo?(lab: OidcLab): Promise<unknown>
 }
@@ -28,6 +30,7 @@ export const setBackCases: Record<string, SetBackCase> = {
   'a provider with its former domains': {
     ...ssoConnections,
     change: (lab) => lab.connect('cmode', { allowed_email_domains: ['other.example'] }),
+    confirm: (lab) => lab.connect('cmode', { allowed_email_domains: ['acme.example', 'third.example'] }),
   },
   'a provider with its former secret': {
     ...ssoConnections,
@@ -39,11 +42,14 @@ export const setBackCases: Record<string, SetBackCase> = {
   },
   'a directory with its former token': {
     ...scimConfigurations,
-    change: (lab) => call(lab, 'POST', '/api/v1/identity/scim:rotate-token'),
+    change: rotateScimToken,
+    confirm: rotateScimToken,
   },
   'a directory that was removed': {
     ...scimConfigurations,
     change: (lab) => call(lab, 'DELETE', scimPath),
+    confirm: (lab) =>
+      call(lab, 'POST', scimPath, { mode: 'push', group_archetype_map: [{ group: 'g', archetype_id: 'a' }] }),
   },
   'a directory that another one replaced': {
     ...scimConfigurations,
@@ -68,6 +74,8 @@ export const setBackCases: Record<string, SetBackCase> = {
       const [cmode, clientId] = [await lab.hub.tenant('cmode'), await lab.hub.clientId('cmode')]
       await lab.hub.modules.auth.serviceAccounts.rotate(cmode, clientId, operator)
     },
+    confirm: async (lab) =>
+      call(lab, 'PATCH', `/api/v1/service-accounts/${await lab.hub.clientId('cmode')}`, { name: 'another' }),
   },
 }
 
@@ -75,6 +83,10 @@ async function call(lab: OidcLab, method: string, path: string, body?: unknown):
   const answer = await lab.hub.call('cmode', method, path, { body })
   if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
   return `connection:${answer.body?.connection_id}`
+}
+
+function rotateScimToken(lab: OidcLab): Promise<string> {
+  return call(lab, 'POST', '/api/v1/identity/scim:rotate-token')
 }
 
 export async function freshSso(lab: OidcLab): Promise<string> {

@@ -106,6 +106,7 @@ export function createSsoService(deps: {
       after: describe(changed),
       client_secret_changed: secretChanged,
       row_digests: rowDigests(tx, ssoRows, changed),
+      former_row_digests: rowDigests(tx, ssoRows, current),
     })
     return changed
   }

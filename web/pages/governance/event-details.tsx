@@ -16,7 +16,7 @@ import { RawDetails } from './raw-details.tsx'
 import { SubjectLink } from './subject-link.tsx'
 
 /** Members of the details that the drawer shows elsewhere; digests are only in the raw details. */
-const told = new Set(['before', 'after', 'row_digests'])
+const told = new Set(['before', 'after', 'row_digests', 'former_row_digests'])
 
 interface EventDrawerProps {
   eventId: string | undefined

@@ -44,10 +44,24 @@ export function createServiceAccounts(deps: {
 }): ServiceAccounts {
   const { database, governance, revocations, clients, secretsKey, cursorKey } = deps
 
-  /** @param account as it is proven now */
-  function note(tx: TenantTx, tenant: Tenant, account: AccountFields, change: Record<string, JsonValue>, actor: Actor) {
+  /**
+   * @param account as it is proven now
+   * @param former as it was, for a change after which it lets somebody in
+   */
+  function note(
+    tx: TenantTx,
+    tenant: Tenant,
+    account: AccountFields,
+    change: Record<string, JsonValue>,
+    actor: Actor,
+    former?: LockedAccount,
+  ) {
     const subject = accountRows.subject(account, tenant.slug)
-    const details = { ...change, row_digests: rowDigests(tx, accountRows, account) }
+    const details = {
+      ...change,
+      row_digests: rowDigests(tx, accountRows, account),
+      ...(former && { former_row_digests: rowDigests(tx, accountRows, former) }),
+    }
     return governance.append(tx, tenant, { kind: 'tenant.config_changed', subject, details, actor })
   }
 
@@ -77,7 +91,7 @@ export function createServiceAccounts(deps: {
     const others = former.map((each) => ({ ...each, until: Date.parse(previousEnds) }))
     const { secret, proven } = await addSecret(tx, clientId, formatTimestamp(nowMs), others)
     const details = { change: 'service_account_secret_rotated', after: { previous_secret_expires_at: previousEnds } }
-    await note(tx, tenant, proven, details, actor)
+    await note(tx, tenant, proven, details, actor, row)
     return { row, secret, previousEnds }
   }
 
@@ -151,7 +165,7 @@ export function createServiceAccounts(deps: {
         await updateAccount(tx, clientId, { ...change.set, epoch }, now)
         const proven = await proveAccount(tx, clientId, row.secrets)
         const { before, after } = change
-        await note(tx, tenant, proven, { change: 'service_account_changed', before, after }, actor)
+        await note(tx, tenant, proven, { change: 'service_account_changed', before, after }, actor, row)
         return answer(tx, { ...row, ...change.set })
       })
     },

@@ -6,8 +6,8 @@ import type { TenantTables } from '../../../db/schema.ts'
 
 export type AccountRow = Omit<Selectable<TenantTables['hub.service_accounts']>, 'tenant_id' | 'updated_at' | 'proof'>
 
-/** An account with the secrets that it was verified with. */
-export type LockedAccount = AccountRow & Pick<AccountFields, 'secrets'>
+/** An account as it was verified, with its secrets. */
+export type LockedAccount = AccountRow & Pick<AccountFields, 'secrets' | 'disabled'>
 
 const columns = [
   'client_id',

@@ -18,14 +18,19 @@ export function digestKey(table: string, subject: string): string {
 
 /**
  * Takes in one event after the other, in their order. An event without a digest, which an earlier version wrote, leaves
- * its row without one: such a row is not compared.
+ * its row without one: such a row is not compared. An event whose change started from a row that was not in force puts
+ * none in force: a change must not confirm a row that was set back.
  */
 export function takeInDigests(digests: Map<string, DigestInForce>, event: VerifiedEvent): void {
   const { eventId, subject, details } = event
-  for (const table of changedTables(event)) digests.delete(digestKey(table, subject))
-  if (!isJsonObject(details.row_digests)) return
-  for (const [table, digest] of Object.entries(details.row_digests)) {
-    if (digest === null || typeof digest === 'string') digests.set(digestKey(table, subject), { eventId, digest })
+  const now = isJsonObject(details.row_digests) ? details.row_digests : {}
+  const former = isJsonObject(details.former_row_digests) ? details.former_row_digests : {}
+  for (const table of changedTables(event)) if (!(table in now)) digests.delete(digestKey(table, subject))
+  for (const [table, digest] of Object.entries(now)) {
+    if (digest !== null && typeof digest !== 'string') continue
+    const key = digestKey(table, subject)
+    const inForce = digests.get(key)
+    if (!inForce || !(table in former) || former[table] === inForce.digest) digests.set(key, { eventId, digest })
   }
 }
 

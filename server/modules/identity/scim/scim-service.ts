@@ -4,7 +4,7 @@ import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import { scimRows } from '../../../db/proven-rows.ts'
-import { type RowDigests, rowDigests } from '../../../db/row-digests.ts'
+import { rowDigests } from '../../../db/row-digests.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { ValidParts } from '../../../http/valid-parts.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
@@ -146,8 +146,12 @@ export function createScimService(deps: {
       created_at: current?.created_at ?? at,
       updated_at: at,
     })
-    const digests = rowDigests(tx, scimRows, row)
-    await append(tx, tenant, actor, changeOf(current, row, digests, { tokenChanged: !sameToken }))
+    const { details, ...change } = changeOf(current, row, { tokenChanged: !sameToken })
+    const digests = {
+      row_digests: rowDigests(tx, scimRows, row),
+      ...(current && { former_row_digests: rowDigests(tx, scimRows, current) }),
+    }
+    await append(tx, tenant, actor, { ...change, details: { ...details, ...digests } })
     if (current && !(sameMode && sameUrl)) await deps.upkeep().endSyncs(tx, tenant, actor)
     if (!sameMapping && (current || mapping.length > 0)) await deps.upkeep().settle(tx, tenant, actor)
     const inbound = current ? undefined : await inboundSecrets.make(tx, tenant, connectionId, 'scim')
@@ -203,8 +207,11 @@ export function createScimService(deps: {
           former_token_until: until,
           updated_at: now(),
         })
-        const row_digests = rowDigests(tx, scimRows, rotated)
-        const details = { change: 'scim_token_rotated', after: { former_token_until: until }, row_digests }
+        const digests = {
+          row_digests: rowDigests(tx, scimRows, rotated),
+          former_row_digests: rowDigests(tx, scimRows, row),
+        }
+        const details = { change: 'scim_token_rotated', after: { former_token_until: until }, ...digests }
         await append(tx, tenant, actor, { kind: 'tenant.config_changed', connectionId: row.connection_id, details })
         return { ...(await stateOf(tx, tenant, rotated)), bearer_token: token }
       }),
@@ -229,21 +236,16 @@ interface Change {
   details: Record<string, JsonValue>
 }
 
-function changeOf(
-  before: store.ScimRow | undefined,
-  after: store.ScimRow,
-  row_digests: RowDigests,
-  { tokenChanged = false },
-): Change {
+function changeOf(before: store.ScimRow | undefined, after: store.ScimRow, { tokenChanged = false }): Change {
   const connectionId = after.connection_id
   if (!before) {
     return {
       kind: 'connector.added',
       connectionId,
-      details: { kind: 'scim_idp', protocol: 'scim', ...describe(after), row_digests },
+      details: { kind: 'scim_idp', protocol: 'scim', ...describe(after) },
     }
   }
-  const states = { before: describe(before), after: describe(after), bearer_token_changed: tokenChanged, row_digests }
+  const states = { before: describe(before), after: describe(after), bearer_token_changed: tokenChanged }
   return { kind: 'tenant.config_changed', connectionId, details: { change: 'scim', ...states } }
 }
 
