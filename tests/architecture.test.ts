@@ -173,7 +173,6 @@ const measuring: Record<string, string> = {
   'tests/full/webhook-relay.test.ts': 'CPU time of the thread between two turns, scaled',
   'tests/full/browser/graph-thousand.test.ts': 'long tasks of the browser, scaled',
   'tests/full/browser/million.test.ts': 'first data of a page and long tasks of the browser, scaled',
-  'tests/full/webhook-isolation.test.ts': 'waits for healthy endpoints, scaled as those for dead ones are',
   'tests/full/revocation-across-hubs.test.ts': 'the product compares the same clock before it answers',
 }
 

@@ -21,6 +21,7 @@ import { rejectCrossSite } from './csrf-protection.ts'
 import { handleMalformedRequests } from './malformed-requests.ts'
 import { checkOperator } from './operator-access.ts'
 import { checkSomeCredential } from './own-credentials.ts'
+import { boundPipelining } from './pipelined-requests.ts'
 import { asDomainError } from './problem-document.ts'
 import { prefersHtml } from './problem-page.ts'
 import { problemSender } from './problem-sender.ts'
@@ -44,6 +45,8 @@ export interface HttpServerOptions extends Omit<AuthMiddlewareOptions, 'limitFac
   operatorToken?: string | undefined
   /** The time for a body, beside what its size adds; 20 s by default. */
   bodyGraceMs?: number
+  /** The time after which a connection on which nothing moves is closed, twice as long while something waits to be sent; 120 s by default. */
+  inactiveMs?: number
   /** Compares every answer with the schema of its route and fails the request when it differs: for tests. */
   checkAnswers?: boolean
 }
@@ -74,6 +77,8 @@ declare module 'fastify' {
 /** Bounds the answers that wait for their readers: eight pages of the largest records. */
 const answersBytesMax = 128 * 1024 * 1024
 const requestTimeoutMs = 120_000
+/** Longer than any request is handled: it ends connections whose client does not take its answer. */
+const inactiveMsDefault = 120_000
 const headersTimeoutMs = 20_000
 /** Between two looks for connections that have passed one of the two. */
 const connectionsCheckedMs = 5_000
@@ -101,6 +106,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
     bodyLimit: recordBodyBytesMax,
     requestTimeout: requestTimeoutMs,
+    connectionTimeout: options.inactiveMs ?? inactiveMsDefault,
     // A request that arrives while the server drains is still answered; only the connection is not kept.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -127,6 +133,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   app.addHook('onRoute', (route) => index.add(route))
   decorateRequests(app)
   handleMalformedRequests(app.server, baseUrl, headers)
+  boundPipelining(app.server)
   limitAnswers(
     app,
     createAnswerBudget(answersBytesMax, () =>

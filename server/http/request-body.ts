@@ -111,10 +111,11 @@ function tooLarge({ bytes }: BodyBounds): DomainError {
 async function receive(stream: IncomingMessage, rules: BodyRules, read: ReadBytes): Promise<Buffer> {
   // Most bodies have arrived with their headers. (Where requests are injected, there is no connection to wait for.)
   const isWaitedFor = stream.complete === false
+  const inactiveMs = isWaitedFor ? (stream.socket.timeout ?? 0) : 0
   if (isWaitedFor) stream.setTimeout(rules.stalledMs ?? stalledMs)
   try {
     const received = await collect(stream, rules, read, 'The body ended before its announced length.')
-    if (isWaitedFor) stream.setTimeout(0)
+    if (isWaitedFor) stream.setTimeout(inactiveMs)
     return received
   } catch (error) {
     discard(stream)

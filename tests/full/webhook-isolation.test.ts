@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { webhookAnswerSeconds } from '../../contract/limits.ts'
 import { readAllowList } from '../../server/outbound/allow-list.ts'
 import { createNameResolver } from '../../server/outbound/name-resolver.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
@@ -7,7 +6,7 @@ import { freePort } from '../support/free-port.ts'
 import type { TestTenant } from '../support/hub.ts'
 import { scaled } from '../support/machine-speed.ts'
 import { type DeliveringProcess, startDeliveringProcess } from '../webhooks/delivering-process.ts'
-import { answer, hang } from '../webhooks/receiver-behaviours.ts'
+import { answer, type Behaviour, hang } from '../webhooks/receiver-behaviours.ts'
 import { type DeliveryRow, type LabWebhook, startWebhookLab, type WebhookLab } from '../webhooks/webhook-lab.ts'
 
 /** Dead endpoints: of the tenant of a healthy one, and of others. */
@@ -16,11 +15,14 @@ type Habit = keyof typeof habits
 const backlog = 50
 /** Messages to each healthy endpoint. */
 const turns = 100
-/** A message that waits for a dead receiver waits 15 seconds for one that hangs, scaled as the bound is. */
-const answerMs = scaled(webhookAnswerSeconds * 1000)
-const waitMsMin = answerMs / 3
-/** After which it is given up, and said so. */
-const arrivalMsMax = scaled(20_000)
+/** Longer than the test: a message that waits for a dead receiver never arrives. */
+const answerMs = scaled(3_600_000)
+/** Only ends what hangs. */
+const arrivalMsMax = scaled(60_000)
+
+/** Answers that failing receivers hold back. */
+const failing: (() => void)[] = []
+const failBetweenMessages: Behaviour = (response, request) => void failing.push(() => answer(500)(response, request))
 
 let lab: WebhookLab
 let dns: DnsServer
@@ -47,14 +49,13 @@ test('sixty dead endpoints delay no healthy one, of their tenants or of others',
   const dead = await connectDead()
   for (const { tenant, webhookId } of dead) await lab.tell(tenant, backlog, [webhookId])
   // All of them are being attempted.
-  for (const each of dead)
-    await each.deliveriesWhen((rows) => rows.length === backlog && isBusy(each, rows), scaled(60_000))
-  expect(new Set(dns.asked.filter((asked) => asked.startsWith('silent'))).size).toBe(2 * habits['hang in DNS'])
-  const took = await tellInTurns(healthy)
+  const reached = dead.slice(0, -habits['hang in DNS'])
+  for (const each of reached)
+    await each.deliveriesWhen((rows) => rows.length === backlog && isBusy(each, rows), arrivalMsMax)
+  const silent = () => new Set(dns.asked.filter((asked) => asked.startsWith('silent'))).size
+  await expect.poll(silent, { timeout: arrivalMsMax }).toBe(2 * habits['hang in DNS'])
+  await tellInTurns(healthy)
 
-  for (const tenant of Object.keys(healthy) as TestTenant[]) {
-    expect(slowestHundredth(took[tenant]), `milliseconds of ${tenant}`).toBeLessThan(waitMsMin)
-  }
   for (const { receiving } of Object.values(healthy)) {
     expect([receiving.faults, receiving.duplicates()]).toEqual([[], 0])
     expect(receiving.received.map(({ sequence }) => sequence).sort((a, b) => a - b)).toEqual(
@@ -82,33 +83,27 @@ async function connectDead(): Promise<LabWebhook[]> {
     for (let at = 0; at < count; at++) {
       const tenant: TestTenant = at % 2 === 0 ? 'acme' : 'globex'
       const url = elsewhere(habit, at)
-      const behaviour = habit === 'hang' ? hang : answer(500)
+      const behaviour = habit === 'hang' ? hang : failBetweenMessages
       dead.push(await lab.connect({ tenant, behaviour, ...(url === undefined ? {} : { url }) }))
     }
   }
   return dead
 }
 
-/** A message to all endpoints of all tenants, one after the other: milliseconds until each healthy one had it. */
-async function tellInTurns(healthy: Record<TestTenant, LabWebhook>): Promise<Record<TestTenant, number[]>> {
-  const took: Record<TestTenant, number[]> = { acme: [], globex: [], cmode: [] }
+/**
+ * Sends messages to all endpoints of all tenants, one after the other. Dead receivers answer between two messages only, or
+ * never: what arrives at a healthy one has waited for none of them.
+ */
+async function tellInTurns(healthy: Record<TestTenant, LabWebhook>): Promise<void> {
   for (let turn = 1; turn <= turns; turn++) {
     await Promise.all(
       Object.values(healthy).map(async ({ tenant, receiving }) => {
-        const count = receiving.received.length + 1
-        const toldMs = performance.now()
         await lab.tell(tenant, 1)
-        await receiving.count(count, arrivalMsMax)
-        took[tenant].push(performance.now() - toldMs)
+        await receiving.count(turn, arrivalMsMax)
       }),
     )
+    for (const fail of failing.splice(0)) fail()
   }
-  return took
-}
-
-/** Of so few, all but one were quicker. */
-function slowestHundredth(all: readonly number[]): number {
-  return Math.round(all.toSorted((a, b) => a - b)[Math.ceil(all.length * 0.99) - 1]!)
 }
 
 function isBusy({ receiving }: LabWebhook, rows: readonly DeliveryRow[]): boolean {

@@ -140,6 +140,33 @@ describe('a body that stalls', () => {
   })
 })
 
+describe('an answer that nobody takes', () => {
+  test.each([
+    ['a GET', `GET ${records} HTTP/1.1\r\nX-Service-Tenant: acme\r\n`, ''],
+    [
+      'a body that came in two parts',
+      `POST ${records} HTTP/1.1\r\nX-Service-Tenant: acme\r\nContent-Type: application/json\r\nContent-Length: 2\r\n`,
+      '{}',
+    ],
+  ])('ends its connection, after %s', async (_name, lines, body) => {
+    // More than the buffers of two sockets hold.
+    const slow = await startHttpLab({ inactiveMs: scaled(300) }, (app) => {
+      app.addHook('onSend', async () => Buffer.alloc(64 * 1024 * 1024, 'x'))
+    })
+    onTestFinished(() => slow.close())
+    const closed = new Promise((resolve) => {
+      slow.app.server.on('connection', (accepted) => accepted.once('close', resolve))
+    })
+    const socket = connect(slow.port, '127.0.0.1')
+    socket.on('error', () => {}).pause()
+    socket.write(`${lines}Host: localhost\r\nAuthorization: Bearer acme.all\r\n\r\n${body.slice(0, 1)}`)
+    if (body !== '') await delay(scaled(50))
+    socket.write(body.slice(1))
+    await closed
+    socket.destroy()
+  })
+})
+
 describe('a body that trickles', () => {
   const bodyGraceMs = scaled(300)
   const head = `POST ${records} HTTP/1.1\r\nHost: localhost\r\nX-Service-Tenant: acme\r\nContent-Type: application/json\r\n`
