@@ -19,6 +19,7 @@ import { createLogRetirement } from '../server/modules/log/checkpoint-sinks/log-
 import { createRestoredTenants } from '../server/modules/log/checkpoint-sinks/restored-tenants.ts'
 import type { LogModule } from '../server/modules/log/log-module.ts'
 import type { Archetypes } from '../server/modules/roster/roster-types.ts'
+import type { AcceptAdjustments } from '../server/modules/telemetry/adjustments/adjustment-acceptance.ts'
 import type { TelemetryRepricing } from '../server/modules/telemetry/prices/repricing-types.ts'
 import type { Rollups } from '../server/modules/telemetry/rollups/rollup-service.ts'
 import type { OperatedTenants, TenantAdministration, TenantDirectory } from '../server/modules/tenants/tenants-types.ts'
@@ -41,6 +42,7 @@ export interface Services {
   serviceEvents: ReturnType<typeof createServiceEvents>
   archetypes: Archetypes
   rollups: Rollups
+  acceptAdjustments: AcceptAdjustments
   log: Pick<LogModule, 'takeIn'>
   erasure: Erasure
   sweeper: Sweeper
@@ -88,6 +90,7 @@ export function withServices<T>(work: (services: Services) => Promise<T>): Promi
         serviceEvents: createServiceEvents({ database, directory, governance }),
         archetypes: modules.roster.archetypes,
         rollups: modules.rollups.rollups,
+        acceptAdjustments: modules.rollups.acceptAdjustments,
         log: modules.log,
         erasure: modules.hub.erasure,
         sweeper: modules.hub.sweeper,

@@ -2,11 +2,12 @@ import type { Command } from 'commander'
 import { AggregateLossError } from '../../server/modules/telemetry/rollups/rollup-rebuild.ts'
 import { counted } from '../counted.ts'
 import { exitFailure, type OutputOptions, printResult } from '../output.ts'
-import { chosenTenants, type Services, withServices } from '../services.ts'
+import { chosenTenants, operator, type Services, tenantNamed, withServices } from '../services.ts'
 
 interface RebuildOptions extends OutputOptions {
   tenant?: string
   lose?: boolean
+  accept?: boolean
 }
 
 /** What a rebuild did for a tenant, in the names of the output. */
@@ -18,6 +19,8 @@ interface TenantRebuilt {
   deltas: number
   rows: number
   days: number
+  /** Rows that were taken on trust. */
+  accepted?: { ratings: number; erased_figures: number }
 }
 
 /** One whose sums stay as they are. */
@@ -34,17 +37,27 @@ export function addRollupsCommand(program: Command): void {
     .description('Reckon them anew from the stored records; ingest may go on meanwhile')
     .option('--tenant <slug>', 'only this tenant')
     .option('--lose', 'also where the key of events was destroyed: what they have added to the sums is lost then')
+    .option(
+      '--accept',
+      'take stored ratings and sums of erased events on trust, after somebody edited them; writes a governance event',
+    )
     .option('--json', 'print one JSON object')
     .action((options: RebuildOptions) =>
       withServices(async (services) => {
         const tenants: (TenantRebuilt | TenantKept)[] = []
         for (const tenant of await chosenTenants(services, options.tenant)) {
-          tenants.push(await rebuild(services, tenant, options.lose === true))
+          const accepted = options.accept ? await accept(services, tenant) : {}
+          tenants.push({ ...(await rebuild(services, tenant, options.lose === true)), ...accepted })
         }
         printResult(options, { tenants }, tenants.map(asText).join('\n') || 'There are no tenants.')
         if (tenants.some((each) => 'kept' in each)) process.exitCode = exitFailure
       }),
     )
+}
+
+async function accept(services: Services, slug: string): Promise<Pick<TenantRebuilt, 'accepted'>> {
+  const { ratings, erased } = await services.acceptAdjustments(await tenantNamed(services, slug), operator)
+  return { accepted: { ratings, erased_figures: erased } }
 }
 
 async function rebuild(services: Services, tenant: string, mayLose: boolean): Promise<TenantRebuilt | TenantKept> {
@@ -67,9 +80,9 @@ function keptText({ tenant }: TenantKept): string {
   )
 }
 
-function rebuiltText({ tenant, events, unreadable: all, erased, deltas, rows, days }: TenantRebuilt): string {
+function rebuiltText({ tenant, events, unreadable: all, erased, deltas, rows, days, accepted }: TenantRebuilt): string {
   const unreadable = all - erased
-  const done = `Tenant ${tenant}: ${counted(events, 'event')} read, ${counted(deltas, 'delta')} made up for, ${counted(rows, 'row')} written, ${counted(days, 'day')} closed.${erased === 0 ? '' : ` ${counted(erased, 'event')} lost with the key.`}`
+  const done = `Tenant ${tenant}: ${counted(events, 'event')} read, ${counted(deltas, 'delta')} made up for, ${counted(rows, 'row')} written, ${counted(days, 'day')} closed.${erased === 0 ? '' : ` ${counted(erased, 'event')} lost with the key.`}${accepted ? ` ${counted(accepted.ratings, 'rating')} and ${counted(accepted.erased_figures, 'row')} of erased events accepted.` : ''}`
   if (unreadable === 0) return done
   return `${done}\n  ${counted(unreadable, 'record')} could not be read and ${unreadable === 1 ? 'is' : 'are'} missing from the sums: verify ${unreadable === 1 ? 'it' : 'them'} (see the log).`
 }

@@ -4,6 +4,7 @@ import { StartupError } from '../startup-error.ts'
 import { migrationLock } from './advisory-locks.ts'
 import { migrateJobSchema } from './job-schema.ts'
 import { type Migration, readMigrations } from './migration-files.ts'
+import { proveExistingAdjustments } from './prove-adjustments.ts'
 import { proveExistingRows } from './prove-rows.ts'
 import { partitionMonthsAhead } from './record-partitions.ts'
 import type { RowProofs } from './row-proofs.ts'
@@ -110,8 +111,12 @@ function checkHistory(done: AppliedRow[], migrations: Migration[], of: 'database
   }
 }
 
-/** After this migration, rows that exist are proven once; a crash leaves neither the columns nor half of the proofs. */
-const provingMigration = 'row-proofs'
+/** After these migrations, rows that exist are proven once; a crash leaves neither the columns nor half of the proofs. */
+const provingMigrations: Record<string, (owner: pg.ClientBase, proofs: RowProofs) => Promise<Record<string, number>>> =
+  {
+    'row-proofs': proveExistingRows,
+    'adjustment-proofs': proveExistingAdjustments,
+  }
 
 async function apply(
   owner: pg.Client,
@@ -121,7 +126,7 @@ async function apply(
   await owner.query('begin')
   try {
     await applyWithin(owner, migration)
-    const proven = proofs && migration.name === provingMigration ? await proveExistingRows(owner, proofs) : {}
+    const proven = (proofs && (await provingMigrations[migration.name]?.(owner, proofs))) ?? {}
     await owner.query('commit')
     return proven
   } catch (cause) {

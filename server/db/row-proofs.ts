@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks'
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import { deriveKey } from '../secrets/encryption.ts'
 import type { ProvenRows } from './proven-rows.ts'
 
@@ -19,6 +19,8 @@ export type RefusalReport = (tenantId: string, subject: string, table: string) =
 export interface RowProofs {
   /** Returns the proof of a row, for storage beside its fields. */
   of<Row>(rows: ProofRules<Row>, tenantId: string, row: Row): Buffer
+  /** Returns a number below 2^128, which nobody without the key can tell. Faster than {@link of}. */
+  keyedHash(text: string): bigint
   /** Returns whether the proof is the one of these fields. */
   holds<Row>(rows: ProofRules<Row>, tenantId: string, row: Proven<Row>): boolean
   /** Returns the row if its proof holds. Reports it otherwise, and returns undefined as if the row did not exist. */
@@ -32,6 +34,7 @@ export interface RowProofs {
 /** HMAC-SHA256 over table, tenant and fields, so that a proof is valid for one row of one tenant. */
 export function createRowProofs(masterKey: Buffer, report: RefusalReport = () => {}): RowProofs {
   const key = deriveKey(masterKey, 'row proofs')
+  const hashKey = deriveKey(masterKey, 'row hashes').toString('hex')
   // Outside of the transaction that meets the row, so that a report may open another.
   const refused = AsyncResource.bind(report)
 
@@ -48,6 +51,8 @@ export function createRowProofs(masterKey: Buffer, report: RefusalReport = () =>
 
   return {
     of,
+    // SHA-512/256 shows only half of its state. So nobody can extend a text, and a key in front makes a MAC.
+    keyedHash: (text) => BigInt(`0x${hash('sha512-256', hashKey + text).slice(0, 32)}`),
     holds,
     sound(rows, tenantId, row) {
       if (row === undefined || holds(rows, tenantId, row)) return row
@@ -60,6 +65,7 @@ export function createRowProofs(masterKey: Buffer, report: RefusalReport = () =>
 /** Until the process has its keys: code that reads such rows without them is wrong. */
 export const noRowProofs: RowProofs = {
   of: unavailable,
+  keyedHash: unavailable,
   holds: unavailable,
   sound: unavailable,
 }

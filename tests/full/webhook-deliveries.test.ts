@@ -180,7 +180,14 @@ async function tell(count: number, to: readonly Subject[], told: string[]): Prom
 /** As the erasure of the record does, in one transaction. */
 async function erase(recordId: string, subjects: readonly Subject[], erased: Set<string | null>): Promise<void> {
   const purged_at = new Date().toISOString()
-  const record = { record_type: 'telemetry_event', created_at: undefined, user_id: null, canonical: '{}', purged_at }
+  const record = {
+    record_type: 'telemetry_event',
+    created_at: undefined,
+    user_id: null,
+    canonical: '{}',
+    purged_at,
+    event_id: recordId,
+  }
   await lab.hub.test.database.withTenant('acme', async (tx) => {
     for (const { forget } of lab.hub.modules.webhooks.erasure) await forget(tx, [{ ...record, record_id: recordId }])
   })

@@ -1,6 +1,7 @@
 import { type Attack, sql } from './attack-ways.ts'
 
-/** What the command center shows, and what costs are calculated with. tests/telemetry/rollup-audit.test.ts has more ways. */
+/** What the command center shows, and what costs are calculated with. tests/telemetry/rollup-audit.test.ts and
+ * tests/full/adjustment-proofs.test.ts have more ways. */
 export const attacksOnFigures: readonly Attack[] = [
   {
     name: 'Edit, add or delete figures of the command center',
@@ -12,6 +13,17 @@ export const attacksOnFigures: readonly Attack[] = [
            select '${slug}', grain, view, 96 * 20500, '\\x00', 1, 0, 1, 1, 1, 1, 0, '\\x0102'
            from unnest(array['quarter', 'day']) grain,
              unnest(array['all', 'no_user', 'skill', 'archetype', 'user', 'platform', 'model']) view`,
+      ),
+    },
+    foundBy: ['sweep'],
+  },
+  {
+    name: 'Edit, add or delete ratings or sums of erased events, and the figures with them',
+    ways: {
+      'a rating': sql(
+        ({ slug }) =>
+          `insert into hub.telemetry_ratings (tenant_id, record_id, cost_computed_micros, rated_at)
+           values ('${slug}', gen_random_uuid(), 1000000, now())`,
       ),
     },
     foundBy: ['sweep'],

@@ -191,6 +191,17 @@ test('a record that is not in the seal it names stays for somebody to look at', 
   await sql('delete from hub.record_states where record_id = $1', [id])
 })
 
+test('a record whose text was edited stays, so that figures take over nothing false', async () => {
+  const id = await write(hub, 'acme', decision)
+  await overdue(id)
+  const text = `canonical = replace(canonical, 'approved', 'rejected')`
+  expect((await sql(`update hub.records set ${text} where record_id = $1`, [id])).rowCount).toBe(1)
+  expect(await run()).toEqual({ erased: 0, held: 1 })
+  expect(await isStored(id)).toBe(true)
+  await sql(`update hub.records set canonical = replace(canonical, 'rejected', 'approved') where record_id = $1`, [id])
+  expect(await run()).toEqual({ erased: 1, held: 0 })
+})
+
 test('the event that tells of a purge stays as long as something rests on it', async () => {
   const id = await write(hub, 'acme', decision)
   await overdue(id)

@@ -43,6 +43,13 @@ export interface TelemetryTables {
     price_source: string | null
     rated_at: Timestamp
   }
+  'hub.adjustment_proofs': {
+    tenant_id: string
+    ratings: string
+    erased: string
+    event_id: string | null
+    proof: Buffer | null
+  }
   'hub.rating_runs': {
     tenant_id: string
     run_id: string

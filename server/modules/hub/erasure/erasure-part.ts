@@ -1,5 +1,6 @@
-import { leafHash } from '../../../../provenance/index.ts'
+import { leafHash, recordHash } from '../../../../provenance/index.ts'
 import type { DatabaseLog, TenantTx } from '../../../db/database.ts'
+import { isErased } from '../../../db/record-encryption.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import { heldRecordOf } from '../holds/hold-check.ts'
@@ -106,10 +107,17 @@ export function createErasurePart(deps: {
     })
   }
 
-  /** Else nothing could prove later that it existed: somebody has changed what was stored, and that must be seen. */
+  /**
+   * Else nothing could prove later that it existed, or the figures would keep what somebody wrote into it: somebody has
+   * changed what was stored, and that must be seen.
+   */
   function isInItsSeal(tx: TenantTx, record: ErasableRecord): boolean {
-    const { salt, provenance_hash, leaf } = record
+    const { salt, provenance_hash, leaf, canonical } = record
+    const isText =
+      isErased(tx, canonical) ||
+      recordHash(canonical, nodeCrypto.sha256).every((byte, at) => byte === provenance_hash[at])
     const isSound =
+      isText &&
       salt.length === 16 &&
       provenance_hash.length === 32 &&
       leaf !== null &&
@@ -155,7 +163,7 @@ export function createErasurePart(deps: {
           erased_at: erasedAt,
         })),
       )
-      const erased = going.map((one) => erasedRecordOf(one, erasedAt))
+      const erased = going.map((one, at) => erasedRecordOf(one, erasedAt, events[at]!.recordId))
       for (const participant of deps.erasureParticipants()) await participant.forget(tx, erased)
       const ids = erased.map((record) => record.record_id)
       if ((await eraseRecords(tx, ids)) !== ids.length) throw new Error('a locked record was deleted meanwhile')
@@ -226,10 +234,10 @@ function detailsOf({ record, purge, erasedBefore, asOf }: Erasable, erasedAt: st
 }
 
 /** One that was there again may have been copied until now. */
-function erasedRecordOf({ record, purge, erasedBefore }: Erasable, erasedAt: string): ErasedRecord {
+function erasedRecordOf({ record, purge, erasedBefore }: Erasable, erasedAt: string, event_id: string): ErasedRecord {
   const { record_id, record_type, user_id, canonical } = record
   const purged_at = erasedBefore ? erasedAt : purge.purged_at
-  return { record_id, record_type, created_at: timeOfRecordId(record_id), purged_at, user_id, canonical }
+  return { record_id, record_type, created_at: timeOfRecordId(record_id), purged_at, user_id, canonical, event_id }
 }
 
 function keptOf(tenant: Tenant, { record, purge }: Erasable, erasedAt: string): KeptErasure {

@@ -10,6 +10,8 @@ export interface ErasedRecord {
   purged_at: string
   user_id: string | null
   canonical: string
+  /** The governance event of its erasure, in the same transaction. */
+  event_id: string
 }
 
 /**

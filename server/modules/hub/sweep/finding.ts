@@ -4,7 +4,7 @@ import type { JsonValue } from '../../../../provenance/json.ts'
 export interface Finding {
   /**
    * `record:<id>`, `seal:<id>`, `log:<name>`, `keys:<name of the log>`, `sweep:<lane>`, `hold:<id>`, `tenant:<slug>`,
-   * `user:<id>`, `service_account:<id>`, `connection:<id>`, `figures:<day>` or `prices:<slug>`
+   * `user:<id>`, `service_account:<id>`, `connection:<id>`, `figures:<day>`, `figures:adjustments` or `prices:<slug>`
    */
   subject: string
   failedChecks: SweepCheck[]
@@ -40,6 +40,9 @@ export type SweepCheck =
   | 'figures_views_agree'
   | 'figures_days_agree'
   | 'figures_readable'
+  | 'ratings_proven'
+  | 'erased_figures_proven'
+  | 'adjustments_proven'
   | 'prices_proven'
   | 'log_entries_complete'
   | 'log_tree_readable'

@@ -1,6 +1,8 @@
+import { ratingText } from '../../../db/adjustment-sums.ts'
 import type { DatabaseLog, TenantTx } from '../../../db/database.ts'
 import { isErased } from '../../../db/record-encryption.ts'
 import { createYieldBudget } from '../../../http/yield-budget.ts'
+import { AdjustmentChange } from '../adjustments/adjustment-change.ts'
 import { type CostDifference, deltaOfDifferences } from '../rollups/rollup-delta.ts'
 import { eventsAfter } from '../rollups/rollup-rebuild-store.ts'
 import { insertDelta } from '../rollups/rollup-store.ts'
@@ -15,10 +17,12 @@ const eventsPerPart = 1000
 interface RatedPart {
   run: RepricingRun
   ended: boolean
+  /** The ratings that were put and replaced. */
+  change: AdjustmentChange
 }
 
 /**
- * Rates the next events of a run at the prices of the book, under `lockRatings`: each that costs something else than
+ * Rates the next events of a run at the prices of the book, under `lockRepricing`: each that costs something else than
  * its last rating said gets a new one, and the numbers the difference, in this one transaction. So a run that is
  * broken off, or done twice, changes nothing twice.
  */
@@ -36,6 +40,7 @@ export async function repricePart(
   const own = page.filter(({ recordId }) => recordId < before.until_id)
   const run = { ...before, position: own.at(-1)?.recordId ?? before.position }
   const ratings: Rating[] = []
+  const replaced: string[] = []
   const differences: CostDifference[] = []
   let costBefore = BigInt(run.cost_before_micros)
   let costAfter = BigInt(run.cost_after_micros)
@@ -56,18 +61,25 @@ export async function repricePart(
       if (price?.costMicros !== event.computedMicros) {
         run.changed += 1
         ratings.push({ recordId: stored.recordId, price })
+        if (stored.rated) replaced.push(ratingText(stored.recordId, stored.ratedMicros, stored.ratedSource))
         differences.push(differenceOf(event, price?.costMicros))
       }
     }
     await turn.endIfLong()
   }
+  const change = new AdjustmentChange(tx)
   if (ratings.length > 0) {
+    await change.remove('ratings', replaced)
+    await change.add(
+      'ratings',
+      ratings.map(({ recordId, price }) => ratingText(recordId, price?.costMicros ?? null, price?.source ?? null)),
+    )
     await putRatings(tx, ratings, nowText)
     await insertDelta(tx, deltaOfDifferences(differences))
   }
   run.cost_before_micros = String(costBefore)
   run.cost_after_micros = String(costAfter)
-  return { run, ended: own.length < eventsPerPart }
+  return { run, ended: own.length < eventsPerPart, change }
 }
 
 function priceOf(book: PriceBook, event: ReadEvent): Rating['price'] {

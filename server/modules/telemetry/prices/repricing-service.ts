@@ -7,6 +7,7 @@ import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { Records } from '../../hub/hub-types.ts'
+import { adjustSums } from '../adjustments/adjustment-store.ts'
 import { usdOfExactMicros } from '../summary/summary-response.ts'
 import { repricePart } from './repricing-part.ts'
 import { findRun, insertRun, lockRepricing, type RepricingRun, saveRun } from './repricing-store.ts'
@@ -48,14 +49,20 @@ export function createRepricingRuns(deps: {
     return database.withTenant(tenant.slug, (tx) => insertRun(tx, { run_id: runId, position, until_id: untilId }))
   }
 
-  async function appendEvent(tx: TenantTx, tenant: Tenant, order: RepricingRequest, run: RepricingRun): Promise<void> {
+  async function appendEvent(
+    tx: TenantTx,
+    tenant: Tenant,
+    order: RepricingRequest,
+    run: RepricingRun,
+  ): Promise<string> {
     const unreadable = run.unreadable > 0 ? { unreadable: run.unreadable } : {}
-    await governance.append(tx, tenant, {
+    const { recordId } = await governance.append(tx, tenant, {
       kind: 'telemetry.rerated',
       subject: `tenant:${tenant.slug}`,
       details: { ...order.cause, ...order.range, ...resultOf(run), ...unreadable },
       actor: order.actor,
     })
+    return recordId
   }
 
   /** Does the next part, unless another process has done the last one. Answers the run after it. */
@@ -66,10 +73,11 @@ export function createRepricingRuns(deps: {
     // Anew for each part, and under the lock: a run that began later may have rated at newer prices meanwhile.
     const book = await prices.bookWithin(tx)
     const nowText = formatTimestamp(nowMs())
-    const { run, ended } = await repricePart(tx, before, { range: order.range, book, nowText, log: deps.log })
+    const { run, ended, change } = await repricePart(tx, before, { range: order.range, book, nowText, log: deps.log })
     const after = { ...run, finished_at: ended ? nowText : null }
     await saveRun(tx, after)
-    if (ended) await appendEvent(tx, tenant, order, after)
+    const events = ended ? [await appendEvent(tx, tenant, order, after)] : []
+    if (ended || after.changed > before.changed) await adjustSums(tx, change, events)
     if (after.changed > before.changed) tx.afterCommit(() => deps.rated(tenant.slug))
     return after
   }

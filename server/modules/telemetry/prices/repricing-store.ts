@@ -1,3 +1,4 @@
+import { ratingSql } from '../../../db/adjustment-sums.ts'
 import { ratingLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { TenantTables } from '../../../db/schema.ts'
@@ -80,9 +81,12 @@ export async function findRatings(tx: TenantTx, recordIds: readonly string[]): P
   return new Map(rows)
 }
 
-export async function deleteRatings(tx: TenantTx, recordIds: readonly string[]): Promise<void> {
-  await tx.client.query('delete from hub.telemetry_ratings where tenant_id = $1 and record_id = any ($2::uuid[])', [
-    tx.tenantId,
-    recordIds,
-  ])
+/** Deletes ratings, and returns the texts that they are proven by. */
+export async function deleteRatings(tx: TenantTx, recordIds: readonly string[]): Promise<string[]> {
+  const { rows } = await tx.client.query<{ text: string }>(
+    `delete from hub.telemetry_ratings where tenant_id = $1 and record_id = any ($2::uuid[])
+     returning ${ratingSql} as text`,
+    [tx.tenantId, recordIds],
+  )
+  return rows.map((row) => row.text)
 }

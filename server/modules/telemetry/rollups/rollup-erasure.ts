@@ -4,6 +4,8 @@ import { isJsonObject, type JsonValue } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import { usersWithoutRecords } from '../../../db/users-without-records.ts'
 import type { ErasedRecord, ErasureParticipant } from '../../hub/erasure/erasure-types.ts'
+import { AdjustmentChange } from '../adjustments/adjustment-change.ts'
+import { adjustSums, erasedTextsAt, erasedTextsOf } from '../adjustments/adjustment-store.ts'
 import { deleteRatings, findRatings, lockRepricing } from '../prices/repricing-store.ts'
 import { Cells } from './rollup-cells.ts'
 import { renamedDelta } from './rollup-delta.ts'
@@ -30,21 +32,25 @@ export function createRollupErasure(): ErasureParticipant {
     async forget(tx, records) {
       const events = records.filter((record) => record.record_type === 'telemetry_event')
       const users = [...new Set(records.flatMap(usersOf))]
-      if (events.length === 0 && users.length === 0) return
       // Else an event might be rated again, and the sums corrected by what is under its user, after it is gone.
       await lockRepricing(tx)
-      if (!(await waitForRollups(tx))) throw busy(tx.tenantId)
-      await carryOver(tx, events)
-      await forgetUsers(
+      const change = new AdjustmentChange(tx)
+      if (events.length > 0 || users.length > 0) {
+        if (!(await waitForRollups(tx))) throw busy(tx.tenantId)
+        await carryOver(tx, events, change)
+        await forgetUsers(tx, { users, erasedIds: records.map((record) => record.record_id), change })
+      }
+      // Of other records, too: the proven sums name the newest event of an erasure.
+      await adjustSums(
         tx,
-        users,
-        records.map((record) => record.record_id),
+        change,
+        records.map((record) => record.event_id),
       )
     },
   }
 }
 
-async function carryOver(tx: TenantTx, events: readonly ErasedRecord[]): Promise<void> {
+async function carryOver(tx: TenantTx, events: readonly ErasedRecord[], change: AdjustmentChange): Promise<void> {
   if (events.length === 0) return
   const ids = events.map((event) => event.record_id)
   const ratings = await findRatings(tx, ids)
@@ -54,11 +60,17 @@ async function carryOver(tx: TenantTx, events: readonly ErasedRecord[]): Promise
     // One that cannot be read is in no sum that a rebuild makes.
     countEvent(all, { recordId, canonical, rated: ratedMicros !== undefined, ratedMicros: ratedMicros ?? null })
   }
-  await mergeIntoRows(tx, 'erased', all.values())
-  await deleteRatings(tx, ids)
+  const cells = [...all.values()]
+  await change.remove('erased', await erasedTextsAt(tx, cells))
+  await mergeIntoRows(tx, 'erased', cells)
+  await change.add('erased', await erasedTextsAt(tx, cells))
+  await change.remove('ratings', await deleteRatings(tx, ids))
 }
 
-async function forgetUsers(tx: TenantTx, users: readonly string[], erasedIds: readonly string[]): Promise<void> {
+async function forgetUsers(
+  tx: TenantTx,
+  { users, erasedIds, change }: { users: readonly string[]; erasedIds: readonly string[]; change: AdjustmentChange },
+): Promise<void> {
   if (users.length === 0) return
   // First: whoever has no record by then has none behind what is read here.
   const deltas = await deltasNaming(tx, users)
@@ -73,7 +85,11 @@ async function forgetUsers(tx: TenantTx, users: readonly string[], erasedIds: re
     renamed.map(({ deltaId }) => deltaId),
   )
   for (const { after } of renamed) await insertDelta(tx, after)
-  for (const [user, other] of nameOf) await renameUser(tx, user, other)
+  for (const [user, other] of nameOf) {
+    await change.remove('erased', await erasedTextsOf(tx, user))
+    await renameUser(tx, user, other)
+    await change.add('erased', await erasedTextsOf(tx, other))
+  }
 }
 
 /** Of the column, and of the text, which sums are made of. */

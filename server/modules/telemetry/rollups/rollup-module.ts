@@ -1,8 +1,11 @@
 import type { Database, DatabaseLog } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
+import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { ErasureParticipant } from '../../hub/erasure/erasure-types.ts'
 import type { Records } from '../../hub/hub-types.ts'
 import type { FigureAudit } from '../../hub/sweep/sweep-types.ts'
+import { type AcceptAdjustments, createAdjustmentAcceptance } from '../adjustments/adjustment-acceptance.ts'
+import { createAdjustmentAudits } from '../adjustments/adjustment-audit.ts'
 import { createRollupAudits } from './rollup-audit.ts'
 import { createRollupErasure } from './rollup-erasure.ts'
 import { createRollupScheduler, type RollupScheduler } from './rollup-scheduler.ts'
@@ -13,7 +16,8 @@ export interface RollupModule {
   folder: RollupScheduler
   /** Keeps the sums of erased events, and forgets whose they were. */
   erasure: ErasureParticipant
-  /** Begins to compare the rollups of a tenant with its records. */
+  acceptAdjustments: AcceptAdjustments
+  /** Begins to compare the rollups of a tenant with its records, then what adds to them with its proof. */
   audit(tenant: Tenant, range: 'newest' | 'all'): FigureAudit
 }
 
@@ -22,13 +26,26 @@ export function createRollupModule(deps: {
   records: Pick<Records, 'firstIdAt'>
   /** Every tenant, read afresh. */
   listTenants: () => Promise<readonly string[]>
+  governance: GovernanceLog
   log: DatabaseLog
 }): RollupModule {
   const rollups = createRollups(deps)
+  const figureAudits = createRollupAudits(deps)
+  const adjustmentAudits = createAdjustmentAudits(deps)
   return {
     rollups,
     folder: createRollupScheduler({ ...deps, rollups }),
     erasure: createRollupErasure(),
-    audit: createRollupAudits(deps),
+    acceptAdjustments: createAdjustmentAcceptance(deps),
+    audit(tenant, range) {
+      const audits = [figureAudits(tenant, range), adjustmentAudits(tenant)]
+      return {
+        async step() {
+          const stepped = await audits[0]!.step()
+          if (stepped.isOver) audits.shift()
+          return { ...stepped, isOver: audits.length === 0 }
+        },
+      }
+    },
   }
 }

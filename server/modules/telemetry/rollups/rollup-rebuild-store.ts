@@ -15,23 +15,28 @@ export interface StoredEvent {
 }
 
 /** Every event after that record, soft-deleted ones too, in the order of their ids. */
-export async function eventsAfter(tx: TenantTx, recordId: string, limit: number): Promise<StoredEvent[]> {
+export async function eventsAfter(
+  tx: TenantTx,
+  recordId: string,
+  limit: number,
+): Promise<(StoredEvent & { ratedSource: string | null })[]> {
   // OFFSET keeps the look-up of a rating one per event that is read, whatever the planner thinks of their number.
-  const { rows } = await tx.client.query<[string, string, boolean | null, number | null]>({
-    text: `select e.record_id, e.canonical, t.rated, t.cost_computed_micros
+  const { rows } = await tx.client.query<[string, string, boolean | null, number | null, string | null]>({
+    text: `select e.record_id, e.canonical, t.rated, t.cost_computed_micros, t.price_source
       from hub.records e left join lateral (
-        select true as rated, cost_computed_micros from hub.telemetry_ratings
+        select true as rated, cost_computed_micros, price_source from hub.telemetry_ratings
         where tenant_id = $1 and record_id = e.record_id offset 0) t on true
       where e.tenant_id = $1 and e.record_type = 'telemetry_event' and e.record_id > $2
       order by e.record_id limit $3`,
     values: [tx.tenantId, recordId, limit],
     rowMode: 'array',
   })
-  return rows.map(([id, canonical, rated, ratedMicros]) => ({
+  return rows.map(([id, canonical, rated, ratedMicros, ratedSource]) => ({
     recordId: id,
     canonical: decryptContent(tx, id, canonical),
     rated: rated === true,
     ratedMicros,
+    ratedSource,
   }))
 }
 

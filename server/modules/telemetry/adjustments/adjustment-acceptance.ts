@@ -1,0 +1,37 @@
+import { type AdjustmentKind, newestAdjustmentEvent, saveSums, storedSums } from '../../../db/adjustment-sums.ts'
+import type { Database } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
+import { lockRepricing } from '../prices/repricing-store.ts'
+import { provenSums } from './adjustment-store.ts'
+
+/** Proves the stored ratings and sums of erased events by an operator's decision. Returns how many rows there are of each. */
+export type AcceptAdjustments = (tenant: Tenant, actor: Actor) => Promise<Record<AdjustmentKind, number>>
+
+/**
+ * The repair after somebody edited these rows, if nobody has them as they were. A governance event tells of it, because it
+ * takes what is stored on trust.
+ */
+export function createAdjustmentAcceptance(deps: { database: Database; governance: GovernanceLog }): AcceptAdjustments {
+  const { database, governance } = deps
+  return (tenant, actor) =>
+    database.withTenant(tenant.slug, async (tx) => {
+      await lockRepricing(tx)
+      const before = await provenSums(tx)
+      const { rows, ...sums } = await storedSums(tx.client, tx.proofs, tx.tenantId)
+      await saveSums(tx.client, tx.proofs, tx.tenantId, sums, await newestAdjustmentEvent(tx.client, tx.tenantId))
+      await governance.append(tx, tenant, {
+        kind: 'tenant.config_changed',
+        subject: `tenant:${tenant.slug}`,
+        details: {
+          change: 'figures_accepted',
+          ratings: rows.ratings,
+          erased_figures: rows.erased,
+          ratings_proven: before?.ratings === sums.ratings,
+          erased_figures_proven: before?.erased === sums.erased,
+        },
+        actor,
+      })
+      return rows
+    })
+}

@@ -1,0 +1,31 @@
+import { type AdjustmentKind, type AdjustmentSums, added, sumOf } from '../../../db/adjustment-sums.ts'
+import type { TenantTx } from '../../../db/database.ts'
+import { createYieldBudget } from '../../../http/yield-budget.ts'
+
+const textsAtOnce = 500
+
+/** Collects what a transaction adds to the ratings and the sums of erased events, and what it takes out. */
+export class AdjustmentChange implements AdjustmentSums {
+  ratings = 0n
+  erased = 0n
+  readonly #tx: TenantTx
+  readonly #turn = createYieldBudget()
+
+  constructor(tx: TenantTx) {
+    this.#tx = tx
+  }
+
+  async add(kind: AdjustmentKind, texts: readonly string[]): Promise<void> {
+    for (let at = 0; at < texts.length; at += textsAtOnce) {
+      const some = texts.slice(at, at + textsAtOnce)
+      this[kind] = added(this[kind], sumOf(this.#tx.proofs, this.#tx.tenantId, kind, some))
+      await this.#turn.endIfLong()
+    }
+  }
+
+  async remove(kind: AdjustmentKind, texts: readonly string[]): Promise<void> {
+    const taken = new AdjustmentChange(this.#tx)
+    await taken.add(kind, texts)
+    this[kind] = added(this[kind], -taken[kind])
+  }
+}
